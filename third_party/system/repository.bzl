@@ -1,0 +1,30 @@
+"""A repository around a library that the system's packages installed under /usr."""
+
+_BUILD = """
+cc_library(
+    name = "{name}",
+    hdrs = glob(["include/**"]),
+    includes = ["include"],
+    linkopts = {linkopts},
+    visibility = ["//visibility:public"],
+)
+"""
+
+def _system_library_impl(ctx):
+    for header in ctx.attr.headers:
+        source = ctx.path("/usr/include/" + header)
+        if not source.exists:
+            fail("/usr/include/{} not found: run tools/armci setup, or install {}".format(header, ctx.attr.package))
+        ctx.symlink(source, "include/" + header)
+    linkopts = ["-l" + library for library in ctx.attr.libraries] + ["-pthread"]
+    ctx.file("BUILD", _BUILD.format(name = ctx.name, linkopts = repr(linkopts)))
+
+system_library = repository_rule(
+    implementation = _system_library_impl,
+    local = True,
+    attrs = {
+        "headers": attr.string_list(doc = "folders of /usr/include"),
+        "libraries": attr.string_list(doc = "link names"),
+        "package": attr.string(mandatory = True, doc = "Debian packages that bring it"),
+    },
+)
