@@ -1,0 +1,67 @@
+/* armci_start.h - start and end. Included by armci.h, whose conventions C1..C16 hold here.
+ *
+ * Init and finalize are collective and T-alone. The library works on a communicator of its own, so its messages never
+ * meet those of the program [INIT-4].
+ */
+#ifndef ARMCI_SPEC_ARMCI_START_H_
+#define ARMCI_SPEC_ARMCI_START_H_
+
+#include "armci_types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Starts the library on all processes of MPI_COMM_WORLD. MPI may have been initialised before, at any thread level; if
+ * not, this initialises it at MPI_THREAD_MULTIPLE and the matching ARMCI_Finalize finalizes it. A second init nests: it
+ * only asks for a second finalize. Reads the ARMCI_* environment variables (ARMCIX_Setting lists them).
+ * Collective, blocking, T-alone.
+ * Errors: ARMCI_ERR_MEMORY (shared memory, descriptors), ARMCI_ERR_UNSUPPORTED (this implementation cannot serve the
+ * processes as they are placed; the line says which can), ARMCI_ERR_TYPE (an environment variable does not parse). On
+ * an error every process gets one and the library is as before the call.
+ * Clauses: INIT-1, INIT-2, INIT-4. Source: [ARMCI 3]. */
+int ARMCI_Init(void);
+
+/* ARMCI_Init; argc and argv go to MPI if this initialises it, and may be NULL. The arrays stay the caller's.
+ * Clauses: INIT-1, INIT-2. Source: [ARMCI 3]. */
+int ARMCI_Init_args(int *argc, char ***argv);
+
+/* ARMCI_Init that asks for a thread level, MPI_THREAD_SINGLE to MPI_THREAD_MULTIPLE.
+ * Errors: those of ARMCI_Init; ARMCI_ERR_TYPE (no such level); ARMCI_ERR_UNSUPPORTED (MPI provides less).
+ * Clauses: INIT-8, THR-1. Source: [impl]. */
+int ARMCI_Init_thread(int required);
+
+/* ARMCI_Init_thread on the processes of comm: its ranks are the absolute ids. MPI must be initialised. comm is
+ * duplicated and stays the caller's. Collective over comm; processes outside take no part.
+ * Clauses: INIT-8. Source: [impl]. */
+int ARMCI_Init_thread_comm(int required, MPI_Comm comm);
+
+/* ARMCI_Init on the processes of comm, as above, at whatever level MPI has.
+ * Clauses: INIT-8. Source: [impl]. */
+int ARMCI_Init_mpi_comm(MPI_Comm comm);
+
+/* 1 between the first init and its matching finalize, else 0. Local; at any time, before MPI_Init too.
+ * Clauses: INIT-3. Source: [impl]. */
+int ARMCI_Initialized(void);
+
+/* Completes everything outstanding, frees all regions, mutexes and groups, and leaves nothing behind in the system.
+ * Nested inits: only the last finalize does it. Collective, blocking, T-alone. Call it before MPI_Finalize.
+ * Ordering: everything stored before is complete at its target when its owner's finalize returns.
+ * Clauses: INIT-2, INIT-5, CMPL-8. Source: [ARMCI 3]. */
+int ARMCI_Finalize(void);
+
+/* Releases the system resources (shared memory, files) of the caller, for use before an abort. The library cannot be
+ * used afterwards. Local, not blocking; may be called more than once, and when init has not run.
+ * Clauses: INIT-6. Source: [98]. */
+void ARMCI_Cleanup(void);
+
+/* Prints msg, code and rank on stderr, cleans up, and ends the whole job with a non-zero status (code itself where it
+ * is one). Does not return. Local; T-any; at any time.
+ * Clauses: INIT-6, ERR-2. Source: [98]. */
+void ARMCI_Error(const char *msg, int code);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ARMCI_SPEC_ARMCI_START_H_ */
