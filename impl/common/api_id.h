@@ -1,0 +1,17 @@
+// Numbers and names of the public functions, from the API table.
+#pragma once
+
+#include "impl/common/api_table.h"
+
+namespace armci::common {
+
+#define ARMCI_API_NUMBER(result, strong, weak_name, parameters, arguments) weak_name,
+enum class ApiId : int { ARMCI_API_ALL(ARMCI_API_NUMBER) kCount };
+#undef ARMCI_API_NUMBER
+
+inline constexpr int kApiCount = static_cast<int>(ApiId::kCount);
+
+// By number; kApiCount entries.
+extern const char* const kApiNames[kApiCount];
+
+}  // namespace armci::common

@@ -1,0 +1,28 @@
+// Backtraces and the end of the job.
+//
+// Thread safety: every function may be called by any thread. print_backtrace() allocates no memory and takes no lock of
+// this library, so a signal handler may call it once prepare_backtraces() has run.
+#pragma once
+
+namespace armci::common {
+
+// Loads what the unwinder needs, which the first backtrace of a process would otherwise do with malloc.
+void prepare_backtraces();
+
+// The stack of the calling thread, one line per frame, in the form of backtrace_symbols_fd().
+void print_backtrace(int fd);
+
+// The stacks of all threads of the process, each under a heading with its id and name, as lines
+// `  #N symbol+0xOFF (module+0xOFF)`: addr2line -e module 0xOFF names the source line. Interrupts each of them with a
+// real-time signal; a thread that blocks that signal is listed without a stack. Not for signal handlers.
+void print_all_stacks(int fd);
+
+// What ARMCI_Error prints: message, code, rank and the caller's stack, on stderr [INIT-6].
+[[gnu::cold]] void print_fatal(const char* message, int code);
+
+// Ends the whole job with a status that is never zero: MPI_Abort while MPI is active, else _exit. If MPI_Abort does not
+// come back or leave within seconds (another thread may hang inside MPI), a signal ends this process, and with it the
+// job [INIT-6].
+[[noreturn, gnu::cold]] void die(int code);
+
+}  // namespace armci::common

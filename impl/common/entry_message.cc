@@ -1,0 +1,24 @@
+// Entry points: messages. Almost all of them are defined in messages*.cc; here are those that need the runtime.
+#include "impl/common/entry.h"
+#include "impl/common/messages.h"
+
+namespace armci::common::api {
+
+static Valued<int> armci_msg_rcvany(int tag, void* buf, int buflen, int* msglen) {
+  Valued<int> result{kSuccess, -1, true};  // returns the sender: there is no code to return
+  result.status = armci_msg_rcvany(tag, buf, buflen, msglen, &result.value);
+  return result;
+}
+
+namespace {
+
+// All stores of all members are complete when the barrier opens [FENCE-5].
+Status armci_msg_group_barrier(ARMCI_Group* handle) {
+  Group* group = groups().find(handle);
+  return group != nullptr ? runtime().barrier(*group) : Status(last_cause().code);
+}
+
+}  // namespace
+}  // namespace armci::common::api
+
+ARMCI_API_MESSAGE(ARMCI_DEFINE_ENTRY)

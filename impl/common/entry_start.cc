@@ -1,0 +1,42 @@
+// Entry points: start and end.
+#include "armci.h"
+#include "impl/common/backtrace.h"
+#include "impl/common/entry.h"
+#include "impl/common/library.h"
+
+namespace armci::common::api {
+namespace {
+
+Status ARMCI_Init() { return library_init(nullptr, nullptr, kAnyThreadLevel, MPI_COMM_NULL); }
+Status ARMCI_Init_args(int* argc, char*** argv) { return library_init(argc, argv, kAnyThreadLevel, MPI_COMM_NULL); }
+Status ARMCI_Init_thread(int required) { return library_init(nullptr, nullptr, required, MPI_COMM_NULL); }
+
+Status check_comm(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL) return fail(Code::kNull, "INIT-8", "argument comm is MPI_COMM_NULL");
+  int running = 0;
+  MPI_Initialized(&running);
+  if (running == 0) return fail(Code::kState, "INIT-8", "a communicator needs MPI: call MPI_Init first");
+  return kSuccess;
+}
+Status ARMCI_Init_thread_comm(int required, MPI_Comm comm) {
+  ARMCI_RETURN_IF_ERROR(check_comm(comm));
+  return library_init(nullptr, nullptr, required, comm);
+}
+Status ARMCI_Init_mpi_comm(MPI_Comm comm) { return api::ARMCI_Init_thread_comm(kAnyThreadLevel, comm); }
+
+int ARMCI_Initialized() { return library_initialised() ? 1 : 0; }
+Status ARMCI_Finalize() { return library_finalise(); }
+
+// Nothing of this library outlives its processes (node memory has no name), so there is nothing to remove here; the
+// process only stops being watched.
+void ARMCI_Cleanup() { stop_watchdog(); }
+
+void ARMCI_Error(const char* msg, int code) {
+  print_fatal(msg != nullptr ? msg : "(no message)", code);
+  die(code);
+}
+
+}  // namespace
+}  // namespace armci::common::api
+
+ARMCI_API_START(ARMCI_DEFINE_ENTRY)

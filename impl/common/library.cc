@@ -1,0 +1,258 @@
+#include "impl/common/library.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "impl/common/api_id.h"
+#include "impl/common/backtrace.h"
+#include "impl/common/config.h"
+#include "impl/common/entry.h"
+#include "impl/common/messages.h"
+#include "impl/common/stats.h"
+#include "impl/common/totals.h"
+#include "impl/common/watchdog.h"
+#include "impl/shmem/shared_file.h"
+
+namespace armci::common {
+
+SelectedRuntime the_runtime;
+std::atomic<std::uint32_t> entry_gate{kGateDown};
+
+namespace {
+
+int inits = 0;
+bool owns_mpi = false;
+int thread_level = MPI_THREAD_SINGLE;
+
+bool mpi_running() {
+  int begun = 0;
+  int ended = 0;
+  MPI_Initialized(&begun);
+  MPI_Finalized(&ended);
+  return begun != 0 && ended == 0;
+}
+
+Status start_mpi(int* argc, char*** argv, int required) {
+  if (required != kAnyThreadLevel && (required < MPI_THREAD_SINGLE || required > MPI_THREAD_MULTIPLE)) {
+    return fail(Code::kType, "INIT-8", "argument required = %d is no MPI thread level", required);
+  }
+  int ended = 0;
+  MPI_Finalized(&ended);
+  if (ended != 0) return fail(Code::kState, "INIT-1", "MPI has been finalized; the library cannot start after that");
+  if (!mpi_running()) {
+    ARMCI_MPI(MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &thread_level));
+    owns_mpi = true;
+  } else {
+    ARMCI_MPI(MPI_Query_thread(&thread_level));
+  }
+  if (required > thread_level) {
+    return fail(Code::kUnsupported, "INIT-8",
+                "thread level %d was asked for, MPI provides %d; call MPI_Init_thread with it", required, thread_level);
+  }
+  return kSuccess;
+}
+
+// Finalizes MPI if this library initialised it.
+void leave_mpi() {
+  if (owns_mpi) MPI_Finalize();
+  owns_mpi = false;
+}
+
+bool hang_announced() {
+  return node::node_memory().attached() && node::node_memory().control().hang_announced.load() != 0;
+}
+void announce_hang() {
+  if (node::node_memory().attached()) node::node_memory().control().hang_announced.store(1);
+}
+void note_dumped() {
+  if (node::node_memory().attached()) node::node_memory().control().dumped.fetch_add(1);
+}
+bool dumps_complete() {
+  if (!node::node_memory().attached()) return true;
+  const node::Control& control = node::node_memory().control();
+  return control.dumped.load() >= static_cast<std::uint32_t>(control.peer_count);
+}
+
+// What this process owes, for the watchdog's report. Takes no lock.
+void dump_pending(int fd) {
+  char line[256];
+  int length = std::snprintf(
+      line, sizeof line, "armci: rank %d: %zu non-blocking operations under way; stores not fenced to:", world().rank(),
+      runtime().operations_under_way());
+  constexpr int kRoomForOne = 16;
+  for (int peer = 0; peer < world().size() && length < static_cast<int>(sizeof line) - kRoomForOne; ++peer) {
+    if (runtime().owes_stores(peer)) length += std::snprintf(line + length, kRoomForOne, " %d", peer);
+  }
+  line[length++] = '\n';
+  [[maybe_unused]] const ssize_t written = write(fd, line, static_cast<std::size_t>(length));
+}
+
+Status start_observers() {
+  const Config& settings = config();
+  observe_flags = 0;
+  if (settings.stats) ARMCI_RETURN_IF_ERROR(stats().initialise(kApiNames, kApiCount));
+  reset_totals();
+  if (settings.stats || settings.timeout_seconds > 0) observe_flags |= kObserveUsage;
+  if (settings.check) observe_flags |= kObserveCheck;
+  WatchdogHooks hooks;
+  hooks.dump_pending = dump_pending;
+  hooks.peer_requested_dump = hang_announced;
+  hooks.announce_hang = announce_hang;
+  hooks.note_dumped = note_dumped;
+  hooks.dumps_complete = dumps_complete;
+  if (settings.timeout_seconds > 0) prepare_backtraces();
+  return start_watchdog(settings.timeout_seconds, hooks);
+}
+
+// Settings are read on every process; a bad one anywhere is an error everywhere.
+Status read_settings(MPI_Comm parent) {
+  Config settings;
+  Status mine = load_config(&settings);
+  ARMCI_RETURN_IF_ERROR(node::agree(parent, mine, "reading the environment"));
+  set_config(settings);
+  int rank = 0;
+  ARMCI_MPI(MPI_Comm_rank(parent, &rank));
+  if (rank == 0) warn_unknown_settings();
+  return kSuccess;
+}
+
+void print_choices() {
+  if (config().verbose < 1 || world().rank() != 0) return;
+  std::fprintf(stderr, "armci: %s: %d processes on %d nodes%s, MPI thread level %d, spin %d iterations\n",
+               SelectedTransport::kTraits.name, world().size(), world().node_count(),
+               world().simulated() ? " (simulated)" : "", thread_level, node::spin_iterations());
+}
+
+}  // namespace
+
+bool library_initialised() { return inits > 0; }
+int library_thread_level() { return thread_level; }
+
+Status library_init(int* argc, char*** argv, int required, MPI_Comm parent) {
+  if (inits > 0) {
+    ++inits;
+    return kSuccess;
+  }
+  if (Status started = start_mpi(argc, argv, required); !started.ok()) {
+    leave_mpi();
+    return started;
+  }
+  if (parent == MPI_COMM_NULL) parent = MPI_COMM_WORLD;
+  Status status = read_settings(parent);
+  if (status.ok()) status = runtime().initialise(parent);
+  if (status.ok()) status = node::agree(world().comm(), start_observers(), "starting watchdog and statistics");
+  if (!status.ok()) {
+    stop_watchdog();
+    runtime().abandon();
+    leave_mpi();
+    return status;
+  }
+  print_choices();
+  inits = 1;
+  entry_gate.store(observe_flags != 0 ? kGateObserved : std::uint32_t{0}, std::memory_order_release);
+  return kSuccess;
+}
+
+Status library_finalise() {
+  if (inits == 0) return fail(Code::kState, "INIT-2", "called without a matching init");
+  if (--inits > 0) return kSuccess;
+  // The last thing that may take long; the watchdog looks into node memory, so it stops before that goes.
+  Status status = runtime().barrier(groups().world());
+  // On every process: some may count and others not.
+  Status printed = stats().print_summary(world().comm(), stderr);
+  if (status.ok()) status = printed;
+  stop_watchdog();
+  Status ended = runtime().finalise();
+  if (status.ok()) status = ended;
+  release_messages();
+  stats().finalise();
+  observe_flags = 0;
+  entry_gate.store(kGateDown, std::memory_order_release);
+  leave_mpi();
+  return status;
+}
+
+int report(ApiId id, Status status) {
+  count_error();
+  print_failure(kApiNames[static_cast<int>(id)], last_cause());
+  return status.value();
+}
+
+void report_fatal(ApiId id) {
+  const Cause cause = last_cause();
+  print_failure(kApiNames[static_cast<int>(id)], cause);
+  print_fatal(kApiNames[static_cast<int>(id)], static_cast<int>(cause.code));
+  die(static_cast<int>(cause.code));
+}
+
+Status refuse_while_down() { return fail(Code::kState, "ERR-1", "called before ARMCI_Init or after ARMCI_Finalize"); }
+
+bool returns_value(ApiId id) {
+  switch (id) {
+    case ApiId::ARMCI_GetValueInt:
+    case ApiId::ARMCI_GetValueLong:
+    case ApiId::ARMCI_GetValueFloat:
+    case ApiId::ARMCI_GetValueDouble:
+    case ApiId::armci_msg_rcvany:
+    case ApiId::armci_msg_me:
+    case ApiId::armci_msg_nproc:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_query(ApiId id) {
+  switch (id) {
+    case ApiId::armci_domain_nprocs:
+    case ApiId::armci_domain_id:
+    case ApiId::armci_domain_glob_proc_id:
+    case ApiId::armci_domain_my_id:
+    case ApiId::armci_domain_count:
+    case ApiId::armci_domain_same_id:
+    case ApiId::ARMCI_Same_node:
+    case ApiId::ARMCI_Absolute_id:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool allowed_while_down(ApiId id) {
+  switch (id) {
+    case ApiId::ARMCI_Init:
+    case ApiId::ARMCI_Init_args:
+    case ApiId::ARMCI_Init_thread:
+    case ApiId::ARMCI_Init_thread_comm:
+    case ApiId::ARMCI_Init_mpi_comm:
+    case ApiId::ARMCI_Initialized:
+    case ApiId::ARMCI_Finalize:
+    case ApiId::ARMCI_Cleanup:
+    case ApiId::ARMCI_Error:
+    case ApiId::armci_msg_abort:
+    case ApiId::armci_timer:
+    case ApiId::armci_read_strided:
+    case ApiId::armci_write_strided:
+    case ApiId::ARMCI_Copy:
+    case ApiId::ARMCI_Set_shm_limit:
+    case ApiId::ARMCI_INIT_HANDLE:
+    case ApiId::ARMCI_SET_AGGREGATE_HANDLE:
+    case ApiId::ARMCI_UNSET_AGGREGATE_HANDLE:
+    case ApiId::ARMCIX_Implementation:
+    case ApiId::ARMCIX_Version:
+    case ApiId::ARMCIX_Capabilities:
+    case ApiId::ARMCIX_Setting:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace armci::common
+
+// What tells implementations apart; two of them in one link are an error.
+extern "C" {
+[[gnu::visibility("default")]] extern const char armci_implementation[];
+const char armci_implementation[] = ARMCI_IMPLEMENTATION_NAME;
+}

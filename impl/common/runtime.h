@@ -1,0 +1,308 @@
+// Runtime<T>: everything that implementations share, over one transport T. One object per process.
+//
+// A call comes down from its entry point (entry.h), is checked, finds its region, and is routed once: a target on the
+// same node goes to node memory (impl/shmem), any other to the transport. What the transport does not offer is built
+// here from its required members. The parts of the class live in runtime_*.inc.h, one file per chapter of the API.
+//
+// Thread safety: transfers, completion, fences, RMW and locks by any thread [THR-1]; collective calls by one thread at
+// a time per group.
+#pragma once
+
+#include <atomic>
+#include <climits>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "armcix.h"
+#include "impl/common/accumulate.h"
+#include "impl/common/check.h"
+#include "impl/common/config.h"
+#include "impl/common/groups.h"
+#include "impl/common/handles.h"
+#include "impl/common/region_table.h"
+#include "impl/common/shapes.h"
+#include "impl/common/status.h"
+#include "impl/common/survey.h"
+#include "impl/common/transport.h"
+#include "impl/common/usage.h"
+#include "impl/common/world.h"
+#include "impl/shmem/copy.h"
+#include "impl/shmem/node_accumulate.h"
+#include "impl/shmem/node_atomics.h"
+#include "impl/shmem/node_barrier.h"
+#include "impl/shmem/node_exchange.h"
+#include "impl/shmem/node_memory.h"
+#include "impl/shmem/node_mutex.h"
+#include "impl/shmem/wait.h"
+
+namespace armci::common {
+
+inline constexpr std::size_t kPartAlignment = 64;  // [MEM-5]; also keeps parts of two processes off one cache line
+
+enum class Kind { kPut, kGet, kAcc };
+
+struct AccSpec {
+  AccType type = AccType::kInt;
+  const void* scale = nullptr;
+};
+
+// How a transfer ends: before the call returns, or through a handle (nullptr: the implicit one).
+struct How {
+  bool blocking = true;
+  armci_hdl_t* handle = nullptr;
+};
+inline constexpr How kBlocking{};
+constexpr How through(armci_hdl_t* handle) { return {false, handle}; }
+
+// One per pair of processes, in the memory of the one that is notified.
+struct NotifyCell {
+  std::atomic<std::uint32_t> count;
+  std::atomic<std::uint32_t> sleeping;  // how many threads of the owner sleep on count
+};
+
+template <class T>
+class Runtime {
+  static_assert(Transport<T>, "T does not fulfil the contract of impl/common/transport.h");
+
+ public:
+  using Key = typename T::Key;
+  using Completion = typename T::Completion;
+  using RegionType = Region<Key>;
+  using Part = typename RegionType::Part;
+
+  // One collectively created set of mutexes.
+  struct MutexSet {
+    Group* group;
+    RegionType* region;       // nullptr: nobody hosts any
+    std::vector<int> counts;  // by group rank
+  };
+
+  // Regions of the program in which this process takes part.
+  struct RegionUsage {
+    std::uint64_t live = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t bytes_max = 0;
+  };
+
+  // --- start and end (runtime_lifecycle.inc.h)
+  Status initialise(MPI_Comm parent);
+  Status finalise();
+  // After a failed initialise: drops what it had got hold of, without talking to anybody.
+  void abandon();
+  const RegionUsage& region_usage() const { return region_usage_; }
+  // For the watchdog, which takes no lock: operations under way, and whether stores to a process await a fence.
+  std::size_t operations_under_way() const { return handles_.total(); }
+  bool owes_stores(int proc) const;
+
+  // --- memory (runtime_memory.inc.h, runtime_memget.inc.h). Collective over the group unless it says otherwise.
+  Status allocate(Group& group, std::int64_t bytes, void** ptr);
+  Status release(Group& group, void* base);
+  Status set_mode(Group& group, void* base, AccessMode mode);
+  Status memget(std::size_t bytes, armci_meminfo_t* info);        // not collective
+  Status memattach(const armci_meminfo_t& info, void** address);  // not collective
+  Status memdetach(const armci_meminfo_t& info);
+  Status memdelete(const armci_meminfo_t& info);
+
+  // --- transfers (runtime_transfer.inc.h)
+  template <Kind kind>
+  Status contiguous(const void* src, void* dst, std::size_t bytes, int proc, How how, AccSpec acc = {});
+  template <Kind kind>
+  Status strided(const void* src, void* dst, const Strided& shape, int proc, How how, AccSpec acc = {});
+  template <Kind kind>
+  Status vector(const Segments* list, std::size_t length, int proc, How how, AccSpec acc = {});
+  template <class Value>
+  Status put_value(Value value, void* dst, int proc);
+  template <class Value>
+  Status get_value(const void* src, int proc, Value* value);
+  // A word that whoever sees it sees all earlier stores of this process to proc [ORD-5].
+  template <class Word>
+  Status put_flag(Word value, Word* flag, int proc);
+
+  // --- completion and fences (runtime_sync.inc.h)
+  Status wait(armci_hdl_t* handle);
+  Status test(armci_hdl_t* handle, bool* done);
+  Status wait_proc(int proc);
+  Status wait_all();
+  Status fence(int proc);
+  Status fence_all();
+  Status fence_group(const Group& group);
+  Status barrier(Group& group);
+  void progress() { transport_.progress(); }
+
+  // --- atomics (runtime_atomics.inc.h)
+  template <std::integral Value>
+  Status rmw(node::RmwOp op, void* remote, Value operand, Value compare, Value* before, int proc);
+  Status notify(int proc);
+  Status notify_wait(int proc, int* count);
+
+  // --- mutexes (runtime_mutex.inc.h)
+  Status create_mutexes(Group& group, int count, std::unique_ptr<MutexSet>* out);
+  Status destroy_mutexes(MutexSet& set);
+  Status lock(MutexSet& set, int mutex, int group_rank);
+  Status try_lock(MutexSet& set, int mutex, int group_rank, bool* taken);
+  Status unlock(MutexSet& set, int mutex, int group_rank);
+
+  // Gives a new group what it needs in node memory, and takes it back. Collective over the group.
+  Status furnish(Group& group);
+  Status strip(Group& group);
+  static std::size_t group_area_bytes(int members) {
+    return sizeof(node::Barrier) + node::exchange_area_bytes(members);
+  }
+
+  static constexpr TransportTraits traits() { return T::kTraits; }
+  RegionTable<Key>& regions() { return regions_; }
+  T& transport() { return transport_; }
+  std::unique_ptr<MutexSet> world_mutexes;
+  // An address that can be loaded and stored directly, or nullptr.
+  void* direct_pointer(int proc, const void* address);
+
+  // Whether [address, address + bytes) lies in a region of proc; `name` is the argument's, for the message.
+  Status check_remote(const char* name, const void* address, std::size_t bytes, int proc) {
+    ARMCI_RETURN_IF_ERROR(check_proc(proc));
+    if (address == nullptr) return fail(Code::kNull, "ERR-1", "argument %s is NULL", name);
+    return regions_.find(proc, address, bytes) != nullptr ? kSuccess : bad_address(proc, name, address, bytes);
+  }
+  Status check_proc(int proc) const {
+    if (static_cast<unsigned>(proc) < static_cast<unsigned>(size_)) [[likely]]
+      return kSuccess;
+    return fail(Code::kProc, "ERR-1", "argument proc = %d is outside 0..%d", proc, size_ - 1);
+  }
+
+ private:
+  template <class>
+  friend class RuntimeForTest;
+  struct Service;  // what the runtime itself keeps in every process's memory
+
+  // Routing, decided once. Data of a same-node target is moved by this CPU unless the transport wants it.
+  bool on_node(int proc) const {
+    if constexpr (!T::kTraits.reaches_nodes) return true;
+    return !T::kTraits.wants_on_node && same_node_[static_cast<std::size_t>(proc)];
+  }
+  bool cpu_atomics(int proc) const {
+    if constexpr (!T::kTraits.reaches_nodes) return true;
+    return T::kTraits.atomicity == Atomicity::kNodeCpu && same_node_[static_cast<std::size_t>(proc)];
+  }
+  static constexpr bool kNodeOnly = !T::kTraits.reaches_nodes;
+
+  void prepare(const World& here);  // the part of initialise() that talks to nobody
+
+  template <class Record>
+  Status gather(Group& group, const Record& mine, Record* all);
+
+  // memory
+  struct Layout {
+    std::vector<std::size_t> offset;  // of each group rank's part in its node's block
+    std::vector<std::size_t> bytes_of_node;
+  };
+  Status gather_sizes(Group& group, std::int64_t bytes, std::vector<std::int64_t>* sizes, std::int64_t* id);
+  static constexpr std::size_t kLargestBlock = std::size_t{1} << 60;
+  Layout lay_out(const Group& group, const std::vector<std::int64_t>& sizes, Status* status) const;
+  Status place(Group& group, const Layout& layout, RegionType* region);
+  Status check_limit(std::size_t bytes) const;
+  Status commit_and_register(Group& group, RegionType* region);
+  Status allocate_region(Group& group, std::int64_t bytes, RegionType** out);
+  Status agree_on_region(Group& group, void* base, std::int64_t* id);
+  void dispose(std::unique_ptr<RegionType> region, bool give_back);
+
+  // transfers
+  [[gnu::cold]] Status bad_address(int proc, const char* name, const void* address, std::size_t bytes) const;
+  Status check_buffers(const void* src, const void* dst) const;
+  template <Kind kind>
+  Status contiguous_checked(const void* src, void* dst, std::size_t bytes, int proc, How how, AccSpec acc);
+  Status check_accumulate(const AccSpec& acc, const char* length_name, std::size_t bytes, const void* dst,
+                          std::uintptr_t alignment) const;
+  template <Kind kind>
+  Status locate_vector(const Segments& segments, int proc, std::uintptr_t* alignment);
+  template <Kind kind>
+  Status locate_segments(void* const* remotes, void* const* locals, const Segments& segments, int proc,
+                         std::uintptr_t* alignment);
+  template <Kind kind>
+  Status observe(const RegionType& region, std::size_t bytes, int proc) const;
+  template <Kind kind>
+  Status move_contiguous(const Part& part, const void* src, void* dst, std::size_t bytes, int proc, How how,
+                         const AccSpec& acc);
+  template <Kind kind>
+  Status move_vector(const Segments* list, std::size_t length, int proc, How how, const AccSpec& acc);
+
+  // atomics
+  void sleep_for_notification(NotifyCell& cell, std::uint32_t consumed, int proc);
+  Status check_rmw(const void* remote, std::size_t bytes, int proc, const Part** part);
+  template <std::integral Value>
+  Status checked_rmw(node::RmwOp op, void* remote, Value operand, Value compare, Value* before, int proc);
+  template <std::integral Value>
+  Status remote_rmw(const Part& part, node::RmwOp op, void* remote, Value operand, Value compare, Value* before,
+                    int proc);
+
+  // the way to other nodes (runtime_remote.inc.h)
+  Status start_put(const Part& part, void* remote, const void* local, std::size_t bytes, int proc, How how);
+  Status remote_put(const Part& part, void* remote, const void* local, std::size_t bytes, int proc, How how);
+  Status remote_get(const Part& part, const void* remote, void* local, std::size_t bytes, int proc, How how);
+  template <Kind kind>
+  Status remote_strided(const Part& part, const void* src, void* dst, const Strided& shape, int proc, How how,
+                        const AccSpec& acc);
+  Status locked_accumulate(const Part& part, void* remote, const void* local, std::size_t bytes, int proc,
+                           const AccSpec& acc);
+  Status take_accumulate_lock(int proc);
+  Status drop_accumulate_lock(int proc);
+  Status atomic64(int proc, const Part& part, void* remote, AtomicOp op, std::int64_t operand, std::int64_t compare,
+                  std::int64_t* before);
+  Status order_after_stores(int proc);
+  Status finish(Completion completion, int proc, How how);
+  Status settle(Completion& completion);
+  bool ended(Completion& completion, Status* status);
+  Status flush(int proc);
+  void flush_if_owed(int proc, Status* status);
+  template <class Wanted>
+  Status settle_pending(Wanted wanted);
+
+  // mutexes over atomic64: a ticket pair per mutex
+  Status check_mutex(const MutexSet& set, int mutex, int group_rank) const;
+  char* mutex_place(const MutexSet& set, int mutex, int group_rank) const;
+  Status ticket_lock(MutexSet& set, int mutex, int group_rank);
+  Status ticket_try_lock(MutexSet& set, int mutex, int group_rank, bool* taken);
+  Status ticket_unlock(MutexSet& set, int mutex, int group_rank);
+  Status read_word(int proc, const Part& part, const void* remote, std::int64_t* value);
+
+  // Puts to one process: how many were issued, and how many of those the last finished flush covers. Two counts and not
+  // a flag: a thread must not take another thread's flush, still under way, for its own [THR-1].
+  struct Owed {
+    std::atomic<std::uint64_t> issued{0};
+    std::atomic<std::uint64_t> flushed{0};
+  };
+
+  T transport_;
+  RegionTable<Key> regions_;
+  HandleTable<Completion> handles_;
+  RegionType* service_ = nullptr;
+  std::vector<char> same_node_;                             // by absolute id
+  std::vector<Owed> owed_;                                  // by absolute id
+  std::vector<std::atomic<std::uint32_t>> notifications_;   // by absolute id: consumed by notify_wait
+  std::vector<std::uint32_t> notified_;                     // by absolute id: sent to other nodes
+  std::set<std::pair<const void*, std::thread::id>> held_;  // ticket mutexes that this process holds
+  std::mutex held_mutex_;
+  std::atomic<std::int64_t> next_region_{0};
+  RegionUsage region_usage_;
+  std::mutex usage_mutex_;
+  std::mutex notify_mutex_;
+  int size_ = 0;
+  int rank_ = -1;
+  std::int64_t handoff_us_ = 0;
+};
+
+}  // namespace armci::common
+
+#include "impl/common/runtime_atomics.inc.h"
+#include "impl/common/runtime_lifecycle.inc.h"
+#include "impl/common/runtime_memget.inc.h"
+#include "impl/common/runtime_memory.inc.h"
+#include "impl/common/runtime_mutex.inc.h"
+#include "impl/common/runtime_remote.inc.h"
+#include "impl/common/runtime_sync.inc.h"
+#include "impl/common/runtime_transfer.inc.h"

@@ -1,0 +1,167 @@
+// Runtime<T>: sets of mutexes. Included by runtime.h.
+//
+// On node memory a mutex is a NodeMutex. Where the transport makes things atomic it is a pair of 64-bit words at the
+// same place, a ticket lock over atomic64: fair, and waiters poll in growing intervals.
+#pragma once
+
+#include "impl/common/runtime.h"
+#include "impl/shmem/wait.h"
+
+namespace armci::common {
+
+struct TicketWords {
+  std::int64_t next;
+  std::int64_t serving;
+};
+static_assert(sizeof(TicketWords) <= sizeof(node::NodeMutex));
+
+template <class T>
+Status Runtime<T>::create_mutexes(Group& group, int count, std::unique_ptr<MutexSet>* out) {
+  auto set = std::make_unique<MutexSet>();
+  set->group = &group;
+  set->counts.resize(static_cast<std::size_t>(group.size()));
+  ARMCI_RETURN_IF_ERROR(gather(group, count, set->counts.data()));
+  for (int r = 0; r < group.size(); ++r) {
+    const int wanted = set->counts[static_cast<std::size_t>(r)];
+    if (wanted < 0) {
+      return fail(Code::kLength, "MUTEX-1", "argument n = %d of process %d is negative", wanted, group.absolute_id(r));
+    }
+  }
+  const auto bytes = static_cast<std::int64_t>(count) * static_cast<std::int64_t>(sizeof(node::NodeMutex));
+  ARMCI_RETURN_IF_ERROR(allocate_region(group, bytes, &set->region));
+  if (count > 0) {
+    // All bits zero is a free mutex in both forms.
+    std::memset(set->region->parts[static_cast<std::size_t>(group.rank())].base, 0, static_cast<std::size_t>(bytes));
+  }
+  ARMCI_RETURN_IF_ERROR(barrier(group));
+  *out = std::move(set);
+  return kSuccess;
+}
+
+template <class T>
+Status Runtime<T>::destroy_mutexes(MutexSet& set) {
+  const Status status = barrier(*set.group);
+  if (set.region == nullptr) return status;
+  dispose(regions_.remove(set.region->id), set.group->is_master());
+  return status;
+}
+
+template <class T>
+Status Runtime<T>::check_mutex(const MutexSet& set, int mutex, int group_rank) const {
+  if (group_rank < 0 || group_rank >= set.group->size()) [[unlikely]] {
+    return fail(Code::kProc, "MUTEX-8", "argument proc = %d is outside 0..%d", group_rank, set.group->size() - 1);
+  }
+  const int count = set.counts[static_cast<std::size_t>(group_rank)];
+  if (mutex < 0 || mutex >= count) [[unlikely]] {
+    return fail(Code::kMutex, "MUTEX-8", "argument mutex = %d: process %d hosts %d mutexes (0..%d)", mutex, group_rank,
+                count, count - 1);
+  }
+  return kSuccess;
+}
+
+template <class T>
+char* Runtime<T>::mutex_place(const MutexSet& set, int mutex, int group_rank) const {
+  return set.region->parts[static_cast<std::size_t>(group_rank)].base +
+         static_cast<std::size_t>(mutex) * sizeof(node::NodeMutex);
+}
+
+inline Status not_the_owner(int mutex, int group_rank) {
+  return fail(Code::kMutex, "MUTEX-8", "mutex %d of process %d is not held by this process", mutex, group_rank);
+}
+
+template <class T>
+Status Runtime<T>::lock(MutexSet& set, int mutex, int group_rank) {
+  ARMCI_RETURN_IF_ERROR(check_mutex(set, mutex, group_rank));
+  if (cpu_atomics(set.group->absolute_id(group_rank))) [[likely]] {
+    node::mutex_lock(reinterpret_cast<node::NodeMutex*>(mutex_place(set, mutex, group_rank)), rank_, handoff_us_);
+    return kSuccess;
+  }
+  if constexpr (!kNodeOnly) return ticket_lock(set, mutex, group_rank);
+  return kSuccess;
+}
+
+template <class T>
+Status Runtime<T>::try_lock(MutexSet& set, int mutex, int group_rank, bool* taken) {
+  ARMCI_RETURN_IF_ERROR(check_mutex(set, mutex, group_rank));
+  if (cpu_atomics(set.group->absolute_id(group_rank))) {
+    *taken = node::mutex_try_lock(reinterpret_cast<node::NodeMutex*>(mutex_place(set, mutex, group_rank)), rank_);
+    return kSuccess;
+  }
+  if constexpr (!kNodeOnly) return ticket_try_lock(set, mutex, group_rank, taken);
+  return kSuccess;
+}
+
+template <class T>
+Status Runtime<T>::unlock(MutexSet& set, int mutex, int group_rank) {
+  ARMCI_RETURN_IF_ERROR(check_mutex(set, mutex, group_rank));
+  if (cpu_atomics(set.group->absolute_id(group_rank))) [[likely]] {
+    auto* place = reinterpret_cast<node::NodeMutex*>(mutex_place(set, mutex, group_rank));
+    return node::mutex_unlock(place, rank_) ? kSuccess : not_the_owner(mutex, group_rank);
+  }
+  if constexpr (!kNodeOnly) return ticket_unlock(set, mutex, group_rank);
+  return kSuccess;
+}
+
+template <class T>
+Status Runtime<T>::ticket_lock(MutexSet& set, int mutex, int group_rank) {
+  const int proc = set.group->absolute_id(group_rank);
+  const Part& part = set.region->parts[static_cast<std::size_t>(group_rank)];
+  char* place = mutex_place(set, mutex, group_rank);
+  std::int64_t ticket = 0;
+  ARMCI_RETURN_IF_ERROR(order_after_stores(proc));
+  ARMCI_RETURN_IF_ERROR(atomic64(proc, part, place + offsetof(TicketWords, next), AtomicOp::kFetchAdd, 1, 0, &ticket));
+  node::PollingBackoff backoff;
+  for (std::int64_t serving = ticket - 1; serving != ticket;) {
+    const Status seen = read_word(proc, part, place + offsetof(TicketWords, serving), &serving);
+    if (!seen.ok()) {
+      // Give the ticket back, or its turn would never end. Too late when somebody drew the next one.
+      std::int64_t next = 0;
+      (void)atomic64(proc, part, place + offsetof(TicketWords, next), AtomicOp::kCompareSwap, ticket, ticket + 1,
+                     &next);
+      return seen;
+    }
+    if (serving == ticket) break;
+    transport_.progress();
+    backoff.step();
+  }
+  std::lock_guard guard(held_mutex_);
+  held_.emplace(place, std::this_thread::get_id());
+  return kSuccess;
+}
+
+template <class T>
+Status Runtime<T>::ticket_try_lock(MutexSet& set, int mutex, int group_rank, bool* taken) {
+  const int proc = set.group->absolute_id(group_rank);
+  const Part& part = set.region->parts[static_cast<std::size_t>(group_rank)];
+  char* place = mutex_place(set, mutex, group_rank);
+  std::int64_t serving = 0;
+  std::int64_t before = 0;
+  ARMCI_RETURN_IF_ERROR(read_word(proc, part, place + offsetof(TicketWords, serving), &serving));
+  ARMCI_RETURN_IF_ERROR(
+      atomic64(proc, part, place + offsetof(TicketWords, next), AtomicOp::kCompareSwap, serving + 1, serving, &before));
+  *taken = before == serving;
+  if (!*taken) return kSuccess;
+  std::lock_guard guard(held_mutex_);
+  held_.emplace(place, std::this_thread::get_id());
+  return kSuccess;
+}
+
+template <class T>
+Status Runtime<T>::ticket_unlock(MutexSet& set, int mutex, int group_rank) {
+  const int proc = set.group->absolute_id(group_rank);
+  const Part& part = set.region->parts[static_cast<std::size_t>(group_rank)];
+  char* place = mutex_place(set, mutex, group_rank);
+  {
+    std::lock_guard guard(held_mutex_);
+    if (!held_.contains({place, std::this_thread::get_id()})) return not_the_owner(mutex, group_rank);
+  }
+  std::int64_t before = 0;
+  ARMCI_RETURN_IF_ERROR(order_after_stores(proc));
+  ARMCI_RETURN_IF_ERROR(
+      atomic64(proc, part, place + offsetof(TicketWords, serving), AtomicOp::kFetchAdd, 1, 0, &before));
+  std::lock_guard guard(held_mutex_);
+  held_.erase({place, std::this_thread::get_id()});  // after success only: a failed unlock can be repeated
+  return kSuccess;
+}
+
+}  // namespace armci::common

@@ -1,0 +1,115 @@
+// Runtime<T>: completion, fences and the barrier. Included by runtime.h.
+#pragma once
+
+#include "impl/common/runtime.h"
+
+namespace armci::common {
+
+template <class T>
+Status Runtime<T>::wait(armci_hdl_t* handle) {
+  Status status;
+  if constexpr (!kNodeOnly) {
+    node::PollingBackoff backoff;
+    while (!handles_.complete(handle, [&](Completion& completion) { return ended(completion, &status); })) {
+      transport_.progress();
+      backoff.step();
+    }
+  }
+  ARMCI_RETURN_IF_ERROR(status);
+  return observe_flags == 0 ? kSuccess : verify_buffers(handle);
+}
+
+template <class T>
+Status Runtime<T>::test(armci_hdl_t* handle, bool* done) {
+  *done = true;
+  if constexpr (!kNodeOnly) {
+    Status status;
+    transport_.progress();
+    *done = handles_.complete(handle, [&](Completion& completion) { return ended(completion, &status); });
+    ARMCI_RETURN_IF_ERROR(status);
+  }
+  return *done && observe_flags != 0 ? verify_buffers(handle) : kSuccess;
+}
+
+template <class T>
+Status Runtime<T>::wait_proc(int proc) {
+  ARMCI_RETURN_IF_ERROR(check_proc(proc));
+  if constexpr (!kNodeOnly) ARMCI_RETURN_IF_ERROR(settle_pending([proc](int target) { return target == proc; }));
+  return observe_flags == 0 ? kSuccess : verify_buffers_to(proc);
+}
+
+template <class T>
+Status Runtime<T>::wait_all() {
+  if constexpr (!kNodeOnly) ARMCI_RETURN_IF_ERROR(settle_pending([](int) { return true; }));
+  return observe_flags == 0 ? kSuccess : verify_all_buffers();
+}
+
+// Memory ordering: sequentially consistent. The caller's earlier stores are visible everywhere before anything it reads
+// afterwards is read: without the full barrier a CPU lets a later load overtake a store to node memory [FENCE-1].
+template <class T>
+Status Runtime<T>::fence(int proc) {
+  ARMCI_RETURN_IF_ERROR(check_proc(proc));
+  Status status;
+  if constexpr (!kNodeOnly) {
+    status = settle_pending([proc](int target) { return target == proc; });
+    flush_if_owed(proc, &status);
+  }
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (observe_flags != 0 && status.ok()) status = verify_buffers_to(proc);
+  return status;
+}
+
+// One target's failure does not keep the others from being served; the last one is reported.
+template <class T>
+Status Runtime<T>::fence_all() {
+  Status status;
+  if constexpr (!kNodeOnly) {
+    status = settle_pending([](int) { return true; });
+    for (int proc = 0; proc < size_; ++proc) flush_if_owed(proc, &status);
+  }
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (observe_flags != 0 && status.ok()) status = verify_all_buffers();
+  return status;
+}
+
+template <class T>
+Status Runtime<T>::fence_group(const Group& group) {
+  if (kNodeOnly && observe_flags == 0) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    return kSuccess;
+  }
+  Status status;
+  for (int proc : group.members()) {
+    const Status one = fence(proc);
+    if (!one.ok()) status = one;
+  }
+  return status;
+}
+
+// Who fails to fence comes all the same: the others wait.
+template <class T>
+Status Runtime<T>::barrier(Group& group) {
+  Status status = fence_all();
+  const int here = static_cast<int>(group.on_node().size());
+  if (kNodeOnly || group.single_node()) {
+    node::barrier_wait(group.barrier, here);
+    return status;
+  }
+  if (!group.is_master()) {
+    node::barrier_follow(group.barrier);
+    return status;
+  }
+  node::barrier_gather(group.barrier, here);
+  MPI_Comm masters = MPI_COMM_NULL;
+  const Status scope = group.scope_comm(Scope::kMasters, &masters);
+  if (!scope.ok()) {
+    status = scope;
+  } else {
+    const int result = MPI_Barrier(masters);
+    if (result != MPI_SUCCESS) status = fail_mpi(result, "MPI_Barrier");
+  }
+  node::barrier_release(group.barrier);
+  return status;
+}
+
+}  // namespace armci::common

@@ -1,0 +1,162 @@
+// A transport for tests: one process, a network that misbehaves in every way the contract allows, and on command.
+//
+// The memory of all simulated processes lies in this process; a "remote" address is an ordinary one. Unless told
+// otherwise the fake uses all the freedom of transport.h:
+//
+//   put    |issue|---- local buffer is read as late as possible ----|test: done|------ invisible ------|flush: visible|
+//   get    |issue|------------------------------------------------|test: done, remote memory is read now|
+//   flush  makes the outstanding puts of one target visible, the last issued first (or in seeded random order)
+//
+// Whoever reuses a buffer early, forgets a flush, or counts on the order of issue gets wrong data here every time. What
+// a correct caller may not notice can be chosen: hold() keeps operations from completing, make_visible() delivers one
+// put ahead of the others, fail_call() makes the k-th call fail, before_atomic and on_visible let another process act
+// at the worst moment. Every call is recorded.
+//
+// Thread safety: all members by any thread; hooks run in the calling thread, with no lock held.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "impl/common/status.h"
+#include "impl/common/transport.h"
+
+namespace armci::common::testing {
+
+enum class FakeCallKind { kPut, kGet, kAtomic, kTest, kFlush, kRegister, kDeregister };
+
+struct FakeCall {
+  FakeCallKind kind;
+  int target;  // -1: none
+  const void* remote;
+  std::size_t bytes;
+  std::uint64_t operation;  // 0: none
+};
+
+// Everything but the traits, which are the type's.
+class FakeNetwork {
+ public:
+  struct Key {
+    std::int32_t owner = -1;  // the process whose memory it is: a key used for another one fails the test
+    std::int32_t number = 0;
+  };
+  // Can be moved only, which is all that the contract asks for.
+  struct Completion {
+    Completion() = default;
+    Completion(Completion&&) = default;
+    Completion& operator=(Completion&&) = default;
+    std::uint64_t operation = 0;
+  };
+  enum class Order { kAsIssued, kReversed, kShuffled };
+
+  explicit FakeNetwork(bool in_order) : in_order_(in_order) {}
+
+  // --- the contract
+  Status initialise(const World&) { return kSuccess; }
+  void finalise() {}
+  Status register_memory(void* base, std::size_t bytes, Key* key);
+  void deregister_memory(const Key& key);
+  Status put(int target, const Key& key, void* remote, const void* local, std::size_t bytes, Completion* completion);
+  Status get(int target, const Key& key, const void* remote, void* local, std::size_t bytes, Completion* completion);
+  Status atomic64(int target, const Key& key, void* remote, AtomicOp op, std::int64_t operand, std::int64_t compare,
+                  std::int64_t* before);
+  Status test(Completion* completion, bool* done);
+  Status flush(int target);
+  void progress();
+
+  // --- what the network does
+  void set_flush_order(Order order, std::uint32_t seed = 1);
+  // Operations report completion at their n-th test.
+  void set_tests_until_done(int tests);
+  // Operations issued from now on stay incomplete until release_held(); a flush releases the puts it makes visible.
+  void hold();
+  void release_held();
+  // Delivers one put now, whatever was issued before it.
+  void make_visible(std::uint64_t operation);
+  // The number-th call of this kind from now on (1: the next) fails with `code` and has no effect.
+  void fail_call(FakeCallKind kind, int number, Code code = Code::kLayerBelow);
+
+  // Hooks: before an atomic64 takes effect; after a put became visible; at the start of a flush.
+  std::function<void()> before_atomic;
+  std::function<void()> on_visible;
+  std::function<void(int target)> on_flush;
+
+  // --- what happened
+  std::vector<FakeCall> calls() const;
+  std::vector<FakeCall> calls(FakeCallKind kind) const;
+  int count(FakeCallKind kind) const { return static_cast<int>(calls(kind).size()); }
+  std::vector<int> flushed() const;  // targets, in order
+  // Puts in the order in which they became visible, and those that are not yet.
+  std::vector<std::uint64_t> visible() const;
+  std::vector<std::uint64_t> invisible(int target) const;
+  int progress_count() const;
+  int registered() const;
+  void forget_calls();
+
+  static constexpr const char* kInjected = "the fake network fails this call";
+
+ private:
+  struct Operation {
+    std::uint64_t number = 0;
+    int target = -1;
+    bool put = false;
+    bool held = false;
+    bool done = false;  // locally complete
+    bool visible = false;
+    int tests = 0;
+    char* to = nullptr;
+    const char* from = nullptr;
+    std::size_t bytes = 0;
+    std::vector<char> staged;  // what a locally complete put will write
+  };
+  struct Failure {
+    FakeCallKind kind;
+    int left;
+    Code code;
+  };
+
+  Status record(FakeCallKind kind, int target, const void* remote, std::size_t bytes, std::uint64_t operation);
+  std::uint64_t issue(Operation operation, Completion* completion);
+  void stage(Operation* put);
+  std::size_t deliver(const std::vector<std::uint64_t>& numbers);
+  void deliver_in_order(int target);
+  std::vector<std::uint64_t> invisible_locked(int target) const;
+  void check_key(int target, const Key& key) const;
+  void notify_visible(std::size_t times) const;
+
+  const bool in_order_;
+  mutable std::mutex mutex_;
+  std::vector<Operation> operations_;  // by number - 1
+  std::vector<FakeCall> calls_;
+  std::vector<Failure> failures_;
+  std::vector<std::uint64_t> visible_;
+  Order flush_order_ = Order::kReversed;
+  std::mt19937 random_{1};
+  int tests_until_done_ = 1;
+  bool holding_ = false;
+  int progress_count_ = 0;
+  int registered_ = 0;
+  std::int32_t next_key_ = 1;
+};
+
+template <bool in_order = false, Atomicity atomicity = Atomicity::kTransport, bool wants_on_node = false>
+class FakeTransport : public FakeNetwork {
+ public:
+  static constexpr TransportTraits kTraits = {.name = "fake",
+                                              .reaches_nodes = true,
+                                              .wants_on_node = wants_on_node,
+                                              .in_order = in_order,
+                                              .atomicity = atomicity};
+  FakeTransport() : FakeNetwork(in_order) {}
+};
+
+using ReorderingTransport = FakeTransport<false>;
+using InOrderTransport = FakeTransport<true>;
+static_assert(Transport<ReorderingTransport> && Transport<InOrderTransport>);
+
+}  // namespace armci::common::testing

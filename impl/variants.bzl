@@ -1,0 +1,81 @@
+"""The table of implementations, and the macros that stamp libraries, tests and programs for each of them.
+
+A new port is one folder (impl/<name>) and one row here. The rows decide what exists: every armci_binary is linked with
+every implementation, and every armci_suite is run on each, at each number of processes and nodes the row allows.
+"""
+
+IMPLEMENTATIONS = {
+    # library: the static library to link. nodes: how many (simulated) nodes its tests are run on. test_only: no library
+    # for users, built to prove something.
+    "shmem": struct(library = "//impl/shmem:armci", nodes = [1], test_only = False),
+    "loopback": struct(library = "//impl/loopback:armci", nodes = [1], test_only = True),
+}
+
+WARNINGS = ["-Wall", "-Wextra", "-Werror"]
+
+# What the entry points and everything below them are compiled with: only the public functions leave the library.
+LIBRARY_COPTS = WARNINGS + ["-fvisibility=hidden"]
+
+def armci_implementation(name, transport_header, deps):
+    """Stamps one implementation: :armci (static), :libarmci.so.1 (shared) and what they are made of.
+
+    Args:
+      name: the implementation, as ARMCIX_Implementation reports it.
+      transport_header: the header that defines armci::SelectedTransport, from the root.
+      deps: the library behind that header.
+    """
+    native.cc_library(
+        name = "armci",
+        srcs = ["//impl/common:entry_sources"],
+        copts = LIBRARY_COPTS,
+        local_defines = [
+            "ARMCI_TRANSPORT_HEADER='\"%s\"'" % transport_header,
+            "ARMCI_IMPLEMENTATION_NAME='\"%s\"'" % name,
+        ],
+        alwayslink = True,
+        deps = deps + ["//impl/common", "//spec:armci_h"],
+        visibility = ["//visibility:public"],
+    )
+    native.cc_binary(
+        name = "libarmci.so.1",
+        linkopts = ["-Wl,-soname,libarmci.so.1", "-Wl,--exclude-libs,ALL"],
+        linkshared = True,
+        linkstatic = True,
+        deps = [":armci"],
+        visibility = ["//visibility:public"],
+    )
+
+def armci_binary(name, srcs = [], deps = [], copts = [], testonly = False, **kwargs):
+    """Stamps the program <name>_<implementation> for every implementation; with those for tests only if testonly."""
+    common_deps = [dep for dep in deps if dep != "//spec:armci_h"] + ["//spec:armci_h"]
+    for implementation, row in IMPLEMENTATIONS.items():
+        if row.test_only and not testonly:
+            continue
+        native.cc_binary(
+            name = "%s_%s" % (name, implementation),
+            srcs = srcs,
+            copts = WARNINGS + copts,
+            deps = common_deps + [row.library],
+            testonly = testonly,
+            **kwargs
+        )
+
+def armci_suite(name, srcs = [], deps = [], processes = [1, 2, 3, 4], args = [], tags = [], timeout = "long", **kwargs):
+    """Stamps the program <name>_<implementation> and its runs <name>_<implementation>_np<N>, one for each number of
+    processes, with _nodes<M> appended where the row names more than one node."""
+    armci_binary(name = name, srcs = srcs, deps = deps, testonly = True, **kwargs)
+    for implementation, row in IMPLEMENTATIONS.items():
+        for np in processes:
+            for nodes in row.nodes:
+                if np % nodes != 0:
+                    continue
+                suffix = "" if nodes == 1 else "_nodes%d" % nodes
+                native.sh_test(
+                    name = "%s_%s_np%d%s" % (name, implementation, np, suffix),
+                    srcs = ["//tools:launch"],
+                    args = ["$(location :%s_%s)" % (name, implementation), str(np), str(np // nodes)] + args,
+                    data = [":%s_%s" % (name, implementation)],
+                    env = {"ARMCI_TEST_MPI": "openmpi"},
+                    tags = tags + ["mpi", "exclusive", "impl=" + implementation],
+                    timeout = timeout,
+                )
