@@ -1,0 +1,112 @@
+// Copies between places in node memory, or between node memory and any other.
+//
+// Elements (LC-3).  A naturally aligned 4- or 8-byte element of the destination is only ever written by stores that
+// cover all of it, so no other process sees half of one.  Where the source element is naturally aligned as well, it is
+// read whole.  memcpy promises neither, and its overlapping moves at the ends do mix two reads of one element, so it is
+// no candidate here.  Four rules give the property:
+//   - a copy is split into a head of less than 8 bytes up to an 8-byte boundary of the destination, a body, and a tail
+//     of less than 8 bytes; head and tail go in moves of 1, 2 and 4 bytes, each aligned at the destination;
+//   - moves of the body begin at multiples of 8 bytes and are 8 bytes or more; where they overlap they do so in whole
+//     8-byte elements, which are then written twice, each time whole, with a value the source held during the call;
+//   - a copy of exactly 4 or 8 bytes is one move at any alignment;
+//   - CPUs split an access at multiples of its address plus a power of two of 16 or more, or at lines: between
+//     elements, never inside one.
+//
+// Memory ordering: the stores of a copy are ordered after all earlier stores of the calling thread and before all later
+// ones (ORD-1), as x86-64 orders plain stores; where a copy uses non-temporal stores it issues a store fence before and
+// after them.  Nothing is said about the order of the bytes of one copy.  No copy orders later loads: that is what the
+// fence calls are for.
+//
+// Thread safety: all functions may be called by any number of threads, copy_initialise() included.
+
+#ifndef IMPL_SHMEM_COPY_H_
+#define IMPL_SHMEM_COPY_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace armci::node {
+
+namespace internal {
+
+// One load, and one store, of exactly sizeof(T) bytes at any address.
+template <typename T>
+inline T load_at(const char* address) noexcept {
+  typedef T Anywhere __attribute__((aligned(1), may_alias));
+  return *reinterpret_cast<const Anywhere*>(address);
+}
+template <typename T>
+inline void store_at(char* address, T value) noexcept {
+  typedef T Anywhere __attribute__((aligned(1), may_alias));
+  *reinterpret_cast<Anywhere*>(address) = value;
+}
+template <typename T>
+inline void move(char* dst, const char* src) noexcept {
+  store_at(dst, load_at<T>(src));
+}
+
+typedef long long Block16 __attribute__((vector_size(16)));
+
+// Copies kPairs * sizeof(T) to 2 * kPairs * sizeof(T) bytes from both ends inwards, where the last pair may overlap.
+template <typename T, int kPairs>
+inline void copy_from_both_ends(char* dst, const char* src, size_t bytes) noexcept {
+  if constexpr (kPairs > 0) {
+    const T first = load_at<T>(src);
+    const T last = load_at<T>(src + bytes - sizeof(T));
+    copy_from_both_ends<T, kPairs - 1>(dst + sizeof(T), src + sizeof(T), bytes - 2 * sizeof(T));
+    store_at(dst, first);
+    store_at(dst + bytes - sizeof(T), last);
+  }
+}
+
+// Copies `bytes`, a multiple of 8 up to kInlineBytes, to a multiple of 8.
+inline constexpr size_t kInlineBytes = 128;
+inline void copy_words(char* dst, const char* src, size_t bytes) noexcept {
+  if (bytes <= 16) {
+    if (bytes != 0) copy_from_both_ends<uint64_t, 1>(dst, src, bytes);
+  } else if (bytes <= 32) {
+    copy_from_both_ends<Block16, 1>(dst, src, bytes);
+  } else if (bytes <= 64) {
+    copy_from_both_ends<Block16, 2>(dst, src, bytes);
+  } else {
+    copy_from_both_ends<Block16, 4>(dst, src, bytes);
+  }
+}
+
+// Any copy, for the cases copy() does not have inline.
+void copy_any(char* dst, const char* src, size_t bytes) noexcept;
+
+}  // namespace internal
+
+// Copies `bytes` from src to dst.  The two may be the same; overlapping in any other way they leave the destination
+// unspecified, but nothing outside it is written.  Up to 128 bytes of whole 8-byte elements are copied without a call.
+inline void copy(void* dst, const void* src, size_t bytes) noexcept {
+  char* to = static_cast<char*>(dst);
+  const char* from = static_cast<const char*>(src);
+  if (((reinterpret_cast<uintptr_t>(dst) | bytes) & 7) == 0 && bytes <= internal::kInlineBytes) {
+    internal::copy_words(to, from, bytes);
+  } else if (bytes == 4) {
+    internal::move<uint32_t>(to, from);
+  } else if (bytes == 8) {
+    internal::move<uint64_t>(to, from);
+  } else {
+    internal::copy_any(to, from, bytes);
+  }
+}
+
+// Chooses the copy kernels for this CPU, by a measurement of about two milliseconds.  Copies work before it too, with
+// kernels for any CPU.  A repeated call measures again.
+void copy_initialise() noexcept;
+
+// Copies a strided block: count[0] bytes per segment, count[l + 1] segments at level l, whose distances are
+// dst_stride[l] and src_stride[l] bytes (any sign; unused, so possibly NULL, at levels = 0).  levels is at most 8.
+// A zero count anywhere is a copy of nothing.  Levels that collapse are best collapsed by the caller.
+void copy_strided(char* dst, const ptrdiff_t* dst_stride, const char* src, const ptrdiff_t* src_stride,
+                  const size_t* count, int levels) noexcept;
+
+// Copies `segments` segments of `bytes` each, from src[i] to dst[i].
+void copy_vector(void* const* dst, const void* const* src, size_t segments, size_t bytes) noexcept;
+
+}  // namespace armci::node
+
+#endif  // IMPL_SHMEM_COPY_H_

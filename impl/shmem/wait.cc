@@ -1,0 +1,61 @@
+#include "impl/shmem/wait.h"
+
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <thread>
+
+namespace armci::node {
+namespace {
+
+constexpr int kSpinsWithFreeCores = 4000;  // about 50 us of pause instructions, a few context switches
+constexpr int kSpinsWhenShared = 20;
+constexpr int kYields = 20;
+constexpr std::int64_t kLongestSleepUs = 1000;
+
+std::atomic<int> spins{kSpinsWhenShared};
+
+int usable_cpus() {
+  // The launcher may have bound this process to one core, its neighbours to others: count the machine's.
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);
+  return online > 0 ? static_cast<int>(online) : 1;
+}
+
+}  // namespace
+
+void set_spin_policy(int processes, int spin) {
+  const int chosen = spin >= 0 ? spin : (processes <= usable_cpus() ? kSpinsWithFreeCores : kSpinsWhenShared);
+  spins.store(chosen, std::memory_order_relaxed);
+}
+
+int spin_iterations() { return spins.load(std::memory_order_relaxed); }
+
+std::int64_t now_us() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<std::int64_t>(t.tv_sec) * 1'000'000 + t.tv_nsec / 1000;
+}
+
+bool Backoff::step() {
+  if (spins_ < spin_iterations()) {
+    ++spins_;
+    cpu_relax();
+    return false;
+  }
+  if (yields_ < kYields) {
+    ++yields_;
+    sched_yield();
+    return false;
+  }
+  return true;
+}
+
+void PollingBackoff::step() {
+  if (!busy_.step()) return;
+  const timespec pause{0, sleep_us_ * 1000};
+  nanosleep(&pause, nullptr);
+  if (sleep_us_ < kLongestSleepUs) sleep_us_ += sleep_us_ / 2;
+}
+
+}  // namespace armci::node

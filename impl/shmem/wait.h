@@ -1,0 +1,64 @@
+// How a process waits for another one on the same machine: spin briefly, then yield the core, then block.
+//
+// Spinning is worth its price only while every process can have a core; with more processes than cores the one waited
+// for may be the one that needs this core, so the spin is cut to almost nothing.
+//
+// Thread safety: all functions may be called by several threads at once.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace armci::node {
+
+// Sets the spin length for the whole process. `processes` share the machine's CPUs; `spin` is the setting ARMCI_SPIN
+// (iterations; negative: chosen from processes and CPUs).
+void set_spin_policy(int processes, int spin);
+int spin_iterations();
+
+inline void cpu_relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#else
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+#endif
+}
+
+// Sleeps until *word may differ from `expected` or `timeout_us` passed; may return early.
+//
+// Memory ordering: none by itself; the caller reads the word again with the ordering it needs.
+void futex_wait(const std::atomic<std::uint32_t>* word, std::uint32_t expected, std::int64_t timeout_us);
+// As futex_wait, woken only by futex_wake_bits() calls whose bits meet `bits`.
+void futex_wait_bits(const std::atomic<std::uint32_t>* word, std::uint32_t expected, std::uint32_t bits,
+                     std::int64_t timeout_us);
+void futex_wake(const std::atomic<std::uint32_t>* word, int count);
+void futex_wake_bits(const std::atomic<std::uint32_t>* word, std::uint32_t bits);
+
+std::int64_t now_us();
+
+// One waiter's progress through spin and yield. step() returns false while busy waiting is still in order and true
+// once the caller should block (it then calls a futex function and goes on calling step()).
+class Backoff {
+ public:
+  bool step();
+
+ private:
+  int spins_ = 0;
+  int yields_ = 0;
+};
+
+// For words that nobody will wake us for (a plain store by a program or a remote write): spin, yield, then sleep in
+// growing intervals up to a millisecond.
+class PollingBackoff {
+ public:
+  void step();
+
+ private:
+  Backoff busy_;
+  std::int64_t sleep_us_ = 20;
+};
+
+// Blocked waits wake this often to look for processes that died.
+inline constexpr std::int64_t kLivenessPeriodUs = 100'000;
+
+}  // namespace armci::node
