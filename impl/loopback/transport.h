@@ -1,0 +1,79 @@
+// The loopback implementation: the required members of the contract and nothing else, over one machine's memory.
+//
+// It is for tests. Everything goes through it, same-node targets too, and it uses all the freedom the contract gives:
+// a put or get does nothing until it is tested or flushed or a thread, its network card, comes to it; what is waiting
+// together happens last come, first served. A program that is right on it does not rely on luck; a core that is right
+// on it needs no optional member.
+//
+// Thread safety: all members by any thread.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "impl/common/transport.h"
+
+namespace armci::loopback {
+
+class Transport {
+ public:
+  struct Key {};
+  // The number of an operation; 0: none.
+  struct Completion {
+    std::uint64_t number = 0;
+  };
+  static constexpr common::TransportTraits kTraits = {.name = "loopback",
+                                                      .reaches_nodes = true,
+                                                      .wants_on_node = true,
+                                                      .in_order = false,
+                                                      .atomicity = common::Atomicity::kTransport};
+
+  common::Status initialise(const common::World& world);
+  void finalise();
+  common::Status register_memory(void*, std::size_t, Key*) { return common::kSuccess; }
+  void deregister_memory(const Key&) {}
+  common::Status put(int target, const Key&, void* remote, const void* local, std::size_t bytes,
+                     Completion* completion);
+  common::Status get(int target, const Key&, const void* remote, void* local, std::size_t bytes,
+                     Completion* completion);
+  common::Status atomic64(int target, const Key&, void* remote, common::AtomicOp op, std::int64_t operand,
+                          std::int64_t compare, std::int64_t* before);
+  common::Status test(Completion* completion, bool* done);
+  common::Status flush(int target);
+  void progress() {}
+
+ private:
+  struct Operation {
+    int target;
+    void* to;
+    const void* from;
+    std::size_t bytes;
+  };
+  void postpone(const Operation& operation, Completion* completion);
+
+  void run_card();
+  // Executes the latest waiting operation, of `target` unless it is kAnyTarget; false: there is none. Holds mutex_.
+  static constexpr int kAnyTarget = -1;
+  bool execute_latest(int target);
+
+  std::mutex mutex_;
+  std::condition_variable work_;
+  std::thread card_;
+  bool leaving_ = false;
+  std::unordered_map<std::uint64_t, Operation> waiting_;
+  std::vector<std::uint64_t> order_;  // numbers in the order of issue, some of them done
+  std::uint64_t next_ = 1;
+};
+
+static_assert(common::Transport<Transport>);
+
+}  // namespace armci::loopback
+
+namespace armci {
+using SelectedTransport = loopback::Transport;
+}
