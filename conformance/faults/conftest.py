@@ -1,0 +1,53 @@
+"""What is tested, from the environment; all have defaults for a run from the root of a built checkout.
+
+ARMCI_TEST_MPI        openmpi (default) or mpich
+ARMCI_TEST_IMPL       the implementation, default shmem
+ARMCI_FAULT_BIN_DIR   folder with faults_<implementation>; default: built with Bazel
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Iterator
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import job as job_module  # noqa: E402
+from armci_tool import bazel  # noqa: E402
+
+# Settings of the tests themselves: the library must not see them.
+_OWN = ("ARMCI_TEST_MPI", "ARMCI_TEST_IMPL", "ARMCI_FAULT_BIN_DIR")
+_SETTINGS = {name: os.environ.pop(name) for name in _OWN if name in os.environ}
+
+
+@pytest.fixture(scope="session")
+def implementation() -> str:
+    """The implementation that is tested."""
+    return _SETTINGS.get("ARMCI_TEST_IMPL", "shmem")
+
+
+@pytest.fixture(scope="session")
+def program(implementation: str) -> job_module.Program:
+    """The fault programs."""
+    mpi = _SETTINGS.get("ARMCI_TEST_MPI", "openmpi")
+    name = "faults_" + implementation.replace("-", "_")
+    folder = _SETTINGS.get("ARMCI_FAULT_BIN_DIR")
+    if folder is None:
+        return job_module.Program(bazel.built(f"//conformance/faults:{name}", bazel.Configuration(mpi)), mpi)
+    binary = Path(folder).resolve() / name
+    if not binary.is_file():
+        pytest.exit(f"there is no {binary}: set ARMCI_FAULT_BIN_DIR to the folder that has it", 2)
+    return job_module.Program(binary, mpi)
+
+
+@pytest.fixture
+def shm_dir() -> Iterator[Path]:
+    """An empty folder for shared memory, so that other jobs on the machine do not disturb; must be empty at the end."""
+    parent = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    with tempfile.TemporaryDirectory(prefix="armci-fault-", dir=parent) as name:
+        yield Path(name)

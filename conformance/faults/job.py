@@ -1,0 +1,197 @@
+"""Runs one case of the fault programs under MPI and finds out everything it left behind.
+
+A job is judged by four things: its exit status, the lines it printed, the time from the fault to its end, and what
+remains: processes (found by a marker in their environment, whatever session they are in) and files.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Mapping, Optional, Sequence
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+
+from armci_tool import launch  # noqa: E402  (needs the path set above)
+
+MARKER = "FAULT_JOB_MARKER"
+# What each rank runs under: its stderr goes to a file of the job, because a launcher may throw away what an aborting
+# process wrote last. Appending keeps the lines of all ranks.
+RANK_SHELL = 'exec "$0" "$@" 2>>"$FAULT_STDERR"'
+DEADLINE_S = 90.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a job; `seconds` counts from the last fault (a signal sent), or from the start."""
+
+    command: tuple[str, ...]
+    status: Optional[int]  # None: it had to be ended by the test
+    stdout: tuple[str, ...]
+    stderr: tuple[str, ...]  # of the ranks, then of the launcher
+    seconds: float
+    survivors: tuple[int, ...]
+
+    def lines(self, beginning: str) -> list[str]:
+        """The lines of stdout that begin so, in no particular order."""
+        return sorted(line for line in self.stdout if line.startswith(beginning))
+
+    def library_lines(self, containing: str = "") -> list[str]:
+        """What the library printed on stderr."""
+        return [line for line in self.stderr if line.startswith("armci: ") and containing in line]
+
+    def describe(self) -> str:
+        """For the message of a failed assertion."""
+        return "\n".join([" ".join(self.command), f"status {self.status} after {self.seconds:.1f} s, "
+                          f"survivors {list(self.survivors)}", "--- stdout", *self.stdout, "--- stderr", *self.stderr])
+
+
+@dataclass
+class Pipe:
+    """Lines of a pipe, collected by a thread."""
+
+    lines: list[str] = field(default_factory=list)
+    changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def collect(self, stream: IO[str]) -> threading.Thread:
+        """Starts reading."""
+        def read() -> None:
+            for line in stream:
+                with self.changed:
+                    self.lines.append(line.rstrip("\n"))
+                    self.changed.notify_all()
+        thread = threading.Thread(target=read, daemon=True)
+        thread.start()
+        return thread
+
+
+class Job:
+    """A running job. Use as a context: nothing of it is left at the end of the block, whatever happened in it."""
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        self.command = tuple(command)
+        self.marker = uuid.uuid4().hex
+        self.stdout, self.stderr = Pipe(), Pipe()
+        prefix = ["setpriv", "--pdeathsig", "TERM", "--"] if shutil.which("setpriv") else []
+        self.rank_stderr = tempfile.NamedTemporaryFile(prefix="armci-fault-", suffix=".stderr")
+        full = {**os.environ, **environment, MARKER: self.marker, "FAULT_STDERR": self.rank_stderr.name}
+        self.since = time.monotonic()
+        self.process = subprocess.Popen([*prefix, *command], env=full, stdin=subprocess.DEVNULL, text=True,
+                                        errors="replace", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        start_new_session=True)
+        assert self.process.stdout and self.process.stderr
+        self.readers = [self.stdout.collect(self.process.stdout), self.stderr.collect(self.process.stderr)]
+
+    def __enter__(self) -> "Job":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for pid in [self.process.pid, *self.survivors()]:
+            _signal(pid, signal.SIGKILL)
+        self.process.wait()
+        self.rank_stderr.close()
+
+    def ready_processes(self, count: int) -> dict[int, int]:
+        """Waits until `count` ranks have said READY; their process ids by rank."""
+        deadline = time.monotonic() + DEADLINE_S
+        with self.stdout.changed:
+            while True:
+                ready = [line.split() for line in self.stdout.lines if line.startswith("READY ")]
+                if len(ready) >= count:
+                    return {int(rank): int(pid) for _, rank, pid in ready}
+                remaining = deadline - time.monotonic()
+                if remaining <= 0 or self.process.poll() is not None:
+                    raise AssertionError("the job did not get ready\n" + self._outcome(self.process.poll()).describe())
+                # Wakes up now and then to notice that the job has ended without another line.
+                self.stdout.changed.wait(min(remaining, 1.0))
+
+    def send(self, pid: int, number: signal.Signals) -> None:
+        """Sends a signal; the time of the outcome counts from here."""
+        self.since = time.monotonic()
+        os.kill(pid, number)
+
+    def finish(self, within_s: float = DEADLINE_S) -> Outcome:
+        """Waits for the end of the launcher and of every process of the job, together at most `within_s`."""
+        deadline = self.since + within_s
+        status: Optional[int] = None
+        try:
+            status = self.process.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            pass
+        while status is not None and (pids := self.survivors()) and time.monotonic() < deadline:
+            _wait_for_end(pids[0], deadline - time.monotonic())
+        for reader in self.readers:
+            reader.join(max(0.1, deadline - time.monotonic()) if status is not None else 0.1)
+        return self._outcome(status)
+
+    def _outcome(self, status: Optional[int]) -> Outcome:
+        self.rank_stderr.seek(0)
+        ranks = self.rank_stderr.read().decode("utf-8", "replace").splitlines()
+        return Outcome(self.command, status, tuple(self.stdout.lines), (*ranks, *self.stderr.lines),
+                       time.monotonic() - self.since, tuple(self.survivors()))
+
+    def survivors(self) -> list[int]:
+        """Processes of the job that are alive, the launcher included."""
+        wanted = f"{MARKER}={self.marker}".encode()
+        found = []
+        for entry in Path("/proc").iterdir():
+            try:
+                # A zombie has no environment any more: it holds nothing and is not counted.
+                if entry.name.isdigit() and wanted in (entry / "environ").read_bytes().split(b"\0"):
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+        return found
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
+
+
+def _wait_for_end(pid: int, seconds: float) -> None:
+    """Returns when the process has ended (it need not be a child) or the time is up."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        select.select([descriptor], [], [], max(0.0, seconds))
+    finally:
+        os.close(descriptor)
+
+
+@dataclass(frozen=True)
+class Program:
+    """The fault programs of one implementation, on one MPI library."""
+
+    binary: Path
+    mpi: str
+
+    def command(self, case: Sequence[str], processes: int, environment: Mapping[str, str]) -> list[str]:
+        """The launch line of a case."""
+        job = launch.Launch(("sh", "-c", RANK_SHELL, str(self.binary), *case), processes, self.mpi, environment)
+        return job.command_line()
+
+    def start(self, *case: object, processes: int = 3, environment: Optional[Mapping[str, str]] = None) -> Job:
+        """Starts a case."""
+        settings = dict(environment or {})
+        return Job(self.command([str(word) for word in case], processes, settings), settings)
+
+    def run(self, *case: object, processes: int = 3, environment: Optional[Mapping[str, str]] = None,
+            within_s: float = DEADLINE_S) -> Outcome:
+        """Runs a case to its end."""
+        with self.start(*case, processes=processes, environment=environment) as job:
+            return job.finish(within_s)

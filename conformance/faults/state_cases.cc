@@ -1,0 +1,220 @@
+// Calls at the wrong time, calls without a result code that get bad input, and a world the library cannot serve.
+#include <mpi.h>
+
+#include <cstring>
+
+#include "armci.h"
+#include "armcix.h"
+#include "conformance/faults/faults.h"
+#include "message.h"
+
+namespace faults {
+namespace {
+
+// Statuses of their own, so that none is taken for the code of a failed call.
+constexpr int kUsage = 96;
+constexpr int kReturned = 98;
+
+// ---- Calls without a result code: each makes one mistake, named in the comment or by the arguments ----
+
+struct VoidCall {
+  const char* name;
+  void (*call)(const World& world);
+};
+
+constexpr VoidCall kBadCalls[] = {
+    {"ARMCI_Lock.proc", [](const World& world) { ARMCI_Lock(0, world.nproc); }},
+    {"ARMCI_Lock.mutex", [](const World&) { ARMCI_Lock(2, 0); }},
+    {"ARMCI_Lock.negative", [](const World&) { ARMCI_Lock(-1, 0); }},
+    {"ARMCI_Unlock.not_held", [](const World&) { ARMCI_Unlock(1, 0); }},
+    {"ARMCI_Unlock.mutex", [](const World&) { ARMCI_Unlock(2, 0); }},
+    {"ARMCI_Fence.proc", [](const World& world) { ARMCI_Fence(world.nproc); }},
+    {"ARMCI_Fence.negative", [](const World&) { ARMCI_Fence(-1); }},
+    {"ARMCI_GroupFence.null", [](const World&) { ARMCI_GroupFence(nullptr); }},
+    {"ARMCI_Copy.null",
+     [](const World&) {
+       char byte = 0;
+       ARMCI_Copy(nullptr, &byte, 1);
+     }},
+    {"ARMCI_Copy.negative",
+     [](const World&) {
+       char bytes[2] = {0, 0};
+       ARMCI_Copy(&bytes[0], &bytes[1], -1);
+     }},
+    {"ARMCI_Access_begin.outside",
+     [](const World&) {
+       int local = 0;
+       ARMCI_Access_begin(&local);
+     }},
+    {"ARMCI_Group_create.null", [](const World&) { ARMCI_Group_create(1, nullptr, nullptr); }},
+    {"ARMCI_Group_create.member",
+     [](const World& world) {
+       int member = world.nproc;
+       ARMCI_Group group;
+       ARMCI_Group_create(1, &member, &group);
+     }},
+    {"ARMCI_Group_free.null", [](const World&) { ARMCI_Group_free(nullptr); }},
+    {"ARMCI_INIT_HANDLE.null", [](const World&) { ARMCI_INIT_HANDLE(nullptr); }},
+    {"armci_msg_snd.proc",
+     [](const World& world) {
+       int message = 0;
+       armci_msg_snd(1, &message, sizeof message, world.nproc);
+     }},
+    {"armci_msg_snd.null", [](const World&) { armci_msg_snd(1, nullptr, 4, 0); }},
+    {"armci_msg_bcast.root",
+     [](const World& world) {
+       int message = 0;
+       armci_msg_bcast(&message, sizeof message, world.nproc);
+     }},
+    {"armci_msg_igop.operator",
+     [](const World&) {
+       int number = 0;
+       char unknown[] = "avg";
+       armci_msg_igop(&number, 1, unknown);
+     }},
+    {"ARMCIX_Lock_hdl.null", [](const World&) { ARMCIX_Lock_hdl(nullptr, 0, 0); }},
+};
+
+// The last process makes the mistake, the others wait for it: the job must end.
+int BadCall(const World& world) {
+  std::vector<void*> parts(world.nproc);
+  Check(ARMCI_Malloc(parts.data(), 64), "ARMCI_Malloc");
+  Check(ARMCI_Create_mutexes(2), "ARMCI_Create_mutexes");
+  ARMCI_Barrier();
+  for (const VoidCall& bad : kBadCalls) {
+    if (world.arguments.empty() || world.arguments[0] != bad.name) continue;
+    if (world.me == world.nproc - 1) bad.call(world);
+    MPI_Barrier(MPI_COMM_WORLD);
+    Say("UNEXPECTED %s returned", bad.name);
+    return kReturned;
+  }
+  return kUsage;
+}
+
+int ListBadCalls(const World&) {
+  for (const VoidCall& bad : kBadCalls) Say("%s", bad.name);
+  return 0;
+}
+
+// ---- Before init and after finalize ----
+
+struct IntCall {
+  const char* name;
+  int (*call)();
+};
+
+char some_bytes[64];
+void* some_parts[64];
+int some_count;
+double some_scale = 1.0;
+armci_hdl_t some_handle;
+ARMCI_Group some_group;
+
+constexpr IntCall kIntCalls[] = {
+    {"ARMCI_Malloc", [] { return ARMCI_Malloc(some_parts, 8); }},
+    {"ARMCI_Free", [] { return ARMCI_Free(some_bytes); }},
+    {"ARMCI_Put", [] { return ARMCI_Put(some_bytes, some_bytes + 8, 8, 0); }},
+    {"ARMCI_Get", [] { return ARMCI_Get(some_bytes, some_bytes + 8, 8, 0); }},
+    {"ARMCI_Acc", [] { return ARMCI_Acc(ARMCI_ACC_DBL, &some_scale, some_bytes, some_bytes + 8, 8, 0); }},
+    {"ARMCI_NbPut", [] { return ARMCI_NbPut(some_bytes, some_bytes + 8, 8, 0, nullptr); }},
+    {"ARMCI_PutValueInt", [] { return ARMCI_PutValueInt(1, some_bytes, 0); }},
+    {"ARMCI_Rmw", [] { return ARMCI_Rmw(ARMCI_FETCH_AND_ADD, some_bytes, some_bytes + 8, 1, 0); }},
+    {"ARMCI_WaitAll", [] { return ARMCI_WaitAll(); }},
+    {"ARMCI_WaitProc", [] { return ARMCI_WaitProc(0); }},
+    {"ARMCI_Wait", [] { return ARMCI_Wait(&some_handle); }},
+    {"ARMCI_Create_mutexes", [] { return ARMCI_Create_mutexes(1); }},
+    {"ARMCI_Destroy_mutexes", [] { return ARMCI_Destroy_mutexes(); }},
+    {"ARMCIX_Put", [] { return ARMCIX_Put(some_bytes, some_bytes + 8, 8, 0); }},
+    {"ARMCIX_Group_dup", [] { return ARMCIX_Group_dup(&some_group, &some_group); }},
+    {"ARMCI_Finalize", [] { return ARMCI_Finalize(); }},
+};
+
+constexpr VoidCall kVoidCalls[] = {
+    {"ARMCI_Barrier", [](const World&) { ARMCI_Barrier(); }},
+    {"ARMCI_AllFence", [](const World&) { ARMCI_AllFence(); }},
+    {"ARMCI_Fence", [](const World&) { ARMCI_Fence(0); }},
+    {"ARMCI_Lock", [](const World&) { ARMCI_Lock(0, 0); }},
+    {"ARMCI_Unlock", [](const World&) { ARMCI_Unlock(0, 0); }},
+    {"armci_msg_barrier", [](const World&) { armci_msg_barrier(); }},
+    {"armci_msg_igop", [](const World&) { armci_msg_igop(&some_count, 1, "+"); }},
+};
+
+// With an argument: that call, of the void ones; without: all that return a code.
+int MakeCalls(const World& world, const char* when) {
+  if (!world.arguments.empty()) {
+    for (const VoidCall& one : kVoidCalls) {
+      if (world.arguments[0] != one.name) continue;
+      one.call(world);
+      Say("UNEXPECTED %s returned %s", one.name, when);
+      return kReturned;
+    }
+    return kUsage;
+  }
+  int accepted = 0;
+  for (const IntCall& one : kIntCalls) {
+    int code = one.call();
+    Say("%s %s %d", when, one.name, code);
+    accepted += code == 0;
+  }
+  Say("%s ARMCI_Initialized %d", when, ARMCI_Initialized());
+  return accepted == 0 && ARMCI_Initialized() == 0 ? 0 : kReturned;
+}
+
+int BeforeMpi(const World& world) { return MakeCalls(world, "BEFORE"); }
+
+int BeforeInit(const World& world) {
+  MPI_Init(nullptr, nullptr);
+  int status = MakeCalls(world, "BEFORE");
+  // The library was not harmed by them.
+  Check(ARMCI_Init(), "ARMCI_Init");
+  ARMCI_Barrier();
+  Check(ARMCI_Finalize(), "ARMCI_Finalize");
+  MPI_Finalize();
+  return status;
+}
+
+int AfterFinalize(const World& world) {
+  MPI_Init(nullptr, nullptr);
+  Check(ARMCI_Init(), "ARMCI_Init");
+  Check(ARMCI_Finalize(), "ARMCI_Finalize");
+  int status = MakeCalls(world, "AFTER");
+  MPI_Finalize();
+  return status;
+}
+
+int AfterMpi(const World& world) {
+  MPI_Init(nullptr, nullptr);
+  Check(ARMCI_Init(), "ARMCI_Init");
+  Check(ARMCI_Finalize(), "ARMCI_Finalize");
+  MPI_Finalize();
+  return MakeCalls(world, "AFTER");
+}
+
+// Whether init succeeds is the test's question; every process says what it got, and MPI still works.
+int Init(const World&) {
+  int me = 0;
+  MPI_Init(nullptr, nullptr);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  int code = ARMCI_Init();
+  Say("INIT rank %d code %d initialized %d", me, code, ARMCI_Initialized());
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (code == 0) Check(ARMCI_Finalize(), "ARMCI_Finalize");
+  MPI_Finalize();
+  return code == 0 ? 0 : 1;
+}
+
+constexpr Case kCases[] = {
+    {"bad_call", "CALL.MISTAKE", "one bad call of those without a result code", true, BadCall},
+    {"bad_calls", "", "lists them", false, ListBadCalls},
+    {"before_mpi", "[VOID_CALL]", "calls before MPI_Init", false, BeforeMpi},
+    {"before_init", "[VOID_CALL]", "calls between MPI_Init and ARMCI_Init", false, BeforeInit},
+    {"after", "[VOID_CALL]", "calls between ARMCI_Finalize and MPI_Finalize", false, AfterFinalize},
+    {"after_mpi", "[VOID_CALL]", "calls after MPI_Finalize", false, AfterMpi},
+    {"init", "", "init and finalize, saying what init returned", false, Init},
+};
+
+}  // namespace
+
+std::span<const Case> StateCases() { return kCases; }
+
+}  // namespace faults

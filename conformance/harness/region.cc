@@ -1,0 +1,121 @@
+#include "conformance/harness/region.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "conformance/harness/session.h"
+
+namespace conformance {
+
+Region::Region(std::size_t my_bytes, const std::source_location& where)
+    : bases_(static_cast<std::size_t>(Np()), nullptr), bytes_(my_bytes) {
+  Agree(where);
+  EXPECT_EQ(ARMCI_Malloc(bases_.data(), static_cast<armci_size_t>(my_bytes)), 0) << my_bytes << " bytes";
+  if (Mine() != nullptr) {
+    ARMCI_Access_begin(Mine());
+    std::memset(Mine(), 0, my_bytes);
+    ARMCI_Access_end(Mine());
+  }
+  Sync(where);
+}
+
+Region::~Region() {
+  AgreeQuietly();
+  EXPECT_EQ(ARMCI_Free(Mine()), 0);
+}
+
+char* Region::Mine() const { return static_cast<char*>(bases_[static_cast<std::size_t>(Me())]); }
+
+Mutexes::Mutexes(int mine, const std::source_location& where) {
+  Agree(where);
+  EXPECT_EQ(ARMCI_Create_mutexes(mine), 0) << mine << " mutexes";
+  Agree(where);
+}
+
+Mutexes::~Mutexes() {
+  AgreeQuietly();
+  EXPECT_EQ(ARMCI_Destroy_mutexes(), 0);
+}
+
+namespace {
+
+// Whether all of `ranks` can load and store each other's memory (collective over all ranks).
+bool AllNear(const std::vector<int>& ranks) {
+  const bool concerned = std::find(ranks.begin(), ranks.end(), Me()) != ranks.end();
+  return AllAgreeOn(!concerned || std::all_of(ranks.begin(), ranks.end(), SameNode));
+}
+
+// Words of a rank's flags in a Race, a cache line apart.
+constexpr std::size_t kSteps = 0;
+constexpr std::size_t kContent = 64;
+
+}  // namespace
+
+Gate::Gate(std::vector<int> ranks) : flags_(64), ranks_(std::move(ranks)), direct_(AllNear(ranks_)) {}
+
+bool Gate::Meet(long round) {
+  if (!direct_) {
+    for (int p : ranks_) {
+      if (p == Me()) continue;
+      MPI_Sendrecv(nullptr, 0, MPI_INT, p, 9, nullptr, 0, MPI_INT, p, 9, Comm(), MPI_STATUS_IGNORE);
+    }
+    return true;
+  }
+  StoreShared<long>(flags_.Mine(), round);
+  return WaitUntil(
+      [&] {
+        return std::all_of(ranks_.begin(), ranks_.end(),
+                           [&](int p) { return LoadShared<long>(flags_.At(p)) >= round; });
+      },
+      "the other ranks at the gate");
+}
+
+Race::Race(std::vector<int> ranks, long enough)
+    : flags_(128), others_(std::move(ranks)), enough_(enough), direct_(AllNear(others_)) {
+  std::erase(others_, Me());
+  seen_.assign(others_.size(), 0);
+}
+
+bool Race::GoOn() {
+  if (others_.empty() || !direct_) return ++steps_ <= enough_ / 4;
+  StoreShared<long>(flags_.Mine() + kSteps, ++steps_);
+  if (steps_ == 1) {
+    end_ = SharedClock() + Scaled(1.0, 0.15);
+    return WaitUntil(
+        [&] {
+          return std::all_of(others_.begin(), others_.end(),
+                             [&](int p) { return LoadShared<long>(flags_.At(p, kSteps)) > 0; });
+        },
+        "the other ranks of the race");
+  }
+  bool moved = false;
+  for (std::size_t i = 0; i < others_.size(); ++i) {
+    const long now = LoadShared<long>(flags_.At(others_[i], kSteps));
+    moved |= now != seen_[i];
+    seen_[i] = now;
+  }
+  together_ += moved;
+  return !Finished();
+}
+
+bool Race::Finished() {
+  const bool give_up = steps_ % 64 == 0 && (SharedClock() > end_ || ::testing::Test::HasFailure());
+  if (together_ < enough_ && !give_up) return false;
+  // Whoever has had enough stays in the race for the others.
+  StoreShared<long>(flags_.Mine() + kContent, 1);
+  return give_up || std::all_of(others_.begin(), others_.end(),
+                                [&](int p) { return LoadShared<long>(flags_.At(p, kContent)) != 0; });
+}
+
+std::vector<int> AllRanks() {
+  std::vector<int> ranks(static_cast<std::size_t>(Np()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
+bool SameNode(int p) { return armci_domain_same_id(ARMCI_DOMAIN_SMP, p) == 1; }
+
+}  // namespace conformance

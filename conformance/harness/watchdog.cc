@@ -1,0 +1,100 @@
+#include "conformance/harness/watchdog.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "conformance/harness/stacks.h"
+
+namespace conformance {
+namespace {
+
+// The first rank to leave takes the whole job along, so each waits until the others will have printed too.
+constexpr unsigned kOthersSeconds = 3;
+// Symbol lookup may block on a lock that a stuck thread holds; the alarm ends the process all the same.
+constexpr unsigned kPrintSecondsMax = 20;
+
+char crash_text[1024];
+int crash_rank = 0;
+
+void OnCrash(int signal_number) {
+  char line[1200];
+  const int length = std::snprintf(line, sizeof line, "conformance: rank %d: signal %d (%s) in %s\n", crash_rank,
+                                   signal_number, strsignal(signal_number), crash_text);
+  if (write(STDERR_FILENO, line, static_cast<std::size_t>(length)) > 0) PrintOwnStack();
+  // The handler was installed with SA_RESETHAND: raising again ends the process with the right status.
+  raise(signal_number);
+}
+
+}  // namespace
+
+void InstallCrashReport(int rank) {
+  crash_rank = rank;
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  struct sigaction action {};
+  action.sa_handler = OnCrash;
+  action.sa_flags = SA_RESETHAND | SA_NODEFER;
+  for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(number, &action, nullptr);
+#else
+  (void)OnCrash;  // the sanitizer's own report says more
+#endif
+}
+
+void SetCrashContext(const std::string& what, const std::string& rerun) {
+  std::snprintf(crash_text, sizeof crash_text, "%s; rerun: %s", what.c_str(), rerun.c_str());
+}
+
+Watchdog::Watchdog(int rank) : rank_(rank), thread_([this] { Run(); }) {}
+
+Watchdog::~Watchdog() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void Watchdog::Arm(const std::string& what, double seconds, const std::string& rerun) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    armed_ = true;
+    what_ = what;
+    rerun_ = rerun;
+    seconds_ = seconds;
+    deadline_ = std::chrono::steady_clock::now() +
+                std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
+  }
+  changed_.notify_all();
+}
+
+void Watchdog::Disarm() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  armed_ = false;
+}
+
+void Watchdog::Run() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!stop_) {
+    if (!armed_) {
+      changed_.wait(lock);
+    } else if (changed_.wait_until(lock, deadline_) == std::cv_status::timeout && armed_ &&
+               std::chrono::steady_clock::now() >= deadline_) {
+      Expire();
+    }
+  }
+}
+
+void Watchdog::Expire() {
+  alarm(kPrintSecondsMax);
+  std::fprintf(stderr, "conformance: rank %d: deadline of %.0f s passed in %s\nconformance: rerun: %s\n", rank_,
+               seconds_, what_.c_str(), rerun_.c_str());
+  std::fflush(stderr);
+  PrintAllStacks(rank_);
+  sleep(kOthersSeconds);
+  _exit(kExitDeadline);
+}
+
+}  // namespace conformance

@@ -1,0 +1,298 @@
+// ORD-2 to ORD-6: several targets, non-blocking stores, a process and its own operations, flags, notification.
+
+#include <string>
+#include <vector>
+
+#include "conformance/harness/test.h"
+
+namespace conformance {
+namespace {
+
+constexpr std::size_t kSizes[] = {8, 256, 4096, 40000};
+
+CLAUSE_TEST(ORD, ORD2_a_fence_orders_stores_to_two_targets, "ORD-2", "FENCE-1", NeedsRanks(2)) {
+  // Without the fence both orders are allowed and nothing could fail; with it the flag must not overtake the data.
+  Region region(256);
+  const int reader = Np() - 1;
+  const int data_at = reader;
+  const int flag_at = 0;
+  Race race({0, reader});
+  if (Me() == 0) {
+    for (long round = 1; race.GoOn(); ++round) {
+      EXPECT_EQ(ARMCI_Put(&round, region.At(data_at), 8, data_at), 0);
+      ARMCI_Fence(data_at);
+      EXPECT_EQ(ARMCI_Put(&round, region.At(flag_at, 128), 8, flag_at), 0);
+    }
+  } else if (Me() == reader) {
+    while (race.GoOn()) {
+      const long flag = ARMCI_GetValueLong(region.At(flag_at, 128), flag_at);
+      const long data = ARMCI_GetValueLong(region.At(data_at), data_at);
+      ASSERT_GE(data, flag) << "the flag overtook the fenced data" << SeedText();
+    }
+  }
+}
+
+CLAUSE_TEST(ORD, ORD2_without_a_fence_both_orders_are_accepted, "ORD-2", NeedsRanks(2)) {
+  // What remains without a fence: each location by itself never goes back, and nothing is invented.
+  Region region(256);
+  const int reader = Np() - 1;
+  long rounds = 0;
+  long seen[2] = {0, 0};
+  Race race({0, reader});
+  if (Me() == 0) {
+    while (race.GoOn()) {
+      ++rounds;
+      EXPECT_EQ(ARMCI_Put(&rounds, region.At(reader), 8, reader), 0);
+      EXPECT_EQ(ARMCI_Put(&rounds, region.At(0, 128), 8, 0), 0);
+    }
+  } else if (Me() == reader) {
+    while (race.GoOn()) {
+      const long now[2] = {ARMCI_GetValueLong(region.At(reader), reader), ARMCI_GetValueLong(region.At(0, 128), 0)};
+      for (int i = 0; i < 2; ++i) {
+        ASSERT_GE(now[i], seen[i]) << "target " << i << " went back" << SeedText();
+        seen[i] = now[i];
+      }
+    }
+  }
+  Sync();
+  rounds = FromRank(0, rounds);
+  for (long value : seen) EXPECT_LE(value, rounds) << "a value that was never written";
+  EXPECT_EQ(ARMCI_GetValueLong(region.At(reader), reader), rounds);
+  EXPECT_EQ(ARMCI_GetValueLong(region.At(0, 128), 0), rounds);
+}
+
+CLAUSE_TEST(ORD, ORD3_nonblocking_stores_end_as_one_of_the_values_until_a_fence, "ORD-3", "FENCE-1") {
+  constexpr int kElements = 600;
+  Region region(static_cast<std::size_t>(Np()) * kElements * 8);
+  for (int target = 0; target < Np(); ++target) {
+    char* slot = region.At(target, static_cast<std::size_t>(Me()) * kElements * 8);
+    for (long round = 0; round < Scaled(200, 40); ++round) {
+      std::vector<std::vector<long>> sources;
+      for (long k = 1; k <= 4; ++k) sources.emplace_back(kElements, 10 * round + k);
+      for (auto& source : sources) {
+        EXPECT_EQ(ARMCI_NbPut(source.data(), slot, kElements * 8, target, nullptr), 0);
+      }
+      EXPECT_EQ(ARMCI_WaitProc(target), 0);
+      ARMCI_Fence(target);
+      std::vector<long> back(kElements);
+      EXPECT_EQ(ARMCI_Get(slot, back.data(), kElements * 8, target), 0);
+      // Each element holds one of the four, any of them.
+      for (long value : back) ASSERT_TRUE(value > 10 * round && value <= 10 * round + 4) << value << SeedText();
+      // After the fence order is back.
+      std::vector<long> last(kElements, 10 * round + 9);
+      EXPECT_EQ(ARMCI_Put(last.data(), slot, kElements * 8, target), 0);
+      EXPECT_EQ(ARMCI_Get(slot, back.data(), kElements * 8, target), 0);
+      ASSERT_EQ(back, last) << "a store from before the fence came after it";
+    }
+  }
+}
+
+// Puts, accumulates, gets and RMWs on the origin's own slot in random order; the model knows every answer.
+void OwnOperations(int target, Arena* arena, int steps) {
+  const AccType& type = kAccTypes[1];
+  // A non-blocking store is seen by the origin's gets and RMWs once its wait returned, but is unordered with its later
+  // stores: those need a fence in between.
+  bool unfenced = false;
+  const auto before_store = [&](Mode mode) {
+    if (unfenced) ARMCI_Fence(target);
+    unfenced = mode != Mode::kBlocking;
+  };
+  for (int step = 0; step < steps; ++step) {
+    const Shape shape = kShapes[MyRng().Below(3)];
+    const Mode mode = kModes[MyRng().Below(4)];
+    const Plan plan = PlanOfSize(shape, kSizes[MyRng().Below(4)], 8);
+    Bytes local(static_cast<std::size_t>(std::max(plan.SrcEnd(), plan.DstEnd())));
+    char* slot = arena->Slot(target) + kGuard;
+    char* image = arena->Image(target) + kGuard;
+    const std::string text = std::string(NameOf(mode)) + " " + plan.Text() + ", step " + std::to_string(step);
+    switch (MyRng().Below(4)) {
+      case 0: {
+        FillElements(&MyRng(), type, local.data(), local.size());
+        ModelCopy(plan, local.data(), image);
+        before_store(mode);
+        ASSERT_EQ(Move(plan, Op::kPut, mode, local.data(), slot, target), 0) << text;
+        break;
+      }
+      case 1: {
+        FillElements(&MyRng(), type, local.data(), local.size());
+        ModelAcc(plan, type, UnitScale(type).bytes, local.data(), image);
+        Transfer transfer(plan, Op::kAcc, mode);
+        transfer.SetAcc(type, UnitScale(type));
+        before_store(mode);
+        ASSERT_EQ(transfer.Start(local.data(), slot, target), 0) << text;
+        ASSERT_EQ(transfer.Wait(), 0) << text;
+        break;
+      }
+      case 2: {
+        Bytes expected = local;
+        ModelCopy(plan, image, expected.data());
+        ASSERT_EQ(Move(plan, Op::kGet, mode, slot, local.data(), target), 0) << text;
+        ASSERT_TRUE(SameBytes(expected.data(), local.data(), local.size())) << "get: " << text << SeedText();
+        break;
+      }
+      default: {
+        const std::ptrdiff_t at = plan.segments.back().dst;
+        long expected = 0;
+        std::memcpy(&expected, image + at, 8);
+        long seen = 0;
+        ASSERT_EQ(ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &seen, slot + at, 17, target), 0);
+        ASSERT_EQ(seen, expected) << "RMW, step " << step << SeedText();
+        expected += 17;
+        std::memcpy(image + at, &expected, 8);
+      }
+    }
+  }
+}
+
+CLAUSE_TEST(ORD, ORD4_a_process_sees_its_own_operations_in_order, "ORD-4", "RMW-5", DeadlineSeconds(60)) {
+  Arena arena(128 << 10);
+  for (int target = 0; target < Np(); ++target) {
+    arena.Refill(&MyRng(), target, &kAccTypes[1]);
+    OwnOperations(target, &arena, Scaled(6000, 400));
+    if (::testing::Test::HasFailure()) return;
+    arena.Verify(target, "the whole program");
+  }
+  arena.VerifyByOwners();
+}
+
+CLAUSE_TEST(ORD, ORD4_a_get_does_not_see_a_later_put, "ORD-4") {
+  Region region(static_cast<std::size_t>(Np()) << 18);
+  for (int target = 0; target < Np(); ++target) {
+    char* slot = region.At(target, static_cast<std::size_t>(Me()) << 18);
+    for (std::size_t bytes : kSizes) {
+      for (Shape shape : kShapes) {
+        for (Mode mode : {Mode::kBlocking, Mode::kNonblocking, Mode::kImplicit}) {
+          const Plan plan = PlanOfSize(shape, bytes, 8);
+          const Plan whole = ContiguousPlan(static_cast<std::size_t>(plan.SrcEnd()));
+          std::vector<long> value(whole.TotalBytes() / 8);
+          std::vector<long> got(static_cast<std::size_t>(plan.DstEnd()) / 8, -1);
+          for (long round = 1; round <= Scaled(10, 3); ++round) {
+            std::fill(value.begin(), value.end(), round);
+            EXPECT_EQ(Move(whole, Op::kPut, Mode::kBlocking, reinterpret_cast<char*>(value.data()), slot, target), 0);
+            EXPECT_EQ(Move(plan, Op::kGet, mode, slot, reinterpret_cast<char*>(got.data()), target), 0);
+            std::fill(value.begin(), value.end(), 100 + round);
+            EXPECT_EQ(Move(whole, Op::kPut, Mode::kBlocking, reinterpret_cast<char*>(value.data()), slot, target), 0);
+            ARMCI_Fence(target);
+            for (const Segment& segment : plan.segments) {
+              for (std::size_t i = 0; i < segment.bytes / 8; ++i) {
+                ASSERT_EQ(got[static_cast<std::size_t>(segment.dst) / 8 + i], round)
+                    << NameOf(mode) << " get of " << plan.Text() << SeedText();
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+CLAUSE_TEST(ORD, ORD4_a_second_get_is_not_older_than_the_first, "ORD-4", NeedsRanks(2)) {
+  Region region(512);
+  const int target = Np() - 1;
+  std::vector<long> value(64);
+  std::vector<long> last(64, 0);
+  Race race(AllRanks());
+  for (long round = 1; race.GoOn(); ++round) {
+    if (Me() == 0) {
+      std::fill(value.begin(), value.end(), round);
+      EXPECT_EQ(ARMCI_Put(value.data(), region.At(target), 512, target), 0);
+    } else {
+      EXPECT_EQ(ARMCI_Get(region.At(target), value.data(), 512, target), 0);
+      for (std::size_t i = 0; i < value.size(); ++i) ASSERT_GE(value[i], last[i]) << "element " << i << SeedText();
+      last = value;
+    }
+  }
+}
+
+// Data of `bytes` with the flag of the same call, rounds 1, 2, ...; the reader looks by get or load.
+void FlagStream(bool strided, std::size_t bytes, bool by_load) {
+  Region region(1 << 18);
+  const int target = Np() - 1;
+  const Plan plan = PlanOfSize(strided ? Shape::kStrided : Shape::kContiguous, bytes, 8);
+  int* flag = reinterpret_cast<int*>(region.At(target, (1 << 18) - 64));
+  Race race({0, target}, bytes > 10000 ? Scaled(1000L, 100L) : Scaled(10000L, 1000L));
+  if (Me() == 0) {
+    std::vector<long> source(static_cast<std::size_t>(plan.SrcEnd()) / 8);
+    std::vector<int> count = plan.count;
+    std::vector<int> src_stride = plan.src_stride;
+    std::vector<int> dst_stride = plan.dst_stride;
+    for (int round = 1; race.GoOn(); ++round) {
+      std::fill(source.begin(), source.end(), round);
+      const int result = strided
+                             ? ARMCI_PutS_flag(source.data(), src_stride.data(), region.At(target), dst_stride.data(),
+                                               count.data(), static_cast<int>(count.size()) - 1, flag, round, target)
+                             : ARMCI_Put_flag(source.data(), region.At(target), count[0], flag, round, target);
+      ASSERT_EQ(result, 0);
+    }
+  } else if (Me() == target) {
+    while (race.GoOn()) {
+      const Segment& segment = plan.segments[MyRng().Below(plan.segments.size())];
+      char* at = region.At(target) + segment.dst + 8 * MyRng().Below(segment.bytes / 8);
+      const long flag_seen = by_load ? LoadShared<int>(flag) : ARMCI_GetValueInt(flag, target);
+      const long data_seen = by_load ? LoadShared<long>(at) : ARMCI_GetValueLong(at, target);
+      ASSERT_GE(data_seen, flag_seen) << (strided ? "strided" : "contiguous") << " put of " << bytes
+                                      << " bytes with flag" << SeedText();
+    }
+  }
+}
+
+CLAUSE_TEST(ORD, ORD5_whoever_sees_the_flag_sees_the_data, "ORD-5", NeedsRanks(2), DeadlineSeconds(60)) {
+  for (bool by_load : {false, true}) {
+    for (bool strided : {false, true}) {
+      for (std::size_t bytes : {std::size_t{8}, std::size_t{1024}, std::size_t{65536}})
+        FlagStream(strided, bytes, by_load);
+    }
+  }
+}
+
+CLAUSE_TEST(ORD, ORD5_flag_to_oneself, "ORD-5") {
+  Region region(4096);
+  for (int round = 1; round < 50; ++round) {
+    std::vector<long> source(100, round);
+    int* flag = reinterpret_cast<int*>(region.At(Me(), 2048));
+    EXPECT_EQ(ARMCI_Put_flag(source.data(), region.At(Me()), 800, flag, round, Me()), 0);
+    ARMCI_Fence(Me());
+    EXPECT_EQ(LoadShared<int>(flag), round);
+    EXPECT_TRUE(SameBytes(reinterpret_cast<char*>(source.data()), region.Mine(), 800));
+  }
+}
+
+CLAUSE_TEST(ORD, ORD6_notify_tells_of_every_earlier_store, "ORD-6", "LC-1", DeadlineSeconds(60)) {
+  // A ring: each stores to its right neighbour in all modes, notifies it, and waits for its left one.
+  constexpr std::size_t kBytes = 20000;
+  Region region(4 * kBytes + 1024);
+  const int right = (Me() + 1) % Np();
+  const int left = (Me() + Np() - 1) % Np();
+  int expected = -1;
+  for (long round = 1; round <= Rounds(400, 80); ++round) {
+    std::vector<std::vector<long>> sources;
+    for (int k = 0; k < 4; ++k) sources.emplace_back(kBytes / 8, 100 * round + 10 * Me() + k);
+    for (int k = 0; k < 4; ++k) {
+      char* to = region.At(right, static_cast<std::size_t>(k) * kBytes);
+      char* from = reinterpret_cast<char*>(sources[static_cast<std::size_t>(k)].data());
+      // Blocking, with a wait, without any wait (explicit and implicit).
+      if (k < 2) {
+        EXPECT_EQ(Move(ContiguousPlan(kBytes), Op::kPut, kModes[k], from, to, right), 0);
+      } else {
+        EXPECT_EQ(ARMCI_NbPut(from, to, static_cast<int>(kBytes), right, nullptr), 0);
+      }
+    }
+    EXPECT_EQ(armci_notify(right), 0);
+    int count = -1;
+    EXPECT_EQ(armci_notify_wait(left, &count), 0);
+    if (expected < 0) expected = count;
+    EXPECT_EQ(count, expected++) << "the k-th wait matches the k-th notify";
+    for (int k = 0; k < 4; ++k) {
+      for (std::size_t i = 0; i < kBytes / 8; ++i) {
+        ASSERT_EQ(LoadShared<long>(region.Mine() + static_cast<std::size_t>(k) * kBytes + 8 * i),
+                  100 * round + 10 * left + k)
+            << "store " << k << " of round " << round << SeedText();
+      }
+    }
+    EXPECT_EQ(ARMCI_WaitAll(), 0);
+    Agree();
+  }
+}
+
+}  // namespace
+}  // namespace conformance

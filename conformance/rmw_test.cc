@@ -1,0 +1,241 @@
+// RMW: atomics on one int or long.
+
+#include <algorithm>
+#include <climits>
+#include <unordered_map>
+#include <vector>
+
+#include "conformance/harness/test.h"
+
+namespace conformance {
+namespace {
+
+CLAUSE_TEST(RMW, RMW1_fetch_and_add_and_swap_on_int_and_long, "RMW-1", "XFER-4") {
+  Arena arena(512);
+  for (int target = 0; target < Np(); ++target) {
+    arena.Refill(&MyRng(), target);
+    char* image = arena.Image(target) + kGuard;
+    void* remote = arena.Slot(target) + kGuard;
+    for (int i = 0; i < 50; ++i) {
+      const int extra = static_cast<int>(MyRng().Between(-100000, 100000));
+      int before_int;
+      std::memcpy(&before_int, image, 4);
+      int local_int = static_cast<int>(MyRng().Next());
+      EXPECT_EQ(ARMCI_Rmw(ARMCI_FETCH_AND_ADD, &local_int, remote, extra, target), 0);
+      EXPECT_EQ(local_int, before_int);
+      const int sum_int = static_cast<int>(static_cast<unsigned>(before_int) + static_cast<unsigned>(extra));
+      std::memcpy(image, &sum_int, 4);
+      if (!arena.Verify(target, "fetch-and-add of int")) return;
+
+      local_int = static_cast<int>(MyRng().Next());
+      const int given_int = local_int;
+      EXPECT_EQ(ARMCI_Rmw(ARMCI_SWAP, &local_int, remote, extra, target), 0);
+      EXPECT_EQ(local_int, sum_int);
+      std::memcpy(image, &given_int, 4);
+      if (!arena.Verify(target, "swap of int")) return;
+
+      long before_long;
+      std::memcpy(&before_long, image, 8);
+      long local_long = 0;
+      EXPECT_EQ(ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &local_long, remote, extra, target), 0);
+      EXPECT_EQ(local_long, before_long);
+      const long sum_long =
+          static_cast<long>(static_cast<unsigned long>(before_long) + static_cast<unsigned long>(extra));
+      std::memcpy(image, &sum_long, 8);
+      if (!arena.Verify(target, "fetch-and-add of long")) return;
+
+      local_long = static_cast<long>(MyRng().Next());
+      const long given_long = local_long;
+      EXPECT_EQ(ARMCI_Rmw(ARMCI_SWAP_LONG, &local_long, remote, extra, target), 0);
+      EXPECT_EQ(local_long, sum_long);
+      std::memcpy(image, &given_long, 8);
+      if (!arena.Verify(target, "swap of long")) return;
+    }
+  }
+  arena.VerifyByOwners();
+}
+
+// One operation of a history: [start, end] on a clock shared by the processes, and what it saw.
+struct Event {
+  double start;
+  double end;
+  long saw;    // the value before
+  long wrote;  // swap only
+};
+
+// No race goes further, so that the records stay small.
+constexpr long kStepsMax = 500000;
+
+// The events are in the one order that explains the values. It is a linearization unless some event ended before
+// another one, which is in front of it, began.
+void ExpectRealTimeOrder(const std::vector<Event>& order) {
+  double latest_start = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    ASSERT_GE(order[i].end, latest_start) << "operation " << i << " of the value order (saw " << order[i].saw
+                                          << ") ended before an earlier one began" << SeedText();
+    latest_start = std::max(latest_start, order[i].start);
+  }
+}
+
+CLAUSE_TEST(RMW, RMW2_fetch_and_add_is_linearizable, "RMW-2", "RMW-3", DeadlineSeconds(90)) {
+  if (!ClockIsShared()) SkipTest("needs all ranks on one machine's clock");
+  Region region(64);
+  const int host = Np() - 1;
+  std::vector<Event> mine;
+  Race race(AllRanks());
+  while (race.GoOn() && race.steps() < kStepsMax) {
+    Event event{SharedClock(), 0, 0, 0};
+    ASSERT_EQ(ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &event.saw, region.At(host), 1, host), 0);
+    event.end = SharedClock();
+    mine.push_back(event);
+  }
+  Agree();
+  for (std::size_t i = 1; i < mine.size(); ++i) ASSERT_LT(mine[i - 1].saw, mine[i].saw) << "own sequence";
+  std::vector<Event> all = GatherAtZero(mine);
+  std::sort(all.begin(), all.end(), [](const Event& a, const Event& b) { return a.saw < b.saw; });
+  for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i].saw, static_cast<long>(i)) << "each ticket once";
+  ExpectRealTimeOrder(all);
+}
+
+CLAUSE_TEST(RMW, RMW2_swap_is_linearizable, "RMW-2", DeadlineSeconds(90)) {
+  if (!ClockIsShared()) SkipTest("needs all ranks on one machine's clock");
+  Region region(64);
+  const int host = 0;
+  std::vector<Event> mine;
+  Race race(AllRanks());
+  while (race.GoOn() && race.steps() < kStepsMax) {
+    // Every value is written once, so the values seen form a chain from 0 to what is left at the end.
+    const long value = race.steps() * Np() + Me();
+    Event event{SharedClock(), 0, value, value};
+    ASSERT_EQ(ARMCI_Rmw(ARMCI_SWAP_LONG, &event.saw, region.At(host), 0, host), 0);
+    event.end = SharedClock();
+    mine.push_back(event);
+  }
+  Sync();
+  const long last = ARMCI_GetValueLong(region.At(host), host);
+  const std::vector<Event> all = GatherAtZero(mine);
+  std::unordered_map<long, std::size_t> who_saw;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    ASSERT_TRUE(who_saw.emplace(all[i].saw, i).second) << "value " << all[i].saw << " was swapped out twice";
+  }
+  std::vector<Event> order;
+  for (auto next = who_saw.find(0); next != who_saw.end(); next = who_saw.find(order.back().wrote)) {
+    order.push_back(all[next->second]);
+    ASSERT_LE(order.size(), all.size()) << "the chain of swaps runs in a circle";
+  }
+  if (Me() == 0) {
+    ASSERT_EQ(order.size(), all.size()) << "the chain of swaps is broken";
+    EXPECT_EQ(order.back().wrote, last);
+    ExpectRealTimeOrder(order);
+  }
+}
+
+CLAUSE_TEST(RMW, RMW3_every_ticket_once_on_int_and_long, "RMW-3", DeadlineSeconds(90)) {
+  for (int op : {ARMCI_FETCH_AND_ADD, ARMCI_FETCH_AND_ADD_LONG}) {
+    for (int host = 0; host < Np(); ++host) {
+      Region region(64);
+      std::vector<long> mine;
+      Race race(AllRanks());
+      while (race.GoOn() && race.steps() < kStepsMax) {
+        long ticket_long = 0;
+        int ticket_int = 0;
+        void* ticket = op == ARMCI_FETCH_AND_ADD ? static_cast<void*>(&ticket_int) : &ticket_long;
+        ASSERT_EQ(ARMCI_Rmw(op, ticket, region.At(host), 1, host), 0);
+        const long value = op == ARMCI_FETCH_AND_ADD ? ticket_int : ticket_long;
+        ASSERT_TRUE(mine.empty() || value > mine.back()) << "own tickets increase";
+        mine.push_back(value);
+      }
+      Agree();
+      std::vector<long> all = GatherAtZero(mine);
+      std::sort(all.begin(), all.end());
+      for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], static_cast<long>(i)) << "host " << host;
+    }
+  }
+}
+
+CLAUSE_TEST(RMW, RMW4_adjacent_words_do_not_interfere, "RMW-4", DeadlineSeconds(90)) {
+  // Each rank has words of its own between those of the others, and knows at any time what they hold.
+  Region region(static_cast<std::size_t>(Np()) * 2 * 8 + 64);
+  const int host = Np() / 2;
+  int* int_word = region.As<int>(host, static_cast<std::size_t>(Me()));
+  long* long_word = region.As<long>(host, static_cast<std::size_t>(Np() + Me()));
+  Race race(AllRanks());
+  for (int i = 0; race.GoOn(); ++i) {
+    int seen_int = -1;
+    ASSERT_EQ(ARMCI_Rmw(ARMCI_FETCH_AND_ADD, &seen_int, int_word, 3, host), 0);
+    ASSERT_EQ(seen_int, 3 * i) << "int next to others' ints" << SeedText();
+    long seen_long = i + 1;
+    ASSERT_EQ(ARMCI_Rmw(ARMCI_SWAP_LONG, &seen_long, long_word, 0, host), 0);
+    ASSERT_EQ(seen_long, i) << "long next to others' longs" << SeedText();
+  }
+}
+
+CLAUSE_TEST(RMW, RMW5_ordered_after_earlier_stores_and_before_later_gets, "RMW-5", "ORD-4") {
+  constexpr std::size_t kSizes[] = {8, 4096, 100000};
+  Region region(static_cast<std::size_t>(Np()) * (1 << 18));
+  for (int target = 0; target < Np(); ++target) {
+    char* slot = region.At(target, static_cast<std::size_t>(Me()) << 18);
+    for (std::size_t bytes : kSizes) {
+      for (Shape shape : kShapes) {
+        const Plan plan = PlanOfSize(shape, bytes, 8);
+        std::vector<long> source(static_cast<std::size_t>(plan.SrcEnd()) / 8);
+        for (long round = 1; round <= Scaled(20, 5); ++round) {
+          const long value = round * 1000;
+          std::fill(source.begin(), source.end(), value);
+          EXPECT_EQ(Move(plan, Op::kPut, Mode::kBlocking, reinterpret_cast<char*>(source.data()), slot, target), 0);
+          // On the last element of the store: the one a late store would bring last.
+          char* last = slot + plan.segments.back().dst + static_cast<std::ptrdiff_t>(plan.segments.back().bytes) - 8;
+          long seen = 0;
+          EXPECT_EQ(ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &seen, last, 5, target), 0);
+          ASSERT_EQ(seen, value) << "RMW after " << plan.Text() << SeedText();
+          long back = 0;
+          EXPECT_EQ(ARMCI_Get(last, &back, 8, target), 0);
+          ASSERT_EQ(back, value + 5) << "get after RMW" << SeedText();
+        }
+      }
+    }
+  }
+}
+
+CLAUSE_TEST(RMW, RMW5_whoever_draws_the_ticket_sees_the_earlier_store, "RMW-5", "ORD-1", NeedsRanks(2)) {
+  // Rank 0 puts data, then raises a counter at the same target by RMW; others that see the counter see the data.
+  const int host = Np() - 1;
+  Region region(256);
+  Race race(AllRanks());
+  for (long round = 1; race.GoOn(); ++round) {
+    if (Me() == 0) {
+      EXPECT_EQ(ARMCI_Put(&round, region.At(host), 8, host), 0);
+      long ticket = 0;
+      EXPECT_EQ(ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &ticket, region.At(host, 128), 1, host), 0);
+    } else {
+      const long counter = ARMCI_GetValueLong(region.At(host, 128), host);
+      const long data = ARMCI_GetValueLong(region.At(host), host);
+      ASSERT_GE(data, counter) << "the counter overtook the data" << SeedText();
+    }
+  }
+}
+
+CLAUSE_TEST(RMW, RMW6_wraps_around_in_twos_complement, "RMW-6") {
+  Region region(64);
+  const int target = (Me() + 1) % Np();
+  int start = INT_MAX - 1;
+  EXPECT_EQ(ARMCI_PutValueInt(start, region.At(target), target), 0);
+  int seen = 0;
+  EXPECT_EQ(ARMCI_Rmw(ARMCI_FETCH_AND_ADD, &seen, region.At(target), 3, target), 0);
+  EXPECT_EQ(seen, INT_MAX - 1);
+  EXPECT_EQ(ARMCI_GetValueInt(region.At(target), target), INT_MIN + 1);
+  EXPECT_EQ(ARMCI_Rmw(ARMCI_FETCH_AND_ADD, &seen, region.At(target), INT_MIN, target), 0);
+  EXPECT_EQ(ARMCI_GetValueInt(region.At(target), target), 1);
+  EXPECT_EQ(ARMCI_GetValueInt(region.At(target, 4), target), 0) << "a carry into the next word";
+
+  EXPECT_EQ(ARMCI_PutValueLong(LONG_MAX, region.At(target, 8), target), 0);
+  long seen_long = 0;
+  EXPECT_EQ(ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &seen_long, region.At(target, 8), 1, target), 0);
+  EXPECT_EQ(seen_long, LONG_MAX);
+  EXPECT_EQ(ARMCI_GetValueLong(region.At(target, 8), target), LONG_MIN);
+  EXPECT_EQ(ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &seen_long, region.At(target, 8), -1, target), 0);
+  EXPECT_EQ(ARMCI_GetValueLong(region.At(target, 8), target), LONG_MAX) << "extra is signed";
+}
+
+}  // namespace
+}  // namespace conformance

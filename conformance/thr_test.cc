@@ -1,0 +1,158 @@
+// THR: several threads of a process as origins of their own.
+
+#include <atomic>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "conformance/harness/test.h"
+
+namespace conformance {
+namespace {
+
+constexpr int kThreads = 3;
+
+void RunThreads(const std::function<void(int)>& body) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) threads.emplace_back(body, t);
+  for (std::thread& thread : threads) thread.join();
+}
+
+CLAUSE_TEST(THR, THR1_each_thread_sees_its_own_operations_in_order, "THR-1", "ORD-4", NeedsThreadMultiple{},
+            DeadlineSeconds(60)) {
+  constexpr std::size_t kSlot = 64 << 10;
+  Region region(static_cast<std::size_t>(Np()) * kThreads * kSlot);
+  Sync();
+  RunThreads([&](int thread) {
+    Rng rng(HashName("threads") + static_cast<std::uint64_t>(Me() * kThreads + thread));
+    Bytes image(kSlot, 0);
+    for (int step = 0; step < Scaled(4000, 400); ++step) {
+      const int target = thread % Np();
+      char* slot = region.At(target, static_cast<std::size_t>(Me() * kThreads + thread) * kSlot);
+      const Plan plan = PlanOfSize(kShapes[rng.Below(3)], 8 << rng.Below(12), 8);
+      Bytes local(static_cast<std::size_t>(std::max(plan.SrcEnd(), plan.DstEnd())));
+      if (rng.Chance(1, 2)) {
+        rng.Fill(local.data(), local.size());
+        ModelCopy(plan, local.data(), image.data());
+        // With handles of its own, then a fence: non-blocking stores are unordered.
+        const Mode mode = rng.Chance(1, 2) ? Mode::kBlocking : Mode::kNonblocking;
+        EXPECT_EQ(Move(plan, Op::kPut, mode, local.data(), slot, target), 0);
+        if (mode != Mode::kBlocking) ARMCI_Fence(target);
+      } else {
+        Bytes expected = local;
+        ModelCopy(plan, image.data(), expected.data());
+        EXPECT_EQ(Move(plan, Op::kGet, Mode::kNonblocking, slot, local.data(), target), 0);
+        EXPECT_TRUE(SameBytes(expected.data(), local.data(), local.size())) << "thread " << thread;
+      }
+      if (::testing::Test::HasFailure()) return;
+    }
+  });
+}
+
+CLAUSE_TEST(THR, THR1_accumulates_and_atomics_of_threads_are_exact, "THR-1", "ACC-2", "RMW-3", NeedsThreadMultiple{},
+            DeadlineSeconds(60)) {
+  constexpr int kElements = 100;
+  const int rounds = Scaled(20000, 2000);
+  Region region((kElements + 1) * 8);
+  const int target = Np() - 1;
+  std::vector<std::atomic<int>> drawn(static_cast<std::size_t>(rounds * kThreads * Np()));
+  Sync();
+  RunThreads([&](int) {
+    long one = 1;
+    std::vector<long> source(kElements, 1);
+    long previous = -1;
+    for (int i = 0; i < rounds; ++i) {
+      EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_LNG, &one, source.data(), region.At(target), kElements * 8, target), 0);
+      long ticket = -1;
+      EXPECT_EQ(ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &ticket, region.As<long>(target, kElements), 1, target), 0);
+      EXPECT_GT(ticket, previous);
+      previous = ticket;
+      if (ticket >= 0 && ticket < static_cast<long>(drawn.size())) ++drawn[static_cast<std::size_t>(ticket)];
+    }
+  });
+  Sync();
+  const std::vector<int> all = SumOverRanks(std::vector<int>(drawn.begin(), drawn.end()));
+  for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], 1) << "ticket " << i;
+  for (int i = 0; i < kElements; ++i) {
+    ASSERT_EQ(ARMCI_GetValueLong(region.As<long>(target, static_cast<std::size_t>(i)), target),
+              static_cast<long>(rounds) * kThreads * Np());
+  }
+}
+
+CLAUSE_TEST(THR, THR1_threads_exclude_each_other_by_mutex, "THR-1", "MUTEX-2", NeedsThreadMultiple{},
+            DeadlineSeconds(60)) {
+  const int rounds = Scaled(10000, 1000);
+  Region region(64);
+  Mutexes mutexes(1);
+  const int host = Np() / 2;
+  Sync();
+  RunThreads([&](int) {
+    for (int i = 0; i < rounds; ++i) {
+      Locked held(0, host);
+      long value = -1;
+      EXPECT_EQ(ARMCI_Get(region.At(host), &value, 8, host), 0);
+      ++value;
+      EXPECT_EQ(ARMCI_Put(&value, region.At(host), 8, host), 0);
+      ARMCI_Fence(host);
+    }
+  });
+  Sync();
+  EXPECT_EQ(ARMCI_GetValueLong(region.At(host), host), static_cast<long>(rounds) * kThreads * Np());
+}
+
+CLAUSE_TEST(THR, THR1_message_passing_between_threads, "THR-1", "ORD-1", NeedsThreadMultiple{}, DeadlineSeconds(60)) {
+  // In every process one thread writes data and flag to the right neighbour, another reads what comes from the left.
+  const long rounds = Scaled(100000, 10000);
+  Region region(256);
+  const int right = (Me() + 1) % Np();
+  Sync();
+  RunThreads([&](int thread) {
+    if (thread == 0) {
+      for (long round = 1; round <= rounds; ++round) {
+        EXPECT_EQ(ARMCI_Put(&round, region.At(right), 8, right), 0);
+        EXPECT_EQ(ARMCI_PutValueLong(round, region.At(right, 128), right), 0);
+      }
+      ARMCI_Fence(right);
+    } else {
+      WaitUntil(
+          [&] {
+            const long flag =
+                thread == 1 ? LoadShared<long>(region.At(Me(), 128)) : ARMCI_GetValueLong(region.At(Me(), 128), Me());
+            const long data =
+                thread == 1 ? LoadShared<long>(region.At(Me())) : ARMCI_GetValueLong(region.At(Me()), Me());
+            EXPECT_GE(data, flag) << "thread " << thread;
+            return flag == rounds || ::testing::Test::HasFailure();
+          },
+          "the left neighbour's last round");
+    }
+  });
+}
+
+CLAUSE_TEST(THR, THR1_implicit_operations_of_threads, "THR-1", "CMPL-4", NeedsThreadMultiple{}) {
+  constexpr int kCount = 300;
+  Region region(static_cast<std::size_t>(Np()) * kThreads * kCount * 8);
+  Sync();
+  RunThreads([&](int thread) {
+    std::vector<long> out(kCount);
+    std::vector<long> in(kCount, -1);
+    const int target = (Me() + thread) % Np();
+    const std::size_t base = static_cast<std::size_t>((Me() * kThreads + thread) * kCount);
+    for (int round = 0; round < 20; ++round) {
+      for (int i = 0; i < kCount; ++i) {
+        out[static_cast<std::size_t>(i)] = 1000L * round + i;
+        EXPECT_EQ(ARMCI_NbPut(&out[static_cast<std::size_t>(i)],
+                              region.As<long>(target, base + static_cast<std::size_t>(i)), 8, target, nullptr),
+                  0);
+      }
+      EXPECT_EQ(thread == 0 ? ARMCI_WaitAll() : ARMCI_WaitProc(target), 0);
+      const std::vector<long> expected = out;
+      std::fill(out.begin(), out.end(), -7);
+      ARMCI_Fence(target);
+      EXPECT_EQ(ARMCI_Get(region.As<long>(target, base), in.data(), kCount * 8, target), 0);
+      EXPECT_EQ(in, expected) << "thread " << thread;
+    }
+  });
+}
+
+}  // namespace
+}  // namespace conformance
