@@ -1,0 +1,18 @@
+// A stated amount of processor work, the same wherever and whenever it runs.
+//
+// Work is counted in steps of a dependent chain and not in time read from a clock: a process that loses its core in
+// the middle still owes the rest, as a real critical section would.
+#ifndef ARMCI_BENCH_BASELINE_WORK_H_
+#define ARMCI_BENCH_BASELINE_WORK_H_
+
+namespace armci::bench {
+
+// Runs `steps` steps; touches no memory.
+void Work(long steps);
+
+// How many steps take `seconds` on an undisturbed core of this machine; at least 1.
+long StepsFor(double seconds);
+
+}  // namespace armci::bench
+
+#endif  // ARMCI_BENCH_BASELINE_WORK_H_

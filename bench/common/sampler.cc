@@ -1,0 +1,80 @@
+#include "bench/common/sampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+
+namespace armci::bench {
+namespace {
+
+constexpr long kIterationsMax = 1L << 30;
+constexpr int kCalibrationRepeats = 3;
+
+// Sets the iterations of one sample, and the estimate that decides about dropping: the best of a few samples, since
+// a disturbance only ever makes one slower.
+void Calibrate(const Action& action, double sample_s, Series& series) {
+  long iterations = 1;
+  double elapsed = action.seconds_for(iterations);
+  while (elapsed < sample_s / 4 && iterations < kIterationsMax) {
+    iterations *= 2;
+    elapsed = action.seconds_for(iterations);
+  }
+  double best = elapsed / static_cast<double>(iterations);
+  if (best > 0) iterations = std::clamp(std::lround(sample_s / best), 1L, kIterationsMax);
+  for (int repeat = 0; repeat < kCalibrationRepeats; ++repeat) {
+    best = std::min(best, action.seconds_for(iterations) / static_cast<double>(iterations));
+  }
+  if (best > 0) iterations = std::clamp(std::lround(sample_s / best), 1L, kIterationsMax);
+  series.iterations = iterations;
+  series.calibrated_s = best;
+}
+
+void DropSlowCandidates(double drop_factor, std::vector<Series>& all) {
+  double best = std::numeric_limits<double>::infinity();
+  for (const Series& series : all) {
+    if (series.role == Role::kBaseline) best = std::min(best, series.calibrated_s);
+  }
+  for (Series& series : all) {
+    series.dropped = series.role == Role::kBaseline && series.calibrated_s > drop_factor * best;
+  }
+}
+
+int RoundsWithin(const SamplingPlan& plan, const std::vector<Series>& all) {
+  double round_s = 0;
+  for (const Series& series : all) {
+    if (!series.dropped) round_s += series.calibrated_s * static_cast<double>(series.iterations);
+  }
+  const double affordable = round_s > 0 ? plan.budget_s / round_s : plan.rounds_max;
+  return static_cast<int>(std::clamp(affordable, double(plan.rounds_min), double(plan.rounds_max)));
+}
+
+}  // namespace
+
+std::vector<Series> SampleInterleaved(const std::vector<Action>& actions, const SamplingPlan& plan) {
+  std::vector<Series> all(actions.size());
+  for (size_t i = 0; i < actions.size(); ++i) {
+    all[i].name = actions[i].name;
+    all[i].role = actions[i].role;
+    Calibrate(actions[i], plan.sample_s, all[i]);
+  }
+  DropSlowCandidates(plan.drop_factor, all);
+
+  std::vector<size_t> order;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].dropped) order.push_back(i);
+  }
+  std::mt19937_64 generator(plan.seed);
+  const int rounds = RoundsWithin(plan, all);
+  for (int round = -1; round < rounds; ++round) {
+    std::shuffle(order.begin(), order.end(), generator);
+    for (size_t i : order) {
+      const double elapsed = actions[i].seconds_for(all[i].iterations);
+      if (round >= 0) all[i].seconds.push_back(elapsed / static_cast<double>(all[i].iterations));
+    }
+  }
+  return all;
+}
+
+}  // namespace armci::bench

@@ -1,0 +1,264 @@
+#include "bench/micro/session.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "armci.h"
+#include "bench/common/environment.h"
+#include "bench/common/report.h"
+#include "bench/micro/targets.h"
+
+// Declared here, weak, and not taken from armcix.h: the benchmarks link with any ARMCI, which may not have it.
+extern "C" const char* ARMCIX_Implementation(void) __attribute__((weak));
+
+namespace armci::bench {
+namespace {
+
+constexpr int kWakeTag = 1;
+constexpr double kCoreWaitAcceptable = 0.03;
+constexpr long kSleepLeastNs = 20'000;
+constexpr long kSleepMostNs = 2'000'000;
+
+// Waits asleep in the kernel, looking at the request ever more rarely: MPI's own waiting would take a core from the
+// process that is being timed.
+void SleepUntilComplete(MPI_Request* request) {
+  long interval_ns = kSleepLeastNs;
+  for (int done = 0; done == 0;) {
+    MPI_Test(request, &done, MPI_STATUS_IGNORE);
+    if (done != 0) return;
+    const timespec interval = {0, interval_ns};
+    nanosleep(&interval, nullptr);
+    interval_ns = std::min(interval_ns * 3 / 2, kSleepMostNs);
+  }
+}
+
+[[noreturn]] void Leave(int status) {
+  ARMCI_Finalize();
+  MPI_Finalize();
+  exit(status);
+}
+
+void ReadOptions(int argc, char** argv, const Question& question, bool speak, Options* options) {
+  CLI::App app(std::string(question.text) + " (" + std::to_string(question.ranks) + " processes)", question.name);
+  app.add_option("--seconds", options->seconds, "time for all cases together; every case gets its least rounds anyway")
+      ->capture_default_str();
+  app.add_flag("--quick", options->quick, "fewer cases, and 3 seconds unless --seconds says otherwise");
+  app.add_flag("--strict", options->strict, "exit with a failure when a target is missed");
+  app.add_flag("--progress", options->progress, "one line per case on the error stream");
+  app.add_option("--seed", options->seed, "of the order of the samples within a round")->capture_default_str();
+  app.add_option("--json", options->json_path, "file for the results with their raw samples");
+  app.add_option("--filter", options->filter, "only cases whose name or size contains this");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int status = speak ? app.exit(error) : error.get_exit_code();
+    Leave(status);
+  }
+  if (options->quick && app.count("--seconds") == 0) options->seconds = 3;
+}
+
+std::string MpiLibrary() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string version(text, static_cast<size_t>(length));
+  return version.substr(0, version.find('\n'));
+}
+
+}  // namespace
+
+void Require(bool ok, const char* what) {
+  if (ok) return;
+  std::fprintf(stderr, "bench: %s failed\n", what);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  abort();
+}
+
+Session::Session(int argc, char** argv, Question question) : question_(question) {
+  MPI_Init(&argc, &argv);
+  Require(ARMCI_Init() == 0, "ARMCI_Init");
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
+  MPI_Comm_rank(comm_, &rank_);
+  MPI_Comm_size(comm_, &size_);
+  ReadOptions(argc, argv, question, root(), &options_);
+  if (size_ < question.ranks) {
+    if (root()) std::fprintf(stderr, "bench: %s needs %d processes, not %d\n", question.name, question.ranks, size_);
+    Leave(2);
+  }
+  for (int other = 0; other < size_; ++other) {
+    if (armci_domain_same_id(ARMCI_DOMAIN_SMP, other) != 0) continue;
+    if (root())
+      std::fprintf(stderr, "bench: %s compares with raw memory and needs all ranks on one node\n", question.name);
+    Leave(2);
+  }
+}
+
+Session::~Session() {
+  MPI_Comm_free(&comm_);
+  ARMCI_Finalize();
+  MPI_Finalize();
+}
+
+void Session::StartTogether() const {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(comm_, &request);
+  SleepUntilComplete(&request);
+  // All have arrived, or are about to wake: the tight barrier that aligns the starts is now short.
+  MPI_Barrier(comm_);
+}
+
+Session::Sample Session::Agree(int active, double start, double end, double core_wait) const {
+  const double never = -1e300;
+  const bool acted = rank_ < active;
+  const double mine[3] = {acted ? end : never, acted ? -start : never, acted ? core_wait : never};
+  double outermost[3];
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallreduce(mine, outermost, 3, MPI_DOUBLE, MPI_MAX, comm_, &request);
+  SleepUntilComplete(&request);
+  return {outermost[0] + outermost[1], outermost[2]};
+}
+
+bool Session::Undisturbed(int active, const Sample& sample) const {
+  if (active > sysconf(_SC_NPROCESSORS_ONLN)) return true;  // they share cores whatever else runs
+  return sample.core_wait_s <= kCoreWaitAcceptable * sample.span_s;
+}
+
+void Session::SleepUntilRootIsDone() const {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Irecv(nullptr, 0, MPI_BYTE, 0, kWakeTag, comm_, &request);
+  SleepUntilComplete(&request);
+}
+
+void Session::WakeTheOthers() const {
+  for (int other = 1; other < size_; ++other) MPI_Send(nullptr, 0, MPI_BYTE, other, kWakeTag, comm_);
+}
+
+SamplingPlan Session::PlanFor(const Case& one, size_t cases) const {
+  SamplingPlan plan;
+  plan.budget_s = options_.seconds / static_cast<double>(cases);
+  // Together actions report the time of one call by one process, a share of what the sample takes.
+  if (one.crew == Crew::kTogether) plan.budget_s /= size_;
+  plan.sample_s = one.sample_s;
+  plan.rounds_min = options_.quick ? 5 : 11;
+  plan.seed = options_.seed;
+  return plan;
+}
+
+void Session::RunOne(const Case& one, size_t cases) {
+  if (options_.progress && root()) {
+    std::fprintf(stderr, "bench: %s: %s %s\n", question_.name, one.label.name.c_str(), one.label.size.c_str());
+  }
+  MPI_Barrier(comm_);
+  const bool acting = root() || one.crew == Crew::kTogether;
+  if (acting) {
+    const double start = NowSeconds();
+    double core_wait = -SecondsWithoutCore();
+    std::vector<Series> series = SampleInterleaved(one.actions(), PlanFor(one, cases));
+    core_wait += SecondsWithoutCore();
+    if (one.crew == Crew::kTogether) MPI_Allreduce(MPI_IN_PLACE, &core_wait, 1, MPI_DOUBLE, MPI_MAX, comm_);
+    const double share = core_wait / (NowSeconds() - start);
+    const std::string fault = one.verify ? one.verify() : "";
+    if (!fault.empty()) {
+      ++wrong_;
+      std::fprintf(stderr, "bench: rank %d: %s %s: wrong data: %s\n", rank_, one.label.name.c_str(),
+                   one.label.size.c_str(), fault.c_str());
+    }
+    if (root()) {
+      results_.push_back(Compare(one.label, FindTarget(one.label.target_key), std::move(series)));
+      results_.back().core_wait_share = share;
+    }
+  }
+  if (one.crew == Crew::kTogether) return;
+  if (root()) {
+    WakeTheOthers();
+  } else {
+    SleepUntilRootIsDone();
+  }
+}
+
+void Session::Run(const std::vector<Case>& cases) {
+  std::vector<const Case*> chosen;
+  for (const Case& one : cases) {
+    const std::string text = one.label.name + " " + one.label.size;
+    if (text.find(options_.filter) != std::string::npos) chosen.push_back(&one);
+  }
+  for (const Case* one : chosen) RunOne(*one, chosen.size());
+}
+
+void Session::Count(CaseLabel label, double value) {
+  if (!root()) return;
+  const Target target = FindTarget(label.target_key);
+  results_.push_back(CountedCase(std::move(label), target, value));
+}
+
+bool Session::WriteJson() const {
+  nlohmann::json cases = nlohmann::json::array();
+  for (const CaseResult& result : results_) cases.push_back(CaseToJson(result));
+  const nlohmann::json document = {
+      {"schema", "armci-bench-1"},
+      {"benchmark", question_.name},
+      {"question", question_.text},
+      {"implementation", ARMCIX_Implementation != nullptr ? ARMCIX_Implementation() : "unknown"},
+      {"mpi", MpiLibrary()},
+      {"ranks", size_},
+      {"options", {{"seconds", options_.seconds}, {"quick", options_.quick}, {"seed", options_.seed}}},
+      {"environment", DescribeEnvironment()},
+      {"cases", cases}};
+  std::ofstream file(options_.json_path);
+  file << document.dump(1) << "\n";
+  file.flush();
+  if (!file) std::fprintf(stderr, "bench: cannot write %s\n", options_.json_path.c_str());
+  return static_cast<bool>(file);
+}
+
+void Session::WarnOfDisturbance() const {
+  if (size_ > sysconf(_SC_NPROCESSORS_ONLN)) return;  // sharing cores is what such a benchmark is about
+  const CaseResult* worst = nullptr;
+  for (const CaseResult& result : results_) {
+    if (worst == nullptr || result.core_wait_share > worst->core_wait_share) worst = &result;
+  }
+  if (worst == nullptr || worst->core_wait_share < kCoreWaitAcceptable) return;
+  std::printf("note: other programs were running: in \"%s %s\" a process waited for a core %.0f %% of the time\n",
+              worst->label.name.c_str(), worst->label.size.c_str(), 100 * worst->core_wait_share);
+}
+
+int Session::Finish() {
+  MPI_Allreduce(MPI_IN_PLACE, &wrong_, 1, MPI_INT, MPI_SUM, comm_);
+  int status = wrong_ > 0 ? 1 : 0;
+  if (!root()) return status;
+  const auto count = [this](Verdict verdict) {
+    return std::count_if(results_.begin(), results_.end(), [&](const auto& one) { return one.verdict == verdict; });
+  };
+  const auto misses = count(Verdict::kMiss);
+  std::printf("%s: %s\n%s%td ok, %td miss, %td without a target\n", question_.name, question_.text,
+              FormatTable(results_).c_str(), count(Verdict::kOk), misses, count(Verdict::kInfo));
+  WarnOfDisturbance();
+  std::fflush(stdout);
+  if (!options_.json_path.empty() && !WriteJson()) status = 1;
+  if (options_.strict && misses > 0) status = 1;
+  return status;
+}
+
+LocalBuffer::LocalBuffer(size_t bytes) : data_(nullptr) {
+  constexpr size_t kPage = 4096;
+  data_ = static_cast<char*>(aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage));
+  Require(data_ != nullptr, "aligned_alloc");
+}
+
+LocalBuffer::~LocalBuffer() { free(data_); }
+
+Region::Region(const Session& session, size_t bytes)
+    : rank_(session.rank()), bases_(static_cast<size_t>(session.size())) {
+  Require(ARMCI_Malloc(bases_.data(), static_cast<armci_size_t>(bytes)) == 0, "ARMCI_Malloc");
+}
+
+Region::~Region() { ARMCI_Free(bases_[static_cast<size_t>(rank_)]); }
+
+}  // namespace armci::bench

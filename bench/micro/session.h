@@ -1,0 +1,179 @@
+// One run of one micro-benchmark: starts MPI and ARMCI, reads the options, runs the cases, reports.
+//
+// A benchmark is a list of cases; a case is the ARMCI call and its raw baselines on the same memory. Two kinds:
+//
+//   alone      rank 0        measure measure measure ... | tell the others
+//              other ranks   asleep .................... | wake
+//              The target only hosts memory; it sleeps in the kernel, looking for the message every two milliseconds at
+//              the end, so that the core, the caches and the memory belong to rank 0.
+//
+//   together   every rank    gather asleep, barrier | act n times | agree on the time span, asleep until the slowest is
+//   done
+//              The span runs from the first start to the last end, so contention cannot hide at the edges.
+//
+// Thread safety: one thread per process. All members are collective unless they say otherwise.
+#ifndef ARMCI_BENCH_MICRO_SESSION_H_
+#define ARMCI_BENCH_MICRO_SESSION_H_
+
+#include <mpi.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/common/clock.h"
+#include "bench/common/comparison.h"
+#include "bench/common/environment.h"
+#include "bench/common/sampler.h"
+
+namespace armci::bench {
+
+struct Question {
+  const char* name;  // of the binary, without the implementation
+  const char* text;  // what it answers
+  int ranks;         // processes it needs
+};
+
+struct Options {
+  double seconds = 15;
+  bool quick = false;
+  bool strict = false;
+  bool progress = false;
+  uint64_t seed = 1;
+  std::string json_path;
+  std::string filter;
+};
+
+enum class Crew { kAlone, kTogether };
+
+struct Case {
+  CaseLabel label;
+  Crew crew = Crew::kAlone;
+  std::function<std::vector<Action>()> actions;
+  // Run after measuring, by the ranks that measured: what is wrong with the data, empty when it is right. A fast
+  // wrong answer is not a result.
+  std::function<std::string()> verify = {};
+  double sample_s = 0.5e-3;
+};
+
+class Session {
+ public:
+  // Ends the process when the options ask for help or are wrong, or when there are too few ranks.
+  Session(int argc, char** argv, Question question);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  bool root() const { return rank_ == 0; }
+  const Options& options() const { return options_; }
+
+  // Runs the cases whose name or size contains the filter, one after the other, sharing the time among them.
+  void Run(const std::vector<Case>& cases);
+
+  // Adds a counted result (see CountedCase); `value` matters on rank 0.
+  void Count(CaseLabel label, double value);
+
+  // Prints the table and writes the JSON file, on rank 0. Returns the exit status of the process: not 0 when data was
+  // wrong, the file could not be written, or (--strict) a target was missed.
+  int Finish();
+
+  // A together action: the first `active` ranks call `body` n times each; the seconds are those of one call by one
+  // process, that is the span divided by n (by the caller) and by `active`.
+  template <typename Body>
+  Action Each(std::string name, Role role, int active, Body body) const {
+    return {std::move(name), role,
+            [this, active, body](long iterations) { return Span(active, iterations, body) / active; }};
+  }
+
+  // A together action that all ranks perform as one, like a barrier: the seconds are those of one such call.
+  template <typename Body>
+  Action Jointly(std::string name, Role role, Body body) const {
+    return {std::move(name), role, [this, body](long iterations) { return Span(size_, iterations, body); }};
+  }
+
+ private:
+  // One sample of all processes, seen from all of them: the same values everywhere.
+  struct Sample {
+    double span_s;       // from the first start to the last end
+    double core_wait_s;  // the longest that an acting process waited for a core meanwhile
+  };
+
+  template <typename Body>
+  double Span(int active, long iterations, Body body) const {
+    Sample sample = {};
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      double start = 0;
+      double end = 0;
+      StartTogether();
+      const double core_wait_before = SecondsWithoutCore();
+      if (rank_ < active) {
+        start = NowSeconds();
+        for (long i = 0; i < iterations; ++i) body();
+        end = NowSeconds();
+      }
+      sample = Agree(active, start, end, SecondsWithoutCore() - core_wait_before);
+      if (Undisturbed(active, sample)) break;
+    }
+    return sample.span_s;
+  }
+
+  // Processes that another program kept from running did not contend: such a sample is taken again, a few times.
+  static constexpr int kAttempts = 5;
+  bool Undisturbed(int active, const Sample& sample) const;
+  Sample Agree(int active, double start, double end, double core_wait) const;
+  void StartTogether() const;
+  void SleepUntilRootIsDone() const;
+  void WakeTheOthers() const;
+  SamplingPlan PlanFor(const Case& one, size_t cases) const;
+  void RunOne(const Case& one, size_t cases);
+  void WarnOfDisturbance() const;
+  bool WriteJson() const;
+
+  Question question_;
+  Options options_;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+  int wrong_ = 0;
+  std::vector<CaseResult> results_;
+};
+
+// Memory of one ARMCI_Malloc with the same size on every rank; the base is the one of `rank`. Collective.
+class Region {
+ public:
+  explicit Region(const Session& session, size_t bytes);
+  ~Region();
+  Region(const Region&) = delete;
+  Region& operator=(const Region&) = delete;
+
+  char* on(int rank) const { return static_cast<char*>(bases_[static_cast<size_t>(rank)]); }
+
+ private:
+  int rank_;
+  std::vector<void*> bases_;
+};
+
+// Private memory that begins on a page, as regions do in effect: where buffers lie to each other decides about the
+// speed of copies, so it must not depend on the allocator's mood. Ends the job when memory is short.
+class LocalBuffer {
+ public:
+  explicit LocalBuffer(size_t bytes);
+  ~LocalBuffer();
+  LocalBuffer(const LocalBuffer&) = delete;
+  LocalBuffer& operator=(const LocalBuffer&) = delete;
+
+  char* data() const { return data_; }
+
+ private:
+  char* data_;
+};
+
+// Ends the job with a message unless `ok`: for calls that have to succeed before anything can be measured.
+void Require(bool ok, const char* what);
+
+}  // namespace armci::bench
+
+#endif  // ARMCI_BENCH_MICRO_SESSION_H_

@@ -1,0 +1,55 @@
+#include "bench/micro/targets.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace armci::bench {
+namespace {
+
+struct Row {
+  std::string_view key;
+  Target target;
+};
+
+// A baseline is always the fastest raw way measured in the same rounds.
+constexpr Row kTargets[] = {
+    // Small transfers, against a call of memcpy with 8 bytes.
+    {"put_8", {Limit::kTimeAtMost, 5}},
+    {"get_8", {Limit::kTimeAtMost, 5}},
+    {"put_fence_8", {Limit::kTimeAtMost, 6}},  // plus one full memory barrier
+    {"put_value", {Limit::kTimeAtMost, 4}},
+    {"acc_8", {Limit::kTimeAtMost, 10}},
+    // Data movement, against the best copy or the plain loop.
+    {"contiguous", {Limit::kRateAtLeast, 0.95}},
+    {"strided_2d", {Limit::kRateAtLeast, 0.95}},
+    {"strided_collapsed", {Limit::kRateAtLeast, 0.95}},
+    {"vector", {Limit::kRateAtLeast, 0.9}},
+    // Accumulate, against axpy; two processes on disjoint halves, against one.
+    {"accumulate", {Limit::kRateAtLeast, 0.8}},
+    {"accumulate_pair", {Limit::kRateAtLeast, 1.6}},
+    // Atomics and locks.
+    {"fetch_add", {Limit::kTimeAtMost, 2}},
+    {"fetch_add_contended", {Limit::kRateAtLeast, 0.8}},
+    {"lock_unlock", {Limit::kTimeAtMost, 4}},
+    {"lock_contended", {Limit::kTimeAtMost, 3}},  // of the same critical sections run by one process
+    // What a library owes itself: the direct way is never slower than the roundabout one, but for noise.
+    {"consistency", {Limit::kTimeAtMost, 1.05}},
+    // Collective calls.
+    {"barrier", {Limit::kTimeAtMost, 1}},  // of MPI_Barrier
+    {"malloc_free", {Limit::kSecondsAtMost, 200e-6}},
+    {"growth_bytes", {Limit::kValueAtMost, 1 << 20}},  // over all cycles: one page per cycle would be 80 times that
+    {"growth_count", {Limit::kValueAtMost, 0}},
+};
+
+}  // namespace
+
+Target FindTarget(std::string_view key) {
+  if (key.empty()) return {};
+  for (const Row& row : kTargets) {
+    if (row.key == key) return row.target;
+  }
+  std::fprintf(stderr, "bench: no target is named \"%.*s\"\n", static_cast<int>(key.size()), key.data());
+  std::abort();
+}
+
+}  // namespace armci::bench
