@@ -1,0 +1,1 @@
+"""The `armci` command: sets up, builds, runs, tests and measures the repository."""

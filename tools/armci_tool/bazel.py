@@ -1,0 +1,149 @@
+"""Builds with Bazel, and finds what was built without its convenience links (they follow the last build only)."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Callable, Mapping, Optional, Sequence
+
+from armci_tool import process
+from armci_tool.console import Progress
+from armci_tool.errors import ToolError
+from armci_tool.launch import DEFAULT_MPI
+from armci_tool.repository import ROOT
+
+DEFAULT_MODE = "opt"
+MODES = ("opt", "asan", "ubsan", "tsan")
+
+_ACTION_COUNT = re.compile(r"^\[([\d,]+) / ([\d,]+)\]\s*(.*)")
+_TESTS_STATUS = 3  # `bazel test` ran, and some test failed
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A way to build: optimisation or sanitizer, and the MPI library underneath."""
+
+    mpi: str = DEFAULT_MPI
+    mode: str = DEFAULT_MODE
+
+    @property
+    def name(self) -> str:
+        """`opt, openmpi`."""
+        return f"{self.mode}, {self.mpi}"
+
+    def flags(self) -> list[str]:
+        """Bazel's options. Each configuration has an output folder of its own, so none undoes another's work."""
+        flags = [f"--config={self.mode}"]
+        if self.mpi != DEFAULT_MPI:
+            flags.append(f"--config={self.mpi}")
+        if self != Configuration():
+            flags.append(f"--platform_suffix=-{self.mode}-{self.mpi}")
+        return flags
+
+
+def parse_configuration(names: Sequence[str], mpi: str = DEFAULT_MPI) -> Configuration:
+    """From --config names as the command line takes them: an MPI library, a mode, or one of each."""
+    mode = DEFAULT_MODE
+    for name in names:
+        if name in MODES:
+            mode = name
+        else:
+            mpi = name
+    return Configuration(mpi, mode)
+
+
+def executable() -> str:
+    """Bazel's command."""
+    for name in ("bazel", "bazel-bootstrap"):
+        if shutil.which(name):
+            return name
+    raise ToolError("Bazel is not installed", next_step="run tools/armci setup")
+
+
+def build(targets: Sequence[str], configuration: Configuration, *, verbose: bool = False, label: str = "",
+          on_progress: Optional[Callable[[str], None]] = None) -> None:
+    """Builds `targets`; Bazel's own output is shown on failure, or always with `verbose`.
+
+    Progress goes to `on_progress` where the caller has a progress line already, else to one made here.
+    """
+    result = _run("build", targets, configuration, verbose, label or f"building ({configuration.name})", on_progress)
+    if not result.ok:
+        raise ToolError("the build failed", where=_without_progress(result.output),
+                        next_step="mend the first error above; rerun: " + " ".join(result.command))
+
+
+def test(targets: Sequence[str], configuration: Configuration, *, environment: Mapping[str, str] = {},
+         on_progress: Optional[Callable[[str], None]] = None) -> process.Result:
+    """Builds and runs tests; the status is 0 when all passed. Raises ToolError when they could not be built."""
+    options = ["--test_output=errors", "--keep_going", *[f"--test_env={k}={v}" for k, v in environment.items()]]
+    result = _run("test", [*options, *targets], configuration, False, f"unit tests ({configuration.name})", on_progress)
+    if result.status not in (0, _TESTS_STATUS):
+        raise ToolError("the tests could not be built", where=_without_progress(result.output),
+                        next_step="mend the first error above; rerun: " + " ".join(result.command))
+    return result
+
+
+def _run(verb: str, arguments: Sequence[str], configuration: Configuration, verbose: bool, label: str,
+         on_progress: Optional[Callable[[str], None]]) -> process.Result:
+    line = [executable(), verb, *configuration.flags(), "--color=no", "--curses=no", "--show_progress_rate_limit=1",
+            *arguments]
+    if verbose:
+        return process.run(line, cwd=ROOT, capture=False, job=False)
+    if on_progress is not None:
+        return process.run(line, cwd=ROOT, on_line=partial(_hand_progress, on_progress), job=False)
+    with Progress(label) as progress:
+        def note(text: str) -> None:
+            progress.detail = text
+        return process.run(line, cwd=ROOT, on_line=partial(_hand_progress, note), job=False)
+
+
+def _hand_progress(on_progress: Callable[[str], None], line: str) -> None:
+    match = _ACTION_COUNT.match(line)
+    if match:
+        on_progress(f"{match.group(1)} of {match.group(2)}, {match.group(3)}")
+    elif line.startswith("Another command"):
+        on_progress("waiting for another Bazel command of this checkout")
+
+
+def _without_progress(output: str, lines: int = 200) -> str:
+    kept = [line for line in output.splitlines()
+            if line.strip() and not _ACTION_COUNT.match(line) and not line.startswith(("Loading:", "Analyzing:"))]
+    return "\n".join(kept[-lines:])
+
+
+@lru_cache(maxsize=None)
+def folder(key: str, configuration: Configuration) -> Path:
+    """`bazel-bin` or `bazel-testlogs` of a configuration."""
+    result = process.run([executable(), "info", *configuration.flags(), key], cwd=ROOT, job=False)
+    lines = [line for line in result.output.splitlines() if line.startswith("/")]
+    if not result.ok or not lines:
+        raise ToolError(f"Bazel does not say where {key} is", where=result.tail(10),
+                        next_step="run tools/armci build --verbose")
+    return Path(lines[-1])
+
+
+def query(expression: str) -> list[str]:
+    """Labels that match a query expression."""
+    result = process.run([executable(), "query", "--noshow_progress", "--keep_going", expression], cwd=ROOT, job=False)
+    return [line for line in result.output.splitlines() if line.startswith("//")]
+
+
+def binary(label: str, configuration: Configuration) -> Path:
+    """The file that a binary's label was built to."""
+    package, _, name = label.removeprefix("//").partition(":")
+    path = folder("bazel-bin", configuration) / package / (name or Path(package).name)
+    if not path.exists():
+        raise ToolError(f"{label} has not been built ({configuration.name})", where=str(path),
+                        next_step="run tools/armci build")
+    return path
+
+
+def built(label: str, configuration: Configuration, *, verbose: bool = False,
+          on_progress: Optional[Callable[[str], None]] = None) -> Path:
+    """Builds a binary if needed and returns its file; see build."""
+    build([label], configuration, verbose=verbose, label=f"building {label} ({configuration.name})",
+          on_progress=on_progress)
+    return binary(label, configuration)

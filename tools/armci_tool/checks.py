@@ -1,0 +1,104 @@
+"""Checks of the sources that need no build: format, length of files, words that do not belong."""
+
+from __future__ import annotations
+
+import os
+import re
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Sequence
+
+from armci_tool import process
+from armci_tool.repository import ROOT, source_files
+
+CXX_SUFFIXES = (".cc", ".h", ".c")
+CODE_SUFFIXES = CXX_SUFFIXES + (".py", ".bzl")
+TEXT_SUFFIXES = CODE_SUFFIXES + (".md", ".txt", ".sh", ".bazelrc", "")
+FILE_LINES_MAX = 500
+
+_WORKERS = os.cpu_count() or 1
+_FORMAT_COMPLAINT = re.compile(r"^(\S[^:]*):\d+:\d+: error: code should be clang-formatted")
+
+# Each pattern with what to write instead. They are written so that this file does not match itself.
+_UNWANTED = (
+    (re.compile(r"(?<![\w./])/(?:home|work|root|Users)/\w"), "a folder of one machine: use a path in the repository"),
+    (re.compile(r"\b(?:T[O]DO|F[I]XME|X[X]X)\b"), "unfinished work: finish it, or write an issue"),
+    (re.compile(r"\bD[I]SABLED_"), "a disabled test: mend it, or let it skip with a reason"),
+    (re.compile(r"#if ?0\b" "(?![.x])"), "code that is compiled out: delete it"),
+    (re.compile(r"#define (?:private|protected) public"), "opened class: use a friend helper"),
+)
+
+
+def relative(path: Path) -> str:
+    """As shown to the user."""
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
+
+
+def check_format(root: Path = ROOT) -> list[str]:
+    """C and C++ files that clang-format would change."""
+    files = list(source_files(root, *CXX_SUFFIXES))
+    if not files:
+        return []
+    shares = [files[first::_WORKERS] for first in range(min(_WORKERS, len(files)))]
+    with ThreadPoolExecutor(_WORKERS) as pool:
+        return sorted(problem for problems in pool.map(_format_problems, shares) for problem in problems)
+
+
+def _format_problems(files: Sequence[Path]) -> list[str]:
+    result = process.run(["clang-format", "--dry-run", "-Werror", *map(str, files)])
+    if result.ok:
+        return []
+    wrong = sorted({match.group(1) for match in map(_FORMAT_COMPLAINT.match, result.output.splitlines()) if match})
+    # A complaint that is not understood must not pass for a good file.
+    return [f"{relative(Path(path))}: not formatted" for path in wrong] or [result.tail(5)]
+
+
+def fix_format(root: Path = ROOT) -> int:
+    """Formats all C and C++ files in place; returns how many there are."""
+    files = list(source_files(root, *CXX_SUFFIXES))
+    if files:
+        process.run(["clang-format", "-i", *map(str, files)])
+    return len(files)
+
+
+def check_length(root: Path = ROOT, lines_max: int = FILE_LINES_MAX) -> list[str]:
+    """Files longer than a reader can hold in mind."""
+    problems = []
+    for path in source_files(root, *CODE_SUFFIXES):
+        lines = len(path.read_text(errors="replace").splitlines())
+        if lines > lines_max:
+            problems.append(f"{relative(path)}: {lines} lines, at most {lines_max}: split it by what happens in it")
+    return problems
+
+
+def check_words(root: Path = ROOT) -> list[str]:
+    """Lines that no reader of the project should meet."""
+    problems = []
+    for path in source_files(root, *TEXT_SUFFIXES):
+        text = path.read_bytes()
+        if b"\0" in text:
+            continue
+        for number, line in enumerate(text.decode("utf-8", "replace").splitlines(), 1):
+            problems += [f"{relative(path)}:{number}: {reason}" for pattern, reason in _UNWANTED if pattern.search(line)]
+    return problems
+
+
+def check_types(root: Path = ROOT) -> list[str]:
+    """What mypy says about the Python files, each folder with its own path as pytest gives it."""
+    problems = []
+    # No cache: the check leaves nothing behind and takes two seconds.
+    line = ["mypy", "--strict", "--no-error-summary", f"--cache-dir={os.devnull}"]
+    for path, folders in ((("tools", "tools/tests"), ("tools/armci_tool", "tools/tests")),
+                          (("tools", "conformance/faults"), ("conformance/faults",))):
+        search = os.pathsep.join(str(root / folder) for folder in path)
+        result = process.run([*line, *folders], cwd=root, environment={"MYPYPATH": search})
+        problems += result.output.splitlines() if not result.ok else []
+    return problems
+
+
+def all_checks(root: Path = ROOT) -> Sequence[tuple[str, list[str], str]]:
+    """(name, problems, how to mend) of each check."""
+    return (("clang-format", check_format(root), "tools/armci format --fix"),
+            ("types of the Python files", check_types(root), "tools/armci format"),
+            ("file length", check_length(root), "tools/armci format"),
+            ("unwanted words", check_words(root), "tools/armci format"))

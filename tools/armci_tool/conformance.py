@@ -1,0 +1,195 @@
+"""Runs the conformance suite: a launch per process count, a new launch after a test that killed or hung the job.
+
+The suite prints a line when a test begins and one with its verdict (see conformance/README.md); `SuiteLog` follows
+them, so that after a death the test that was running is known and the others can run in a new launch.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Callable, Iterable, Mapping, Optional
+
+from armci_tool import bazel, launch, process
+from armci_tool.errors import ToolError
+from armci_tool.results import FAILED, PASSED, SKIPPED, Case
+
+# After this many deaths in one run the library is beyond testing; the rest is reported as not run.
+DEATHS_MAX = 10
+# The suite ends a test at its own deadline. This is for when it cannot: no line for so many deadlines.
+SILENT_DEADLINES = 10
+DEFAULT_DEADLINE_S = 30.0
+DEATH_LINES = 80
+
+_BEGIN = re.compile(r"^RUN   (\S+)$")
+_VERDICT = re.compile(r"^(PASS|FAIL|SKIP)  (\S+)  \[[^\]]*\]  (\d+(?:\.\d+)?) s(?:  (.*))?$")
+_END = re.compile(r"^\d+ passed, \d+ failed, \d+ skipped \(np ")
+_SEED = re.compile(r"\bseed (\d+)$")
+_OUTCOMES = {"PASS": PASSED, "FAIL": FAILED, "SKIP": SKIPPED}
+# Statuses of a suite that came to its end: all passed, some failed.
+_REGULAR_STATUSES = (0, 1)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What to run and how."""
+
+    filter: str = ""
+    seed: Optional[int] = None
+    deadline_s: float = DEFAULT_DEADLINE_S
+    quick: bool = False
+
+    def arguments(self) -> list[str]:
+        """Options of the suite."""
+        line = ["--deadline", f"{self.deadline_s:g}"]
+        if self.filter:
+            line += ["--filter", self.filter]
+        if self.seed is not None:
+            line += ["--seed", str(self.seed)]
+        if self.quick:
+            line += ["--quick"]
+        return line
+
+
+@dataclass
+class SuiteLog:
+    """What the suite's lines say so far."""
+
+    on_test: Callable[[str], None] = lambda name: None
+    running: str = ""
+    complete: bool = False
+    seed: str = ""
+    cases: dict[str, Case] = field(default_factory=dict)
+    # Lines since the last test began or got its verdict; after a failure they tell what was expected.
+    lines: list[str] = field(default_factory=list)
+    # The last lines of all. The launcher forwards stdout and stderr apart: what a dying rank says may come in before
+    # the line that its test began.
+    recent: deque[str] = field(default_factory=lambda: deque(maxlen=DEATH_LINES))
+    _failed: Optional[Case] = None
+
+    def feed(self, line: str) -> None:
+        """Takes the next line of output."""
+        if begin := _BEGIN.match(line):
+            self._close_failure()
+            self.running = begin.group(1)
+            self.on_test(self.running)
+        elif verdict := _VERDICT.match(line):
+            self._close_failure()
+            self._judge(verdict.group(1), verdict.group(2), float(verdict.group(3)), verdict.group(4) or "")
+        elif _END.match(line):
+            self._close_failure()
+            self.complete = True
+        else:
+            self.lines.append(line)
+            self.recent.append(line)
+            if not self.seed and (seed := _SEED.search(line)):
+                self.seed = seed.group(1)
+
+    def close(self) -> None:
+        """No more lines will come."""
+        self._close_failure(keep_lines=True)
+
+    def _judge(self, word: str, name: str, seconds: float, text: str) -> None:
+        case = Case(name, _OUTCOMES[word], seconds, text)
+        self.cases[name] = case
+        self.running = ""
+        if case.outcome == FAILED:
+            self._failed = case
+
+    def _close_failure(self, keep_lines: bool = False) -> None:
+        if self._failed is not None:
+            self.cases[self._failed.name] = replace(self._failed, detail="\n".join(self.lines))
+            self._failed = None
+        if not keep_lines:
+            self.lines = []
+
+
+@dataclass(frozen=True)
+class SuiteRun:
+    """The suite on one implementation, MPI library and process count."""
+
+    implementation: str
+    configuration: bazel.Configuration
+    processes: int
+    cases: tuple[Case, ...]
+    seconds: float
+    seed: str = ""
+    quick: bool = False
+
+    @property
+    def mpi(self) -> str:
+        """The MPI library underneath."""
+        return self.configuration.mpi
+
+    @property
+    def name(self) -> str:
+        """Title of the run."""
+        return f"{self.implementation}, {self.mpi}, np={self.processes}"
+
+    def rerun(self, filter_text: str = "") -> str:
+        """The command that repeats it."""
+        line = f"tools/armci conformance --impl {self.implementation} -n {self.processes} --mpi {self.mpi}"
+        if self.configuration.mode != bazel.DEFAULT_MODE:
+            line += f" --config {self.configuration.mode}"
+        line += " --quick" if self.quick else ""
+        if filter_text:
+            line += f" --filter '{filter_text}'"
+        return line + (f" --seed {self.seed}" if self.seed else "")
+
+
+def suite_label(implementation: str) -> str:
+    """The suite's program linked with an implementation."""
+    return f"//conformance:suite_{implementation}"
+
+
+def list_tests(binary: Path) -> str:
+    """`Name CLAUSE...` per line; the program starts no MPI for this."""
+    result = process.run([str(binary), "--list-clauses"], timeout_s=60)
+    if not result.ok:
+        raise ToolError("the suite does not list its tests", where=result.tail(10),
+                        next_step=f"run {binary} --list-clauses")
+    return result.output
+
+
+def run_suite(binary: Path, implementation: str, configuration: bazel.Configuration, processes: int,
+              selection: Selection, *, environment: Mapping[str, str] = {},
+              on_test: Callable[[str], None] = lambda name: None) -> SuiteRun:
+    """Runs all selected tests, whatever some of them do to the job."""
+    finished: dict[str, Case] = {}
+    seconds = 0.0
+    seed = "" if selection.seed is None else str(selection.seed)
+    for attempt in range(DEATHS_MAX + 1):
+        log = SuiteLog(on_test)
+        # Later launches repeat the first one's seed, so that one rerun line fits them all.
+        arguments = replace(selection, seed=int(seed) if seed else None).arguments()
+        if finished:
+            arguments += ["--exclude", exact_names(finished)]
+        job = launch.Launch((str(binary), *arguments), processes, configuration.mpi, environment)
+        result = launch.start(job, silence_s=SILENT_DEADLINES * selection.deadline_s, on_line=log.feed)
+        log.close()
+        seconds += result.seconds
+        seed = seed or log.seed
+        finished.update(log.cases)
+        if log.complete and result.status in _REGULAR_STATUSES:
+            break
+        if attempt > 0 and not log.cases and not log.running:
+            break  # the deaths were after the last test: nothing was left for this launch
+        victim = log.running or f"(job {attempt + 1})"
+        finished[victim] = _death(victim, log, result.status, result.timed_out)
+        if not log.cases and not log.running:
+            break
+    else:
+        finished["(rest)"] = Case("(rest)", FAILED, 0.0, f"given up after {DEATHS_MAX + 1} deaths of the job")
+    return SuiteRun(implementation, configuration, processes, tuple(finished.values()), seconds, seed, selection.quick)
+
+
+def exact_names(names: Iterable[str]) -> str:
+    """A regular expression that matches these test names and no others."""
+    return "^(" + "|".join(re.escape(name).replace("\\-", "-") for name in names) + ")$"
+
+
+def _death(victim: str, log: SuiteLog, status: int, silent: bool) -> Case:
+    what = "hung: ended by the tool" if silent else f"the job ended with status {status} in {victim}"
+    return Case(victim, FAILED, 0.0, "\n".join([what, *log.recent]))

@@ -1,0 +1,78 @@
+"""Where things are in the repository, and which implementations its table lists."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Iterator, Optional
+
+from armci_tool.errors import ToolError
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES_FILE = ROOT / "tools" / "packages.txt"
+SEMANTICS_FILE = ROOT / "spec" / "semantics.md"
+VARIANTS_FILE = ROOT / "impl" / "variants.bzl"
+
+# Results of a run, and Bazel's links: not sources.
+_GENERATED = re.compile(r"^(bazel-.*|report|__pycache__|\.git|\.pytest_cache)$")
+
+
+def source_files(root: Path = ROOT, *suffixes: str) -> Iterator[Path]:
+    """Files of the source tree in a fixed order, those ending in one of `suffixes` if any is given."""
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if not _GENERATED.match(name))
+        for name in sorted(names):
+            path = Path(folder) / name
+            if not suffixes or path.suffix in suffixes:
+                yield path
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """A row of the table; `test_only` ones prove something to the tests and are nothing for users."""
+
+    name: str
+    test_only: bool = False
+
+
+def implementation_table(variants: Path = VARIANTS_FILE) -> list[Implementation]:
+    """The table of implementations that the build stamps its targets from: IMPLEMENTATIONS = {"name": struct(...)}."""
+    if not variants.exists():
+        raise ToolError("cannot list the implementations", where=f"{variants} is missing",
+                        next_step="check out the whole repository")
+    # Starlark's assignments and literals are also Python's.
+    tree = ast.parse(variants.read_text(), str(variants))
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "IMPLEMENTATIONS":
+            if isinstance(node.value, ast.Dict):
+                return [_row(key, value) for key, value in zip(node.value.keys, node.value.values)]
+    raise ToolError("cannot list the implementations", where=f"no table IMPLEMENTATIONS = {{...}} in {variants}")
+
+
+def _row(key: Optional[ast.expr], value: ast.expr) -> Implementation:
+    fields = {keyword.arg: keyword.value for keyword in getattr(value, "keywords", [])}
+    test_only = fields.get("test_only")
+    return Implementation(str(getattr(key, "value", "")), bool(getattr(test_only, "value", False)))
+
+
+def implementations() -> list[str]:
+    """Names of the implementations for users."""
+    return [row.name for row in implementation_table() if not row.test_only]
+
+
+def require_implementation(name: str) -> None:
+    """Raises ToolError unless the table has it."""
+    known = [row.name for row in implementation_table()]
+    if name not in known:
+        raise ToolError(f"there is no implementation {name!r}", next_step="use one of: " + ", ".join(known))
+
+
+def choose_implementations(choice: str) -> list[str]:
+    """`all` those for users, or one name that must be in the table."""
+    if choice == "all":
+        return implementations()
+    require_implementation(choice)
+    return [choice]

@@ -1,0 +1,104 @@
+"""Cases, steps and their counts; reading and writing JUnit XML."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Iterable, Sequence
+
+PASSED = "passed"
+FAILED = "failed"
+SKIPPED = "skipped"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One test and its outcome; `detail` says why it failed or was skipped."""
+
+    name: str
+    outcome: str
+    seconds: float = 0.0
+    detail: str = ""
+
+
+@dataclass
+class Step:
+    """A part of the test run, with the command that repeats it."""
+
+    name: str
+    cases: list[Case] = field(default_factory=list)
+    seconds: float = 0.0
+    rerun: str = ""
+
+    def count(self, outcome: str) -> int:
+        """How many cases ended that way."""
+        return sum(case.outcome == outcome for case in self.cases)
+
+    @property
+    def ok(self) -> bool:
+        """True when something ran and nothing failed."""
+        return bool(self.cases) and self.count(FAILED) == 0
+
+    def failures(self) -> list[Case]:
+        """The failed cases."""
+        return [case for case in self.cases if case.outcome == FAILED]
+
+
+def counts_line(steps: Iterable[Step]) -> str:
+    """The last line of a test run."""
+    cases = [case for step in steps for case in step.cases]
+    numbers = [sum(case.outcome == outcome for case in cases) for outcome in (PASSED, FAILED, SKIPPED)]
+    return "{} passed, {} failed, {} skipped".format(*numbers)
+
+
+def read_junit(path: Path) -> list[Case]:
+    """The cases of a JUnit file. One that cannot be read is itself a failed case: tests were lost."""
+    try:
+        root = ElementTree.parse(path).getroot()
+    except (OSError, ElementTree.ParseError) as error:
+        return [Case(path.name, FAILED, detail=f"no readable results in {path}: {error}")]
+    return [_case(element) for element in root.iter("testcase")]
+
+
+def _case(element: ElementTree.Element) -> Case:
+    name = ".".join(part for part in (element.get("classname"), element.get("name")) if part)
+    seconds = float(element.get("time") or 0)
+    problems = [child for child in element if child.tag in ("failure", "error")]
+    if problems:
+        detail = "\n".join((child.text or child.get("message") or "").strip() for child in problems)
+        return Case(name, FAILED, seconds, detail)
+    skipped = element.find("skipped")
+    if skipped is not None:
+        return Case(name, SKIPPED, seconds, skipped.get("message") or (skipped.text or "").strip())
+    if element.get("status") == "notrun" or element.get("result") == "suppressed":
+        return Case(name, SKIPPED, seconds, "disabled or filtered out")
+    return Case(name, PASSED, seconds)
+
+
+def write_junit(path: Path, steps: Sequence[Step]) -> None:
+    """One <testsuite> per step."""
+    root = ElementTree.Element("testsuites")
+    for step in steps:
+        suite = ElementTree.SubElement(root, "testsuite", name=step.name, tests=str(len(step.cases)),
+                                       failures=str(step.count(FAILED)), skipped=str(step.count(SKIPPED)),
+                                       time=f"{step.seconds:.3f}")
+        for case in step.cases:
+            classname, _, name = case.name.rpartition(".")
+            element = ElementTree.SubElement(suite, "testcase", classname=classname or step.name, name=name,
+                                             time=f"{case.seconds:.3f}")
+            if case.outcome == FAILED:
+                ElementTree.SubElement(element, "failure", message=_first_line(case.detail)).text = _xml(case.detail)
+            elif case.outcome == SKIPPED:
+                ElementTree.SubElement(element, "skipped", message=_first_line(case.detail))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    ElementTree.ElementTree(root).write(path, encoding="unicode", xml_declaration=True)
+
+
+def _first_line(text: str) -> str:
+    return _xml(text.strip().splitlines()[0]) if text.strip() else ""
+
+
+def _xml(text: str) -> str:
+    """Output of a crashed program may hold bytes that XML cannot."""
+    return "".join(c if c in "\n\t" or ord(c) >= 0x20 else "?" for c in text)

@@ -1,0 +1,253 @@
+"""What `tools/armci test` consists of, cheap steps first."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Callable, Mapping, Sequence
+
+from armci_tool import (bazel, checks, conformance, examples, install, launch, packages, process, programs, repository,
+                        results, traceability)
+from armci_tool.errors import ToolError
+from armci_tool.results import FAILED, PASSED, Case
+from armci_tool.test_run import PlannedStep
+
+Note = Callable[[str], None]
+
+PYTHON = "/usr/bin/python3"
+SHARED_MEMORY = Path("/dev/shm")
+PROCESS_COUNTS = (1, 2, 3, 4)
+TEST_ONLY_PROCESSES = 4
+
+# Leaks: the MPI libraries keep memory until the process ends; what is looked for is misuse.
+SANITIZER_ENVIRONMENT: dict[str, dict[str, str]] = {
+    "asan": {"ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0", "LSAN_OPTIONS": "detect_leaks=0"},
+    "ubsan": {"UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1"},
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the command line of `test` asks for."""
+
+    quick: bool = False
+    verbose: bool = False
+
+
+def plan_steps(plan: Plan) -> list[PlannedStep]:
+    """The steps, in order."""
+    everything = [*_source_steps(), *_build_steps(plan), *_sanitizer_steps(), _leftover_step()]
+    return [step for step in everything if step.quick or not plan.quick]
+
+
+def _source_steps() -> list[PlannedStep]:
+    return [
+        PlannedStep("packages", _packages, "tools/armci setup", quick=True),
+        PlannedStep("form of the sources", _forms, "tools/armci format", quick=True),
+        PlannedStep("tests of the tool", partial(_pytest, "tools/tests"), f"{PYTHON} -B -m pytest tools/tests",
+                    quick=True),
+    ]
+
+
+def _build_steps(plan: Plan) -> list[PlannedStep]:
+    opt, mpich = bazel.Configuration(), bazel.Configuration("mpich")
+    steps = [_build_step(opt, quick=True), _unit_step(opt, quick=True),
+             PlannedStep("clauses and tests", _traceability, "tools/armci traceability", quick=True)]
+    for name in repository.implementations():
+        for processes in PROCESS_COUNTS:
+            # The quick run takes the smallest job with two parties and the largest.
+            steps.append(_conformance_step(name, opt, processes, plan.quick, quick=processes in (2, 4)))
+        steps += [_examples_step(name, opt, quick=True), _plain_link_step(name, opt, quick=True)]
+        steps.append(_faults_step(name, opt))
+    # Implementations that exist for the tests: only that the core is right on them.
+    steps += [_conformance_step(row.name, opt, TEST_ONLY_PROCESSES, plan.quick)
+              for row in repository.implementation_table() if row.test_only]
+    steps += [_build_step(mpich), _unit_step(mpich)]
+    for name in repository.implementations():
+        steps += [_conformance_step(name, mpich, processes, plan.quick) for processes in PROCESS_COUNTS]
+        steps += [_examples_step(name, mpich), _plain_link_step(name, mpich), _faults_step(name, mpich)]
+    return steps
+
+
+def _sanitizer_steps() -> list[PlannedStep]:
+    steps = []
+    for mode, environment in SANITIZER_ENVIRONMENT.items():
+        # Only what runs is built: the steps do it themselves.
+        sanitized = bazel.Configuration(mode=mode)
+        steps.append(_unit_step(sanitized, environment))
+        for name in repository.implementations():
+            steps.append(_conformance_step(name, sanitized, 3, True, environment))
+    return steps
+
+
+def _build_step(configuration: bazel.Configuration, quick: bool = False) -> PlannedStep:
+    def build(note: Note) -> Sequence[Case]:
+        bazel.build(["//..."], configuration, on_progress=note)
+        return [Case(f"build {configuration.name}", PASSED)]
+    return PlannedStep(f"build ({configuration.name})", build,
+                       "tools/armci build " + " ".join(_config_flags(configuration)), quick)
+
+
+def _config_flags(configuration: bazel.Configuration) -> list[str]:
+    return [f"--config {configuration.mode}", f"--mpi {configuration.mpi}"]
+
+
+def _unit_step(configuration: bazel.Configuration, environment: Mapping[str, str] = {},
+               quick: bool = False) -> PlannedStep:
+    rerun = f"bazel test {' '.join(configuration.flags())} -- //... -//conformance:all"
+    return PlannedStep(f"unit tests ({configuration.name})", partial(_unit_tests, configuration, environment), rerun,
+                       quick)
+
+
+def _conformance_step(name: str, configuration: bazel.Configuration, processes: int, short: bool,
+                      environment: Mapping[str, str] = {}, quick: bool = False) -> PlannedStep:
+    rerun = f"tools/armci conformance --impl {name} -n {processes} {' '.join(_config_flags(configuration))}"
+    return PlannedStep(f"conformance {name}, np={processes} ({configuration.name})",
+                       partial(_conformance, name, configuration, processes, short, environment),
+                       rerun + (" --quick" if short else ""), quick)
+
+
+def _examples_step(name: str, configuration: bazel.Configuration, quick: bool = False) -> PlannedStep:
+    return PlannedStep(f"examples {name} ({configuration.name})", partial(_examples, name, configuration),
+                       f"tools/armci run --impl {name} --mpi {configuration.mpi} -n 4 //examples:NAME", quick)
+
+
+def _plain_link_step(name: str, configuration: bazel.Configuration, quick: bool = False) -> PlannedStep:
+    return PlannedStep(f"install and link {name} ({configuration.name})", partial(_plain_link, name, configuration),
+                       f"tools/armci install --prefix DIR --impl {name} --mpi {configuration.mpi}", quick)
+
+
+def _faults_step(name: str, configuration: bazel.Configuration) -> PlannedStep:
+    environment = {"ARMCI_TEST_MPI": configuration.mpi, "ARMCI_TEST_IMPL": name}
+    words = " ".join(f"{key}={value}" for key, value in environment.items())
+    return PlannedStep(f"faults {name} ({configuration.name})",
+                       partial(_pytest, "conformance/faults", environment=environment),
+                       f"{words} {PYTHON} -B -m pytest conformance/faults")
+
+
+def _leftover_step() -> PlannedStep:
+    before = shared_memory_objects()
+
+    def check(_note: Note) -> Sequence[Case]:
+        left = sorted(shared_memory_objects() - before)
+        detail = "left behind by this run, or by another job on this machine: " + ", ".join(left)
+        return [Case("nothing left in /dev/shm", FAILED if left else PASSED, detail=detail if left else "")]
+    return PlannedStep("nothing left behind", check, "ls /dev/shm", quick=True)
+
+
+def shared_memory_objects(folder: Path = SHARED_MEMORY) -> set[str]:
+    """Names in /dev/shm that belong to this user."""
+    return {path.name for path in folder.iterdir() if path.lstat().st_uid == os.geteuid()} if folder.is_dir() else set()
+
+
+def _packages(note: Note) -> Sequence[Case]:
+    packages.ensure_installed(note)
+    return [Case("packages of tools/packages.txt", PASSED)]
+
+
+def _forms(note: Note) -> Sequence[Case]:
+    cases = []
+    for name, problems, mend in checks.all_checks():
+        note(name)
+        detail = "\n".join([*problems, f"next: {mend}"])
+        cases.append(Case(name, FAILED if problems else PASSED, detail=detail if problems else ""))
+    return cases
+
+
+def _pytest(folder: str, note: Note, environment: Mapping[str, str] = {}) -> Sequence[Case]:
+    if not (repository.ROOT / folder).is_dir():
+        raise ToolError(f"{folder} is missing", next_step="check out the whole repository")
+    with tempfile.TemporaryDirectory() as scratch:
+        junit = Path(scratch) / "pytest.xml"
+        result = process.run([PYTHON, "-B", "-m", "pytest", "-v", "-p", "no:cacheprovider", f"--junit-xml={junit}",
+                              folder], cwd=repository.ROOT, on_line=note,
+                             environment={"PYTHONDONTWRITEBYTECODE": "1", **environment})
+        if not junit.exists():
+            raise ToolError(f"pytest did not run {folder}", where=result.tail(20))
+        cases = results.read_junit(junit)
+    if not result.ok and all(case.outcome != FAILED for case in cases):
+        cases.append(Case(folder, FAILED, detail=result.tail(30)))
+    return cases
+
+
+def _unit_tests(configuration: bazel.Configuration, environment: Mapping[str, str], note: Note) -> Sequence[Case]:
+    # The conformance programs have steps of their own, with the process counts chosen there.
+    labels = bazel.query("tests(//...) except //conformance:all")
+    if not labels:
+        raise ToolError("there are no unit tests", where="bazel query 'tests(//...)' is empty")
+    result = bazel.test(labels, configuration, environment=environment, on_progress=note)
+    logs = bazel.folder("bazel-testlogs", configuration)
+    cases: list[Case] = []
+    for label in labels:
+        cases += bazel_cases(label, logs)
+    if not result.ok and all(case.outcome != FAILED for case in cases):
+        cases.append(Case("bazel test", FAILED, detail=result.tail(40)))
+    return cases
+
+
+def bazel_cases(label: str, logs: Path) -> list[Case]:
+    """The cases inside one Bazel test, named after it."""
+    folder = logs / label.removeprefix("//").replace(":", "/")
+    cases = results.read_junit(folder / "test.xml")
+    return [Case(f"{label} {case.name}", case.outcome, case.seconds, _with_log(case, folder / "test.log"))
+            for case in cases]
+
+
+def _with_log(case: Case, log: Path) -> str:
+    """A program that died left no account of its own: the end of its output is all there is."""
+    if case.outcome != FAILED or not case.detail.startswith("exited with error code") or not log.exists():
+        return case.detail
+    return "\n".join([case.detail, *log.read_text(errors="replace").splitlines()[-60:]])
+
+
+def _traceability(note: Note) -> Sequence[Case]:
+    names = repository.implementations()
+    binary = bazel.built(conformance.suite_label(names[0]), bazel.Configuration(), on_progress=note)
+    clauses = traceability.read_clauses()
+    problems = traceability.check(clauses, traceability.parse_test_list(conformance.list_tests(binary)), names)
+    return [Case("every clause has a test and every test a clause", FAILED if problems else PASSED,
+                 detail="\n".join(problems))]
+
+
+def _conformance(name: str, configuration: bazel.Configuration, processes: int, short: bool,
+                 environment: Mapping[str, str], note: Note) -> Sequence[Case]:
+    binary = bazel.built(conformance.suite_label(name), configuration, on_progress=note)
+    run = conformance.run_suite(binary, name, configuration, processes, conformance.Selection(quick=short),
+                                environment=environment, on_test=note)
+    return run.cases
+
+
+def _examples(name: str, configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
+    labels = {programs.implementation_label(example.label, name) for example in examples.EXAMPLES}
+    bazel.build(sorted(labels), configuration, on_progress=note)
+    cases = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for example in examples.EXAMPLES:
+            note(example.title)
+            result = examples.run(example, name, configuration, Path(scratch))
+            cases.append(Case(f"example {example.title}", PASSED if result.ok else FAILED, result.seconds,
+                              "" if result.ok else f"status {result.status}\n{result.tail(30)}"))
+    return cases
+
+
+def _plain_link(name: str, configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
+    """The README's way without Bazel: install, compile the examples with the MPI compiler wrapper, run them."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = install.install(Path(scratch), name, configuration, on_progress=note)
+        sources = Path(scratch) / "examples"
+        shutil.copytree(repository.ROOT / "examples", sources)
+        launcher = launch.Launch((), 2, configuration.mpi).command_line()
+        compiler = launch.mpi_library(configuration.mpi).compiler
+        variables = [f"ARMCI={folder}", f"MPICC={compiler}", f"MPICXX={compiler.replace('mpicc', 'mpicxx')}",
+                     f"MPIRUN={launcher[0]}", f"MPIRUN_FLAGS={' '.join(launcher[1:-2])}", "NP=2"]
+        cases = []
+        for target in ("all", "check"):
+            note(f"make {target}")
+            made = process.run(["make", "-C", str(sources), *variables, target], timeout_s=300)
+            cases.append(Case(f"make {target} with -larmci", PASSED if made.ok else FAILED, made.seconds,
+                              "" if made.ok else made.tail(30)))
+    return cases

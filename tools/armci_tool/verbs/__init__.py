@@ -1,0 +1,46 @@
+"""One module per verb: `add_parser` declares its command line, `execute` does it and returns the exit status."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Callable
+
+from armci_tool import bazel, launch
+
+
+def make_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, summary: str,
+                example: str, execute: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
+    """A verb's parser with its example at the end of --help."""
+    made = verbs.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".",
+                            epilog=f"example:\n  {example}", formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.set_defaults(execute=execute)
+    return made
+
+
+def add_verbose(parser: argparse.ArgumentParser) -> None:
+    """--verbose, as every verb that builds has it."""
+    parser.add_argument("-v", "--verbose", action="store_true", help="show the output of the build")
+
+
+def add_configuration(parser: argparse.ArgumentParser) -> None:
+    """--mpi and --config."""
+    parser.add_argument("--mpi", choices=sorted(launch.MPI_LIBRARIES), default=launch.DEFAULT_MPI,
+                        help="MPI library underneath (default: %(default)s)")
+    parser.add_argument("--config", action="append", default=[], choices=[*bazel.MODES, *launch.MPI_LIBRARIES],
+                        help="way to build (default: opt); may be repeated")
+
+
+def configuration(options: argparse.Namespace) -> bazel.Configuration:
+    """From the options of add_configuration."""
+    return bazel.parse_configuration(options.config, options.mpi)
+
+
+def process_counts(text: str) -> list[int]:
+    """`1,2,4` as a list; an argparse type."""
+    try:
+        counts = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of numbers like 1,2,4") from None
+    if min(counts) < 1:
+        raise argparse.ArgumentTypeError("a job has at least 1 process")
+    return counts

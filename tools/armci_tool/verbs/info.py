@@ -1,0 +1,28 @@
+"""`info`: what a library is and how it is set."""
+
+from __future__ import annotations
+
+import argparse
+
+from armci_tool import bazel, launch, repository
+from armci_tool.verbs import add_configuration, add_verbose, configuration, make_parser
+
+
+def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Declares the verb."""
+    made = make_parser(verbs, "info", "print implementation, version, capabilities and every ARMCI_* setting",
+                       "ARMCI_TIMEOUT=60 tools/armci info --impl shmem", execute)
+    made.add_argument("--impl", default="shmem", help="implementation, or all (default: %(default)s)")
+    made.add_argument("-n", dest="processes", type=int, default=1, help="number of processes (default: %(default)s)")
+    add_configuration(made)
+    add_verbose(made)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Runs the verb."""
+    chosen = configuration(options)
+    status = 0
+    for name in repository.choose_implementations(options.impl):
+        binary = bazel.built(f"//tools:armci_info_{name}", chosen, verbose=options.verbose)
+        status |= launch.start(launch.Launch((str(binary),), options.processes, chosen.mpi), capture=False).status
+    return status

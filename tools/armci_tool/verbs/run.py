@@ -1,0 +1,38 @@
+"""`run`: starts a program on several processes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from armci_tool import bazel, launch, programs
+from armci_tool.verbs import add_verbose, make_parser
+
+
+def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Declares the verb."""
+    made = make_parser(verbs, "run", "run a program on one implementation (builds it if needed)",
+                       "tools/armci run --impl shmem -n 4 //examples:hello", execute)
+    made.add_argument("--impl", default="shmem", help="implementation (default: %(default)s)")
+    made.add_argument("-n", dest="processes", type=int, default=2, help="number of processes (default: %(default)s)")
+    made.add_argument("--mpi", choices=sorted(launch.MPI_LIBRARIES), default=launch.DEFAULT_MPI,
+                      help="MPI library underneath (default: %(default)s)")
+    made.add_argument("--config", choices=bazel.MODES, default=bazel.DEFAULT_MODE,
+                      help="way to build (default: %(default)s)")
+    made.add_argument("--timeout", type=float, metavar="SECONDS", help="end the job after this time, with status 124")
+    made.add_argument("--tag-output", action="store_true", help="begin each line of output with its rank")
+    add_verbose(made)
+    made.add_argument("program", metavar="PROGRAM", help="Bazel label, or path of an executable")
+    made.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="passed to the program")
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Runs the verb; its status is that of the job."""
+    chosen = bazel.Configuration(options.mpi, options.config)
+    binary = programs.find(options.program, options.impl, chosen, verbose=options.verbose)
+    job = launch.Launch((str(binary), *options.arguments), options.processes, options.mpi,
+                        tag_output=options.tag_output)
+    result = launch.start(job, timeout_s=options.timeout, capture=False)
+    if result.timed_out:
+        print(f"armci: {options.program} was ended after {options.timeout:g} s", file=sys.stderr)
+    return result.status

@@ -1,0 +1,91 @@
+"""The command line as a user meets it, and the list of packages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from armci_tool import bazel, cli, console, packages
+from armci_tool.errors import ToolError
+from helpers import armci
+
+VERBS = [module.__name__.rpartition(".")[2] for module in cli.VERBS]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_explains_itself_with_an_example(verb: str) -> None:
+    done = armci(verb, "--help")
+    assert done.returncode == 0
+    assert f"example:\n  " in done.stdout
+    assert f"tools/armci {verb}" in done.stdout
+
+
+def test_without_a_verb_the_verbs_are_listed() -> None:
+    done = armci()
+    assert done.returncode == 2
+    assert all(verb in done.stdout for verb in VERBS)
+
+
+@pytest.mark.parametrize("arguments, said", [
+    (("run", "./no-such-program"), "there is no program ./no-such-program"),
+    (("run", "-n", "0", "/bin/true"), "cannot start 0 processes"),
+    (("run", "--impl", "nothing", "//examples:hello"), "there is no implementation 'nothing'"),
+])
+def test_errors_say_what_and_what_next(arguments: tuple[str, ...], said: str) -> None:
+    done = armci(*arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "next:" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_configurations_keep_their_outputs_apart() -> None:
+    chosen = [bazel.Configuration(mpi, mode) for mpi in ("openmpi", "mpich") for mode in bazel.MODES]
+    suffixes = [[flag for flag in one.flags() if flag.startswith("--platform_suffix")] for one in chosen]
+    assert len({tuple(suffix) for suffix in suffixes}) == len(chosen)
+
+
+@pytest.mark.parametrize("names, expected", [
+    ([], bazel.Configuration()),
+    (["mpich"], bazel.Configuration("mpich", "opt")),
+    (["asan", "mpich"], bazel.Configuration("mpich", "asan")),
+])
+def test_configuration_names(names: list[str], expected: bazel.Configuration) -> None:
+    assert bazel.parse_configuration(names) == expected
+
+
+def test_packages_file_is_complete() -> None:
+    listed = packages.read_packages()
+    assert len({package.name for package in listed}) == len(listed)
+    assert {"bazel-bootstrap", "libopenmpi-dev", "libmpich-dev"} <= {package.name for package in listed}
+
+
+def test_wrong_row_of_the_packages_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "packages.txt"
+    path.write_text("# comment\ng++ | g++ | compiler\nlonely\n")
+    with pytest.raises(ToolError) as caught:
+        packages.read_packages(path)
+    assert f"{path}:3" in caught.value.render()
+
+
+def test_absent_packages_are_found_by_dpkg_and_by_probe() -> None:
+    present = packages.Package("dpkg", "sh", "")
+    absent = packages.Package("no-such-package-anywhere", "/no/such/file", "")
+    assert packages.missing_by_dpkg([present, absent]) == [absent]
+    assert present.probe_found() and not absent.probe_found()
+
+
+def test_elsewhere_the_missing_things_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packages, "has_apt", lambda: False)
+    with pytest.raises(ToolError) as caught:
+        packages.ensure_installed(print, [packages.Package("libx-dev", "/no/such/file", "the x library")])
+    assert "the x library: /no/such/file not found (Debian package libx-dev)" in caught.value.render()
+
+
+def test_table_pads_its_columns() -> None:
+    assert console.table(["a", "b"], [["xx", "1"], ["y", "22"]]) == "a    b\n--  --\nxx   1\ny   22"
+
+
+@pytest.mark.parametrize("seconds, text", [(0.44, "0.4 s"), (37.2, "37 s"), (185, "3 min 05 s")])
+def test_durations(seconds: float, text: str) -> None:
+    assert console.duration(seconds) == text

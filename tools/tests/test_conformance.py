@@ -1,0 +1,126 @@
+"""The runner of the suite loses no test, whatever a test does to the job."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from armci_tool import bazel, clause_table, conformance, launch, process
+from armci_tool.conformance import Selection, SuiteRun
+from armci_tool.results import FAILED, PASSED, SKIPPED, Case
+from armci_tool.traceability import Clause
+
+FAKE = Path(__file__).with_name("fake_suite.py")
+
+
+@pytest.fixture(autouse=True)
+def without_launcher(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One process needs no launcher, which takes a second; one test below goes through it all the same."""
+    def start(job: launch.Launch, **options: Any) -> process.Result:
+        return process.run(job.program, environment=job.environment, **options)
+    if "real_launcher" not in request.keywords:
+        monkeypatch.setattr(launch, "start", start)
+
+
+def run(tests: str, selection: Selection = Selection(deadline_s=0.3), **environment: str) -> SuiteRun:
+    return conformance.run_suite(FAKE, "fake", bazel.Configuration(), 1, selection,
+                                 environment={"FAKE_SUITE": tests, **environment})
+
+
+def outcomes(made: SuiteRun) -> dict[str, str]:
+    return {case.name: case.outcome for case in made.cases}
+
+
+def test_verdicts_are_read() -> None:
+    made = run("A.a=ok A.b=fail A.c=skip")
+    assert outcomes(made) == {"A.a": PASSED, "A.b": FAILED, "A.c": SKIPPED}
+    assert "expected 1, saw 2" in made.cases[1].detail
+    assert made.cases[0].seconds == 0.005
+    assert made.cases[2].detail == "needs 4 ranks"
+
+
+def test_a_death_is_charged_to_the_running_test_and_the_others_still_run() -> None:
+    made = run("A.a=ok A.b=die A.b2=ok A.c=die A.d=ok")
+    assert outcomes(made) == {"A.a": PASSED, "A.b": FAILED, "A.b2": PASSED, "A.c": FAILED, "A.d": PASSED}
+    assert "status" in made.cases[1].detail
+
+
+def test_words_that_overtake_the_line_of_their_test_are_kept() -> None:
+    log = conformance.SuiteLog()
+    for line in ("RUN   A.a", "PASS  A.a  [FAKE-1]  0.1 s", "rank 1: division by zero", "RUN   A.b"):
+        log.feed(line)
+    assert log.running == "A.b"
+    assert "rank 1: division by zero" in log.recent
+
+
+@pytest.mark.real_launcher
+def test_a_death_under_the_launcher_is_told_the_same_way() -> None:
+    made = run("A.a=ok A.b=die A.c=fail", Selection(deadline_s=3))
+    assert outcomes(made) == {"A.a": PASSED, "A.b": FAILED, "A.c": FAILED}
+    assert "expected 1, saw 2" in made.cases[2].detail
+
+
+def test_a_hang_ends_and_is_charged_to_the_running_test() -> None:
+    made = run("A.a=ok A.b=hang A.c=ok")
+    assert outcomes(made) == {"A.a": PASSED, "A.b": FAILED, "A.c": PASSED}
+    assert "hung" in made.cases[1].detail
+
+
+def test_a_job_that_keeps_dying_is_given_up() -> None:
+    tests = " ".join(f"A.t{number:02}=die" for number in range(conformance.DEATHS_MAX + 5))
+    assert outcomes(run(tests))["(rest)"] == FAILED
+
+
+@pytest.mark.parametrize("when", ["die", "die in finalize"])
+def test_a_death_outside_any_test_is_a_failure(when: str) -> None:
+    assert outcomes(run("A.a=ok", FAKE_SUITE_LAST=when)) == {"A.a": PASSED, "(job 1)": FAILED}
+    assert outcomes(run("A.a=fail", FAKE_SUITE_LAST=when)) == {"A.a": FAILED, "(job 1)": FAILED}
+
+
+def test_a_quiet_end_with_the_status_of_a_failure_is_noticed() -> None:
+    assert outcomes(run("A.a=exit A.b=ok")) == {"A.a": FAILED, "A.b": PASSED}
+
+
+def test_a_filter_that_matches_nothing_is_a_failure() -> None:
+    assert outcomes(run("A.a=ok", Selection("Nothing", deadline_s=0.3))) == {"(job 1)": FAILED}
+
+
+def test_the_rerun_line_names_the_seed_that_was_drawn() -> None:
+    line = run("A.a=fail").rerun("^(A.a)$")
+    assert line == "tools/armci conformance --impl fake -n 1 --mpi openmpi --filter '^(A.a)$' --seed 99"
+    sanitized = SuiteRun("fake", bazel.Configuration("mpich", "asan"), 3, (), 0.0, "5", quick=True)
+    assert sanitized.rerun() == ("tools/armci conformance --impl fake -n 3 --mpi mpich --config asan --quick --seed 5")
+
+
+@pytest.mark.parametrize("text, matches", [("A.b", True), ("A.b2", False), ("XA.b", False), ("Axb", False)])
+def test_exclusion_names_whole_tests(text: str, matches: bool) -> None:
+    assert bool(re.search(conformance.exact_names(["A.b"]), text)) is matches
+
+
+CLAUSES = [Clause("FAKE-1", 1, frozenset()), Clause("FAKE-2", 2, frozenset()), Clause("FAKE-3", 3, frozenset())]
+TESTS = {"A.a": ["FAKE-1"], "A.b": ["FAKE-1", "FAKE-2"], "A.c": ["FAKE-2"]}
+
+
+def made_run(*cases: Case) -> SuiteRun:
+    return SuiteRun("fake", bazel.Configuration(), 2, cases, 1.0, "7")
+
+
+def test_a_clause_fails_with_any_of_its_tests() -> None:
+    one = made_run(Case("A.a", PASSED), Case("A.b", FAILED), Case("A.c", SKIPPED))
+    assert clause_table.clause_outcome(one, "FAKE-1", TESTS) == FAILED
+    two = made_run(Case("A.b", PASSED), Case("A.c", SKIPPED))
+    assert clause_table.clause_outcome(two, "FAKE-2", TESTS) == PASSED
+    assert clause_table.clause_outcome(two, "FAKE-3", TESTS) == ""
+
+
+def test_report_files_tell_the_same(tmp_path: Path) -> None:
+    runs = [made_run(Case("A.a", PASSED), Case("A.b", FAILED, 0.0, "why"))]
+    text, data, junit = clause_table.write_report(tmp_path, runs, CLAUSES, TESTS)
+    assert "FAIL" in text.read_text()
+    [entry] = json.loads(data.read_text())
+    assert entry["clauses"] == {"FAKE-1": FAILED, "FAKE-2": FAILED, "FAKE-3": "not run"}
+    assert entry["seed"] == "7"
+    assert 'failures="1"' in junit.read_text()

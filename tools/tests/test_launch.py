@@ -1,0 +1,102 @@
+"""Command lines of both MPI libraries, and real launches with them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from armci_tool import launch, process
+from armci_tool.errors import ToolError
+from armci_tool.launch import Launch
+from helpers import ARMCI, alive, armci, pids_in, script
+
+MPIS = sorted(launch.MPI_LIBRARIES)
+
+
+def test_openmpi_line_as_user() -> None:
+    line = Launch(("./p", "a b"), 3).command_line(as_root=False, present={})
+    assert line[0] == "mpirun.openmpi"
+    assert "--allow-run-as-root" not in line
+    assert "--oversubscribe" in line
+    assert line[line.index("--bind-to") + 1] == "none"
+    assert line[line.index("-n"):] == ["-n", "3", "./p", "a b"]
+
+
+def test_openmpi_line_as_root_differs_by_one_flag() -> None:
+    user = Launch(("./p",), 1).command_line(as_root=False, present={})
+    root = Launch(("./p",), 1).command_line(as_root=True, present={})
+    assert [flag for flag in root if flag not in user] == ["--allow-run-as-root"]
+
+
+def test_openmpi_forwards_settings_only() -> None:
+    line = Launch(("./p",), 1, environment={"ARMCI_CHECK": "1"}).command_line(
+        as_root=False, present={"ARMCI_TIMEOUT": "5", "HOME": "/", "ASAN_OPTIONS": "x"})
+    forwarded = [line[i + 1] for i, flag in enumerate(line) if flag == "-x"]
+    assert forwarded == ["ARMCI_CHECK", "ARMCI_TIMEOUT", "ASAN_OPTIONS"]
+
+
+def test_mpich_line_needs_no_flags() -> None:
+    assert Launch(("./p",), 2, "mpich").command_line(as_root=True, present={"ARMCI_CHECK": "1"}) == [
+        "mpiexec.mpich", "-n", "2", "./p"]
+
+
+@pytest.mark.parametrize("bad", [Launch(("./p",), 0), Launch(("./p",), 1, "othermpi")])
+def test_impossible_launches_are_errors(bad: Launch) -> None:
+    with pytest.raises(ToolError):
+        bad.command_line()
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_all_ranks_run_with_the_settings(tmp_path: Path, mpi: str) -> None:
+    program = script(tmp_path, "p", "echo rank $ARMCI_EXAMPLE_SETTING")
+    result = launch.start(Launch((str(program),), 3, mpi, {"ARMCI_EXAMPLE_SETTING": "seen"}), timeout_s=60)
+    assert result.ok, result.output
+    assert result.output.count("rank seen") == 3
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_status_of_the_job_is_carried_through(tmp_path: Path, mpi: str) -> None:
+    done = armci("run", "-n", "2", "--mpi", mpi, str(script(tmp_path, "p", "exit 5")))
+    assert done.returncode == 5, done.stderr
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_arguments_reach_the_program_unchanged(tmp_path: Path, mpi: str) -> None:
+    done = armci("run", "-n", "1", "--mpi", mpi, str(script(tmp_path, "p", 'printf "<%s>" "$@"')), "a b", "--c", "$d")
+    assert "<a b><--c><$d>" in done.stdout
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_timeout_of_run_is_status_124(tmp_path: Path, mpi: str) -> None:
+    pids = tmp_path / "pids"
+    program = script(tmp_path, "p", f"echo $$ >>{pids}; exec sleep 100")
+    done = armci("run", "-n", "2", "--mpi", mpi, "--timeout", "3", str(program))
+    assert done.returncode == process.TIMEOUT_STATUS
+    assert len(pids_in(pids)) == 2
+    assert not [pid for pid in pids_in(pids) if alive(pid)]
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("mpi", MPIS)
+def test_ending_the_command_ends_the_ranks(tmp_path: Path, mpi: str, signum: signal.Signals) -> None:
+    pids = tmp_path / "pids"
+    program = script(tmp_path, "p", f"echo $$ >>{pids}; exec sleep 100")
+    tool = subprocess.Popen([str(ARMCI), "run", "-n", "2", "--mpi", mpi, str(program)], stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL,
+                            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    deadline = time.monotonic() + 30
+    while not pids.exists() or len(pids_in(pids)) < 2:
+        assert time.monotonic() < deadline, "the job did not start"
+        time.sleep(0.02)
+    os.kill(tool.pid, signum)
+    status = tool.wait(20)
+    if signum != signal.SIGKILL:
+        assert status == 128 + signum
+    # A killed tool cannot wait for its job: the kernel's signal to the launcher takes a moment to come through.
+    while [pid for pid in pids_in(pids) if alive(pid)]:
+        assert time.monotonic() < deadline, "ranks survive the command"
+        time.sleep(0.02)

@@ -1,0 +1,85 @@
+"""The checks of the sources see what they are for, and the table of implementations is understood."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from armci_tool import checks, programs, repository
+from armci_tool.errors import ToolError
+
+
+def put(folder: Path, name: str, text: str) -> None:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def test_unformatted_file_is_found(tmp_path: Path) -> None:
+    put(tmp_path, ".clang-format", "BasedOnStyle: Google\n")
+    put(tmp_path, "good.cc", "int f() { return 1; }\n")
+    put(tmp_path, "bad.cc", "int  f( ){return 1;}\n")
+    assert checks.check_format(tmp_path) == [f"{tmp_path}/bad.cc: not formatted"]
+    checks.fix_format(tmp_path)
+    assert not checks.check_format(tmp_path)
+
+
+def test_length_is_counted_to_the_line(tmp_path: Path) -> None:
+    put(tmp_path, "fits.cc", "\n" * 500)
+    put(tmp_path, "long.cc", "\n" * 501)
+    put(tmp_path, "long.md", "\n" * 501)
+    [problem] = checks.check_length(tmp_path)
+    assert "long.cc: 501 lines" in problem
+
+
+@pytest.mark.parametrize("line", ["see /ho" "me/me/x", "path = '/wo" "rk/x'", "// TO" "DO: later", "TEST(A, DIS" "ABLED_b)",
+                                  "#if " "0"])
+def test_unwanted_words_are_found(tmp_path: Path, line: str) -> None:
+    put(tmp_path, "a.cc", "int x;\n" + line + "\n")
+    [problem] = checks.check_words(tmp_path)
+    assert "a.cc:2:" in problem
+
+
+@pytest.mark.parametrize("line", ["/usr/include", "examples/work/x", "TODOS_left", "#if 0x10 < X"])
+def test_ordinary_lines_are_left_alone(tmp_path: Path, line: str) -> None:
+    put(tmp_path, "a.cc", line + "\n")
+    assert not checks.check_words(tmp_path)
+
+
+def test_generated_folders_are_not_sources(tmp_path: Path) -> None:
+    put(tmp_path, "bazel-out/a.cc", "")
+    put(tmp_path, ".git/b.cc", "")
+    put(tmp_path, "report/c.cc", "")
+    put(tmp_path, "impl/d.cc", "")
+    assert [path.name for path in repository.source_files(tmp_path, ".cc")] == ["d.cc"]
+
+
+def test_table_of_implementations_is_read(tmp_path: Path) -> None:
+    put(tmp_path, "variants.bzl", '''"""Doc."""
+OTHER = 1
+IMPLEMENTATIONS = {
+    # a comment
+    "shmem": struct(library = "//impl/shmem:armci", nodes = [1], test_only = False),
+    "mpi-rma": struct(nodes = [1, 2]),
+    "loopback": struct(test_only = True),
+}
+def f(name, **kwargs):
+    native.cc_library(name = name, **kwargs)
+''')
+    table = repository.implementation_table(tmp_path / "variants.bzl")
+    assert [(row.name, row.test_only) for row in table] == [("shmem", False), ("mpi-rma", False), ("loopback", True)]
+
+
+def test_missing_table_is_an_error(tmp_path: Path) -> None:
+    put(tmp_path, "variants.bzl", "X = 1\n")
+    with pytest.raises(ToolError):
+        repository.implementation_table(tmp_path / "variants.bzl")
+
+
+@pytest.mark.parametrize("label, expected", [
+    ("//examples:hello", "//examples:hello_shmem"),
+    ("//examples:hello_shmem", "//examples:hello_shmem"),
+    ("//examples/hello", "//examples/hello:hello_shmem"),
+])
+def test_label_of_a_program(label: str, expected: str) -> None:
+    assert programs.implementation_label(label, "shmem") == expected

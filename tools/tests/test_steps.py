@@ -1,0 +1,52 @@
+"""What the steps of the test run make of the files they find."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from armci_tool import test_steps
+from armci_tool.results import FAILED, PASSED
+
+DIED = ('<testsuites><testsuite name="t" tests="1" failures="0" errors="1"><testcase name="impl/t" status="run">'
+        '<error message="exited with error code 1"></error></testcase></testsuite></testsuites>')
+
+
+def test_cases_of_a_bazel_test_carry_its_label(tmp_path: Path) -> None:
+    (tmp_path / "impl" / "t").mkdir(parents=True)
+    (tmp_path / "impl" / "t" / "test.xml").write_text(
+        '<testsuites><testsuite name="S"><testcase name="a" classname="S"/></testsuite></testsuites>')
+    [case] = test_steps.bazel_cases("//impl:t", tmp_path)
+    assert (case.name, case.outcome) == ("//impl:t S.a", PASSED)
+
+
+def test_a_test_that_died_shows_the_end_of_its_log(tmp_path: Path) -> None:
+    (tmp_path / "impl" / "t").mkdir(parents=True)
+    (tmp_path / "impl" / "t" / "test.xml").write_text(DIED)
+    (tmp_path / "impl" / "t" / "test.log").write_text("AddressSanitizer: heap-use-after-free\n")
+    [case] = test_steps.bazel_cases("//impl:t", tmp_path)
+    assert case.outcome == FAILED
+    assert "heap-use-after-free" in case.detail
+
+
+def test_a_test_without_results_fails(tmp_path: Path) -> None:
+    [case] = test_steps.bazel_cases("//impl:t", tmp_path)
+    assert case.outcome == FAILED
+
+
+def test_every_step_can_be_repeated_and_named() -> None:
+    plan = test_steps.plan_steps(test_steps.Plan())
+    assert len({step.name for step in plan}) == len(plan)
+    assert all(step.rerun for step in plan)
+
+
+def test_the_quick_run_is_a_part_of_the_whole() -> None:
+    whole = [step.name for step in test_steps.plan_steps(test_steps.Plan())]
+    quick = [step.name for step in test_steps.plan_steps(test_steps.Plan(quick=True))]
+    assert 0 < len(quick) < len(whole)
+    assert [name for name in whole if name in quick] == quick
+
+
+def test_objects_in_shared_memory_are_seen(tmp_path: Path) -> None:
+    before = test_steps.shared_memory_objects(tmp_path)
+    (tmp_path / "left").write_text("")
+    assert test_steps.shared_memory_objects(tmp_path) - before == {"left"}
