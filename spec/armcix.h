@@ -246,7 +246,7 @@ int ARMCIX_Signal_test(uint64_t *signal, armcix_cmp_t cmp, uint64_t value, uint6
 armcix_mutex_hdl_t ARMCIX_Create_mutexes_hdl(int count, ARMCI_Group *group);
 
 /* Destroys a set; all its mutexes must be free. Collective over its group, blocking, T-collective.
- * Errors: ARMCI_ERR_MUTEX.
+ * Errors: ARMCI_ERR_NULL, ARMCI_ERR_MUTEX.
  * Clauses: MUTEX-7. Source: [AMPI V-C]. */
 int ARMCIX_Destroy_mutexes_hdl(armcix_mutex_hdl_t hdl);
 
@@ -257,7 +257,7 @@ void ARMCIX_Lock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc);
 
 /* Takes the mutex if it is free: ARMCI_OK when the caller holds it now, ARMCI_PENDING when somebody has it (or is about
  * to, being next in line). Never blocks. proc is a group rank.
- * Errors: ARMCI_ERR_MUTEX.
+ * Errors: ARMCI_ERR_NULL, ARMCI_ERR_MUTEX.
  * Ordering: acquire on ARMCI_OK.
  * Clauses: MUTEX-7, MUTEX-8. Source: [here]. */
 int ARMCIX_Trylock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc);

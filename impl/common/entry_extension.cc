@@ -147,6 +147,7 @@ std::set<armcix_mutex_hdl_t> live_sets;
 Status check_set(armcix_mutex_hdl_t hdl) {
   std::shared_lock lock(live_sets_mutex);
   if (live_sets.count(hdl) != 0) return kSuccess;
+  if (hdl == nullptr) return fail(Code::kNull, "ERR-1", "argument hdl is NULL");
   return fail(Code::kMutex, "MUTEX-8", "argument hdl = %p is no set of mutexes, or one that was destroyed",
               static_cast<void*>(hdl));
 }

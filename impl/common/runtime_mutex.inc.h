@@ -1,7 +1,7 @@
 // Runtime<T>: sets of mutexes. Included by runtime.h.
 //
 // On node memory a mutex is a NodeMutex. Where the transport makes things atomic it is a pair of 64-bit words at the
-// same place, a ticket lock over atomic64: fair, and waiters poll in growing intervals.
+// same place, a ticket lock over atomic64: fair, and waiters poll in intervals that grow with their place in the queue.
 #pragma once
 
 #include "impl/common/runtime.h"
@@ -110,7 +110,7 @@ Status Runtime<T>::ticket_lock(MutexSet& set, int mutex, int group_rank) {
   std::int64_t ticket = 0;
   ARMCI_RETURN_IF_ERROR(order_after_stores(proc));
   ARMCI_RETURN_IF_ERROR(atomic64(proc, part, place + offsetof(TicketWords, next), AtomicOp::kFetchAdd, 1, 0, &ticket));
-  node::PollingBackoff backoff;
+  node::QueueBackoff backoff;
   for (std::int64_t serving = ticket - 1; serving != ticket;) {
     const Status seen = read_word(proc, part, place + offsetof(TicketWords, serving), &serving);
     if (!seen.ok()) {
@@ -122,7 +122,7 @@ Status Runtime<T>::ticket_lock(MutexSet& set, int mutex, int group_rank) {
     }
     if (serving == ticket) break;
     transport_.progress();
-    backoff.step();
+    backoff.step(ticket - serving);
   }
   std::lock_guard guard(held_mutex_);
   held_.emplace(place, std::this_thread::get_id());

@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <thread>
 
 namespace armci::node {
@@ -12,6 +13,7 @@ namespace {
 constexpr int kSpinsWithFreeCores = 4000;  // about 50 us of pause instructions, a few context switches
 constexpr int kSpinsWhenShared = 20;
 constexpr int kYields = 20;
+constexpr std::int64_t kFirstSleepUs = 20;
 constexpr std::int64_t kLongestSleepUs = 1000;
 
 std::atomic<int> spins{kSpinsWhenShared};
@@ -20,6 +22,13 @@ int usable_cpus() {
   // The launcher may have bound this process to one core, its neighbours to others: count the machine's.
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
   return online > 0 ? static_cast<int>(online) : 1;
+}
+
+// Sleeps for *us and makes it half as long again, up to the longest.
+void sleep_longer(std::int64_t* us) {
+  const timespec pause{0, *us * 1000};
+  nanosleep(&pause, nullptr);
+  *us = std::min(*us + *us / 2, kLongestSleepUs);
 }
 
 }  // namespace
@@ -52,10 +61,16 @@ bool Backoff::step() {
 }
 
 void PollingBackoff::step() {
-  if (!busy_.step()) return;
-  const timespec pause{0, sleep_us_ * 1000};
-  nanosleep(&pause, nullptr);
-  if (sleep_us_ < kLongestSleepUs) sleep_us_ += sleep_us_ / 2;
+  if (busy_.step()) sleep_longer(&sleep_us_);
+}
+
+void QueueBackoff::step(std::int64_t ahead) {
+  if (ahead != ahead_) {
+    ahead_ = ahead;
+    busy_ = {};
+    sleep_us_ = std::min(kFirstSleepUs * ahead, kLongestSleepUs);
+  }
+  if (ahead > 1 || busy_.step()) sleep_longer(&sleep_us_);
 }
 
 }  // namespace armci::node

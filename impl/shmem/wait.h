@@ -58,6 +58,19 @@ class PollingBackoff {
   std::int64_t sleep_us_ = 20;
 };
 
+// For one who waits in a queue and sees its own place by polling: the next in line polls as above and starts anew
+// whenever the queue moves; the others sleep longer the farther back they stand, and leave the cores to those in front.
+class QueueBackoff {
+ public:
+  // `ahead` waiters or owners, at least 1, come before this one.
+  void step(std::int64_t ahead);
+
+ private:
+  Backoff busy_;
+  std::int64_t ahead_ = 0;
+  std::int64_t sleep_us_ = 0;
+};
+
 // Blocked waits wake this often to look for processes that died.
 inline constexpr std::int64_t kLivenessPeriodUs = 100'000;
 
