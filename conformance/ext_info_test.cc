@@ -205,6 +205,8 @@ CHILD_CASE(costly_checks) {
   armci_giov_t giov{src, dst, 8, 3};
   Require(ARMCI_PutV(&giov, 1, other) != 0, "a segment outside of the region");
   Require(ARMCI_GetValueLong(world.At(other), other) == 0, "nothing was written");
+  // Source and destination of a put within one process share bytes.
+  Require(ARMCI_Put(world.At(world.me), world.At(world.me) + 1, 16, world.me) == 0, "an overlap is only warned of");
   return EndChild(world);
 }
 
@@ -213,6 +215,7 @@ CLAUSE_TEST(ERR, ERR4_costly_checks_are_on_with_armci_check, "ERR-4", "ERR-1", D
   if (Me() == 0) {
     const ChildResult result = ExpectDone("costly_checks", {{"ARMCI_CHECK", "1"}});
     EXPECT_TRUE(result.HasLineWith({"ARMCI_PutV", "rank"})) << result.Text();
+    EXPECT_TRUE(result.HasLineWith({"warning", "overlap"})) << result.Text();
   }
 }
 

@@ -55,6 +55,40 @@ CLAUSE_TEST(MUTEX, MUTEX7_sets_are_independent_and_use_group_ranks, "MUTEX-7", "
   ARMCI_Group_free(&reversed);
 }
 
+CLAUSE_TEST(MUTEX, MUTEX7_a_set_outlives_the_handle_of_its_group, "MUTEX-7", "GROUP-1") {
+  Agree();
+  ARMCI_Group reversed = Reversed();
+  armcix_mutex_hdl_t set = ARMCIX_Create_mutexes_hdl(1, &reversed);
+  ASSERT_NE(set, nullptr);
+  ARMCI_Group_free(&reversed);
+  Region region(64);
+  for (int i = 0; i < 100; ++i) {
+    ARMCIX_Lock_hdl(set, 0, 0);
+    const long value = ARMCI_GetValueLong(region.At(0), 0);
+    EXPECT_EQ(ARMCI_PutValueLong(value + 1, region.At(0), 0), 0);
+    ARMCI_Fence(0);
+    ARMCIX_Unlock_hdl(set, 0, 0);
+  }
+  Sync();
+  EXPECT_EQ(ARMCI_GetValueLong(region.At(0), 0), 100L * Np());
+  EXPECT_EQ(ARMCIX_Destroy_mutexes_hdl(set), 0);
+}
+
+CLAUSE_TEST(MUTEX, MUTEX7_a_set_with_a_held_mutex_is_not_destroyed, "MUTEX-7", "MUTEX-1") {
+  ARMCI_Group world;
+  ARMCI_Group_get_world(&world);
+  Agree();
+  armcix_mutex_hdl_t set = ARMCIX_Create_mutexes_hdl(2, &world);
+  ASSERT_NE(set, nullptr);
+  if (Me() == 0) ARMCIX_Lock_hdl(set, 1, Np() - 1);
+  EXPECT_NE(ARMCIX_Destroy_mutexes_hdl(set), 0);
+  if (Me() == 0) ARMCIX_Unlock_hdl(set, 1, Np() - 1);
+  Agree();
+  ARMCIX_Lock_hdl(set, 1, Np() - 1);
+  ARMCIX_Unlock_hdl(set, 1, Np() - 1);
+  EXPECT_EQ(ARMCIX_Destroy_mutexes_hdl(set), 0);
+}
+
 CLAUSE_TEST(MUTEX, MUTEX7_trylock_never_blocks_and_tells_the_truth, "MUTEX-7", NeedsRanks(2)) {
   ARMCI_Group world;
   ARMCI_Group_get_world(&world);

@@ -37,6 +37,18 @@ void UseAsLocalBuffer(const char* kind, char* buffer, Region* region, int target
   EXPECT_EQ(elements[0], 10) << kind;
 }
 
+CLAUSE_TEST(MEM, MEM9_only_local_memory_is_freed_as_such, "MEM-9", "ERR-1") {
+  Agree();
+  char* local = static_cast<char*>(ARMCI_Malloc_local(kBytes));
+  ASSERT_NE(local, nullptr);
+  char stack = 0;
+  EXPECT_NE(ARMCI_Free_local(&stack), 0) << "the stack";
+  EXPECT_NE(ARMCI_Free_local(local + 64), 0) << "the middle of it";
+  EXPECT_EQ(ARMCI_Free_local(local), 0);
+  EXPECT_NE(ARMCI_Free_local(local), 0) << "a second time";
+  EXPECT_EQ(ARMCI_Free_local(nullptr), 0);
+}
+
 CLAUSE_TEST(MEM, MEM9_any_local_buffer, "MEM-9") {
   Region region(static_cast<std::size_t>(Np()) * kBytes + 64);
   const int target = (Me() + 1) % Np();

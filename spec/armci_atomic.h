@@ -23,7 +23,7 @@ int ARMCI_Rmw(int op, void *ploc, void *prem, int extra, int proc);
 int ARMCI_Create_mutexes(int n);
 
 /* Destroys the set; all mutexes must be free. Collective over the world, blocking, T-collective.
- * Errors: ARMCI_ERR_MUTEX (no set).
+ * Errors: ARMCI_ERR_MUTEX (no set; or a mutex is held, and then the set stays).
  * Clauses: MUTEX-1. Source: [98]. */
 int ARMCI_Destroy_mutexes(void);
 

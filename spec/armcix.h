@@ -246,7 +246,7 @@ int ARMCIX_Signal_test(uint64_t *signal, armcix_cmp_t cmp, uint64_t value, uint6
 armcix_mutex_hdl_t ARMCIX_Create_mutexes_hdl(int count, ARMCI_Group *group);
 
 /* Destroys a set; all its mutexes must be free. Collective over its group, blocking, T-collective.
- * Errors: ARMCI_ERR_NULL, ARMCI_ERR_MUTEX.
+ * Errors: ARMCI_ERR_NULL, ARMCI_ERR_MUTEX (no such set; or a mutex is held, and then the set stays).
  * Clauses: MUTEX-7. Source: [AMPI V-C]. */
 int ARMCIX_Destroy_mutexes_hdl(armcix_mutex_hdl_t hdl);
 

@@ -190,6 +190,16 @@ int AfterMpi(const World& world) {
   return MakeCalls(world, "AFTER");
 }
 
+// The library is told too late: it can only say so.
+int LateFinalize(const World&) {
+  MPI_Init(nullptr, nullptr);
+  Check(ARMCI_Init(), "ARMCI_Init");
+  MPI_Finalize();
+  int code = ARMCI_Finalize();
+  Say("LATE code %d", code);
+  return code != 0 ? 0 : kReturned;
+}
+
 // Whether init succeeds is the test's question; every process says what it got, and MPI still works.
 int Init(const World&) {
   int me = 0;
@@ -210,6 +220,7 @@ constexpr Case kCases[] = {
     {"before_init", "[VOID_CALL]", "calls between MPI_Init and ARMCI_Init", false, BeforeInit},
     {"after", "[VOID_CALL]", "calls between ARMCI_Finalize and MPI_Finalize", false, AfterFinalize},
     {"after_mpi", "[VOID_CALL]", "calls after MPI_Finalize", false, AfterMpi},
+    {"late_finalize", "", "ARMCI_Finalize after MPI_Finalize", false, LateFinalize},
     {"init", "", "init and finalize, saying what init returned", false, Init},
 };
 

@@ -119,6 +119,19 @@ def test_impossible_size_fails_for_all(program: Program, shm_dir: Path, others_b
     assert list(shm_dir.iterdir()) == []
 
 
+def test_limit_of_file_sizes_is_named(program: Program, shm_dir: Path) -> None:
+    settings = {"ARMCI_SHM_DIR": str(shm_dir)}
+    # The launcher keeps the limit for the ranks; 64 MiB are far below what is reserved.
+    wrapped = ["bash", "-c", 'ulimit -f 65536; exec "$@"', "bash", *program.command(["init"], 2, settings)]
+    with Job(wrapped, settings) as job:
+        outcome = job.finish()
+    assert_clean(outcome)
+    assert outcome.status not in (None, 0), outcome.describe()
+    assert len(outcome.lines("INIT")) == 2 and all("code 0" not in line for line in outcome.lines("INIT")), \
+        outcome.describe()
+    assert any("ulimit -f" in line for line in outcome.library_lines("ARMCI_Init")), outcome.describe()
+
+
 def test_missing_folder_is_named(program: Program, shm_dir: Path) -> None:
     missing = shm_dir / "missing"
     outcome = program.run("init", processes=2, environment={"ARMCI_SHM_DIR": str(missing)})

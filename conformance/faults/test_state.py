@@ -95,6 +95,15 @@ def test_void_calls_end_the_job(program: Program, case: str, call: str) -> None:
     assert re.match(rf"armci: rank (-|\d+): p?{call}: .*\[ERR-1\]$", said[0]), said
 
 
+def test_finalize_after_that_of_mpi_is_refused(program: Program, shm_dir: Path) -> None:
+    outcome = program.run("late_finalize", processes=2, environment={"ARMCI_SHM_DIR": str(shm_dir)})
+    assert_no_crash(outcome)
+    assert outcome.status == 0 and len(outcome.lines("LATE")) == 2, outcome.describe()
+    said = outcome.library_lines(" ARMCI_Finalize: ")
+    assert len(said) == 2 and all("before MPI_Finalize" in line for line in said), outcome.describe()
+    assert list(shm_dir.iterdir()) == []
+
+
 @pytest.mark.parametrize(("node_size", "processes"), [(1, 2), (2, 3)])
 def test_shared_memory_over_several_nodes_is_refused(program: Program, implementation: str, shm_dir: Path,
                                                      node_size: int, processes: int) -> None:

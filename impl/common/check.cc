@@ -1,6 +1,8 @@
 #include "impl/common/check.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <mutex>
 #include <string_view>
 #include <vector>
@@ -49,6 +51,26 @@ Status verify(Ended ended) {
   return status;
 }
 
+// Whether each level steps over all that the levels with shorter steps cover, as in a block of an array: then no two
+// segments overlap. Other shapes may be free of overlap too.
+bool nested(const Strided& shape) {
+  struct Level {
+    std::size_t step;
+    std::size_t count;
+  };
+  std::vector<Level> levels;
+  for (int l = 0; l < shape.levels; ++l) {
+    levels.push_back({static_cast<std::size_t>(std::abs(shape.dst_stride[l])), shape.count[l + 1]});
+  }
+  std::sort(levels.begin(), levels.end(), [](const Level& a, const Level& b) { return a.step < b.step; });
+  std::size_t covered = shape.count[0];
+  for (const Level& level : levels) {
+    if (level.step < covered) return false;
+    covered += level.step * (level.count - 1);
+  }
+  return true;
+}
+
 }  // namespace
 
 Status check_promise(AccessMode mode, bool put, bool get, bool accumulate) {
@@ -63,17 +85,28 @@ Status check_promise(AccessMode mode, bool put, bool get, bool accumulate) {
               kNames[static_cast<int>(mode)]);
 }
 
+void check_contiguous_overlap(const void* src, const void* dst, std::size_t bytes) {
+  const auto from = reinterpret_cast<std::uintptr_t>(src);
+  const auto to = reinterpret_cast<std::uintptr_t>(dst);
+  if (from == to || std::max(from, to) - std::min(from, to) >= bytes) return;
+  warn("transfer of %zu bytes: source %p and destination %p overlap; what arrives is unspecified [ERR-4]", bytes, src,
+       dst);
+}
+
 void check_strided_overlap(const Strided& shape, bool accumulate) {
-  if (accumulate) return;  // overlapping accumulates add all
-  for (int l = 0; l < shape.levels; ++l) {
-    const std::size_t inner = shape.count[0];
-    const std::ptrdiff_t stride = shape.dst_stride[l];
-    const auto distance = static_cast<std::size_t>(stride < 0 ? -stride : stride);
-    if (distance < inner) {
-      warn("strided transfer: destination segments of %zu bytes overlap at level %d (stride %td) [XFER-7]", inner, l,
-           stride);
-      return;
-    }
+  if (accumulate || nested(shape)) return;  // overlapping accumulates add all
+  constexpr std::size_t kSegmentsMax = std::size_t{1} << 24;
+  if (shape.segments() > kSegmentsMax) return;
+  std::vector<std::ptrdiff_t> starts;
+  for_each_segment(shape, [&](std::ptrdiff_t, std::ptrdiff_t to) { starts.push_back(to); });
+  std::sort(starts.begin(), starts.end());
+  const std::size_t bytes = shape.count[0];
+  for (std::size_t i = 1; i < starts.size(); ++i) {
+    const auto distance = static_cast<std::size_t>(starts[i] - starts[i - 1]);
+    if (distance >= bytes) continue;
+    warn("strided transfer: destination segments of %zu bytes overlap, two of them begin %zu bytes apart [XFER-7]",
+         bytes, distance);
+    return;
   }
 }
 

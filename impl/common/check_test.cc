@@ -182,6 +182,25 @@ TEST_F(CheckTest, OverlappingDestinationsDrawAWarning) {
   EXPECT_FALSE(warned(Strided{1, {8, 3}, {8}, {4}}, true));
   EXPECT_FALSE(warned(Strided{1, {8, 3}, {4}, {8}}, false));
   EXPECT_FALSE(warned(Strided{2, {4, 2, 2}, {100, 4}, {100, 4}}, false));
+  // The second level fills the gaps of the first, or does not quite.
+  EXPECT_FALSE(warned(Strided{2, {4, 3, 2}, {8, 4}, {8, 4}}, false));
+  EXPECT_TRUE(warned(Strided{2, {5, 3, 2}, {8, 4}, {8, 4}}, false));
+  EXPECT_TRUE(warned(Strided{2, {4, 3, 2}, {8, 16}, {8, 16}}, false));
+  EXPECT_TRUE(warned(Strided{2, {4, 3, 2}, {8, -8}, {8, -8}}, false));
+}
+
+TEST_F(CheckTest, OverlappingSourceAndDestinationDrawAWarning) {
+  const auto warned = [](std::size_t from, std::size_t to, std::size_t bytes) {
+    static char memory[64];
+    ::testing::internal::CaptureStderr();
+    check_contiguous_overlap(memory + from, memory + to, bytes);
+    return ::testing::internal::GetCapturedStderr().find("ERR-4") != std::string::npos;
+  };
+  EXPECT_TRUE(warned(0, 15, 16));
+  EXPECT_TRUE(warned(15, 0, 16));
+  EXPECT_FALSE(warned(0, 16, 16));
+  EXPECT_FALSE(warned(16, 0, 16));
+  EXPECT_FALSE(warned(8, 8, 16));
 }
 
 TEST(CheckOffTest, NothingIsWatched) {

@@ -39,8 +39,9 @@ Status ARMCI_WaitAll() { return runtime().wait_all(); }
 Status ARMCI_Fence(int proc) { return runtime().fence(proc); }
 Status ARMCI_AllFence() { return runtime().fence_all(); }
 Status ARMCI_GroupFence(ARMCI_Group* handle) {
-  Group* group = groups().find(handle);
-  return group != nullptr ? runtime().fence_group(*group) : Status(last_cause().code);
+  Group* group = nullptr;
+  ARMCI_RETURN_IF_ERROR(groups().find(handle, &group));
+  return runtime().fence_group(*group);
 }
 Status ARMCI_Barrier() { return runtime().barrier(groups().world()); }
 void ARMCI_Poll() { runtime().progress(); }

@@ -153,8 +153,8 @@ Status check_set(armcix_mutex_hdl_t hdl) {
 }
 
 Valued<armcix_mutex_hdl_t> ARMCIX_Create_mutexes_hdl(int count, ARMCI_Group* handle) {
-  Group* group = groups().find(handle);
-  if (group == nullptr) return {Status(last_cause().code), nullptr};
+  Group* group = nullptr;
+  if (Status found = groups().find(handle, &group); !found.ok()) return {found, nullptr};
   auto made = std::make_unique<armcix_mutex_set_s>();
   Status status = runtime().create_mutexes(*group, count, &made->set);
   if (!status.ok()) return {status, nullptr};
@@ -188,8 +188,8 @@ Status ARMCIX_Unlock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc) {
 // --- groups
 
 Status split(ARMCI_Group* parent, int colour, int key, ARMCI_Group* out) {
-  Group* group = groups().find(parent);
-  if (group == nullptr) return Status(last_cause().code);
+  Group* group = nullptr;
+  ARMCI_RETURN_IF_ERROR(groups().find(parent, &group));
   // With no place for the result the process takes part all the same, as the one that is in no new group.
   const bool wanted = out != nullptr && colour >= 0;
   ARMCI_Group handle{};

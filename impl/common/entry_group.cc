@@ -8,7 +8,6 @@ namespace {
 Status check_out(const void* out) {
   return out != nullptr ? kSuccess : fail(Code::kNull, "ERR-1", "the argument for the result is NULL");
 }
-Status missing_group() { return Status(last_cause().code); }
 
 Status create(Group& parent, int n, int* pids, ARMCI_Group* out) {
   ARMCI_RETURN_IF_ERROR(check_out(out));
@@ -21,8 +20,9 @@ Status create(Group& parent, int n, int* pids, ARMCI_Group* out) {
 }
 
 Status ARMCI_Group_create_child(int n, int* pids, ARMCI_Group* out, ARMCI_Group* parent) {
-  Group* group = groups().find(parent);
-  return group != nullptr ? create(*group, n, pids, out) : missing_group();
+  Group* group = nullptr;
+  ARMCI_RETURN_IF_ERROR(groups().find(parent, &group));
+  return create(*group, n, pids, out);
 }
 Status ARMCI_Group_create(int n, int* pids, ARMCI_Group* out) {
   ARMCI_Group parent = groups().default_handle();
@@ -30,12 +30,9 @@ Status ARMCI_Group_create(int n, int* pids, ARMCI_Group* out) {
 }
 
 Status ARMCI_Group_free(ARMCI_Group* handle) {
-  if (!groups().outside(handle)) {
-    Group* group = groups().find(handle);
-    if (group == nullptr) return missing_group();
-    if (group != &groups().world()) ARMCI_RETURN_IF_ERROR(runtime().strip(*group));
-  }
-  return groups().release(handle);
+  Group* group = nullptr;
+  ARMCI_RETURN_IF_ERROR(groups().forget(handle, &group));
+  return group != nullptr && group->mutex_sets == 0 ? runtime().dissolve(*group) : kSuccess;
 }
 
 Status ARMCI_Group_rank(ARMCI_Group* handle, int* rank) {
@@ -44,8 +41,8 @@ Status ARMCI_Group_rank(ARMCI_Group* handle, int* rank) {
     *rank = -1;
     return kSuccess;
   }
-  Group* group = groups().find(handle);
-  if (group == nullptr) return missing_group();
+  Group* group = nullptr;
+  ARMCI_RETURN_IF_ERROR(groups().find(handle, &group));
   *rank = group->rank();
   return kSuccess;
 }
@@ -56,14 +53,15 @@ Status ARMCI_Group_size(ARMCI_Group* handle, int* size) {
     *size = 0;
     return kSuccess;
   }
-  Group* group = groups().find(handle);
-  if (group == nullptr) return missing_group();
+  Group* group = nullptr;
+  ARMCI_RETURN_IF_ERROR(groups().find(handle, &group));
   *size = group->size();
   return kSuccess;
 }
 
 Status ARMCI_Group_set_default(ARMCI_Group* handle) {
-  if (groups().find(handle) == nullptr) return missing_group();
+  Group* group = nullptr;
+  ARMCI_RETURN_IF_ERROR(groups().find(handle, &group));
   groups().set_default(*handle);
   return kSuccess;
 }
@@ -79,8 +77,8 @@ Status ARMCI_Group_get_world(ARMCI_Group* out) {
 }
 
 Valued<int> ARMCI_Absolute_id(ARMCI_Group* handle, int group_rank) {
-  Group* group = groups().find(handle);
-  if (group == nullptr) return {missing_group(), -1};
+  Group* group = nullptr;
+  if (Status found = groups().find(handle, &group); !found.ok()) return {found, -1};
   if (group_rank < 0 || group_rank >= group->size()) {
     return {fail(Code::kProc, "GROUP-1", "argument group_rank = %d is outside 0..%d", group_rank, group->size() - 1),
             -1};
@@ -90,8 +88,8 @@ Valued<int> ARMCI_Absolute_id(ARMCI_Group* handle, int group_rank) {
 
 Valued<MPI_Comm> armci_group_comm(ARMCI_Group* handle) {
   if (groups().outside(handle)) return {kSuccess, MPI_COMM_NULL};
-  Group* group = groups().find(handle);
-  if (group == nullptr) return {missing_group(), MPI_COMM_NULL};
+  Group* group = nullptr;
+  if (Status found = groups().find(handle, &group); !found.ok()) return {found, MPI_COMM_NULL};
   return {kSuccess, group->comm()};
 }
 

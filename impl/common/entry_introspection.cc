@@ -18,8 +18,8 @@ Status ARMCIX_Progress() {
 void* ARMCIX_Ptr(int proc, const void* addr) { return runtime().direct_pointer(proc, addr); }
 
 Status ARMCIX_Region_mode(void* base, armcix_mode_t mode, ARMCI_Group* handle) {
-  Group* group = handle != nullptr ? groups().find(handle) : &groups().world();
-  if (group == nullptr) return Status(last_cause().code);
+  Group* group = &groups().world();
+  if (handle != nullptr) ARMCI_RETURN_IF_ERROR(groups().find(handle, &group));
   if (static_cast<unsigned>(mode) > ARMCIX_MODE_PUT_ONLY) {
     // The others are in the call: take part with a base that no region has, so that all fail.
     (void)runtime().set_mode(*group, &runtime(), AccessMode::kDefault);

@@ -2,17 +2,13 @@
 #include <cstdlib>
 #include <set>
 #include <string>
+#include <unordered_set>
 
 #include "armci.h"
 #include "impl/common/entry.h"
 
 namespace armci::common::api {
 namespace {
-
-Status find_group(const ARMCI_Group* handle, Group** group) {
-  *group = groups().find(handle);
-  return *group != nullptr ? kSuccess : Status(last_cause().code);
-}
 
 // A process with a bad argument takes part all the same: the others are in a collective call and must fail with it.
 Status allocate(Group& group, void** ptr, armci_size_t bytes) {
@@ -39,12 +35,12 @@ Status ARMCI_Free(void* ptr) { return runtime().release(groups().world(), ptr); 
 
 Status ARMCI_Malloc_group(void* ptr[], armci_size_t bytes, ARMCI_Group* handle) {
   Group* group = nullptr;
-  ARMCI_RETURN_IF_ERROR(find_group(handle, &group));
+  ARMCI_RETURN_IF_ERROR(groups().find(handle, &group));
   return allocate(*group, ptr, bytes);
 }
 Status ARMCI_Free_group(void* ptr, ARMCI_Group* handle) {
   Group* group = nullptr;
-  ARMCI_RETURN_IF_ERROR(find_group(handle, &group));
+  ARMCI_RETURN_IF_ERROR(groups().find(handle, &group));
   return runtime().release(*group, ptr);
 }
 
@@ -58,6 +54,10 @@ Status ARMCI_Malloc_group_memdev(void* ptr[], armci_size_t bytes, ARMCI_Group* g
 }
 Status ARMCI_Free_memdev(void* ptr) { return ARMCI_Free(ptr); }
 
+// What ARMCI_Malloc_local gave out, so that freeing anything else is an error and not a broken heap.
+std::mutex local_mutex;
+std::unordered_set<void*> local_memory;
+
 Valued<void*> ARMCI_Malloc_local(armci_size_t bytes) {
   if (bytes < 0) return {fail(Code::kLength, "ERR-1", "argument bytes = %ld is negative", bytes), nullptr};
   void* memory = nullptr;
@@ -66,9 +66,16 @@ Valued<void*> ARMCI_Malloc_local(armci_size_t bytes) {
     return {fail(Code::kMemory, "MEM-8", "no memory for %ld bytes; see ulimit -v and the machine's free memory", bytes),
             nullptr};
   }
+  std::lock_guard lock(local_mutex);
+  local_memory.insert(memory);
   return {kSuccess, memory};
 }
 Status ARMCI_Free_local(void* ptr) {
+  if (ptr == nullptr) return kSuccess;
+  std::lock_guard lock(local_mutex);
+  if (local_memory.erase(ptr) == 0) {
+    return fail(Code::kAddress, "MEM-9", "argument ptr = %p is not from ARMCI_Malloc_local, or was freed", ptr);
+  }
   free(ptr);
   return kSuccess;
 }
@@ -121,7 +128,7 @@ Status ARMCI_Copy(void* src, void* dst, int n) {
 int ARMCI_Uses_shm() { return 1; }
 Valued<int> ARMCI_Uses_shm_grp(ARMCI_Group* handle) {
   Group* group = nullptr;
-  Status status = find_group(handle, &group);
+  Status status = groups().find(handle, &group);
   return {status, status.ok() ? 1 : 0};
 }
 

@@ -14,8 +14,9 @@ namespace {
 
 // All stores of all members are complete when the barrier opens [FENCE-5].
 Status armci_msg_group_barrier(ARMCI_Group* handle) {
-  Group* group = groups().find(handle);
-  return group != nullptr ? runtime().barrier(*group) : Status(last_cause().code);
+  Group* group = nullptr;
+  ARMCI_RETURN_IF_ERROR(groups().find(handle, &group));
+  return runtime().barrier(*group);
 }
 
 }  // namespace

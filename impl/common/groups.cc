@@ -162,23 +162,20 @@ void GroupTable::finalise() {
   world_handle_ = default_handle_ = ARMCI_Group{};
 }
 
-Group* GroupTable::find(const ARMCI_Group* handle) {
-  if (handle == nullptr) {
-    (void)fail(Code::kNull, "ERR-1", "argument group is NULL");
-    return nullptr;
-  }
+Status GroupTable::find(const ARMCI_Group* handle, Group** group) {
+  *group = nullptr;
+  if (handle == nullptr) return fail(Code::kNull, "ERR-1", "argument group is NULL");
   const HandleWords words = read_words(*handle);
   if (words.kind == kOutside) {
-    (void)fail(Code::kGroup, "GROUP-1", "argument group: this process is not in it (rank -1)");
-    return nullptr;
+    return fail(Code::kGroup, "GROUP-1", "argument group: this process is not in it (rank -1)");
   }
   std::lock_guard lock(mutex_);
   if (words.kind == kMember && words.number >= 0 && words.number < static_cast<int>(groups_.size())) {
-    Group* group = groups_[static_cast<std::size_t>(words.number)].get();
-    if (group != nullptr && group->serial_ == words.serial) return group;
+    *group = groups_[static_cast<std::size_t>(words.number)].get();
+    if (*group != nullptr && (*group)->serial_ == words.serial && !(*group)->forgotten_) return kSuccess;
+    *group = nullptr;
   }
-  (void)fail(Code::kGroup, "ERR-1", "argument group is no group of this library, or one that was freed");
-  return nullptr;
+  return fail(Code::kGroup, "ERR-1", "argument group is no group of this library, or one that was freed");
 }
 
 Status GroupTable::create(const Group& parent, const int* ranks, int count, ARMCI_Group* handle, Group** made) {
@@ -208,25 +205,28 @@ bool GroupTable::outside(const ARMCI_Group* handle) const {
   return handle != nullptr && read_words(*handle).kind == kOutside;
 }
 
-Status GroupTable::release(ARMCI_Group* handle) {
-  if (outside(handle)) {
-    *handle = ARMCI_Group{};
-    return kSuccess;
+Status GroupTable::forget(ARMCI_Group* handle, Group** group) {
+  *group = nullptr;
+  if (!outside(handle)) {
+    ARMCI_RETURN_IF_ERROR(find(handle, group));
+    if (*group == world_) return fail(Code::kGroup, "GROUP-1", "the world group cannot be freed");
+    std::lock_guard lock(mutex_);
+    (*group)->forgotten_ = true;
+    if (read_words(default_handle_).serial == (*group)->serial_) default_handle_ = world_handle_;
   }
-  Group* group = find(handle);
-  if (group == nullptr) return Status(last_cause().code);
-  if (group == world_) return fail(Code::kGroup, "GROUP-1", "the world group cannot be freed");
+  *handle = ARMCI_Group{};
+  return kSuccess;
+}
+
+Status GroupTable::release(Group* group) {
   for (MPI_Comm& comm : group->scopes_) {
     if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
   }
   const int number = group->number_;
-  const int serial = group->serial_;
   ARMCI_MPI(MPI_Comm_free(&group->comm_));
   std::lock_guard lock(mutex_);
   groups_[static_cast<std::size_t>(number)].reset();
   free_numbers_.push_back(number);
-  if (read_words(default_handle_).serial == serial) default_handle_ = world_handle_;
-  *handle = ARMCI_Group{};
   return kSuccess;
 }
 

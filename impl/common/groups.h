@@ -9,6 +9,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -51,6 +52,9 @@ class Group {
   // Behind it, for groups on one node: slots to exchange records through, and how often that was done.
   node::ExchangeSlot* exchange_slots = nullptr;
   unsigned exchanges = 0;
+  // Sets of mutexes of this group. While there are any, a group that the program has freed lives on for them.
+  std::atomic<int> mutex_sets{0};
+  bool forgotten() const { return forgotten_; }
   // Names the group in the program's handles: the slot is reused after a release, the serial is not.
   int number() const { return number_; }
   int serial() const { return serial_; }
@@ -64,6 +68,7 @@ class Group {
   int rank_ = -1;
   int number_ = 0;
   int serial_ = 0;
+  bool forgotten_ = false;
   std::vector<int> members_;
   std::vector<int> on_node_;
   std::vector<int> masters_;
@@ -78,9 +83,9 @@ class GroupTable {
   void finalise();
 
   Group& world() { return *world_; }
-  // The group that a handle of the program names; nullptr (with a recorded cause) when it names none or one that was
-  // freed, or when this process is not in it.
-  Group* find(const ARMCI_Group* handle);
+  // The group that a handle of the program names. An error (kNull or kGroup), and *group nullptr, when it names none or
+  // one that was freed, or when this process is not in it.
+  Status find(const ARMCI_Group* handle, Group** group);
 
   // Whether a handle is that of a group this process is not in (rank -1).
   bool outside(const ARMCI_Group* handle) const;
@@ -90,8 +95,11 @@ class GroupTable {
   Status create(const Group& parent, const int* ranks, int count, ARMCI_Group* handle, Group** made);
   // Collective over parent (MPI_Comm_split); colour MPI_UNDEFINED gives no group.
   Status split(const Group& parent, int colour, int key, ARMCI_Group* handle, Group** made);
-  // Not collective by itself; the communicator is freed collectively by MPI's rules. Accepts rank -1 handles.
-  Status release(ARMCI_Group* handle);
+  // Makes a handle invalid; *group is the one it named, to be released when nothing needs it any more, or nullptr for
+  // a handle with rank -1. An error for the world.
+  Status forget(ARMCI_Group* handle, Group** group);
+  // Destroys a group. Not collective by itself; the communicator is freed collectively by MPI's rules.
+  Status release(Group* group);
 
   // The default group is the parent of ARMCI_Group_create.
   const ARMCI_Group& world_handle() const { return world_handle_; }

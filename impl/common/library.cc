@@ -156,6 +156,9 @@ Status library_init(int* argc, char*** argv, int required, MPI_Comm parent) {
 
 Status library_finalise() {
   if (inits == 0) return fail(Code::kState, "INIT-2", "called without a matching init");
+  if (inits == 1 && !mpi_running()) {
+    return fail(Code::kState, "INIT-5", "MPI has been finalized before; call ARMCI_Finalize before MPI_Finalize");
+  }
   if (--inits > 0) return kSuccess;
   // The last thing that may take long; the watchdog looks into node memory, so it stops before that goes.
   Status status = runtime().barrier(groups().world());

@@ -87,8 +87,6 @@ Status exchange_addresses(Group& group, void* ptr[], int n) {
   return kSuccess;
 }
 
-Status not_found() { return Status(last_cause().code); }
-
 }  // namespace
 
 int Circle::absolute_id(int place) const {
@@ -181,8 +179,9 @@ Status armci_msg_bcast_scope(int scope, void* buf, int len, int root) {
 }
 
 Status armci_msg_group_bcast_scope(int scope, void* buf, int len, int root, ARMCI_Group* group) {
-  Group* found = groups().find(group);
-  return found != nullptr ? broadcast(*found, scope, buf, len, root) : not_found();
+  Group* found = nullptr;
+  ARMCI_RETURN_IF_ERROR(groups().find(group, &found));
+  return broadcast(*found, scope, buf, len, root);
 }
 
 Status armci_msg_clus_brdcst(void* buf, int len) {
@@ -193,8 +192,9 @@ Status armci_msg_clus_brdcst(void* buf, int len) {
 Status armci_exchange_address(void* ptr[], int n) { return exchange_addresses(groups().world(), ptr, n); }
 
 Status armci_exchange_address_grp(void* ptr[], int n, ARMCI_Group* group) {
-  Group* found = groups().find(group);
-  return found != nullptr ? exchange_addresses(*found, ptr, n) : not_found();
+  Group* found = nullptr;
+  ARMCI_RETURN_IF_ERROR(groups().find(group, &found));
+  return exchange_addresses(*found, ptr, n);
 }
 
 }  // namespace api

@@ -122,8 +122,8 @@ Status select(Group& group, int scope, void* x, int n, const char* op, int type,
 }
 
 Status reduce_in_group(int scope, void* x, int n, const char* op, int type, ARMCI_Group* handle) {
-  Group* group = groups().find(handle);
-  if (group == nullptr) return Status(last_cause().code);
+  Group* group = nullptr;
+  ARMCI_RETURN_IF_ERROR(groups().find(handle, &group));
   return reduce_to_all(*group, scope, x, n, op, type);
 }
 

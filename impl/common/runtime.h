@@ -149,9 +149,10 @@ class Runtime {
   Status try_lock(MutexSet& set, int mutex, int group_rank, bool* taken);
   Status unlock(MutexSet& set, int mutex, int group_rank);
 
-  // Gives a new group what it needs in node memory, and takes it back. Collective over the group.
+  // Gives a new group what it needs in node memory. Collective over the group.
   Status furnish(Group& group);
-  Status strip(Group& group);
+  // Takes that back and destroys the group. Called by all members, waits for none.
+  Status dissolve(Group& group);
   static std::size_t group_area_bytes(int members) {
     return sizeof(node::Barrier) + node::exchange_area_bytes(members);
   }
@@ -264,6 +265,7 @@ class Runtime {
 
   // mutexes over atomic64: a ticket pair per mutex
   Status check_mutex(const MutexSet& set, int mutex, int group_rank) const;
+  int find_held(const MutexSet& set) const;
   char* mutex_place(const MutexSet& set, int mutex, int group_rank) const;
   Status ticket_lock(MutexSet& set, int mutex, int group_rank);
   Status ticket_try_lock(MutexSet& set, int mutex, int group_rank, bool* taken);

@@ -37,15 +37,12 @@ Status Runtime<T>::furnish(Group& group) {
 
 // The last member of the node to come gives the memory away: nobody is inside it any more, and nobody waits.
 template <class T>
-Status Runtime<T>::strip(Group& group) {
-  if (group.barrier == nullptr) return kSuccess;
+Status Runtime<T>::dissolve(Group& group) {
   const auto here = static_cast<std::uint32_t>(group.on_node().size());
   if (group.barrier->leavers.fetch_add(1, std::memory_order_acq_rel) + 1 == here) {
     node::node_memory().give_back(group.barrier, group_area_bytes(static_cast<int>(here)));
   }
-  group.barrier = nullptr;
-  group.exchange_slots = nullptr;
-  return kSuccess;
+  return groups().release(&group);
 }
 
 // all[r] receives the record of group rank r. Collective over the group.

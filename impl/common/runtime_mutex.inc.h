@@ -34,16 +34,42 @@ Status Runtime<T>::create_mutexes(Group& group, int count, std::unique_ptr<Mutex
     std::memset(set->region->parts[static_cast<std::size_t>(group.rank())].base, 0, static_cast<std::size_t>(bytes));
   }
   ARMCI_RETURN_IF_ERROR(barrier(group));
+  ++group.mutex_sets;
   *out = std::move(set);
   return kSuccess;
 }
 
+// The first mutex of this process that somebody holds, or -1.
+template <class T>
+int Runtime<T>::find_held(const MutexSet& set) const {
+  const int own = set.group->rank();
+  for (int m = 0; m < set.counts[static_cast<std::size_t>(own)]; ++m) {
+    const char* place = mutex_place(set, m, own);
+    if (cpu_atomics(rank_)) {
+      if (!node::mutex_is_free(reinterpret_cast<const node::NodeMutex*>(place))) return m;
+    } else {
+      const auto* words = reinterpret_cast<const TicketWords*>(place);
+      if (words->next != words->serving) return m;
+    }
+  }
+  return -1;
+}
+
+// Only after the barrier is a mutex that is held one that its holder has forgotten.
 template <class T>
 Status Runtime<T>::destroy_mutexes(MutexSet& set) {
-  const Status status = barrier(*set.group);
-  if (set.region == nullptr) return status;
-  dispose(regions_.remove(set.region->id), set.group->is_master());
-  return status;
+  Group& group = *set.group;
+  const Status fenced = barrier(group);
+  std::vector<int> held(static_cast<std::size_t>(group.size()));
+  ARMCI_RETURN_IF_ERROR(gather(group, find_held(set), held.data()));
+  for (int r = 0; r < group.size(); ++r) {
+    if (const int mutex = held[static_cast<std::size_t>(r)]; mutex >= 0) {
+      return fail(Code::kMutex, "MUTEX-1", "mutex %d of process %d is held; unlock it first", mutex, r);
+    }
+  }
+  if (set.region != nullptr) dispose(regions_.remove(set.region->id), group.is_master());
+  if (--group.mutex_sets == 0 && group.forgotten()) ARMCI_RETURN_IF_ERROR(dissolve(group));
+  return fenced;
 }
 
 template <class T>

@@ -113,6 +113,9 @@ template <Kind kind>
   if (part == nullptr) return bad_address(proc, kind == Kind::kGet ? "src" : "dst", remote, bytes);
   if (observe_flags != 0) {
     ARMCI_RETURN_IF_ERROR(observe<kind>(*part->region, bytes, proc));
+    if ((observe_flags & kObserveCheck) != 0 && kind != Kind::kAcc && same_node_[static_cast<std::size_t>(proc)]) {
+      check_contiguous_overlap(src, dst, bytes);
+    }
     if (!how.blocking) watch_buffer({how.handle, proc}, kind == Kind::kGet, src, bytes);
   }
   return move_contiguous<kind>(*part, src, dst, bytes, proc, how, acc);

@@ -44,6 +44,11 @@ inline void mutex_initialise(NodeMutex* mutex) {
   mutex->head.store(0, std::memory_order_relaxed);
 }
 
+// Whether nobody holds it; the answer lasts while nobody calls.
+inline bool mutex_is_free(const NodeMutex* mutex) {
+  return (mutex->state.load(std::memory_order_relaxed) & mutex_state::kLocked) == 0;
+}
+
 // The part of lock that has to wait. handoff_us: waiting time after which newcomers may no longer overtake.
 void mutex_lock_slow(NodeMutex* mutex, int rank, std::int64_t handoff_us);
 void mutex_wake_head(NodeMutex* mutex);

@@ -1,6 +1,7 @@
 #include "impl/shmem/shared_file.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,6 +74,18 @@ int join(const Invitation& invitation) {
   return descriptor;
 }
 
+// Growing a file beyond this process's limit would be a signal, not an error.
+Status check_file_size_limit(std::uint64_t bytes) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= bytes) {
+    return kSuccess;
+  }
+  return fail(common::Code::kMemory, "MEM-8",
+              "the limit on the size of files, %llu bytes, is below the %llu reserved for node memory; raise it with "
+              "ulimit -f, or lower ARMCI_SHM_RESERVE",
+              static_cast<unsigned long long>(limit.rlim_cur), static_cast<unsigned long long>(bytes));
+}
+
 // One attempt; *everywhere tells whether all processes have the file.
 Status attempt(MPI_Comm comm, const std::string& directory, bool named, int* descriptor, bool* everywhere,
                Invitation* invitation) {
@@ -126,8 +139,8 @@ Status open_shared_file(MPI_Comm machine_comm, const std::string& directory, std
   }
   int rank = 0;
   ARMCI_MPI(MPI_Comm_rank(machine_comm, &rank));
-  Status mine;
-  if (rank == 0 && ftruncate(*descriptor, static_cast<off_t>(bytes)) != 0) {
+  Status mine = check_file_size_limit(bytes);
+  if (mine.ok() && rank == 0 && ftruncate(*descriptor, static_cast<off_t>(bytes)) != 0) {
     mine = fail_errno(errno, "cannot give the file in %s a length of %llu bytes", directory.c_str(),
                       static_cast<unsigned long long>(bytes));
   }
