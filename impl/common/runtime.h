@@ -220,17 +220,20 @@ class Runtime {
   Status check_accumulate(const AccSpec& acc, const char* length_name, std::size_t bytes, const void* dst,
                           std::uintptr_t alignment) const;
   template <Kind kind>
-  Status locate_vector(const Segments& segments, int proc, std::uintptr_t* alignment);
+  Status locate_vector(const Segments& segments, int proc, std::uintptr_t* dst_bits);
   template <Kind kind>
   Status locate_segments(void* const* remotes, void* const* locals, const Segments& segments, int proc,
-                         std::uintptr_t* alignment);
+                         std::uintptr_t* dst_bits);
   template <Kind kind>
   Status observe(const RegionType& region, std::size_t bytes, int proc) const;
   template <Kind kind>
   Status move_contiguous(const Part& part, const void* src, void* dst, std::size_t bytes, int proc, How how,
                          const AccSpec& acc);
   template <Kind kind>
-  Status move_vector(const Segments* list, std::size_t length, int proc, How how, const AccSpec& acc);
+  bool move_rows(const void* src, void* dst, const Strided& shape, int proc);
+  template <Kind kind>
+  Status move_vector(const Segments* list, std::size_t length, std::uintptr_t dst_bits, int proc, How how,
+                     const AccSpec& acc);
 
   // atomics
   void sleep_for_notification(NotifyCell& cell, std::uint32_t consumed, int proc);

@@ -121,9 +121,35 @@ template <Kind kind>
   return move_contiguous<kind>(*part, src, dst, bytes, proc, how, acc);
 }
 
+// Rows between this process and a part that it used lately, in one step; false, and nothing done, when that is not what
+// is asked for, or some argument is wrong.
 template <class T>
 template <Kind kind>
-Status Runtime<T>::strided(const void* src, void* dst, const Strided& shape, int proc, How how, AccSpec acc) {
+[[gnu::always_inline]] inline bool Runtime<T>::move_rows(const void* src, void* dst, const Strided& shape, int proc) {
+  const std::ptrdiff_t stride = kind == Kind::kGet ? shape.src_stride[0] : shape.dst_stride[0];
+  std::ptrdiff_t span = 0;
+  if (__builtin_mul_overflow(stride, shape.count[1] - 1, &span)) return false;
+  // Both below 2^63: their sum does not wrap.
+  const std::size_t reach = static_cast<std::size_t>(span < 0 ? ~span : span) + (span < 0 ? 1 : 0) + shape.count[0];
+  const char* remote = static_cast<const char*>(kind == Kind::kGet ? src : dst) + (span < 0 ? span : 0);
+  const void* local = kind == Kind::kGet ? dst : src;
+  if (regions_.find_recent(proc, remote, reach) == nullptr || local == nullptr) return false;
+  if (!on_node(proc)) return false;
+  std::atomic_thread_fence(std::memory_order_release);
+  node::copy_rows(static_cast<char*>(dst), shape.dst_stride[0], static_cast<const char*>(src), shape.src_stride[0],
+                  shape.count[1], shape.count[0]);
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return true;
+}
+
+template <class T>
+template <Kind kind>
+[[gnu::noinline]] Status Runtime<T>::strided(const void* src, void* dst, const Strided& shape, int proc, How how,
+                                             AccSpec acc) {
+  if constexpr (kind != Kind::kAcc) {
+    if (shape.levels == 0) return contiguous<kind>(src, dst, shape.count[0], proc, how);
+    if (shape.levels == 1 && observe_flags == 0 && move_rows<kind>(src, dst, shape, proc)) return kSuccess;
+  }
   ARMCI_RETURN_IF_ERROR(check_proc(proc));
   if constexpr (kind == Kind::kAcc) {
     auto alignment = reinterpret_cast<std::uintptr_t>(dst);
@@ -167,10 +193,10 @@ Status Runtime<T>::strided(const void* src, void* dst, const Strided& shape, int
 }
 
 // Checks one descriptor: every segment lies in some region of proc. First all segments at once, which is enough when
-// they share a part; one by one when they do not. *alignment: the remote pointers or-ed.
+// they share a part; one by one when they do not. *dst_bits: the destinations or-ed.
 template <class T>
 template <Kind kind>
-Status Runtime<T>::locate_vector(const Segments& segments, int proc, std::uintptr_t* alignment) {
+Status Runtime<T>::locate_vector(const Segments& segments, int proc, std::uintptr_t* dst_bits) {
   void* const* remotes = kind == Kind::kGet ? segments.src : segments.dst;
   void* const* locals = kind == Kind::kGet ? segments.dst : segments.src;
   if (remotes == nullptr || locals == nullptr) {
@@ -182,18 +208,18 @@ Status Runtime<T>::locate_vector(const Segments& segments, int proc, std::uintpt
   if (part != nullptr) {
     seen = survey_pointers(remotes, locals, segments.count, part->base, part->bytes - segments.bytes);
   }
-  *alignment = seen.alignment;
+  *dst_bits = kind == Kind::kGet ? seen.local_bits : seen.remote_bits;
   if (part != nullptr && seen.inside && !seen.local_null) [[likely]] {
     return observe_flags == 0 ? kSuccess : observe<kind>(*part->region, segments.bytes * segments.count, proc);
   }
-  return locate_segments<kind>(remotes, locals, segments, proc, alignment);
+  return locate_segments<kind>(remotes, locals, segments, proc, dst_bits);
 }
 
 template <class T>
 template <Kind kind>
 Status Runtime<T>::locate_segments(void* const* remotes, void* const* locals, const Segments& segments, int proc,
-                                   std::uintptr_t* alignment) {
-  *alignment = 0;
+                                   std::uintptr_t* dst_bits) {
+  *dst_bits = 0;
   for (std::size_t i = 0; i < segments.count; ++i) {
     if (remotes[i] == nullptr || locals[i] == nullptr) {
       return fail(Code::kNull, "ERR-1", "argument iov: %s[%zu] is NULL",
@@ -203,7 +229,7 @@ Status Runtime<T>::locate_segments(void* const* remotes, void* const* locals, co
     if (part == nullptr) {
       return bad_address(proc, kind == Kind::kGet ? "src_ptr_array[]" : "dst_ptr_array[]", remotes[i], segments.bytes);
     }
-    *alignment |= reinterpret_cast<std::uintptr_t>(remotes[i]);
+    *dst_bits |= reinterpret_cast<std::uintptr_t>(segments.dst[i]);
     if (observe_flags != 0) ARMCI_RETURN_IF_ERROR(observe<kind>(*part->region, segments.bytes, proc));
   }
   return kSuccess;
@@ -214,28 +240,30 @@ template <Kind kind>
 Status Runtime<T>::vector(const Segments* list, std::size_t length, int proc, How how, AccSpec acc) {
   ARMCI_RETURN_IF_ERROR(check_proc(proc));
   if constexpr (kind == Kind::kAcc) ARMCI_RETURN_IF_ERROR(check_accumulate(acc, "bytes", 0, nullptr, 0));
+  std::uintptr_t dst_bits = 0;
   for (std::size_t d = 0; d < length; ++d) {
     const Segments& segments = list[d];
     if (segments.bytes == 0 || segments.count == 0) continue;
-    std::uintptr_t alignment = 0;
-    ARMCI_RETURN_IF_ERROR(locate_vector<kind>(segments, proc, &alignment));
+    ARMCI_RETURN_IF_ERROR(locate_vector<kind>(segments, proc, &dst_bits));
     if constexpr (kind == Kind::kAcc) {
-      ARMCI_RETURN_IF_ERROR(check_accumulate(acc, "iov[].bytes", segments.bytes, segments.dst[0], alignment));
+      ARMCI_RETURN_IF_ERROR(check_accumulate(acc, "iov[].bytes", segments.bytes, segments.dst[0], dst_bits));
     }
     if (observe_flags != 0 && !how.blocking) watch_vector_buffer({how.handle, proc}, kind == Kind::kGet, segments);
   }
-  return move_vector<kind>(list, length, proc, how, acc);
+  // With one descriptor, the usual number, what was found out about it need not be found out again.
+  return move_vector<kind>(list, length, length == 1 ? dst_bits : node::kUnknownBits, proc, how, acc);
 }
 
 template <class T>
 template <Kind kind>
-Status Runtime<T>::move_vector(const Segments* list, std::size_t length, int proc, How how, const AccSpec& acc) {
+Status Runtime<T>::move_vector(const Segments* list, std::size_t length, std::uintptr_t dst_bits, int proc, How how,
+                               const AccSpec& acc) {
   for (std::size_t d = 0; d < length; ++d) {
     const Segments& segments = list[d];
     if (segments.bytes == 0) continue;
     if (kind != Kind::kAcc && on_node(proc)) {
       std::atomic_thread_fence(std::memory_order_release);
-      node::copy_vector(segments.dst, segments.src, segments.count, segments.bytes);
+      node::copy_vector(segments.dst, segments.src, segments.count, segments.bytes, dst_bits);
       std::atomic_thread_fence(std::memory_order_acquire);
       continue;
     }

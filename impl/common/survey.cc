@@ -12,14 +12,16 @@ using Surveyor = Survey (*)(const std::uint64_t* remote, const std::uint64_t* lo
                                             std::uint64_t base, std::uint64_t room) noexcept {
   std::uint64_t outside = 0;
   std::uint64_t null = 0;
-  std::uint64_t alignment = 0;
+  std::uint64_t remote_bits = 0;
+  std::uint64_t local_bits = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t offset = remote[i] - base;
     outside |= offset | (room - offset);
     null |= (local[i] - 1) & ~local[i];
-    alignment |= remote[i];
+    remote_bits |= remote[i];
+    local_bits |= local[i];
   }
-  return {(outside >> 63) == 0, (null >> 63) != 0, alignment};
+  return {(outside >> 63) == 0, (null >> 63) != 0, remote_bits, local_bits};
 }
 
 Survey survey_baseline(const std::uint64_t* remote, const std::uint64_t* local, std::size_t count, std::uint64_t base,

@@ -11,9 +11,10 @@
 namespace armci::common {
 
 struct Survey {
-  bool inside;               // every remote segment lies in [base, base + room + bytes of a segment)
-  bool local_null;           // some local pointer is NULL
-  std::uintptr_t alignment;  // the remote pointers, or-ed
+  bool inside;                 // every remote segment lies in [base, base + room + bytes of a segment)
+  bool local_null;             // some local pointer is NULL
+  std::uintptr_t remote_bits;  // the remote pointers, or-ed
+  std::uintptr_t local_bits;   // the local pointers, or-ed
 };
 
 // `room`: how far behind `base` the last segment may begin.

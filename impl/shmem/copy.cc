@@ -216,8 +216,13 @@ void copy_strided(char* dst, const ptrdiff_t* dst_stride, const char* src, const
   internal::copy_strided_with(chosen_table(count[0]), dst, dst_stride, src, src_stride, count, levels);
 }
 
-void copy_vector(void* const* dst, const void* const* src, size_t segments, size_t bytes) noexcept {
-  internal::copy_vector_with(chosen_table(bytes), dst, src, segments, bytes);
+void copy_rows(char* dst, ptrdiff_t dst_stride, const char* src, ptrdiff_t src_stride, size_t rows,
+               size_t bytes) noexcept {
+  internal::copy_rows_with(chosen_table(bytes), {dst, dst_stride, src, src_stride, rows, bytes});
+}
+
+void copy_vector(void* const* dst, const void* const* src, size_t segments, size_t bytes, uintptr_t dst_bits) noexcept {
+  internal::copy_vector_with(chosen_table(bytes), dst, src, segments, bytes, dst_bits);
 }
 
 namespace internal {

@@ -104,8 +104,15 @@ void copy_initialise() noexcept;
 void copy_strided(char* dst, const ptrdiff_t* dst_stride, const char* src, const ptrdiff_t* src_stride,
                   const size_t* count, int levels) noexcept;
 
-// Copies `segments` segments of `bytes` each, from src[i] to dst[i].
-void copy_vector(void* const* dst, const void* const* src, size_t segments, size_t bytes) noexcept;
+// The same with one level: `rows` segments of `bytes`, at least one.
+void copy_rows(char* dst, ptrdiff_t dst_stride, const char* src, ptrdiff_t src_stride, size_t rows,
+               size_t bytes) noexcept;
+
+// Copies `segments` segments of `bytes` each, from src[i] to dst[i].  dst_bits are all dst[i] or-ed, which a caller
+// that has looked at them knows, or kUnknownBits.
+inline constexpr uintptr_t kUnknownBits = UINTPTR_MAX;
+void copy_vector(void* const* dst, const void* const* src, size_t segments, size_t bytes,
+                 uintptr_t dst_bits = kUnknownBits) noexcept;
 
 }  // namespace armci::node
 

@@ -237,18 +237,10 @@ void vector_loop(void* const* dst, const void* const* src, size_t segments, size
   }
 }
 
-// Rows have a loop per size up to this, vectors up to half of it.
-inline constexpr size_t kExactBytesMax = kRowBytesFine;
-
+// The loops for segments of kStep, 2 * kStep, ... bytes.
 template <typename Isa, typename Pick, size_t kStep, size_t... kSteps>
 constexpr auto exact_loops(std::index_sequence<kSteps...>) {
   return std::array{Pick::template loop<Exactly<Isa, kStep*(kSteps + 1)>>()...};
-}
-
-// The loop over the best mover for a large `bytes`, made by `Pick`.
-template <typename Isa, typename Pick>
-auto large_loop(size_t bytes) noexcept {
-  return bytes < 512 ? Pick::template loop<Blocks<Isa>>() : Pick::template loop<Body<Isa>>();
 }
 
 struct PickRows {
@@ -266,21 +258,24 @@ struct PickVector {
 };
 
 template <typename Isa>
-RowsKernel rows_kernel(size_t bytes) noexcept {
-  static constexpr auto kExact = exact_loops<Isa, PickRows, 4>(std::make_index_sequence<kExactBytesMax / 4>());
-  return bytes <= kExactBytesMax ? kExact[bytes / 4 - 1] : large_loop<Isa, PickRows>(bytes);
-}
-
+inline constexpr auto kExactRows =
+    exact_loops<Isa, PickRows, 4>(std::make_index_sequence<CopyTable::kRowBytesFine / 4>());
 template <typename Isa>
-VectorKernel vector_kernel(size_t bytes) noexcept {
-  static constexpr auto kExact = exact_loops<Isa, PickVector, 8>(std::make_index_sequence<kExactBytesMax / 16>());
-  return bytes <= kExactBytesMax / 2 ? kExact[bytes / 8 - 1] : large_loop<Isa, PickVector>(bytes);
-}
+inline constexpr auto kExactVectors =
+    exact_loops<Isa, PickVector, 8>(std::make_index_sequence<CopyTable::kVectorBytesFine / 8>());
 
 template <typename Isa>
 constexpr CopyTable copy_table_of() {
-  return {&body_brief<Isa>,     &body_forward<Isa>, &body_backward<Isa>,
-          &body_streaming<Isa>, &rows_kernel<Isa>,  &vector_kernel<Isa>};
+  return {&body_brief<Isa>,
+          &body_forward<Isa>,
+          &body_backward<Isa>,
+          &body_streaming<Isa>,
+          kExactRows<Isa>.data(),
+          kExactVectors<Isa>.data(),
+          PickRows::loop<Blocks<Isa>>(),
+          PickRows::loop<Body<Isa>>(),
+          PickVector::loop<Blocks<Isa>>(),
+          PickVector::loop<Body<Isa>>()};
 }
 
 }  // namespace armci::node::internal

@@ -9,15 +9,6 @@ namespace {
 
 constexpr int kLevelsMax = 8;
 
-struct Rows {
-  char* dst;
-  ptrdiff_t dst_stride;
-  const char* src;
-  ptrdiff_t src_stride;
-  size_t rows;
-  size_t bytes;
-};
-
 template <typename T>
 void copy_column(const Rows& r, size_t offset) noexcept {
   char* dst = r.dst + offset;
@@ -62,7 +53,7 @@ void cut(size_t phase, size_t bytes, size_t step, Part part, Middle middle) noex
 // rows is copied as columns of its own, so that the loops over the rows have no branches.
 void copy_alike_rows(const CopyTable& table, const Rows& r) noexcept {
   cut(
-      reinterpret_cast<uintptr_t>(r.dst) % 8, r.bytes, r.bytes <= kRowBytesFine ? 4 : 8,
+      reinterpret_cast<uintptr_t>(r.dst) % 8, r.bytes, r.bytes <= CopyTable::kRowBytesFine ? 4 : 8,
       [&](auto element, size_t offset) { copy_column<decltype(element)>(r, offset); },
       [&](size_t offset, size_t bytes) {
         table.rows(bytes)(r.dst + offset, r.dst_stride, r.src + offset, r.src_stride, r.rows, bytes);
@@ -114,24 +105,6 @@ void copy_each_row(const Rows& r) noexcept {
   for (size_t i = 0; i < r.rows; ++i, dst += r.dst_stride, src += r.src_stride) copy(dst, src, r.bytes);
 }
 
-void copy_rows(const CopyTable& table, const Rows& r) noexcept {
-  constexpr size_t kRowsMin = 8;
-  const auto start = reinterpret_cast<uintptr_t>(r.dst) | static_cast<uintptr_t>(r.dst_stride);
-  const bool whole = r.bytes == 8 || (start % 8 == 0 && r.bytes % (r.bytes <= kRowBytesFine ? 4 : 8) == 0);
-  if (r.bytes > kSegmentBytesMax) {
-    copy_each_row(r);
-  } else if (whole) {
-    const bool narrow = r.bytes <= kNarrowBytesMax && beyond_first_cache(r);
-    (narrow ? kCopySse2 : table).rows(r.bytes)(r.dst, r.dst_stride, r.src, r.src_stride, r.rows, r.bytes);
-  } else if (r.bytes == 4) {
-    copy_column<uint32_t>(r, 0);
-  } else if (r.bytes <= kRowBytesFine && r.rows >= kRowsMin && !beyond_first_cache(r)) {
-    copy_unlike_rows(table, r);
-  } else {
-    copy_each_row(r);
-  }
-}
-
 // How far all addresses lie behind a multiple of 8, or 8 if they differ in that.
 size_t common_phase(void* const* addresses, size_t number) noexcept {
   const auto first = reinterpret_cast<uintptr_t>(addresses[0]);
@@ -146,6 +119,24 @@ size_t common_phase(void* const* addresses, size_t number) noexcept {
 
 }  // namespace
 
+void copy_rows_with(const CopyTable& table, const Rows& r) noexcept {
+  constexpr size_t kRowsMin = 8;
+  const auto start = reinterpret_cast<uintptr_t>(r.dst) | static_cast<uintptr_t>(r.dst_stride);
+  const bool whole = r.bytes == 8 || (start % 8 == 0 && r.bytes % (r.bytes <= CopyTable::kRowBytesFine ? 4 : 8) == 0);
+  if (r.bytes > kSegmentBytesMax) {
+    copy_each_row(r);
+  } else if (whole) {
+    const bool narrow = r.bytes <= kNarrowBytesMax && beyond_first_cache(r);
+    (narrow ? kCopySse2 : table).rows(r.bytes)(r.dst, r.dst_stride, r.src, r.src_stride, r.rows, r.bytes);
+  } else if (r.bytes == 4) {
+    copy_column<uint32_t>(r, 0);
+  } else if (r.bytes <= CopyTable::kRowBytesFine && r.rows >= kRowsMin && !beyond_first_cache(r)) {
+    copy_unlike_rows(table, r);
+  } else {
+    copy_each_row(r);
+  }
+}
+
 void copy_strided_with(const CopyTable& table, char* dst, const ptrdiff_t* dst_stride, const char* src,
                        const ptrdiff_t* src_stride, const size_t* count, int levels) noexcept {
   const size_t bytes = count[0];
@@ -157,12 +148,12 @@ void copy_strided_with(const CopyTable& table, char* dst, const ptrdiff_t* dst_s
     return;
   }
   if (levels == 1) {
-    copy_rows(table, {dst, dst_stride[0], src, src_stride[0], count[1], bytes});
+    copy_rows_with(table, {dst, dst_stride[0], src, src_stride[0], count[1], bytes});
     return;
   }
   size_t index[kLevelsMax] = {};
   for (;;) {
-    copy_rows(table, {dst, dst_stride[0], src, src_stride[0], count[1], bytes});
+    copy_rows_with(table, {dst, dst_stride[0], src, src_stride[0], count[1], bytes});
     int level = 1;
     for (; level < levels; ++level) {
       dst += dst_stride[level];
@@ -176,10 +167,10 @@ void copy_strided_with(const CopyTable& table, char* dst, const ptrdiff_t* dst_s
   }
 }
 
-void copy_vector_with(const CopyTable& table, void* const* dst, const void* const* src, size_t segments,
-                      size_t bytes) noexcept {
+void copy_vector_with(const CopyTable& table, void* const* dst, const void* const* src, size_t segments, size_t bytes,
+                      uintptr_t dst_bits) noexcept {
   if (segments == 0) return;
-  const size_t phase = bytes == 8 ? 0 : common_phase(dst, segments);
+  const size_t phase = bytes == 8 || dst_bits % 8 == 0 ? 0 : common_phase(dst, segments);
   if (phase == 8 || bytes > kSegmentBytesMax) {
     for (size_t i = 0; i < segments; ++i) copy(dst[i], src[i], bytes);
     return;

@@ -25,9 +25,30 @@ struct Candidate {
   std::function<void(void* const*, const void* const*, size_t, size_t)> vector;
 };
 
+// One level goes by the function for it.
+void copy_rows_if_one_level(char* dst, const ptrdiff_t* dst_stride, const char* src, const ptrdiff_t* src_stride,
+                            const size_t* count, int levels) {
+  if (levels == 1 && count[0] != 0) {
+    copy_rows(dst, dst_stride[0], src, src_stride[0], count[1], count[0]);
+  } else {
+    copy_strided(dst, dst_stride, src, src_stride, count, levels);
+  }
+}
+
+void copy_vector_with_known_bits(void* const* dst, const void* const* src, size_t segments, size_t bytes) {
+  uintptr_t bits = 0;
+  for (size_t i = 0; i < segments; ++i) bits |= reinterpret_cast<uintptr_t>(dst[i]);
+  copy_vector(dst, src, segments, bytes, bits);
+}
+
+void copy_vector_with_unknown_bits(void* const* dst, const void* const* src, size_t segments, size_t bytes) {
+  copy_vector(dst, src, segments, bytes);
+}
+
 // The public functions, and each table of kernels forced.
 std::vector<Candidate> candidates() {
-  std::vector<Candidate> all = {{"chosen", &copy_strided, &copy_vector}};
+  std::vector<Candidate> all = {{"chosen", &copy_strided, &copy_vector_with_unknown_bits},
+                                {"known", &copy_rows_if_one_level, &copy_vector_with_known_bits}};
   for (int level = 0; level < internal::kCopyLevels; ++level) {
     const internal::CopyTable* table = internal::copy_table(static_cast<internal::CopyLevel>(level));
     if (table == nullptr) continue;

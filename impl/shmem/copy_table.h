@@ -31,11 +31,24 @@ struct CopyTable {
   BodyKernel streaming;  // ascending, past the caches
   // Kernels for segments of `bytes`, a multiple of 8 from 8 to kSegmentBytesMax, all destinations multiples of 8.
   // rows() also knows multiples of 4 up to kRowBytesFine.
-  RowsKernel (*rows)(size_t bytes) noexcept;
-  VectorKernel (*vector)(size_t bytes) noexcept;
+  RowsKernel rows(size_t bytes) const noexcept {
+    return bytes <= kRowBytesFine ? rows_exact[bytes / 4 - 1] : bytes < kBodySegmentBytesMin ? rows_blocks : rows_body;
+  }
+  VectorKernel vector(size_t bytes) const noexcept {
+    return bytes <= kVectorBytesFine      ? vector_exact[bytes / 8 - 1]
+           : bytes < kBodySegmentBytesMin ? vector_blocks
+                                          : vector_body;
+  }
+
+  static constexpr size_t kRowBytesFine = 256;
+  static constexpr size_t kVectorBytesFine = 128;
+  static constexpr size_t kBodySegmentBytesMin = 512;
+  const RowsKernel* rows_exact;      // by bytes / 4 - 1
+  const VectorKernel* vector_exact;  // by bytes / 8 - 1
+  RowsKernel rows_blocks, rows_body;
+  VectorKernel vector_blocks, vector_body;
 };
 inline constexpr size_t kSegmentBytesMax = 2048;
-inline constexpr size_t kRowBytesFine = 256;
 
 // kCopySse2.forward, for initialisation at compile time.
 void sse2_body(char* dst, const char* src, size_t bytes) noexcept;
@@ -70,8 +83,17 @@ void copy_with(BodyKernel body, char* dst, const char* src, size_t bytes) noexce
 // Segments of any size and alignment, with the given kernels where they apply.
 void copy_strided_with(const CopyTable& table, char* dst, const ptrdiff_t* dst_stride, const char* src,
                        const ptrdiff_t* src_stride, const size_t* count, int levels) noexcept;
-void copy_vector_with(const CopyTable& table, void* const* dst, const void* const* src, size_t segments,
-                      size_t bytes) noexcept;
+struct Rows {
+  char* dst;
+  ptrdiff_t dst_stride;
+  const char* src;
+  ptrdiff_t src_stride;
+  size_t rows;
+  size_t bytes;
+};
+void copy_rows_with(const CopyTable& table, const Rows& rows) noexcept;
+void copy_vector_with(const CopyTable& table, void* const* dst, const void* const* src, size_t segments, size_t bytes,
+                      uintptr_t dst_bits = kUnknownBits) noexcept;
 
 // Copies less than 8 bytes so that the destination gets aligned to 8, as far as `bytes` reaches; returns how many.
 inline size_t copy_head(char* dst, const char* src, size_t bytes) noexcept {
