@@ -1,33 +1,15 @@
 // Entry points: put, get and accumulate.
 #include "armci.h"
-#include "impl/common/entry.h"
-#include "impl/common/giov.h"
+#include "impl/common/entry_shapes.h"
 
 namespace armci::common::api {
 namespace {
-
-AccSpec acc_spec(int datatype, const void* scale) { return {static_cast<AccType>(datatype), scale}; }
 
 template <Kind kind>
 Status contiguous(const void* src, void* dst, int bytes, int proc, How how, AccSpec acc = {}) {
   if (bytes < 0) [[unlikely]]
     return fail(Code::kLength, "ERR-1", "argument bytes = %d is negative", bytes);
   return runtime().contiguous<kind>(src, dst, static_cast<std::size_t>(bytes), proc, how, acc);
-}
-
-template <Kind kind, class Count, class Stride>
-Status strided(const void* src, const Stride* src_stride, void* dst, const Stride* dst_stride, const Count* count,
-               int stride_levels, int proc, How how, AccSpec acc = {}) {
-  Strided shape;
-  ARMCI_RETURN_IF_ERROR(normalise(src_stride, dst_stride, count, stride_levels, &shape));
-  return runtime().strided<kind>(src, dst, shape, proc, how, acc);
-}
-
-template <Kind kind, class Giov, class Length>
-Status vector(const Giov* iov, Length len, int proc, How how, AccSpec acc = {}) {
-  SegmentList list;
-  ARMCI_RETURN_IF_ERROR(list.assign(iov, len));
-  return runtime().vector<kind>(list.data(), list.size(), proc, how, acc);
 }
 
 template <class Value>

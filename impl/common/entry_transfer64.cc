@@ -1,27 +1,9 @@
 // Entry points: the transfers of armcix.h, with 64-bit lengths, counts and strides.
 #include "armcix.h"
-#include "impl/common/entry.h"
-#include "impl/common/giov.h"
+#include "impl/common/entry_shapes.h"
 
 namespace armci::common::api {
 namespace {
-
-AccSpec acc_spec(int datatype, const void* scale) { return {static_cast<AccType>(datatype), scale}; }
-
-template <Kind kind>
-Status strided(const void* src, const std::ptrdiff_t* src_stride, void* dst, const std::ptrdiff_t* dst_stride,
-               const std::size_t* count, int levels, int proc, How how, AccSpec acc = {}) {
-  Strided shape;
-  ARMCI_RETURN_IF_ERROR(normalise(src_stride, dst_stride, count, levels, &shape));
-  return runtime().strided<kind>(src, dst, shape, proc, how, acc);
-}
-
-template <Kind kind>
-Status vector(const armcix_giov_t* iov, std::size_t len, int proc, How how, AccSpec acc = {}) {
-  SegmentList list;
-  ARMCI_RETURN_IF_ERROR(list.assign(iov, len));
-  return runtime().vector<kind>(list.data(), list.size(), proc, how, acc);
-}
 
 Status ARMCIX_Put(const void* src, void* dst, std::size_t bytes, int proc) {
   return runtime().contiguous<Kind::kPut>(src, dst, bytes, proc, kBlocking);

@@ -115,6 +115,10 @@ class Runtime {
   Status contiguous(const void* src, void* dst, std::size_t bytes, int proc, How how, AccSpec acc = {});
   template <Kind kind>
   Status strided(const void* src, void* dst, const Strided& shape, int proc, How how, AccSpec acc = {});
+  // The frequent case of strided(), tried before it.
+  template <Kind kind>
+  bool move_rows(const void* src, std::ptrdiff_t src_stride, void* dst, std::ptrdiff_t dst_stride, std::size_t bytes,
+                 std::size_t rows, int proc);
   template <Kind kind>
   Status vector(const Segments* list, std::size_t length, int proc, How how, AccSpec acc = {});
   template <class Value>
@@ -229,8 +233,6 @@ class Runtime {
   template <Kind kind>
   Status move_contiguous(const Part& part, const void* src, void* dst, std::size_t bytes, int proc, How how,
                          const AccSpec& acc);
-  template <Kind kind>
-  bool move_rows(const void* src, void* dst, const Strided& shape, int proc);
   template <Kind kind>
   Status move_vector(const Segments* list, std::size_t length, std::uintptr_t dst_bits, int proc, How how,
                      const AccSpec& acc);

@@ -125,19 +125,25 @@ template <Kind kind>
 // is asked for, or some argument is wrong.
 template <class T>
 template <Kind kind>
-[[gnu::always_inline]] inline bool Runtime<T>::move_rows(const void* src, void* dst, const Strided& shape, int proc) {
-  const std::ptrdiff_t stride = kind == Kind::kGet ? shape.src_stride[0] : shape.dst_stride[0];
+[[gnu::always_inline]] inline bool Runtime<T>::move_rows(const void* src, std::ptrdiff_t src_stride, void* dst,
+                                                         std::ptrdiff_t dst_stride, std::size_t bytes, std::size_t rows,
+                                                         int proc) {
   std::ptrdiff_t span = 0;
-  if (__builtin_mul_overflow(stride, shape.count[1] - 1, &span)) return false;
-  // Both below 2^63: their sum does not wrap.
-  const std::size_t reach = static_cast<std::size_t>(span < 0 ? ~span : span) + (span < 0 ? 1 : 0) + shape.count[0];
+  std::size_t reach = 0;
+  if (observe_flags != 0 || bytes == 0 || rows == 0) return false;
+  if (__builtin_mul_overflow(kind == Kind::kGet ? src_stride : dst_stride, rows - 1, &span)) return false;
+  const std::size_t distance = span < 0 ? -static_cast<std::size_t>(span) : static_cast<std::size_t>(span);
+  if (__builtin_add_overflow(distance, bytes, &reach)) return false;
   const char* remote = static_cast<const char*>(kind == Kind::kGet ? src : dst) + (span < 0 ? span : 0);
   const void* local = kind == Kind::kGet ? dst : src;
-  if (regions_.find_recent(proc, remote, reach) == nullptr || local == nullptr) return false;
-  if (!on_node(proc)) return false;
+  if (regions_.find_recent(proc, remote, reach) == nullptr || local == nullptr || !on_node(proc)) return false;
   std::atomic_thread_fence(std::memory_order_release);
-  node::copy_rows(static_cast<char*>(dst), shape.dst_stride[0], static_cast<const char*>(src), shape.src_stride[0],
-                  shape.count[1], shape.count[0]);
+  const auto gapless = static_cast<std::ptrdiff_t>(bytes);
+  if (src_stride == gapless && dst_stride == gapless) {
+    node::copy(dst, src, reach);
+  } else {
+    node::copy_rows(static_cast<char*>(dst), dst_stride, static_cast<const char*>(src), src_stride, rows, bytes);
+  }
   std::atomic_thread_fence(std::memory_order_acquire);
   return true;
 }
@@ -148,7 +154,6 @@ template <Kind kind>
                                              AccSpec acc) {
   if constexpr (kind != Kind::kAcc) {
     if (shape.levels == 0) return contiguous<kind>(src, dst, shape.count[0], proc, how);
-    if (shape.levels == 1 && observe_flags == 0 && move_rows<kind>(src, dst, shape, proc)) return kSuccess;
   }
   ARMCI_RETURN_IF_ERROR(check_proc(proc));
   if constexpr (kind == Kind::kAcc) {

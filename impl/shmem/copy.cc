@@ -19,6 +19,7 @@ namespace armci::node {
 using internal::BodyKernel;
 using internal::CopyLevel;
 using internal::CopyTable;
+using internal::SegmentTables;
 
 namespace {
 
@@ -37,7 +38,8 @@ struct Band {
   int bits_max;
   size_t sample_bytes;
 };
-constexpr Band kBands[] = {{11, 1 << 10}, {14, 8 << 10}, {19, 128 << 10}, {64, 1 << 20}};
+constexpr Band kBands[] = {{11, 1 << 10},  {13, 4 << 10},   {14, 8 << 10},   {15, 16 << 10}, {16, 32 << 10},
+                           {17, 64 << 10}, {18, 128 << 10}, {19, 256 << 10}, {64, 1 << 20}};
 constexpr int kBriefBits = std::bit_width(internal::kBriefBytesMax);  // below the bands
 static_assert(kBriefBits < kBands[0].bits_max && internal::kBriefBytesMax == (1 << kBriefBits) - 1);
 constexpr size_t kSampleBytesMax = std::end(kBands)[-1].sample_bytes;
@@ -48,14 +50,15 @@ constexpr int kSizes = 65;
 struct Choice {
   BodyKernel body[kRelations][kSizes];
   BodyKernel streaming;
-  size_t streaming_bytes_min;
-  const CopyTable* short_segments;
-  const CopyTable* long_segments;
+  size_t streaming_bytes_min[kRelations];
+  SegmentTables segments[kSizes];  // by the bits that the size of a segment takes
 };
 
 constexpr Choice baseline() {
-  Choice choice{{}, &internal::sse2_body, SIZE_MAX, &internal::kCopySse2, &internal::kCopySse2};
+  Choice choice{{}, &internal::sse2_body, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, {}};
   for (auto& relation : choice.body) std::fill(std::begin(relation), std::end(relation), &internal::sse2_body);
+  std::fill(std::begin(choice.segments), std::end(choice.segments),
+            SegmentTables{&internal::kCopySse2, &internal::kCopySse2});
   return choice;
 }
 
@@ -72,14 +75,16 @@ void write(T& value, T next) noexcept {
 }
 
 BodyKernel chosen_body(const char* dst, const char* src, size_t bytes) noexcept {
-  if (bytes >= read(choice.streaming_bytes_min)) [[unlikely]] {
+  const Relation r = relation(dst, src);
+  if (bytes >= read(choice.streaming_bytes_min[r])) [[unlikely]] {
     return read(choice.streaming);
   }
-  return read(choice.body[relation(dst, src)][std::bit_width(bytes)]);
+  return read(choice.body[r][std::bit_width(bytes)]);
 }
 
-const CopyTable& chosen_table(size_t segment_bytes) noexcept {
-  return *read(segment_bytes <= internal::kBriefBytesMax ? choice.short_segments : choice.long_segments);
+SegmentTables chosen_tables(size_t segment_bytes) noexcept {
+  SegmentTables& tables = choice.segments[std::bit_width(segment_bytes)];
+  return {read(tables.near), read(tables.far)};
 }
 
 // The microcoded copy, in 8-byte elements: the architecture promises those whole, which it does not for rep movsb.
@@ -102,12 +107,16 @@ size_t cache_bytes(unsigned leaf) noexcept {
   return bytes;
 }
 
-// From here on source and destination together hardly fit the cache, and going around it is faster.
-size_t default_streaming_bytes_min() noexcept {
+// From here on going around the cache is faster than going through it by the kernel that is best below. The microcoded
+// copy does not read the lines that it overwrites either; unless the destination lies just ahead, it stays the best
+// until source and destination do not fit the cache.
+size_t streaming_bytes_min(Relation r, BodyKernel below) noexcept {
   constexpr unsigned kIntelLeaf = 4, kAmdLeaf = 0x8000001d;
   size_t cache = cache_bytes(kIntelLeaf);
   if (cache == 0) cache = cache_bytes(kAmdLeaf);
-  return cache == 0 ? 8 << 20 : std::clamp<size_t>(cache / 4, 2 << 20, 16 << 20);
+  if (cache == 0) cache = 32 << 20;
+  return below == &body_string && r != kDestinationAhead ? std::clamp<size_t>(cache / 2 + 1, 2 << 20, 32 << 20)
+                                                         : std::clamp<size_t>(cache / 4, 2 << 20, 16 << 20);
 }
 
 // ---- The measurement
@@ -141,7 +150,8 @@ class SampleBuffers {
 static_assert(SampleBuffers::kBytes % 4096 == 0, "the buffers begin on pages, so offsets alone make the relation");
 
 double sample_ns(BodyKernel body, char* dst, const char* src, size_t bytes) noexcept {
-  const size_t times = std::max<size_t>(1, (64 << 10) / bytes);
+  const size_t times = std::max<size_t>(1, (512 << 10) / bytes);
+  body(dst, src, bytes);  // so that it meets what it leaves behind itself, not what another kernel did
   const double begin = now_ns();
   for (size_t i = 0; i < times; ++i) body(dst, src, bytes);
   return now_ns() - begin;
@@ -157,8 +167,8 @@ bool worth_measuring(int candidate) noexcept {
 // The best kernel for one size and relation: the smallest of several times counts, since noise only ever adds, and the
 // present choice stays unless another is clearly better.
 BodyKernel fastest(BodyKernel present, char* dst, const char* src, size_t bytes) noexcept {
-  constexpr int kRounds = 4;
-  constexpr double kClearly = 0.97, kHopeless = 1.5;
+  constexpr int kRounds = 7;
+  constexpr double kClearly = 0.97, kHopeless = 1.25;
   double best[internal::kBodyCandidates];
   std::fill(std::begin(best), std::end(best), 1e18);
   double lowest = 1e18, lowest_present = 1e18;
@@ -176,11 +186,9 @@ BodyKernel fastest(BodyKernel present, char* dst, const char* src, size_t bytes)
   return internal::body_candidate(static_cast<int>(std::min_element(std::begin(best), std::end(best)) - best));
 }
 
-void measure() noexcept {
+void measure_bodies(const SampleBuffers& buffers) noexcept {
   constexpr ptrdiff_t kDestinationOffset[kRelations] = {0, 8, 0};
   constexpr ptrdiff_t kSourceOffset[kRelations] = {0, 0, 8};
-  const SampleBuffers buffers;
-  if (!buffers.ready()) return;
   for (int r = 0; r < kRelations; ++r) {
     char* dst = buffers.first() + kDestinationOffset[r];
     const char* src = buffers.second() + kSourceOffset[r];
@@ -192,14 +200,56 @@ void measure() noexcept {
   }
 }
 
+// The best kernels for rows of one size, judged like bodies. A third of the destination's memory is written.
+const CopyTable* fastest_rows(const CopyTable* present, const SampleBuffers& buffers, size_t rows,
+                              size_t bytes) noexcept {
+  constexpr int kRounds = 4, kRowsPerSample = 1024;
+  constexpr double kClearly = 0.97;
+  const auto dense = static_cast<ptrdiff_t>(bytes);
+  double best[internal::kCopyLevels];
+  std::fill(std::begin(best), std::end(best), 1e18);
+  double lowest = 1e18, lowest_present = 1e18;
+  const CopyTable* choice_now = present;
+  for (int round = 0; round < kRounds; ++round) {
+    for (int level = 0; level <= static_cast<int>(internal::best_copy_level()); ++level) {
+      const CopyTable* table = internal::copy_table(static_cast<CopyLevel>(level));
+      const double begin = now_ns();
+      for (size_t done = 0; done < kRowsPerSample; done += rows) {
+        table->rows(bytes)(buffers.first(), 3 * dense, buffers.second(), dense, rows, bytes);
+      }
+      best[level] = std::min(best[level], now_ns() - begin);
+      if (table == present) lowest_present = best[level];
+      if (best[level] < lowest) {
+        lowest = best[level];
+        choice_now = table;
+      }
+    }
+  }
+  return lowest >= kClearly * lowest_present ? present : choice_now;
+}
+
+void measure_rows(const SampleBuffers& buffers) noexcept {
+  constexpr size_t kNearRows = 32, kFarBytes = 64 << 10, kLineBytes = 64;
+  static_assert(3 * kFarBytes / kLineBytes * kLineBytes + 3 * internal::kSegmentBytesMax * kNearRows <=
+                SampleBuffers::kBytes);
+  for (size_t bytes = 8; bytes <= internal::kSegmentBytesMax; bytes *= 2) {
+    SegmentTables& tables = choice.segments[std::bit_width(bytes)];
+    write(tables.near, fastest_rows(read(tables.near), buffers, kNearRows, bytes));
+    write(tables.far, fastest_rows(read(tables.far), buffers, kFarBytes / std::max(bytes, kLineBytes), bytes));
+  }
+}
+
 }  // namespace
 
 void copy_initialise() noexcept {
   // Without measurement AVX2 is the safer choice for all but the shortest: its loads cross half as many lines.
   const CopyLevel level = internal::best_copy_level();
   const CopyTable& table = *internal::copy_table(std::min(level, CopyLevel::kAvx2));
-  write(choice.short_segments, internal::copy_table(level));
-  write(choice.long_segments, &table);
+  for (int bits = 0; bits < kSizes; ++bits) {
+    const CopyTable* near = bits <= kBriefBits ? internal::copy_table(level) : &table;
+    write(choice.segments[bits].near, near);
+    write(choice.segments[bits].far, near);
+  }
   for (int r = 0; r < kRelations; ++r) {
     for (int bits = 0; bits < kSizes; ++bits) {
       const BodyKernel body = r == kDestinationAhead ? table.backward : table.forward;
@@ -207,22 +257,28 @@ void copy_initialise() noexcept {
     }
   }
   write(choice.streaming, table.streaming);
-  write(choice.streaming_bytes_min, default_streaming_bytes_min());
-  measure();
+  if (const SampleBuffers buffers; buffers.ready()) {
+    measure_bodies(buffers);
+    measure_rows(buffers);
+  }
+  for (int r = 0; r < kRelations; ++r) {
+    write(choice.streaming_bytes_min[r],
+          streaming_bytes_min(static_cast<Relation>(r), read(choice.body[r][kSizes - 1])));
+  }
 }
 
 void copy_strided(char* dst, const ptrdiff_t* dst_stride, const char* src, const ptrdiff_t* src_stride,
                   const size_t* count, int levels) noexcept {
-  internal::copy_strided_with(chosen_table(count[0]), dst, dst_stride, src, src_stride, count, levels);
+  internal::copy_strided_with(chosen_tables(count[0]), dst, dst_stride, src, src_stride, count, levels);
 }
 
 void copy_rows(char* dst, ptrdiff_t dst_stride, const char* src, ptrdiff_t src_stride, size_t rows,
                size_t bytes) noexcept {
-  internal::copy_rows_with(chosen_table(bytes), {dst, dst_stride, src, src_stride, rows, bytes});
+  internal::copy_rows_with(chosen_tables(bytes), {dst, dst_stride, src, src_stride, rows, bytes});
 }
 
 void copy_vector(void* const* dst, const void* const* src, size_t segments, size_t bytes, uintptr_t dst_bits) noexcept {
-  internal::copy_vector_with(chosen_table(bytes), dst, src, segments, bytes, dst_bits);
+  internal::copy_vector_with(chosen_tables(bytes), dst, src, segments, bytes, dst_bits);
 }
 
 namespace internal {

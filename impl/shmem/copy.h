@@ -94,7 +94,7 @@ inline void copy(void* dst, const void* src, size_t bytes) noexcept {
   }
 }
 
-// Chooses the copy kernels for this CPU, by a measurement of about two milliseconds.  Copies work before it too, with
+// Chooses the copy kernels for this CPU, by a measurement of about six milliseconds.  Copies work before it too, with
 // kernels for any CPU.  A repeated call measures again.
 void copy_initialise() noexcept;
 

@@ -78,9 +78,6 @@ void copy_unlike_rows(const CopyTable& table, const Rows& all) noexcept {
   }
 }
 
-// Beyond the first-level cache, segments up to this go by the narrow vectors.
-constexpr size_t kNarrowBytesMax = 384;
-
 constexpr size_t kL1Bytes = 32 << 10, kL1WayBytes = 4096, kLineBytes = 64;
 
 // True if rows at this distance compete for few places in the first-level cache.
@@ -119,25 +116,25 @@ size_t common_phase(void* const* addresses, size_t number) noexcept {
 
 }  // namespace
 
-void copy_rows_with(const CopyTable& table, const Rows& r) noexcept {
+void copy_rows_with(const SegmentTables& tables, const Rows& r) noexcept {
   constexpr size_t kRowsMin = 8;
   const auto start = reinterpret_cast<uintptr_t>(r.dst) | static_cast<uintptr_t>(r.dst_stride);
   const bool whole = r.bytes == 8 || (start % 8 == 0 && r.bytes % (r.bytes <= CopyTable::kRowBytesFine ? 4 : 8) == 0);
   if (r.bytes > kSegmentBytesMax) {
     copy_each_row(r);
   } else if (whole) {
-    const bool narrow = r.bytes <= kNarrowBytesMax && beyond_first_cache(r);
-    (narrow ? kCopySse2 : table).rows(r.bytes)(r.dst, r.dst_stride, r.src, r.src_stride, r.rows, r.bytes);
+    const CopyTable& table = beyond_first_cache(r) ? *tables.far : *tables.near;
+    table.rows(r.bytes)(r.dst, r.dst_stride, r.src, r.src_stride, r.rows, r.bytes);
   } else if (r.bytes == 4) {
     copy_column<uint32_t>(r, 0);
   } else if (r.bytes <= CopyTable::kRowBytesFine && r.rows >= kRowsMin && !beyond_first_cache(r)) {
-    copy_unlike_rows(table, r);
+    copy_unlike_rows(*tables.near, r);
   } else {
     copy_each_row(r);
   }
 }
 
-void copy_strided_with(const CopyTable& table, char* dst, const ptrdiff_t* dst_stride, const char* src,
+void copy_strided_with(const SegmentTables& tables, char* dst, const ptrdiff_t* dst_stride, const char* src,
                        const ptrdiff_t* src_stride, const size_t* count, int levels) noexcept {
   const size_t bytes = count[0];
   for (int level = 0; level <= levels; ++level) {
@@ -148,12 +145,12 @@ void copy_strided_with(const CopyTable& table, char* dst, const ptrdiff_t* dst_s
     return;
   }
   if (levels == 1) {
-    copy_rows_with(table, {dst, dst_stride[0], src, src_stride[0], count[1], bytes});
+    copy_rows_with(tables, {dst, dst_stride[0], src, src_stride[0], count[1], bytes});
     return;
   }
   size_t index[kLevelsMax] = {};
   for (;;) {
-    copy_rows_with(table, {dst, dst_stride[0], src, src_stride[0], count[1], bytes});
+    copy_rows_with(tables, {dst, dst_stride[0], src, src_stride[0], count[1], bytes});
     int level = 1;
     for (; level < levels; ++level) {
       dst += dst_stride[level];
@@ -167,21 +164,19 @@ void copy_strided_with(const CopyTable& table, char* dst, const ptrdiff_t* dst_s
   }
 }
 
-void copy_vector_with(const CopyTable& table, void* const* dst, const void* const* src, size_t segments, size_t bytes,
-                      uintptr_t dst_bits) noexcept {
+void copy_vector_with(const SegmentTables& tables, void* const* dst, const void* const* src, size_t segments,
+                      size_t bytes, uintptr_t dst_bits) noexcept {
   if (segments == 0) return;
   const size_t phase = bytes == 8 || dst_bits % 8 == 0 ? 0 : common_phase(dst, segments);
   if (phase == 8 || bytes > kSegmentBytesMax) {
     for (size_t i = 0; i < segments; ++i) copy(dst[i], src[i], bytes);
     return;
   }
-  const bool narrow = bytes <= kNarrowBytesMax && beyond_first_cache(segments, bytes);
+  const CopyTable& table = beyond_first_cache(segments, bytes) ? *tables.far : *tables.near;
   cut(
       phase, bytes, 8,
       [&](auto element, size_t offset) { copy_element<decltype(element)>(dst, src, segments, offset); },
-      [&](size_t offset, size_t words) {
-        (narrow ? kCopySse2 : table).vector(words)(dst, src, segments, offset, words);
-      });
+      [&](size_t offset, size_t words) { table.vector(words)(dst, src, segments, offset, words); });
 }
 
 }  // namespace armci::node::internal

@@ -55,10 +55,10 @@ std::vector<Candidate> candidates() {
     all.push_back({"level " + std::to_string(level),
                    [table](char* dst, const ptrdiff_t* dst_stride, const char* src, const ptrdiff_t* src_stride,
                            const size_t* count, int levels) {
-                     internal::copy_strided_with(*table, dst, dst_stride, src, src_stride, count, levels);
+                     internal::copy_strided_with({table, table}, dst, dst_stride, src, src_stride, count, levels);
                    },
                    [table](void* const* dst, const void* const* src, size_t segments, size_t bytes) {
-                     internal::copy_vector_with(*table, dst, src, segments, bytes);
+                     internal::copy_vector_with({table, table}, dst, src, segments, bytes);
                    }});
   }
   return all;

@@ -81,7 +81,11 @@ BodyKernel chosen_copy_body(const char* dst, const char* src, size_t bytes) noex
 void copy_with(BodyKernel body, char* dst, const char* src, size_t bytes) noexcept;
 
 // Segments of any size and alignment, with the given kernels where they apply.
-void copy_strided_with(const CopyTable& table, char* dst, const ptrdiff_t* dst_stride, const char* src,
+struct SegmentTables {
+  const CopyTable* near;  // where most segments are in the first-level cache
+  const CopyTable* far;   // where most are not
+};
+void copy_strided_with(const SegmentTables& tables, char* dst, const ptrdiff_t* dst_stride, const char* src,
                        const ptrdiff_t* src_stride, const size_t* count, int levels) noexcept;
 struct Rows {
   char* dst;
@@ -91,9 +95,9 @@ struct Rows {
   size_t rows;
   size_t bytes;
 };
-void copy_rows_with(const CopyTable& table, const Rows& rows) noexcept;
-void copy_vector_with(const CopyTable& table, void* const* dst, const void* const* src, size_t segments, size_t bytes,
-                      uintptr_t dst_bits = kUnknownBits) noexcept;
+void copy_rows_with(const SegmentTables& tables, const Rows& rows) noexcept;
+void copy_vector_with(const SegmentTables& tables, void* const* dst, const void* const* src, size_t segments,
+                      size_t bytes, uintptr_t dst_bits = kUnknownBits) noexcept;
 
 // Copies less than 8 bytes so that the destination gets aligned to 8, as far as `bytes` reaches; returns how many.
 inline size_t copy_head(char* dst, const char* src, size_t bytes) noexcept {
