@@ -15,6 +15,8 @@ constinit std::atomic<int> chosen{0};
 
 const internal::AccumulateTable& table_of(AccumulateLevel level) noexcept {
   switch (level) {
+    case AccumulateLevel::kAvx512Wide:
+      return internal::kAccumulateAvx512Wide;
     case AccumulateLevel::kAvx512:
       return internal::kAccumulateAvx512;
     case AccumulateLevel::kAvx2:
@@ -27,6 +29,8 @@ const internal::AccumulateTable& table_of(AccumulateLevel level) noexcept {
 bool runs_here(AccumulateLevel level) noexcept {
   __builtin_cpu_init();  // a caller may come before the constructors of the C run-time
   switch (level) {
+    case AccumulateLevel::kAvx512Wide:
+      return runs_here(AccumulateLevel::kAvx512) && __builtin_cpu_supports("avx512vbmi2");
     case AccumulateLevel::kAvx512:
       return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
              __builtin_cpu_supports("avx512vl");
@@ -38,6 +42,7 @@ bool runs_here(AccumulateLevel level) noexcept {
 }
 
 AccumulateLevel best_level() noexcept {
+  if (runs_here(AccumulateLevel::kAvx512Wide)) return AccumulateLevel::kAvx512Wide;
   if (runs_here(AccumulateLevel::kAvx512)) return AccumulateLevel::kAvx512;
   return runs_here(AccumulateLevel::kAvx2) ? AccumulateLevel::kAvx2 : AccumulateLevel::kBaseline;
 }

@@ -47,8 +47,8 @@ using AccumulateKernel = void (*)(const void* scale, const void* src, void* dst,
 [[nodiscard]] AccumulateKernel accumulate_kernel(AccType type) noexcept;
 
 // The instruction sets for which there are kernels, for the tests and for `info`.
-enum class AccumulateLevel : int { kBaseline = 0, kAvx2 = 1, kAvx512 = 2 };
-inline constexpr int kAccumulateLevels = 3;
+enum class AccumulateLevel : int { kBaseline = 0, kAvx2 = 1, kAvx512 = 2, kAvx512Wide = 3 };
+inline constexpr int kAccumulateLevels = 4;
 
 // The kernel of one instruction set, or nullptr where this CPU lacks it.
 [[nodiscard]] AccumulateKernel accumulate_kernel_at(AccumulateLevel level, AccType type) noexcept;

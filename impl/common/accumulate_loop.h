@@ -150,6 +150,30 @@ void accumulate_complex(const void* scale, const void* src, void* dst, size_t el
   }
 }
 
+// The wide kernel where source and destination lie alike within its vectors, the narrow one where each of the wide
+// loads would cross two lines.
+template <AccumulateKernel kWide, AccumulateKernel kNarrow, size_t kVectorBytes>
+void accumulate_as_they_lie(const void* scale, const void* src, void* dst, size_t elements) noexcept {
+  const auto apart = reinterpret_cast<uintptr_t>(src) - reinterpret_cast<uintptr_t>(dst);
+  (apart % kVectorBytes == 0 ? kWide : kNarrow)(scale, src, dst, elements);
+}
+
+template <typename Wide, typename Narrow, typename T>
+constexpr AccumulateKernel real_as_they_lie() {
+  return &accumulate_as_they_lie<&accumulate_real<Wide, T>, &accumulate_real<Narrow, T>, Wide::kVectorBytes>;
+}
+template <typename Wide, typename Narrow, typename T>
+constexpr AccumulateKernel complex_as_they_lie() {
+  return &accumulate_as_they_lie<&accumulate_complex<Wide, T>, &accumulate_complex<Narrow, T>, Wide::kVectorBytes>;
+}
+
+template <typename Wide, typename Narrow>
+constexpr AccumulateTable accumulate_table_of_both() {
+  return {{real_as_they_lie<Wide, Narrow, uint32_t>(), real_as_they_lie<Wide, Narrow, uint64_t>(),
+           real_as_they_lie<Wide, Narrow, float>(), real_as_they_lie<Wide, Narrow, double>(),
+           complex_as_they_lie<Wide, Narrow, float>(), complex_as_they_lie<Wide, Narrow, double>()}};
+}
+
 template <typename Isa>
 constexpr AccumulateTable accumulate_table() {
   return {{&accumulate_real<Isa, uint32_t>, &accumulate_real<Isa, uint64_t>, &accumulate_real<Isa, float>,

@@ -14,6 +14,7 @@ struct AccumulateTable {
 extern const AccumulateTable kAccumulateBaseline;
 extern const AccumulateTable kAccumulateAvx2;
 extern const AccumulateTable kAccumulateAvx512;
+extern const AccumulateTable kAccumulateAvx512Wide;
 
 }  // namespace armci::common::internal
 
