@@ -50,6 +50,11 @@ using AccumulateKernel = void (*)(const void* scale, const void* src, void* dst,
 enum class AccumulateLevel : int { kBaseline = 0, kAvx2 = 1, kAvx512 = 2, kAvx512Wide = 3 };
 inline constexpr int kAccumulateLevels = 4;
 
+[[nodiscard]] constexpr const char* accumulate_level_name(AccumulateLevel level) noexcept {
+  constexpr const char* kNames[kAccumulateLevels] = {"baseline", "AVX2", "AVX-512", "AVX-512, vectors of 64 bytes"};
+  return kNames[static_cast<int>(level)];
+}
+
 // The kernel of one instruction set, or nullptr where this CPU lacks it.
 [[nodiscard]] AccumulateKernel accumulate_kernel_at(AccumulateLevel level, AccType type) noexcept;
 

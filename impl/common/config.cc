@@ -34,7 +34,7 @@ constexpr SettingRow kRows[] = {
      &Config::stats},
     {"ARMCI_CHECK", "", "0", 0, 1,
      "Switches the costly checks on (overlap, buffers changed before wait, access modes).", &Config::check},
-    {"ARMCI_VERBOSE", "", "0", 0, 9, "1 prints at init what the library chose by itself: nodes, thread level, waiting.",
+    {"ARMCI_VERBOSE", "", "0", 0, 9, "1 prints at init what was chosen: nodes, thread level, waiting, copy and accumulate kernels.",
      &Config::verbose},
     {"ARMCI_SHM_DIR", "", "/dev/shm", 0, 0, "Directory on a memory file system that backs the memory of a node.",
      &Config::shm_dir},

@@ -108,20 +108,23 @@ Status start_observers() {
 // Settings are read on every process; a bad one anywhere is an error everywhere.
 Status read_settings(MPI_Comm parent) {
   Config settings;
+  int rank = 0;
+  ARMCI_MPI(MPI_Comm_rank(parent, &rank));
+  set_message_rank(rank);
   Status mine = load_config(&settings);
   ARMCI_RETURN_IF_ERROR(node::agree(parent, mine, "reading the environment"));
   set_config(settings);
-  int rank = 0;
-  ARMCI_MPI(MPI_Comm_rank(parent, &rank));
   if (rank == 0) warn_unknown_settings();
   return kSuccess;
 }
 
 void print_choices() {
   if (config().verbose < 1 || world().rank() != 0) return;
-  std::fprintf(stderr, "armci: %s: %d processes on %d nodes%s, MPI thread level %d, spin %d iterations\n",
+  std::fprintf(stderr, "armci: %s: %d processes, %d node(s)%s, MPI thread level %d, spin %d iterations\n",
                SelectedTransport::kTraits.name, world().size(), world().node_count(),
                world().simulated() ? " (simulated)" : "", thread_level, node::spin_iterations());
+  std::fprintf(stderr, "armci: node memory in %s\narmci: copies: %s\narmci: accumulate: %s\n", config().shm_dir.c_str(),
+               node::copy_report().c_str(), accumulate_level_name(accumulate_level()));
 }
 
 }  // namespace

@@ -302,7 +302,7 @@ const Refusal kRefusals[] = {
      [](Job& j, char* l) { return j->strided<Kind::kPut>(l, j.memory(1), rows(Job::kMemoryBytes / 2), 1, kBlocking); }},
     {"StridedBeforeTheRegion", Code::kAddress,
      [](Job& j, char* l) { return j->strided<Kind::kPut>(l, j.memory(1) + 15, rows(-8), 1, kBlocking); }},
-    {"StridedOverflow", Code::kStride,
+    {"StridedOverflow", Code::kAddress,
      [](Job& j, char* l) { return j->strided<Kind::kPut>(l, j.memory(1), rows(PTRDIFF_MAX / 2 + 1), 1, kBlocking); }},
     {"VectorOneSegmentOutside", Code::kAddress,
      [](Job& j, char* l) {

@@ -41,7 +41,7 @@ struct Extent {
   std::ptrdiff_t low;
   std::ptrdiff_t high;
 };
-// kStride when the extent does not fit into 64 bits.
+// kAddress when the extent does not fit into 64 bits.
 Status extent_of(const std::size_t* count, const std::ptrdiff_t* stride, int levels, Extent* extent);
 
 // The frequent shapes, one segment or one level of rows, without the loops; false: not one of them.

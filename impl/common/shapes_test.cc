@@ -143,7 +143,7 @@ TEST(NormaliseTest, AShapeOfMoreThanAllMemoryIsNotTakenForAnEmptyOne) {
   Strided shape;
   ASSERT_TRUE(normalise(stride, stride, count, 1, &shape).ok());
   Extent extent;
-  EXPECT_EQ(extent_of(shape.count, shape.dst_stride, shape.levels, &extent).code(), Code::kStride);
+  EXPECT_EQ(extent_of(shape.count, shape.dst_stride, shape.levels, &extent).code(), Code::kAddress);
 }
 
 TEST(NormaliseTest, AZeroCountAnywhereIsEmpty) {
@@ -239,7 +239,7 @@ TEST(ExtentTest, OverflowIsAnErrorNotAWrap) {
   Extent extent{1, 2};
   const auto refused = [&](std::size_t bytes, std::size_t repeats, std::ptrdiff_t stride) {
     const std::size_t count[] = {bytes, repeats};
-    return extent_of(count, &stride, 1, &extent).code() == Code::kStride;
+    return extent_of(count, &stride, 1, &extent).code() == Code::kAddress;
   };
   EXPECT_TRUE(refused(1, 2, kFar));
   EXPECT_TRUE(refused(8, 3, kFar / 2 + 1));

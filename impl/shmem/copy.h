@@ -24,6 +24,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace armci::node {
 
@@ -97,6 +98,9 @@ inline void copy(void* dst, const void* src, size_t bytes) noexcept {
 // Chooses the copy kernels for this CPU, by a measurement of about six milliseconds.  Copies work before it too, with
 // kernels for any CPU.  A repeated call measures again.
 void copy_initialise() noexcept;
+
+// What was chosen, as one line of text.
+std::string copy_report();
 
 // Copies a strided block: count[0] bytes per segment, count[l + 1] segments at level l, whose distances are
 // dst_stride[l] and src_stride[l] bytes (any sign; unused, so possibly NULL, at levels = 0).  levels is at most 8.

@@ -230,7 +230,7 @@ void NodeMemory::check_peers(const char* waiting_for) const {
   if (dead < 0) return;
   (void)fail(Code::kLayerBelow, "INIT-7", "process %d died while this one waited for %s; ending the job", dead,
              waiting_for);
-  common::print_failure("armci", common::last_cause());
+  common::print_failure("watching the processes", common::last_cause());
   common::die(1);
 }
 
