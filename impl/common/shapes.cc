@@ -39,7 +39,8 @@ Status extent_of(const std::size_t* count, const std::ptrdiff_t* stride, int lev
     overflow = overflow || __builtin_add_overflow(end, reach, &end);
   }
   if (overflow) {
-    return fail(Code::kAddress, "ERR-1", "the strided shape reaches over more than 2^63 bytes: check count and strides");
+    return fail(Code::kAddress, "ERR-1",
+                "the strided shape reaches over more than 2^63 bytes: check count and strides");
   }
   *extent = {low, high};
   return kSuccess;
