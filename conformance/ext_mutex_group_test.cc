@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "armcix.h"
+#include "conformance/harness/child_job.h"
 #include "conformance/harness/test.h"
 
 namespace conformance {
@@ -87,6 +88,30 @@ CLAUSE_TEST(MUTEX, MUTEX7_a_set_with_a_held_mutex_is_not_destroyed, "MUTEX-7", "
   ARMCIX_Lock_hdl(set, 1, Np() - 1);
   ARMCIX_Unlock_hdl(set, 1, Np() - 1);
   EXPECT_EQ(ARMCIX_Destroy_mutexes_hdl(set), 0);
+}
+
+// Finalize frees the sets that the program forgot; their handles are wrong ones in the next life of the library.
+CHILD_CASE(forgotten_set) {
+  MPI_Init(nullptr, nullptr);
+  Require(ARMCI_Init() == 0, "ARMCI_Init");
+  ARMCI_Group world;
+  ARMCI_Group_get_world(&world);
+  armcix_mutex_hdl_t set = ARMCIX_Create_mutexes_hdl(1, &world);
+  Require(set != nullptr, "a set of mutexes");
+  Require(ARMCI_Finalize() == 0 && ARMCI_Init() == 0, "finalize and init");
+  Require(ARMCIX_Trylock_hdl(set, 0, 0) == ARMCI_ERR_MUTEX, "a handle of the life before");
+  Require(ARMCI_Finalize() == 0, "ARMCI_Finalize");
+  MPI_Finalize();
+  Say("DONE");
+  return 0;
+}
+
+CLAUSE_TEST(MUTEX, MUTEX7_a_handle_ends_with_finalize, "MUTEX-7", "MUTEX-8", "INIT-5", DeadlineSeconds(60)) {
+  Agree();
+  if (Me() != 0) return;
+  const ChildResult result = RunChildJob(2, "forgotten_set");
+  EXPECT_EQ(result.status, 0) << result.Text();
+  EXPECT_EQ(result.Count("DONE"), 2) << result.Text();
 }
 
 CLAUSE_TEST(MUTEX, MUTEX7_trylock_never_blocks_and_tells_the_truth, "MUTEX-7", NeedsRanks(2)) {

@@ -88,6 +88,7 @@ void EmptyCalls(char* remote, char* local, int target) {
   EXPECT_EQ(ARMCI_Put(local, remote, 0, target), 0);
   EXPECT_EQ(ARMCI_Get(remote, local, 0, target), 0);
   EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_DBL, one, local, remote, 0, target), 0);
+  EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_DBL, one, local, remote + 1, 0, target), 0) << "an address that is not used";
   EXPECT_EQ(ARMCI_NbPut(local, remote, 0, target, &handle), 0);
   EXPECT_EQ(ARMCI_Wait(&handle), 0);
   EXPECT_EQ(ARMCI_NbGet(remote, local, 0, target, nullptr), 0);

@@ -47,9 +47,7 @@ Status ARMCI_Create_mutexes(int n) {
 Status ARMCI_Destroy_mutexes() {
   SelectedRuntime::MutexSet* set = nullptr;
   ARMCI_RETURN_IF_ERROR(world_mutexes(&set));
-  ARMCI_RETURN_IF_ERROR(runtime().destroy_mutexes(*set));
-  runtime().world_mutexes.reset();
-  return kSuccess;
+  return runtime().destroy_mutexes(&runtime().world_mutexes);
 }
 Status ARMCI_Lock(int mutex, int proc) {
   SelectedRuntime::MutexSet* set = nullptr;

@@ -4,6 +4,7 @@
 
 #include "armcix.h"
 #include "impl/common/entry.h"
+#include "impl/common/library.h"
 #include "impl/shmem/wait.h"
 
 // The program's name for a set of mutexes.
@@ -164,11 +165,12 @@ Valued<armcix_mutex_hdl_t> ARMCIX_Create_mutexes_hdl(int count, ARMCI_Group* han
 }
 Status ARMCIX_Destroy_mutexes_hdl(armcix_mutex_hdl_t hdl) {
   ARMCI_RETURN_IF_ERROR(check_set(hdl));
-  ARMCI_RETURN_IF_ERROR(runtime().destroy_mutexes(*hdl->set));
+  const Status status = runtime().destroy_mutexes(&hdl->set);
+  if (hdl->set != nullptr) return status;
   std::unique_lock lock(live_sets_mutex);
   live_sets.erase(hdl);
   delete hdl;
-  return kSuccess;
+  return status;
 }
 Status ARMCIX_Lock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc) {
   ARMCI_RETURN_IF_ERROR(check_set(hdl));
@@ -210,5 +212,12 @@ Status ARMCIX_Group_dup(ARMCI_Group* parent, ARMCI_Group* out) {
 
 }  // namespace
 }  // namespace armci::common::api
+
+void armci::common::forget_mutex_sets() {
+  using namespace armci::common::api;
+  std::unique_lock lock(live_sets_mutex);
+  for (armcix_mutex_hdl_t set : live_sets) delete set;
+  live_sets.clear();
+}
 
 ARMCI_API_EXTENSION(ARMCI_DEFINE_ENTRY)

@@ -172,6 +172,7 @@ Status library_finalise() {
   Status ended = runtime().finalise();
   if (status.ok()) status = ended;
   release_messages();
+  forget_mutex_sets();
   stats().finalise();
   observe_flags = 0;
   entry_gate.store(kGateDown, std::memory_order_release);

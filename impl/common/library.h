@@ -18,4 +18,7 @@ Status library_finalise();
 bool library_initialised();
 int library_thread_level();
 
+// The handles of mutex sets that the program still has mean nothing any more.
+void forget_mutex_sets();
+
 }  // namespace armci::common

@@ -33,8 +33,9 @@ struct Region {
     Key key;
     Region* region = nullptr;  // set by RegionTable::insert
   };
-  std::int64_t id = 0;      // the same on all members, never used again
-  int group = 0;            // serial of the group that allocated it
+  std::int64_t id = 0;  // the same on all members, never used again
+  static constexpr int kAttached = -1;
+  int group = 0;  // serial of the group that allocated it, or kAttached: a process reached out for it by itself
   std::vector<Part> parts;  // by group rank; bytes == 0 and base == nullptr: nothing there [MEM-2]
   AccessMode mode = AccessMode::kDefault;
   void* block = nullptr;  // node memory behind the parts of this node; given back by the node's master
@@ -56,8 +57,12 @@ class RegionTable {
     touch();
   }
 
+  // A region that is there already stays, and is returned. One that only a process's own attaching put there goes when
+  // its addresses are another region's now: its owner has freed it.
   RegionType* insert(std::unique_ptr<RegionType> region) {
     std::unique_lock lock(mutex_);
+    if (auto found = by_id_.find(region->id); found != by_id_.end()) return found->second.get();
+    for (const Part& part : region->parts) drop_attached(part);
     RegionType* raw = region.get();
     for (Part& part : raw->parts) {
       if (part.bytes == 0) continue;
@@ -74,18 +79,7 @@ class RegionTable {
 
   std::unique_ptr<RegionType> remove(std::int64_t id) {
     std::unique_lock lock(mutex_);
-    auto found = by_id_.find(id);
-    if (found == by_id_.end()) return nullptr;
-    std::unique_ptr<RegionType> region = std::move(found->second);
-    by_id_.erase(found);
-    for (const Part& part : region->parts) {
-      if (part.bytes == 0) continue;
-      std::erase_if(by_proc_[static_cast<std::size_t>(part.proc)],
-                    [&](const Entry& entry) { return entry.part == &part; });
-      live_bytes_ -= part.bytes;
-    }
-    touch();
-    return region;
+    return remove_locked(id);
   }
 
   // The part of `proc` that holds all of [address, address + bytes) when this thread used it lately, else nullptr; also
@@ -157,6 +151,33 @@ class RegionTable {
   }
   static Hit& hit_for(int proc, const void* address) {
     return hits_[(static_cast<std::uintptr_t>(proc) ^ (reinterpret_cast<std::uintptr_t>(address) >> 21)) % kHits];
+  }
+
+  std::unique_ptr<RegionType> remove_locked(std::int64_t id) {
+    auto found = by_id_.find(id);
+    if (found == by_id_.end()) return nullptr;
+    std::unique_ptr<RegionType> region = std::move(found->second);
+    by_id_.erase(found);
+    for (const Part& part : region->parts) {
+      if (part.bytes == 0) continue;
+      std::erase_if(by_proc_[static_cast<std::size_t>(part.proc)],
+                    [&](const Entry& entry) { return entry.part == &part; });
+      live_bytes_ -= part.bytes;
+    }
+    touch();
+    return region;
+  }
+
+  // Removes the attached regions that overlap `part`.
+  void drop_attached(const Part& part) {
+    if (part.bytes == 0) return;
+    std::vector<std::int64_t> stale;
+    for (const Entry& entry : by_proc_[static_cast<std::size_t>(part.proc)]) {
+      const Part& other = *entry.part;
+      const bool overlap = other.base < part.base + part.bytes && part.base < other.base + other.bytes;
+      if (overlap && other.region->group == RegionType::kAttached) stale.push_back(other.region->id);
+    }
+    for (std::int64_t id : stale) remove_locked(id);
   }
 
   static bool before(const Entry& a, const Entry& b) { return a.base < b.base; }

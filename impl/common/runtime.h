@@ -94,7 +94,7 @@ class Runtime {
   // --- start and end (runtime_lifecycle.inc.h)
   Status initialise(MPI_Comm parent);
   Status finalise();
-  // After a failed initialise: drops what it had got hold of, without talking to anybody.
+  // After an init that failed on some process: drops what this one had got hold of. Called by all of them.
   void abandon();
   const RegionUsage& region_usage() const { return region_usage_; }
   // For the watchdog, which takes no lock: operations under way, and whether stores to a process await a fence.
@@ -148,7 +148,8 @@ class Runtime {
 
   // --- mutexes (runtime_mutex.inc.h)
   Status create_mutexes(Group& group, int count, std::unique_ptr<MutexSet>* out);
-  Status destroy_mutexes(MutexSet& set);
+  // Resets *set, whatever it returns, unless a mutex is held.
+  Status destroy_mutexes(std::unique_ptr<MutexSet>* set);
   Status lock(MutexSet& set, int mutex, int group_rank);
   Status try_lock(MutexSet& set, int mutex, int group_rank, bool* taken);
   Status unlock(MutexSet& set, int mutex, int group_rank);
@@ -288,6 +289,7 @@ class Runtime {
   RegionTable<Key> regions_;
   HandleTable<Completion> handles_;
   RegionType* service_ = nullptr;
+  bool transport_started_ = false;
   std::vector<char> same_node_;                             // by absolute id
   std::vector<Owed> owed_;                                  // by absolute id
   std::vector<std::atomic<std::uint32_t>> notifications_;   // by absolute id: consumed by notify_wait

@@ -67,6 +67,7 @@ void Runtime<T>::prepare(const World& here) {
   regions_.initialise(size_);
   region_usage_ = RegionUsage();
   handles_.clear();
+  held_.clear();
   same_node_.assign(static_cast<std::size_t>(size_), 0);
   for (int proc = 0; proc < size_; ++proc) same_node_[static_cast<std::size_t>(proc)] = here.same_node(proc);
   owed_ = std::vector<Owed>(static_cast<std::size_t>(size_));
@@ -94,6 +95,7 @@ Status Runtime<T>::initialise(MPI_Comm parent) {
   prepare(here);
   ARMCI_RETURN_IF_ERROR(groups().initialise(here.comm()));
   ARMCI_RETURN_IF_ERROR(furnish(groups().world()));
+  transport_started_ = true;
   ARMCI_RETURN_IF_ERROR(node::agree(here.comm(), transport_.initialise(here), "starting the transport"));
   const std::size_t service_bytes = sizeof(Service) + static_cast<std::size_t>(size_) * sizeof(NotifyCell);
   ARMCI_RETURN_IF_ERROR(allocate_region(groups().world(), static_cast<std::int64_t>(service_bytes), &service_));
@@ -103,6 +105,9 @@ Status Runtime<T>::initialise(MPI_Comm parent) {
 
 template <class T>
 void Runtime<T>::abandon() {
+  if (transport_started_) transport_.finalise();
+  transport_started_ = false;
+  service_ = nullptr;
   groups().finalise();
   node::node_memory().detach();
   world().finalise();
@@ -119,6 +124,7 @@ Status Runtime<T>::finalise() {
   for (std::int64_t id : regions_.ids()) dispose(regions_.remove(id), false);
   service_ = nullptr;
   transport_.finalise();
+  transport_started_ = false;
   handles_.clear();
   const int left = MPI_Barrier(world().comm());
   if (left != MPI_SUCCESS && status.ok()) status = fail_mpi(left, "MPI_Barrier");

@@ -45,13 +45,13 @@ Status Runtime<T>::memattach(const armci_meminfo_t& info, void** address) {
   std::memcpy(&ticket, info.idlist, sizeof ticket);
   ARMCI_RETURN_IF_ERROR(check_proc(info.cpid));
   *address = info.armci_addr;
-  if (regions_.by_id(ticket.id) != nullptr) return kSuccess;
+  if (regions_.by_id(ticket.id) != nullptr) return kSuccess;  // spares the usual call the work below
   if (info.armci_addr == nullptr || info.size == 0) {
     return fail(Code::kArgument, "ERR-1", "argument info describes no memory: fill it with ARMCI_Memget");
   }
   auto region = std::make_unique<RegionType>();
   region->id = ticket.id;
-  region->group = -1;
+  region->group = RegionType::kAttached;
   region->parts.push_back({info.cpid, info.armci_addr, info.size, ticket.key});
   regions_.insert(std::move(region));
   return kSuccess;

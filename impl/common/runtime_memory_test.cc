@@ -156,7 +156,7 @@ TEST_F(RuntimeMemoryTest, MutexesThatCannotBeRegisteredDoNotExist) {
   ASSERT_TRUE(runtime_.create_mutexes(everybody(), 3, &set).ok());
   EXPECT_TRUE(runtime_.lock(*set, 2, 0).ok());
   EXPECT_TRUE(runtime_.unlock(*set, 2, 0).ok());
-  EXPECT_TRUE(runtime_.destroy_mutexes(*set).ok());
+  EXPECT_TRUE(runtime_.destroy_mutexes(&set).ok());
   EXPECT_EQ(runtime_.regions().count(), regions_);
 }
 

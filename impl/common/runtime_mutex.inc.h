@@ -33,7 +33,9 @@ Status Runtime<T>::create_mutexes(Group& group, int count, std::unique_ptr<Mutex
     // All bits zero is a free mutex in both forms.
     std::memset(set->region->parts[static_cast<std::size_t>(group.rank())].base, 0, static_cast<std::size_t>(bytes));
   }
-  ARMCI_RETURN_IF_ERROR(barrier(group));
+  // Nobody locks before all are free. Not a barrier, whose fence may fail on one process alone.
+  std::vector<int> ready(static_cast<std::size_t>(group.size()));
+  ARMCI_RETURN_IF_ERROR(gather(group, 1, ready.data()));
   ++group.mutex_sets;
   *out = std::move(set);
   return kSuccess;
@@ -48,8 +50,8 @@ int Runtime<T>::find_held(const MutexSet& set) const {
     if (cpu_atomics(rank_)) {
       if (!node::mutex_is_free(reinterpret_cast<const node::NodeMutex*>(place))) return m;
     } else {
-      const auto* words = reinterpret_cast<const TicketWords*>(place);
-      if (words->next != words->serving) return m;
+      auto* words = const_cast<TicketWords*>(reinterpret_cast<const TicketWords*>(place));
+      if (std::atomic_ref(words->next).load() != std::atomic_ref(words->serving).load()) return m;
     }
   }
   return -1;
@@ -57,7 +59,8 @@ int Runtime<T>::find_held(const MutexSet& set) const {
 
 // Only after the barrier is a mutex that is held one that its holder has forgotten.
 template <class T>
-Status Runtime<T>::destroy_mutexes(MutexSet& set) {
+Status Runtime<T>::destroy_mutexes(std::unique_ptr<MutexSet>* mutexes) {
+  MutexSet& set = **mutexes;
   Group& group = *set.group;
   const Status fenced = barrier(group);
   std::vector<int> held(static_cast<std::size_t>(group.size()));
@@ -68,6 +71,7 @@ Status Runtime<T>::destroy_mutexes(MutexSet& set) {
     }
   }
   if (set.region != nullptr) dispose(regions_.remove(set.region->id), group.is_master());
+  mutexes->reset();
   if (--group.mutex_sets == 0 && group.forgotten()) ARMCI_RETURN_IF_ERROR(dissolve(group));
   return fenced;
 }

@@ -91,7 +91,8 @@ template <Kind kind>
 [[gnu::always_inline]] inline Status Runtime<T>::contiguous(const void* src, void* dst, std::size_t bytes, int proc,
                                                             How how, AccSpec acc) {
   if constexpr (kind == Kind::kAcc) {
-    ARMCI_RETURN_IF_ERROR(check_accumulate(acc, "bytes", bytes, dst, reinterpret_cast<std::uintptr_t>(dst)));
+    const auto alignment = bytes == 0 ? 0 : reinterpret_cast<std::uintptr_t>(dst);  // no bytes, no address [XFER-3]
+    ARMCI_RETURN_IF_ERROR(check_accumulate(acc, "bytes", bytes, dst, alignment));
   }
   const Part* part = regions_.find_recent(proc, kind == Kind::kGet ? src : dst, bytes);
   const void* local = kind == Kind::kGet ? dst : src;
@@ -157,7 +158,7 @@ template <Kind kind>
   }
   ARMCI_RETURN_IF_ERROR(check_proc(proc));
   if constexpr (kind == Kind::kAcc) {
-    auto alignment = reinterpret_cast<std::uintptr_t>(dst);
+    auto alignment = shape.empty() ? 0 : reinterpret_cast<std::uintptr_t>(dst);
     for (int l = 0; l < shape.levels; ++l) alignment |= static_cast<std::uintptr_t>(shape.dst_stride[l]);
     ARMCI_RETURN_IF_ERROR(check_accumulate(acc, "count[0]", shape.count[0], dst, alignment));
   }
@@ -253,7 +254,9 @@ Status Runtime<T>::vector(const Segments* list, std::size_t length, int proc, Ho
     if constexpr (kind == Kind::kAcc) {
       ARMCI_RETURN_IF_ERROR(check_accumulate(acc, "iov[].bytes", segments.bytes, segments.dst[0], dst_bits));
     }
-    if (observe_flags != 0 && !how.blocking) watch_vector_buffer({how.handle, proc}, kind == Kind::kGet, segments);
+  }
+  for (std::size_t d = 0; observe_flags != 0 && !how.blocking && d < length; ++d) {
+    if (list[d].bytes != 0) watch_vector_buffer({how.handle, proc}, kind == Kind::kGet, list[d]);
   }
   // With one descriptor, the usual number, what was found out about it need not be found out again.
   return move_vector<kind>(list, length, length == 1 ? dst_bits : node::kUnknownBits, proc, how, acc);

@@ -14,7 +14,8 @@
 //
 //   Status initialise(const World&)      Collective, after node memory is attached. Refuses with a sentence what it
 //                                        cannot do here (kUnsupported).
-//   void finalise()                      Collective; nothing is under way any more.
+//   void finalise()                      Collective; nothing is under way any more. Follows every initialise, also one
+//                                        that failed, here or on another process.
 //   Status register_memory(void* base, size_t bytes, Key*)
 //                                        Local. `base` lies in node memory, committed. May fail with kMemory; the
 //                                        allocation is then undone on all processes.
