@@ -11,9 +11,11 @@ extern "C" {
 /* Reads and updates one int or long (op with _LONG) at remote address prem of proc in one atomic step. ploc, local,
  * receives the value before. ARMCI_FETCH_AND_ADD(_LONG) adds extra; ARMCI_SWAP(_LONG) stores the value that was in
  * *ploc and ignores extra. Atomic against every RMW on that location, by anyone; not against put, accumulate or direct
- * stores. Wraps in two's complement. Local, blocking, T-any; no action by proc. Errors: ARMCI_ERR_TYPE (op),
- * ARMCI_ERR_ALIGNMENT (prem). Ordering: after the caller's earlier blocking stores to proc; a later get of the caller
- * sees it. All RMW on one location are linearizable. Clauses: RMW-1 to RMW-6. Source: [ARMCI 3.3]. */
+ * stores. Wraps in two's complement. Local, blocking, T-any; no action by proc.
+ * Errors: ARMCI_ERR_TYPE (op), ARMCI_ERR_ALIGNMENT (prem).
+ * Ordering: after the caller's earlier blocking stores to proc; a later get of the caller sees it. All RMW on one
+ * location are linearizable.
+ * Clauses: RMW-1 to RMW-6. Source: [ARMCI 3.3]. */
 int ARMCI_Rmw(int op, void *ploc, void *prem, int extra, int proc);
 
 /* Creates the program's set of mutexes: n at this process (n may differ and be 0), named (mutex, proc), all free. One

@@ -68,7 +68,8 @@ void ARMCI_GroupFence(ARMCI_Group *group);
 
 /* ARMCI_AllFence by all processes, then a barrier. Collective over the world, blocking, T-collective.
  * Ordering: every store issued by any process before its call is visible to every process on return, by get and by
- * load. Clauses: FENCE-4. Source: [ARMCI 2.3]. */
+ * load.
+ * Clauses: FENCE-4. Source: [ARMCI 2.3]. */
 void ARMCI_Barrier(void);
 
 /* May help outstanding operations along. Never needed. Local, not blocking.

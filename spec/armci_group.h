@@ -24,8 +24,8 @@ void ARMCI_Group_create(int n, int *pids, ARMCI_Group *out);
 void ARMCI_Group_create_child(int n, int *pids, ARMCI_Group *out, ARMCI_Group *parent);
 
 /* Frees the group; its memory must be freed before, mutex sets of it may live on. Called by all members, blocking; a
- * process that is not a member may call it too. The world cannot be freed. Clauses: GROUP-1, GROUP-2. Source:
- * [ARMCI 3.6]. */
+ * process that is not a member may call it too. The world cannot be freed.
+ * Clauses: GROUP-1, GROUP-2. Source: [ARMCI 3.6]. */
 void ARMCI_Group_free(ARMCI_Group *group);
 
 /* The caller's group rank in *rank, -1 when it is not a member (and that is ARMCI_OK).

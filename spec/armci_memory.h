@@ -15,15 +15,16 @@ extern "C" {
 /* Allocates a region: `bytes` of this process's own part; sizes may differ and be 0. ptr has an entry per process; on
  * return ptr[p] is the remote address of p's part on every process, NULL where p asked for 0. On the caller's node
  * ptr[p] can be loaded and stored directly. Contents are unspecified. The array is the caller's; on an error it is
- * unchanged. Collective, blocking, T-collective. Errors: ARMCI_ERR_LENGTH (negative), ARMCI_ERR_MEMORY (what ran out,
- * and how to raise it). Ordering: no process returns before all have called. Clauses: MEM-1 to MEM-5, MEM-8, MEM-12.
- * Source: [ARMCI 3.5]. */
+ * unchanged. Collective, blocking, T-collective.
+ * Errors: ARMCI_ERR_LENGTH (negative), ARMCI_ERR_MEMORY (what ran out, and how to raise it).
+ * Ordering: no process returns before all have called.
+ * Clauses: MEM-1 to MEM-5, MEM-8, MEM-12. Source: [ARMCI 3.5]. */
 int ARMCI_Malloc(void *ptr[], armci_size_t bytes);
 
 /* Frees the region whose own part starts at ptr; NULL where that part is empty. First completes what is outstanding on
  * the region; direct access by load and store must have ended on all processes. Regions may be freed in any order.
  * Collective, blocking, T-collective.
- * Errors: ARMCI_ERR_ADDRESS (not a base address of the caller, or freed already).
+ * Errors: ARMCI_ERR_ADDRESS (not a base address of the caller, or freed already), ARMCI_ERR_GROUP (a group's region).
  * Ordering: no process returns before all have called and their stores to the region are complete.
  * Clauses: MEM-6, MEM-7, CMPL-8. Source: [ARMCI 3.5]. */
 int ARMCI_Free(void *ptr);
@@ -34,7 +35,7 @@ int ARMCI_Free(void *ptr);
 void *ARMCI_Malloc_local(armci_size_t bytes);
 
 /* Frees memory of ARMCI_Malloc_local; no operation may be using it. NULL is fine. Local.
- * Errors: ARMCI_ERR_ADDRESS (did not come from ARMCI_Malloc_local, where that can be told).
+ * Errors: ARMCI_ERR_ADDRESS (not from ARMCI_Malloc_local, or freed already).
  * Clauses: MEM-9. Source: [ARMCI 3.5]. */
 int ARMCI_Free_local(void *ptr);
 
@@ -107,8 +108,9 @@ void ARMCI_Set_shm_limit(unsigned long bytes);
 void ARMCI_Access_begin(void *ptr);
 
 /* Ends what ARMCI_Access_begin opened: the caller's stores are visible to every process by get, and on the node by
- * load. Local. Ordering: release; the caller's earlier loads and stores are not moved after it. Clauses: DLA-1. Source:
- * [AMPI V-E]. */
+ * load. Local.
+ * Ordering: release; the caller's earlier loads and stores are not moved after it.
+ * Clauses: DLA-1. Source: [AMPI V-E]. */
 void ARMCI_Access_end(void *ptr);
 
 #ifdef __cplusplus

@@ -50,8 +50,8 @@ int ARMCI_Initialized(void);
  * Clauses: INIT-2, INIT-5, CMPL-8. Source: [ARMCI 3]. */
 int ARMCI_Finalize(void);
 
-/* Releases the system resources (shared memory, files) of the caller, for use before an abort. The library cannot be
- * used afterwards. Local, not blocking; may be called more than once, and when init has not run.
+/* Releases the system resources of the caller that would outlive it, for use before an abort; the watchdog stops, and
+ * shared memory has no name and goes with its processes. The library cannot be used afterwards. Local, not blocking; may be called more than once, and when init has not run.
  * Clauses: INIT-6. Source: [98]. */
 void ARMCI_Cleanup(void);
 

@@ -271,6 +271,7 @@ void ARMCIX_Unlock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc);
 
 /* Splits a group: the members with the same color >= 0 make a new one, ordered by key, then by rank in the parent. A
  * negative color gives a group the caller is not in. Collective over parent, blocking, T-collective.
+ * Errors: ARMCI_ERR_GROUP (parent), ARMCI_ERR_NULL (out), ARMCI_ERR_MEMORY.
  * Clauses: GROUP-3. Source: [here]. */
 int ARMCIX_Group_split(ARMCI_Group *parent, int color, int key, ARMCI_Group *out);
 
@@ -285,8 +286,8 @@ int ARMCIX_Group_dup(ARMCI_Group *parent, ARMCI_Group *out);
 int ARMCIX_Progress(void);
 
 /* An address through which the caller can load and store remote address addr of proc, or NULL when there is none or
- * addr lies in no region of proc (which is no error). Valid until the region is freed. Not blocking. Clauses: EXT-5,
- * MEM-4. Source: [here]. */
+ * addr lies in no region of proc (which is no error). Valid until the region is freed. Not blocking.
+ * Clauses: EXT-5, MEM-4. Source: [here]. */
 void *ARMCIX_Ptr(int proc, const void *addr);
 
 /* Promises what the program will do with the region whose own part starts at base (NULL where that is empty). The

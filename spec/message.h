@@ -8,9 +8,9 @@
  *  M3  Roots are absolute ids of a process in the scope, in the group forms too.
  *  M4  Collectives are blocking and T-collective. Buffers are the caller's again on return; len is in bytes, n in
  *      elements. They are no fences: one-sided stores are made visible by ARMCI_Barrier or a fence before the message.
- *  M5  Operators: "+", "*", "max", "min", "absmax", "absmin" (largest and smallest absolute value). The result of a sum
- * or product of floating point numbers may differ in rounding from run to run, not from process to process. M6 Clauses:
- * MSG-1 for all calls; further ones are named. Source: [98].
+ *  M5  Operators: "+", "*", "max", "min", "absmax", "absmin" (largest and smallest absolute value). The result of a
+ *      sum or product of floating point numbers may differ in rounding from run to run, not from process to process.
+ *  M6  Clauses: MSG-1 for all calls; further ones are named. Source: [98].
  *
  * Messages never match those of the program's own MPI calls [INIT-4].
  */

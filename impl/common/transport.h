@@ -35,6 +35,10 @@
 //                                        (remote completion), without help of the target's program [FENCE-3].
 //   void progress()                      Advances whatever needs this process's CPU; never blocks.
 //
+// What put and atomic64 wrote, the owner sees by plain loads once it is remotely complete, and they see what the owner
+// stored: mutexes, counters and notifications live in registered memory [DLA-1]. A Completion may be dropped after a
+// flush or after finalise without a last test().
+//
 // All members return errors with the layer's own text, the call and the peer recorded by fail() [ERR-3]. All may be
 // called by several threads when the thread level is MPI_THREAD_MULTIPLE.
 //

@@ -42,7 +42,7 @@ class World {
   // True when every process of the world shares memory (whatever node size is simulated).
   bool one_machine() const { return machine_count_ == 1; }
   bool simulated() const { return simulated_; }
-  // CPUs that this process may use on its machine and the processes that share them: decides how long waits spin.
+  // Processes on this machine: decides how long waits spin.
   int machine_processes() const { return machine_processes_; }
 
  private:
