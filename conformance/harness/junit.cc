@@ -33,13 +33,14 @@ std::string Escaped(const std::string& text) {
 }
 
 void WriteProperty(std::ofstream& out, const char* indent, const std::string& name, const std::string& value) {
-  out << indent << "<property name=\"" << name << "\" value=\"" << Escaped(value) << "\"/>\n";
+  out << indent << "<property name=\"" << Escaped(name) << "\" value=\"" << Escaped(value) << "\"/>\n";
 }
 
 void WriteCase(std::ofstream& out, const TestResult& result) {
   out << "  <testcase classname=\"" << result.suite << "\" name=\"" << result.name << "\" time=\"" << result.seconds
       << "\">\n    <properties>\n";
   for (const std::string& clause : result.clauses) WriteProperty(out, "      ", "clause", clause);
+  for (const auto& [key, value] : result.facts) WriteProperty(out, "      ", key, value);
   out << "    </properties>\n";
   if (result.verdict == Verdict::kSkipped) out << "    <skipped message=\"" << Escaped(result.message) << "\"/>\n";
   if (result.verdict == Verdict::kFailed) {

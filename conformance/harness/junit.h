@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "conformance/harness/facts.h"
+
 namespace conformance {
 
 enum class Verdict { kPassed, kFailed, kSkipped };
@@ -17,6 +19,7 @@ struct TestResult {
   double seconds = 0;
   std::string message;  // failures of all ranks, or the reason of a skip
   std::string rerun;
+  Facts facts;  // of all ranks
 };
 
 // Facts about the run, written as properties of the test suite.

@@ -136,10 +136,10 @@ bool Runner::RunsInThisIteration(const TestCase& test) const {
 void Runner::Run(const TestCase& test) {
   if (!RunsInThisIteration(test)) return;
   Session& session = TheSession();
-  TestResult result{test.suite, test.name, test.spec.clauses, Verdict::kPassed, 0, Obstacle(test), RerunLine(test)};
+  TestResult result{test.suite, test.name, test.spec.clauses, Verdict::kPassed, 0, Obstacle(test), RerunLine(test), {}};
   if (!result.message.empty()) {
     result.verdict = Verdict::kSkipped;
-    return Report(std::move(result));
+    return Conclude(std::move(result));
   }
   if (Me() == 0) {
     // Whoever reads the log of a job that died without a word learns which test it died in.
@@ -158,38 +158,32 @@ void Runner::Run(const TestCase& test) {
   watchdog_->Disarm();
   SetCrashContext("after " + test.FullName(), result.rerun);
 
-  const int mine = failures_.empty() ? 0 : 1;
-  int any = 0;
-  MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, session.agreement);
-  if (any != 0) {
+  // Most tests have neither failures nor facts, and then nothing more is exchanged.
+  const int mine[] = {failures_.empty() ? 0 : 1, session.facts.empty() ? 0 : 1};
+  int any[] = {0, 0};
+  MPI_Allreduce(mine, any, 2, MPI_INT, MPI_MAX, session.agreement);
+  if (any[1] != 0) result.facts = GatherFacts(session.facts, session.agreement);
+  if (any[0] != 0) {
     result.verdict = Verdict::kFailed;
     result.message = GatherFailures();
   } else if (!session.skip_reason.empty()) {
     result.verdict = Verdict::kSkipped;
     result.message = session.skip_reason;
   }
-  Report(std::move(result));
+  Conclude(std::move(result));
 }
 
 std::string Runner::GatherFailures() const {
   std::string mine;
   for (const std::string& failure : failures_) mine += failure + '\0';
-  int length = static_cast<int>(mine.size());
-  std::vector<int> lengths(static_cast<std::size_t>(Np()));
-  MPI_Comm comm = TheSession().agreement;
-  MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, comm);
-  std::vector<int> offsets(lengths.size() + 1, 0);
-  for (std::size_t i = 0; i < lengths.size(); ++i) offsets[i + 1] = offsets[i] + lengths[i];
-  std::string all(static_cast<std::size_t>(offsets.back()), ' ');
-  MPI_Gatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR, 0, comm);
-  if (Me() != 0) return "";
+  const std::vector<std::string> texts = GatherTexts(mine, TheSession().agreement);
 
   // The same failure on several ranks is shown once.
   std::vector<std::pair<std::string, std::string>> by_text;
-  for (std::size_t rank = 0; rank < lengths.size(); ++rank) {
-    for (int at = offsets[rank]; at < offsets[rank + 1];) {
-      const std::string text(all.c_str() + at);
-      at += static_cast<int>(text.size()) + 1;
+  for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+    for (std::size_t at = 0; at < texts[rank].size();) {
+      const std::string text(texts[rank].c_str() + at);
+      at += text.size() + 1;
       auto known = std::find_if(by_text.begin(), by_text.end(), [&](const auto& entry) { return entry.first == text; });
       if (known == by_text.end()) {
         by_text.emplace_back(text, std::to_string(rank));
@@ -203,7 +197,7 @@ std::string Runner::GatherFailures() const {
   return message;
 }
 
-void Runner::Report(TestResult result) {
+void Runner::Conclude(TestResult result) {
   const char* word = "PASS";
   switch (result.verdict) {
     case Verdict::kPassed:
@@ -219,6 +213,9 @@ void Runner::Report(TestResult result) {
       break;
   }
   if (Me() == 0) {
+    for (const auto& [key, value] : result.facts) {
+      std::printf("INFO  %s.%s  %s = %s\n", result.suite.c_str(), result.name.c_str(), key.c_str(), value.c_str());
+    }
     std::printf("%s  %s.%s  [%s]  %.3f s%s%s\n", word, result.suite.c_str(), result.name.c_str(),
                 Joined(result.clauses).c_str(), result.seconds, result.verdict == Verdict::kSkipped ? "  " : "",
                 result.verdict == Verdict::kSkipped ? result.message.c_str() : "");

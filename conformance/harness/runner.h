@@ -39,7 +39,8 @@ class Runner {
   std::string Obstacle(const TestCase& test) const;
   // All ranks' failures as text, on rank 0.
   std::string GatherFailures() const;
-  void Report(TestResult result);
+  // Counts and prints the verdict.
+  void Conclude(TestResult result);
   std::string RerunLine(const TestCase& test) const;
 
   Watchdog* const watchdog_;

@@ -118,6 +118,15 @@ bool AllAgreeOn(bool mine) {
   return out == 1;
 }
 
+void Report(const std::string& key, const std::string& value) {
+  const auto one_line = [](const std::string& text) {
+    std::string line(text.c_str());
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    return line;
+  };
+  AddFact(&TheSession().facts, one_line(key), one_line(value));
+}
+
 bool WaitUntil(const std::function<bool()>& condition, const std::string& what, double seconds) {
   const double limit = seconds > 0 ? seconds : 0.6 * TheSession().deadline_s;
   const double start = SharedClock();
@@ -157,6 +166,7 @@ void BeginTest(const std::string& full_name, double deadline_s) {
   session.my_rng = Rng(base + 0x632BE59BD9B4E019u * (static_cast<std::uint64_t>(session.rank) + 1));
   session.departing = false;
   session.skip_reason.clear();
+  session.facts.clear();
   session.deadline_s = deadline_s;
 }
 

@@ -62,6 +62,11 @@ void Sync(const std::source_location& where = std::source_location::current());
 // True if `mine` is true on every rank (collective).
 bool AllAgreeOn(bool mine);
 
+// Attaches a fact to the running test: a line `INFO  Name  key = value` and a property in the JUnit file. Keys with the
+// prefix `outcome.` count something, add up over all calls and ranks, and may be given on any rank; of other keys the
+// last value on rank 0 is taken. A key has no " = " in it; line ends become blanks.
+void Report(const std::string& key, const std::string& value);
+
 // Waits for a condition that another rank brings about; yields between looks. Returns false, with a failure recorded,
 // after `seconds` (default: well below the deadline), so that a lost message is a failed test and not a hung job.
 bool WaitUntil(const std::function<bool()>& condition, const std::string& what, double seconds = 0);

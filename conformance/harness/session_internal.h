@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "conformance/harness/facts.h"
 #include "conformance/harness/options.h"
 #include "conformance/harness/session.h"
 
@@ -28,6 +29,7 @@ struct Session {
   Rng shared_rng{0};
   bool departing = false;
   std::string skip_reason;
+  Facts facts;
 };
 
 Session& TheSession();

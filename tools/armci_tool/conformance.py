@@ -24,6 +24,7 @@ DEFAULT_DEADLINE_S = 30.0
 DEATH_LINES = 80
 
 _BEGIN = re.compile(r"^RUN   (\S+)$")
+_FACT = re.compile(r"^INFO  (\S+)  (.+?) = (.*)$")
 _VERDICT = re.compile(r"^(PASS|FAIL|SKIP)  (\S+)  \[[^\]]*\]  (\d+(?:\.\d+)?) s(?:  (.*))?$")
 _END = re.compile(r"^\d+ passed, \d+ failed, \d+ skipped \(np ")
 _SEED = re.compile(r"\bseed (\d+)$")
@@ -68,13 +69,18 @@ class SuiteLog:
     # the line that its test began.
     recent: deque[str] = field(default_factory=lambda: deque(maxlen=DEATH_LINES))
     _failed: Optional[Case] = None
+    # Of the test whose verdict is to come.
+    _facts: list[tuple[str, str]] = field(default_factory=list)
 
     def feed(self, line: str) -> None:
         """Takes the next line of output."""
         if begin := _BEGIN.match(line):
             self._close_failure()
+            self._facts = []
             self.running = begin.group(1)
             self.on_test(self.running)
+        elif fact := _FACT.match(line):
+            self._facts.append((fact.group(2), fact.group(3)))
         elif verdict := _VERDICT.match(line):
             self._close_failure()
             self._judge(verdict.group(1), verdict.group(2), float(verdict.group(3)), verdict.group(4) or "")
@@ -92,7 +98,8 @@ class SuiteLog:
         self._close_failure(keep_lines=True)
 
     def _judge(self, word: str, name: str, seconds: float, text: str) -> None:
-        case = Case(name, _OUTCOMES[word], seconds, text)
+        case = Case(name, _OUTCOMES[word], seconds, text, tuple(self._facts))
+        self._facts = []
         self.cases[name] = case
         self.running = ""
         if case.outcome == FAILED:

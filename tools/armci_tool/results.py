@@ -20,6 +20,8 @@ class Case:
     outcome: str
     seconds: float = 0.0
     detail: str = ""
+    # What the test reported about itself, by key.
+    facts: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass
@@ -64,16 +66,17 @@ def read_junit(path: Path) -> list[Case]:
 def _case(element: ElementTree.Element) -> Case:
     name = ".".join(part for part in (element.get("classname"), element.get("name")) if part)
     seconds = float(element.get("time") or 0)
+    facts = tuple((fact.get("name", ""), fact.get("value", "")) for fact in element.findall("properties/property"))
     problems = [child for child in element if child.tag in ("failure", "error")]
     if problems:
         detail = "\n".join((child.text or child.get("message") or "").strip() for child in problems)
-        return Case(name, FAILED, seconds, detail)
+        return Case(name, FAILED, seconds, detail, facts)
     skipped = element.find("skipped")
     if skipped is not None:
-        return Case(name, SKIPPED, seconds, skipped.get("message") or (skipped.text or "").strip())
+        return Case(name, SKIPPED, seconds, skipped.get("message") or (skipped.text or "").strip(), facts)
     if element.get("status") == "notrun" or element.get("result") == "suppressed":
         return Case(name, SKIPPED, seconds, "disabled or filtered out")
-    return Case(name, PASSED, seconds)
+    return Case(name, PASSED, seconds, facts=facts)
 
 
 def write_junit(path: Path, steps: Sequence[Step]) -> None:
@@ -87,12 +90,20 @@ def write_junit(path: Path, steps: Sequence[Step]) -> None:
             classname, _, name = case.name.rpartition(".")
             element = ElementTree.SubElement(suite, "testcase", classname=classname or step.name, name=name,
                                              time=f"{case.seconds:.3f}")
+            _write_facts(element, case.facts)
             if case.outcome == FAILED:
                 ElementTree.SubElement(element, "failure", message=_first_line(case.detail)).text = _xml(case.detail)
             elif case.outcome == SKIPPED:
                 ElementTree.SubElement(element, "skipped", message=_first_line(case.detail))
     path.parent.mkdir(parents=True, exist_ok=True)
     ElementTree.ElementTree(root).write(path, encoding="unicode", xml_declaration=True)
+
+
+def _write_facts(element: ElementTree.Element, facts: Iterable[tuple[str, str]]) -> None:
+    if facts:
+        properties = ElementTree.SubElement(element, "properties")
+        for key, value in facts:
+            ElementTree.SubElement(properties, "property", name=_xml(key), value=_xml(value))
 
 
 def _first_line(text: str) -> str:

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Stands in for the conformance program: speaks its protocol, and dies, hangs or fails where it is told to.
 
-FAKE_SUITE names what each test does, in order: `A.a=ok A.b=die A.c=hang A.d=fail A.e=skip A.f=exit`.
+FAKE_SUITE names what each test does, in order: `A.a=ok A.b=die A.c=hang A.d=fail A.e=skip A.f=exit A.g=tell`.
 """
 
 import os
@@ -38,7 +38,9 @@ def main() -> int:
             return 1
         if act == "hang":
             time.sleep(1000)
-        print(f"{'PASS' if act == 'ok' else 'FAIL'}  {name}  [FAKE-1]  0.005 s")
+        if act == "tell":
+            print(f"INFO  {name}  outcome.acceptable.r1=1 r2=1 = 12\nINFO  {name}  place = a = b")
+        print(f"{'PASS' if act in ('ok', 'tell') else 'FAIL'}  {name}  [FAKE-1]  0.005 s")
         if act == "fail":
             print("[rank 0] expected 1, saw 2\n\n  rerun: x", flush=True)
     status = 1 if "fail" in chosen.values() else 0

@@ -56,6 +56,19 @@ def test_words_that_overtake_the_line_of_their_test_are_kept() -> None:
     assert "rank 1: division by zero" in log.recent
 
 
+def test_facts_belong_to_the_verdict_that_follows_them() -> None:
+    made = run("A.a=tell A.b=ok A.c=fail")
+    told = (("outcome.acceptable.r1=1 r2=1", "12"), ("place", "a = b"))
+    assert [case.facts for case in made.cases] == [told, (), ()]
+
+
+def test_facts_of_a_test_that_died_are_not_the_next_ones() -> None:
+    log = conformance.SuiteLog()
+    for line in ("RUN   A.a", "INFO  A.a  n = 1", "RUN   A.b", "PASS  A.b  [FAKE-1]  0.1 s"):
+        log.feed(line)
+    assert log.cases["A.b"].facts == ()
+
+
 @pytest.mark.real_launcher
 def test_a_death_under_the_launcher_is_told_the_same_way() -> None:
     made = run("A.a=ok A.b=die A.c=fail", Selection(deadline_s=3))

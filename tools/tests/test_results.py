@@ -35,6 +35,13 @@ def test_junit_survives_the_round_trip(tmp_path: Path) -> None:
     assert read[2].detail == "needs 4 processes"
 
 
+def test_facts_survive_the_round_trip(tmp_path: Path) -> None:
+    told = (("outcome.acceptable.r1=1 r2=1", "12"), ("place", "a <b> & \"c\""))
+    file = tmp_path / "r.xml"
+    results.write_junit(file, [Step("s", [Case("S.a", PASSED, facts=told), Case("S.b", FAILED, 0.0, "why", told)])])
+    assert [case.facts for case in results.read_junit(file)] == [told, told]
+
+
 def test_bytes_that_xml_forbids_do_not_spoil_the_file(tmp_path: Path) -> None:
     file = tmp_path / "r.xml"
     results.write_junit(file, [Step("s", [Case("S.a", FAILED, detail="a\x01b\x1b[0m")])])
