@@ -69,6 +69,8 @@ class Gate {
   explicit Gate(std::vector<int> ranks);
   // All of `ranks` call it with 1, 2, 3, ... Returns false when the others do not come (a failure is recorded).
   bool Meet(long round);
+  // Whether the ranks load and store each other's memory; the same on all.
+  bool direct() const { return direct_; }
 
  private:
   Region flags_;

@@ -1,0 +1,74 @@
+// The litmus chapter: every program of programs.cc in every form that applies, each a test of its own.
+
+#include <algorithm>
+#include <string>
+
+#include "conformance/harness/test.h"
+#include "conformance/litmus/run.h"
+
+namespace conformance::litmus {
+namespace {
+
+// Both sides of every protocol switch: in the request itself, with a copy in between, in place.
+struct Size {
+  const char* name;
+  std::size_t bytes;
+};
+constexpr Size kSizes[] = {{"small", 8}, {"medium", 256}, {"large", 16384}};
+
+constexpr const char* kKindNames[] = {"contiguous", "strided", "vector", "value", "accumulate"};
+constexpr Kind kPuts[] = {Kind::kContiguous, Kind::kStrided, Kind::kVector, Kind::kValue};
+
+bool Applies(const Litmus& litmus, Kind kind, std::size_t bytes) {
+  // A value is one element, and what makes no store has no shape.
+  if (kind == Kind::kValue && bytes > 8) return false;
+  switch (litmus.stores) {
+    case Stores::kNone:
+      return kind == Kind::kContiguous && bytes == 8;
+    case Stores::kAcc:
+      return kind == Kind::kAccumulate;
+    case Stores::kPutOrAcc:
+      return true;
+    default:
+      return std::find(std::begin(kPuts), std::end(kPuts), kind) != std::end(kPuts);
+  }
+}
+
+TestSpec SpecOf(const Litmus& litmus) {
+  TestSpec spec = MakeSpec("LC-3", DeadlineSeconds(60));
+  for (const char* clause : litmus.clauses) spec.clauses.emplace_back(clause);
+  const Program program = Parse(litmus);
+  spec.min_ranks = std::max(program.letters, static_cast<int>(program.threads.size()));
+  return spec;
+}
+
+void Register(const Litmus& litmus, Kind kind, const Size& size, bool nonblocking) {
+  if (!Applies(litmus, kind, size.bytes) || (nonblocking && litmus.nonblocking.empty())) return;
+  std::string name = std::string(litmus.prefix) + "_litmus_" + litmus.name;
+  if (litmus.stores != Stores::kNone) {
+    name += std::string("_") + kKindNames[static_cast<int>(kind)] + "_" + size.name +
+            (nonblocking ? "_nonblocking" : "_blocking");
+  }
+  const Litmus* kept = &litmus;
+  AddTest({litmus.chapter, name, SpecOf(litmus),
+           [=] {
+             RunLitmus(*kept, {kind, size.bytes, nonblocking});
+           },
+           __FILE__, __LINE__});
+}
+
+bool RegisterAll() {
+  for (const Litmus& litmus : Programs()) {
+    for (Kind kind : {Kind::kContiguous, Kind::kStrided, Kind::kVector, Kind::kValue, Kind::kAccumulate}) {
+      for (const Size& size : kSizes) {
+        for (bool nonblocking : {false, true}) Register(litmus, kind, size, nonblocking);
+      }
+    }
+  }
+  return true;
+}
+
+const bool registered [[maybe_unused]] = RegisterAll();
+
+}  // namespace
+}  // namespace conformance::litmus

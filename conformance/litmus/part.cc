@@ -1,0 +1,176 @@
+#include "conformance/litmus/part.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "conformance/harness/test.h"
+
+namespace conformance::litmus {
+namespace {
+
+// Values that programs store: 0 (a register that holds it), 1 and 2.
+constexpr long kValues = 3;
+constexpr Mode kBlockingModes[] = {Mode::kBlocking};
+constexpr Mode kNonblockingModes[] = {Mode::kNonblocking, Mode::kImplicit, Mode::kAggregate};
+
+// Mostly very short, now and then some microseconds: transfers of all sizes find each other in the middle. The yield
+// lets a thread that has no core come between two steps.
+void Skew() {
+  if (MyRng().Chance(1, 48)) sched_yield();
+  for (std::uint64_t spin = MyRng().Below(std::uint64_t{1} << MyRng().Below(13)); spin > 0; --spin) {
+    __asm__ volatile("");
+  }
+}
+
+}  // namespace
+
+long UnitOf(const Program& program) { return program.adds ? 1 : 0x0000000100000001; }
+
+std::string ValueText(long raw, long unit) {
+  if (raw >= 0 && raw % unit == 0 && raw / unit < 100) return std::to_string(raw / unit);
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%016lx", static_cast<unsigned long>(raw));
+  return text;
+}
+
+Part::Part(const Program& program, int thread, const Form& form, const Layout& layout, const Memory& memory,
+           std::uint64_t seed, int lock_host)
+    : program_(program),
+      steps_(program.threads[static_cast<std::size_t>(thread)]),
+      form_(form),
+      layout_(layout),
+      memory_(memory),
+      seed_(seed),
+      lock_host_(lock_host),
+      unit_(UnitOf(program)) {
+  for (long value = 0; value < kValues; ++value) sources_.emplace_back(layout.LocalBytes() / 8, value * unit_);
+  for (const Step& step : steps_) calls_.push_back(CallsOf(step));
+}
+
+Part::Calls Part::CallsOf(const Step& step) const {
+  Calls calls;
+  const bool reads = step.act == Act::kRead;
+  if (!reads && step.act != Act::kStore && step.act != Act::kForward) return calls;
+  const auto add = [&](Mode mode) {
+    for (bool brief : {false, true}) {
+      auto& list = brief ? calls.brief : calls.whole;
+      list.push_back(reads ? std::make_unique<Transfer>(layout_.ReadPlan(brief), Op::kGet, mode)
+                           : std::make_unique<Transfer>(layout_.StorePlan(brief), layout_.StoreOp(), mode));
+      list.back()->SetAcc(kAccTypes[1], UnitScale(kAccTypes[1]));
+    }
+  };
+  if (form_.nonblocking) {
+    for (Mode mode : kNonblockingModes) add(mode);
+  } else {
+    for (Mode mode : kBlockingModes) add(mode);
+  }
+  if (reads) calls.local.assign(layout_.LocalBytes() / 8, 0);
+  return calls;
+}
+
+// The same on all ranks.
+Layout::Element Part::ElementOf(long iteration, int variable) const {
+  Rng choice(seed_ ^ (static_cast<std::uint64_t>(iteration) * 64 + static_cast<std::uint64_t>(variable)));
+  return choice.Chance(1, 2) ? layout_.First() : layout_.Last();
+}
+
+bool Part::IsLaterStore(std::size_t index) const {
+  return std::any_of(steps_.begin(), steps_.begin() + static_cast<std::ptrdiff_t>(index),
+                     [](const Step& step) { return step.act == Act::kStore; });
+}
+
+void Part::Run(const Place& place, long iteration, std::size_t slot, long* registers) {
+  Skew();
+  for (std::size_t index = 0; index < steps_.size(); ++index) {
+    if (MyRng().Chance(1, 4)) Skew();
+    Do(index, place, iteration, slot, registers);
+  }
+  Complete(registers);
+}
+
+void Part::Do(std::size_t index, const Place& place, long iteration, std::size_t slot, long* registers) {
+  const Step& step = steps_[index];
+  if (step.act == Act::kWait) return Complete(registers);
+  if (step.act == Act::kAllFence) return ARMCI_AllFence();
+  if (step.act == Act::kLock) return ARMCI_Lock(0, lock_host_);
+  if (step.act == Act::kUnlock) return ARMCI_Unlock(0, lock_host_);
+  const int letter = program_.variables[static_cast<std::size_t>(step.variable)].letter;
+  const int host = place.host[static_cast<std::size_t>(letter)];
+  if (step.act == Act::kFence) return ARMCI_Fence(host);
+  char* variable = memory_.At(host, step.variable, slot);
+  const Layout::Element element = ElementOf(iteration, step.variable);
+  const bool brief = MyRng().Chance(1, 2);
+  switch (step.act) {
+    case Act::kStore:
+      return Store(index, step.value, variable, element, host, brief && IsLaterStore(index));
+    case Act::kForward:
+      return Store(index, registers[step.reg] / unit_, variable, element, host, brief);
+    case Act::kFetchAdd: {
+      long before = -1;
+      Check(ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &before, variable + element.dst, static_cast<int>(step.value), host),
+            "ARMCI_Rmw");
+      if (step.reg >= 0) registers[step.reg] = before;
+      return;
+    }
+    default:
+      if (place.by_load && SameNode(host)) {
+        registers[step.reg] = LoadShared<long>(variable + element.dst);
+      } else {
+        Read(index, variable, element, host, registers);
+      }
+  }
+}
+
+void Part::Store(std::size_t index, long value, char* variable, const Layout::Element& element, int host, bool brief) {
+  // A number that no program writes is in the outcome already; the store only has to go on.
+  if (value < 0 || value >= kValues) value = 0;
+  const auto& list = brief ? calls_[index].brief : calls_[index].whole;
+  Transfer* transfer = list[MyRng().Below(list.size())].get();
+  char* source = reinterpret_cast<char*>(sources_[static_cast<std::size_t>(value)].data());
+  Start(transfer, source, variable + (brief ? element.dst : 0), host, nullptr, -1, nullptr);
+}
+
+void Part::Read(std::size_t index, char* variable, const Layout::Element& element, int host, long* registers) {
+  Calls& calls = calls_[index];
+  const bool brief = MyRng().Chance(1, 2);
+  const auto& list = brief ? calls.brief : calls.whole;
+  char* local = reinterpret_cast<char*>(calls.local.data());
+  long* value = brief ? calls.local.data() : reinterpret_cast<long*>(local + element.src);
+  // What an earlier iteration read must not pass for this one's.
+  *value = -1;
+  Start(list[MyRng().Below(list.size())].get(), variable + (brief ? element.dst : 0), local, host, value,
+        steps_[index].reg, registers);
+}
+
+void Part::Start(Transfer* transfer, char* src, char* dst, int host, const long* value, int reg, long* registers) {
+  Check(transfer->Start(src, dst, host), "a transfer");
+  if (form_.nonblocking) {
+    pending_.push_back({transfer, value, reg});
+  } else if (value != nullptr) {
+    registers[reg] = *value;
+  }
+}
+
+void Part::Complete(long* registers) {
+  for (const Pending& pending : pending_) {
+    Check(pending.transfer->Wait(), "a wait");
+    if (pending.value != nullptr) registers[pending.reg] = *pending.value;
+  }
+  pending_.clear();
+}
+
+long Part::Final(const Place& place, long iteration, std::size_t slot, int variable) const {
+  const int host = place.host[static_cast<std::size_t>(program_.variables[static_cast<std::size_t>(variable)].letter)];
+  char* at = memory_.At(host, variable, slot) + ElementOf(iteration, variable).dst;
+  return place.by_load && SameNode(host) ? LoadShared<long>(at) : ARMCI_GetValueLong(at, host);
+}
+
+void Part::Check(int code, const char* call) {
+  // Once is enough: what fails here fails thousands of times.
+  if (code != 0 && !failed_) ADD_FAILURE() << call << " returned " << code << SeedText();
+  failed_ |= code != 0;
+}
+
+}  // namespace conformance::litmus

@@ -1,0 +1,85 @@
+// One rank's part of a litmus program, carried out over and over.
+//
+// Thread safety: belongs to the thread that runs the test.
+#ifndef CONFORMANCE_LITMUS_PART_H_
+#define CONFORMANCE_LITMUS_PART_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "conformance/harness/region.h"
+#include "conformance/litmus/form.h"
+#include "conformance/litmus/places.h"
+#include "conformance/litmus/program.h"
+
+namespace conformance::litmus {
+
+// The variables of all iterations: slot s of a variable belongs to iteration s of a round, and starts as 0.
+struct Memory {
+  const Region* region;
+  std::size_t slots;
+  std::size_t slot_bytes;
+
+  static constexpr std::size_t kControlBytes = 64;  // before the variables, for the run itself
+  char* At(int host, int variable, std::size_t slot) const {
+    return region->At(host, kControlBytes + (static_cast<std::size_t>(variable) * slots + slot) * slot_bytes);
+  }
+};
+
+class Part {
+ public:
+  Part(const Program& program, int thread, const Form& form, const Layout& layout, const Memory& memory,
+       std::uint64_t seed, int lock_host);
+
+  // What this rank stores in the registers is put to `registers`, as it was in memory.
+  void Run(const Place& place, long iteration, std::size_t slot, long* registers);
+  // The value of a variable after a barrier.
+  long Final(const Place& place, long iteration, std::size_t slot, int variable) const;
+
+ private:
+  // The transfers of one step, by length and by mode.
+  struct Calls {
+    std::vector<std::unique_ptr<Transfer>> whole;
+    std::vector<std::unique_ptr<Transfer>> brief;
+    std::vector<long> local;  // where a read leaves its data
+  };
+  struct Pending {
+    Transfer* transfer;
+    const long* value;
+    int reg;
+  };
+
+  Calls CallsOf(const Step& step) const;
+  Layout::Element ElementOf(long iteration, int variable) const;
+  void Do(std::size_t index, const Place& place, long iteration, std::size_t slot, long* registers);
+  void Store(std::size_t index, long value, char* variable, const Layout::Element& element, int host, bool brief);
+  void Read(std::size_t index, char* variable, const Layout::Element& element, int host, long* registers);
+  void Start(Transfer* transfer, char* src, char* dst, int host, const long* value, int reg, long* registers);
+  void Complete(long* registers);
+  void Check(int code, const char* call);
+  bool IsLaterStore(std::size_t index) const;
+
+  const Program& program_;
+  const std::vector<Step>& steps_;
+  const Form form_;
+  const Layout& layout_;
+  const Memory memory_;
+  const std::uint64_t seed_;
+  const int lock_host_;
+  const long unit_;
+  std::vector<Calls> calls_;
+  std::vector<std::vector<long>> sources_;  // local buffers, one for each value that programs store
+  std::vector<Pending> pending_;
+  bool failed_ = false;
+};
+
+// What memory holds for the value 1. Both halves are alike, so that a torn element is seen, except where RMW adds
+// a plain number.
+long UnitOf(const Program& program);
+// The value as tables of outcomes have it, or the bare bits in hexadecimal.
+std::string ValueText(long raw, long unit);
+
+}  // namespace conformance::litmus
+
+#endif  // CONFORMANCE_LITMUS_PART_H_

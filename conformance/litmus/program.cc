@@ -1,0 +1,128 @@
+#include "conformance/litmus/program.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+
+namespace conformance::litmus {
+namespace {
+
+[[noreturn]] void Refuse(const std::string& text) {
+  std::fprintf(stderr, "conformance: not a litmus program: %s\n", text.c_str());
+  std::abort();
+}
+
+// The place of `name` among `names`, or -1.
+template <typename T, typename NameOfItem>
+int Find(const std::vector<T>& names, const std::string& name, NameOfItem name_of) {
+  const auto found = std::find_if(names.begin(), names.end(), [&](const T& item) { return name_of(item) == name; });
+  return found == names.end() ? -1 : static_cast<int>(found - names.begin());
+}
+
+int VariableOf(const Program& program, const std::string& name) {
+  return Find(program.variables, name, [](const Variable& variable) { return variable.name; });
+}
+
+int RegisterOf(const Program& program, const std::string& name) {
+  return Find(program.registers, name, [](const std::string& reg) { return reg; });
+}
+
+// left=right
+Step ParseAssignment(const Program& program, const std::string& left, const std::string& right) {
+  const int to = VariableOf(program, left);
+  if (to >= 0) {
+    const int from = RegisterOf(program, right);
+    if (from >= 0) return {Act::kForward, to, from};
+    return {Act::kStore, to, -1, std::atol(right.c_str())};
+  }
+  const int reg = RegisterOf(program, left);
+  if (reg < 0 && left != "_") Refuse(left + "=" + right);
+  const std::size_t plus = right.find('+');
+  const int from = VariableOf(program, right.substr(0, plus));
+  if (from < 0) Refuse(left + "=" + right);
+  if (plus == std::string::npos) return {Act::kRead, from, reg};
+  return {Act::kFetchAdd, from, reg, std::atol(right.c_str() + plus + 1)};
+}
+
+Step ParseStep(const Program& program, const std::string& text) {
+  const std::vector<std::string> words = Words(text);
+  if (words.empty()) Refuse(text);
+  if (words[0] == "wait") return {Act::kWait};
+  if (words[0] == "allfence") return {Act::kAllFence};
+  if (words[0] == "lock") return {Act::kLock};
+  if (words[0] == "unlock") return {Act::kUnlock};
+  if (words[0] == "fence" && words.size() == 2) return {Act::kFence, VariableOf(program, words[1])};
+  const std::size_t equals = words[0].find('=');
+  if (equals == std::string::npos) Refuse(text);
+  return ParseAssignment(program, words[0].substr(0, equals), words[0].substr(equals + 1));
+}
+
+}  // namespace
+
+const char* NameOf(Grade grade) {
+  static constexpr const char* kNames[] = {"acceptable", "interesting", "forbidden"};
+  return kNames[static_cast<int>(grade)];
+}
+
+std::vector<std::string> Words(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+Program Parse(const Litmus& litmus) {
+  Program program;
+  for (const std::string& place : Words(litmus.places)) {
+    const int letter = place.back() - 'A';
+    program.variables.push_back({place.substr(0, place.find('@')), letter});
+    program.letters = std::max(program.letters, letter + 1);
+  }
+  program.registers = Words(litmus.registers);
+  for (const std::string& name : program.registers) program.final_variable.push_back(VariableOf(program, name));
+  for (const char* text : litmus.threads) {
+    std::istringstream in(text);
+    std::vector<Step>& steps = program.threads.emplace_back();
+    for (std::string step; std::getline(in, step, ';');) {
+      steps.push_back(ParseStep(program, step));
+      program.locks |= steps.back().act == Act::kLock;
+      program.adds |= steps.back().act == Act::kFetchAdd;
+    }
+  }
+  for (const auto* table : {&litmus.blocking, &litmus.nonblocking}) {
+    for (const OutcomeRow& row : *table) {
+      if (Words(row.values).size() != program.registers.size()) Refuse(std::string("outcome ") + row.values);
+    }
+  }
+  return program;
+}
+
+std::string TextOf(const Litmus& litmus) {
+  std::string text;
+  for (std::size_t thread = 0; thread < litmus.threads.size(); ++thread) {
+    text += (thread > 0 ? " | P" : "P") + std::to_string(thread) + ": " + litmus.threads[thread];
+  }
+  return text + ", with " + litmus.places;
+}
+
+std::string OutcomeText(const Program& program, const std::vector<std::string>& values) {
+  std::string text;
+  for (std::size_t i = 0; i < values.size(); ++i) text += (i > 0 ? " " : "") + program.registers[i] + "=" + values[i];
+  return text;
+}
+
+OutcomeRow Judge(const std::vector<OutcomeRow>& table, const std::vector<std::string>& values) {
+  for (const OutcomeRow& row : table) {
+    const std::vector<std::string> words = Words(row.values);
+    if (std::equal(words.begin(), words.end(), values.begin(), values.end(),
+                   [](const std::string& word, const std::string& value) {
+                     return word == value || (word == "?" && (value == "0" || value == "1"));
+                   })) {
+      return row;
+    }
+  }
+  return {"", Grade::kForbidden, "no order of the program's operations gives this", "LC-3"};
+}
+
+}  // namespace conformance::litmus

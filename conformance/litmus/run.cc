@@ -1,0 +1,225 @@
+// How the iterations go.
+//
+// Iterations are made in rounds. In a round every iteration has variables of its own (a slot), so the ranks need not
+// meet between them to tidy up. They start each iteration together: on one node by flags that they load and store, so
+// that the start is sharp and costs less than the iteration itself; otherwise by messages, once for a few iterations.
+//
+//    round:  zero slots | barrier | start 0: P0 P1 | start 1: P0 P1 | ... | barrier | final values | sum the registers
+//
+// Every rank has the registers of all then, and all draw the same conclusions: go on, next place, or stop.
+
+#include "conformance/litmus/run.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "conformance/harness/test.h"
+#include "conformance/litmus/part.h"
+#include "conformance/litmus/places.h"
+
+namespace conformance::litmus {
+namespace {
+
+constexpr std::size_t kRoundBytes = 2 << 20;
+constexpr std::size_t kSlotsMax = 1024;
+// Where starting together takes messages.
+constexpr std::size_t kSlotsApart = 128;
+constexpr std::size_t kIterationsPerMessage = 16;
+// How often the first thread looks at the clock.
+constexpr std::size_t kIterationsPerLook = 8;
+
+// How often an outcome came, and the first time it did.
+struct Tally {
+  long count = 0;
+  long iteration = 0;
+  std::string place;
+};
+
+std::size_t SlotsFor(const Program& program, const Layout& layout) {
+  const std::size_t fit = kRoundBytes / (program.variables.size() * layout.RemoteBytes());
+  return std::clamp<std::size_t>(fit, 1, kSlotsMax);
+}
+
+class Run {
+ public:
+  Run(const Litmus& litmus, const Form& form);
+  void Go();
+
+ private:
+  // Iterations at one place for a share of the time. Returns false after a forbidden outcome.
+  bool At(const Place& place, double seconds);
+  void ZeroSlots();
+  // As many iterations as there is time for; returns how many.
+  std::size_t Iterations(const Place& place, double end);
+  void FinalValues(const Place& place, std::size_t iterations);
+  bool Count(const Place& place, const std::vector<long>& all, std::size_t iterations);
+  const std::vector<OutcomeRow>& Table() const { return form_.nonblocking ? litmus_.nonblocking : litmus_.blocking; }
+  std::vector<std::string> Values(const std::vector<long>& raw) const;
+  void ReportAll() const;
+  void Fail(const std::vector<long>& raw, const Tally& tally, const OutcomeRow& row) const;
+  long* Registers(std::size_t slot) { return registers_.data() + slot * program_.registers.size(); }
+  // The slot before which the round ends, set by the first thread; 0: the last.
+  char* EndWord() const { return region_.At(threads_[0]); }
+
+  const Litmus& litmus_;
+  const Form form_;
+  const Program program_;
+  const Layout layout_;
+  const std::vector<int> threads_;  // rank of each thread
+  const int thread_;                // this rank's, or -1
+  Gate gate_;
+  const std::size_t slots_;
+  const Region region_;
+  const Memory memory_;
+  std::optional<Mutexes> mutexes_;
+  std::unique_ptr<Part> part_;
+  std::vector<long> registers_;
+  std::map<std::vector<long>, Tally> tallies_;
+  long iterations_ = 0;  // of all rounds
+  long gates_ = 0;
+};
+
+Run::Run(const Litmus& litmus, const Form& form)
+    : litmus_(litmus),
+      form_(form),
+      program_(Parse(litmus)),
+      layout_(form),
+      threads_(DrawThreads(static_cast<int>(program_.threads.size()))),
+      thread_([&] {
+        const auto mine = std::find(threads_.begin(), threads_.end(), Me());
+        return mine == threads_.end() ? -1 : static_cast<int>(mine - threads_.begin());
+      }()),
+      gate_(threads_),
+      slots_(gate_.direct() ? SlotsFor(program_, layout_) : std::min(kSlotsApart, SlotsFor(program_, layout_))),
+      region_(Memory::kControlBytes + program_.variables.size() * slots_ * layout_.RemoteBytes()),
+      memory_{&region_, slots_, layout_.RemoteBytes()} {
+  const std::uint64_t seed = SharedRng().Next();
+  const int lock_host = static_cast<int>(SharedRng().Below(static_cast<std::uint64_t>(Np())));
+  if (program_.locks) mutexes_.emplace(Me() == lock_host ? 1 : 0);
+  if (thread_ >= 0) part_ = std::make_unique<Part>(program_, thread_, form_, layout_, memory_, seed, lock_host);
+}
+
+void Run::Go() {
+  const double seconds = Scaled(0.09, 0.016);
+  const std::vector<Place> places = DrawPlaces(program_, threads_, litmus_.loads, Scaled<std::size_t>(6, 2));
+  for (const Place& place : places) {
+    if (!At(place, seconds / static_cast<double>(places.size()))) break;
+  }
+  ReportAll();
+}
+
+bool Run::At(const Place& place, double seconds) {
+  const double end = SharedClock() + seconds;
+  while (true) {
+    ZeroSlots();
+    Sync();
+    // Two more numbers go along with the registers: of the iterations made, and whether time is up.
+    registers_.assign(slots_ * program_.registers.size() + 2, 0);
+    const std::size_t mine = thread_ >= 0 ? Iterations(place, end) : 0;
+    Sync();
+    if (thread_ >= 0) FinalValues(place, mine);
+    if (thread_ == 0) {
+      registers_.end()[-2] = static_cast<long>(mine);
+      registers_.end()[-1] = SharedClock() > end;
+    }
+    const std::vector<long> all = SumOverRanks(registers_);
+    const auto made = static_cast<std::size_t>(all.end()[-2]);
+    if (!Count(place, all, made)) return false;
+    iterations_ += all.end()[-2];
+    if (all.end()[-1] != 0) return true;
+  }
+}
+
+void Run::ZeroSlots() {
+  // Everybody has read the last round's values: the sum of the registers was a meeting.
+  ARMCI_Access_begin(region_.Mine());
+  std::memset(region_.Mine(), 0, region_.bytes());
+  ARMCI_Access_end(region_.Mine());
+}
+
+std::size_t Run::Iterations(const Place& place, double end) {
+  const bool direct = gate_.direct();
+  for (std::size_t slot = 0; slot < slots_; ++slot) {
+    if (direct && thread_ == 0 && slot > 0 && slot % kIterationsPerLook == 0 && SharedClock() > end) {
+      StoreShared<long>(EndWord(), static_cast<long>(slot));
+    }
+    if ((direct || slot % kIterationsPerMessage == 0) && !gate_.Meet(++gates_)) return slot;
+    if (direct && slot > 0 && LoadShared<long>(EndWord()) == static_cast<long>(slot)) return slot;
+    part_->Run(place, iterations_ + static_cast<long>(slot), slot, Registers(slot));
+  }
+  return slots_;
+}
+
+void Run::FinalValues(const Place& place, std::size_t iterations) {
+  for (std::size_t reg = 0; reg < program_.registers.size(); ++reg) {
+    const int variable = program_.final_variable[reg];
+    if (variable < 0) continue;
+    // The threads look in turn.
+    for (auto slot = static_cast<std::size_t>(thread_); slot < iterations; slot += threads_.size()) {
+      Registers(slot)[reg] = part_->Final(place, iterations_ + static_cast<long>(slot), slot, variable);
+    }
+  }
+}
+
+bool Run::Count(const Place& place, const std::vector<long>& all, std::size_t iterations) {
+  const std::size_t width = program_.registers.size();
+  for (std::size_t slot = 0; slot < iterations; ++slot) {
+    const auto from = all.begin() + static_cast<std::ptrdiff_t>(slot * width);
+    Tally& tally = tallies_[std::vector<long>(from, from + static_cast<std::ptrdiff_t>(width))];
+    if (tally.count++ == 0) {
+      tally.iteration = iterations_ + static_cast<long>(slot);
+      tally.place = place.text;
+    }
+  }
+  return std::none_of(tallies_.begin(), tallies_.end(), [&](const auto& outcome) {
+    return Judge(Table(), Values(outcome.first)).grade == Grade::kForbidden;
+  });
+}
+
+std::vector<std::string> Run::Values(const std::vector<long>& raw) const {
+  std::vector<std::string> values;
+  for (long value : raw) values.push_back(ValueText(value, UnitOf(program_)));
+  return values;
+}
+
+void Run::ReportAll() const {
+  if (Me() != 0) return;
+  Report("program", TextOf(litmus_));
+  const auto report = [&](const std::vector<std::string>& values, Grade grade, long count) {
+    Report(std::string("outcome.") + NameOf(grade) + "." + OutcomeText(program_, values), std::to_string(count));
+  };
+  // The table first, with what never came; then what only a wildcard or no line at all names.
+  for (const OutcomeRow& row : Table()) {
+    const std::vector<std::string> values = Words(row.values);
+    if (std::find(values.begin(), values.end(), "?") == values.end()) report(values, row.grade, 0);
+  }
+  for (const auto& [raw, tally] : tallies_) {
+    const OutcomeRow row = Judge(Table(), Values(raw));
+    report(Values(raw), row.grade, tally.count);
+    if (row.grade == Grade::kForbidden) Fail(raw, tally, row);
+  }
+}
+
+void Run::Fail(const std::vector<long>& raw, const Tally& tally, const OutcomeRow& row) const {
+  std::string bits;
+  for (long value : raw) {
+    char text[24];
+    std::snprintf(text, sizeof text, " 0x%lx", static_cast<unsigned long>(value));
+    bits += text;
+  }
+  ADD_FAILURE() << litmus_.name << ": forbidden outcome " << OutcomeText(program_, Values(raw)) << " [" << row.clause
+                << "]: " << row.reason << "\n  " << TextOf(litmus_) << (form_.nonblocking ? ", non-blocking" : "")
+                << "\n  " << tally.count << " times, first in iteration " << tally.iteration << " at " << tally.place
+                << ", stores " << layout_.StorePlan(false).Text() << ", in memory" << bits << SeedText();
+}
+
+}  // namespace
+
+void RunLitmus(const Litmus& litmus, const Form& form) { Run(litmus, form).Go(); }
+
+}  // namespace conformance::litmus
