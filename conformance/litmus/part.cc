@@ -18,7 +18,7 @@ constexpr Mode kNonblockingModes[] = {Mode::kNonblocking, Mode::kImplicit, Mode:
 // Mostly very short, now and then some microseconds: transfers of all sizes find each other in the middle. The yield
 // lets a thread that has no core come between two steps.
 void Skew() {
-  if (MyRng().Chance(1, 48)) sched_yield();
+  if (MyRng().Chance(1, 16)) sched_yield();
   for (std::uint64_t spin = MyRng().Below(std::uint64_t{1} << MyRng().Below(13)); spin > 0; --spin) {
     __asm__ volatile("");
   }
