@@ -15,10 +15,10 @@ constexpr long kValues = 3;
 constexpr Mode kBlockingModes[] = {Mode::kBlocking};
 constexpr Mode kNonblockingModes[] = {Mode::kNonblocking, Mode::kImplicit, Mode::kAggregate};
 
-// Mostly very short, now and then some microseconds: transfers of all sizes find each other in the middle. The yield
-// lets a thread that has no core come between two steps.
-void Skew() {
-  if (MyRng().Chance(1, 16)) sched_yield();
+// Mostly very short, now and then some microseconds: transfers of all sizes find each other in the middle. Where the
+// threads share cores, only a yield lets another one come between two steps.
+void Skew(bool cores_shared) {
+  if (cores_shared && MyRng().Chance(1, 16)) sched_yield();
   for (std::uint64_t spin = MyRng().Below(std::uint64_t{1} << MyRng().Below(13)); spin > 0; --spin) {
     __asm__ volatile("");
   }
@@ -36,7 +36,7 @@ std::string ValueText(long raw, long unit) {
 }
 
 Part::Part(const Program& program, int thread, const Form& form, const Layout& layout, const Memory& memory,
-           std::uint64_t seed, int lock_host)
+           std::uint64_t seed, int lock_host, bool cores_shared)
     : program_(program),
       steps_(program.threads[static_cast<std::size_t>(thread)]),
       form_(form),
@@ -44,6 +44,7 @@ Part::Part(const Program& program, int thread, const Form& form, const Layout& l
       memory_(memory),
       seed_(seed),
       lock_host_(lock_host),
+      cores_shared_(cores_shared),
       unit_(UnitOf(program)) {
   for (long value = 0; value < kValues; ++value) sources_.emplace_back(layout.LocalBytes() / 8, value * unit_);
   for (const Step& step : steps_) calls_.push_back(CallsOf(step));
@@ -82,9 +83,9 @@ bool Part::IsLaterStore(std::size_t index) const {
 }
 
 void Part::Run(const Place& place, long iteration, std::size_t slot, long* registers) {
-  Skew();
+  Skew(cores_shared_);
   for (std::size_t index = 0; index < steps_.size(); ++index) {
-    if (MyRng().Chance(1, 4)) Skew();
+    if (MyRng().Chance(1, 4)) Skew(cores_shared_);
     Do(index, place, iteration, slot, registers);
   }
   Complete(registers);

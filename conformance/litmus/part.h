@@ -30,7 +30,7 @@ struct Memory {
 class Part {
  public:
   Part(const Program& program, int thread, const Form& form, const Layout& layout, const Memory& memory,
-       std::uint64_t seed, int lock_host);
+       std::uint64_t seed, int lock_host, bool cores_shared);
 
   // What this rank stores in the registers is put to `registers`, as it was in memory.
   void Run(const Place& place, long iteration, std::size_t slot, long* registers);
@@ -67,6 +67,7 @@ class Part {
   const Memory memory_;
   const std::uint64_t seed_;
   const int lock_host_;
+  const bool cores_shared_;
   const long unit_;
   std::vector<Calls> calls_;
   std::vector<std::vector<long>> sources_;  // local buffers, one for each value that programs store

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "conformance/harness/test.h"
+#include "conformance/litmus/own_core.h"
 #include "conformance/litmus/part.h"
 #include "conformance/litmus/places.h"
 
@@ -30,8 +31,8 @@ constexpr std::size_t kSlotsMax = 1024;
 // Where starting together takes messages.
 constexpr std::size_t kSlotsApart = 128;
 constexpr std::size_t kIterationsPerMessage = 16;
-// How often the first thread looks at the clock.
-constexpr std::size_t kIterationsPerLook = 8;
+// Some 50 us: the others are on their way, each on its own core.
+constexpr int kCloseLooks = 5000;
 
 // How often an outcome came, and the first time it did.
 struct Tally {
@@ -72,6 +73,7 @@ class Run {
   const Layout layout_;
   const std::vector<int> threads_;  // rank of each thread
   const int thread_;                // this rank's, or -1
+  const OwnCore core_;
   Gate gate_;
   const std::size_t slots_;
   const Region region_;
@@ -94,14 +96,16 @@ Run::Run(const Litmus& litmus, const Form& form)
         const auto mine = std::find(threads_.begin(), threads_.end(), Me());
         return mine == threads_.end() ? -1 : static_cast<int>(mine - threads_.begin());
       }()),
-      gate_(threads_),
+      core_(thread_, static_cast<int>(threads_.size())),
+      gate_(threads_, core_.enough() ? kCloseLooks : 0),
       slots_(gate_.direct() ? SlotsFor(program_, layout_) : std::min(kSlotsApart, SlotsFor(program_, layout_))),
       region_(Memory::kControlBytes + program_.variables.size() * slots_ * layout_.RemoteBytes()),
       memory_{&region_, slots_, layout_.RemoteBytes()} {
   const std::uint64_t seed = SharedRng().Next();
   const int lock_host = static_cast<int>(SharedRng().Below(static_cast<std::uint64_t>(Np())));
   if (program_.locks) mutexes_.emplace(Me() == lock_host ? 1 : 0);
-  if (thread_ >= 0) part_ = std::make_unique<Part>(program_, thread_, form_, layout_, memory_, seed, lock_host);
+  if (thread_ < 0) return;
+  part_ = std::make_unique<Part>(program_, thread_, form_, layout_, memory_, seed, lock_host, !core_.enough());
 }
 
 void Run::Go() {
@@ -145,7 +149,7 @@ void Run::ZeroSlots() {
 std::size_t Run::Iterations(const Place& place, double end) {
   const bool direct = gate_.direct();
   for (std::size_t slot = 0; slot < slots_; ++slot) {
-    if (direct && thread_ == 0 && slot > 0 && slot % kIterationsPerLook == 0 && SharedClock() > end) {
+    if (direct && thread_ == 0 && slot > 0 && SharedClock() > end) {
       StoreShared<long>(EndWord(), static_cast<long>(slot));
     }
     if ((direct || slot % kIterationsPerMessage == 0) && !gate_.Meet(++gates_)) return slot;
