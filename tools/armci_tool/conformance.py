@@ -124,6 +124,8 @@ class SuiteRun:
     seconds: float
     seed: str = ""
     quick: bool = False
+    # What else sets it apart, such as `2 nodes` or `nodes of 2, simulated`.
+    label: str = ""
 
     @property
     def mpi(self) -> str:
@@ -133,7 +135,7 @@ class SuiteRun:
     @property
     def name(self) -> str:
         """Title of the run."""
-        return f"{self.implementation}, {self.mpi}, np={self.processes}"
+        return f"{self.implementation}, {self.mpi}, np={self.processes}" + (f", {self.label}" if self.label else "")
 
     def rerun(self, filter_text: str = "") -> str:
         """The command that repeats it."""

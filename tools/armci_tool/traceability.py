@@ -29,6 +29,7 @@ class Clause:
     identifier: str
     line: int
     needs: frozenset[str]
+    text: str = ""
 
     @property
     def chapter(self) -> str:
@@ -52,7 +53,8 @@ def read_clauses(path: Path = SEMANTICS_FILE) -> list[Clause]:
             raise ToolError(f"clause {identifier} is defined twice", where=f"{path}:{seen[identifier]} and {number}",
                             next_step="give the newer one an unused number")
         seen[identifier] = number
-        clauses.append(Clause(identifier, number, _needs(_whole_clause(lines, number - 1))))
+        whole = _whole_clause(lines, number - 1)
+        clauses.append(Clause(identifier, number, _needs(whole), whole.partition("**" + identifier + "**")[2].strip()))
     if not clauses:
         raise ToolError("cannot read the clauses", where=f"{path} has no line like '- **ORD-1** text'")
     return clauses
@@ -64,7 +66,7 @@ def _whole_clause(lines: Sequence[str], start: int) -> str:
     for line in lines[start + 1:]:
         if not line.startswith("  "):
             break
-        text.append(line)
+        text.append(line.strip())
     return " ".join(text)
 
 

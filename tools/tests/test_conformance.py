@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from armci_tool import bazel, clause_table, conformance, launch, process
+from armci_tool import bazel, conformance, launch, process
 from armci_tool.conformance import Selection, SuiteRun
-from armci_tool.results import FAILED, PASSED, SKIPPED, Case
-from armci_tool.traceability import Clause
+from armci_tool.results import FAILED, PASSED, SKIPPED
 
 FAKE = Path(__file__).with_name("fake_suite.py")
 
@@ -111,29 +109,3 @@ def test_the_rerun_line_names_the_seed_that_was_drawn() -> None:
 @pytest.mark.parametrize("text, matches", [("A.b", True), ("A.b2", False), ("XA.b", False), ("Axb", False)])
 def test_exclusion_names_whole_tests(text: str, matches: bool) -> None:
     assert bool(re.search(conformance.exact_names(["A.b"]), text)) is matches
-
-
-CLAUSES = [Clause("FAKE-1", 1, frozenset()), Clause("FAKE-2", 2, frozenset()), Clause("FAKE-3", 3, frozenset())]
-TESTS = {"A.a": ["FAKE-1"], "A.b": ["FAKE-1", "FAKE-2"], "A.c": ["FAKE-2"]}
-
-
-def made_run(*cases: Case) -> SuiteRun:
-    return SuiteRun("fake", bazel.Configuration(), 2, cases, 1.0, "7")
-
-
-def test_a_clause_fails_with_any_of_its_tests() -> None:
-    one = made_run(Case("A.a", PASSED), Case("A.b", FAILED), Case("A.c", SKIPPED))
-    assert clause_table.clause_outcome(one, "FAKE-1", TESTS) == FAILED
-    two = made_run(Case("A.b", PASSED), Case("A.c", SKIPPED))
-    assert clause_table.clause_outcome(two, "FAKE-2", TESTS) == PASSED
-    assert clause_table.clause_outcome(two, "FAKE-3", TESTS) == ""
-
-
-def test_report_files_tell_the_same(tmp_path: Path) -> None:
-    runs = [made_run(Case("A.a", PASSED), Case("A.b", FAILED, 0.0, "why"))]
-    text, data, junit = clause_table.write_report(tmp_path, runs, CLAUSES, TESTS)
-    assert "FAIL" in text.read_text()
-    [entry] = json.loads(data.read_text())
-    assert entry["clauses"] == {"FAKE-1": FAILED, "FAKE-2": FAILED, "FAKE-3": "not run"}
-    assert entry["seed"] == "7"
-    assert 'failures="1"' in junit.read_text()

@@ -26,6 +26,10 @@ def add_configuration(parser: argparse.ArgumentParser) -> None:
     """--mpi and --config."""
     parser.add_argument("--mpi", choices=sorted(launch.MPI_LIBRARIES), default=launch.DEFAULT_MPI,
                         help="MPI library underneath (default: %(default)s)")
+    _add_config(parser)
+
+
+def _add_config(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", action="append", default=[], choices=[*bazel.MODES, *launch.MPI_LIBRARIES],
                         help="way to build (default: opt); may be repeated")
 
@@ -33,6 +37,28 @@ def add_configuration(parser: argparse.ArgumentParser) -> None:
 def configuration(options: argparse.Namespace) -> bazel.Configuration:
     """From the options of add_configuration."""
     return bazel.parse_configuration(options.config, options.mpi)
+
+
+def add_configurations(parser: argparse.ArgumentParser) -> None:
+    """As add_configuration, for verbs that go through several MPI libraries in one run."""
+    parser.add_argument("--mpi", action="append", type=words, metavar="MPI[,MPI...]",
+                        help=f"MPI libraries underneath: {', '.join(sorted(launch.MPI_LIBRARIES))} or all; may be "
+                        f"repeated (default: {launch.DEFAULT_MPI})")
+    _add_config(parser)
+
+
+def configurations(options: argparse.Namespace) -> list[bazel.Configuration]:
+    """From the options of add_configurations; one for each MPI library, in the order they were named."""
+    named = dict.fromkeys(each for part in options.mpi or [] for each in part)
+    libraries = list(launch.MPI_LIBRARIES) if "all" in named else list(named) or [launch.DEFAULT_MPI]
+    for library in libraries:
+        launch.mpi_library(library)
+    return list(dict.fromkeys(bazel.parse_configuration(options.config, library) for library in libraries))
+
+
+def words(text: str) -> list[str]:
+    """`a,b` as a list; an argparse type."""
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def process_counts(text: str) -> list[int]:

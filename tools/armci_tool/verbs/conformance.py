@@ -5,52 +5,68 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from armci_tool import bazel, clause_table, conformance, launch, repository, traceability
+from armci_tool import (bazel, conformance, environment, launch, matrix, matrix_html, matrix_report, matrix_text,
+                        repository, traceability)
 from armci_tool.console import Progress, duration
 from armci_tool.results import FAILED
-from armci_tool.verbs import add_configuration, add_verbose, configuration, make_parser, process_counts
+from armci_tool.verbs import add_configurations, add_verbose, configurations, make_parser, process_counts, words
 
 DETAIL_LINES = 40
 
 
 def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Declares the verb."""
-    made = make_parser(verbs, "conformance", "check an implementation against the clauses of spec/semantics.md",
-                       "tools/armci conformance --impl shmem -n 1,2,4 --filter ORD-1 --report report", execute)
-    made.add_argument("--impl", default="all", help="implementation, or all (default: %(default)s)")
-    made.add_argument("-n", dest="processes", type=process_counts, default=[4], metavar="N[,N...]",
-                      help="numbers of processes (default: 4)")
+    made = make_parser(verbs, "conformance", "check implementations against the clauses of spec/semantics.md",
+                       "tools/armci conformance --impl all --mpi all -n 2,4 --report report", execute)
+    made.add_argument("--impl", action="append", type=words, metavar="NAME[,NAME...]",
+                      help="implementations, or all; may be repeated (default: all)")
+    made.add_argument("-n", dest="processes", action="append", type=process_counts, metavar="N[,N...]",
+                      help="numbers of processes; may be repeated (default: 4)")
     made.add_argument("--filter", default="", metavar="CLAUSE",
                       help="clause such as ORD-1, or a regular expression found in the test's name")
     made.add_argument("--seed", type=int, help="seed of the random tests, to repeat a run")
     made.add_argument("--deadline", type=float, default=conformance.DEFAULT_DEADLINE_S, metavar="SECONDS",
                       help="time a test may take (default: %(default)g)")
     made.add_argument("--quick", action="store_true", help="fewer repetitions in each test")
-    made.add_argument("--report", type=Path, metavar="DIR", help="write conformance.txt, .json, .xml (JUnit) there")
-    add_configuration(made)
+    made.add_argument("--report", type=Path, metavar="DIR",
+                      help="write matrix.txt, matrix.json, junit.xml and index.html there")
+    add_configurations(made)
     add_verbose(made)
 
 
 def execute(options: argparse.Namespace) -> int:
     """Runs the verb; 0 when every test passed or was skipped with a reason."""
-    chosen = configuration(options)
-    names = repository.choose_implementations(options.impl)
-    selection = conformance.Selection(options.filter, options.seed, options.deadline, options.quick)
+    if options.report:
+        matrix_html.require()
+    # Read before the tests run: a file that is wrong is told at once.
+    mutation = matrix.read_mutation(options.report) if options.report else None
     clauses = traceability.read_clauses()
+    names = _implementations(options.impl or [["all"]])
+    chosen = configurations(options)
+    # All built before anything runs; those of one configuration together, for Bazel forgets much when it changes.
+    binaries = {(name, one): bazel.built(conformance.suite_label(name), one, verbose=options.verbose)
+                for one in chosen for name in names}
     tests: dict[str, list[str]] = {}
-    runs = []
-    for name in names:
-        binary = bazel.built(conformance.suite_label(name), chosen, verbose=options.verbose)
-        tests = traceability.parse_test_list(conformance.list_tests(binary))
-        for processes in options.processes:
-            runs.append(_run(binary, name, chosen, processes, selection))
+    for binary in binaries.values():
+        tests.update(traceability.parse_test_list(conformance.list_tests(binary)))
+    selection = conformance.Selection(options.filter, options.seed, options.deadline, options.quick)
+    counts = dict.fromkeys(count for part in options.processes or [[4]] for count in part)
+    runs = [_run(binaries[name, one], name, one, processes, selection)
+            for name in names for one in chosen for processes in counts]
+    made = matrix.build(runs, clauses, tests, environment.describe(one.mpi for one in chosen), mutation)
     print()
-    print(clause_table.render(runs, clauses, tests))
+    print(matrix_text.screen(made))
     _print_failures(runs)
     if options.report:
-        for path in clause_table.write_report(options.report, runs, clauses, tests):
+        for path in matrix_report.write(options.report, made):
             print(f"wrote {path}")
-    return 1 if any(step.count(FAILED) for step in clause_table.steps(runs)) else 0
+    return 1 if any(step.count(FAILED) for step in matrix.steps(runs)) else 0
+
+
+def _implementations(choices: list[list[str]]) -> list[str]:
+    """What --impl names, each once."""
+    named = (name for part in choices for choice in part for name in repository.choose_implementations(choice))
+    return list(dict.fromkeys(named))
 
 
 def _run(binary: Path, name: str, chosen: bazel.Configuration, processes: int,
