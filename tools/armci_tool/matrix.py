@@ -67,6 +67,11 @@ class OutcomeCount:
     text: str
     counts: tuple[Optional[int], ...]
 
+    @property
+    def seen(self) -> bool:
+        """Whether it happened at all; a test may report 0."""
+        return any(self.counts)
+
 
 @dataclass(frozen=True)
 class Mutant:

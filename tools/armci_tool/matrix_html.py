@@ -40,6 +40,7 @@ def render(matrix: Matrix) -> str:
     slowest = sorted(((case.seconds, column, case) for column, run in enumerate(matrix.runs) for case in run.cases),
                      key=lambda entry: -entry[0])[:SLOWEST]
     return template.render(matrix=matrix, chapters=chapters, litmus=litmus, failures=failures, slowest=slowest,
+                           failed=sum(case.outcome == FAILED for _, case, _ in failures),
                            titles=[column_title(run) for run in matrix.runs], verdicts=(*VERDICTS, NOT_COVERED),
                            signs=_SIGNS, FAILED=FAILED, KNOWN=KNOWN, PASSED=PASSED, SKIPPED=SKIPPED,
                            NOT_COVERED=NOT_COVERED)

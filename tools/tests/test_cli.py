@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from armci_tool import bazel, cli, console, packages
+from armci_tool import bazel, cli, console, packages, verbs
 from armci_tool.errors import ToolError
 from helpers import armci
 
@@ -52,6 +52,25 @@ def test_configurations_keep_their_outputs_apart() -> None:
 ])
 def test_configuration_names(names: list[str], expected: bazel.Configuration) -> None:
     assert bazel.parse_configuration(names) == expected
+
+
+@pytest.mark.parametrize("line, expected", [
+    ([], [bazel.Configuration()]),
+    (["--mpi", "all"], [bazel.Configuration("openmpi"), bazel.Configuration("mpich")]),
+    (["--mpi", "mpich,openmpi", "--mpi", "mpich"], [bazel.Configuration("mpich"), bazel.Configuration("openmpi")]),
+    (["--mpi", "all", "--config", "asan"], [bazel.Configuration("openmpi", "asan"), bazel.Configuration("mpich", "asan")]),
+    (["--config", "mpich"], [bazel.Configuration("mpich")]),
+])
+def test_several_mpi_libraries(line: list[str], expected: list[bazel.Configuration]) -> None:
+    assert verbs.configurations(cli.parser().parse_args(["conformance", *line])) == expected
+
+
+@pytest.mark.parametrize("line, said", [(("--mpi", "othermpi"), "there is no MPI library 'othermpi'"),
+                                        (("--impl", "shmem,nothing"), "there is no implementation 'nothing'")])
+def test_unknown_names_end_the_run_before_anything_is_built(line: tuple[str, ...], said: str) -> None:
+    done = armci("conformance", *line)
+    assert done.returncode == 2
+    assert said in done.stderr
 
 
 def test_packages_file_is_complete() -> None:

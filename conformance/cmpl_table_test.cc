@@ -1,0 +1,145 @@
+// CMPL, AGG: in every shape and mode, what local completion lets the program do with its buffer; generated.
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "conformance/harness/table.h"
+#include "conformance/harness/test.h"
+
+namespace conformance {
+namespace {
+
+// How the program learns that its operations are locally complete.
+enum class Ending { kReturn, kWait, kTest, kWaitProc, kWaitAll };
+
+std::vector<Ending> EndingsOf(Mode mode) {
+  switch (mode) {
+    case Mode::kBlocking:
+      return {Ending::kReturn};
+    case Mode::kImplicit:
+      return {Ending::kWaitProc, Ending::kWaitAll};
+    case Mode::kNonblocking:
+      return {Ending::kWait, Ending::kTest, Ending::kWaitProc, Ending::kWaitAll};
+    default:
+      // A test before the wait may leave gathered operations where they are.
+      return {Ending::kWait};
+  }
+}
+
+void Complete(Ending ending, armci_hdl_t* handle, int target) {
+  switch (ending) {
+    case Ending::kReturn:
+      return;
+    case Ending::kWait:
+      EXPECT_EQ(ARMCI_Wait(handle), 0);
+      return;
+    case Ending::kTest:
+      WaitUntil([&] { return ARMCI_Test(handle) == 0; }, "ARMCI_Test to return 0");
+      return;
+    case Ending::kWaitProc:
+      EXPECT_EQ(ARMCI_WaitProc(target), 0);
+      return;
+    case Ending::kWaitAll:
+      EXPECT_EQ(ARMCI_WaitAll(), 0);
+      return;
+  }
+}
+
+// `pieces` transfers one behind the other, all under way together. Once they are complete the buffer of a store is
+// overwritten, which must not arrive; that of a get must hold the data.
+class Volley {
+ public:
+  Volley(const Way& way, std::size_t bytes, int pieces, Arena* arena, int target)
+      : way_(way), arena_(arena), target_(target), text_(NameOf(way) + ", " + std::to_string(bytes) + " bytes") {
+    for (int i = 0; i < pieces; ++i) {
+      transfers_.push_back(std::make_unique<TableTransfer>(way, bytes));
+      const Plan& plan = transfers_.back()->plan();
+      window_ = (static_cast<std::size_t>(std::max(plan.SrcEnd(), plan.DstEnd())) + 63) / 64 * 64;
+    }
+    local_.resize(window_ * transfers_.size());
+    transfers_[0]->Fill(&MyRng(), local_.data(), local_.size());
+    ARMCI_INIT_HANDLE(&handle_);
+  }
+
+  bool Run(Ending ending) {
+    expected_ = local_;
+    if (way_.mode == Mode::kAggregate) ARMCI_SET_AGGREGATE_HANDLE(&handle_);
+    for (std::size_t i = 0; i < transfers_.size(); ++i) StartOne(i);
+    Complete(ending, &handle_, target_);
+    if (way_.mode == Mode::kAggregate) ARMCI_UNSET_AGGREGATE_HANDLE(&handle_);
+    if (way_.op != Op::kGet) {
+      std::fill(local_.begin(), local_.end(), 'X');
+      return arena_->Verify(target_, "overwritten source of " + text_ + SeedText());
+    }
+    const auto same = SameBytes(expected_.data(), local_.data(), local_.size());
+    EXPECT_TRUE(same) << text_ << SeedText();
+    return same;
+  }
+
+ private:
+  void StartOne(std::size_t i) {
+    TableTransfer& one = *transfers_[i];
+    char* here = local_.data() + i * window_;
+    char* there = arena_->Slot(target_) + kGuard + i * window_;
+    char* image = arena_->Image(target_) + kGuard + i * window_;
+    armci_hdl_t* handle = way_.mode == Mode::kImplicit ? nullptr : &handle_;
+    if (way_.op == Op::kGet) {
+      one.Model(image, expected_.data() + i * window_);
+      EXPECT_EQ(one.transfer().StartOn(handle, there, here, target_), 0) << text_;
+    } else {
+      one.Model(here, image);
+      EXPECT_EQ(one.transfer().StartOn(handle, here, there, target_), 0) << text_;
+    }
+  }
+
+  const Way way_;
+  Arena* const arena_;
+  const int target_;
+  const std::string text_;
+  std::vector<std::unique_ptr<TableTransfer>> transfers_;
+  std::size_t window_ = 0;
+  Bytes local_;
+  Bytes expected_;
+  armci_hdl_t handle_;
+};
+
+void BufferIsTheProgramsAgain(const Way& way, int pieces, std::size_t bytes_max) {
+  Arena arena(pieces > 1 ? static_cast<std::size_t>(pieces) * 8192 + 2 * kGuard : kTableExtent + 2 * kGuard);
+  for (int target : TableTargets()) {
+    arena.Refill(&MyRng(), target, way.op == Op::kAcc ? &kTableType : nullptr);
+    ARMCI_Fence(target);
+    for (std::size_t bytes : SizesOf(way)) {
+      if (bytes > bytes_max) continue;
+      for (Ending ending : EndingsOf(way.mode)) {
+        if (!Volley(way, bytes, pieces, &arena, target).Run(ending)) return;
+      }
+    }
+  }
+  arena.VerifyByOwners();
+}
+
+bool RegisterTable() {
+  for (const Way& way : AllWays()) {
+    const std::string clause = CompletionClause(way);
+    std::string chapter = clause.substr(0, clause.find('-'));
+    std::string start = chapter + clause.substr(clause.find('-') + 1) + "_";
+    TestSpec spec = MakeSpec(clause.c_str(), DeadlineSeconds(60));
+    // Waits for a process or for all complete explicit operations too.
+    if (way.mode == Mode::kNonblocking) spec.clauses.push_back("CMPL-4");
+    AddTest({chapter, start + NameOf(way) + "_frees_its_buffer", spec,
+             [way] { BufferIsTheProgramsAgain(way, 1, 65536); }, __FILE__, __LINE__});
+    if (way.mode == Mode::kBlocking) continue;
+    if (way.mode == Mode::kNonblocking) spec.clauses.push_back("CMPL-5");
+    AddTest({chapter, start + "many_of_" + NameOf(way) + "_free_their_buffers", spec,
+             [way] { BufferIsTheProgramsAgain(way, 16, 4096); }, __FILE__, __LINE__});
+  }
+  return true;
+}
+
+const bool registered [[maybe_unused]] = RegisterTable();
+
+}  // namespace
+}  // namespace conformance
