@@ -1,0 +1,163 @@
+// FENCE, ORD-6: whatever makes stores visible does so for every operation, shape, mode and size; generated.
+//
+//    every rank p                      its target t = p + offset         the rank before p
+//      store to its slot at t
+//      [wait, overwrite the source]
+//      fence, barrier or notify  ----> slot of p by load        slot of p at t by get
+//                                      (all meet by messages that fence nothing)
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "conformance/harness/table.h"
+#include "conformance/harness/test.h"
+
+namespace conformance {
+namespace {
+
+enum class Maker { kFence, kAllFence, kBarrier, kGroupFence, kNotify };
+
+struct MakerName {
+  Maker maker;
+  const char* chapter;
+  const char* name;
+  const char* clause;
+};
+constexpr MakerName kMakers[] = {{Maker::kFence, "FENCE", "FENCE1_fence_completes_", "FENCE-1"},
+                                 {Maker::kAllFence, "FENCE", "FENCE2_allfence_completes_", "FENCE-2"},
+                                 {Maker::kBarrier, "FENCE", "FENCE4_barrier_completes_", "FENCE-4"},
+                                 {Maker::kGroupFence, "FENCE", "FENCE5_group_fence_completes_", "FENCE-5"},
+                                 {Maker::kNotify, "ORD", "ORD6_notify_follows_", "ORD-6"}};
+
+struct Round {
+  Way way;
+  std::size_t bytes;
+  int offset;
+  bool wait_first;
+  // What the ranks' sources are filled from.
+  std::uint64_t seed;
+
+  std::string Text(int origin) const {
+    return NameOf(way) + (wait_first ? " and wait" : "") + ", " + std::to_string(bytes) + " bytes, from " +
+           std::to_string(origin) + " to " + std::to_string((origin + offset) % Np()) + SeedText();
+  }
+};
+
+int Wrapped(int rank) { return (rank + Np()) % Np(); }
+
+Bytes SourceOf(const Round& round, const TableTransfer& store, int origin) {
+  Bytes source(static_cast<std::size_t>(store.plan().SrcEnd()));
+  Rng rng(round.seed + static_cast<std::uint64_t>(origin));
+  store.Fill(&rng, source.data(), source.size());
+  return source;
+}
+
+void MakeVisible(Maker maker, int offset) {
+  switch (maker) {
+    case Maker::kFence:
+      ARMCI_Fence(Wrapped(Me() + offset));
+      break;
+    case Maker::kAllFence:
+      ARMCI_AllFence();
+      break;
+    case Maker::kBarrier:
+      ARMCI_Barrier();
+      return;
+    case Maker::kGroupFence: {
+      ARMCI_Group world;
+      ARMCI_Group_get_world(&world);
+      ARMCI_GroupFence(&world);
+      break;
+    }
+    case Maker::kNotify: {
+      int count = 0;
+      EXPECT_EQ(armci_notify(Wrapped(Me() + offset)), 0);
+      EXPECT_EQ(armci_notify_wait(Wrapped(Me() - offset), &count), 0);
+      return;
+    }
+  }
+  // Fences are one-sided: the others are told by messages of MPI.
+  Agree();
+}
+
+void Look(const Round& round, const TableTransfer& store, const Region& region, std::size_t slot_bytes, int origin,
+          bool by_load) {
+  Bytes expected(static_cast<std::size_t>(store.plan().DstEnd()), 0);
+  store.Model(SourceOf(round, store, origin).data(), expected.data());
+  const int target = Wrapped(origin + round.offset);
+  char* slot = region.At(target, static_cast<std::size_t>(origin) * slot_bytes);
+  Bytes seen(expected.size());
+  if (by_load) {
+    ARMCI_Access_begin(region.Mine());
+    std::memcpy(seen.data(), slot, seen.size());
+    ARMCI_Access_end(region.Mine());
+  } else {
+    EXPECT_EQ(ARMCI_Get(slot, seen.data(), static_cast<int>(seen.size()), target), 0);
+  }
+  EXPECT_TRUE(SameBytes(expected.data(), seen.data(), seen.size()))
+      << (by_load ? "by load: " : "by get: ") << round.Text(origin);
+}
+
+void OneRound(Maker maker, const Round& round, const Region& region, std::size_t slot_bytes) {
+  // What the last round left would pass for this one's.
+  ARMCI_Access_begin(region.Mine());
+  std::memset(region.Mine(), 0, region.bytes());
+  ARMCI_Access_end(region.Mine());
+  TableTransfer store(round.way, round.bytes);
+  Bytes source = SourceOf(round, store, Me());
+  const int target = Wrapped(Me() + round.offset);
+  Sync();
+  EXPECT_EQ(
+      store.transfer().Start(source.data(), region.At(target, static_cast<std::size_t>(Me()) * slot_bytes), target), 0);
+  if (round.wait_first) {
+    EXPECT_EQ(store.transfer().Wait(), 0);
+    std::fill(source.begin(), source.end(), 'X');
+  }
+  MakeVisible(maker, round.offset);
+  Look(round, store, region, slot_bytes, Wrapped(Me() - round.offset), true);
+  // A notification tells the one who waited for it, nobody else.
+  if (maker != Maker::kNotify) Look(round, store, region, slot_bytes, Wrapped(Me() + 1), false);
+  if (!round.wait_first) {
+    EXPECT_EQ(store.transfer().Wait(), 0);
+  }
+  // Nobody clears what another rank still reads.
+  Agree();
+}
+
+void StoresAreVisible(Maker maker, const Way& call) {
+  std::vector<Round> rounds;
+  for (Mode mode : kModes) {
+    const Way way{call.op, call.shape, mode};
+    for (std::size_t bytes : SizesOf(way)) {
+      for (int offset = 0; offset < std::min(Np(), 3); ++offset) {
+        for (bool wait_first : {true, false}) {
+          if (mode == Mode::kBlocking && !wait_first) continue;
+          rounds.push_back({way, bytes, offset, wait_first, SharedRng().Next()});
+        }
+      }
+    }
+  }
+  // The quick run takes some of them, by the seed; so does one whose meetings are slow.
+  SharedRng().Shuffle(&rounds);
+  const auto enough = static_cast<std::size_t>(Rounds(static_cast<int>(rounds.size()), 16));
+  if (enough < rounds.size()) rounds.resize(enough);
+  Region region(static_cast<std::size_t>(Np()) * kTableExtent);
+  for (const Round& round : rounds) OneRound(maker, round, region, kTableExtent);
+}
+
+bool RegisterTable() {
+  for (const MakerName& maker : kMakers) {
+    for (const Way& call : BlockingStores()) {
+      AddTest({maker.chapter, maker.name + NameOfCall(call), MakeSpec(maker.clause, DeadlineSeconds(60)),
+               [maker, call] { StoresAreVisible(maker.maker, call); }, __FILE__, __LINE__});
+    }
+  }
+  return true;
+}
+
+const bool registered [[maybe_unused]] = RegisterTable();
+
+}  // namespace
+}  // namespace conformance
