@@ -28,6 +28,8 @@ void FenceThenEveryoneReads(Mode mode, Shape shape, std::size_t bytes, int targe
     int waited = wait_first ? transfer.Wait() : 0;
     ARMCI_Fence(target);
     for (int p = 1; p < Np(); ++p) MPI_Send(nullptr, 0, MPI_INT, p, 1, Comm());
+    // The readers are done before the origin calls again: only the fence can have completed the store.
+    for (int p = 1; p < Np(); ++p) MPI_Recv(nullptr, 0, MPI_INT, p, 2, Comm(), MPI_STATUS_IGNORE);
     if (!wait_first) waited = transfer.Wait();
     EXPECT_EQ(waited, 0);
   } else {
@@ -40,6 +42,7 @@ void FenceThenEveryoneReads(Mode mode, Shape shape, std::size_t bytes, int targe
   Bytes back(image.size());
   EXPECT_EQ(ARMCI_Get(region->At(target), back.data(), static_cast<int>(back.size()), target), 0);
   EXPECT_TRUE(SameBytes(image.data(), back.data(), back.size())) << "by get after " << text << SeedText();
+  if (Me() != 0) MPI_Send(nullptr, 0, MPI_INT, 0, 2, Comm());
 }
 
 CLAUSE_TEST(FENCE, FENCE1_every_kind_of_store_is_visible_after_the_fence, "FENCE-1", "CMPL-7", DeadlineSeconds(60)) {
@@ -152,6 +155,7 @@ CLAUSE_TEST(FENCE, FENCE3_needs_no_action_by_the_target, "FENCE-3", "PROG-1", Ne
       ARMCI_AllFence();
       long done = 1;
       EXPECT_EQ(ARMCI_Put(&done, region.At(target, (1 << 18) - 8), 8, target), 0);
+      ARMCI_Fence(target);
     }
   } else {
     // Sleeps in the kernel and makes no call until the origin's last put is there.
