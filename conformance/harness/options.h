@@ -18,6 +18,7 @@ struct Options {
   std::string junit;         // file name, empty: none
   int repeat = 1;
   bool quick = false;
+  bool fail_fast = false;  // end after the first test that failed
   bool list_clauses = false;
   std::string thread_level = "multiple";  // what MPI_Init_thread is asked for
   std::string child;                      // run this child case instead of the tests

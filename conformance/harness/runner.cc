@@ -136,6 +136,8 @@ bool Runner::RunsInThisIteration(const TestCase& test) const {
 void Runner::Run(const TestCase& test) {
   if (!RunsInThisIteration(test)) return;
   Session& session = TheSession();
+  // The count is the same on every rank, so all stop together.
+  if (session.options.fail_fast && failed_ > 0) return;
   TestResult result{test.suite, test.name, test.spec.clauses, Verdict::kPassed, 0, Obstacle(test), RerunLine(test), {}};
   if (!result.message.empty()) {
     result.verdict = Verdict::kSkipped;
