@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Callable, Mapping, Sequence
 
-from armci_tool import (bazel, checks, conformance, examples, install, launch, packages, process, programs, repository,
-                        results, traceability)
+from armci_tool import (bazel, checks, conformance, examples, install, launch, mutants, packages, process, programs,
+                        repository, results, traceability)
 from armci_tool.errors import ToolError
 from armci_tool.results import FAILED, PASSED, Case
 from armci_tool.test_run import PlannedStep
@@ -63,6 +63,7 @@ def _build_steps(plan: Plan) -> list[PlannedStep]:
             steps.append(_conformance_step(name, opt, processes, plan.quick, quick=processes in (2, 4)))
         steps += [_examples_step(name, opt, quick=True), _plain_link_step(name, opt, quick=True)]
         steps.append(_faults_step(name, opt))
+    steps.append(PlannedStep(f"mutants ({opt.name})", partial(_mutants, opt), "tools/armci mutants --quick"))
     # Implementations that exist for the tests: only that the core is right on them.
     steps += [_conformance_step(row.name, opt, TEST_ONLY_PROCESSES, plan.quick)
               for row in repository.implementation_table() if row.test_only]
@@ -219,6 +220,13 @@ def _conformance(name: str, configuration: bazel.Configuration, processes: int, 
     run = conformance.run_suite(binary, name, configuration, processes, conformance.Selection(quick=short),
                                 environment=environment, on_test=note)
     return run.cases
+
+
+def _mutants(configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
+    binary = bazel.built(mutants.LABEL, configuration, on_progress=note)
+    tests = traceability.parse_test_list(conformance.list_tests(binary))
+    outcomes = mutants.run_all(binary, mutants.read_table(binary), tests, configuration, note=note)
+    return mutants.cases(outcomes, mutants.control(binary, outcomes, configuration, note))
 
 
 def _examples(name: str, configuration: bazel.Configuration, note: Note) -> Sequence[Case]:

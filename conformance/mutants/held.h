@@ -1,0 +1,40 @@
+// Work that a library has accepted and not yet done: what makes a missing fence or wait visible over an implementation
+// that completes everything at once.
+//
+// Held work is done in order, by the next call of the same process that is not one of those a mutant exempts. That
+// alone is legal: HoldStores is a correct, lazy library, and the suite must pass on it. A mutant then leaves out one of
+// the occasions on which the work has to be done.
+#ifndef CONFORMANCE_MUTANTS_HELD_H_
+#define CONFORMANCE_MUTANTS_HELD_H_
+
+#include <functional>
+
+#include "conformance/mutants/calls.h"
+#include "conformance/mutants/pieces.h"
+
+namespace conformance::mutants {
+
+struct Work {
+  int proc;
+  bool blocking;              // issued by a blocking call
+  const armci_hdl_t* handle;  // of a non-blocking call, NULL if implicit
+  std::function<void()> run;
+};
+
+// Puts it behind what is held already.
+void Hold(Work work);
+// Does and forgets what is held, in order; in the second form only what `which` chooses.
+void RunHeld();
+void RunHeldIf(const std::function<bool(const Work&)>& which);
+void RunHeldTo(int proc);
+// Forgets it without doing it.
+void DropHeldIf(const std::function<bool(const Work&)>& which);
+
+// Every put copies its data and is held until the next call that is neither a put nor a wait.
+void HoldStores(Calls* calls);
+// A copy of the put that owns its data, as work.
+Work OwnedPut(const Move& move);
+
+}  // namespace conformance::mutants
+
+#endif  // CONFORMANCE_MUTANTS_HELD_H_

@@ -1,0 +1,244 @@
+"""Runs the suite on defective libraries: each must fail a test that names the clause it breaks.
+
+The program of the mutants is the suite with all of them compiled in; an environment variable chooses one, and
+`list` as its name prints the table. A kill counts only when the same test passes without the mutant, so the tests that
+killed are run once more on the right library (the control).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Callable, Iterable, Mapping, Optional, Sequence
+
+from armci_tool import bazel, conformance, console, launch, process, results
+from armci_tool.conformance import DEFAULT_DEADLINE_S, Selection, SuiteLog
+from armci_tool.errors import ToolError
+from armci_tool.results import FAILED, PASSED, Case, Step
+
+LABEL = "//conformance/mutants:suite_mutants"
+IMPLEMENTATION = "mutants"
+VARIABLE = "CONFORMANCE_MUTANT"
+LIST = "list"
+
+KILLED = "killed"
+SURVIVED = "survived"
+# Of a library that is no mutant at all, only unusual: all its tests passed, as they must.
+ACCEPTED = "accepted"
+REFUSED = "refused"
+GOOD_STATES = (KILLED, ACCEPTED)
+
+# A mutant that makes the program hang is seen by a deadline; the right library needs a fraction of a second.
+HANG_DEADLINE_S = 4.0
+# What the program of the mutants cannot pass even without one, with the reason.
+CONTROL_EXCLUDES = {
+    "PROF.PROF1_the_program_sees_its_own_calls_and_no_others": "the program itself takes these functions over",
+}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A row of the program's table."""
+
+    name: str
+    clause: str
+    processes: int
+    legal: bool
+    hangs: bool
+    filter: str
+    description: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the suite made of one mutant; `detail` is the output where a survivor or a refusal needs explaining."""
+
+    mutant: Mutant
+    state: str
+    killed_by: tuple[str, ...]
+    seconds: float
+    processes: int
+    detail: str = ""
+
+    @property
+    def good(self) -> bool:
+        """True for a killed mutant and an accepted legal library."""
+        return self.state in GOOD_STATES
+
+
+def read_table(binary: Path) -> list[Mutant]:
+    """All mutants; the program starts no MPI for this."""
+    result = process.run([str(binary)], environment={VARIABLE: LIST}, timeout_s=60)
+    if not result.ok:
+        raise ToolError("the suite does not list its mutants", where=result.tail(10),
+                        next_step=f"run {VARIABLE}={LIST} {binary}")
+    return parse_table(result.output)
+
+
+def parse_table(text: str) -> list[Mutant]:
+    """Lines of `name, clause, processes, traits, filter, description`, separated by tabs."""
+    made: list[Mutant] = []
+    for line in text.splitlines():
+        fields = line.split("\t")
+        if len(fields) != 6 or not fields[2].isdigit():
+            raise ToolError("cannot read the table of mutants", where=f"line {line!r}")
+        name, clause, processes, traits, filter_text, description = fields
+        words = traits.split(",")
+        if any(name == other.name for other in made):
+            raise ToolError(f"there are two mutants {name}", next_step="give one of them another name")
+        made.append(Mutant(name, clause, int(processes), "legal" in words, "hangs" in words, filter_text, description))
+    if not made:
+        raise ToolError("the table of mutants is empty")
+    return made
+
+
+def choose(table: Sequence[Mutant], text: str) -> list[Mutant]:
+    """Those whose name contains the text, or whose clause it is."""
+    chosen = [mutant for mutant in table if text in mutant.name or text == mutant.clause]
+    if not chosen:
+        raise ToolError(f"no mutant matches {text!r}", next_step="give a part of a name, or a clause such as FENCE-1")
+    return chosen
+
+
+def killers(log: SuiteLog, status: int, clause: str, tests: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Tests that name the clause and failed, or in which the job died or passed its deadline."""
+    failed = [name for name, case in log.cases.items() if case.outcome == FAILED]
+    if log.running and not log.complete and status != 0:
+        failed.append(log.running)
+    return tuple(name for name in failed if clause in tests.get(name, ()))
+
+
+def run_mutant(binary: Path, mutant: Mutant, tests: Mapping[str, Sequence[str]], configuration: bazel.Configuration,
+               *, processes: Optional[int] = None, quick: bool = True) -> Outcome:
+    """Runs the tests of its clause until one fails: in their short form first, then at length unless `quick`."""
+    count = max(processes or 0, mutant.processes)
+    seconds = 0.0
+    for short in (True,) if quick or mutant.legal else (True, False):
+        log, result = _run(binary, mutant, count, configuration, short)
+        seconds += result.seconds
+        killed_by = killers(log, result.status, mutant.clause, tests)
+        if mutant.legal:
+            accepted = log.complete and result.status == 0
+            return Outcome(mutant, ACCEPTED if accepted else REFUSED, killed_by, seconds, count,
+                           "" if accepted else result.tail())
+        if killed_by:
+            return Outcome(mutant, KILLED, killed_by, seconds, count)
+    return Outcome(mutant, SURVIVED, (), seconds, count, result.tail())
+
+
+def _run(binary: Path, mutant: Mutant, processes: int, configuration: bazel.Configuration,
+         short: bool) -> tuple[SuiteLog, process.Result]:
+    deadline = HANG_DEADLINE_S if mutant.hangs else DEFAULT_DEADLINE_S
+    selection = Selection(filter=mutant.filter, deadline_s=deadline, quick=short)
+    log = SuiteLog()
+    words = (str(binary), *selection.arguments(), *([] if mutant.legal else ["--fail-fast"]))
+    job = launch.Launch(words, processes, configuration.mpi, {VARIABLE: mutant.name})
+    result = launch.start(job, silence_s=conformance.SILENT_DEADLINES * deadline, on_line=log.feed)
+    log.close()
+    return log, result
+
+
+def control(binary: Path, outcomes: Sequence[Outcome], configuration: bazel.Configuration,
+            on_test: Callable[[str], None] = lambda name: None) -> list[Case]:
+    """The tests that killed, without a mutant: one that fails here has killed nothing."""
+    cases = []
+    for processes in sorted({outcome.processes for outcome in outcomes}):
+        names = {name for outcome in outcomes if outcome.processes == processes and outcome.state == KILLED
+                 for name in outcome.killed_by}
+        if names:
+            cases += _control_run(binary, conformance.exact_names(sorted(names)), processes, configuration, on_test)
+    return cases
+
+
+def whole_control(binary: Path, tests: Iterable[str], processes: int, configuration: bazel.Configuration,
+                  on_test: Callable[[str], None] = lambda name: None) -> list[Case]:
+    """The whole suite without a mutant: the program itself breaks nothing."""
+    names = [name for name in tests if name not in CONTROL_EXCLUDES]
+    return _control_run(binary, conformance.exact_names(names), processes, configuration, on_test)
+
+
+def _control_run(binary: Path, filter_text: str, processes: int, configuration: bazel.Configuration,
+                 on_test: Callable[[str], None]) -> list[Case]:
+    selection = Selection(filter=filter_text, quick=True)
+    made = conformance.run_suite(binary, IMPLEMENTATION, configuration, processes, selection,
+                                 environment={VARIABLE: ""}, on_test=on_test)
+    return [replace(case, name=f"control np={processes} {case.name}") for case in made.cases]
+
+
+def run_all(binary: Path, table: Sequence[Mutant], tests: Mapping[str, Sequence[str]],
+            configuration: bazel.Configuration, *, processes: Optional[int] = None, quick: bool = True,
+            note: Callable[[str], None] = lambda text: None) -> list[Outcome]:
+    """Every mutant of the table in turn."""
+    outcomes: list[Outcome] = []
+    for number, mutant in enumerate(table, 1):
+        survivors = sum(not outcome.good for outcome in outcomes)
+        note(f"{number} of {len(table)}, {survivors} not killed, {mutant.name}")
+        outcomes.append(run_mutant(binary, mutant, tests, configuration, processes=processes, quick=quick))
+    return outcomes
+
+
+def score(outcomes: Sequence[Outcome]) -> float:
+    """Killed of all that are defective."""
+    defects = [outcome for outcome in outcomes if not outcome.mutant.legal]
+    return sum(outcome.state == KILLED for outcome in defects) / len(defects) if defects else 1.0
+
+
+def cases(outcomes: Sequence[Outcome], controls: Sequence[Case]) -> list[Case]:
+    """For a report of tests: a case per mutant, then the controls."""
+    made = [Case(f"mutant.{outcome.mutant.name}", PASSED if outcome.good else FAILED, outcome.seconds,
+                 "" if outcome.good else _explanation(outcome)) for outcome in outcomes]
+    return [*made, *controls]
+
+
+def _explanation(outcome: Outcome) -> str:
+    mutant = outcome.mutant
+    return "\n".join([f"{outcome.state}: {mutant.description} [{mutant.clause}]",
+                      f"rerun: {rerun(mutant)}", *outcome.detail.splitlines()])
+
+
+def rerun(mutant: Mutant) -> str:
+    """The command that repeats it alone."""
+    return f"tools/armci mutants --filter {mutant.name}"
+
+
+def render(outcomes: Sequence[Outcome], controls: Sequence[Case]) -> str:
+    """Text table, the score and the state of the control."""
+    rows = [[outcome.mutant.name, outcome.mutant.clause, outcome.state, str(outcome.processes),
+             f"{outcome.seconds:.1f} s", ", ".join(outcome.killed_by)] for outcome in outcomes]
+    # The last column is text, and long: it stands outside the padded ones.
+    table = console.table(["mutant", "clause", "state", "np", "time", "killed by"], rows, numeric_from=6)
+    defects = [outcome for outcome in outcomes if not outcome.mutant.legal]
+    killed = sum(outcome.state == KILLED for outcome in defects)
+    failed = [case.name for case in controls if case.outcome == FAILED]
+    lines = [table, "", f"{killed} of {len(defects)} mutants killed; mutation score {100 * score(outcomes):.1f} %",
+             f"control: {len(controls)} tests without a mutant, {len(failed)} failed"]
+    return "\n".join([*lines, *(f"  failed: {name}" for name in failed)])
+
+
+def write_report(folder: Path, outcomes: Sequence[Outcome], controls: Sequence[Case]) -> list[Path]:
+    """mutants.txt, .json and .xml (JUnit) in `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text, data, junit = (folder / f"mutants.{suffix}" for suffix in ("txt", "json", "xml"))
+    text.write_text(render(outcomes, controls) + "\n")
+    data.write_text(json.dumps(as_json(outcomes, controls), indent=1) + "\n")
+    seconds = sum(outcome.seconds for outcome in outcomes)
+    results.write_junit(junit, [Step("mutants", cases(outcomes, controls), seconds, "tools/armci mutants")])
+    return [text, data, junit]
+
+
+def as_json(outcomes: Sequence[Outcome], controls: Sequence[Case]) -> dict[str, object]:
+    """For the report of the suite. Legal libraries are listed apart: they are not part of the score."""
+    return {
+        "mutants": [_entry(outcome) for outcome in outcomes if not outcome.mutant.legal],
+        "legal": [_entry(outcome) for outcome in outcomes if outcome.mutant.legal],
+        "control": [{"name": case.name, "outcome": case.outcome, "detail": case.detail} for case in controls],
+        "score": score(outcomes),
+    }
+
+
+def _entry(outcome: Outcome) -> dict[str, object]:
+    mutant = outcome.mutant
+    return {"name": mutant.name, "clause": mutant.clause, "description": mutant.description,
+            "killed_by": list(outcome.killed_by), "state": outcome.state, "processes": outcome.processes,
+            "seconds": round(outcome.seconds, 3), "rerun": rerun(mutant)}

@@ -1,0 +1,54 @@
+"""`mutants`: shows that the conformance suite notices defective libraries."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from armci_tool import bazel, conformance, mutants, traceability
+from armci_tool.console import Progress
+from armci_tool.results import FAILED
+from armci_tool.verbs import add_configuration, add_verbose, configuration, make_parser
+
+CONTROL_PROCESSES = 4
+DETAIL_LINES = 40
+
+
+def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Declares the verb."""
+    made = make_parser(verbs, "mutants", "run the conformance suite on defective libraries, which it must all notice",
+                       "tools/armci mutants --filter fence --quick", execute)
+    made.add_argument("--filter", default="", metavar="NAME", help="a part of the mutant's name, or a clause")
+    made.add_argument("-n", dest="processes", type=int, metavar="NP",
+                      help="processes (default, and at least: as many as the mutant needs to be seen)")
+    made.add_argument("--quick", action="store_true",
+                      help="the tests in their short form only; no run of the whole suite as control")
+    made.add_argument("--report", type=Path, metavar="DIR", help="write mutants.txt, .json, .xml (JUnit) there")
+    add_configuration(made)
+    add_verbose(made)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Runs the verb; 0 when every mutant was killed and the right library passed."""
+    chosen = configuration(options)
+    binary = bazel.built(mutants.LABEL, chosen, verbose=options.verbose)
+    tests = traceability.parse_test_list(conformance.list_tests(binary))
+    table = mutants.choose(mutants.read_table(binary), options.filter)
+    with Progress("mutants") as progress:
+        def note(text: str) -> None:
+            progress.detail = text
+        outcomes = mutants.run_all(binary, table, tests, chosen, processes=options.processes, quick=options.quick,
+                                   note=note)
+        progress.label = "control"
+        controls = mutants.control(binary, outcomes, chosen, note)
+        if not options.quick and not options.filter:
+            controls += mutants.whole_control(binary, tests, options.processes or CONTROL_PROCESSES, chosen, note)
+    print(mutants.render(outcomes, controls))
+    failures = [case for case in mutants.cases(outcomes, controls) if case.outcome == FAILED]
+    for case in failures:
+        print(f"\nFAILED {case.name}")
+        print("\n".join("    " + line for line in case.detail.splitlines()[:DETAIL_LINES]))
+    if options.report:
+        for path in mutants.write_report(options.report, outcomes, controls):
+            print(f"wrote {path}")
+    return 1 if failures else 0
