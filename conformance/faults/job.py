@@ -7,7 +7,6 @@ remains: processes (found by a marker in their environment, whatever session the
 from __future__ import annotations
 
 import os
-import select
 import shutil
 import signal
 import subprocess
@@ -15,16 +14,14 @@ import sys
 import tempfile
 import threading
 import time
-import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Mapping, Optional, Sequence
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
-from armci_tool import launch  # noqa: E402  (needs the path set above)
+from armci_tool import launch, leftovers  # noqa: E402  (needs the path set above)
 
-MARKER = "FAULT_JOB_MARKER"
 # What each rank runs under: its stderr goes to a file of the job, because a launcher may throw away what an aborting
 # process wrote last. Appending keeps the lines of all ranks.
 RANK_SHELL = 'exec "$0" "$@" 2>>"$FAULT_STDERR"'
@@ -80,11 +77,10 @@ class Job:
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         self.command = tuple(command)
-        self.marker = uuid.uuid4().hex
         self.stdout, self.stderr = Pipe(), Pipe()
         prefix = ["setpriv", "--pdeathsig", "TERM", "--"] if shutil.which("setpriv") else []
         self.rank_stderr = tempfile.NamedTemporaryFile(prefix="armci-fault-", suffix=".stderr")
-        full = {**os.environ, **environment, MARKER: self.marker, "FAULT_STDERR": self.rank_stderr.name}
+        full, self.marker = leftovers.mark({**os.environ, **environment, "FAULT_STDERR": self.rank_stderr.name})
         self.since = time.monotonic()
         self.process = subprocess.Popen([*prefix, *command], env=full, stdin=subprocess.DEVNULL, text=True,
                                         errors="replace", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -129,7 +125,7 @@ class Job:
         except subprocess.TimeoutExpired:
             pass
         while status is not None and (pids := self.survivors()) and time.monotonic() < deadline:
-            _wait_for_end(pids[0], deadline - time.monotonic())
+            leftovers.wait_for_end(pids[0], deadline - time.monotonic())
         for reader in self.readers:
             reader.join(max(0.1, deadline - time.monotonic()) if status is not None else 0.1)
         return self._outcome(status)
@@ -142,16 +138,7 @@ class Job:
 
     def survivors(self) -> list[int]:
         """Processes of the job that are alive, the launcher included."""
-        wanted = f"{MARKER}={self.marker}".encode()
-        found = []
-        for entry in Path("/proc").iterdir():
-            try:
-                # A zombie has no environment any more: it holds nothing and is not counted.
-                if entry.name.isdigit() and wanted in (entry / "environ").read_bytes().split(b"\0"):
-                    found.append(int(entry.name))
-            except OSError:
-                continue
-        return found
+        return leftovers.marked_processes(self.marker)
 
 
 def _signal(pid: int, number: signal.Signals) -> None:
@@ -159,18 +146,6 @@ def _signal(pid: int, number: signal.Signals) -> None:
         os.kill(pid, number)
     except ProcessLookupError:
         pass
-
-
-def _wait_for_end(pid: int, seconds: float) -> None:
-    """Returns when the process has ended (it need not be a child) or the time is up."""
-    try:
-        descriptor = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return
-    try:
-        select.select([descriptor], [], [], max(0.0, seconds))
-    finally:
-        os.close(descriptor)
 
 
 @dataclass(frozen=True)

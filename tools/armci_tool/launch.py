@@ -1,20 +1,24 @@
 """The one place that knows the command lines of the MPI libraries.
 
-A launch starts `processes` ranks of a program on this machine, with more ranks than cores allowed, ranks not bound to
-cores (a progress thread would inherit the binding), and the ARMCI_* settings of the caller forwarded to every rank.
+A launch starts `processes` ranks of a program where its placement says, with more ranks than cores allowed, ranks not
+bound to cores (a progress thread would inherit the binding, and the launcher would bind the first rank of each node to
+the same core, as the nodes are one machine), and the ARMCI_* settings of the caller forwarded to every rank.
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
-from typing import Mapping, Optional, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Mapping, Optional
 
-from armci_tool import process
+from armci_tool import leftovers, nodes, process
 from armci_tool.errors import ToolError
+from armci_tool.placement import Placement
 
 # Forwarded to the ranks besides what a launch sets itself.
 FORWARDED_PREFIXES = ("ARMCI_", "ASAN_", "UBSAN_", "TSAN_", "LSAN_", "GTEST_")
+# UCX takes nodes made of namespaces for one machine (its boot is the same), and would go around the network.
+NODE_ENVIRONMENT = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": nodes.INTERFACE}
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,9 @@ class MpiLibrary:
     launcher: str
     compiler: str
     fixed: tuple[str, ...] = ()
+    # On this machine as it is; and on nodes, with {hosts} (NODE:RANKS,...), {agent} and {interface} to be filled in.
+    on_machine: tuple[str, ...] = ()
+    on_nodes: tuple[str, ...] = ()
     only_as_root: tuple[str, ...] = ()
     tag_output: tuple[str, ...] = ()
     # Option that forwards one variable; empty where the launcher forwards the whole environment.
@@ -32,13 +39,20 @@ class MpiLibrary:
 
 
 MPI_LIBRARIES: dict[str, MpiLibrary] = {
-    # Idle ranks yield: with more ranks than cores a spinning one holds up the one it waits for. One node needs only
-    # shared memory; the TCP component would probe every interface of the machine.
+    # Idle ranks yield: with more ranks than cores a spinning one holds up the one it waits for. One machine needs only
+    # shared memory; the TCP component would probe every interface. Between nodes, of the one-sided components only ucx
+    # works over TCP at every thread level.
     "openmpi": MpiLibrary("openmpi", "mpirun.openmpi", "mpicc.openmpi",
-                          fixed=("--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1", "--mca",
-                                 "btl", "vader,self"),
+                          fixed=("--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"),
+                          on_machine=("--mca", "btl", "vader,self"),
+                          on_nodes=("-H", "{hosts}", "--mca", "plm_rsh_agent", "{agent}", "--mca", "orte_tmpdir_base",
+                                    nodes.SESSION_FOLDER, "--mca", "oob_tcp_if_include", "{interface}", "--mca", "pml",
+                                    "ob1", "--mca", "btl", "tcp,vader,self", "--mca", "btl_tcp_if_include",
+                                    "{interface}", "--mca", "osc", "ucx"),
                           only_as_root=("--allow-run-as-root",), tag_output=("--tag-output",), forward=("-x",)),
-    "mpich": MpiLibrary("mpich", "mpiexec.mpich", "mpicc.mpich", tag_output=("-prepend-rank",)),
+    "mpich": MpiLibrary("mpich", "mpiexec.mpich", "mpicc.mpich", tag_output=("-prepend-rank",),
+                        on_nodes=("-launcher", "ssh", "-launcher-exec", "{agent}", "-hosts", "{hosts}", "-iface",
+                                  "{interface}")),
 }
 DEFAULT_MPI = "openmpi"
 
@@ -52,6 +66,12 @@ class Launch:
     mpi: str = DEFAULT_MPI
     environment: Mapping[str, str] = field(default_factory=dict)
     tag_output: bool = False
+    placement: Placement = Placement()
+
+    def settings(self) -> dict[str, str]:
+        """The environment of the job besides what is there."""
+        between_nodes = NODE_ENVIRONMENT if self.placement.nodes else {}
+        return {**between_nodes, **self.placement.environment(), **self.environment}
 
     def command_line(self, *, as_root: Optional[bool] = None,
                      present: Optional[Mapping[str, str]] = None) -> list[str]:
@@ -62,17 +82,25 @@ class Launch:
         line = [library.launcher]
         if as_root if as_root is not None else os.geteuid() == 0:
             line += library.only_as_root
-        line += library.fixed
+        line += [*library.fixed, *self._where(library)]
         if self.tag_output:
             line += library.tag_output
         if library.forward:
             for name in self._forwarded(os.environ if present is None else present):
                 line += [*library.forward, name]
-        return line + ["-n", str(self.processes), *self.program]
+        line += ["-n", str(self.processes), *self.program]
+        return nodes.command_line(self.placement.nodes, line) if self.placement.nodes else line
+
+    def _where(self, library: MpiLibrary) -> list[str]:
+        if not self.placement.nodes:
+            return list(library.on_machine)
+        ranks = self.placement.ranks_per_node(self.processes)
+        hosts = ",".join(f"{nodes.host(node)}:{count}" for node, count in enumerate(ranks))
+        return [word.format(hosts=hosts, agent=nodes.AGENT, interface=nodes.INTERFACE) for word in library.on_nodes]
 
     def _forwarded(self, present: Mapping[str, str]) -> list[str]:
         names = {name for name in present if name.startswith(FORWARDED_PREFIXES)}
-        return sorted(names | set(self.environment))
+        return sorted(names | set(self.settings()))
 
 
 def mpi_library(name: str) -> MpiLibrary:
@@ -84,6 +112,17 @@ def mpi_library(name: str) -> MpiLibrary:
 
 def start(launch: Launch, *, timeout_s: Optional[float] = None, silence_s: Optional[float] = None,
           capture: bool = True, on_line: Optional[process.LineHandler] = None) -> process.Result:
-    """Runs the job to its end; nothing of it is left whichever way it ends. See process.run."""
-    return process.run(launch.command_line(), environment=launch.environment, timeout_s=timeout_s, silence_s=silence_s,
-                       capture=capture, on_line=on_line)
+    """Runs the job to its end; nothing of it is left whichever way it ends. See process.run.
+
+    What it left behind by itself is told in the result. With `capture` false tools/nodes tells it on stderr instead.
+    """
+    if launch.placement.nodes:
+        nodes.require(launch.placement.nodes)
+    watch = leftovers.SharedMemoryWatch()
+    result = process.run(launch.command_line(), environment=launch.settings(), timeout_s=timeout_s, silence_s=silence_s,
+                         capture=capture, on_line=on_line)
+    if result.timed_out:
+        return result
+    told = [line.removeprefix(nodes.LEFT_BEHIND) for line in result.output.splitlines()
+            if launch.placement.nodes and line.startswith(nodes.LEFT_BEHIND)]
+    return replace(result, left_behind=(*result.left_behind, *watch.abandoned(), *told))

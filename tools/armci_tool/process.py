@@ -1,7 +1,8 @@
 """Runs commands so that nothing of them survives: not after a timeout, a signal, nor a death in the middle.
 
-Every process of a command carries a marker in its environment. At the end everything that still carries it is
-killed by its process id; this also finds ranks whose launcher gave them a process group or session of their own.
+Every process of a command carries a marker in its environment (see leftovers.py). At the end everything that still
+carries it is killed by its process id; this also finds ranks whose launcher gave them a process group or session of
+their own.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Mapping, Optional, Sequence
 
+from armci_tool import leftovers
 from armci_tool.errors import ToolError
 
-MARKER = "TOOL_JOB_MARKER"
 TIMEOUT_STATUS = 124
 GRACE_S = 5.0
 _READ_BYTES = 65536
@@ -29,13 +30,15 @@ LineHandler = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a command. `output` holds stdout and stderr in order, empty when they were inherited."""
+    """What became of a command. `output` holds stdout and stderr in order, empty when they were inherited;
+    `left_behind` names what outlived a command that ended by itself."""
 
     command: tuple[str, ...]
     status: int
     output: str
     seconds: float
     timed_out: bool = False
+    left_behind: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -69,24 +72,25 @@ def run(command: Sequence[str], *, cwd: Optional[Path] = None, environment: Opti
     each line of output as it arrives. The command is ended after `timeout_s`, and, when its output is captured, after
     `silence_s` without any. `job` false leaves daemons that the command starts alone (Bazel's server).
     """
-    marker = f"{os.getpid()}.{time.monotonic_ns()}"
-    full_environment = dict(os.environ)
-    full_environment.update(environment or {})
+    full_environment, marker = {**os.environ, **(environment or {})}, ""
     if job:
-        full_environment[MARKER] = marker
+        full_environment, marker = leftovers.mark(full_environment)
     start = time.monotonic()
     process = _start(command, cwd, full_environment, capture)
     timed_out = False
     output = ""
+    survivors: list[str] = []
     try:
         if capture:
             output, timed_out = _collect(process, timeout_s, silence_s, on_line)
         else:
             timed_out = not _wait(process, timeout_s)
+        if marker and not timed_out:
+            survivors = leftovers.surviving_processes(marker)
     finally:
-        _end(process, marker if job else None)
+        _end(process, marker)
     status = TIMEOUT_STATUS if timed_out else _shell_status(process.returncode)
-    return Result(tuple(command), status, output, time.monotonic() - start, timed_out)
+    return Result(tuple(command), status, output, time.monotonic() - start, timed_out, tuple(survivors))
 
 
 def _start(command: Sequence[str], cwd: Optional[Path], environment: Mapping[str, str],
@@ -173,7 +177,7 @@ def _wait(process: "subprocess.Popen[bytes]", timeout_s: Optional[float]) -> boo
     return True
 
 
-def _end(process: "subprocess.Popen[bytes]", marker: Optional[str]) -> None:
+def _end(process: "subprocess.Popen[bytes]", marker: str) -> None:
     """Ends what is left: the launcher in good order first, so that it can tidy up, then the rest by process id."""
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
@@ -182,31 +186,16 @@ def _end(process: "subprocess.Popen[bytes]", marker: Optional[str]) -> None:
             process.wait()
     if process.stdout is not None:
         process.stdout.close()
-    if marker is None:
+    if not marker:
         return
     # A process may fork while it is being looked for, so look until none is found.
-    while survivors := marked_processes(marker):
+    while survivors := leftovers.marked_processes(marker):
         for pid in survivors:
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
         time.sleep(0.01)
-
-
-def marked_processes(marker: str) -> list[int]:
-    """Process ids, zombies aside, whose environment carries the marker."""
-    wanted = f"{MARKER}={marker}".encode()
-    found = []
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit() or int(entry.name) == os.getpid():
-            continue
-        try:
-            if wanted in (entry / "environ").read_bytes().split(b"\0"):
-                found.append(int(entry.name))
-        except OSError:
-            continue  # ended meanwhile, or another user's
-    return found
 
 
 def _shell_status(returncode: int) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from dataclasses import dataclass
@@ -10,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Callable, Mapping, Sequence
 
-from armci_tool import (bazel, checks, conformance, examples, install, launch, mutants, packages, process, programs,
-                        repository, results, traceability)
+from armci_tool import (bazel, checks, conformance, examples, install, launch, leftovers, mutants, packages, process,
+                        programs, repository, results, traceability)
 from armci_tool.errors import ToolError
 from armci_tool.results import FAILED, PASSED, Case
 from armci_tool.test_run import PlannedStep
@@ -19,7 +18,6 @@ from armci_tool.test_run import PlannedStep
 Note = Callable[[str], None]
 
 PYTHON = "/usr/bin/python3"
-SHARED_MEMORY = Path("/dev/shm")
 PROCESS_COUNTS = (1, 2, 3, 4)
 TEST_ONLY_PROCESSES = 4
 
@@ -131,18 +129,13 @@ def _faults_step(name: str, configuration: bazel.Configuration) -> PlannedStep:
 
 
 def _leftover_step() -> PlannedStep:
-    before = shared_memory_objects()
+    watch = leftovers.SharedMemoryWatch()
 
     def check(_note: Note) -> Sequence[Case]:
-        left = sorted(shared_memory_objects() - before)
+        left = watch.abandoned()
         detail = "left behind by this run, or by another job on this machine: " + ", ".join(left)
         return [Case("nothing left in /dev/shm", FAILED if left else PASSED, detail=detail if left else "")]
     return PlannedStep("nothing left behind", check, "ls /dev/shm", quick=True)
-
-
-def shared_memory_objects(folder: Path = SHARED_MEMORY) -> set[str]:
-    """Names in /dev/shm that belong to this user."""
-    return {path.name for path in folder.iterdir() if path.lstat().st_uid == os.geteuid()} if folder.is_dir() else set()
 
 
 def _packages(note: Note) -> Sequence[Case]:

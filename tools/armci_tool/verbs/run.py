@@ -5,20 +5,23 @@ from __future__ import annotations
 import argparse
 import sys
 
-from armci_tool import bazel, launch, programs
+from armci_tool import bazel, launch, nodes, placement, programs
 from armci_tool.verbs import add_verbose, make_parser
 
 
 def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Declares the verb."""
     made = make_parser(verbs, "run", "run a program on one implementation (builds it if needed)",
-                       "tools/armci run --impl shmem -n 4 //examples:hello", execute)
+                       "tools/armci run --impl shmem -n 4 //examples:hello\n"
+                       "  tools/armci run --nodes 2 -n 4 ./mpi_program\n"
+                       "  tools/armci run --impl loopback --simulate-node-size 2 -n 4 ./program", execute)
     made.add_argument("--impl", default="shmem", help="implementation (default: %(default)s)")
     made.add_argument("-n", dest="processes", type=int, default=2, help="number of processes (default: %(default)s)")
     made.add_argument("--mpi", choices=sorted(launch.MPI_LIBRARIES), default=launch.DEFAULT_MPI,
                       help="MPI library underneath (default: %(default)s)")
     made.add_argument("--config", choices=bazel.MODES, default=bazel.DEFAULT_MODE,
                       help="way to build (default: %(default)s)")
+    placement.add_arguments(made)
     made.add_argument("--timeout", type=float, metavar="SECONDS", help="end the job after this time, with status 124")
     made.add_argument("--tag-output", action="store_true", help="begin each line of output with its rank")
     add_verbose(made)
@@ -29,10 +32,15 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 def execute(options: argparse.Namespace) -> int:
     """Runs the verb; its status is that of the job."""
     chosen = bazel.Configuration(options.mpi, options.config)
+    where = placement.from_options(options)
+    if where.nodes:
+        nodes.require(where.nodes)
     binary = programs.find(options.program, options.impl, chosen, verbose=options.verbose)
     job = launch.Launch((str(binary), *options.arguments), options.processes, options.mpi,
-                        tag_output=options.tag_output)
+                        tag_output=options.tag_output, placement=where)
     result = launch.start(job, timeout_s=options.timeout, capture=False)
     if result.timed_out:
         print(f"armci: {options.program} was ended after {options.timeout:g} s", file=sys.stderr)
+    for line in result.left_behind:
+        print(f"armci: {options.program} left behind: {line}", file=sys.stderr)
     return result.status

@@ -1,0 +1,156 @@
+"""Finds what a job leaves behind: processes, by a marker in their environment, and shared memory that nobody holds.
+
+The marker is found whatever process group, session or namespace a process is in. Jobs may start jobs that are watched
+in the same way: the variable holds the markers of all that a process belongs to.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import stat
+import time
+import uuid
+from pathlib import Path
+from typing import Iterator, Mapping
+
+MARKER = "TOOL_JOB_MARKER"
+# A job's last processes may still be on their way out when its launcher has ended.
+SETTLE_S = 2.0
+SHARED_MEMORY = Path("/dev/shm")
+
+# Device and inode: a name may be another file's in another mount namespace.
+_Identity = tuple[int, int]
+
+
+def mark(environment: Mapping[str, str]) -> tuple[dict[str, str], str]:
+    """The environment with a new marker added, and the marker."""
+    marker = uuid.uuid4().hex
+    outer = environment.get(MARKER, "")
+    return {**environment, MARKER: f"{outer},{marker}" if outer else marker}, marker
+
+
+def marked_processes(marker: str) -> list[int]:
+    """Living processes that carry the marker, this one aside. A zombie has no environment any more: it holds nothing
+    and is not counted."""
+    return [pid for pid in _processes() if pid != os.getpid() and marker in _markers(pid)]
+
+
+def _processes() -> Iterator[int]:
+    return (int(entry) for entry in os.listdir("/proc") if entry.isdigit())
+
+
+def _markers(pid: int) -> list[str]:
+    beginning = f"{MARKER}=".encode()
+    try:
+        variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return []  # ended meanwhile, or another user's
+    values = [variable for variable in variables if variable.startswith(beginning)]
+    return values[0][len(beginning):].decode("utf-8", "replace").split(",") if values else []
+
+
+def wait_for_end(pid: int, seconds: float) -> None:
+    """Returns when the process has ended (it need not be a child) or the time is up."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        select.select([descriptor], [], [], max(0.0, seconds))
+    finally:
+        os.close(descriptor)
+
+
+def surviving_processes(marker: str, seconds: float = SETTLE_S) -> list[str]:
+    """A line for each process that outlives its job by so long."""
+    deadline = time.monotonic() + seconds
+    while (alive := marked_processes(marker)) and time.monotonic() < deadline:
+        wait_for_end(alive[0], deadline - time.monotonic())
+    return [f"process {pid} ({_command(pid)})" for pid in alive]
+
+
+def _command(pid: int) -> str:
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return "?"
+    return b" ".join(words).decode("utf-8", "replace").strip()[:100]
+
+
+def shared_memory_objects(folder: Path = SHARED_MEMORY) -> dict[str, _Identity]:
+    """The POSIX shared memory objects of this user by name. They are plain files: folders belong to somebody who cares
+    for them."""
+    found = {}
+    for path in folder.iterdir() if folder.is_dir() else ():
+        try:
+            status = path.lstat()
+        except FileNotFoundError:
+            continue
+        if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid():
+            found[path.name] = (status.st_dev, status.st_ino)
+    return found
+
+
+class SharedMemoryWatch:
+    """Tells what has come into /dev/shm since it was made and has been abandoned there.
+
+    Other jobs of the machine come and go meanwhile. What they use is open or mapped in a process; what a job has left
+    behind is not, and stays so.
+    """
+
+    def __init__(self, folder: Path = SHARED_MEMORY) -> None:
+        self._folder = folder
+        self._before = set(shared_memory_objects(folder).values())
+
+    def abandoned(self, seconds: float = SETTLE_S) -> list[str]:
+        """A line for each object that nobody has held for so long."""
+        deadline = time.monotonic() + seconds
+        lost = self._unheld()
+        while lost and time.monotonic() < deadline:
+            time.sleep(0.05)
+            lost &= self._unheld()
+        return [str(self._folder / name) for name, _ in sorted(lost)]
+
+    def _unheld(self) -> set[tuple[str, _Identity]]:
+        new = {item for item in shared_memory_objects(self._folder).items() if item[1] not in self._before}
+        if not new:
+            return new
+        held = _held_files()
+        # One that has been removed meanwhile was held when it was listed, perhaps by a process that has ended.
+        present = set(shared_memory_objects(self._folder).items())
+        return {item for item in new if item[1] not in held} & present
+
+
+def _held_files() -> set[_Identity]:
+    """What is open or mapped in any process that this user may look into."""
+    held: set[_Identity] = set()
+    for pid in _processes():
+        held.update(_open_files(pid))
+        held.update(_mapped_files(pid))
+    return held
+
+
+def _open_files(pid: int) -> Iterator[_Identity]:
+    try:
+        entries = os.listdir(f"/proc/{pid}/fd")
+    except OSError:
+        return
+    for entry in entries:
+        try:
+            status = os.stat(f"/proc/{pid}/fd/{entry}")
+        except OSError:
+            continue
+        yield status.st_dev, status.st_ino
+
+
+def _mapped_files(pid: int) -> Iterator[_Identity]:
+    try:
+        lines = Path(f"/proc/{pid}/maps").read_bytes().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        fields = line.split(maxsplit=5)
+        if len(fields) > 5 and fields[4] != b"0":
+            major, _, minor = fields[3].partition(b":")
+            yield os.makedev(int(major, 16), int(minor, 16)), int(fields[4])

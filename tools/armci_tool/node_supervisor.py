@@ -1,0 +1,216 @@
+"""Nodes made of namespaces, from inside: sets them up, runs a command on node0, says what it left behind.
+
+See nodes.py for the picture. Three kinds of processes, each a function here: `_supervise` (outside), `_init` (pid 1 of
+the pid namespace), `_hold` (one per node, keeps its namespaces).
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NoReturn, Sequence
+
+from armci_tool import linux, nodes
+from armci_tool.errors import Stopped, ToolError
+from armci_tool.leftovers import SETTLE_S, wait_for_end
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# After a signal the command has this long to end in good order.
+_GRACE_S = 5
+_READY = b"ready"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The command line of tools/nodes."""
+    if len(arguments) < 3 or not arguments[0].isdigit() or int(arguments[0]) < 1 or arguments[1] != "--":
+        print("usage: tools/nodes COUNT -- COMMAND...", file=sys.stderr)
+        return 2
+    count = int(arguments[0])
+    try:
+        nodes.require(count)
+        return _supervise(count, arguments[2:])
+    except ToolError as error:
+        print(error.render(), file=sys.stderr)
+        return error.status
+
+
+def _supervise(count: int, command: Sequence[str]) -> int:
+    # Pid 1 of a namespace ignores a signal that it has no handler for yet. So the signals wait until it has.
+    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    try:
+        linux.unshare(linux.CLONE_NEWPID)
+    except OSError as error:
+        raise ToolError("the system does not let root make namespaces", where=str(error),
+                        next_step=nodes.offer()) from error
+    lifeline, held = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(held)
+        _leave(_init, count, command, lifeline)
+    os.close(lifeline)
+    for each in _SIGNALS:
+        signal.signal(each, lambda signum, _frame: os.kill(child, signum))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+    return _shell_status(os.waitpid(child, 0)[1])
+
+
+def _leave(function: object, *arguments: object) -> NoReturn:
+    """Ends a forked process with what `function` returns; never goes back into the code of the parent."""
+    status = 2
+    try:
+        assert callable(function)
+        status = function(*arguments)
+    except ToolError as error:
+        print(error.render(), file=sys.stderr)
+        status = error.status
+    except OSError as error:
+        print(ToolError("cannot make the nodes", where=str(error), next_step=nodes.offer()).render(), file=sys.stderr)
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def _shell_status(status: int) -> int:
+    code = os.waitstatus_to_exitcode(status)
+    return 128 - code if code < 0 else code
+
+
+def _init(count: int, command: Sequence[str], lifeline: int) -> int:
+    """Pid 1: when it ends, the kernel kills everything else."""
+    linux.die_with_parent(lifeline)
+    job = 0
+
+    def stop(signum: int, _frame: object) -> None:
+        if signum == signal.SIGALRM or not job:
+            os._exit(Stopped(signum).status)
+        # Nobody else may be left who would lose patience.
+        signal.alarm(_GRACE_S)
+        os.kill(job, signal.SIGTERM)
+
+    for each in (*_SIGNALS, signal.SIGALRM):
+        signal.signal(each, stop)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+    folder = os.getcwd()
+    holders = _make_nodes(count)
+    os.environ[nodes.HOLDERS_VARIABLE] = " ".join(f"{nodes.host(i)}={pid}" for i, pid in enumerate(holders))
+    os.environ["NODE_AGENT"] = str(nodes.AGENT)
+    # Entering a mount namespace leads to its root folder.
+    inside = ["sh", "-c", 'cd "$0" && exec "$@"', folder, *command]
+    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    job = os.posix_spawnp("nsenter", [*_enter(holders[0]), *inside], os.environ, setsigmask=[],
+                          setsigdef=list(_SIGNALS))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+    # Orphans are handed to pid 1. A zombie would look like a living process to whoever asks for it.
+    while (ended := os.wait())[0] != job:
+        pass
+    for line in _left_behind(holders):
+        print(line, file=sys.stderr)
+    return _shell_status(ended[1])
+
+
+def _enter(holder: int) -> list[str]:
+    return ["nsenter", "--target", str(holder), "--mount", "--net", "--uts", "--ipc", "--"]
+
+
+def _make_nodes(count: int) -> list[int]:
+    """Process ids of the nodes' holders, the nodes connected."""
+    linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWNET | linux.CLONE_NEWUTS | linux.CLONE_NEWIPC)
+    linux.mount("none", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
+    linux.mount("proc", "/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
+    names = "".join(f"{nodes.address(i)} {nodes.host(i)}\n" for i in range(count))
+    holders = [_start_holder(nodes.host(node), "127.0.0.1 localhost\n" + names) for node in range(count)]
+    switch = ["link add name switch type bridge", "link set switch up"]
+    for node, holder in enumerate(holders):
+        switch += [f"link add name port{node} type veth peer name {nodes.INTERFACE} netns {holder}",
+                   f"link set port{node} master switch up"]
+    _ip([], switch)
+    for node, holder in enumerate(holders):
+        _ip(_enter(holder), ["link set lo up", f"addr add {nodes.address(node)}/24 dev {nodes.INTERFACE}",
+                             f"link set {nodes.INTERFACE} up"])
+    return holders
+
+
+def _ip(prefix: Sequence[str], lines: Sequence[str]) -> None:
+    done = subprocess.run([*prefix, "ip", "-batch", "-"], input="\n".join(lines) + "\n", text=True,
+                          capture_output=True, check=False)
+    if done.returncode != 0:
+        raise ToolError("cannot connect the nodes", where=done.stderr.strip(), next_step=nodes.offer())
+
+
+def _start_holder(name: str, hosts: str) -> int:
+    answer, tell = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(answer)
+        _leave(_hold, name, hosts, tell)
+    os.close(tell)
+    with os.fdopen(answer, "rb") as pipe:
+        # End of file without it: the holder has ended, and has said why.
+        if pipe.read(len(_READY)) != _READY:
+            raise ToolError(f"cannot make {name}", next_step=nodes.offer())
+    return pid
+
+
+def _hold(name: str, hosts: str, tell: int) -> int:
+    for each in (*_SIGNALS, signal.SIGALRM):
+        signal.signal(each, signal.SIG_DFL)
+    linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWNET | linux.CLONE_NEWUTS | linux.CLONE_NEWIPC)
+    socket.sethostname(name)
+    linux.mount("tmpfs", "/dev/shm", "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "mode=1777")
+    linux.mount("tmpfs", nodes.SESSION_FOLDER, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "mode=755")
+    # /sys shows the network devices of the namespace that it was mounted in.
+    linux.mount("sysfs", "/sys", "sysfs", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
+    # The file needs no name once it is mounted.
+    names = Path(nodes.SESSION_FOLDER) / "hosts"
+    names.write_text(hosts)
+    linux.mount(str(names), "/etc/hosts", flags=linux.MS_BIND)
+    names.unlink()
+    os.write(tell, _READY)
+    os.close(tell)
+    while True:
+        signal.pause()
+
+
+def _left_behind(holders: Sequence[int]) -> list[str]:
+    """Processes that outlive the command, and files in the nodes' /dev/shm. Both get a moment to go."""
+    deadline = time.monotonic() + SETTLE_S
+    while (remaining := _others(holders)) and time.monotonic() < deadline:
+        wait_for_end(remaining[0], deadline - time.monotonic())
+    networks = {_network(holder): node for node, holder in enumerate(holders)}
+    lines = []
+    for pid in remaining:
+        node = networks.get(_network(pid))
+        name = (Path("/proc") / str(pid) / "comm").read_text().strip()
+        lines.append(f"{nodes.LEFT_BEHIND}{nodes.host(node) if node is not None else 'no node'}: process {pid} ({name})")
+    for node, holder in enumerate(holders):
+        lines += [f"{nodes.LEFT_BEHIND}{nodes.host(node)}: /dev/shm/{entry}"
+                  for entry in sorted(os.listdir(f"/proc/{holder}/root/dev/shm"))]
+    return lines
+
+
+def _others(holders: Sequence[int]) -> list[int]:
+    """Living processes besides pid 1 and the holders; reaps those that have ended."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
+    return [int(entry) for entry in os.listdir("/proc")
+            if entry.isdigit() and int(entry) not in (os.getpid(), *holders) and _network(int(entry))]
+
+
+def _network(pid: int) -> str:
+    """Names the network namespace of a process; empty if it has ended."""
+    try:
+        return os.readlink(f"/proc/{pid}/ns/net")
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ESRCH):
+            raise
+        return ""

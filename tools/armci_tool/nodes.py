@@ -1,0 +1,67 @@
+"""Nodes made of namespaces, seen from outside: what they are called, what they need, how a command is started on them.
+
+    machine                        nothing of it is changed: no named namespace, no device, no file
+      tools/nodes                  forwards signals and the status
+        pid 1 of a pid namespace   its network namespace is the switch: a bridge and the ports of the nodes
+          holder of node0          own network (eth0), host name, /etc/hosts, /dev/shm, /run, /sys, System V objects
+          holder of node1          ...
+          COMMAND, on node0        reaches node1 through tools/node-agent, as through ssh
+
+A namespace lives as long as a process in it, and the kernel kills all processes of a pid namespace with its pid 1.
+Pid 1 dies with tools/nodes and tools/nodes with whoever started it, so whichever of them is killed, by whatever signal,
+nothing stays, and there is nothing that a later run would have to remove or could collide with.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import Sequence
+
+from armci_tool.errors import ToolError
+from armci_tool.repository import ROOT
+
+NODES_MAX = 64
+INTERFACE = "eth0"
+# Each node's own; the MPI libraries keep their session files here, whose names would be the same in every run.
+SESSION_FOLDER = "/run"
+# Pairs NODE=PID, for the agent.
+HOLDERS_VARIABLE = "NODE_HOLDERS"
+LEFT_BEHIND = "nodes: left behind on "
+
+PROGRAM = ROOT / "tools" / "nodes"
+AGENT = ROOT / "tools" / "node-agent"
+_PYTHON = "/usr/bin/python3"
+_COMMANDS = {"ip": "iproute2", "nsenter": "util-linux"}
+
+
+def host(node: int) -> str:
+    """A node's name, on every node's /etc/hosts."""
+    return f"node{node}"
+
+
+def address(node: int) -> str:
+    """A node's address, in a network of 256."""
+    return f"10.77.0.{node + 1}"
+
+
+def require(count: int) -> None:
+    """Raises ToolError if this user, or this machine, cannot have nodes."""
+    if count > NODES_MAX:
+        raise ToolError(f"cannot make {count} nodes", next_step=f"ask for at most {NODES_MAX}")
+    if os.geteuid() != 0:
+        raise ToolError("--nodes needs root: it makes network namespaces and connects them", next_step=offer())
+    for command, package in _COMMANDS.items():
+        if shutil.which(command) is None:
+            raise ToolError(f"--nodes needs the command {command}", where="it is not on PATH",
+                            next_step=f"run tools/armci setup, or install {package}")
+
+
+def offer() -> str:
+    """What to do where there can be no nodes."""
+    return "run it as root, or give --simulate-node-size K: nodes of K processes, simulated by the library"
+
+
+def command_line(count: int, command: Sequence[str]) -> list[str]:
+    """Starts `command` on node0 of `count` nodes."""
+    return [_PYTHON, "-B", str(PROGRAM), str(count), "--", *command]

@@ -1,0 +1,68 @@
+"""Where the ranks of a job are: on this machine as it is, on nodes made of namespaces, or on simulated nodes."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+
+from armci_tool.errors import ToolError
+
+SIMULATED_SIZE_VARIABLE = "ARMCI_NODE_SIZE"
+
+
+@dataclass(frozen=True)
+class Placement:
+    """At most one of the two is set."""
+
+    nodes: int = 0  # 0: this machine, as it is
+    simulated_node_size: int = 0  # 0: not simulated
+
+    @property
+    def label(self) -> str:
+        """For titles: `2 nodes`; `nodes of 2, simulated`; empty on the machine as it is."""
+        if self.nodes:
+            return f"{self.nodes} nodes" if self.nodes > 1 else "1 node"
+        return f"nodes of {self.simulated_node_size}, simulated" if self.simulated_node_size else ""
+
+    def arguments(self) -> list[str]:
+        """The options of tools/armci that say the same."""
+        if self.nodes:
+            return ["--nodes", str(self.nodes)]
+        return ["--simulate-node-size", str(self.simulated_node_size)] if self.simulated_node_size else []
+
+    def environment(self) -> dict[str, str]:
+        """What the ranks are told."""
+        return {SIMULATED_SIZE_VARIABLE: str(self.simulated_node_size)} if self.simulated_node_size else {}
+
+    def ranks_per_node(self, processes: int) -> list[int]:
+        """Blocks of consecutive ranks, as equal as they can be, the larger first."""
+        if self.nodes > processes:
+            raise ToolError(f"cannot place {processes} processes on {self.nodes} nodes",
+                            next_step=f"give -n at least {self.nodes}, or fewer --nodes")
+        share, larger = divmod(processes, self.nodes)
+        return [share + 1] * larger + [share] * (self.nodes - larger)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """--nodes and --simulate-node-size."""
+    either = parser.add_mutually_exclusive_group()
+    either.add_argument("--nodes", type=_positive, default=0, metavar="N",
+                        help="spread the processes over N nodes: network namespaces of this machine with TCP between "
+                             "them; needs root")
+    either.add_argument("--simulate-node-size", type=_positive, default=0, metavar="K",
+                        help="have the library treat each K consecutive processes as a node; needs no root")
+
+
+def from_options(options: argparse.Namespace) -> Placement:
+    """From the options of add_arguments."""
+    return Placement(options.nodes, options.simulate_node_size)
+
+
+def _positive(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 1")
+    return number
