@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "armci.h"
+#include "conformance/harness/missing.h"
 #include "conformance/harness/session_internal.h"
 
 namespace conformance {
@@ -41,7 +42,7 @@ void WaitPatiently(MPI_Request* request) {
 // Returns true if all ranks are to leave the test. Both outcomes are the same on every rank.
 bool Meet(int line) {
   Session& session = TheSession();
-  const int failed = ::testing::Test::HasFailure() ? 1 : 0;
+  const int failed = ::testing::Test::HasFailure() || !session.missing_function.empty() ? 1 : 0;
   const Ticket mine{failed, line, -line};
   Ticket all{};
   MPI_Request request;
@@ -167,15 +168,35 @@ void BeginTest(const std::string& full_name, double deadline_s) {
   session.departing = false;
   session.skip_reason.clear();
   session.facts.clear();
+  session.missing_function.clear();
   session.deadline_s = deadline_s;
 }
 
+namespace {
+
+// Makes the missing function of the lowest rank that left for one the reason on all ranks.
+void ShareMissingFunction() {
+  Session& session = TheSession();
+  const int mine = session.missing_function.empty() ? session.size : session.rank;
+  int teller = 0;
+  MPI_Allreduce(&mine, &teller, 1, MPI_INT, MPI_MIN, session.agreement);
+  if (teller == session.size) return;
+  int length = static_cast<int>(session.missing_function.size());
+  MPI_Bcast(&length, 1, MPI_INT, teller, session.agreement);
+  session.missing_function.resize(static_cast<std::size_t>(length));
+  MPI_Bcast(session.missing_function.data(), length, MPI_CHAR, teller, session.agreement);
+  session.skip_reason = MissingText(session.missing_function);
+}
+
+}  // namespace
+
 bool FinalAgreement() {
   if (!TheSession().departing) Meet(0);
+  ShareMissingFunction();
   const int mine = ::testing::Test::HasFailure() ? 1 : 0;
   int any = 0;
   MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, TheSession().agreement);
-  return any != 0;
+  return any != 0 || !TheSession().missing_function.empty();
 }
 
 }  // namespace conformance

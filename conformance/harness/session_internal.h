@@ -30,6 +30,7 @@ struct Session {
   bool departing = false;
   std::string skip_reason;
   Facts facts;
+  std::string missing_function;  // what the library does not have; see missing.h
 };
 
 Session& TheSession();
@@ -41,7 +42,8 @@ struct Skipped {};
 void MeasureMeetings();
 // Sets up the random streams and flags for a test.
 void BeginTest(const std::string& full_name, double deadline_s);
-// The last meeting point of a test. Returns whether any rank failed.
+// The last meeting point of a test. Returns whether any rank failed. Where one left for a function that the library
+// does not have, the test becomes skipped.
 bool FinalAgreement();
 
 }  // namespace conformance

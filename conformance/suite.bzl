@@ -1,0 +1,40 @@
+"""The parts of the suite are compiled twice: against the public headers of //spec, and against a foreign library's."""
+
+load("//impl:variants.bzl", "WARNINGS")
+
+# A foreign header may take `char *` where ours takes `const char *`; the same sources are held to all warnings against
+# ours.
+_FOREIGN_COPTS = ["-fpermissive", "-w"]
+
+# Test code is checked, not timed: a light optimisation halves the build.
+_OPTIMISATION = ["-O1"]
+
+def suite_library(name, parts = [], deps = [], foreign = True, **kwargs):
+    """Stamps <name>, which uses our headers, and <name>_foreign, which uses those of @foreign_armci.
+
+    Args:
+      name: the target.
+      parts: other suite_library targets that it uses, in the form //package:name.
+      deps: what it uses besides MPI, GoogleTest and ARMCI.
+      foreign: whether there is a form for foreign libraries: not for what needs more than the classic headers.
+      **kwargs: as for cc_library.
+    """
+    common_deps = deps + ["//third_party/mpi", "@googletest"]
+    native.cc_library(
+        name = name,
+        testonly = True,
+        copts = WARNINGS + _OPTIMISATION,
+        alwayslink = True,
+        deps = common_deps + parts + ["//spec:armci_h"],
+        **kwargs
+    )
+    if foreign:
+        native.cc_library(
+            name = name + "_foreign",
+            testonly = True,
+            copts = _FOREIGN_COPTS + _OPTIMISATION,
+            alwayslink = True,
+            tags = ["manual"],
+            deps = common_deps + [part + "_foreign" for part in parts] + ["@foreign_armci//:armci"],
+            **kwargs
+        )
