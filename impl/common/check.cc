@@ -71,6 +71,23 @@ bool nested(const Strided& shape) {
   return true;
 }
 
+struct Range {
+  std::ptrdiff_t begin;
+  std::size_t bytes;
+};
+
+void warn_of_overlap(const char* kind, std::vector<Range>* ranges) {
+  std::sort(ranges->begin(), ranges->end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  for (std::size_t i = 1; i < ranges->size(); ++i) {
+    const Range& before = (*ranges)[i - 1];
+    const auto distance = static_cast<std::size_t>((*ranges)[i].begin - before.begin);
+    if (distance >= before.bytes) continue;
+    warn("%s transfer: destination segments overlap, two of them, one of %zu bytes, begin %zu bytes apart [XFER-7]",
+         kind, before.bytes, distance);
+    return;
+  }
+}
+
 }  // namespace
 
 Status check_promise(AccessMode mode, bool put, bool get, bool accumulate) {
@@ -97,17 +114,20 @@ void check_strided_overlap(const Strided& shape, bool accumulate) {
   if (accumulate || nested(shape)) return;  // overlapping accumulates add all
   constexpr std::size_t kSegmentsMax = std::size_t{1} << 24;
   if (shape.segments() > kSegmentsMax) return;
-  std::vector<std::ptrdiff_t> starts;
-  for_each_segment(shape, [&](std::ptrdiff_t, std::ptrdiff_t to) { starts.push_back(to); });
-  std::sort(starts.begin(), starts.end());
-  const std::size_t bytes = shape.count[0];
-  for (std::size_t i = 1; i < starts.size(); ++i) {
-    const auto distance = static_cast<std::size_t>(starts[i] - starts[i - 1]);
-    if (distance >= bytes) continue;
-    warn("strided transfer: destination segments of %zu bytes overlap, two of them begin %zu bytes apart [XFER-7]",
-         bytes, distance);
-    return;
+  std::vector<Range> ranges;
+  for_each_segment(shape, [&](std::ptrdiff_t, std::ptrdiff_t to) { ranges.push_back({to, shape.count[0]}); });
+  warn_of_overlap("strided", &ranges);
+}
+
+void check_vector_overlap(const Segments* list, std::size_t length) {
+  std::vector<Range> ranges;
+  for (std::size_t d = 0; d < length; ++d) {
+    if (list[d].bytes == 0) continue;
+    for (std::size_t i = 0; i < list[d].count; ++i) {
+      ranges.push_back({reinterpret_cast<std::ptrdiff_t>(list[d].dst[i]), list[d].bytes});
+    }
   }
+  warn_of_overlap("vector", &ranges);
 }
 
 void watch_buffer(StoreEnd end, bool get, const void* src, std::size_t bytes) {

@@ -3,7 +3,8 @@
 //   - an access mode's promise is kept [MODE-1]
 //   - the local buffer of a non-blocking store is not changed between the call and its completion [CMPL-3, AGG-2]:
 //     its contents are hashed at the call and again when the handle completes
-//   - the destination segments of one strided call do not overlap: legal [XFER-7], but rarely meant, so a warning
+//   - the destination segments of one strided or vector put or get do not overlap: legal [XFER-7], but rarely meant, so
+//   a warning
 //   - source and destination of one contiguous put or get do not overlap: what arrives is then unspecified, a warning
 //
 // Thread safety: all functions may be called by several threads.
@@ -22,6 +23,7 @@ Status check_promise(AccessMode mode, bool put, bool get, bool accumulate);
 
 // Both addresses as this process sees them: for targets on its node.
 void check_contiguous_overlap(const void* src, const void* dst, std::size_t bytes);
+void check_vector_overlap(const Segments* list, std::size_t length);
 void check_strided_overlap(const Strided& shape, bool accumulate);
 
 // What ends a non-blocking store: a wait for its handle (nullptr: implicit), or whatever completes all to its target.

@@ -189,6 +189,22 @@ TEST_F(CheckTest, OverlappingDestinationsDrawAWarning) {
   EXPECT_TRUE(warned(Strided{2, {4, 3, 2}, {8, -8}, {8, -8}}, false));
 }
 
+TEST_F(CheckTest, OverlappingDestinationsOfAVectorDrawAWarning) {
+  const auto warned = [](std::vector<std::size_t> to, std::size_t bytes) {
+    static char memory[64];
+    std::vector<void*> dst;
+    for (std::size_t offset : to) dst.push_back(memory + offset);
+    const Segments segments{dst.data(), dst.data(), bytes, dst.size()};
+    ::testing::internal::CaptureStderr();
+    check_vector_overlap(&segments, 1);
+    return ::testing::internal::GetCapturedStderr().find("XFER-7") != std::string::npos;
+  };
+  EXPECT_TRUE(warned({0, 4}, 8));
+  EXPECT_TRUE(warned({16, 0, 9}, 8));
+  EXPECT_TRUE(warned({8, 8}, 8));
+  EXPECT_FALSE(warned({16, 0, 8}, 8));
+}
+
 TEST_F(CheckTest, OverlappingSourceAndDestinationDrawAWarning) {
   const auto warned = [](std::size_t from, std::size_t to, std::size_t bytes) {
     static char memory[64];

@@ -7,12 +7,14 @@
 
 #include <mpi.h>
 
+#include <climits>
+
 #include "impl/common/status.h"
 
 namespace armci::common {
 
 // Collective over `parent` (MPI_COMM_NULL: MPI_COMM_WORLD). `required`: least MPI thread level, or kAnyThreadLevel.
-inline constexpr int kAnyThreadLevel = -1;
+inline constexpr int kAnyThreadLevel = INT_MIN;
 Status library_init(int* argc, char*** argv, int required, MPI_Comm parent);
 Status library_finalise();
 bool library_initialised();

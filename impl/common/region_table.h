@@ -86,13 +86,11 @@ class RegionTable {
   // nullptr for a process id outside the world and for NULL, so that a hit needs no further check.
   // Memory ordering: a region whose insertion happened before the call is found, one that was removed is not.
   const Part* find_recent(int proc, const void* address, std::size_t bytes) const {
-    const Hit& hit = hit_for(proc, address);
-    const std::size_t offset = static_cast<std::size_t>(static_cast<const char*>(address) - hit.base);
-    const bool same = hit.tag == tag_of(generation_.load(std::memory_order_acquire), proc);
-    // One comparison after the other would cost a branch each; bytes <= hit.bytes keeps the difference from wrapping.
-    if (same & (bytes <= hit.bytes) & (offset <= hit.bytes - bytes)) [[likely]]
-      return hit.part;
-    return nullptr;
+    const Hit* set = hits_for(proc, address);
+    const std::uint64_t tag = tag_of(generation_.load(std::memory_order_acquire), proc);
+    if (set[0].holds(tag, address, bytes)) [[likely]]
+      return set[0].part;
+    return set[1].holds(tag, address, bytes) ? set[1].part : nullptr;
   }
 
   // The same without "lately": nullptr means that there is none. `proc` is a process of the world.
@@ -141,16 +139,27 @@ class RegionTable {
     const char* base = nullptr;
     std::size_t bytes = 0;
     const Part* part = nullptr;
+
+    // One comparison after the other would cost a branch each; wanted <= bytes keeps the difference from wrapping.
+    bool holds(std::uint64_t wanted_tag, const void* address, std::size_t wanted) const {
+      const std::size_t offset = static_cast<std::size_t>(static_cast<const char*>(address) - base);
+      return (tag == wanted_tag) & (wanted <= bytes) & (offset <= bytes - wanted);
+    }
   };
   static_assert(sizeof(Hit) == 32, "the index is a shift");
-  static constexpr std::size_t kHits = 16;
+  // Two parts in each set, so that a program that goes back and forth between two regions finds both, wherever they
+  // lie.
+  static constexpr std::size_t kSets = 16;
+  static constexpr std::size_t kWays = 2;
   static constexpr int kProcBits = 32;
 
   static std::uint64_t tag_of(std::uint64_t generation, int proc) {
     return (generation << kProcBits) | static_cast<std::uint32_t>(proc);
   }
-  static Hit& hit_for(int proc, const void* address) {
-    return hits_[(static_cast<std::uintptr_t>(proc) ^ (reinterpret_cast<std::uintptr_t>(address) >> 21)) % kHits];
+  // Small regions lie a few pages apart, large ones are met in every set after some accesses.
+  static Hit* hits_for(int proc, const void* address) {
+    const auto at = reinterpret_cast<std::uintptr_t>(address);
+    return hits_[(static_cast<std::uintptr_t>(proc) ^ (at >> 12) ^ (at >> 21)) % kSets];
   }
 
   std::unique_ptr<RegionType> remove_locked(std::int64_t id) {
@@ -194,7 +203,9 @@ class RegionTable {
     const Part* part = std::prev(next)->part;
     const auto offset = static_cast<std::size_t>(at - part->base);
     if (offset >= part->bytes || bytes > part->bytes - offset) return nullptr;
-    hit_for(proc, at) = {tag_of(generation_.load(std::memory_order_relaxed), proc), part->base, part->bytes, part};
+    Hit* set = hits_for(proc, at);
+    set[1] = set[0];
+    set[0] = {tag_of(generation_.load(std::memory_order_relaxed), proc), part->base, part->bytes, part};
     return part;
   }
 
@@ -204,7 +215,7 @@ class RegionTable {
   std::unordered_map<std::int64_t, std::unique_ptr<RegionType>> by_id_;
   std::size_t live_bytes_ = 0;
   // initial-exec: the library is linked at start-up, and this is on the path of every transfer.
-  [[gnu::tls_model("initial-exec")]] static inline thread_local constinit Hit hits_[kHits] = {};
+  [[gnu::tls_model("initial-exec")]] static inline thread_local constinit Hit hits_[kSets][kWays] = {};
 };
 
 }  // namespace armci::common

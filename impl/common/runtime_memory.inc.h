@@ -255,6 +255,15 @@ Status Runtime<T>::set_mode(Group& group, void* base, AccessMode mode) {
   const Status fenced = fence_all();
   std::int64_t id = -1;
   ARMCI_RETURN_IF_ERROR(agree_on_region(group, base, &id));
+  std::vector<AccessMode> modes(static_cast<std::size_t>(group.size()));
+  ARMCI_RETURN_IF_ERROR(gather(group, mode, modes.data()));
+  for (int r = 1; r < group.size(); ++r) {
+    if (const AccessMode other = modes[static_cast<std::size_t>(r)]; other != modes[0]) {
+      return fail(Code::kType, "MODE-1",
+                  "argument mode = %d on process %d, %d on process %d; all must promise the same",
+                  static_cast<int>(modes[0]), group.absolute_id(0), static_cast<int>(other), group.absolute_id(r));
+    }
+  }
   if (RegionType* region = id < 0 ? nullptr : regions_.by_id(id); region != nullptr) region->mode = mode;
   ARMCI_RETURN_IF_ERROR(barrier(group));
   return fenced;

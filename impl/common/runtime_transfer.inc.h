@@ -255,6 +255,7 @@ Status Runtime<T>::vector(const Segments* list, std::size_t length, int proc, Ho
       ARMCI_RETURN_IF_ERROR(check_accumulate(acc, "iov[].bytes", segments.bytes, segments.dst[0], dst_bits));
     }
   }
+  if ((observe_flags & kObserveCheck) != 0 && kind != Kind::kAcc) check_vector_overlap(list, length);
   for (std::size_t d = 0; observe_flags != 0 && !how.blocking && d < length; ++d) {
     if (list[d].bytes != 0) watch_vector_buffer({how.handle, proc}, kind == Kind::kGet, list[d]);
   }

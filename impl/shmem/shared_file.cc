@@ -114,11 +114,12 @@ Status agree(MPI_Comm comm, Status mine, const char* what) {
   struct {
     int value;
     int rank;
-  } in{mine.ok() ? 0 : 1, 0}, out{};
+  } in{mine.value(), 0}, out{};
   ARMCI_MPI(MPI_Comm_rank(comm, &in.rank));
   ARMCI_MPI(MPI_Allreduce(&in, &out, 1, MPI_2INT, MPI_MAXLOC, comm));
   if (out.value == 0 || !mine.ok()) return mine;
-  return fail(common::Code::kMemory, nullptr, "%s failed on process %d of the group, see its message", what, out.rank);
+  return fail(static_cast<common::Code>(out.value), nullptr, "%s failed on process %d of the group, see its message",
+              what, out.rank);
 }
 
 Status open_shared_file(MPI_Comm machine_comm, const std::string& directory, std::uint64_t bytes, int* descriptor) {
