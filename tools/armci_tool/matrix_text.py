@@ -84,7 +84,8 @@ def _not_covered(matrix: Matrix) -> str:
 def _outcomes(matrix: Matrix) -> str:
     rows = [[entry.test, entry.outcome_class, entry.text, *["-" if n is None else str(n) for n in entry.counts]]
             for entry in matrix.outcomes]
-    return console.table(["test", "class", "outcome", *map(column_title, matrix.runs)], rows, numeric_from=3) if rows else ""
+    header = ["test", "class", "outcome", *map(column_title, matrix.runs)]
+    return console.table(header, rows, numeric_from=3) if rows else ""
 
 
 def _mutants(matrix: Matrix) -> str:

@@ -19,7 +19,8 @@ CLAUSES = [
 TESTS = {"A.both": ["FAKE-1", "FAKE-2"], "A.one": ["FAKE-1"], "A.three": ["FAKE-3"], "B.two": ["OTHER-2"],
          "L.litmus": ["FAKE-1"]}
 FAILURE = "expected <1> & saw \"2\"\n</pre><script>alert(1)</script>"
-ENVIRONMENT = {"date": "2000-01-01 00:00 UTC", "commit": "0123456789ab", "MPI: openmpi": "4.1.4", "CPU": "Fast <8> & co"}
+ENVIRONMENT = {"date": "2000-01-01 00:00 UTC", "commit": "0123456789ab", "MPI: openmpi": "4.1.4",
+               "CPU": "Fast <8> & co"}
 
 
 def run(*cases: Case, mpi: str = "openmpi", processes: int = 2, label: str = "", seed: str = "7") -> SuiteRun:

@@ -58,7 +58,8 @@ def test_configuration_names(names: list[str], expected: bazel.Configuration) ->
     ([], [bazel.Configuration()]),
     (["--mpi", "all"], [bazel.Configuration("openmpi"), bazel.Configuration("mpich")]),
     (["--mpi", "mpich,openmpi", "--mpi", "mpich"], [bazel.Configuration("mpich"), bazel.Configuration("openmpi")]),
-    (["--mpi", "all", "--config", "asan"], [bazel.Configuration("openmpi", "asan"), bazel.Configuration("mpich", "asan")]),
+    (["--mpi", "all", "--config", "asan"],
+     [bazel.Configuration("openmpi", "asan"), bazel.Configuration("mpich", "asan")]),
     (["--config", "mpich"], [bazel.Configuration("mpich")]),
 ])
 def test_several_mpi_libraries(line: list[str], expected: list[bazel.Configuration]) -> None:
