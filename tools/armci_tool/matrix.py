@@ -145,7 +145,7 @@ def _cell(clause: Clause, names: Sequence[str], results: Mapping[str, Case]) -> 
     cases = tuple(results[name] for name in names if name in results)
     if not cases:
         if names:
-            return Cell(NOT_COVERED, "none of its tests was chosen for this run")
+            return Cell(NOT_COVERED, "none of its tests was chosen, or could be built for this library")
         needs = ", ".join(sorted(clause.needs))
         return Cell(NOT_COVERED, "no test names it" + (f": it can only be seen with {needs}" if needs else ""))
     outcomes = {case.outcome for case in cases}
