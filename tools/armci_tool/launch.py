@@ -29,9 +29,11 @@ class MpiLibrary:
     launcher: str
     compiler: str
     fixed: tuple[str, ...] = ()
-    # On this machine as it is; and on nodes, with {hosts} (NODE:RANKS,...), {agent} and {interface} to be filled in.
+    # On this machine as it is; and on nodes, with {hosts} (NODE:RANKS,...), {agent}, {interface} and {preload}
+    # to be filled in; the last is the library made from tools/PRELOAD_ON_NODES.c.
     on_machine: tuple[str, ...] = ()
     on_nodes: tuple[str, ...] = ()
+    preload_on_nodes: str = ""
     only_as_root: tuple[str, ...] = ()
     tag_output: tuple[str, ...] = ()
     # Option that forwards one variable; empty where the launcher forwards the whole environment.
@@ -52,7 +54,8 @@ MPI_LIBRARIES: dict[str, MpiLibrary] = {
                           only_as_root=("--allow-run-as-root",), tag_output=("--tag-output",), forward=("-x",)),
     "mpich": MpiLibrary("mpich", "mpiexec.mpich", "mpicc.mpich", tag_output=("-prepend-rank",),
                         on_nodes=("-launcher", "ssh", "-launcher-exec", "{agent}", "-hosts", "{hosts}", "-iface",
-                                  "{interface}")),
+                                  "{interface}", "-genv", "LD_PRELOAD", "{preload}"),
+                        preload_on_nodes="mpich_finalize"),
 }
 DEFAULT_MPI = "openmpi"
 
@@ -89,14 +92,18 @@ class Launch:
             for name in self._forwarded(os.environ if present is None else present):
                 line += [*library.forward, name]
         line += ["-n", str(self.processes), *self.program]
-        return nodes.command_line(self.placement.nodes, line) if self.placement.nodes else line
+        if not self.placement.nodes:
+            return line
+        return nodes.command_line(self.placement.nodes, line, library.preload_on_nodes)
 
     def _where(self, library: MpiLibrary) -> list[str]:
         if not self.placement.nodes:
             return list(library.on_machine)
         ranks = self.placement.ranks_per_node(self.processes)
         hosts = ",".join(f"{nodes.host(node)}:{count}" for node, count in enumerate(ranks))
-        return [word.format(hosts=hosts, agent=nodes.AGENT, interface=nodes.INTERFACE) for word in library.on_nodes]
+        values = {"hosts": hosts, "agent": str(nodes.AGENT), "interface": nodes.INTERFACE,
+                  "preload": nodes.preload(library.preload_on_nodes)}
+        return [word.format(**values) for word in library.on_nodes]
 
     def _forwarded(self, present: Mapping[str, str]) -> list[str]:
         names = {name for name in present if name.startswith(FORWARDED_PREFIXES)}

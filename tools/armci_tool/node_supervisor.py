@@ -6,6 +6,7 @@ the pid namespace), `_hold` (one per node, keeps its namespaces).
 
 from __future__ import annotations
 
+import argparse
 import errno
 import os
 import signal
@@ -13,6 +14,7 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn, Sequence
 
@@ -24,23 +26,43 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # After a signal the command has this long to end in good order.
 _GRACE_S = 5
 _READY = b"ready"
+# The namespaces of a node, and of the switch.
+_OWN = linux.CLONE_NEWNS | linux.CLONE_NEWNET | linux.CLONE_NEWUTS | linux.CLONE_NEWIPC
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line of tools/nodes asks for."""
+
+    count: int
+    command: tuple[str, ...]
+    preload: str
 
 
 def main(arguments: Sequence[str]) -> int:
     """The command line of tools/nodes."""
-    if len(arguments) < 3 or not arguments[0].isdigit() or int(arguments[0]) < 1 or arguments[1] != "--":
-        print("usage: tools/nodes COUNT -- COMMAND...", file=sys.stderr)
-        return 2
-    count = int(arguments[0])
+    request = _parse(arguments)
     try:
-        nodes.require(count)
-        return _supervise(count, arguments[2:])
+        nodes.require(request.count)
+        return _supervise(request)
     except ToolError as error:
         print(error.render(), file=sys.stderr)
         return error.status
 
 
-def _supervise(count: int, command: Sequence[str]) -> int:
+def _parse(arguments: Sequence[str]) -> Request:
+    parser = argparse.ArgumentParser(prog="tools/nodes", usage="tools/nodes [--preload NAME] COUNT -- COMMAND...",
+                                     description="Makes COUNT nodes of namespaces and runs COMMAND on the first.")
+    parser.add_argument("--preload", default="", metavar="NAME", help="make /run/libNAME.so from tools/NAME.c")
+    parser.add_argument("count", type=int)
+    split = list(arguments).index("--") if "--" in arguments else len(arguments)
+    options, command = parser.parse_args(arguments[:split]), tuple(arguments[split + 1:])
+    if options.count < 1 or not command:
+        parser.error("needs at least one node and a command")
+    return Request(options.count, command, options.preload)
+
+
+def _supervise(request: Request) -> int:
     # Pid 1 of a namespace ignores a signal that it has no handler for yet. So the signals wait until it has.
     signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     try:
@@ -52,7 +74,7 @@ def _supervise(count: int, command: Sequence[str]) -> int:
     child = os.fork()
     if child == 0:
         os.close(held)
-        _leave(_init, count, command, lifeline)
+        _leave(_init, request, lifeline)
     os.close(lifeline)
     for each in _SIGNALS:
         signal.signal(each, lambda signum, _frame: os.kill(child, signum))
@@ -82,7 +104,7 @@ def _shell_status(status: int) -> int:
     return 128 - code if code < 0 else code
 
 
-def _init(count: int, command: Sequence[str], lifeline: int) -> int:
+def _init(request: Request, lifeline: int) -> int:
     """Pid 1: when it ends, the kernel kills everything else."""
     linux.die_with_parent(lifeline)
     job = 0
@@ -98,11 +120,11 @@ def _init(count: int, command: Sequence[str], lifeline: int) -> int:
         signal.signal(each, stop)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     folder = os.getcwd()
-    holders = _make_nodes(count)
+    holders = _make_nodes(request)
     os.environ[nodes.HOLDERS_VARIABLE] = " ".join(f"{nodes.host(i)}={pid}" for i, pid in enumerate(holders))
     os.environ["NODE_AGENT"] = str(nodes.AGENT)
     # Entering a mount namespace leads to its root folder.
-    inside = ["sh", "-c", 'cd "$0" && exec "$@"', folder, *command]
+    inside = ["sh", "-c", 'cd "$0" && exec "$@"', folder, *request.command]
     signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     job = os.posix_spawnp("nsenter", [*_enter(holders[0]), *inside], os.environ, setsigmask=[],
                           setsigdef=list(_SIGNALS))
@@ -119,13 +141,10 @@ def _enter(holder: int) -> list[str]:
     return ["nsenter", "--target", str(holder), "--mount", "--net", "--uts", "--ipc", "--"]
 
 
-def _make_nodes(count: int) -> list[int]:
+def _make_nodes(request: Request) -> list[int]:
     """Process ids of the nodes' holders, the nodes connected."""
-    linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWNET | linux.CLONE_NEWUTS | linux.CLONE_NEWIPC)
-    linux.mount("none", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
-    linux.mount("proc", "/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
-    names = "".join(f"{nodes.address(i)} {nodes.host(i)}\n" for i in range(count))
-    holders = [_start_holder(nodes.host(node), "127.0.0.1 localhost\n" + names) for node in range(count)]
+    _make_shared_files(request)
+    holders = [_start_holder(nodes.host(node)) for node in range(request.count)]
     switch = ["link add name switch type bridge", "link set switch up"]
     for node, holder in enumerate(holders):
         switch += [f"link add name port{node} type veth peer name {nodes.INTERFACE} netns {holder}",
@@ -137,6 +156,24 @@ def _make_nodes(count: int) -> list[int]:
     return holders
 
 
+def _make_shared_files(request: Request) -> None:
+    """What all nodes have in common, and the machine has not."""
+    linux.unshare(_OWN)
+    linux.mount("none", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
+    linux.mount("proc", "/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
+    linux.mount("tmpfs", nodes.SESSION_FOLDER, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "mode=755")
+    names = Path(nodes.SESSION_FOLDER) / "hosts"
+    names.write_text("127.0.0.1 localhost\n" + "".join(f"{nodes.address(i)} {nodes.host(i)}\n"
+                                                       for i in range(request.count)))
+    linux.mount(str(names), "/etc/hosts", flags=linux.MS_BIND)
+    if request.preload:
+        source = nodes.PROGRAM.with_name(request.preload + ".c")
+        made = subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-Wall", "-o", nodes.preload(request.preload),
+                               str(source)], text=True, capture_output=True, check=False)
+        if made.returncode != 0:
+            raise ToolError(f"cannot make {nodes.preload(request.preload)}", where=made.stderr.strip())
+
+
 def _ip(prefix: Sequence[str], lines: Sequence[str]) -> None:
     done = subprocess.run([*prefix, "ip", "-batch", "-"], input="\n".join(lines) + "\n", text=True,
                           capture_output=True, check=False)
@@ -144,12 +181,12 @@ def _ip(prefix: Sequence[str], lines: Sequence[str]) -> None:
         raise ToolError("cannot connect the nodes", where=done.stderr.strip(), next_step=nodes.offer())
 
 
-def _start_holder(name: str, hosts: str) -> int:
+def _start_holder(name: str) -> int:
     answer, tell = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(answer)
-        _leave(_hold, name, hosts, tell)
+        _leave(_hold, name, tell)
     os.close(tell)
     with os.fdopen(answer, "rb") as pipe:
         # End of file without it: the holder has ended, and has said why.
@@ -158,20 +195,14 @@ def _start_holder(name: str, hosts: str) -> int:
     return pid
 
 
-def _hold(name: str, hosts: str, tell: int) -> int:
+def _hold(name: str, tell: int) -> int:
     for each in (*_SIGNALS, signal.SIGALRM):
         signal.signal(each, signal.SIG_DFL)
-    linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWNET | linux.CLONE_NEWUTS | linux.CLONE_NEWIPC)
+    linux.unshare(_OWN)
     socket.sethostname(name)
     linux.mount("tmpfs", "/dev/shm", "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "mode=1777")
-    linux.mount("tmpfs", nodes.SESSION_FOLDER, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "mode=755")
     # /sys shows the network devices of the namespace that it was mounted in.
     linux.mount("sysfs", "/sys", "sysfs", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
-    # The file needs no name once it is mounted.
-    names = Path(nodes.SESSION_FOLDER) / "hosts"
-    names.write_text(hosts)
-    linux.mount(str(names), "/etc/hosts", flags=linux.MS_BIND)
-    names.unlink()
     os.write(tell, _READY)
     os.close(tell)
     while True:

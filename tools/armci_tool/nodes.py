@@ -2,8 +2,9 @@
 
     machine                        nothing of it is changed: no named namespace, no device, no file
       tools/nodes                  forwards signals and the status
-        pid 1 of a pid namespace   its network namespace is the switch: a bridge and the ports of the nodes
-          holder of node0          own network (eth0), host name, /etc/hosts, /dev/shm, /run, /sys, System V objects
+        pid 1 of a pid namespace   own /run and /etc/hosts, which the nodes share; its network namespace is the switch:
+                                   a bridge and the ports of the nodes
+          holder of node0          own network (eth0), host name, /dev/shm, /sys, System V objects
           holder of node1          ...
           COMMAND, on node0        reaches node1 through tools/node-agent, as through ssh
 
@@ -23,7 +24,7 @@ from armci_tool.repository import ROOT
 
 NODES_MAX = 64
 INTERFACE = "eth0"
-# Each node's own; the MPI libraries keep their session files here, whose names would be the same in every run.
+# Of this run only. The MPI libraries keep their session files here, whose names would be the same in every run.
 SESSION_FOLDER = "/run"
 # Pairs NODE=PID, for the agent.
 HOLDERS_VARIABLE = "NODE_HOLDERS"
@@ -32,7 +33,7 @@ LEFT_BEHIND = "nodes: left behind on "
 PROGRAM = ROOT / "tools" / "nodes"
 AGENT = ROOT / "tools" / "node-agent"
 _PYTHON = "/usr/bin/python3"
-_COMMANDS = {"ip": "iproute2", "nsenter": "util-linux"}
+_COMMANDS = {"ip": "iproute2", "nsenter": "util-linux", "gcc": "gcc"}
 
 
 def host(node: int) -> str:
@@ -62,6 +63,12 @@ def offer() -> str:
     return "run it as root, or give --simulate-node-size K: nodes of K processes, simulated by the library"
 
 
-def command_line(count: int, command: Sequence[str]) -> list[str]:
-    """Starts `command` on node0 of `count` nodes."""
-    return [_PYTHON, "-B", str(PROGRAM), str(count), "--", *command]
+def preload(name: str) -> str:
+    """Where the nodes find the library that is made from tools/NAME.c."""
+    return f"{SESSION_FOLDER}/lib{name}.so"
+
+
+def command_line(count: int, command: Sequence[str], preloaded: str = "") -> list[str]:
+    """Starts `command` on node0 of `count` nodes; `preloaded` is the name of a library to make before."""
+    options = ["--preload", preloaded] if preloaded else []
+    return [_PYTHON, "-B", str(PROGRAM), *options, str(count), "--", *command]
