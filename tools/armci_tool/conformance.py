@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Callable, Iterable, Mapping, Optional
 
-from armci_tool import bazel, launch, process
+from armci_tool import bazel, launch, process, verdict
 from armci_tool.errors import ToolError
+from armci_tool.placement import Placement
 from armci_tool.results import FAILED, PASSED, SKIPPED, Case
 
 # After this many deaths in one run the library is beyond testing; the rest is reported as not run.
@@ -29,8 +30,6 @@ _VERDICT = re.compile(r"^(PASS|FAIL|SKIP)  (\S+)  \[[^\]]*\]  (\d+(?:\.\d+)?) s(
 _END = re.compile(r"^\d+ passed, \d+ failed, \d+ skipped \(np ")
 _SEED = re.compile(r"\bseed (\d+)$")
 _OUTCOMES = {"PASS": PASSED, "FAIL": FAILED, "SKIP": SKIPPED}
-# Statuses of a suite that came to its end: all passed, some failed.
-_REGULAR_STATUSES = (0, 1)
 
 
 @dataclass(frozen=True)
@@ -68,6 +67,9 @@ class SuiteLog:
     # The last lines of all. The launcher forwards stdout and stderr apart: what a dying rank says may come in before
     # the line that its test began.
     recent: deque[str] = field(default_factory=lambda: deque(maxlen=DEATH_LINES))
+    # Abort text since the last test began; and what came while none was running.
+    aborts: list[str] = field(default_factory=list)
+    stray_aborts: list[str] = field(default_factory=list)
     _failed: Optional[Case] = None
     # Of the test whose verdict is to come.
     _facts: list[tuple[str, str]] = field(default_factory=list)
@@ -81,15 +83,17 @@ class SuiteLog:
             self.on_test(self.running)
         elif fact := _FACT.match(line):
             self._facts.append((fact.group(2), fact.group(3)))
-        elif verdict := _VERDICT.match(line):
+        elif said := _VERDICT.match(line):
             self._close_failure()
-            self._judge(verdict.group(1), verdict.group(2), float(verdict.group(3)), verdict.group(4) or "")
+            self._judge(said.group(1), said.group(2), float(said.group(3)), said.group(4) or "")
         elif _END.match(line):
             self._close_failure()
             self.complete = True
         else:
             self.lines.append(line)
             self.recent.append(line)
+            if verdict.is_abort_text(line):
+                (self.aborts if self.running else self.stray_aborts).append(line)
             if not self.seed and (seed := _SEED.search(line)):
                 self.seed = seed.group(1)
 
@@ -100,9 +104,14 @@ class SuiteLog:
     def _judge(self, word: str, name: str, seconds: float, text: str) -> None:
         case = Case(name, _OUTCOMES[word], seconds, text, tuple(self._facts))
         self._facts = []
+        if self.aborts and case.outcome != FAILED:
+            case = replace(case, outcome=FAILED, detail="\n".join(["abort text in a test that claims to have "
+                                                                   f"{case.outcome}:", *self.aborts]))
+            word = ""
+        self.aborts = []
         self.cases[name] = case
         self.running = ""
-        if case.outcome == FAILED:
+        if word == "FAIL":
             self._failed = case
 
     def _close_failure(self, keep_lines: bool = False) -> None:
@@ -126,6 +135,8 @@ class SuiteRun:
     quick: bool = False
     # What else sets it apart, such as `2 nodes` or `nodes of 2, simulated`.
     label: str = ""
+    # The options of tools/armci that the label stands for.
+    options: str = ""
 
     @property
     def mpi(self) -> str:
@@ -142,6 +153,7 @@ class SuiteRun:
         line = f"tools/armci conformance --impl {self.implementation} -n {self.processes} --mpi {self.mpi}"
         if self.configuration.mode != bazel.DEFAULT_MODE:
             line += f" --config {self.configuration.mode}"
+        line += f" {self.options}" if self.options else ""
         line += " --quick" if self.quick else ""
         if filter_text:
             line += f" --filter '{filter_text}'"
@@ -163,7 +175,7 @@ def list_tests(binary: Path) -> str:
 
 
 def run_suite(binary: Path, implementation: str, configuration: bazel.Configuration, processes: int,
-              selection: Selection, *, environment: Mapping[str, str] = {},
+              selection: Selection, *, environment: Mapping[str, str] = {}, placement: Placement = Placement(),
               on_test: Callable[[str], None] = lambda name: None) -> SuiteRun:
     """Runs all selected tests, whatever some of them do to the job."""
     finished: dict[str, Case] = {}
@@ -175,23 +187,25 @@ def run_suite(binary: Path, implementation: str, configuration: bazel.Configurat
         arguments = replace(selection, seed=int(seed) if seed else None).arguments()
         if finished:
             arguments += ["--exclude", exact_names(finished)]
-        job = launch.Launch((str(binary), *arguments), processes, configuration.mpi, environment)
+        job = launch.Launch((str(binary), *arguments), processes, configuration.mpi, environment, placement=placement)
         result = launch.start(job, silence_s=SILENT_DEADLINES * selection.deadline_s, on_line=log.feed)
         log.close()
         seconds += result.seconds
         seed = seed or log.seed
         finished.update(log.cases)
-        if log.complete and result.status in _REGULAR_STATUSES:
+        if log.complete and not result.timed_out:
+            finished.update(_objections(attempt, log, result))
             break
         if attempt > 0 and not log.cases and not log.running:
             break  # the deaths were after the last test: nothing was left for this launch
         victim = log.running or f"(job {attempt + 1})"
-        finished[victim] = _death(victim, log, result.status, result.timed_out)
+        finished[victim] = _death(victim, log, result)
         if not log.cases and not log.running:
             break
     else:
         finished["(rest)"] = Case("(rest)", FAILED, 0.0, f"given up after {DEATHS_MAX + 1} deaths of the job")
-    return SuiteRun(implementation, configuration, processes, tuple(finished.values()), seconds, seed, selection.quick)
+    return SuiteRun(implementation, configuration, processes, tuple(finished.values()), seconds, seed, selection.quick,
+                    placement.label, " ".join(placement.arguments()))
 
 
 def exact_names(names: Iterable[str]) -> str:
@@ -199,6 +213,15 @@ def exact_names(names: Iterable[str]) -> str:
     return "^(" + "|".join(re.escape(name).replace("\\-", "-") for name in names) + ")$"
 
 
-def _death(victim: str, log: SuiteLog, status: int, silent: bool) -> Case:
-    what = "hung: ended by the tool" if silent else f"the job ended with status {status} in {victim}"
-    return Case(victim, FAILED, 0.0, "\n".join([what, *log.recent]))
+def _objections(attempt: int, log: SuiteLog, result: process.Result) -> dict[str, Case]:
+    some_failed = any(case.outcome == FAILED for case in log.cases.values())
+    found = verdict.objections(result.status, some_failed, log.stray_aborts, result.left_behind)
+    name = f"(job {attempt + 1})"
+    return {name: Case(name, FAILED, 0.0, "\n".join([*found, *log.recent]))} if found else {}
+
+
+def _death(victim: str, log: SuiteLog, result: process.Result) -> Case:
+    silent = result.timed_out
+    what = "hung: ended by the tool" if silent else f"the job ended with status {result.status} in {victim}"
+    left = [f"left behind: {item}" for item in result.left_behind]
+    return Case(victim, FAILED, 0.0, "\n".join([what, *left, *log.recent]))

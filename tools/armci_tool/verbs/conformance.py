@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import json
+from functools import partial
 from pathlib import Path
 
-from armci_tool import (bazel, conformance, environment, launch, matrix, matrix_html, matrix_report, matrix_text,
-                        repository, traceability)
+from armci_tool import (bazel, conformance, environment, flakes, launch, matrix, matrix_html, matrix_report,
+                        matrix_text, nodes, placement, repository, traceability)
 from armci_tool.console import Progress, duration
 from armci_tool.results import FAILED
 from armci_tool.verbs import add_configurations, add_verbose, configurations, make_parser, process_counts, words
 
 DETAIL_LINES = 40
+_EXAMPLES = "\n  ".join(("tools/armci conformance --impl all --mpi all -n 2,4 --report report",
+                         "tools/armci conformance --impl loopback -n 4 --simulate-node-size 2",
+                         "tools/armci conformance --impl shmem -n 2 --quick --repeat 30"))
 
 
 def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Declares the verb."""
     made = make_parser(verbs, "conformance", "check implementations against the clauses of spec/semantics.md",
-                       "tools/armci conformance --impl all --mpi all -n 2,4 --report report", execute)
+                       _EXAMPLES, execute)
     made.add_argument("--impl", action="append", type=words, metavar="NAME[,NAME...]",
                       help="implementations, or all; may be repeated (default: all)")
     made.add_argument("-n", dest="processes", action="append", type=process_counts, metavar="N[,N...]",
@@ -28,8 +33,11 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     made.add_argument("--deadline", type=float, default=conformance.DEFAULT_DEADLINE_S, metavar="SECONDS",
                       help="time a test may take (default: %(default)g)")
     made.add_argument("--quick", action="store_true", help="fewer repetitions in each test")
+    made.add_argument("--repeat", type=int, default=1, metavar="R",
+                      help="run everything R times, with seeds S, S+1, ..., and report what is flaky")
+    placement.add_arguments(made)
     made.add_argument("--report", type=Path, metavar="DIR",
-                      help="write matrix.txt, matrix.json, junit.xml and index.html there")
+                      help="write matrix.txt, matrix.json, junit.xml and index.html there, with --repeat flakes.json")
     add_configurations(made)
     add_verbose(made)
 
@@ -40,6 +48,9 @@ def execute(options: argparse.Namespace) -> int:
         matrix_html.require()
     # Read before the tests run: a file that is wrong is told at once.
     mutation = matrix.read_mutation(options.report) if options.report else None
+    where = placement.from_options(options)
+    if where.nodes:
+        nodes.require(where.nodes)
     clauses = traceability.read_clauses()
     names = _implementations(options.impl or [["all"]])
     chosen = configurations(options)
@@ -51,13 +62,18 @@ def execute(options: argparse.Namespace) -> int:
         tests.update(traceability.parse_test_list(conformance.list_tests(binary)))
     selection = conformance.Selection(options.filter, options.seed, options.deadline, options.quick)
     counts = dict.fromkeys(count for part in options.processes or [[4]] for count in part)
-    runs = [_run(binaries[name, one], name, one, processes, selection)
-            for name in names for one in chosen for processes in counts]
+    repeats = [flakes.repeat(partial(_run, binaries[name, one], name, one, processes, where), selection, options.repeat)
+               for name in names for one in chosen for processes in counts]
+    runs = [flakes.combine(each) for each in repeats]
     made = matrix.build(runs, clauses, tests, environment.describe(one.mpi for one in chosen), mutation)
     print()
     print(matrix_text.screen(made))
     _print_failures(runs)
+    if options.repeat > 1:
+        print("\n" + "\n\n".join(flakes.render(each) for each in repeats))
     if options.report:
+        if options.repeat > 1:
+            _write_flakes(options.report / "flakes.json", repeats)
         for path in matrix_report.write(options.report, made):
             print(f"wrote {path}")
     return 1 if any(step.count(FAILED) for step in matrix.steps(runs)) else 0
@@ -69,15 +85,21 @@ def _implementations(choices: list[list[str]]) -> list[str]:
     return list(dict.fromkeys(named))
 
 
-def _run(binary: Path, name: str, chosen: bazel.Configuration, processes: int,
+def _run(binary: Path, name: str, chosen: bazel.Configuration, processes: int, where: placement.Placement,
          selection: conformance.Selection) -> conformance.SuiteRun:
     with Progress(f"{name}, {launch.mpi_library(chosen.mpi).name}, np={processes}") as progress:
         def note(test: str) -> None:
             progress.detail = test
-        made = conformance.run_suite(binary, name, chosen, processes, selection, on_test=note)
+        made = conformance.run_suite(binary, name, chosen, processes, selection, placement=where, on_test=note)
     failed = sum(case.outcome == FAILED for case in made.cases)
     print(f"{made.name}: {len(made.cases)} tests, {failed} failed, {duration(made.seconds)}")
     return made
+
+
+def _write_flakes(path: Path, repeats: list[list[conformance.SuiteRun]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps([flakes.as_json(each) for each in repeats], indent=1) + "\n")
+    print(f"wrote {path}")
 
 
 def _print_failures(runs: list[conformance.SuiteRun]) -> None:
