@@ -125,11 +125,13 @@ def start(launch: Launch, *, timeout_s: Optional[float] = None, silence_s: Optio
     """
     if launch.placement.nodes:
         nodes.require(launch.placement.nodes)
-    watch = leftovers.SharedMemoryWatch()
-    result = process.run(launch.command_line(), environment=launch.settings(), timeout_s=timeout_s, silence_s=silence_s,
-                         capture=capture, on_line=on_line)
-    if result.timed_out:
-        return result
+    environment, marker = leftovers.mark({**os.environ, **launch.settings()})
+    with leftovers.SharedMemoryWatch(marker) as watch:
+        result = process.run(launch.command_line(), environment=environment, timeout_s=timeout_s, silence_s=silence_s,
+                             capture=capture, on_line=on_line)
+        if result.timed_out:
+            return result
+        abandoned = watch.abandoned()
     told = [line.removeprefix(nodes.LEFT_BEHIND) for line in result.output.splitlines()
             if launch.placement.nodes and line.startswith(nodes.LEFT_BEHIND)]
-    return replace(result, left_behind=(*result.left_behind, *watch.abandoned(), *told))
+    return replace(result, left_behind=(*result.left_behind, *abandoned, *told))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import select
 import stat
+import threading
 import time
 import uuid
 from pathlib import Path
@@ -17,6 +18,8 @@ from typing import Iterator, Mapping
 MARKER = "TOOL_JOB_MARKER"
 # A job's last processes may still be on their way out when its launcher has ended.
 SETTLE_S = 2.0
+# How often shared memory is looked at while a job runs.
+LOOK_EVERY_S = 0.5
 SHARED_MEMORY = Path("/dev/shm")
 
 # Device and inode: a name may be another file's in another mount namespace.
@@ -93,15 +96,31 @@ def shared_memory_objects(folder: Path = SHARED_MEMORY) -> dict[str, _Identity]:
 
 
 class SharedMemoryWatch:
-    """Tells what has come into /dev/shm since it was made and has been abandoned there.
+    """Tells what has come into /dev/shm since it was made and has been abandoned there. Use as a context.
 
     Other jobs of the machine come and go meanwhile. What they use is open or mapped in a process; what a job has left
-    behind is not, and stays so.
+    behind is not, and stays so. With the marker of a job, what others leave behind is told apart as well: whatever stays
+    for more than a moment is looked at once, while the job runs, to see who holds it.
     """
 
-    def __init__(self, folder: Path = SHARED_MEMORY) -> None:
+    def __init__(self, marker: str = "", folder: Path = SHARED_MEMORY) -> None:
         self._folder = folder
+        self._marker = marker
         self._before = set(shared_memory_objects(folder).values())
+        self._attributed: set[_Identity] = set()
+        self._foreign: set[_Identity] = set()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._attribute, daemon=True)
+
+    def __enter__(self) -> "SharedMemoryWatch":
+        if self._marker:
+            self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        if self._marker:
+            self._thread.join()
 
     def abandoned(self, seconds: float = SETTLE_S) -> list[str]:
         """A line for each object that nobody has held for so long."""
@@ -110,25 +129,42 @@ class SharedMemoryWatch:
         while lost and time.monotonic() < deadline:
             time.sleep(0.05)
             lost &= self._unheld()
-        return [str(self._folder / name) for name, _ in sorted(lost)]
+        return [str(self._folder / name) for name, identity in sorted(lost) if identity not in self._foreign]
+
+    def _new(self) -> set[tuple[str, _Identity]]:
+        return {item for item in shared_memory_objects(self._folder).items() if item[1] not in self._before}
 
     def _unheld(self) -> set[tuple[str, _Identity]]:
-        new = {item for item in shared_memory_objects(self._folder).items() if item[1] not in self._before}
+        new = self._new()
         if not new:
             return new
-        held = _held_files()
+        held = {identity for _, identity in _held_files()}
         # One that has been removed meanwhile was held when it was listed, perhaps by a process that has ended.
-        present = set(shared_memory_objects(self._folder).items())
-        return {item for item in new if item[1] not in held} & present
+        return {item for item in new if item[1] not in held} & self._new()
+
+    def _attribute(self) -> None:
+        last: set[_Identity] = set()
+        while not self._over.wait(LOOK_EVERY_S):
+            now = {identity for _, identity in self._new()} - self._attributed
+            if now & last:
+                self._look(now)
+            last = now
+
+    def _look(self, wanted: set[_Identity]) -> None:
+        ours: dict[int, bool] = {}
+        for pid, identity in _held_files():
+            if identity in wanted:
+                own = ours.setdefault(pid, self._marker in _markers(pid))
+                self._attributed.add(identity)
+                if not own:
+                    self._foreign.add(identity)
 
 
-def _held_files() -> set[_Identity]:
-    """What is open or mapped in any process that this user may look into."""
-    held: set[_Identity] = set()
+def _held_files() -> Iterator[tuple[int, _Identity]]:
+    """Who has what open or mapped, of the processes that this user may look into."""
     for pid in _processes():
-        held.update(_open_files(pid))
-        held.update(_mapped_files(pid))
-    return held
+        for identity in {*_open_files(pid), *_mapped_files(pid)}:
+            yield pid, identity
 
 
 def _open_files(pid: int) -> Iterator[_Identity]:

@@ -44,9 +44,3 @@ def test_the_quick_run_is_a_part_of_the_whole() -> None:
     quick = [step.name for step in test_steps.plan_steps(test_steps.Plan(quick=True))]
     assert 0 < len(quick) < len(whole)
     assert [name for name in whole if name in quick] == quick
-
-
-def test_objects_in_shared_memory_are_seen(tmp_path: Path) -> None:
-    before = test_steps.shared_memory_objects(tmp_path)
-    (tmp_path / "left").write_text("")
-    assert test_steps.shared_memory_objects(tmp_path) - before == {"left"}
