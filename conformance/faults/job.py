@@ -20,7 +20,9 @@ from typing import IO, Mapping, Optional, Sequence
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
-from armci_tool import launch, leftovers  # noqa: E402  (needs the path set above)
+from armci_tool import leftovers  # noqa: E402  (needs the path set above)
+from armci_tool.launch import Launch  # noqa: E402
+from armci_tool.placement import Placement  # noqa: E402
 
 # What each rank runs under: its stderr goes to a file of the job, because a launcher may throw away what an aborting
 # process wrote last. Appending keeps the lines of all ranks.
@@ -155,18 +157,24 @@ class Program:
     binary: Path
     mpi: str
 
+    def launch(self, case: Sequence[str], processes: int, environment: Mapping[str, str],
+               placement: Placement = Placement()) -> Launch:
+        """The launch of a case."""
+        return Launch(("sh", "-c", RANK_SHELL, str(self.binary), *case), processes, self.mpi, environment,
+                      placement=placement)
+
     def command(self, case: Sequence[str], processes: int, environment: Mapping[str, str]) -> list[str]:
         """The launch line of a case."""
-        job = launch.Launch(("sh", "-c", RANK_SHELL, str(self.binary), *case), processes, self.mpi, environment)
-        return job.command_line()
+        return self.launch(case, processes, environment).command_line()
 
-    def start(self, *case: object, processes: int = 3, environment: Optional[Mapping[str, str]] = None) -> Job:
+    def start(self, *case: object, processes: int = 3, environment: Optional[Mapping[str, str]] = None,
+              placement: Placement = Placement()) -> Job:
         """Starts a case."""
-        settings = dict(environment or {})
-        return Job(self.command([str(word) for word in case], processes, settings), settings)
+        job = self.launch([str(word) for word in case], processes, environment or {}, placement)
+        return Job(job.command_line(), job.settings())
 
     def run(self, *case: object, processes: int = 3, environment: Optional[Mapping[str, str]] = None,
-            within_s: float = DEADLINE_S) -> Outcome:
+            within_s: float = DEADLINE_S, placement: Placement = Placement()) -> Outcome:
         """Runs a case to its end."""
-        with self.start(*case, processes=processes, environment=environment) as job:
+        with self.start(*case, processes=processes, environment=environment, placement=placement) as job:
             return job.finish(within_s)

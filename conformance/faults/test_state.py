@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from armci_tool import nodes
+from armci_tool.placement import Placement
 from job import Outcome, Program
 
 # Case -> what the line must say of the value; the program runs on 2 processes and process 1 makes the mistake.
@@ -109,8 +112,23 @@ def test_shared_memory_over_several_nodes_is_refused(program: Program, implement
                                                      node_size: int, processes: int) -> None:
     if implementation != "shmem":
         pytest.skip(f"{implementation} serves several nodes")
-    outcome = program.run("init", processes=processes,
-                          environment={"ARMCI_NODE_SIZE": str(node_size), "ARMCI_SHM_DIR": str(shm_dir)})
+    settings = {"ARMCI_NODE_SIZE": str(node_size), "ARMCI_SHM_DIR": str(shm_dir)}
+    assert_refused(program.run("init", processes=processes, environment=settings), processes)
+    assert list(shm_dir.iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
+def test_shared_memory_over_nodes_with_a_network_is_refused(program: Program, implementation: str) -> None:
+    if implementation != "shmem":
+        pytest.skip(f"{implementation} serves several nodes")
+    outcome = program.run("init", processes=3, placement=Placement(2))
+    assert_refused(outcome, 3)
+    assert "this job has 2 nodes;" in outcome.library_lines("ARMCI_Init")[0], outcome.describe()
+    assert not outcome.survivors and not [line for line in outcome.stderr if line.startswith(nodes.LEFT_BEHIND)]
+
+
+def assert_refused(outcome: Outcome, processes: int) -> None:
+    """Every rank got an error from ARMCI_Init, and was told what to use instead."""
     assert_no_crash(outcome)
     assert outcome.status != 0, outcome.describe()
     told = outcome.lines("INIT")
@@ -120,7 +138,6 @@ def test_shared_memory_over_several_nodes_is_refused(program: Program, implement
     assert said, outcome.describe()
     for name in ("mpi-rma", "mpi-twosided", "native-verbs"):
         assert name in said[0], said
-    assert list(shm_dir.iterdir()) == []
 
 
 def test_simulated_node_that_holds_the_job_is_accepted(program: Program, shm_dir: Path) -> None:
