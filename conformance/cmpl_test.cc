@@ -323,11 +323,11 @@ CLAUSE_TEST(CMPL, CMPL3_shape_arrays_are_read_before_the_call_returns, "CMPL-3",
       if (aggregate) ARMCI_SET_AGGREGATE_HANDLE(&handle);
       void* src[] = {out.data(), out.data() + 64};
       void* dst[] = {slot, slot + 64};
-      armci_giov_t giov{src, dst, 64, 2};
+      armci_giov_t giov = Descriptor(src, dst, 64, 2);
       EXPECT_EQ(ARMCI_NbPutV(&giov, 1, target, &handle), 0);
       std::fill_n(src, 2, junk.data());
       std::fill_n(dst, 2, slot + 2048);
-      giov = {nullptr, nullptr, 1, 77};
+      giov = Descriptor(nullptr, nullptr, 1, 77);
       int stride[] = {32};
       int count[] = {32, 4};
       EXPECT_EQ(ARMCI_NbPutS(out.data() + 128, stride, slot + 128, stride, count, 1, target, &handle), 0);

@@ -1,5 +1,6 @@
 // ERR: wrong state, collective calls, queries.
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -18,6 +19,22 @@ std::vector<std::string> LinesOf(Body body) {
   CapturedStderr capture;
   body();
   return capture.Lines();
+}
+
+// One line per mistake; the form is a convention of our own headers, that something is said is not.
+void ExpectLines(const std::vector<std::string>& lines, std::size_t mistakes) {
+  if (HasOwnInterface()) {
+    EXPECT_EQ(lines.size(), mistakes);
+  } else {
+    EXPECT_GE(lines.size(), mistakes);
+  }
+}
+
+void ExpectLineNaming(const std::vector<std::string>& lines, const std::string& call) {
+  ExpectLines(lines, 1);
+  EXPECT_TRUE(std::any_of(lines.begin(), lines.end(),
+                          [&](const std::string& line) { return line.find(call) != std::string::npos; }))
+      << call << " is not named in: " << (lines.empty() ? "nothing" : lines[0]);
 }
 
 CLAUSE_TEST(ERR, ERR1_a_region_already_freed, "ERR-1", "MEM-6") {
@@ -41,7 +58,7 @@ CLAUSE_TEST(ERR, ERR1_a_region_already_freed, "ERR-1", "MEM-6") {
   EXPECT_NE(get, 0);
   EXPECT_NE(rmw, 0);
   EXPECT_NE(free_again, 0) << "freed twice";
-  EXPECT_EQ(lines.size(), 4u);
+  ExpectLines(lines, 4);
   EXPECT_EQ(value, 1);
   Sync();
   EXPECT_EQ(ARMCI_Put(&value, kept.At(target), 8, target), 0);
@@ -58,7 +75,7 @@ CLAUSE_TEST(ERR, ERR1_free_of_what_is_no_base_address, "ERR-1", "MEM-6") {
   });
   EXPECT_NE(inside, 0);
   EXPECT_NE(foreign, 0);
-  EXPECT_EQ(lines.size(), 2u);
+  ExpectLines(lines, 2);
   Sync();
   long value = 1;
   EXPECT_EQ(ARMCI_Put(&value, region.At((Me() + 1) % Np()), 8, (Me() + 1) % Np()), 0) << "the region is still there";
@@ -132,8 +149,7 @@ CLAUSE_TEST(ERR, ERR2_queries_answer_minus_one, "ERR-2", "DOM-1", "GROUP-1") {
     int answer = 0;
     const auto lines = LinesOf([&, query = query] { answer = query(&world); });
     EXPECT_EQ(answer, -1) << what;
-    ASSERT_EQ(lines.size(), 1u) << what;
-    EXPECT_NE(lines[0].find(what), std::string::npos) << lines[0];
+    ExpectLineNaming(lines, what);
   }
 }
 
@@ -165,11 +181,11 @@ void ExpectRefusals(const char* when) {
       {"ARMCI_Finalize", [&] { return ARMCI_Finalize(); }},
   };
   for (const auto& [call, run] : calls) {
+    if (!LibraryHas(call)) continue;
     int code = 0;
     const auto lines = LinesOf([&, &run = run] { code = run(); });
     EXPECT_NE(code, 0) << call << " " << when;
-    ASSERT_EQ(lines.size(), 1u) << call << " " << when;
-    EXPECT_NE(lines[0].find(call), std::string::npos) << lines[0];
+    ExpectLineNaming(lines, call);
   }
   EXPECT_STREQ(buffer, "untouched");
   EXPECT_EQ(value, 3);

@@ -59,7 +59,7 @@ void AddProcRows(std::vector<BadCall>* rows) {
     add("ARMCI_PutV", [=](const Ground& g) {
       void* src[] = {g.local};
       void* dst[] = {g.remote};
-      armci_giov_t giov{src, dst, 8, 1};
+      armci_giov_t giov = Descriptor(src, dst, 8, 1);
       return ARMCI_PutV(&giov, 1, bad);
     });
     add("ARMCI_Rmw", [=](const Ground& g) { return ARMCI_Rmw(ARMCI_SWAP_LONG, g.local, g.remote, 0, bad); });
@@ -195,27 +195,27 @@ std::vector<BadCall> ShapeRows() {
        [](const Ground& g) {
          void* src[] = {g.local};
          void* dst[] = {g.remote};
-         armci_giov_t giov{src, dst, 8, -3};
+         armci_giov_t giov = Descriptor(src, dst, 8, -3);
          return ARMCI_PutV(&giov, 1, g.target);
        }},
       {"ARMCI_GetV", "bytes", "-5",
        [](const Ground& g) {
          void* src[] = {g.remote};
          void* dst[] = {g.local};
-         armci_giov_t giov{src, dst, -5, 1};
+         armci_giov_t giov = Descriptor(src, dst, -5, 1);
          return ARMCI_GetV(&giov, 1, g.target);
        }},
       {"ARMCI_PutV", "src_ptr_array", "",
        [](const Ground& g) {
          void* dst[] = {g.remote};
-         armci_giov_t giov{nullptr, dst, 8, 1};
+         armci_giov_t giov = Descriptor(nullptr, dst, 8, 1);
          return ARMCI_PutV(&giov, 1, g.target);
        }},
       {"ARMCI_AccV", "datatype", "6",
        [](const Ground& g) {
          void* src[] = {g.local};
          void* dst[] = {g.remote};
-         armci_giov_t giov{src, dst, 8, 1};
+         armci_giov_t giov = Descriptor(src, dst, 8, 1);
          return ARMCI_AccV(6, &scale, &giov, 1, g.target);
        }},
   };
@@ -249,7 +249,14 @@ std::vector<BadCall> ElementRows() {
 
 bool Contains(const std::string& line, const std::string& what) { return line.find(what) != std::string::npos; }
 
+std::string Joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
 void ExpectError(const BadCall& bad, const Ground& ground) {
+  if (!LibraryHas(bad.call)) return;
   const std::string what = bad.call + " with bad " + bad.argument + " " + bad.value;
   std::vector<std::string> lines;
   int code = 0;
@@ -259,6 +266,12 @@ void ExpectError(const BadCall& bad, const Ground& ground) {
     lines = capture.Lines();
   }
   EXPECT_NE(code, 0) << what;
+  if (!HasOwnInterface()) {
+    // In any form, and with the argument under any name.
+    const std::string all = Joined(lines);
+    EXPECT_TRUE(Contains(all, bad.call) && Contains(all, bad.value)) << what << ": call or value missing in: " << all;
+    return;
+  }
   ASSERT_EQ(lines.size(), 1u) << what << ": one line on stderr, got " << (lines.empty() ? "none" : lines.back());
   EXPECT_TRUE(Contains(lines[0], bad.call)) << what << ": the call is missing in: " << lines[0];
   EXPECT_TRUE(Contains(lines[0], bad.argument)) << what << ": the argument is missing in: " << lines[0];

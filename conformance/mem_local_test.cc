@@ -190,8 +190,8 @@ bool MemoryAllows(std::size_t bytes) {
   return AllAgreeOn(memory.freeram * static_cast<std::size_t>(memory.mem_unit) > 2 * bytes && shared_free > 2 * bytes);
 }
 
-CLAUSE_TEST(MEM, MEM12_small_and_page_boundary_sizes, "MEM-12", "MEM-2") {
-  for (std::size_t bytes : {0u, 1u, 2u, 4095u, 4096u, 4097u}) TouchEnds(bytes);
+CLAUSE_TEST(MEM, MEM12_small_and_page_boundary_sizes, "MEM-12") {
+  for (std::size_t bytes : {1u, 2u, 4095u, 4096u, 4097u}) TouchEnds(bytes);
 }
 
 CLAUSE_TEST(MEM, MEM12_one_GiB, "MEM-12", DeadlineSeconds(60)) {

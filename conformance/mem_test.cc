@@ -40,7 +40,7 @@ CLAUSE_TEST(MEM, MEM2_empty_parts_are_null_for_all, "MEM-2", "MEM-6") {
   }
 }
 
-CLAUSE_TEST(MEM, MEM2_all_parts_empty, "MEM-2", "MEM-6") {
+CLAUSE_TEST(MEM, MEM2_all_parts_empty, "MEM-2", "MEM-6", "MEM-12") {
   Region kept(64);
   for (int i = 0; i < 10; ++i) {
     std::vector<void*> ptr = Pointers();

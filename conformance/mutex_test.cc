@@ -23,7 +23,7 @@ void Increase(Region* region, int host) {
 CLAUSE_TEST(MUTEX, MUTEX1_numbers_may_differ_and_create_works_again, "MUTEX-1") {
   for (int round = 0; round < 10; ++round) {
     // Rank p has p mutexes more than rank 0, and rank 0 may have none.
-    const auto mine = [&](int p) { return p + round % 3; };
+    const auto mine = [&](int p) { return p + (Np() > 1 ? round % 3 : 1 + round % 3); };
     Mutexes mutexes(mine(Me()));
     for (int host = 0; host < Np(); ++host) {
       for (int mutex = 0; mutex < mine(host); ++mutex) {
@@ -32,7 +32,12 @@ CLAUSE_TEST(MUTEX, MUTEX1_numbers_may_differ_and_create_works_again, "MUTEX-1") 
       }
     }
   }
-  Mutexes none(0);
+}
+
+CLAUSE_TEST(MUTEX, MUTEX1_there_may_be_none_at_all, "MUTEX-1") {
+  { Mutexes none(0); }
+  Mutexes works(1);
+  Locked held(0, Me());
 }
 
 CLAUSE_TEST(MUTEX, MUTEX1_create_before_destroy_is_an_error, "MUTEX-1", "ERR-1") {

@@ -143,12 +143,12 @@ CLAUSE_TEST(XFER, XFER6_segments_of_one_call_in_several_regions, "XFER-6") {
     src.push_back(out.data() + 10 * i);
     dst.push_back(region.At(target, slot + 16 * static_cast<std::size_t>(i)));
   }
-  armci_giov_t giov[] = {{src.data(), dst.data(), 10, 7}, {src.data() + 7, dst.data() + 7, 10, 23}};
+  armci_giov_t giov[] = {Descriptor(src.data(), dst.data(), 10, 7), Descriptor(src.data() + 7, dst.data() + 7, 10, 23)};
   EXPECT_EQ(ARMCI_PutV(giov, 2, target), 0);
   Bytes back(300, 0);
   std::vector<void*> to;
   for (int i = 0; i < 30; ++i) to.push_back(back.data() + 10 * i);
-  armci_giov_t reverse[] = {{dst.data(), to.data(), 10, 30}};
+  armci_giov_t reverse[] = {Descriptor(dst.data(), to.data(), 10, 30)};
   EXPECT_EQ(ARMCI_GetV(reverse, 1, target), 0);
   EXPECT_TRUE(SameBytes(out.data(), back.data(), 300));
   const int one = 10;

@@ -108,9 +108,9 @@ void EmptyCalls(char* remote, char* local, int target) {
   void* src[] = {local};
   void* dst[] = {remote};
   void* back[] = {local};
-  armci_giov_t no_segments{src, dst, 8, 0};
-  armci_giov_t no_bytes{src, dst, 0, 1};
-  armci_giov_t get_no_bytes{dst, back, 0, 1};
+  armci_giov_t no_segments = Descriptor(src, dst, 8, 0);
+  armci_giov_t no_bytes = Descriptor(src, dst, 0, 1);
+  armci_giov_t get_no_bytes = Descriptor(dst, back, 0, 1);
   for (armci_giov_t* giov : {&no_segments, &no_bytes}) {
     EXPECT_EQ(ARMCI_PutV(giov, 1, target), 0);
     EXPECT_EQ(ARMCI_AccV(ARMCI_ACC_DBL, one, giov, 1, target), 0);

@@ -14,7 +14,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "conformance/harness/session.h"
+#include "conformance/harness/missing.h"
+#include "conformance/harness/session_internal.h"
 
 extern char** environ;
 
@@ -204,7 +205,12 @@ int RunChildCase(const std::string& name, const std::string& argument) {
     dup2(output, STDERR_FILENO);
     close(output);
   }
-  return found->second(argument);
+  try {
+    return found->second(argument);
+  } catch (const Departure&) {
+    Require(false, MissingText(TheSession().missing_function).c_str());
+    return kStatusRequire;
+  }
 }
 
 void Require(bool condition, const char* what) {

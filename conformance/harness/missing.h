@@ -12,6 +12,10 @@ namespace conformance {
 // For tables of calls: whether a row can be tried. Always true for a library of this repository.
 bool LibraryHas(const std::string& function);
 
+// Whether the library promises what this repository's armci.h does: beyond the clauses, the form of error lines (its
+// convention C4) and the values of result codes.
+bool HasOwnInterface();
+
 // Notes that the running test needs `function`, and leaves the test by Departure. The caller's rank counts as failed at
 // meeting points, so that the others leave too.
 [[noreturn]] void LeaveForMissing(const std::string& function);

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
+#include <fstream>
 #include <regex>
 
 namespace conformance {
@@ -23,6 +24,9 @@ bool ParseOptions(int argc, char** argv, Options* options, int* exit_code) {
   app.add_option("--filter", options->filter, "run tests whose name contains, or one of whose clauses equals, REGEX")
       ->check(CheckRegex);
   app.add_option("--exclude", options->exclude, "leave out tests chosen by REGEX, as --filter does")->check(CheckRegex);
+  std::string finished_file;
+  app.add_option("--exclude-listed", finished_file, "leave out the tests whose names FILE lists, one a line")
+      ->check(CLI::ExistingFile);
   CLI::Option* seed =
       app.add_option("--seed", options->seed, "seed of the random choices (drawn and printed if absent)");
   app.add_option("--deadline", options->deadline_s,
@@ -47,6 +51,8 @@ bool ParseOptions(int argc, char** argv, Options* options, int* exit_code) {
     *exit_code = app.exit(error);
     return false;
   }
+  std::ifstream finished(finished_file);
+  for (std::string name; std::getline(finished, name);) options->finished.insert(name);
   options->seed_given = seed->count() > 0;
   options->program = argc > 0 ? argv[0] : "conformance";
   // The build tool names the place of its own report this way.

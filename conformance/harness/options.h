@@ -5,17 +5,19 @@
 #define CONFORMANCE_HARNESS_OPTIONS_H_
 
 #include <cstdint>
+#include <set>
 #include <string>
 
 namespace conformance {
 
 struct Options {
-  std::string filter;        // regular expression: searched in the test's name, or equal to one of its clauses
-  std::string exclude;       // the same, for tests to leave out
-  std::uint64_t seed = 0;    // of iteration 0; iteration i uses seed + i
-  bool seed_given = false;   // otherwise rank 0 draws one and tells the others
-  double deadline_s = 30.0;  // for tests that declare none; declared ones scale with it
-  std::string junit;         // file name, empty: none
+  std::string filter;              // regular expression: searched in the test's name, or equal to one of its clauses
+  std::string exclude;             // the same, for tests to leave out
+  std::set<std::string> finished;  // whole names, to leave out: an earlier launch has their verdicts
+  std::uint64_t seed = 0;          // of iteration 0; iteration i uses seed + i
+  bool seed_given = false;         // otherwise rank 0 draws one and tells the others
+  double deadline_s = 30.0;        // for tests that declare none; declared ones scale with it
+  std::string junit;               // file name, empty: none
   int repeat = 1;
   bool quick = false;
   bool fail_fast = false;  // end after the first test that failed

@@ -54,6 +54,7 @@ double DeadlineOf(const TestCase& test) {
 
 bool IsChosen(const TestCase& test) {
   const Options& options = TheSession().options;
+  if (options.finished.count(test.FullName()) > 0) return false;
   if (!options.filter.empty() && !Matches(test, options.filter)) return false;
   return options.exclude.empty() || !Matches(test, options.exclude);
 }

@@ -10,6 +10,7 @@
 #include "conformance/harness/arena.h"
 #include "conformance/harness/collect.h"
 #include "conformance/harness/compare.h"
+#include "conformance/harness/layout.h"
 #include "conformance/harness/missing.h"
 #include "conformance/harness/plan.h"
 #include "conformance/harness/random.h"

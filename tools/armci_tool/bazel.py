@@ -28,6 +28,8 @@ class Configuration:
 
     mpi: str = DEFAULT_MPI
     mode: str = DEFAULT_MODE
+    # Variables that repository rules read; they choose no output folder.
+    repository_environment: tuple[tuple[str, str], ...] = ()
 
     @property
     def name(self) -> str:
@@ -39,9 +41,9 @@ class Configuration:
         flags = [f"--config={self.mode}"]
         if self.mpi != DEFAULT_MPI:
             flags.append(f"--config={self.mpi}")
-        if self != Configuration():
+        if (self.mpi, self.mode) != (DEFAULT_MPI, DEFAULT_MODE):
             flags.append(f"--platform_suffix=-{self.mode}-{self.mpi}")
-        return flags
+        return flags + [f"--repo_env={name}={value}" for name, value in self.repository_environment]
 
 
 def parse_configuration(names: Sequence[str], mpi: str = DEFAULT_MPI) -> Configuration:

@@ -6,7 +6,9 @@ them, so that after a death the test that was running is known and the others ca
 
 from __future__ import annotations
 
+import math
 import re
+import tempfile
 from collections import deque
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,8 +19,9 @@ from armci_tool.errors import ToolError
 from armci_tool.placement import Placement
 from armci_tool.results import FAILED, PASSED, SKIPPED, Case
 
-# After this many deaths in one run the library is beyond testing; the rest is reported as not run.
-DEATHS_MAX = 10
+# A library is beyond testing once its tests have killed the job so many times, and more often than they have not. The
+# rest is reported as not run.
+DEATHS_MIN_TO_GIVE_UP = 10
 # The suite ends a test at its own deadline. This is for when it cannot: no line for so many deadlines.
 SILENT_DEADLINES = 10
 DEFAULT_DEADLINE_S = 30.0
@@ -40,6 +43,8 @@ class Selection:
     seed: Optional[int] = None
     deadline_s: float = DEFAULT_DEADLINE_S
     quick: bool = False
+    # Of all launches together; None: none.
+    time_limit_s: Optional[float] = None
 
     def arguments(self) -> list[str]:
         """Options of the suite."""
@@ -137,6 +142,8 @@ class SuiteRun:
     label: str = ""
     # The options of tools/armci that the label stands for.
     options: str = ""
+    # The options that name the library; empty: those for an implementation of this repository.
+    library_words: str = ""
 
     @property
     def mpi(self) -> str:
@@ -150,7 +157,8 @@ class SuiteRun:
 
     def rerun(self, filter_text: str = "") -> str:
         """The command that repeats it."""
-        line = f"tools/armci conformance --impl {self.implementation} -n {self.processes} --mpi {self.mpi}"
+        library = self.library_words or f"--impl {self.implementation}"
+        line = f"tools/armci conformance {library} -n {self.processes} --mpi {self.mpi}"
         if self.configuration.mode != bazel.DEFAULT_MODE:
             line += f" --config {self.configuration.mode}"
         line += f" {self.options}" if self.options else ""
@@ -178,34 +186,73 @@ def run_suite(binary: Path, implementation: str, configuration: bazel.Configurat
               selection: Selection, *, environment: Mapping[str, str] = {}, placement: Placement = Placement(),
               on_test: Callable[[str], None] = lambda name: None) -> SuiteRun:
     """Runs all selected tests, whatever some of them do to the job."""
-    finished: dict[str, Case] = {}
-    seconds = 0.0
-    seed = "" if selection.seed is None else str(selection.seed)
-    for attempt in range(DEATHS_MAX + 1):
-        log = SuiteLog(on_test)
-        # Later launches repeat the first one's seed, so that one rerun line fits them all.
-        arguments = replace(selection, seed=int(seed) if seed else None).arguments()
-        if finished:
-            arguments += ["--exclude", exact_names(finished)]
-        job = launch.Launch((str(binary), *arguments), processes, configuration.mpi, environment, placement=placement)
-        result = launch.start(job, silence_s=SILENT_DEADLINES * selection.deadline_s, on_line=log.feed)
+    run = _Launches(binary, configuration.mpi, processes, placement, selection, environment, on_test)
+    run.seed = "" if selection.seed is None else str(selection.seed)
+    with tempfile.TemporaryDirectory() as scratch:
+        while run.once(Path(scratch) / "finished"):
+            pass
+    return SuiteRun(implementation, configuration, processes, tuple(run.finished.values()), run.seconds, run.seed,
+                    selection.quick, placement.label, " ".join(placement.arguments()))
+
+
+@dataclass
+class _Launches:
+    """The launches that one run of the suite takes: each goes on behind the test that killed the one before."""
+
+    binary: Path
+    mpi: str
+    processes: int
+    placement: Placement
+    selection: Selection
+    environment: Mapping[str, str]
+    on_test: Callable[[str], None]
+    finished: dict[str, Case] = field(default_factory=dict)
+    seconds: float = 0.0
+    seed: str = ""
+    deaths: int = 0
+
+    def once(self, list_file: Path) -> bool:
+        """Starts the job for what is not finished; returns whether another launch is needed."""
+        log = SuiteLog(self.on_test)
+        job = launch.Launch((str(self.binary), *self._arguments(list_file)), self.processes, self.mpi,
+                            self.environment, placement=self.placement)
+        result = launch.start(job, timeout_s=self._time_left(), silence_s=SILENT_DEADLINES * self.selection.deadline_s,
+                              on_line=log.feed)
         log.close()
-        seconds += result.seconds
-        seed = seed or log.seed
-        finished.update(log.cases)
+        self.seconds += result.seconds
+        # Later launches repeat the first one's seed, so that one rerun line fits them all.
+        self.seed = self.seed or log.seed
+        self.finished.update(log.cases)
         if log.complete and not result.timed_out:
-            finished.update(_objections(attempt, log, result))
-            break
-        if attempt > 0 and not log.cases and not log.running:
-            break  # the deaths were after the last test: nothing was left for this launch
-        victim = log.running or f"(job {attempt + 1})"
-        finished[victim] = _death(victim, log, result)
-        if not log.cases and not log.running:
-            break
-    else:
-        finished["(rest)"] = Case("(rest)", FAILED, 0.0, f"given up after {DEATHS_MAX + 1} deaths of the job")
-    return SuiteRun(implementation, configuration, processes, tuple(finished.values()), seconds, seed, selection.quick,
-                    placement.label, " ".join(placement.arguments()))
+            self.finished.update(_objections(self.deaths, log, result))
+            return False
+        told = bool(log.cases or log.running)
+        if self.deaths > 0 and not told:
+            return False  # the deaths were after the last test: nothing was left for this launch
+        self.deaths += 1
+        if self.seconds >= (self.selection.time_limit_s or math.inf):
+            return self._give_up(f"cut off after {self.seconds:.0f} s, in {log.running or 'no test'}")
+        victim = log.running or f"(job {self.deaths})"
+        self.finished[victim] = _death(victim, log, result)
+        if self.deaths > DEATHS_MIN_TO_GIVE_UP and self.deaths > len(self.finished) / 2:
+            return self._give_up(f"given up after {self.deaths} deaths of the job")
+        return told
+
+    def _arguments(self, list_file: Path) -> list[str]:
+        seed = int(self.seed) if self.seed else self.selection.seed
+        arguments = replace(self.selection, seed=seed).arguments()
+        if not self.finished:
+            return arguments
+        list_file.write_text("".join(f"{name}\n" for name in self.finished))
+        return [*arguments, "--exclude-listed", str(list_file)]
+
+    def _time_left(self) -> Optional[float]:
+        limit = self.selection.time_limit_s
+        return None if limit is None else max(limit - self.seconds, 1.0)
+
+    def _give_up(self, why: str) -> bool:
+        self.finished["(rest)"] = Case("(rest)", FAILED, 0.0, why)
+        return False
 
 
 def exact_names(names: Iterable[str]) -> str:

@@ -7,7 +7,7 @@ from typing import Callable, Sequence
 
 from armci_tool import console
 from armci_tool.conformance import Selection, SuiteRun
-from armci_tool.results import FAILED, PASSED, SKIPPED, Case
+from armci_tool.results import FAILED, KNOWN, PASSED, SKIPPED, Case
 
 
 @dataclass
@@ -78,7 +78,7 @@ def combine(runs: Sequence[SuiteRun]) -> SuiteRun:
 
 
 def _weight(case: Case) -> int:
-    return (SKIPPED, PASSED, FAILED).index(case.outcome)
+    return (SKIPPED, PASSED, KNOWN, FAILED).index(case.outcome)
 
 
 def render(runs: Sequence[SuiteRun]) -> str:

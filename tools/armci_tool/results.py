@@ -10,7 +10,7 @@ from typing import Iterable, Sequence
 PASSED = "passed"
 FAILED = "failed"
 SKIPPED = "skipped"
-# Failed as the file of known failures says it does.
+# Failed, as conformance/known_failures.toml says it does.
 KNOWN = "known"
 
 
@@ -52,8 +52,9 @@ class Step:
 def counts_line(steps: Iterable[Step]) -> str:
     """The last line of a test run."""
     cases = [case for step in steps for case in step.cases]
-    numbers = [sum(case.outcome == outcome for case in cases) for outcome in (PASSED, FAILED, SKIPPED)]
-    return "{} passed, {} failed, {} skipped".format(*numbers)
+    numbers = [sum(case.outcome == outcome for case in cases) for outcome in (PASSED, FAILED, SKIPPED, KNOWN)]
+    line = "{} passed, {} failed, {} skipped".format(*numbers)
+    return line + (f", {numbers[-1]} known failures" if numbers[-1] else "")
 
 
 def read_junit(path: Path) -> list[Case]:

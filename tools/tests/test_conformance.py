@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -81,8 +82,23 @@ def test_a_hang_ends_and_is_charged_to_the_running_test() -> None:
 
 
 def test_a_job_that_keeps_dying_is_given_up() -> None:
-    tests = " ".join(f"A.t{number:02}=die" for number in range(conformance.DEATHS_MAX + 5))
+    tests = " ".join(f"A.t{number:02}=die" for number in range(conformance.DEATHS_MIN_TO_GIVE_UP + 5))
     assert outcomes(run(tests))["(rest)"] == FAILED
+
+
+def test_many_deaths_among_more_verdicts_are_borne() -> None:
+    number = conformance.DEATHS_MIN_TO_GIVE_UP + 5
+    made = run(" ".join(f"A.a{i:02}=ok A.b{i:02}=die" for i in range(number)))
+    assert len(made.cases) == 2 * number
+    assert [case.name for case in made.cases if case.outcome == FAILED] == [f"A.b{i:02}" for i in range(number)]
+
+
+def test_a_run_is_cut_off_at_its_time_limit() -> None:
+    started = time.monotonic()
+    made = run("A.a=ok A.b=hang A.c=ok", Selection(deadline_s=100, time_limit_s=1))
+    assert time.monotonic() - started < 20
+    assert outcomes(made) == {"A.a": PASSED, "(rest)": FAILED}
+    assert "A.b" in made.cases[-1].detail
 
 
 @pytest.mark.parametrize("when", ["die", "die in finalize"])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from armci_tool import (bazel, conformance, environment, flakes, launch, matrix, matrix_html, matrix_report,
-                        matrix_text, nodes, placement, repository, traceability)
+from armci_tool import (bazel, conformance, environment, flakes, known_failures, launch, libraries, matrix, matrix_html,
+                        matrix_report, matrix_text, nodes, placement, repository, traceability)
 from armci_tool.console import Progress, duration
-from armci_tool.results import FAILED
+from armci_tool.results import FAILED, KNOWN
 from armci_tool.verbs import add_configurations, add_verbose, configurations, make_parser, process_counts, words
 
 DETAIL_LINES = 40
@@ -24,14 +25,15 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     made = make_parser(verbs, "conformance", "check implementations against the clauses of spec/semantics.md",
                        _EXAMPLES, execute)
     made.add_argument("--impl", action="append", type=words, metavar="NAME[,NAME...]",
-                      help="implementations, or all; may be repeated (default: all)")
+                      help="implementations, or all; may be repeated (default: all; none if --prefix is given)")
     made.add_argument("-n", dest="processes", action="append", type=process_counts, metavar="N[,N...]",
                       help="numbers of processes; may be repeated (default: 4)")
     made.add_argument("--filter", default="", metavar="CLAUSE",
                       help="clause such as ORD-1, or a regular expression found in the test's name")
     made.add_argument("--seed", type=int, help="seed of the random tests, to repeat a run")
-    made.add_argument("--deadline", type=float, default=conformance.DEFAULT_DEADLINE_S, metavar="SECONDS",
-                      help="time a test may take (default: %(default)g)")
+    made.add_argument("--deadline", type=float, metavar="SECONDS",
+                      help=f"time a test may take (default: {conformance.DEFAULT_DEADLINE_S:g}, for a foreign library "
+                      f"{libraries.FOREIGN_DEADLINE_S:g})")
     made.add_argument("--quick", action="store_true", help="fewer repetitions in each test")
     made.add_argument("--repeat", type=int, default=1, metavar="R",
                       help="run everything R times, with seeds S, S+1, ..., and report what is flaky")
@@ -40,6 +42,12 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
                       help="write matrix.txt, matrix.json, junit.xml and index.html there, with --repeat flakes.json")
     add_configurations(made)
     add_verbose(made)
+    other = made.add_argument_group("a library that is not of this repository, as in: --prefix /usr --libs -larmci")
+    other.add_argument("--prefix", type=Path, metavar="DIR", help="its installation: DIR/include/armci.h, DIR/lib")
+    other.add_argument("--libs", default=libraries.DEFAULT_LIBS, metavar="WORDS",
+                       help="what links it; {mpi} stands for the MPI library (default: %(default)s)")
+    other.add_argument("--name", default=libraries.DEFAULT_NAME,
+                       help="its name in the report and in the known failures (default: %(default)s)")
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -52,18 +60,15 @@ def execute(options: argparse.Namespace) -> int:
     if where.nodes:
         nodes.require(where.nodes)
     clauses = traceability.read_clauses()
-    names = _implementations(options.impl or [["all"]])
     chosen = configurations(options)
-    # All built before anything runs; those of one configuration together, for Bazel forgets much when it changes.
-    binaries = {(name, one): bazel.built(conformance.suite_label(name), one, verbose=options.verbose)
-                for one in chosen for name in names}
+    built = _build(_libraries(options), chosen, options.verbose)
     tests: dict[str, list[str]] = {}
-    for binary in binaries.values():
+    for _, _, binary in built:
         tests.update(traceability.parse_test_list(conformance.list_tests(binary)))
-    selection = conformance.Selection(options.filter, options.seed, options.deadline, options.quick)
     counts = dict.fromkeys(count for part in options.processes or [[4]] for count in part)
-    repeats = [flakes.repeat(partial(_run, binaries[name, one], name, one, processes, where), selection, options.repeat)
-               for name in names for one in chosen for processes in counts]
+    repeats = [flakes.repeat(partial(_run, binary, library, used, processes, where), _selection(options, library),
+                             options.repeat)
+               for library, used, binary in built for processes in counts]
     runs = [flakes.combine(each) for each in repeats]
     made = matrix.build(runs, clauses, tests, environment.describe(one.mpi for one in chosen), mutation)
     print()
@@ -85,14 +90,41 @@ def _implementations(choices: list[list[str]]) -> list[str]:
     return list(dict.fromkeys(named))
 
 
-def _run(binary: Path, name: str, chosen: bazel.Configuration, processes: int, where: placement.Placement,
-         selection: conformance.Selection) -> conformance.SuiteRun:
-    with Progress(f"{name}, {launch.mpi_library(chosen.mpi).name}, np={processes}") as progress:
+def _libraries(options: argparse.Namespace) -> list[libraries.Library]:
+    chosen: list[libraries.Library] = []
+    if options.impl or not options.prefix:
+        chosen += [libraries.OwnLibrary(name) for name in _implementations(options.impl or [["all"]])]
+    if options.prefix:
+        chosen.append(libraries.ForeignLibrary(options.prefix, options.libs, options.name))
+    return chosen
+
+
+def _build(chosen: list[libraries.Library], configured: list[bazel.Configuration],
+           verbose: bool) -> list[tuple[libraries.Library, bazel.Configuration, Path]]:
+    """All before anything runs; those of one configuration together, for Bazel forgets much when it changes."""
+    made = []
+    for base in configured:
+        for library in chosen:
+            used = library.configuration(base)
+            made.append((library, used, bazel.built(library.suite, used, verbose=verbose)))
+    return sorted(made, key=lambda one: chosen.index(one[0]))
+
+
+def _selection(options: argparse.Namespace, library: libraries.Library) -> conformance.Selection:
+    return conformance.Selection(options.filter, options.seed, options.deadline or library.deadline_s, options.quick,
+                                 library.time_limit_s)
+
+
+def _run(binary: Path, library: libraries.Library, chosen: bazel.Configuration, processes: int,
+         where: placement.Placement, selection: conformance.Selection) -> conformance.SuiteRun:
+    with Progress(f"{library.name}, {launch.mpi_library(chosen.mpi).name}, np={processes}") as progress:
         def note(test: str) -> None:
             progress.detail = test
-        made = conformance.run_suite(binary, name, chosen, processes, selection, placement=where, on_test=note)
-    failed = sum(case.outcome == FAILED for case in made.cases)
-    print(f"{made.name}: {len(made.cases)} tests, {failed} failed, {duration(made.seconds)}")
+        made = conformance.run_suite(binary, library.name, chosen, processes, selection, placement=where, on_test=note)
+    made = known_failures.apply(replace(made, library_words=library.words()), complete=not selection.filter)
+    counts = {outcome: sum(case.outcome == outcome for case in made.cases) for outcome in (FAILED, KNOWN)}
+    print(f"{made.name}: {len(made.cases)} tests, {counts[FAILED]} failed, {counts[KNOWN]} known failures, "
+          f"{duration(made.seconds)}")
     return made
 
 

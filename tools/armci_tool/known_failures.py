@@ -1,0 +1,117 @@
+"""Failures that are known: which, under which condition, why, and what shows it.
+
+conformance/known_failures.toml holds entries such as
+
+    [[known]]
+    implementation = "mpi-rma"          # or the --name of a foreign library
+    clause = "RMW-2"
+    tests = ["RMW.RMW2_histories"]      # whole names
+    reason = "ticket, or whose fault it is"
+    evidence = "what the test sees, in a line"
+    mpi = ["mpich"]                     # conditions; each may be left out
+    np = [2, 4]
+    quick = false
+    sometimes = true                    # fails now and then: passing is no surprise
+
+A listed failure does not fail the run. A listed test that passes does, and so does, when everything was run, one that
+was not seen: the file never says more than is true.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Mapping, Optional, Sequence
+
+from armci_tool.conformance import SuiteRun
+from armci_tool.errors import ToolError
+from armci_tool.repository import ROOT
+from armci_tool.results import FAILED, KNOWN, PASSED, Case
+
+KNOWN_FAILURES_FILE = ROOT / "conformance" / "known_failures.toml"
+
+_TEXTS = ("implementation", "clause", "reason", "evidence")
+_LISTS: Mapping[str, type] = {"tests": str, "mpi": str, "np": int}
+_FLAGS = ("quick", "sometimes")
+
+
+@dataclass(frozen=True)
+class KnownFailure:
+    """An entry of the file. An empty condition is no condition."""
+
+    implementation: str
+    clause: str
+    tests: tuple[str, ...]
+    reason: str
+    evidence: str
+    mpi: tuple[str, ...] = ()
+    np: tuple[int, ...] = ()
+    quick: Optional[bool] = None
+    sometimes: bool = False
+
+    def applies(self, run: SuiteRun) -> bool:
+        """Whether it speaks of such a run."""
+        return (self.implementation == run.implementation
+                and (not self.mpi or run.mpi in self.mpi)
+                and (not self.np or run.processes in self.np)
+                and (self.quick is None or self.quick == run.quick))
+
+    def text(self) -> str:
+        """One line for a report."""
+        return f"known failure of {self.clause}: {self.reason} ({self.evidence})"
+
+
+def read(path: Path = KNOWN_FAILURES_FILE) -> list[KnownFailure]:
+    """The entries; raises ToolError on one that cannot be understood."""
+    try:
+        data = tomllib.loads(path.read_text())
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise ToolError("cannot read the known failures", where=f"{path}: {error}") from error
+    stray = set(data) - {"known"}
+    if stray:
+        raise ToolError("cannot read the known failures", where=f"{path}: {', '.join(sorted(stray))}",
+                        next_step="write entries under [[known]]")
+    return [_entry(number, table, path) for number, table in enumerate(data.get("known", []), 1)]
+
+
+def _entry(number: int, table: Mapping[str, Any], path: Path) -> KnownFailure:
+    problems = [f"{key} is missing" for key in (*_TEXTS, "tests") if not table.get(key)]
+    for key, value in table.items():
+        if key in _TEXTS:
+            fits = isinstance(value, str)
+        elif key in _LISTS:
+            fits = isinstance(value, list) and all(type(each) is _LISTS[key] for each in value)
+        else:
+            fits = key in _FLAGS and isinstance(value, bool)
+        if not fits:
+            problems.append(f"{key} = {value!r} is not understood")
+    if problems:
+        raise ToolError("cannot read the known failures", where=f"{path}, entry {number}: {'; '.join(problems)}")
+    return KnownFailure(**{key: tuple(value) if isinstance(value, list) else value for key, value in table.items()})
+
+
+def apply(run: SuiteRun, *, complete: bool, entries: Optional[Sequence[KnownFailure]] = None) -> SuiteRun:
+    """The run with what is known taken into account. `complete`: nothing was filtered out."""
+    known: dict[str, KnownFailure] = {}
+    for entry in read() if entries is None else entries:
+        if entry.applies(run):
+            # Of two entries for a test, the one that lets it pass decides whether it may.
+            known.update({name: entry for name in entry.tests if name not in known or entry.sometimes})
+    judged = [_judge(case, known.get(case.name)) for case in run.cases]
+    if complete:
+        unseen = sorted(set(known) - {case.name for case in judged})
+        judged += [Case(name, FAILED, detail=f"listed as a {known[name].text()}, but there is no such test")
+                   for name in unseen]
+    return replace(run, cases=tuple(judged))
+
+
+def _judge(case: Case, entry: Optional[KnownFailure]) -> Case:
+    if entry is None:
+        return case
+    if case.outcome == FAILED:
+        return replace(case, outcome=KNOWN, detail=f"{entry.text()}\n{case.detail}")
+    if case.outcome == PASSED and not entry.sometimes:
+        return replace(case, outcome=FAILED, detail=f"passes, but is listed as a {entry.text()}\n"
+                       f"next: take it off {KNOWN_FAILURES_FILE.name}, or narrow its condition")
+    return case

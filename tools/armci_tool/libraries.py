@@ -1,0 +1,88 @@
+"""What the conformance suite can be linked with: the implementations of this repository, and an installed ARMCI that is
+not ours (see third_party/foreign)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Iterator, Optional, Union
+
+from armci_tool import bazel, conformance, launch
+from armci_tool.errors import ToolError
+
+FOREIGN_SUITE = "//conformance:suite_foreign"
+DEFAULT_NAME = "foreign"
+DEFAULT_LIBS = "-larmci"
+# Nobody waits long for a library that hangs in many tests. Tests that declare a longer deadline scale along.
+FOREIGN_DEADLINE_S = 10.0
+FOREIGN_TIME_LIMIT_S = 1800.0
+
+
+@dataclass(frozen=True)
+class OwnLibrary:
+    """An implementation of this repository."""
+
+    name: str
+    deadline_s: float = conformance.DEFAULT_DEADLINE_S
+    time_limit_s: Optional[float] = None
+
+    @property
+    def suite(self) -> str:
+        """The label of the suite linked with it."""
+        return conformance.suite_label(self.name)
+
+    def configuration(self, base: bazel.Configuration) -> bazel.Configuration:
+        """How to build it."""
+        return base
+
+    def words(self) -> str:
+        """The options of `conformance` that name it."""
+        return f"--impl {self.name}"
+
+
+@dataclass(frozen=True)
+class ForeignLibrary:
+    """An installed library. In `libs`, {mpi} stands for the name of the MPI library."""
+
+    prefix: Path
+    libs: str = DEFAULT_LIBS
+    name: str = DEFAULT_NAME
+    deadline_s: float = FOREIGN_DEADLINE_S
+    time_limit_s: Optional[float] = FOREIGN_TIME_LIMIT_S
+
+    @property
+    def suite(self) -> str:
+        """The label of the suite linked with it."""
+        return FOREIGN_SUITE
+
+    def configuration(self, base: bazel.Configuration) -> bazel.Configuration:
+        """`base` with the library as the repository @foreign_armci."""
+        if not (self.prefix / "include" / "armci.h").is_file():
+            raise ToolError(f"there is no ARMCI in {self.prefix}", where=f"{self.prefix}/include/armci.h is missing",
+                            next_step="give --prefix the folder that holds include/ and lib/")
+        libs = self.libs.replace("{mpi}", base.mpi)
+        return replace(base, repository_environment=(
+            ("ARMCI_FOREIGN_PREFIX", str(self.prefix.resolve())),
+            ("ARMCI_FOREIGN_LIBS", libs),
+            ("ARMCI_FOREIGN_COMPILER", launch.mpi_library(base.mpi).compiler),
+            ("ARMCI_FOREIGN_STAMP", self._stamp(libs)),
+        ))
+
+    def words(self) -> str:
+        """The options of `conformance` that name it."""
+        return f"--prefix {self.prefix} --libs '{self.libs}' --name {self.name}"
+
+    def _stamp(self, libs: str) -> str:
+        """Changes when the installation does."""
+        times = [file.stat().st_mtime_ns for file in self._files(libs) if file.is_file()]
+        return f"{len(times)}-{max(times)}"
+
+    def _files(self, libs: str) -> Iterator[Path]:
+        yield from (self.prefix / "include").glob("armci*.h")
+        for folder in (self.prefix / "lib", self.prefix / "lib64"):
+            yield from folder.glob("libarmci*")
+            yield from folder.glob("*/libarmci*")
+        yield from (Path(word) for word in libs.split() if not word.startswith("-"))
+
+
+Library = Union[OwnLibrary, ForeignLibrary]

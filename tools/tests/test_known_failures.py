@@ -1,0 +1,103 @@
+"""Known failures: they do not fail a run, and the file never says more than is true."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from armci_tool import bazel, known_failures, traceability
+from armci_tool.conformance import SuiteRun
+from armci_tool.errors import ToolError
+from armci_tool.known_failures import KnownFailure
+from armci_tool.results import FAILED, KNOWN, PASSED, SKIPPED, Case
+
+ENTRY = KnownFailure("lib", "ORD-1", ("A.a",), "its fault", "reads 0")
+TEXT = """
+[[known]]
+implementation = "lib"
+clause = "ORD-1"
+tests = ["A.a", "A.b"]
+reason = "its fault"
+evidence = "reads 0"
+mpi = ["mpich"]
+np = [2, 4]
+quick = true
+sometimes = true
+"""
+
+
+def run(*cases: Case, mpi: str = "openmpi", processes: int = 4, quick: bool = False) -> SuiteRun:
+    return SuiteRun("lib", bazel.Configuration(mpi), processes, cases, 1.0, "7", quick)
+
+
+def outcomes(made: SuiteRun, *entries: KnownFailure, complete: bool = True) -> dict[str, str]:
+    judged = known_failures.apply(made, complete=complete, entries=entries)
+    return {case.name: case.outcome for case in judged.cases}
+
+
+def test_a_listed_failure_is_known_and_others_are_not() -> None:
+    assert outcomes(run(Case("A.a", FAILED), Case("A.b", FAILED), Case("A.c", PASSED)), ENTRY) == {
+        "A.a": KNOWN, "A.b": FAILED, "A.c": PASSED}
+
+
+def test_reason_and_evidence_come_before_what_was_seen() -> None:
+    [case] = known_failures.apply(run(Case("A.a", FAILED, 0.0, "line")), complete=True, entries=[ENTRY]).cases
+    assert case.detail == "known failure of ORD-1: its fault (reads 0)\nline"
+
+
+def test_an_unexpected_pass_fails() -> None:
+    assert outcomes(run(Case("A.a", PASSED)), ENTRY) == {"A.a": FAILED}
+
+
+def test_what_fails_now_and_then_may_pass() -> None:
+    sometimes = replace(ENTRY, sometimes=True)
+    assert outcomes(run(Case("A.a", PASSED)), sometimes) == {"A.a": PASSED}
+    assert outcomes(run(Case("A.a", FAILED)), sometimes) == {"A.a": KNOWN}
+    assert outcomes(run(Case("A.a", PASSED)), ENTRY, sometimes) == {"A.a": PASSED}
+
+
+def test_a_skipped_test_stays_skipped() -> None:
+    assert outcomes(run(Case("A.a", SKIPPED)), ENTRY) == {"A.a": SKIPPED}
+
+
+def test_an_entry_never_seen_fails_a_complete_run_only() -> None:
+    assert outcomes(run(Case("A.b", PASSED)), ENTRY) == {"A.a": FAILED, "A.b": PASSED}
+    assert outcomes(run(Case("A.b", PASSED)), ENTRY, complete=False) == {"A.b": PASSED}
+
+
+@pytest.mark.parametrize("condition", [{"implementation": "other"}, {"mpi": ("mpich",)}, {"np": (2, 3)},
+                                       {"quick": True}])
+def test_an_entry_holds_under_its_condition_only(condition: dict[str, object]) -> None:
+    entry = replace(ENTRY, **condition)
+    assert outcomes(run(Case("A.a", FAILED)), entry) == {"A.a": FAILED}
+
+
+def test_every_condition_of_the_file_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "known.toml"
+    path.write_text(TEXT)
+    [entry] = known_failures.read(path)
+    assert entry == KnownFailure("lib", "ORD-1", ("A.a", "A.b"), "its fault", "reads 0", ("mpich",), (2, 4), True, True)
+    assert outcomes(run(Case("A.a", FAILED), mpi="mpich", processes=2, quick=True), entry, complete=False) == {
+        "A.a": KNOWN}
+
+
+@pytest.mark.parametrize("old, new, complaint", [
+    ('reason = "its fault"', "", "reason is missing"),
+    ('mpi = ["mpich"]', 'mpl = ["mpich"]', "mpl"),
+    ("np = [2, 4]", 'np = ["2"]', "np"),
+    ("quick = true", 'quick = "yes"', "quick"),
+    ("[[known]]", "[[unknown]]", "unknown"),
+    ("[[known]]", "[[known", "known.toml"),
+])
+def test_a_mistake_in_the_file_is_told(tmp_path: Path, old: str, new: str, complaint: str) -> None:
+    path = tmp_path / "known.toml"
+    path.write_text(TEXT.replace(old, new))
+    with pytest.raises(ToolError) as raised:
+        known_failures.read(path)
+    assert complaint in raised.value.where
+
+
+def test_the_file_of_this_repository_names_clauses_that_exist() -> None:
+    clauses = {clause.identifier for clause in traceability.read_clauses()}
+    assert {entry.clause for entry in known_failures.read()} <= clauses
