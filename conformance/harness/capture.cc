@@ -1,17 +1,40 @@
 #include "conformance/harness/capture.h"
 
+#include <mpi.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <sstream>
 
 namespace conformance {
+namespace {
+
+// Of the redirection that is in force, for whoever ends the process during one.
+std::atomic<int> real_stderr{-1};
+std::atomic<int> caught_file{-1};
+
+}  // namespace
+
+void ShowCaptured() {
+  const int saved = real_stderr.exchange(-1);
+  const int file = caught_file.load();
+  if (saved < 0) return;
+  dup2(saved, STDERR_FILENO);
+  char buffer[1024];
+  off_t at = 0;
+  for (ssize_t count; (count = pread(file, buffer, sizeof buffer, at)) > 0; at += count) {
+    if (write(STDERR_FILENO, buffer, static_cast<std::size_t>(count)) < 0) return;
+  }
+}
 
 CapturedStderr::CapturedStderr() {
   std::fflush(stderr);
   saved_ = dup(STDERR_FILENO);
   file_ = memfd_create("conformance-stderr", MFD_CLOEXEC);
+  caught_file.store(file_);
+  real_stderr.store(saved_);
   dup2(file_, STDERR_FILENO);
 }
 
@@ -22,6 +45,7 @@ CapturedStderr::~CapturedStderr() {
 
 void CapturedStderr::Restore() {
   if (saved_ < 0) return;
+  real_stderr.store(-1);
   std::fflush(stderr);
   dup2(saved_, STDERR_FILENO);
   close(saved_);
@@ -39,3 +63,10 @@ std::vector<std::string> CapturedStderr::Lines() {
 }
 
 }  // namespace conformance
+
+// A library that gives up says why before it calls this; without the text nobody would know.
+extern "C" int MPI_Abort(MPI_Comm comm, int code) {
+  std::fflush(stderr);
+  conformance::ShowCaptured();
+  return PMPI_Abort(comm, code);
+}

@@ -25,6 +25,10 @@ class CapturedStderr {
   int file_ = -1;
 };
 
+// For the last moments of a process: ends the redirection, and what was caught goes to the real stderr. Nothing happens
+// without one. Async-signal-safe. MPI_Abort does it by itself.
+void ShowCaptured();
+
 }  // namespace conformance
 
 #endif  // CONFORMANCE_HARNESS_CAPTURE_H_

@@ -35,6 +35,8 @@ std::map<std::string, ChildCase>& Cases() {
 // A launcher tells its processes who they are through the environment; a new job must not inherit that.
 bool BelongsToThisJob(const std::string& entry) {
   if (entry.rfind("OMPI_ALLOW_RUN_AS_ROOT", 0) == 0) return false;
+  // Where shared memory files lie is for whoever started this job to choose, and to clear.
+  if (entry.find("_backing_directory=") != std::string::npos) return false;
   static constexpr const char* kPrefixes[] = {"OMPI_",  "ORTE_", "PMIX_",     "PMI_",     "PRTE_",  "HYDI_",
                                               "HYDRA_", "MPIR_", "MPI_LOCAL", "MPIEXEC_", "GTEST_", "XML_OUTPUT_FILE"};
   return std::any_of(std::begin(kPrefixes), std::end(kPrefixes),

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "conformance/harness/capture.h"
 #include "conformance/harness/stacks.h"
 
 namespace conformance {
@@ -20,6 +21,7 @@ char crash_text[1024];
 int crash_rank = 0;
 
 void OnCrash(int signal_number) {
+  ShowCaptured();
   char line[1200];
   const int length = std::snprintf(line, sizeof line, "conformance: rank %d: signal %d (%s) in %s\n", crash_rank,
                                    signal_number, strsignal(signal_number), crash_text);
@@ -89,6 +91,8 @@ void Watchdog::Run() {
 
 void Watchdog::Expire() {
   alarm(kPrintSecondsMax);
+  std::fflush(stderr);
+  ShowCaptured();
   std::fprintf(stderr, "conformance: rank %d: deadline of %.0f s passed in %s\nconformance: rerun: %s\n", rank_,
                seconds_, what_.c_str(), rerun_.c_str());
   std::fflush(stderr);

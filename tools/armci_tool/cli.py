@@ -28,13 +28,24 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def join_values(arguments: Sequence[str]) -> list[str]:
+    """Link words begin with a dash, so argparse would take the value of --libs for an option unless it is joined on."""
+    joined: list[str] = []
+    for word in arguments:
+        if joined and joined[-1] == "--libs":
+            joined[-1] += "=" + word
+        else:
+            joined.append(word)
+    return joined
+
+
 def main(arguments: Sequence[str]) -> int:
     """Runs one verb; returns the exit status."""
     process.install_signal_handlers(Stopped)
     # Lines must appear as they are made also when a log file or a pipe takes them.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)
-    options = parser().parse_args(arguments)
+    options = parser().parse_args(join_values(arguments))
     if options.verb is None:
         parser().print_help()
         return 2

@@ -8,8 +8,12 @@ the same core, as the nodes are one machine), and the ARMCI_* settings of the ca
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Mapping, Optional
+from pathlib import Path
+from typing import Iterator, Mapping, Optional, Sequence
 
 from armci_tool import leftovers, nodes, process
 from armci_tool.errors import ToolError
@@ -19,6 +23,8 @@ from armci_tool.placement import Placement
 FORWARDED_PREFIXES = ("ARMCI_", "ASAN_", "UBSAN_", "TSAN_", "LSAN_", "GTEST_")
 # UCX takes nodes made of namespaces for one machine (its boot is the same), and would go around the network.
 NODE_ENVIRONMENT = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": nodes.INTERFACE}
+SHARED_MEMORY = Path("/dev/shm")
+_FOLDER_PREFIX = "armci-tool-"
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,8 @@ class MpiLibrary:
     tag_output: tuple[str, ...] = ()
     # Option that forwards one variable; empty where the launcher forwards the whole environment.
     forward: tuple[str, ...] = ()
+    # Variables that say where its shared memory files lie.
+    backing_folder_settings: tuple[str, ...] = ()
 
 
 MPI_LIBRARIES: dict[str, MpiLibrary] = {
@@ -51,7 +59,10 @@ MPI_LIBRARIES: dict[str, MpiLibrary] = {
                                     nodes.SESSION_FOLDER, "--mca", "oob_tcp_if_include", "{interface}", "--mca", "pml",
                                     "ob1", "--mca", "btl", "tcp,vader,self", "--mca", "btl_tcp_if_include",
                                     "{interface}", "--mca", "osc", "ucx"),
-                          only_as_root=("--allow-run-as-root",), tag_output=("--tag-output",), forward=("-x",)),
+                          only_as_root=("--allow-run-as-root",), tag_output=("--tag-output",), forward=("-x",),
+                          backing_folder_settings=("OMPI_MCA_btl_vader_backing_directory",
+                                                   "OMPI_MCA_osc_sm_backing_directory",
+                                                   "OMPI_MCA_osc_rdma_backing_directory")),
     "mpich": MpiLibrary("mpich", "mpiexec.mpich", "mpicc.mpich", tag_output=("-prepend-rank",),
                         on_nodes=("-launcher", "ssh", "-launcher-exec", "{agent}", "-hosts", "{hosts}", "-iface",
                                   "{interface}", "-genv", "LD_PRELOAD", "{preload}"),
@@ -126,7 +137,8 @@ def start(launch: Launch, *, timeout_s: Optional[float] = None, silence_s: Optio
     if launch.placement.nodes:
         nodes.require(launch.placement.nodes)
     environment, marker = leftovers.mark({**os.environ, **launch.settings()})
-    with leftovers.SharedMemoryWatch(marker) as watch:
+    with _shared_memory_folder(launch) as folder, leftovers.SharedMemoryWatch(marker) as watch:
+        environment = {**environment, **folder}
         result = process.run(launch.command_line(), environment=environment, timeout_s=timeout_s, silence_s=silence_s,
                              capture=capture, on_line=on_line)
         if result.timed_out:
@@ -135,3 +147,21 @@ def start(launch: Launch, *, timeout_s: Optional[float] = None, silence_s: Optio
     told = [line.removeprefix(nodes.LEFT_BEHIND) for line in result.output.splitlines()
             if launch.placement.nodes and line.startswith(nodes.LEFT_BEHIND)]
     return replace(result, left_behind=(*result.left_behind, *abandoned, *told))
+
+
+@contextmanager
+def _shared_memory_folder(launch: Launch) -> Iterator[Mapping[str, str]]:
+    """Settings by which the job's shared memory files lie in a folder that goes when it ends: the launcher forgets those
+    of a job that aborts. Folders of tools that were killed go as well."""
+    library = mpi_library(launch.mpi)
+    if not library.backing_folder_settings or launch.placement.nodes or not SHARED_MEMORY.is_dir():
+        yield {}
+        return
+    for stale in SHARED_MEMORY.glob(f"{_FOLDER_PREFIX}*"):
+        if not Path("/proc", stale.name.removeprefix(_FOLDER_PREFIX).split("-")[0]).exists():
+            shutil.rmtree(stale, ignore_errors=True)
+    folder = tempfile.mkdtemp(prefix=f"{_FOLDER_PREFIX}{os.getpid()}-", dir=SHARED_MEMORY)
+    try:
+        yield {name: folder for name in library.backing_folder_settings}
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Callable, Mapping, Sequence
 
-from armci_tool import (bazel, checks, conformance, examples, install, launch, leftovers, mutants, packages, process,
-                        programs, repository, results, traceability)
+from armci_tool import (bazel, checks, conformance, examples, install, known_failures, launch, leftovers, libraries,
+                        mutants, packages, process, programs, repository, results, traceability)
 from armci_tool.errors import ToolError
 from armci_tool.results import FAILED, PASSED, Case
 from armci_tool.test_run import PlannedStep
@@ -20,6 +20,12 @@ Note = Callable[[str], None]
 PYTHON = "/usr/bin/python3"
 PROCESS_COUNTS = (1, 2, 3, 4)
 TEST_ONLY_PROCESSES = 4
+
+# What the suite is shown on: tools/packages.txt installs it. Chapters without the calls that end its jobs, each of which
+# costs a launch; tools/armci conformance runs all.
+FOREIGN_LIBRARY = libraries.ForeignLibrary(Path("/usr"), "-larmci-{mpi}", "armci-mpi-0.3.1")
+FOREIGN_FILTER = "^(ACC|AGG|CMPL|FENCE|LC|ORD|RMW|XFER)[.]"
+FOREIGN_PROCESSES = 2
 
 # Leaks: the MPI libraries keep memory until the process ends; what is looked for is misuse.
 SANITIZER_ENVIRONMENT: dict[str, dict[str, str]] = {
@@ -69,6 +75,7 @@ def _build_steps(plan: Plan) -> list[PlannedStep]:
     for name in repository.implementations():
         steps += [_conformance_step(name, mpich, processes, plan.quick) for processes in PROCESS_COUNTS]
         steps += [_examples_step(name, mpich), _plain_link_step(name, mpich), _faults_step(name, mpich)]
+    steps += [_foreign_step(opt), _foreign_step(mpich)]
     return steps
 
 
@@ -108,6 +115,13 @@ def _conformance_step(name: str, configuration: bazel.Configuration, processes: 
     return PlannedStep(f"conformance {name}, np={processes} ({configuration.name})",
                        partial(_conformance, name, configuration, processes, short, environment),
                        rerun + (" --quick" if short else ""), quick)
+
+
+def _foreign_step(configuration: bazel.Configuration) -> PlannedStep:
+    rerun = (f"tools/armci conformance {FOREIGN_LIBRARY.words()} -n {FOREIGN_PROCESSES} --quick "
+             f"--filter '{FOREIGN_FILTER}' --mpi {configuration.mpi}")
+    return PlannedStep(f"conformance {FOREIGN_LIBRARY.name}, np={FOREIGN_PROCESSES} ({configuration.name})",
+                       partial(_foreign, configuration), rerun)
 
 
 def _examples_step(name: str, configuration: bazel.Configuration, quick: bool = False) -> PlannedStep:
@@ -220,6 +234,14 @@ def _mutants(configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
     tests = traceability.parse_test_list(conformance.list_tests(binary))
     outcomes = mutants.run_all(binary, mutants.read_table(binary), tests, configuration, note=note)
     return mutants.cases(outcomes, mutants.control(binary, outcomes, configuration, note))
+
+
+def _foreign(configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
+    used = FOREIGN_LIBRARY.configuration(configuration)
+    binary = bazel.built(FOREIGN_LIBRARY.suite, used, on_progress=note)
+    selection = conformance.Selection(FOREIGN_FILTER, deadline_s=FOREIGN_LIBRARY.deadline_s, quick=True)
+    run = conformance.run_suite(binary, FOREIGN_LIBRARY.name, used, FOREIGN_PROCESSES, selection, on_test=note)
+    return known_failures.apply(run, complete=False).cases
 
 
 def _examples(name: str, configuration: bazel.Configuration, note: Note) -> Sequence[Case]:

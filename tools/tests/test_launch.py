@@ -50,6 +50,17 @@ def test_impossible_launches_are_errors(bad: Launch) -> None:
         bad.command_line()
 
 
+def test_shared_memory_files_of_a_job_go_with_it(tmp_path: Path) -> None:
+    # As a job leaves them that aborts. The folder of a tool that has died (no process has so high an id) goes as well.
+    stale = launch.SHARED_MEMORY / f"armci-tool-{2 ** 22 + 1}-test"
+    stale.mkdir(exist_ok=True)
+    program = script(tmp_path, "p", "cd $OMPI_MCA_btl_vader_backing_directory && touch left && pwd && kill -9 $$")
+    result = launch.start(Launch((str(program),), 1), timeout_s=60)
+    [folder] = [line for line in result.output.splitlines() if line.startswith("/dev/shm/armci-tool-")]
+    assert not Path(folder).exists()
+    assert not stale.exists()
+
+
 @pytest.mark.parametrize("mpi", MPIS)
 def test_all_ranks_run_with_the_settings(tmp_path: Path, mpi: str) -> None:
     program = script(tmp_path, "p", "echo rank $ARMCI_EXAMPLE_SETTING")
