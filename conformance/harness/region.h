@@ -65,9 +65,9 @@ class Locked {
 // races of a few instructions. On one node by flags in a region, loaded and stored directly; otherwise by messages.
 class Gate {
  public:
-  // Collective; `ranks` are those that will call Meet. One that waits looks `close_looks` times before it lets others
-  // have its core: many where the ranks have cores of their own.
-  explicit Gate(std::vector<int> ranks, int close_looks = 100);
+  // Collective; `ranks` are those that will call Meet. One that waits looks `close_looks` more times before it lets
+  // others have its core: many where the ranks have cores of their own.
+  explicit Gate(std::vector<int> ranks, int close_looks = 0);
   // All of `ranks` call it with 1, 2, 3, ... Returns false when the others do not come (a failure is recorded).
   bool Meet(long round);
   // Whether the ranks load and store each other's memory; the same on all.

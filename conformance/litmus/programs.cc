@@ -15,11 +15,11 @@ constexpr Grade kForbidden = Grade::kForbidden;
 
 using Table = std::vector<OutcomeRow>;
 
-// r1: the flag, r2: the data; `last` says what a flag without data means.
-Table MessagePassing(const OutcomeRow& last) {
+// r1: the flag, r2: the data. `last` says what a flag without data means.
+Table MessagePassing(const OutcomeRow& last, Grade between = kAcceptable) {
   return {{"0 0", kAcceptable, "the reader came before both stores"},
           {"1 1", kAcceptable, "the reader came after both stores"},
-          {"0 1", kAcceptable, "the reader came between the stores"},
+          {"0 1", between, "the reader came between the stores"},
           last};
 }
 
@@ -36,8 +36,8 @@ std::vector<Litmus> MessagePassingPrograms() {
        "x@A f@A",
        {"x=1; wait; f=1", kReader},
        "r1 r2",
-       MessagePassing({"1 0", kForbidden, "the later blocking store overtook the earlier one", "ORD-1"}),
-       MessagePassing(waited)},
+       MessagePassing({"1 0", kForbidden, "the later blocking store overtook the earlier one", "ORD-1"}, kInteresting),
+       MessagePassing(waited, kInteresting)},
       {"MP_one_target_fence",
        "FENCE",
        "FENCE1",
@@ -45,8 +45,8 @@ std::vector<Litmus> MessagePassingPrograms() {
        "x@A f@A",
        {"x=1; fence x; f=1", kReader},
        "r1 r2",
-       MessagePassing(fenced),
-       MessagePassing(fenced)},
+       MessagePassing(fenced, kInteresting),
+       MessagePassing(fenced, kInteresting)},
       {"MP_two_targets",
        "ORD",
        "ORD2",

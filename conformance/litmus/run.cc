@@ -109,8 +109,11 @@ Run::Run(const Litmus& litmus, const Form& form)
 }
 
 void Run::Go() {
-  const double seconds = Scaled(0.09, 0.016);
+  const double seconds = Scaled(0.09, 0.012);
   const std::vector<Place> places = DrawPlaces(program_, threads_, litmus_.loads, Scaled<std::size_t>(6, 2));
+  std::string texts;
+  for (const Place& place : places) texts += (texts.empty() ? "" : ", ") + place.text;
+  Report("places", texts);
   for (const Place& place : places) {
     if (!At(place, seconds / static_cast<double>(places.size()))) break;
   }
