@@ -63,8 +63,11 @@ inline void copy_from_both_ends(char* dst, const char* src, size_t bytes) noexce
 // Copies `bytes`, a multiple of 8 up to kInlineBytes, to a multiple of 8.
 inline constexpr size_t kInlineBytes = 128;
 inline void copy_words(char* dst, const char* src, size_t bytes) noexcept {
-  if (bytes <= 16) {
-    if (bytes != 0) copy_from_both_ends<uint64_t, 1>(dst, src, bytes);
+  if (bytes <= 8) {
+    // Written once: an RMW or another put may come between two stores of the same value.
+    if (bytes != 0) move<uint64_t>(dst, src);
+  } else if (bytes == 16) {
+    copy_from_both_ends<uint64_t, 1>(dst, src, bytes);
   } else if (bytes <= 32) {
     copy_from_both_ends<Block16, 1>(dst, src, bytes);
   } else if (bytes <= 64) {
