@@ -1,5 +1,6 @@
 // ACC: accumulate of six types, its atomicity and its arithmetic.
 
+#include <climits>
 #include <cmath>
 #include <complex>
 #include <deque>
@@ -67,6 +68,37 @@ CLAUSE_TEST(ACC, ACC1_zero_and_negative_scales, "ACC-1") {
     EXPECT_EQ(ARMCI_Put(&start_d, region.At(target), sizeof start_d, target), 0);
     EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_DBL, &scale_d, &source_d, region.At(target), sizeof source_d, target), 0);
     EXPECT_EQ(ARMCI_GetValueDouble(region.At(target), target), 0.5 + scale * 0.25);
+  }
+}
+
+CLAUSE_TEST(ACC, ACC1_integers_use_all_their_bits_and_wrap_around, "ACC-1") {
+  // Numbers that need every byte of the type, and sums beyond its limits.
+  Region region(64);
+  const int target = (Me() + 1) % Np();
+  struct IntCase {
+    int start, scale, source, sum;
+  };
+  for (const IntCase& one : {IntCase{INT_MAX, 1, 1, INT_MIN}, IntCase{INT_MIN, 1, -1, INT_MAX},
+                             IntCase{0, 65536, 65536, 0}, IntCase{5, INT_MAX, 2, 3}}) {
+    int scale = one.scale;
+    int source = one.source;
+    EXPECT_EQ(ARMCI_PutValueInt(one.start, region.At(target), target), 0);
+    EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_INT, &scale, &source, region.At(target), sizeof source, target), 0);
+    EXPECT_EQ(ARMCI_GetValueInt(region.At(target), target), one.sum) << one.start << " + " << scale << " * " << source;
+    EXPECT_EQ(ARMCI_GetValueInt(region.At(target, 4), target), 0) << "a carry into the next element";
+  }
+  struct LongCase {
+    long start, scale, source, sum;
+  };
+  for (const LongCase& one : {LongCase{LONG_MAX, 1, 1, LONG_MIN}, LongCase{LONG_MIN, 1, -1, LONG_MAX},
+                              LongCase{1, 1, 0x0123456789abcdef, 0x0123456789abcdf0},
+                              LongCase{0, 0x100000001, 3, 0x300000003}, LongCase{0, 1L << 32, 1L << 32, 0}}) {
+    long scale = one.scale;
+    long source = one.source;
+    EXPECT_EQ(ARMCI_PutValueLong(one.start, region.At(target, 8), target), 0);
+    EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_LNG, &scale, &source, region.At(target, 8), sizeof source, target), 0);
+    EXPECT_EQ(ARMCI_GetValueLong(region.At(target, 8), target), one.sum)
+        << one.start << " + " << scale << " * " << source;
   }
 }
 

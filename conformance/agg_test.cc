@@ -124,6 +124,19 @@ CLAUSE_TEST(AGG, AGG3_unset_returns_the_handle_to_normal_use, "AGG-3") {
   }
 }
 
+CLAUSE_TEST(AGG, AGG3_unset_before_the_wait_keeps_what_was_gathered, "AGG-3") {
+  Arena arena(kSlot);
+  for (int target = 0; target < Np(); ++target) {
+    arena.Refill(&MyRng(), target);
+    MixedAggregate aggregate(&arena, target, 100);
+    ARMCI_UNSET_AGGREGATE_HANDLE(&aggregate.handle);
+    EXPECT_EQ(ARMCI_Wait(&aggregate.handle), 0);
+    std::fill(aggregate.source.begin(), aggregate.source.end(), 'X');
+    if (!arena.Verify(target, "unset, then wait")) return;
+  }
+  arena.VerifyByOwners();
+}
+
 CLAUSE_TEST(AGG, AGG3_fence_completes_an_unfinished_aggregate, "AGG-3", "FENCE-1") {
   Arena arena(kSlot);
   for (int target = 0; target < Np(); ++target) {

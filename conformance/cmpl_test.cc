@@ -346,9 +346,11 @@ CLAUSE_TEST(CMPL, CMPL3_shape_arrays_are_read_before_the_call_returns, "CMPL-3",
 CLAUSE_TEST(CMPL, CMPL8_free_completes_what_is_outstanding, "CMPL-8") {
   constexpr int kElements = 32768;
   constexpr int kBytes = kElements * 8;
+  constexpr int kHalf = kBytes / 2;
   for (int round = 0; round < Rounds(30, 10); ++round) {
     std::vector<long> out(kElements, round);
     std::vector<long> in(kElements, -1);
+    std::vector<long> in_at_free(kElements, -1);
     const int target = (Me() + 1) % Np();
     {
       Region first(kBytes);
@@ -358,8 +360,11 @@ CLAUSE_TEST(CMPL, CMPL8_free_completes_what_is_outstanding, "CMPL-8") {
       EXPECT_EQ(ARMCI_WaitProc(target), 0);
       EXPECT_EQ(in, std::vector<long>(kElements, 4242));
       Sync();
-      for (int i = 0; i < 8; ++i) EXPECT_EQ(ARMCI_NbPut(out.data(), first.At(target), kBytes, target, nullptr), 0);
+      // Puts into one half, a get of the other: the free is what completes them.
+      for (int i = 0; i < 8; ++i) EXPECT_EQ(ARMCI_NbPut(out.data(), first.At(target), kHalf, target, nullptr), 0);
+      EXPECT_EQ(ARMCI_NbGet(first.At(target, kHalf), in_at_free.data(), kHalf, target, nullptr), 0);
     }
+    for (std::size_t i = 0; i < kElements / 2; ++i) ASSERT_EQ(in_at_free[i], 4242) << "get that was not waited for";
     // The free completed the puts: the source is free again, and nothing arrives in memory allocated next.
     std::fill(out.begin(), out.end(), -7);
     Region second(kBytes);

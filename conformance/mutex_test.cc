@@ -1,5 +1,7 @@
 // MUTEX: mutual exclusion, fairness, independence.
 
+#include <sched.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -213,6 +215,58 @@ CLAUSE_TEST(MUTEX, MUTEX6_waiters_leave_the_core_to_the_holder, "MUTEX-6", Deadl
   }
   Sync();
   EXPECT_EQ(ARMCI_GetValueLong(region.At(0), 0), static_cast<long>(each) * Np());
+}
+
+// CPU time of the calling thread, in seconds.
+double CpuSeconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// The calling thread on one core, the first that it may use, until the end of the scope.
+class OnOneCore {
+ public:
+  OnOneCore() {
+    moved_ = sched_getaffinity(0, sizeof before_, &before_) == 0;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    for (std::size_t core = 0; core < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++core) {
+      if (CPU_ISSET(core, &before_)) CPU_SET(core, &one);
+    }
+    moved_ = moved_ && sched_setaffinity(0, sizeof one, &one) == 0;
+  }
+  ~OnOneCore() { sched_setaffinity(0, sizeof before_, &before_); }
+  OnOneCore(const OnOneCore&) = delete;
+  OnOneCore& operator=(const OnOneCore&) = delete;
+
+  bool moved() const { return moved_; }
+
+ private:
+  cpu_set_t before_{};
+  bool moved_ = false;
+};
+
+CLAUSE_TEST(MUTEX, MUTEX6_waiters_do_not_compete_for_the_holders_core, "MUTEX-6", NeedsRanks(2)) {
+  // All on one core. While the holder computes, the waiters together may take a fraction of what it takes; waiting
+  // that spins takes as much for each of them. CPU time is counted, so other load on the machine does not matter.
+  Mutexes mutexes(1);
+  const OnOneCore core;
+  if (!AllAgreeOn(core.moved())) SkipTest("the system lets no process choose its core");
+  const double work = Scaled(0.4, 0.1);
+  if (Me() == 0) ARMCI_Lock(0, 0);
+  Agree();
+  const double begin = CpuSeconds();
+  if (Me() == 0) {
+    while (CpuSeconds() - begin < work) {
+    }
+  } else {
+    ARMCI_Lock(0, 0);
+  }
+  const double used = CpuSeconds() - begin;
+  ARMCI_Unlock(0, 0);
+  const double waiting = SumOverRanks(Me() == 0 ? 0.0 : used);
+  EXPECT_LT(waiting, 0.5 * work) << "CPU seconds that waiters took from a holder who needed " << work;
 }
 
 }  // namespace

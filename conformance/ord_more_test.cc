@@ -294,5 +294,30 @@ CLAUSE_TEST(ORD, ORD6_notify_tells_of_every_earlier_store, "ORD-6", "LC-1", Dead
   }
 }
 
+CLAUSE_TEST(ORD, ORD6_notifications_of_different_processes_are_apart, "ORD-6", NeedsRanks(3)) {
+  // Everyone notifies rank 0, the last one much later than the others: a wait for it must not be content with theirs.
+  Region region(64 * static_cast<std::size_t>(Np()));
+  const int last = Np() - 1;
+  for (long round = 1; round <= Rounds(40, 10); ++round) {
+    long* word = region.As<long>(0, 8 * static_cast<std::size_t>(Me()));
+    if (Me() != 0) {
+      if (Me() == last) MPI_Recv(nullptr, 0, MPI_INT, 0, 4, Comm(), MPI_STATUS_IGNORE);
+      EXPECT_EQ(ARMCI_PutValueLong(round, word, 0), 0);
+      EXPECT_EQ(armci_notify(0), 0);
+    } else {
+      int count = 0;
+      // The last one is let go only when the notification of another is there, and cannot be first.
+      EXPECT_EQ(armci_notify_wait(1, &count), 0);
+      MPI_Send(nullptr, 0, MPI_INT, last, 4, Comm());
+      for (int p = last; p > 1; --p) EXPECT_EQ(armci_notify_wait(p, &count), 0);
+      for (int p = 1; p < Np(); ++p) {
+        EXPECT_EQ(LoadShared<long>(region.As<long>(0, 8 * static_cast<std::size_t>(p))), round)
+            << "store of rank " << p << SeedText();
+      }
+    }
+    Agree();
+  }
+}
+
 }  // namespace
 }  // namespace conformance

@@ -16,7 +16,7 @@
 namespace conformance::mutants {
 namespace {
 
-constexpr std::size_t kLargeBytes = 1024;
+constexpr std::size_t kLargeBytes = 4096;
 constexpr std::size_t kElementsMax = 64;
 
 // A blocking put of form `first` waits for the next call; if that is a put of form `second`, it goes after it.
@@ -202,7 +202,7 @@ MUTANT(stale_get, "LC-1", "small gets are answered from a cache that only a barr
 MUTANT(unlock_overtakes_stores, "LC-1", "stores and their fence are done after the lock has been handed on",
        Tests{"LC1_unlock_to_lock"}) {
   HoldStores(calls);
-  calls->ARMCI_Fence = [](int) {};
+  calls->ARMCI_AllFence = [] {};
   calls->ARMCI_Unlock = [](int mutex, int proc) {
     PARMCI_Unlock(mutex, proc);
     LetOthersLook();

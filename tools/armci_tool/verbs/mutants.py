@@ -22,7 +22,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     made.add_argument("-n", dest="processes", type=int, metavar="NP",
                       help="processes (default, and at least: as many as the mutant needs to be seen)")
     made.add_argument("--quick", action="store_true",
-                      help="the tests in their short form only; no run of the whole suite as control")
+                      help="as control only the tests that killed, not the whole suite")
     made.add_argument("--report", type=Path, metavar="DIR", help="write mutants.txt, .json, .xml (JUnit) there")
     add_configuration(made)
     add_verbose(made)
@@ -37,8 +37,7 @@ def execute(options: argparse.Namespace) -> int:
     with Progress("mutants") as progress:
         def note(text: str) -> None:
             progress.detail = text
-        outcomes = mutants.run_all(binary, table, tests, chosen, processes=options.processes, quick=options.quick,
-                                   note=note)
+        outcomes = mutants.run_all(binary, table, tests, chosen, processes=options.processes, note=note)
         progress.label = "control"
         controls = mutants.control(binary, outcomes, chosen, note)
         if not options.quick and not options.filter:

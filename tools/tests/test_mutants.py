@@ -1,0 +1,113 @@
+"""A mutant is killed by a test that names its clause, and by nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from armci_tool import bazel, conformance, launch, mutants, process, traceability
+from armci_tool.errors import ToolError
+from armci_tool.mutants import ACCEPTED, KILLED, REFUSED, SURVIVED, Mutant, Outcome
+from armci_tool.results import FAILED, PASSED, Case
+
+FAKE = Path(__file__).with_name("fake_mutants.py")
+CONFIGURATION = bazel.Configuration()
+LINE = "late\tFAKE-1\t3\tdefect,hangs\tFAKE-1\tstores come late"
+
+
+@pytest.fixture(autouse=True)
+def without_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One process needs no launcher."""
+    def start(job: launch.Launch, **options: Any) -> process.Result:
+        return process.run(job.program, environment=job.environment, **options)
+    monkeypatch.setattr(launch, "start", start)
+    monkeypatch.setattr(conformance, "SILENT_DEADLINES", 0.1)
+
+
+def outcome(acts: str, clause: str = "FAKE-1", *, legal: bool = False, hangs: bool = False,
+            monkeypatch: pytest.MonkeyPatch) -> Outcome:
+    monkeypatch.setenv("FAKE_MUTANTS", f"bad={acts}")
+    tests = traceability.parse_test_list(conformance.list_tests(FAKE))
+    mutant = Mutant("bad", clause, 1, legal, hangs, "A", "is bad")
+    return mutants.run_mutant(FAKE, mutant, tests, CONFIGURATION)
+
+
+def test_table_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_TABLE", LINE + "\nlazy\tFAKE-2\t2\tlegal\t^A\tstores come when fenced")
+    late, lazy = mutants.read_table(FAKE)
+    assert late == Mutant("late", "FAKE-1", 3, False, True, "FAKE-1", "stores come late")
+    assert lazy.legal and not lazy.hangs
+
+
+@pytest.mark.parametrize("text", ["", "no tabs", LINE + "\n" + LINE, LINE.replace("3", "many")])
+def test_a_table_that_is_wrong_is_an_error(text: str) -> None:
+    with pytest.raises(ToolError):
+        mutants.parse_table(text)
+
+
+def test_choice_by_part_of_a_name_or_by_clause() -> None:
+    table = mutants.parse_table(LINE + "\nlazy\tFAKE-11\t2\tdefect\t^A\tx")
+    assert [mutant.name for mutant in mutants.choose(table, "la")] == ["late", "lazy"]
+    assert [mutant.name for mutant in mutants.choose(table, "FAKE-1")] == ["late"]
+    with pytest.raises(ToolError):
+        mutants.choose(table, "missing")
+
+
+@pytest.mark.parametrize("act", ["fail", "die"])
+def test_a_failure_or_a_death_in_a_test_of_the_clause_kills(act: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = outcome(f"A.second:{act}", "FAKE-2", monkeypatch=monkeypatch)
+    assert (made.state, made.killed_by) == (KILLED, ("A.second",))
+
+
+def test_a_hang_in_a_test_of_the_clause_kills(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert outcome("A.first:hang", hangs=True, monkeypatch=monkeypatch).state == KILLED
+
+
+def test_a_test_of_another_clause_does_not_kill(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = outcome("A.third:fail", monkeypatch=monkeypatch)
+    assert (made.state, made.killed_by) == (SURVIVED, ())
+    assert "A.third" in made.detail
+
+
+def test_a_defect_that_shows_at_length_only_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert outcome("A.first:rare", monkeypatch=monkeypatch).state == KILLED
+
+
+def test_a_legal_library_must_pass_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert outcome("", legal=True, monkeypatch=monkeypatch).state == ACCEPTED
+    assert outcome("A.third:fail", legal=True, monkeypatch=monkeypatch).state == REFUSED
+
+
+def made(name: str, state: str, *, legal: bool = False) -> Outcome:
+    killed_by = ("A.first",) if state == KILLED else ()
+    return Outcome(Mutant(name, "FAKE-1", 2, legal, False, "FAKE-1", "x"), state, killed_by, 1.0, 2)
+
+
+def test_control_runs_the_tests_that_killed_without_a_mutant(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_MUTANTS", "=A.third:fail")
+    [case] = mutants.control(FAKE, [made("a", KILLED), made("b", KILLED), made("c", SURVIVED)], CONFIGURATION)
+    assert (case.name, case.outcome) == ("control np=2 A.first", PASSED)
+    monkeypatch.setenv("FAKE_MUTANTS", "=A.first:fail")
+    [case] = mutants.control(FAKE, [made("a", KILLED)], CONFIGURATION)
+    assert case.outcome == FAILED
+
+
+def test_score_leaves_legal_libraries_out() -> None:
+    outcomes = [made("a", KILLED), made("b", SURVIVED), made("c", ACCEPTED, legal=True)]
+    assert mutants.score(outcomes) == 0.5
+    assert [case.outcome for case in mutants.cases(outcomes, [])] == [PASSED, FAILED, PASSED]
+
+
+def test_report_files(tmp_path: Path) -> None:
+    outcomes = [made("a", KILLED), made("b", SURVIVED), made("c", ACCEPTED, legal=True)]
+    text, data, junit = mutants.write_report(tmp_path, outcomes, [Case("control np=2 A.first", FAILED, detail="why")])
+    assert "1 of 2 mutants killed" in text.read_text()
+    assert "failed: control np=2 A.first" in text.read_text()
+    report = json.loads(data.read_text())
+    assert report["score"] == 0.5
+    assert [(entry["name"], entry["state"], entry["killed_by"]) for entry in report["mutants"]] == [
+        ("a", KILLED, ["A.first"]), ("b", SURVIVED, [])]
+    assert [entry["name"] for entry in report["legal"]] == ["c"]
+    assert 'failures="2"' in junit.read_text()
