@@ -75,6 +75,7 @@ class SuiteLog:
     # Abort text since the last test began; and what came while none was running.
     aborts: list[str] = field(default_factory=list)
     stray_aborts: list[str] = field(default_factory=list)
+    said_fail: bool = False
     _failed: Optional[Case] = None
     # Of the test whose verdict is to come.
     _facts: list[tuple[str, str]] = field(default_factory=list)
@@ -118,6 +119,7 @@ class SuiteLog:
         self.running = ""
         if word == "FAIL":
             self._failed = case
+            self.said_fail = True
 
     def _close_failure(self, keep_lines: bool = False) -> None:
         if self._failed is not None:
@@ -261,8 +263,7 @@ def exact_names(names: Iterable[str]) -> str:
 
 
 def _objections(attempt: int, log: SuiteLog, result: process.Result) -> dict[str, Case]:
-    some_failed = any(case.outcome == FAILED for case in log.cases.values())
-    found = verdict.objections(result.status, some_failed, log.stray_aborts, result.left_behind)
+    found = verdict.objections(result.status, log.said_fail, log.stray_aborts, result.left_behind)
     name = f"(job {attempt + 1})"
     return {name: Case(name, FAILED, 0.0, "\n".join([*found, *log.recent]))} if found else {}
 

@@ -46,11 +46,30 @@ def _processes() -> Iterator[int]:
 def _markers(pid: int) -> list[str]:
     beginning = f"{MARKER}=".encode()
     try:
-        variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        environment = _environment(pid)
     except OSError:
         return []  # ended meanwhile, or another user's
-    values = [variable for variable in variables if variable.startswith(beginning)]
+    values = [variable for variable in environment.split(b"\0") if variable.startswith(beginning)]
     return values[0][len(beginning):].decode("utf-8", "replace").split(",") if values else []
+
+
+def _environment(pid: int) -> bytes:
+    """As bytes. A process that changes its program meanwhile seems to have none, and must not be missed for that."""
+    path = Path(f"/proc/{pid}/environ")
+    deadline = time.monotonic() + SETTLE_S
+    while not (data := path.read_bytes()) and _has_environment(pid) and time.monotonic() < deadline:
+        time.sleep(0.001)
+    return data
+
+
+def _has_environment(pid: int) -> bool:
+    """Whether it has one now, or is about to."""
+    # As in proc(5), counted from the state, which is field 3; the name before it may hold anything.
+    state, flags, env_start, env_end = 0, 9 - 3, 50 - 3, 51 - 3
+    fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    is_kernel_thread = int(fields[flags]) & 0x00200000 != 0
+    is_empty = fields[env_start] == fields[env_end] != "0"
+    return fields[state] not in "ZX" and not is_kernel_thread and not is_empty
 
 
 def wait_for_end(pid: int, seconds: float) -> None:

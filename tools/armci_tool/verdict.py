@@ -26,7 +26,7 @@ def is_abort_text(line: str) -> bool:
 
 def objections(status: int, some_failed: bool, abort_text: Sequence[str], left_behind: Sequence[str]) -> list[str]:
     """What is wrong with a job whose suite came to its end, apart from its tests; `abort_text` are the lines of it that
-    no test was running for."""
+    no test was running for. After a failed test some launchers say so much of any status but 0, which is no news."""
     found = []
     if status not in (0, 1):
         found.append(f"the job ended with status {status} after the last test")
@@ -34,5 +34,6 @@ def objections(status: int, some_failed: bool, abort_text: Sequence[str], left_b
         found.append("the job ended with status 1, though no test failed")
     elif status == 0 and some_failed:
         found.append("the job ended with status 0, though a test failed")
-    found += [f"abort text: {line}" for line in abort_text]
+    if not some_failed:
+        found += [f"abort text: {line}" for line in abort_text]
     return found + [f"left behind: {item}" for item in left_behind]

@@ -1,12 +1,16 @@
 #!/usr/bin/python3
 """Stands in for the conformance program: speaks its protocol, and dies, hangs or fails where it is told to.
 
-FAKE_SUITE names what each test does, in order: `A.a=ok A.b=die A.c=hang A.d=fail A.e=skip A.f=exit A.g=tell`.
+FAKE_SUITE names what each test does, in order: `A.a=ok A.b=die A.c=hang A.d=fail A.e=skip A.f=exit`,
+`A.g=abort` (passes, says that it aborted), `A.h=leave` (passes, leaves a process), `A.i=odd` (fails with an odd seed),
+`A.j=tell` (passes, with facts).
+FAKE_SUITE_LAST is what it does after the last test: `die in finalize`, `die`, `abort`, `status N`.
 """
 
 import os
 import re
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -15,6 +19,9 @@ from pathlib import Path
 def option(name: str, default: str = "") -> str:
     """Value of --name."""
     return sys.argv[sys.argv.index(name) + 1] if name in sys.argv else default
+
+
+FAILING = ("fail", "odd") if int(option("--seed", "99")) % 2 else ("fail",)
 
 
 def main() -> int:
@@ -39,17 +46,27 @@ def main() -> int:
             return 1
         if act == "hang":
             time.sleep(1000)
+        if act == "abort":
+            print("MPI_ABORT was invoked on rank 0", flush=True)
+        if act == "leave":
+            subprocess.Popen(["sleep", "100"], start_new_session=True, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         if act == "tell":
             print(f"INFO  {name}  outcome.acceptable.r1=1 r2=1 = 12\nINFO  {name}  place = a = b")
-        print(f"{'PASS' if act in ('ok', 'tell') else 'FAIL'}  {name}  [FAKE-1]  0.005 s")
-        if act == "fail":
+        failed = act in FAILING
+        print(f"{'FAIL' if failed else 'PASS'}  {name}  [FAKE-1]  0.005 s")
+        if failed:
             print("[rank 0] expected 1, saw 2\n\n  rerun: x", flush=True)
-    status = 1 if "fail" in chosen.values() else 0
+    status = 1 if any(act in FAILING for act in chosen.values()) else 0
     if os.environ.get("FAKE_SUITE_LAST") == "die in finalize":
         os.kill(os.getpid(), signal.SIGSEGV)
     print(f"{len(chosen) - status} passed, {status} failed, 0 skipped (np 1, seed 99)", flush=True)
     if os.environ.get("FAKE_SUITE_LAST") == "die":
         os.kill(os.getpid(), signal.SIGSEGV)
+    if os.environ.get("FAKE_SUITE_LAST") == "abort":
+        print("*** stack smashing detected ***: terminated", flush=True)
+    if os.environ.get("FAKE_SUITE_LAST", "").startswith("status "):
+        return int(os.environ["FAKE_SUITE_LAST"].split()[1])
     return status
 
 

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from armci_tool import bazel, conformance, launch, process
+from armci_tool import bazel, conformance, flakes, launch, matrix, matrix_text, process, verdict
 from armci_tool.conformance import Selection, SuiteRun
-from armci_tool.results import FAILED, PASSED, SKIPPED
+from armci_tool.placement import Placement
+from armci_tool.results import FAILED, PASSED, SKIPPED, Case
+from armci_tool.traceability import Clause
 
 FAKE = Path(__file__).with_name("fake_suite.py")
 
@@ -105,6 +107,85 @@ def test_a_run_is_cut_off_at_its_time_limit() -> None:
 def test_a_death_outside_any_test_is_a_failure(when: str) -> None:
     assert outcomes(run("A.a=ok", FAKE_SUITE_LAST=when)) == {"A.a": PASSED, "(job 1)": FAILED}
     assert outcomes(run("A.a=fail", FAKE_SUITE_LAST=when)) == {"A.a": FAILED, "(job 1)": FAILED}
+
+
+@pytest.mark.parametrize("tests, status, word", [("A.a=ok", 1, "though no test failed"), ("A.a=ok", 7, "status 7"),
+                                                 ("A.a=fail", 0, "though a test failed")])
+def test_a_status_that_does_not_fit_the_verdicts_is_a_failure(tests: str, status: int, word: str) -> None:
+    made = run(tests, FAKE_SUITE_LAST=f"status {status}")
+    assert outcomes(made)["(job 1)"] == FAILED
+    assert word in made.cases[-1].detail
+
+
+def test_a_test_that_passes_with_abort_text_fails() -> None:
+    made = run("A.a=ok A.b=abort A.c=ok")
+    assert outcomes(made) == {"A.a": PASSED, "A.b": FAILED, "A.c": PASSED}
+    assert "MPI_ABORT was invoked" in made.cases[1].detail
+
+
+def test_abort_text_after_the_last_test_fails_the_job() -> None:
+    made = run("A.a=ok", FAKE_SUITE_LAST="abort")
+    assert outcomes(made) == {"A.a": PASSED, "(job 1)": FAILED}
+    assert "stack smashing" in made.cases[1].detail
+
+
+@pytest.mark.parametrize("line", [
+    "mpirun noticed that process rank 1 with PID 0 on node x exited on signal 9 (Killed).",
+    "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES", "[x:1] *** Process received signal ***",
+    "Abort(1) on node 0 (rank 0 in comm 0): application called MPI_Abort(MPI_COMM_WORLD, 1) - process 0",
+    "==1==ERROR: AddressSanitizer: heap-use-after-free", "a.cc:3:4: runtime error: signed integer overflow",
+    "terminate called after throwing an instance of 'int'", "p: a.c:1: main: Assertion `x' failed."])
+def test_abort_text_is_known(line: str) -> None:
+    assert verdict.is_abort_text(line)
+
+
+@pytest.mark.parametrize("line", [
+    "armci: rank 0: ARMCI_Malloc: process 2 could not get node memory, see its message [MEM-8]",
+    "RUN   ERR.ERR6_abort_ends_the_job", "NOTE: nothing happened", "conformance: 4 ranks, seed 7"])
+def test_other_text_is_no_abort(line: str) -> None:
+    assert not verdict.is_abort_text(line)
+
+
+def test_a_process_that_is_left_behind_fails_the_job() -> None:
+    made = run("A.a=ok A.b=leave")
+    assert outcomes(made) == {"A.a": PASSED, "A.b": PASSED, "(job 1)": FAILED}
+    assert re.search(r"left behind: process \d+ \(sleep 100\)", made.cases[-1].detail)
+
+
+def repeats(tests: str, seed: int, number: int) -> list[SuiteRun]:
+    return flakes.repeat(lambda selection: run(tests, selection), Selection(seed=seed, deadline_s=0.3), number)
+
+
+def test_a_flaky_test_is_found_with_its_seeds() -> None:
+    runs = repeats("A.a=ok A.b=odd A.c=fail A.d=skip", 10, 5)
+    counts = flakes.counts(runs)
+    assert [run.seed for run in runs] == ["10", "11", "12", "13", "14"]
+    assert (counts["A.b"].flaky, counts["A.b"].rate, counts["A.b"].failing_seeds) == (True, 0.4, ["11", "13"])
+    assert (counts["A.c"].flaky, counts["A.c"].rate) == (False, 1.0)
+    assert not counts["A.a"].flaky and counts["A.d"].skipped == 5
+    assert "40.0 %  flaky" in flakes.render(runs)
+    assert "1 of 4 tests flaky" in flakes.render(runs)
+
+
+def test_repeats_count_as_one_run_that_is_as_bad_as_the_worst() -> None:
+    combined = flakes.combine(repeats("A.a=ok A.b=odd A.d=skip", 10, 3))
+    assert outcomes(combined) == {"A.a": PASSED, "A.b": FAILED, "A.d": SKIPPED}
+    assert "failed in 1 of 3 runs, with seed 11" in combined.cases[1].detail
+    assert combined.rerun().endswith("--seed 11")
+
+
+def test_flakes_are_in_the_report() -> None:
+    data = json.loads(json.dumps(flakes.as_json(repeats("A.a=ok A.b=odd", 10, 2))))
+    assert (data["flaky"], data["repeats"], data["seeds"]) == (["A.b"], 2, ["10", "11"])
+    assert data["tests"]["A.b"]["rate"] == 0.5
+
+
+def test_titles_and_reruns_say_where_the_ranks_were() -> None:
+    made = conformance.run_suite(FAKE, "fake", bazel.Configuration(), 1, Selection(deadline_s=0.3),
+                                 environment={"FAKE_SUITE": "A.a=ok"}, placement=Placement(simulated_node_size=2))
+    assert made.name == "fake, openmpi, np=1, nodes of 2, simulated"
+    assert "--simulate-node-size 2" in made.rerun()
+    assert "simulated" in matrix_text.screen(matrix.build([made], CLAUSES, TESTS, {}))
 
 
 def test_a_quiet_end_with_the_status_of_a_failure_is_noticed() -> None:

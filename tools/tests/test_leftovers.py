@@ -115,3 +115,15 @@ def test_run_says_what_was_left_behind(tmp_path: Path) -> None:
         assert f"left behind: {left}" in done.stderr
     finally:
         left.unlink()
+
+
+def test_a_process_that_changes_its_program_is_not_missed(tmp_path: Path) -> None:
+    # Has no environment for a part of its time.
+    environment, marker = leftovers.mark(os.environ)
+    with subprocess.Popen(["sh", "-c", 'exec sh "$0"', str(script(tmp_path, "p", 'exec "$0"\n'))],
+                          env=environment) as changing:
+        try:
+            seen = [leftovers.marked_processes(marker) for _ in range(300)]
+            assert seen == [[changing.pid]] * 300
+        finally:
+            changing.kill()
