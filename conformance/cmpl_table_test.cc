@@ -107,34 +107,43 @@ class Volley {
   armci_hdl_t handle_;
 };
 
-void BuffersAreTheProgramsAgain(const Way& way) {
+bool EveryEnding(const Way& way, Arena* arena, int target) {
   constexpr int kMany = 16;
   constexpr std::size_t kManyBytesMax = 4096;
+  for (std::size_t bytes : SizesOf(way)) {
+    for (Ending ending : EndingsOf(way.mode)) {
+      if (!Volley(way, bytes, 1, arena, target).Run(ending)) return false;
+      if (way.mode == Mode::kBlocking || bytes > kManyBytesMax) continue;
+      if (!Volley(way, bytes, kMany, arena, target).Run(ending)) return false;
+    }
+  }
+  return true;
+}
+
+void BuffersAreTheProgramsAgain(Op op, Mode mode) {
   Arena arena(kTableExtent + 2 * kGuard);
   for (int target : TableTargets()) {
-    arena.Refill(&MyRng(), target, way.op == Op::kAcc ? &kTableType : nullptr);
+    arena.Refill(&MyRng(), target, op == Op::kAcc ? &kTableType : nullptr);
     ARMCI_Fence(target);
-    for (std::size_t bytes : SizesOf(way)) {
-      for (Ending ending : EndingsOf(way.mode)) {
-        if (!Volley(way, bytes, 1, &arena, target).Run(ending)) return;
-        if (way.mode == Mode::kBlocking || bytes > kManyBytesMax) continue;
-        if (!Volley(way, bytes, kMany, &arena, target).Run(ending)) return;
-      }
+    for (const Way& way : WaysThat([=](const Way& each) { return each.op == op && each.mode == mode; })) {
+      if (!EveryEnding(way, &arena, target)) return;
     }
   }
   arena.VerifyByOwners();
 }
 
 bool RegisterTable() {
-  for (const Way& way : AllWays()) {
-    const std::string clause = CompletionClause(way);
-    const std::string chapter = clause.substr(0, clause.find('-'));
-    const std::string start = chapter + clause.substr(clause.find('-') + 1) + "_";
-    TestSpec spec = MakeSpec(clause.c_str(), DeadlineSeconds(60));
-    // Many operations on one handle; and waits for a process or for all complete explicit operations too.
-    if (way.mode == Mode::kNonblocking) spec.clauses.insert(spec.clauses.end(), {"CMPL-4", "CMPL-5"});
-    AddTest({chapter, start + NameOf(way) + "_frees_its_buffer", spec, [way] { BuffersAreTheProgramsAgain(way); },
-             __FILE__, __LINE__});
+  for (Op op : {Op::kPut, Op::kGet, Op::kAcc}) {
+    for (Mode mode : kModes) {
+      const std::string clause = CompletionClause(op, mode);
+      const std::string chapter = clause.substr(0, clause.find('-'));
+      const std::string name =
+          chapter + clause.substr(clause.find('-') + 1) + "_" + NameOf(mode) + "_" + NameOf(op) + "_frees_its_buffer";
+      TestSpec spec = MakeSpec(clause.c_str(), DeadlineSeconds(60));
+      // Many operations on one handle; and waits for a process or for all complete explicit operations too.
+      if (mode == Mode::kNonblocking) spec.clauses.insert(spec.clauses.end(), {"CMPL-4", "CMPL-5"});
+      AddTest({chapter, name, spec, [=] { BuffersAreTheProgramsAgain(op, mode); }, __FILE__, __LINE__});
+    }
   }
   return true;
 }

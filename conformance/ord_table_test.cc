@@ -41,13 +41,15 @@ bool GetStoreGet(const Way& get_way, std::size_t bytes, const Way& store_way, in
   return old && now;
 }
 
-void BetweenStores(const Way& get_way) {
+void BetweenStores(const Way& get_call) {
   Arena arena(kTableExtent + 2 * kGuard);
   for (int target : TableTargets()) {
     arena.Refill(&MyRng(), target, &kTableType);
-    for (std::size_t bytes : SizesOf(get_way)) {
-      for (const Way& store_way : BlockingStores()) {
-        if (!GetStoreGet(get_way, bytes, store_way, target, &arena)) return;
+    for (const Way& get_way : ModesOf(get_call)) {
+      for (std::size_t bytes : SizesOf(get_way)) {
+        for (const Way& store_way : BlockingStores()) {
+          if (!GetStoreGet(get_way, bytes, store_way, target, &arena)) return;
+        }
       }
     }
   }
@@ -55,10 +57,10 @@ void BetweenStores(const Way& get_way) {
 }
 
 bool RegisterTable() {
-  for (const Way& way : AllWays()) {
-    if (way.op != Op::kGet) continue;
-    AddTest({"ORD", "ORD4_" + NameOf(way) + "_between_two_stores", MakeSpec("ORD-4", DeadlineSeconds(60)),
-             [way] { BetweenStores(way); }, __FILE__, __LINE__});
+  for (const Way& call : AllCalls()) {
+    if (call.op != Op::kGet) continue;
+    AddTest({"ORD", "ORD4_" + NameOfCall(call) + "_between_two_stores", MakeSpec("ORD-4", DeadlineSeconds(60)),
+             [call] { BetweenStores(call); }, __FILE__, __LINE__});
   }
   return true;
 }

@@ -27,12 +27,14 @@ bool CheckOne(Arena* arena, const Way& way, std::size_t bytes, int target) {
   }
 }
 
-void MovesTheBytesNamed(const Way& way) {
+void MovesTheBytesNamed(const Way& call) {
   Arena arena(kSlot);
   for (int target : TableTargets()) {
-    arena.Refill(&MyRng(), target, way.op == Op::kAcc ? &kTableType : nullptr);
-    for (std::size_t bytes : SizesOf(way)) {
-      if (!CheckOne(&arena, way, bytes, target)) return;
+    arena.Refill(&MyRng(), target, call.op == Op::kAcc ? &kTableType : nullptr);
+    for (const Way& way : ModesOf(call)) {
+      for (std::size_t bytes : SizesOf(way)) {
+        if (!CheckOne(&arena, way, bytes, target)) return;
+      }
     }
   }
   arena.VerifyByOwners();
@@ -132,10 +134,11 @@ CLAUSE_TEST(XFER, XFER6_several_regions_in_every_mode_of_every_operation, "XFER-
 }
 
 bool RegisterTable() {
-  for (const Way& way : AllWays()) {
-    TestSpec spec = MakeSpec("XFER-4", "XFER-1", ShapeClause(way.shape), DeadlineSeconds(60));
-    if (way.op == Op::kAcc) spec.clauses.insert(spec.clauses.end(), {"ACC-1", "ACC-3"});
-    AddTest({"XFER", "XFER4_" + NameOf(way), spec, [way] { MovesTheBytesNamed(way); }, __FILE__, __LINE__});
+  for (const Way& call : AllCalls()) {
+    TestSpec spec = MakeSpec("XFER-4", "XFER-1", ShapeClause(call.shape), DeadlineSeconds(60));
+    if (call.op == Op::kAcc) spec.clauses.insert(spec.clauses.end(), {"ACC-1", "ACC-3"});
+    AddTest({"XFER", "XFER4_" + NameOfCall(call) + "_in_every_mode", spec, [call] { MovesTheBytesNamed(call); },
+             __FILE__, __LINE__});
   }
   return true;
 }

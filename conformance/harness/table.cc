@@ -29,10 +29,16 @@ std::vector<Way> AllWays() {
   return ways;
 }
 
+std::vector<Way> AllCalls() {
+  return WaysThat([](const Way& way) { return way.mode == Mode::kBlocking; });
+}
+
 std::vector<Way> BlockingStores() {
-  std::vector<Way> ways = AllWays();
-  std::erase_if(ways, [](const Way& way) { return way.op == Op::kGet || way.mode != Mode::kBlocking; });
-  return ways;
+  return WaysThat([](const Way& way) { return way.mode == Mode::kBlocking && way.op != Op::kGet; });
+}
+
+std::vector<Way> ModesOf(const Way& call) {
+  return WaysThat([&](const Way& way) { return way.op == call.op && way.shape == call.shape; });
 }
 
 std::string NameOfCall(const Way& way) { return std::string(NameOf(way.op)) + "_" + NameOf(way.shape); }
@@ -44,10 +50,10 @@ const char* ShapeClause(Shape shape) {
   return kClauses[static_cast<int>(shape)];
 }
 
-const char* CompletionClause(const Way& way) {
-  switch (way.mode) {
+const char* CompletionClause(Op op, Mode mode) {
+  switch (mode) {
     case Mode::kBlocking:
-      return way.op == Op::kGet ? "CMPL-2" : "CMPL-1";
+      return op == Op::kGet ? "CMPL-2" : "CMPL-1";
     case Mode::kNonblocking:
       return "CMPL-3";
     case Mode::kImplicit:

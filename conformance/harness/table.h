@@ -22,15 +22,25 @@ struct Way {
 
 // All that exist: a value get blocks, and there is no value accumulate.
 std::vector<Way> AllWays();
-// Those that store, without regard to the mode; their mode is Mode::kBlocking.
+// Those with a property, as in WaysThat([](const Way& way) { return way.op == Op::kGet; }).
+template <class Property>
+std::vector<Way> WaysThat(Property property) {
+  std::vector<Way> ways = AllWays();
+  std::erase_if(ways, [&](const Way& way) { return !property(way); });
+  return ways;
+}
+// Every operation in every shape, each once: its mode is Mode::kBlocking. And those of them that store.
+std::vector<Way> AllCalls();
 std::vector<Way> BlockingStores();
+// The modes in which a call exists.
+std::vector<Way> ModesOf(const Way& call);
 // `put_strided_aggregate`, to be part of a test's name; and `put_strided`.
 std::string NameOf(const Way& way);
 std::string NameOfCall(const Way& way);
 // The clause that says what this shape means.
 const char* ShapeClause(Shape shape);
 // The clause that says when a call in this mode is locally complete.
-const char* CompletionClause(const Way& way);
+const char* CompletionClause(Op op, Mode mode);
 
 // The type that accumulates of the table add.
 inline constexpr const AccType& kTableType = kAccTypes[3];
