@@ -3,11 +3,12 @@
 // Elements (LC-3).  A naturally aligned 4- or 8-byte element of the destination is only ever written by stores that
 // cover all of it, so no other process sees half of one.  Where the source element is naturally aligned as well, it is
 // read whole.  memcpy promises neither, and its overlapping moves at the ends do mix two reads of one element, so it is
-// no candidate here.  Four rules give the property:
+// no candidate here.  Five rules give the property:
 //   - a copy is split into a head of less than 8 bytes up to an 8-byte boundary of the destination, a body, and a tail
 //     of less than 8 bytes; head and tail go in moves of 1, 2 and 4 bytes, each aligned at the destination;
-//   - moves of the body begin at multiples of 8 bytes and are 8 bytes or more; where they overlap they do so in whole
-//     8-byte elements, which are then written twice, each time whole, with a value the source held during the call;
+//   - moves of the body begin at multiples of 8 bytes and are 8 bytes or more;
+//   - moves never overlap: an element is written once, since another process's store or RMW between two writes of one
+//     value would be undone by the second (LC-1, RMW-2);
 //   - a copy of exactly 4 or 8 bytes is one move at any alignment;
 //   - CPUs split an access at multiples of its address plus a power of two of 16 or more, or at lines: between
 //     elements, never inside one.
@@ -48,33 +49,36 @@ inline void move(char* dst, const char* src) noexcept {
 
 typedef long long Block16 __attribute__((vector_size(16)));
 
-// Copies kPairs * sizeof(T) to 2 * kPairs * sizeof(T) bytes from both ends inwards, where the last pair may overlap.
-template <typename T, int kPairs>
-inline void copy_from_both_ends(char* dst, const char* src, size_t bytes) noexcept {
-  if constexpr (kPairs > 0) {
-    const T first = load_at<T>(src);
-    const T last = load_at<T>(src + bytes - sizeof(T));
-    copy_from_both_ends<T, kPairs - 1>(dst + sizeof(T), src + sizeof(T), bytes - 2 * sizeof(T));
-    store_at(dst, first);
-    store_at(dst + bytes - sizeof(T), last);
-  }
+// Copies kBytes, a multiple of 16: all loads, then the stores.
+template <size_t kBytes>
+inline void move_blocks(char* dst, const char* src) noexcept {
+  Block16 blocks[kBytes / 16];
+#pragma GCC unroll 8
+  for (size_t i = 0; i < kBytes / 16; ++i) blocks[i] = load_at<Block16>(src + 16 * i);
+#pragma GCC unroll 8
+  for (size_t i = 0; i < kBytes / 16; ++i) store_at(dst + 16 * i, blocks[i]);
 }
 
 // Copies `bytes`, a multiple of 8 up to kInlineBytes, to a multiple of 8.
 inline constexpr size_t kInlineBytes = 128;
 inline void copy_words(char* dst, const char* src, size_t bytes) noexcept {
-  if (bytes <= 8) {
-    // Written once: an RMW or another put may come between two stores of the same value.
-    if (bytes != 0) move<uint64_t>(dst, src);
-  } else if (bytes == 16) {
-    copy_from_both_ends<uint64_t, 1>(dst, src, bytes);
-  } else if (bytes <= 32) {
-    copy_from_both_ends<Block16, 1>(dst, src, bytes);
-  } else if (bytes <= 64) {
-    copy_from_both_ends<Block16, 2>(dst, src, bytes);
-  } else {
-    copy_from_both_ends<Block16, 4>(dst, src, bytes);
+  if (bytes == 8) {
+    move<uint64_t>(dst, src);
+    return;
   }
+  const auto step = [&](auto mover, size_t size) {
+    mover(dst, src);
+    dst += size;
+    src += size;
+  };
+  if (bytes >= 64) {
+    step(&move_blocks<64>, 64);
+    bytes -= 64;
+    if (bytes == 64) return move_blocks<64>(dst, src);
+  }
+  if ((bytes & 32) != 0) step(&move_blocks<32>, 32);
+  if ((bytes & 16) != 0) step(&move_blocks<16>, 16);
+  if ((bytes & 8) != 0) move<uint64_t>(dst, src);
 }
 
 // Any copy, for the cases copy() does not have inline.

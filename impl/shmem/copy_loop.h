@@ -82,8 +82,8 @@ inline __attribute__((always_inline)) void move_exactly(char* dst, const char* s
 
 // ---- Bodies of long copies
 
-// Stores of the loops are of whole lines, and but for brief copies no byte is written twice: rewriting the last bytes
-// of a copy costs more than the few small moves, because the next copy's loads meet those stores.
+// Stores of the loops are of whole lines, and no byte is written twice (see copy.h). That costs nothing: rewriting the
+// last bytes of a copy costs more than a few small moves, because the next copy's loads meet those stores.
 
 inline constexpr size_t kLine = 64;
 
@@ -135,17 +135,17 @@ void body_forward(char* dst, const char* src, size_t bytes) noexcept {
   move_falling<Isa>(dst, src, bytes);
 }
 
-// Up to 512 bytes, not aligned further: from both ends, where the halves may overlap by whole elements.
+// Up to 512 bytes, not aligned further.
 template <typename Isa>
 void body_brief(char* dst, const char* src, size_t bytes) noexcept {
-  constexpr size_t kHalf = kBodyBytesMin, kLong = 2 * kHalf;
-  if (bytes <= kLong) {
-    move_exactly<Isa, kHalf>(dst, src);
-    move_exactly<Isa, kHalf>(dst + bytes - kHalf, src + bytes - kHalf);
-  } else {
-    move_exactly<Isa, kLong>(dst, src);
-    move_exactly<Isa, kLong>(dst + bytes - kLong, src + bytes - kLong);
+  constexpr size_t kLong = 2 * kLine;
+  for (; bytes >= kLong; bytes -= kLong, dst += kLong, src += kLong) move_exactly<Isa, kLong>(dst, src);
+  if (bytes >= kLine) {
+    move_exactly<Isa, kLine>(dst, src);
+    dst += kLine;
+    src += kLine;
   }
+  move_falling<Isa>(dst, src, bytes % kLine);
 }
 
 template <typename Isa>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from pathlib import Path
@@ -178,6 +179,10 @@ def test_flakes_are_in_the_report() -> None:
     data = json.loads(json.dumps(flakes.as_json(repeats("A.a=ok A.b=odd", 10, 2))))
     assert (data["flaky"], data["repeats"], data["seeds"]) == (["A.b"], 2, ["10", "11"])
     assert data["tests"]["A.b"]["rate"] == 0.5
+
+
+CLAUSES = [Clause("FAKE-1", 1, frozenset())]
+TESTS = {"A.a": ["FAKE-1"]}
 
 
 def test_titles_and_reruns_say_where_the_ranks_were() -> None:
