@@ -129,7 +129,8 @@ void GlobalOperations() {
   Agree();
   ARMCI_Group_create(Np(), reversed.data(), &group);
   for (const char* op : kOperators) {
-    for (int n : {1, 3, 1000}) {
+    // The long one is more than any buffer that a library may send in one piece.
+    for (int n : {1, 3, 1000, Scaled(70001, 9001)}) {
       const std::uint64_t salt = SharedRng().Next() % 1000;
       std::vector<T> x = Mine<T>(n, salt);
       Info::kGlobal(x.data(), n, op);

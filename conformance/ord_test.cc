@@ -194,5 +194,30 @@ CLAUSE_TEST(ORD, ORD1_later_store_to_the_same_place_wins, "ORD-1") {
   arena.VerifyByOwners();
 }
 
+CLAUSE_TEST(ORD, ORD1_stores_of_all_sizes_to_the_same_place_keep_their_order, "ORD-1", "ORD-4") {
+  // Every pair of sizes, on both sides of each way that a library may take: the second store stays, whole, and what it
+  // does not cover is the first one's.
+  constexpr std::size_t kSizes[] = {8, 512, 5000, 40000, 300000};
+  Arena arena(400000);
+  for (int target = 0; target < Np(); ++target) {
+    arena.Refill(&MyRng(), target);
+    for (std::size_t first : kSizes) {
+      for (std::size_t second : kSizes) {
+        for (Shape shape : {Shape::kContiguous, kShapes[MyRng().Below(3)]}) {
+          const Plan plans[] = {ContiguousPlan(first), PlanOfSize(shape, second, 8)};
+          if (plans[1].DstEnd() + static_cast<std::ptrdiff_t>(2 * kGuard) > 400000) continue;
+          for (const Plan& plan : plans) {
+            Bytes source(static_cast<std::size_t>(plan.SrcEnd()));
+            MyRng().Fill(source.data(), source.size());
+            ModelCopy(plan, source.data(), arena.Image(target) + kGuard);
+            EXPECT_EQ(Move(plan, Op::kPut, Mode::kBlocking, source.data(), arena.Slot(target) + kGuard, target), 0);
+          }
+          if (!arena.Verify(target, plans[0].Text() + ", then " + plans[1].Text())) return;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace conformance

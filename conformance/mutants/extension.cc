@@ -19,7 +19,7 @@ MUTANT(signal_comes_before_the_data, "EXT-3", "put with signal raises the signal
   };
 }
 
-MUTANT(signals_are_not_added_atomically, "EXT-3", "adding to a signal is a get and a put") {
+MUTANT(signals_are_not_added_atomically, "EXT-3", "adding to a signal is a get and a put", Hangs{}) {
   calls->ARMCIX_Put_signal = [](const void* src, void* dst, std::size_t bytes, std::uint64_t* signal,
                                 std::uint64_t value, armcix_signal_op_t op, int proc) {
     if (op != ARMCIX_SIGNAL_ADD) return PARMCIX_Put_signal(src, dst, bytes, signal, value, op, proc);

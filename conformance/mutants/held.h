@@ -30,6 +30,9 @@ void RunHeldTo(int proc);
 // Forgets it without doing it.
 void DropHeldIf(const std::function<bool(const Work&)>& which);
 
+// Has what is held done before every call, except those that concern local completion: work that owns its data has
+// nothing to do with them.
+void RunHeldBeforeRemoteCalls(Calls* calls);
 // Every put copies its data and is held until the next call that is neither a put nor a wait.
 void HoldStores(Calls* calls);
 // A copy of the put that owns its data, as work.

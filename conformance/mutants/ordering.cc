@@ -41,7 +41,7 @@ int OvertakenPut(const Move& move) {
 
 template <Form first, Form second>
 void InstallOvertaking(Calls* calls) {
-  PrecedeAll<RunHeld>(calls);
+  RunHeldBeforeRemoteCalls(calls);
   RoutePuts(calls, OvertakenPut<first, second>);
 }
 
@@ -96,8 +96,8 @@ MUTANT(put_overtakes_accumulate, "ORD-1", "a put takes effect before the accumul
 }
 
 MUTANT(small_put_overtakes_large_one, "ORD-1", "small and large puts take different ways, which nobody orders",
-       Tests{"^ORD\\.ORD1_later_store"}) {
-  PrecedeAll<RunHeld>(calls);
+       Tests{"^ORD\\.ORD1_(later_store|stores_of)"}) {
+  RunHeldBeforeRemoteCalls(calls);
   RoutePuts(calls, [](const Move& move) {
     if (move.TotalBytes() <= kLargeBytes) return RightPut(move);
     Hold(OwnedPut(move));

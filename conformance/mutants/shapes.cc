@@ -190,9 +190,23 @@ MUTANT(packing_and_unpacking_are_swapped, "XFER-10", "write_strided unpacks and 
   calls->armci_read_strided = parmci_write_strided;
 }
 
-MUTANT(extension_put_cuts_lengths_to_32_bits, "EXT-1", "lengths of the 64-bit calls are taken modulo 2^32") {
+// As the 32-bit type of the classic calls would hold it.
+constexpr std::size_t kClassicMask = 0x7FFFFFFF;
+
+MUTANT(extension_put_cuts_lengths, "EXT-1", "lengths of the 64-bit calls are taken modulo 2^31") {
   calls->ARMCIX_Put = [](const void* src, void* dst, std::size_t bytes, int proc) {
-    return PARMCIX_Put(src, dst, static_cast<std::uint32_t>(bytes), proc);
+    return PARMCIX_Put(src, dst, bytes & kClassicMask, proc);
+  };
+}
+
+MUTANT(extension_put_cuts_strides, "EXT-1", "strides of the 64-bit calls are taken modulo 2^31") {
+  calls->ARMCIX_PutS = [](const void* src, const std::ptrdiff_t* src_stride, void* dst,
+                          const std::ptrdiff_t* dst_stride, const std::size_t* count, int levels, int proc) {
+    std::vector<std::ptrdiff_t> cut(dst_stride, dst_stride + levels);
+    for (std::ptrdiff_t& stride : cut) {
+      if (stride > 0) stride &= static_cast<std::ptrdiff_t>(kClassicMask);
+    }
+    return PARMCIX_PutS(src, src_stride, dst, cut.data(), count, levels, proc);
   };
 }
 

@@ -62,6 +62,7 @@ class Outcome:
     seconds: float
     processes: int
     detail: str = ""
+    short: bool = True  # the tests ran in their short form
 
     @property
     def good(self) -> bool:
@@ -96,8 +97,9 @@ def parse_table(text: str) -> list[Mutant]:
 
 
 def choose(table: Sequence[Mutant], text: str) -> list[Mutant]:
-    """Those whose name contains the text, or whose clause it is."""
-    chosen = [mutant for mutant in table if text in mutant.name or text == mutant.clause]
+    """Those whose name contains the text, or whose clause or chapter it is."""
+    chosen = [mutant for mutant in table
+              if text in mutant.name or text in (mutant.clause, mutant.clause.rpartition("-")[0])]
     if not chosen:
         raise ToolError(f"no mutant matches {text!r}", next_step="give a part of a name, or a clause such as FENCE-1")
     return chosen
@@ -125,7 +127,7 @@ def run_mutant(binary: Path, mutant: Mutant, tests: Mapping[str, Sequence[str]],
             return Outcome(mutant, ACCEPTED if accepted else REFUSED, killed_by, seconds, count,
                            "" if accepted else result.tail())
         if killed_by:
-            return Outcome(mutant, KILLED, killed_by, seconds, count)
+            return Outcome(mutant, KILLED, killed_by, seconds, count, short=short)
     return Outcome(mutant, SURVIVED, (), seconds, count, result.tail())
 
 
@@ -145,11 +147,11 @@ def control(binary: Path, outcomes: Sequence[Outcome], configuration: bazel.Conf
             on_test: Callable[[str], None] = lambda name: None) -> list[Case]:
     """The tests that killed, without a mutant: one that fails here has killed nothing."""
     cases = []
-    for processes in sorted({outcome.processes for outcome in outcomes}):
-        names = {name for outcome in outcomes if outcome.processes == processes and outcome.state == KILLED
+    killed = [outcome for outcome in outcomes if outcome.state == KILLED]
+    for processes, short in sorted({(outcome.processes, outcome.short) for outcome in killed}):
+        names = {name for outcome in killed if (outcome.processes, outcome.short) == (processes, short)
                  for name in outcome.killed_by}
-        if names:
-            cases += _control_run(binary, conformance.exact_names(sorted(names)), processes, configuration, on_test)
+        cases += _control_run(binary, sorted(names), processes, configuration, short, on_test)
     return cases
 
 
@@ -157,12 +159,12 @@ def whole_control(binary: Path, tests: Iterable[str], processes: int, configurat
                   on_test: Callable[[str], None] = lambda name: None) -> list[Case]:
     """The whole suite without a mutant: the program itself breaks nothing."""
     names = [name for name in tests if name not in CONTROL_EXCLUDES]
-    return _control_run(binary, conformance.exact_names(names), processes, configuration, on_test)
+    return _control_run(binary, names, processes, configuration, True, on_test)
 
 
-def _control_run(binary: Path, filter_text: str, processes: int, configuration: bazel.Configuration,
+def _control_run(binary: Path, names: Sequence[str], processes: int, configuration: bazel.Configuration, short: bool,
                  on_test: Callable[[str], None]) -> list[Case]:
-    selection = Selection(filter=filter_text, quick=True)
+    selection = Selection(filter=conformance.exact_names(names), quick=short)
     made = conformance.run_suite(binary, IMPLEMENTATION, configuration, processes, selection,
                                  environment={VARIABLE: ""}, on_test=on_test)
     return [replace(case, name=f"control np={processes} {case.name}") for case in made.cases]
