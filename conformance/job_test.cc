@@ -228,8 +228,10 @@ CHILD_CASE(killed) {
   Require(ARMCI_Create_mutexes(1) == 0, "ARMCI_Create_mutexes");
   std::memset(ptr[static_cast<std::size_t>(place.me)], 0, 64);
   ARMCI_Barrier();
+  if (place.me == 1) ARMCI_Lock(0, 0);
+  // The mutex is taken before anyone else asks for it.
+  MPI_Barrier(MPI_COMM_WORLD);
   if (place.me == 1) {
-    ARMCI_Lock(0, 0);
     // The others must be waiting when it happens, which nothing tells; a moment is long.
     usleep(200000);
     raise(SIGKILL);
