@@ -21,7 +21,7 @@ from armci_tool.placement import Placement
 
 # Forwarded to the ranks besides what a launch sets itself.
 FORWARDED_PREFIXES = ("ARMCI_", "ASAN_", "UBSAN_", "TSAN_", "LSAN_", "GTEST_")
-# UCX takes nodes made of namespaces for one machine (its boot is the same), and would go around the network.
+# Nodes made of namespaces look like one machine to UCX (its boot is the same): it must not go around the network.
 NODE_ENVIRONMENT = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": nodes.INTERFACE}
 SHARED_MEMORY = Path("/dev/shm")
 _FOLDER_PREFIX = "armci-tool-"

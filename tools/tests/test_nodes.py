@@ -175,9 +175,12 @@ def test_nothing_stays_after_a_kill(tmp_path: Path, mpi: str, victim: str, signu
     # Ranks that ignore what a launcher would end them with.
     ready = tmp_path / "ready"
     program = script(tmp_path, "p", f"trap '' TERM HUP; echo x >>{ready}; sleep 100 & wait; sleep 100")
-    environment, marker = leftovers.mark(os.environ)
-    tool = subprocess.Popen([str(ARMCI), "run", "--nodes", "2", "-n", "4", "--mpi", mpi, str(program)],
-                            env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    job = Launch((str(program),), 4, mpi, placement=Placement(2))
+    environment, marker = leftovers.mark({**os.environ, **job.settings()})
+    # The command would clean up after the others, which must not need it.
+    line = ([str(ARMCI), "run", "--nodes", "2", "-n", "4", "--mpi", mpi, str(program)] if victim == "command"
+            else job.command_line())
+    tool = subprocess.Popen(line, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + 60
         while not ready.exists() or len(ready.read_text().split()) < 4:
