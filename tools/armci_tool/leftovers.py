@@ -56,20 +56,26 @@ def _markers(pid: int) -> list[str]:
 def _environment(pid: int) -> bytes:
     """As bytes. A process that changes its program meanwhile seems to have none, and must not be missed for that."""
     path = Path(f"/proc/{pid}/environ")
-    deadline = time.monotonic() + SETTLE_S
-    while not (data := path.read_bytes()) and _has_environment(pid) and time.monotonic() < deadline:
+    start = time.monotonic()
+    while not (data := path.read_bytes()) and (patience := _PATIENCE_S[_environment_state(pid)]):
+        if time.monotonic() - start > patience:
+            break
         time.sleep(0.001)
     return data
 
 
-def _has_environment(pid: int) -> bool:
-    """Whether it has one now, or is about to."""
+# For how long an environment that is read as empty is not believed. The kernel fills in a new one within that time.
+_PATIENCE_S = {"none": 0.0, "empty": 0.02, "being made": SETTLE_S}
+
+
+def _environment_state(pid: int) -> str:
     # As in proc(5), counted from the state, which is field 3; the name before it may hold anything.
     state, flags, env_start, env_end = 0, 9 - 3, 50 - 3, 51 - 3
     fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
     is_kernel_thread = int(fields[flags]) & 0x00200000 != 0
-    is_empty = fields[env_start] == fields[env_end] != "0"
-    return fields[state] not in "ZX" and not is_kernel_thread and not is_empty
+    if is_kernel_thread or fields[state] in "ZX":
+        return "none"
+    return "empty" if fields[env_start] == fields[env_end] != "0" else "being made"
 
 
 def wait_for_end(pid: int, seconds: float) -> None:

@@ -12,6 +12,7 @@ from typing import Callable, Mapping, Sequence
 from armci_tool import (bazel, checks, conformance, examples, install, known_failures, launch, leftovers, libraries,
                         mutants, packages, process, programs, repository, results, traceability)
 from armci_tool.errors import ToolError
+from armci_tool.placement import Placement
 from armci_tool.results import FAILED, PASSED, Case
 from armci_tool.test_run import PlannedStep
 
@@ -20,6 +21,7 @@ Note = Callable[[str], None]
 PYTHON = "/usr/bin/python3"
 PROCESS_COUNTS = (1, 2, 3, 4)
 TEST_ONLY_PROCESSES = 4
+SIMULATED_NODES = Placement(simulated_node_size=2)
 
 # What the suite is shown on: tools/packages.txt installs it. Chapters without the calls that end its jobs, each of which
 # costs a launch; tools/armci conformance runs all.
@@ -71,6 +73,7 @@ def _build_steps(plan: Plan) -> list[PlannedStep]:
     # Implementations that exist for the tests: only that the core is right on them.
     steps += [_conformance_step(row.name, opt, TEST_ONLY_PROCESSES, plan.quick)
               for row in repository.implementation_table() if row.test_only]
+    steps += [_conformance_step("loopback", opt, TEST_ONLY_PROCESSES, True, placement=SIMULATED_NODES, quick=True)]
     steps += [_build_step(mpich), _unit_step(mpich)]
     for name in repository.implementations():
         steps += [_conformance_step(name, mpich, processes, plan.quick) for processes in PROCESS_COUNTS]
@@ -110,10 +113,13 @@ def _unit_step(configuration: bazel.Configuration, environment: Mapping[str, str
 
 
 def _conformance_step(name: str, configuration: bazel.Configuration, processes: int, short: bool,
-                      environment: Mapping[str, str] = {}, quick: bool = False) -> PlannedStep:
-    rerun = f"tools/armci conformance --impl {name} -n {processes} {' '.join(_config_flags(configuration))}"
-    return PlannedStep(f"conformance {name}, np={processes} ({configuration.name})",
-                       partial(_conformance, name, configuration, processes, short, environment),
+                      environment: Mapping[str, str] = {}, quick: bool = False,
+                      placement: Placement = Placement()) -> PlannedStep:
+    flags = [*_config_flags(configuration), *placement.arguments()]
+    rerun = f"tools/armci conformance --impl {name} -n {processes} {' '.join(flags)}"
+    where = f", {placement.label}" if placement.label else ""
+    return PlannedStep(f"conformance {name}, np={processes}{where} ({configuration.name})",
+                       partial(_conformance, name, configuration, processes, short, environment, placement),
                        rerun + (" --quick" if short else ""), quick)
 
 
@@ -222,10 +228,10 @@ def _traceability(note: Note) -> Sequence[Case]:
 
 
 def _conformance(name: str, configuration: bazel.Configuration, processes: int, short: bool,
-                 environment: Mapping[str, str], note: Note) -> Sequence[Case]:
+                 environment: Mapping[str, str], placement: Placement, note: Note) -> Sequence[Case]:
     binary = bazel.built(conformance.suite_label(name), configuration, on_progress=note)
     run = conformance.run_suite(binary, name, configuration, processes, conformance.Selection(quick=short),
-                                environment=environment, on_test=note)
+                                environment=environment, placement=placement, on_test=note)
     return run.cases
 
 
