@@ -18,6 +18,7 @@ struct Options {
   bool seed_given = false;         // otherwise rank 0 draws one and tells the others
   double deadline_s = 30.0;        // for tests that declare none; declared ones scale with it
   std::string junit;               // file name, empty: none
+  std::string artifacts;           // folder for what failing tests write, empty: they print it
   int repeat = 1;
   bool quick = false;
   bool fail_fast = false;  // end after the first test that failed

@@ -71,7 +71,9 @@ MPI_Comm Comm() { return TheSession().comm; }
 int ThreadLevel() { return TheSession().thread_level; }
 Rng& MyRng() { return TheSession().my_rng; }
 Rng& SharedRng() { return TheSession().shared_rng; }
-std::string SeedText() { return " (seed " + std::to_string(TheSession().iteration_seed) + ")"; }
+std::string SeedText() { return " (seed " + std::to_string(Seed()) + ")"; }
+std::uint64_t Seed() { return TheSession().iteration_seed; }
+const std::string& ArtifactsFolder() { return TheSession().options.artifacts; }
 int InitializedBeforeMpi() { return TheSession().initialized_before_mpi; }
 int InitializedBeforeInit() { return TheSession().initialized_before_init; }
 const ProcessState& StateBeforeInit() { return TheSession().before_init; }

@@ -49,6 +49,9 @@ Rng& MyRng();
 Rng& SharedRng();
 // For a failure message: names the seed.
 std::string SeedText();
+std::uint64_t Seed();
+// Where tests write files that show a failure; empty if they are to print them.
+const std::string& ArtifactsFolder();
 
 // Meeting point without any ARMCI call. Throws Departure on every rank if any rank has failed.
 void Agree(const std::source_location& where = std::source_location::current());
