@@ -20,6 +20,7 @@ Note = Callable[[str], None]
 
 PYTHON = "/usr/bin/python3"
 PROCESS_COUNTS = (1, 2, 3, 4)
+TELLING_PROCESS_COUNTS = (2, 4)  # the smallest job with two parties, and the largest
 TEST_ONLY_PROCESSES = 4
 SIMULATED_NODES = Placement(simulated_node_size=2)
 
@@ -65,18 +66,19 @@ def _build_steps(plan: Plan) -> list[PlannedStep]:
              PlannedStep("clauses and tests", _traceability, "tools/armci traceability", quick=True)]
     for name in repository.implementations():
         for processes in PROCESS_COUNTS:
-            # The quick run takes the smallest job with two parties and the largest.
-            steps.append(_conformance_step(name, opt, processes, plan.quick, quick=processes in (2, 4)))
+            # In full with the two most telling numbers of processes.
+            telling = processes in TELLING_PROCESS_COUNTS
+            steps.append(_conformance_step(name, opt, processes, plan.quick or not telling, quick=telling))
         steps += [_examples_step(name, opt, quick=True), _plain_link_step(name, opt, quick=True)]
         steps.append(_faults_step(name, opt))
     steps.append(PlannedStep(f"mutants ({opt.name})", partial(_mutants, opt), "tools/armci mutants --quick"))
     # Implementations that exist for the tests: only that the core is right on them.
-    steps += [_conformance_step(row.name, opt, TEST_ONLY_PROCESSES, plan.quick)
+    steps += [_conformance_step(row.name, opt, TEST_ONLY_PROCESSES, True)
               for row in repository.implementation_table() if row.test_only]
     steps += [_conformance_step("loopback", opt, TEST_ONLY_PROCESSES, True, placement=SIMULATED_NODES, quick=True)]
     steps += [_build_step(mpich), _unit_step(mpich)]
     for name in repository.implementations():
-        steps += [_conformance_step(name, mpich, processes, plan.quick) for processes in PROCESS_COUNTS]
+        steps += [_conformance_step(name, mpich, processes, True) for processes in PROCESS_COUNTS]
         steps += [_examples_step(name, mpich), _plain_link_step(name, mpich), _faults_step(name, mpich)]
     steps += [_foreign_step(opt), _foreign_step(mpich)]
     return steps
