@@ -23,7 +23,7 @@ def test_every_verb_explains_itself_with_an_example(verb: str) -> None:
 def test_link_words_may_begin_with_a_dash() -> None:
     options = cli.parser().parse_args(cli.join_values(["conformance", "--prefix", "/usr", "--libs", "-La -lb", "-n", "2"]))
     assert options.libs == "-La -lb"
-    assert options.processes == [2]
+    assert options.processes == [[2]]
 
 
 def test_without_a_verb_the_verbs_are_listed() -> None:
