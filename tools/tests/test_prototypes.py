@@ -1,0 +1,39 @@
+"""The build's reader of prototypes finds every classic function: its file is plain enough to be run as Python."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from armci_tool.repository import ROOT
+
+FOLDER = ROOT / "third_party" / "foreign"
+
+
+def parse(text: str) -> dict[str, str]:
+    names: dict[str, Any] = {}
+    exec(compile((FOLDER / "prototypes.bzl").read_text(), "prototypes.bzl", "exec"), names)  # noqa: S102
+    found: dict[str, str] = names["parse_prototypes"](text)
+    return found
+
+
+def headers() -> list[Path]:
+    """Those that the repository rule reads."""
+    rule = (FOLDER / "repository.bzl").read_text()
+    return [ROOT / "spec" / f"{name}.h" for name in re.findall(r'^ {16}"(\w+)",$', rule, re.MULTILINE)]
+
+
+def test_one_prototype_over_several_lines() -> None:
+    text = "/* int no(void); */\n#define X int no2(void)\nextern \"C\" {\nvoid *f(int a,\n        int b);\ntypedef int (*t)(int);\n"
+    assert parse(text) == {"f": "void *f(int a, int b)"}
+
+
+def test_every_function_with_a_profiling_twin_is_found() -> None:
+    classic = {name for header in headers() for name in parse(header.read_text())}
+    twins = set(parse((ROOT / "spec" / "parmci.h").read_text()))
+    # Programs call this twin by its own name, so message.h declares it too.
+    assert {name for name in twins if name not in classic} >= {"PARMCI_Put", "parmci_msg_igop"}
+    unprefixed = {name[1:] for name in twins if not name.startswith("PARMCIX_")}
+    assert unprefixed - classic == set()
+    assert "ARMCI_Put" in classic and "armci_notify" in classic and "armci_msg_bintree" in classic
