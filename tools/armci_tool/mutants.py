@@ -30,7 +30,7 @@ REFUSED = "refused"
 GOOD_STATES = (KILLED, ACCEPTED)
 
 # A mutant that makes the program hang is seen by a deadline; the right library needs a fraction of a second.
-HANG_DEADLINE_S = 4.0
+HANG_DEADLINE_S = 2.5
 # A failed suite is the normal case here: without this Open MPI's launcher waits a second before it ends each.
 LAUNCHER_SETTINGS = {"OMPI_MCA_odls_base_sigkill_timeout": "0"}
 # What the program of the mutants cannot pass even without one, with the reason.
