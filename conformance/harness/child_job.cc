@@ -168,8 +168,11 @@ ChildResult RunChildJob(int ranks, const std::string& name, const std::string& a
   if (!argument.empty()) words.insert(words.end(), {"--child-argument", argument});
   char output_file[] = "/tmp/conformance-child-XXXXXX";
   const int output = mkstemp(output_file);
+  // Without a name at once, so that nothing is left when this process is killed while it waits.
+  unlink(output_file);
+  const std::string reachable = "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(output);
   std::map<std::string, std::string> settings = environment;
-  settings[kOutputFile] = output_file;
+  settings[kOutputFile] = reachable;
   ChildResult result;
   int read_end = -1;
   const pid_t pid = output < 0 ? -1 : Spawn(words, ChildEnvironment(settings), &read_end);
@@ -183,12 +186,11 @@ ChildResult RunChildJob(int ranks, const std::string& name, const std::string& a
   int status = 0;
   waitpid(pid, &status, 0);
   result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  std::ifstream own_lines(output_file);
+  std::ifstream own_lines(reachable);
   AppendLines(&own_lines, &result.lines);
   std::istringstream launcher_lines(launcher_text);
   AppendLines(&launcher_lines, &result.lines);
   close(output);
-  unlink(output_file);
   return result;
 }
 
