@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from armci_tool import bazel, cli, console, packages, verbs
 from armci_tool.errors import ToolError
+from armci_tool.verbs import conformance
 from helpers import armci
 
 VERBS = [module.__name__.rpartition(".")[2] for module in cli.VERBS]
@@ -115,3 +116,20 @@ def test_table_pads_its_columns() -> None:
 @pytest.mark.parametrize("seconds, text", [(0.44, "0.4 s"), (37.2, "37 s"), (185, "3 min 05 s")])
 def test_durations(seconds: float, text: str) -> None:
     assert console.duration(seconds) == text
+
+
+@pytest.mark.parametrize(("words", "said"), [(["--filter", "("], "no regular expression"),
+                                             (["--report", "/proc/none"], "cannot write the report")])
+def test_what_cannot_be_done_is_told_before_anything_runs(words: list[str], said: str) -> None:
+    options = cli.parser().parse_args(["conformance", "--impl", "shmem", *words])
+    with pytest.raises(ToolError, match=said):
+        if options.report:
+            conformance._require_folder(options.report)
+        conformance._require_match(options.filter, {"A.a": ["FAKE-1"]})
+
+
+def test_a_filter_that_matches_nothing_is_an_error() -> None:
+    conformance._require_match("FAKE-1", {"A.a": ["FAKE-1"]})
+    conformance._require_match("A[.]", {"A.a": ["FAKE-1"]})
+    with pytest.raises(ToolError, match="no test matches"):
+        conformance._require_match("FAKE-10", {"A.a": ["FAKE-1"]})

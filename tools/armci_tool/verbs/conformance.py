@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 from armci_tool import (bazel, conformance, environment, flakes, known_failures, launch, libraries, matrix, matrix_html,
                         matrix_report, matrix_text, nodes, placement, repository, traceability)
 from armci_tool.console import Progress, duration
+from armci_tool.errors import ToolError
 from armci_tool.results import FAILED, KNOWN
 from armci_tool.verbs import add_configurations, add_verbose, configurations, make_parser, process_counts, words
 
@@ -54,6 +56,7 @@ def execute(options: argparse.Namespace) -> int:
     """Runs the verb; 0 when every test passed or was skipped with a reason."""
     if options.report:
         matrix_html.require()
+        _require_folder(options.report)
     # Read before the tests run: a file that is wrong is told at once.
     mutation = matrix.read_mutation(options.report) if options.report else None
     where = placement.from_options(options)
@@ -65,6 +68,7 @@ def execute(options: argparse.Namespace) -> int:
     tests: dict[str, list[str]] = {}
     for _, _, binary in built:
         tests.update(traceability.parse_test_list(conformance.list_tests(binary)))
+    _require_match(options.filter, tests)
     counts = dict.fromkeys(count for part in options.processes or [[4]] for count in part)
     repeats = [flakes.repeat(partial(_run, binary, library, used, processes, where), _selection(options, library),
                              options.repeat)
@@ -82,6 +86,26 @@ def execute(options: argparse.Namespace) -> int:
         for path in matrix_report.write(options.report, made):
             print(f"wrote {path}")
     return 1 if any(step.count(FAILED) for step in matrix.steps(runs)) else 0
+
+
+def _require_folder(folder: Path) -> None:
+    """Before anything runs: results that cannot be written would be lost."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ToolError(f"cannot write the report to {folder}", where=str(error),
+                        next_step="give --report a folder that can be made") from error
+
+
+def _require_match(text: str, tests: dict[str, list[str]]) -> None:
+    try:
+        pattern = re.compile(text)
+    except re.error as error:
+        raise ToolError(f"--filter {text!r} is no regular expression", where=str(error),
+                        next_step="give a clause such as ORD-1, or a part of a test's name") from error
+    if not any(pattern.search(name) or any(pattern.fullmatch(clause) for clause in clauses)
+               for name, clauses in tests.items()):
+        raise ToolError(f"no test matches --filter {text!r}", next_step="see tools/armci traceability for the clauses")
 
 
 def _implementations(choices: list[list[str]]) -> list[str]:
