@@ -3,6 +3,7 @@ not ours (see third_party/foreign)."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Iterator, Optional, Union
@@ -23,7 +24,6 @@ class OwnLibrary:
     """An implementation of this repository."""
 
     name: str
-    deadline_s: float = conformance.DEFAULT_DEADLINE_S
     time_limit_s: Optional[float] = None
 
     @property
@@ -39,6 +39,10 @@ class OwnLibrary:
         """The options of `conformance` that name it."""
         return f"--impl {self.name}"
 
+    def deadline_s(self, _processes: int) -> float:
+        """What a test may take if the user does not say."""
+        return conformance.DEFAULT_DEADLINE_S
+
 
 @dataclass(frozen=True)
 class ForeignLibrary:
@@ -47,7 +51,6 @@ class ForeignLibrary:
     prefix: Path
     libs: str = DEFAULT_LIBS
     name: str = DEFAULT_NAME
-    deadline_s: float = FOREIGN_DEADLINE_S
     time_limit_s: Optional[float] = FOREIGN_TIME_LIMIT_S
 
     @property
@@ -71,6 +74,10 @@ class ForeignLibrary:
     def words(self) -> str:
         """The options of `conformance` that name it."""
         return f"--prefix {self.prefix} --libs '{self.libs}' --name {self.name}"
+
+    def deadline_s(self, processes: int) -> float:
+        """What a test may take if the user does not say: more where processes share cores, as most libraries spin."""
+        return FOREIGN_DEADLINE_S * max(1.0, processes / (os.cpu_count() or 1))
 
     def _stamp(self, libs: str) -> str:
         """Changes when the installation does."""

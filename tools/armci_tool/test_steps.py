@@ -248,7 +248,7 @@ def _mutants(configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
 def _foreign(configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
     used = FOREIGN_LIBRARY.configuration(configuration)
     binary = bazel.built(FOREIGN_LIBRARY.suite, used, on_progress=note)
-    selection = conformance.Selection(FOREIGN_FILTER, deadline_s=FOREIGN_LIBRARY.deadline_s, quick=True)
+    selection = conformance.Selection(FOREIGN_FILTER, deadline_s=FOREIGN_LIBRARY.deadline_s(FOREIGN_PROCESSES), quick=True)
     run = conformance.run_suite(binary, FOREIGN_LIBRARY.name, used, FOREIGN_PROCESSES, selection, on_test=note)
     return known_failures.apply(run, complete=False).cases
 

@@ -70,7 +70,7 @@ def execute(options: argparse.Namespace) -> int:
         tests.update(traceability.parse_test_list(conformance.list_tests(binary)))
     _require_match(options.filter, tests)
     counts = dict.fromkeys(count for part in options.processes or [[4]] for count in part)
-    repeats = [flakes.repeat(partial(_run, binary, library, used, processes, where), _selection(options, library),
+    repeats = [flakes.repeat(partial(_run, binary, library, used, processes, where), _selection(options, library, processes),
                              options.repeat)
                for library, used, binary in built for processes in counts]
     runs = [flakes.combine(each) for each in repeats]
@@ -134,9 +134,9 @@ def _build(chosen: list[libraries.Library], configured: list[bazel.Configuration
     return sorted(made, key=lambda one: chosen.index(one[0]))
 
 
-def _selection(options: argparse.Namespace, library: libraries.Library) -> conformance.Selection:
-    return conformance.Selection(options.filter, options.seed, options.deadline or library.deadline_s, options.quick,
-                                 library.time_limit_s)
+def _selection(options: argparse.Namespace, library: libraries.Library, processes: int) -> conformance.Selection:
+    return conformance.Selection(options.filter, options.seed, options.deadline or library.deadline_s(processes),
+                                 options.quick, library.time_limit_s)
 
 
 def _run(binary: Path, library: libraries.Library, chosen: bazel.Configuration, processes: int,
