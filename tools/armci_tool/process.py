@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Mapping, Optional, Sequence
 
-from armci_tool import leftovers
+from armci_tool import leftovers, warden
 from armci_tool.errors import ToolError
 
 TIMEOUT_STATUS = 124
-GRACE_S = 5.0
 _READ_BYTES = 65536
 
 LineHandler = Callable[[str], None]
@@ -76,28 +75,28 @@ def run(command: Sequence[str], *, cwd: Optional[Path] = None, environment: Opti
     if job:
         full_environment, marker = leftovers.mark(full_environment)
     start = time.monotonic()
-    process = _start(command, cwd, full_environment, capture)
     timed_out = False
     output = ""
     survivors: list[str] = []
-    try:
-        if capture:
-            output, timed_out = _collect(process, timeout_s, silence_s, on_line)
-        else:
-            timed_out = not _wait(process, timeout_s)
-        if marker and not timed_out:
-            survivors = leftovers.surviving_processes(marker)
-    finally:
-        _end(process, marker)
+    with warden.standing_by(marker) as watch_launcher:
+        process = _start(command, cwd, full_environment, capture)
+        try:
+            watch_launcher(process.pid)
+            if capture:
+                output, timed_out = _collect(process, timeout_s, silence_s, on_line)
+            else:
+                timed_out = not _wait(process, timeout_s)
+            if marker and not timed_out:
+                survivors = leftovers.surviving_processes(marker)
+        finally:
+            _end(process, marker)
     status = TIMEOUT_STATUS if timed_out else _shell_status(process.returncode)
     return Result(tuple(command), status, output, time.monotonic() - start, timed_out, tuple(survivors))
 
 
 def _start(command: Sequence[str], cwd: Optional[Path], environment: Mapping[str, str],
            capture: bool) -> "subprocess.Popen[bytes]":
-    # A new session keeps a Ctrl-C at the terminal with us; the launcher then gets one orderly SIGTERM. If we are
-    # killed ourselves, setpriv has the kernel send that SIGTERM.
-    prefix = ["setpriv", "--pdeathsig", "TERM", "--"] if shutil.which("setpriv") else []
+    # A new session keeps a Ctrl-C at the terminal with us; the launcher then gets one orderly SIGTERM.
     if shutil.which(command[0], path=environment.get("PATH")) is None:
         raise ToolError(f"cannot run {command[0]}", where="it is not installed, or not executable",
                         next_step="run tools/armci setup")
@@ -105,7 +104,7 @@ def _start(command: Sequence[str], cwd: Optional[Path], environment: Mapping[str
     # read from another session.
     stdin = subprocess.DEVNULL if capture or os.isatty(0) else None
     try:
-        return subprocess.Popen(prefix + list(command), cwd=cwd, env=dict(environment), start_new_session=True,
+        return subprocess.Popen(list(command), cwd=cwd, env=dict(environment), start_new_session=True,
                                 stdin=stdin, stdout=subprocess.PIPE if capture else None,
                                 stderr=subprocess.STDOUT if capture else None)
     except OSError as error:
@@ -181,21 +180,13 @@ def _end(process: "subprocess.Popen[bytes]", marker: str) -> None:
     """Ends what is left: the launcher in good order first, so that it can tidy up, then the rest by process id."""
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
-        if not _wait(process, GRACE_S):
+        if not _wait(process, warden.GRACE_S):
             process.kill()
             process.wait()
     if process.stdout is not None:
         process.stdout.close()
-    if not marker:
-        return
-    # A process may fork while it is being looked for, so look until none is found.
-    while survivors := leftovers.marked_processes(marker):
-        for pid in survivors:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        time.sleep(0.01)
+    if marker:
+        warden.kill_marked(marker)
 
 
 def _shell_status(returncode: int) -> int:

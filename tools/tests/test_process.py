@@ -96,3 +96,30 @@ def test_signal_to_the_tool_ends_the_job(tmp_path: Path, signum: signal.Signals)
     tool.send_signal(signum)
     assert tool.wait(20) == 128 + signum
     assert not [pid for pid in pids_in(pids) if alive(pid)]
+
+
+def test_death_of_the_tool_ends_the_job_with_one_signal(tmp_path: Path) -> None:
+    # A launcher takes a second SIGTERM as an order to go at once. The tool has threads of its own.
+    pids, signals = tmp_path / "pids", tmp_path / "signals"
+    job = script(tmp_path, "job", f"""
+trap 'echo TERM >>{signals}; ended=yes' TERM
+setsid sh -c 'trap "" TERM; echo $$ >>{pids}; exec sleep 100' &
+echo $$ >>{pids}
+while [ -z "$ended" ]; do sleep 0.01; done
+sleep 0.5
+""")
+    program = ("import sys, threading, time; from armci_tool import process\n"
+               "threading.Thread(target=time.sleep, args=(100,), daemon=True).start()\n"
+               "process.run([sys.argv[1]])\n")
+    root = str(Path(process.__file__).resolve().parents[1])
+    tool = subprocess.Popen([sys.executable, "-B", "-c", program, str(job)], env={**os.environ, "PYTHONPATH": root})
+    deadline = time.monotonic() + 20
+    while not pids.exists() or len(pids_in(pids)) < 2:
+        assert time.monotonic() < deadline, "the job did not start"
+        time.sleep(0.02)
+    tool.kill()
+    tool.wait(20)
+    while [pid for pid in pids_in(pids) if alive(pid)]:
+        assert time.monotonic() < deadline, "the job survives the tool"
+        time.sleep(0.02)
+    assert signals.read_text().split() == ["TERM"]
