@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "conformance/harness/test.h"
@@ -58,7 +60,7 @@ class Investigation {
   }
 
   // After Fails: shrinks, and fails the test on rank 0.
-  void Report(const Program& program) {
+  void Explain(const Program& program) {
     if (Me() == 0) {
       // Should a smaller program bring the job down, this much is known.
       std::printf("illegal history%s [%s] %s\nshrinking ...\n", SeedText().c_str(), violation_->clause,
@@ -134,6 +136,8 @@ class Investigation {
     const std::string code = EmitC(program, story);
     if (!ArtifactsFolder().empty()) {
       const std::string name = ArtifactsFolder() + "/" + test_ + "_seed" + std::to_string(Seed()) + ".c";
+      std::error_code ignored;  // what matters is whether the file can be written
+      std::filesystem::create_directories(ArtifactsFolder(), ignored);
       std::ofstream file(name);
       file << code;
       file.close();
@@ -171,14 +175,19 @@ void RunPrograms(const std::string& test, Recipe recipe, int programs) {
     if (run >= kProgramsMin && investigation.now() > end) return true;
     return run >= programs && (Np() == 1 || investigation.overlaps() >= OverlapsEnough());
   };
-  for (int i = 0; !finished(i); ++i) {
+  int made = 0;
+  for (; !finished(made); ++made) {
     const Program program = Generate(SharedRng().Next(), Np(), recipe);
-    if (i == 0) ExpectSameProgram(program);
+    if (made == 0) ExpectSameProgram(program);
     if (!investigation.Fails(program)) continue;
-    investigation.Report(program);
+    investigation.Explain(program);
     return;
   }
   if (Me() != 0) return;
+  Report("history.programs", std::to_string(made));
+  Report("history.reads", std::to_string(investigation.reads()));
+  Report("history.calls", std::to_string(investigation.calls()));
+  Report("history.overlaps", std::to_string(investigation.overlaps()));
   EXPECT_GT(recipe.counters_only ? investigation.calls() : investigation.reads(), 0) << "nothing was judged";
   EXPECT_EQ(investigation.undefined(), 0) << "a random program lets stores of different classes meet" << SeedText();
 }

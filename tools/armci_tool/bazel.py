@@ -97,9 +97,7 @@ def _run(verb: str, arguments: Sequence[str], configuration: Configuration, verb
     if on_progress is not None:
         return process.run(line, cwd=ROOT, on_line=partial(_hand_progress, on_progress), job=False)
     with Progress(label) as progress:
-        def note(text: str) -> None:
-            progress.detail = text
-        return process.run(line, cwd=ROOT, on_line=partial(_hand_progress, note), job=False)
+        return process.run(line, cwd=ROOT, on_line=partial(_hand_progress, progress.note), job=False)
 
 
 def _hand_progress(on_progress: Callable[[str], None], line: str) -> None:

@@ -45,6 +45,8 @@ class Selection:
     quick: bool = False
     # Of all launches together; None: none.
     time_limit_s: Optional[float] = None
+    # Where programs that show a failure go; None: into the output.
+    programs: Optional[Path] = None
 
     def arguments(self) -> list[str]:
         """Options of the suite."""
@@ -55,6 +57,8 @@ class Selection:
             line += ["--seed", str(self.seed)]
         if self.quick:
             line += ["--quick"]
+        if self.programs:
+            line += ["--artifacts", str(self.programs.absolute())]
         return line
 
 
@@ -146,6 +150,9 @@ class SuiteRun:
     options: str = ""
     # The options that name the library; empty: those for an implementation of this repository.
     library_words: str = ""
+    # Of how many runs with other seeds it is made up, and the tests that passed in some and failed in others.
+    repeats: int = 1
+    flaky: tuple[str, ...] = ()
 
     @property
     def mpi(self) -> str:
@@ -168,6 +175,11 @@ class SuiteRun:
         if filter_text:
             line += f" --filter '{filter_text}'"
         return line + (f" --seed {self.seed}" if self.seed else "")
+
+
+    def rerun_of(self, name: str) -> str:
+        """The command that repeats one test; the whole run for what is no test, such as `(job 1)`."""
+        return self.rerun("" if name.startswith("(") else exact_names([name]))
 
 
 def suite_label(implementation: str) -> str:

@@ -44,6 +44,10 @@ class Progress:
         """Time since the start."""
         return time.monotonic() - self._start
 
+    def note(self, text: str) -> None:
+        """Sets the detail: for those that want a function to tell."""
+        self.detail = text
+
     def __enter__(self) -> "Progress":
         self._start = time.monotonic()
         self._thread.start()

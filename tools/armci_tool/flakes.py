@@ -68,13 +68,15 @@ def combine(runs: Sequence[SuiteRun]) -> SuiteRun:
             known = cases.setdefault(case.name, case)
             if _weight(case) > _weight(known):
                 cases[case.name] = case
-    for name, count in counts(runs).items():
+    counted = counts(runs)
+    for name, count in counted.items():
         if count.failed:
             text = f"failed in {count.failed} of {len(runs)} runs, with seed {', '.join(count.failing_seeds)}"
             cases[name] = replace(cases[name], detail=f"{text}\n{cases[name].detail}")
     failing = [run.seed for run in runs if any(case.outcome == FAILED for case in run.cases)]
     return replace(runs[0], cases=tuple(cases.values()), seconds=sum(run.seconds for run in runs),
-                   seed=failing[0] if failing else runs[0].seed)
+                   seed=failing[0] if failing else runs[0].seed, repeats=len(runs),
+                   flaky=tuple(sorted(name for name, count in counted.items() if count.flaky)))
 
 
 def _weight(case: Case) -> int:

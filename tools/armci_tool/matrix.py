@@ -101,6 +101,11 @@ class Mutation:
         """How many it found."""
         return sum(mutant.killed for mutant in self.mutants)
 
+    @property
+    def perfect(self) -> bool:
+        """All of them."""
+        return self.killed == len(self.mutants)
+
 
 @dataclass(frozen=True)
 class Matrix:
@@ -170,6 +175,14 @@ def column_title(run: SuiteRun) -> str:
     if run.configuration.mode != bazel.DEFAULT_MODE:
         parts.append(run.configuration.mode)
     return "/".join(parts + ([run.label] if run.label else []))
+
+
+def flakiness(run: SuiteRun) -> str:
+    """How many of its tests passed in some repeats and failed in others; empty when there were none."""
+    if run.repeats == 1:
+        return ""
+    rate = len(run.flaky) / max(1, len(run.cases))
+    return f"{len(run.flaky)} of {len(run.cases)} tests ({rate:.1%}) in {run.repeats} runs"
 
 
 def _outcomes(runs: Sequence[SuiteRun]) -> list[OutcomeCount]:

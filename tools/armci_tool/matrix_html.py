@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from armci_tool import console
-from armci_tool.conformance import exact_names
 from armci_tool.errors import ToolError
-from armci_tool.matrix import NOT_COVERED, VERDICTS, Matrix, column_title, first_line
+from armci_tool.matrix import NOT_COVERED, VERDICTS, Matrix, column_title, first_line, flakiness
 from armci_tool.results import FAILED, KNOWN, PASSED, SKIPPED
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def render(matrix: Matrix) -> str:
     template = _environment().get_template("matrix.html.j2")
     chapters = [(chapter, list(rows)) for chapter, rows in groupby(matrix.rows, key=lambda row: row.clause.chapter)]
     litmus = [(test, list(entries)) for test, entries in groupby(matrix.outcomes, key=lambda entry: entry.test)]
-    failures = [(column, case, run.rerun(exact_names([case.name]))) for column, run in enumerate(matrix.runs)
+    failures = [(column, case, run.rerun_of(case.name)) for column, run in enumerate(matrix.runs)
                 for case in run.cases if case.outcome in (FAILED, KNOWN)]
     slowest = sorted(((case.seconds, column, case) for column, run in enumerate(matrix.runs) for case in run.cases),
                      key=lambda entry: -entry[0])[:SLOWEST]
@@ -61,5 +60,5 @@ def _environment() -> "jinja2.Environment":
 
     made = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True,
                               lstrip_blocks=True, undefined=jinja2.StrictUndefined)
-    made.filters.update(code=code, duration=console.duration, first_line=first_line)
+    made.filters.update(code=code, duration=console.duration, first_line=first_line, flakiness=flakiness)
     return made

@@ -38,7 +38,8 @@ def as_json(matrix: Matrix) -> dict[str, Any]:
         "columns": [{
             "title": column_title(run), "implementation": run.implementation, "mpi": run.mpi,
             "build": run.configuration.mode, "processes": run.processes, "label": run.label, "quick": run.quick,
-            "seed": run.seed, "seconds": round(run.seconds, 3), "rerun": run.rerun(),
+            "seed": run.seed, "seconds": round(run.seconds, 3), "rerun": run.rerun(), "repeats": run.repeats,
+            "flaky": list(run.flaky),
         } for run in matrix.runs],
         "clauses": [{
             "id": row.clause.identifier, "chapter": row.clause.chapter, "text": row.clause.text,

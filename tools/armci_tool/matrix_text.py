@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Iterable, Sequence
 
 from armci_tool import console
-from armci_tool.matrix import NOT_COVERED, Matrix, Row, column_title, first_line
+from armci_tool.matrix import NOT_COVERED, Matrix, Row, column_title, first_line, flakiness
 from armci_tool.results import FAILED, KNOWN, PASSED, SKIPPED, Case
 
 _WORDS = {PASSED: "ok", FAILED: "FAIL", KNOWN: "known", SKIPPED: "skip", NOT_COVERED: "-"}
@@ -50,8 +50,9 @@ def _legend() -> str:
 
 
 def _runs(matrix: Matrix) -> str:
-    rows = [[column_title(run), console.duration(run.seconds), run.seed or "-", run.rerun()] for run in matrix.runs]
-    return console.table(["run", "time", "seed", "rerun"], rows)
+    rows = [[column_title(run), console.duration(run.seconds), run.seed or "-", flakiness(run) or "-", run.rerun()]
+            for run in matrix.runs]
+    return console.table(["run", "time", "seed", "flaky", "rerun"], rows)
 
 
 def _cases(matrix: Matrix, outcome: str) -> str:

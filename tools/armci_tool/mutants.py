@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable, Iterable, Mapping, Optional, Sequence
 
-from armci_tool import bazel, conformance, console, launch, process, results
+from armci_tool import bazel, conformance, console, launch, process, results, traceability
 from armci_tool.conformance import DEFAULT_DEADLINE_S, Selection, SuiteLog
 from armci_tool.errors import ToolError
 from armci_tool.results import FAILED, PASSED, Case, Step
@@ -33,6 +33,7 @@ GOOD_STATES = (KILLED, ACCEPTED)
 HANG_DEADLINE_S = 2.5
 # A failed suite is the normal case here: without this Open MPI's launcher waits a second before it ends each.
 LAUNCHER_SETTINGS = {"OMPI_MCA_odls_base_sigkill_timeout": "0"}
+CONTROL_PROCESSES = 4
 # What the program of the mutants cannot pass even without one, with the reason.
 CONTROL_EXCLUDES = {
     "PROF.PROF1_the_program_sees_its_own_calls_and_no_others": "the program itself takes these functions over",
@@ -180,6 +181,18 @@ def run_all(binary: Path, table: Sequence[Mutant], tests: Mapping[str, Sequence[
         note(f"{number} of {len(table)}, {survivors} not killed, {mutant.name}")
         outcomes.append(run_mutant(binary, mutant, tests, configuration, processes=processes))
     return outcomes
+
+
+def examine(binary: Path, configuration: bazel.Configuration, note: Callable[[str], None], *, filter_text: str = "",
+            processes: Optional[int] = None, whole: bool = False) -> tuple[list[Outcome], list[Case]]:
+    """Runs the mutants, then the controls; with `whole` the whole suite is a control too."""
+    tests = traceability.parse_test_list(conformance.list_tests(binary))
+    outcomes = run_all(binary, choose(read_table(binary), filter_text), tests, configuration, processes=processes,
+                       note=note)
+    controls = control(binary, outcomes, configuration, note)
+    if whole:
+        controls += whole_control(binary, tests, processes or CONTROL_PROCESSES, configuration, note)
+    return outcomes, controls
 
 
 def score(outcomes: Sequence[Outcome]) -> float:

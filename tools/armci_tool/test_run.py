@@ -52,10 +52,8 @@ def _run_step(planned: PlannedStep) -> Step:
     step = Step(planned.name, rerun=planned.rerun)
     start = time.monotonic()
     with Progress(planned.name) as progress:
-        def note(text: str) -> None:
-            progress.detail = text
         try:
-            step.cases = list(planned.function(note))
+            step.cases = list(planned.function(progress.note))
         except ToolError as error:
             step.cases = [Case(planned.name, FAILED, detail=error.render())]
     if not step.cases:

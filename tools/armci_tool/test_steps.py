@@ -241,9 +241,7 @@ def _conformance(name: str, configuration: bazel.Configuration, processes: int, 
 
 def _mutants(configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
     binary = bazel.built(mutants.LABEL, configuration, on_progress=note)
-    tests = traceability.parse_test_list(conformance.list_tests(binary))
-    outcomes = mutants.run_all(binary, mutants.read_table(binary), tests, configuration, note=note)
-    return mutants.cases(outcomes, mutants.control(binary, outcomes, configuration, note))
+    return mutants.cases(*mutants.examine(binary, configuration, note))
 
 
 def _foreign(configuration: bazel.Configuration, note: Note) -> Sequence[Case]:

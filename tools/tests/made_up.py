@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from armci_tool import bazel, matrix
 from armci_tool.conformance import SuiteRun
 from armci_tool.matrix import Matrix, Mutant, Mutation
@@ -50,4 +52,5 @@ def made_up() -> Matrix:
         run(Case("A.both", KNOWN, 0.0, "ticket 12"), Case("A.one", SKIPPED, 0.0, "needs <nodes>"), skipped,
             label="nodes of 2, simulated", seed=""),
     ]
+    runs[1] = replace(runs[1], repeats=4, flaky=("A.both",))
     return matrix.build(runs, CLAUSES, TESTS, ENVIRONMENT, mutation())

@@ -128,6 +128,11 @@ def test_what_cannot_be_done_is_told_before_anything_runs(words: list[str], said
         conformance._require_match(options.filter, {"A.a": ["FAKE-1"]})
 
 
+def test_the_score_of_the_mutants_needs_a_report() -> None:
+    with pytest.raises(ToolError, match="--mutants is for a report"):
+        conformance.execute(cli.parser().parse_args(["conformance", "--impl", "shmem", "--mutants"]))
+
+
 def test_a_filter_that_matches_nothing_is_an_error() -> None:
     conformance._require_match("FAKE-1", {"A.a": ["FAKE-1"]})
     conformance._require_match("A[.]", {"A.a": ["FAKE-1"]})

@@ -173,6 +173,14 @@ def test_repeats_count_as_one_run_that_is_as_bad_as_the_worst() -> None:
     assert outcomes(combined) == {"A.a": PASSED, "A.b": FAILED, "A.d": SKIPPED}
     assert "failed in 1 of 3 runs, with seed 11" in combined.cases[1].detail
     assert combined.rerun().endswith("--seed 11")
+    assert (combined.repeats, combined.flaky) == (3, ("A.b",))
+
+
+def test_programs_that_show_a_failure_go_to_an_absolute_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Ranks on other nodes may have another working directory.
+    monkeypatch.chdir(tmp_path)
+    assert Selection(programs=Path("report/programs")).arguments()[-2:] == ["--artifacts",
+                                                                           str(tmp_path / "report/programs")]
 
 
 def test_flakes_are_in_the_report() -> None:
@@ -204,6 +212,7 @@ def test_a_filter_that_matches_nothing_is_a_failure() -> None:
 def test_the_rerun_line_names_the_seed_that_was_drawn() -> None:
     line = run("A.a=fail").rerun("^(A.a)$")
     assert line == "tools/armci conformance --impl fake -n 1 --mpi openmpi --filter '^(A.a)$' --seed 99"
+    assert "--filter" not in run("A.a=fail").rerun_of("(job 1)")
     sanitized = SuiteRun("fake", bazel.Configuration("mpich", "asan"), 3, (), 0.0, "5", quick=True)
     assert sanitized.rerun() == ("tools/armci conformance --impl fake -n 3 --mpi mpich --config asan --quick --seed 5")
 

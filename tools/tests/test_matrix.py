@@ -102,6 +102,15 @@ def test_litmus_outcomes_are_counted_by_run_and_class() -> None:
     assert (interesting.counts, forbidden.counts) == ((10, None, None), (0, None, None))
 
 
+def test_flake_rate_stands_in_every_form(page: Page) -> None:
+    made = made_up()
+    said = "1 of 4 tests (25.0%) in 4 runs"
+    assert said in page.text
+    assert said in matrix_text.document(made)
+    column = matrix_report.as_json(made)["columns"][1]
+    assert (column["repeats"], column["flaky"]) == (4, ["A.both"])
+
+
 def test_facts_that_are_no_counts_are_left_alone() -> None:
     odd = Case("L.litmus", PASSED, 0.0, "", (("place", "here"), ("outcome.acceptable.x", "many")))
     assert not matrix.build([run(odd)], CLAUSES, TESTS, {}).outcomes

@@ -61,9 +61,7 @@ def _run(label: str, implementation: str, chosen: bazel.Configuration, options: 
     arguments += ["--seconds", f"{options.seconds:g}"] if options.seconds is not None else []
     arguments += ["--filter", options.filter] if options.filter else []
     with Progress(bench.short_name(label, implementation)) as progress:
-        def note(case: str) -> None:
-            progress.detail = case
-        run = bench.run_program(label, implementation, chosen, arguments, processes=options.processes, on_case=note)
+        run = bench.run_program(label, implementation, chosen, arguments, processes=options.processes, on_case=progress.note)
     print(run.text + "\n")
     if options.report and run.data is not None:
         options.report.mkdir(parents=True, exist_ok=True)

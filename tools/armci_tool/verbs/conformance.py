@@ -10,13 +10,15 @@ from functools import partial
 from pathlib import Path
 
 from armci_tool import (bazel, conformance, environment, flakes, known_failures, launch, libraries, matrix, matrix_html,
-                        matrix_report, matrix_text, nodes, placement, repository, traceability)
+                        matrix_report, matrix_text, mutants, nodes, placement, repository, traceability)
 from armci_tool.console import Progress, duration
 from armci_tool.errors import ToolError
 from armci_tool.results import FAILED, KNOWN
 from armci_tool.verbs import add_configurations, add_verbose, configurations, make_parser, process_counts, words
 
 DETAIL_LINES = 40
+# Folder of the report for programs that show a failure.
+PROGRAMS = "programs"
 _EXAMPLES = "\n  ".join(("tools/armci conformance --impl all --mpi all -n 2,4 --report report",
                          "tools/armci conformance --impl loopback -n 4 --simulate-node-size 2",
                          "tools/armci conformance --impl shmem -n 2 --quick --repeat 30"))
@@ -42,6 +44,8 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     placement.add_arguments(made)
     made.add_argument("--report", type=Path, metavar="DIR",
                       help="write matrix.txt, matrix.json, junit.xml and index.html there, with --repeat flakes.json")
+    made.add_argument("--mutants", action="store_true",
+                      help="run the defective libraries first, so that the report has their score (some minutes)")
     add_configurations(made)
     add_verbose(made)
     other = made.add_argument_group("a library that is not of this repository, as in: --prefix /usr --libs -larmci")
@@ -57,14 +61,20 @@ def execute(options: argparse.Namespace) -> int:
     if options.report:
         matrix_html.require()
         _require_folder(options.report)
-    # Read before the tests run: a file that is wrong is told at once.
-    mutation = matrix.read_mutation(options.report) if options.report else None
+    elif options.mutants:
+        raise ToolError("--mutants is for a report", next_step="add --report DIR, or use tools/armci mutants")
     where = placement.from_options(options)
     if where.nodes:
         nodes.require(where.nodes)
     clauses = traceability.read_clauses()
     chosen = configurations(options)
     built = _build(_libraries(options), chosen, options.verbose)
+    if options.mutants:
+        defective = bazel.built(mutants.LABEL, chosen[0], verbose=options.verbose)
+        with Progress("mutants") as progress:
+            mutants.write_report(options.report, *mutants.examine(defective, chosen[0], progress.note))
+    # Read before the tests run: a file that is wrong is told at once.
+    mutation = matrix.read_mutation(options.report) if options.report else None
     tests: dict[str, list[str]] = {}
     for _, _, binary in built:
         tests.update(traceability.parse_test_list(conformance.list_tests(binary)))
@@ -85,7 +95,7 @@ def execute(options: argparse.Namespace) -> int:
             _write_flakes(options.report / "flakes.json", repeats)
         for path in matrix_report.write(options.report, made):
             print(f"wrote {path}")
-    return 1 if any(step.count(FAILED) for step in matrix.steps(runs)) else 0
+    return 1 if any(step.count(FAILED) for step in matrix.steps(runs)) or (mutation and not mutation.perfect) else 0
 
 
 def _require_folder(folder: Path) -> None:
@@ -136,15 +146,15 @@ def _build(chosen: list[libraries.Library], configured: list[bazel.Configuration
 
 def _selection(options: argparse.Namespace, library: libraries.Library, processes: int) -> conformance.Selection:
     return conformance.Selection(options.filter, options.seed, options.deadline or library.deadline_s(processes),
-                                 options.quick, library.time_limit_s)
+                                 options.quick, library.time_limit_s,
+                                 options.report / PROGRAMS if options.report else None)
 
 
 def _run(binary: Path, library: libraries.Library, chosen: bazel.Configuration, processes: int,
          where: placement.Placement, selection: conformance.Selection) -> conformance.SuiteRun:
     with Progress(f"{library.name}, {launch.mpi_library(chosen.mpi).name}, np={processes}") as progress:
-        def note(test: str) -> None:
-            progress.detail = test
-        made = conformance.run_suite(binary, library.name, chosen, processes, selection, placement=where, on_test=note)
+        made = conformance.run_suite(binary, library.name, chosen, processes, selection, placement=where,
+                                     on_test=progress.note)
     made = known_failures.apply(replace(made, library_words=library.words()), complete=not selection.filter)
     counts = {outcome: sum(case.outcome == outcome for case in made.cases) for outcome in (FAILED, KNOWN)}
     print(f"{made.name}: {len(made.cases)} tests, {counts[FAILED]} failed, {counts[KNOWN]} known failures, "
@@ -165,4 +175,4 @@ def _print_failures(runs: list[conformance.SuiteRun]) -> None:
                 detail = case.detail.strip().splitlines()[:DETAIL_LINES]
                 print(f"\nFAILED {case.name} ({run.name})")
                 print("\n".join("    " + line for line in detail))
-                print("  rerun: " + run.rerun(conformance.exact_names([case.name])))
+                print("  rerun: " + run.rerun_of(case.name))

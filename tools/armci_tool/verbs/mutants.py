@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from armci_tool import bazel, conformance, mutants, traceability
+from armci_tool import bazel, mutants
 from armci_tool.console import Progress
 from armci_tool.results import FAILED
 from armci_tool.verbs import add_configuration, add_verbose, configuration, make_parser
 
-CONTROL_PROCESSES = 4
 DETAIL_LINES = 40
 
 
@@ -32,16 +31,10 @@ def execute(options: argparse.Namespace) -> int:
     """Runs the verb; 0 when every mutant was killed and the right library passed."""
     chosen = configuration(options)
     binary = bazel.built(mutants.LABEL, chosen, verbose=options.verbose)
-    tests = traceability.parse_test_list(conformance.list_tests(binary))
-    table = mutants.choose(mutants.read_table(binary), options.filter)
     with Progress("mutants") as progress:
-        def note(text: str) -> None:
-            progress.detail = text
-        outcomes = mutants.run_all(binary, table, tests, chosen, processes=options.processes, note=note)
-        progress.label = "control"
-        controls = mutants.control(binary, outcomes, chosen, note)
-        if not options.quick and not options.filter:
-            controls += mutants.whole_control(binary, tests, options.processes or CONTROL_PROCESSES, chosen, note)
+        outcomes, controls = mutants.examine(binary, chosen, progress.note, filter_text=options.filter,
+                                             processes=options.processes,
+                                             whole=not options.quick and not options.filter)
     print(mutants.render(outcomes, controls))
     failures = [case for case in mutants.cases(outcomes, controls) if case.outcome == FAILED]
     for case in failures:

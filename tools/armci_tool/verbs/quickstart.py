@@ -54,9 +54,7 @@ def _run_examples(chosen: bazel.Configuration) -> None:
 def _compare(benchmark: str, chosen: bazel.Configuration) -> None:
     print("ARMCI against the same work without it (2 processes, medians of interleaved repetitions):")
     with Progress("measuring") as progress:
-        def note(case: str) -> None:
-            progress.detail = case
-        run = bench.run_program(benchmark, IMPLEMENTATION, chosen, ["--quick"], on_case=note)
+        run = bench.run_program(benchmark, IMPLEMENTATION, chosen, ["--quick"], on_case=progress.note)
     if run.status != 0 or run.data is None:
         raise ToolError("the benchmark failed", where=run.text, next_step="run tools/armci bench", status=1)
     print(bench.summary([run], only_with_target=True))
