@@ -22,6 +22,8 @@ from armci_tool.results import FAILED, PASSED, SKIPPED, Case
 # A library is beyond testing once its tests have killed the job so many times, and more often than they have not. The
 # rest is reported as not run.
 DEATHS_MIN_TO_GIVE_UP = 10
+# A library that cannot be initialised, in so many launches in a row, cannot be tested.
+INIT_FAILURES_TO_GIVE_UP = 2
 # The suite ends a test at its own deadline. This is for when it cannot: no line for so many deadlines.
 SILENT_DEADLINES = 10
 DEFAULT_DEADLINE_S = 30.0
@@ -31,6 +33,7 @@ _BEGIN = re.compile(r"^RUN   (\S+)$")
 _FACT = re.compile(r"^INFO  (\S+)  (.+?) = (.*)$")
 _VERDICT = re.compile(r"^(PASS|FAIL|SKIP)  (\S+)  \[[^\]]*\]  (\d+(?:\.\d+)?) s(?:  (.*))?$")
 _END = re.compile(r"^\d+ passed, \d+ failed, \d+ skipped \(np ")
+_INIT_FAILURE = re.compile(r"conformance: rank \d+: ARMCI_Init returned ")
 _SEED = re.compile(r"\bseed (\d+)$")
 _OUTCOMES = {"PASS": PASSED, "FAIL": FAILED, "SKIP": SKIPPED}
 
@@ -80,6 +83,7 @@ class SuiteLog:
     aborts: list[str] = field(default_factory=list)
     stray_aborts: list[str] = field(default_factory=list)
     said_fail: bool = False
+    init_failed: bool = False
     _failed: Optional[Case] = None
     # Of the test whose verdict is to come.
     _facts: list[tuple[str, str]] = field(default_factory=list)
@@ -104,6 +108,7 @@ class SuiteLog:
             self.recent.append(line)
             if verdict.is_abort_text(line):
                 (self.aborts if self.running else self.stray_aborts).append(line)
+            self.init_failed = self.init_failed or bool(_INIT_FAILURE.search(line))
             if not self.seed and (seed := _SEED.search(line)):
                 self.seed = seed.group(1)
 
@@ -224,6 +229,7 @@ class _Launches:
     seconds: float = 0.0
     seed: str = ""
     deaths: int = 0
+    init_failures: int = 0
 
     def once(self, list_file: Path) -> bool:
         """Starts the job for what is not finished; returns whether another launch is needed."""
@@ -246,8 +252,13 @@ class _Launches:
         self.deaths += 1
         if self.seconds >= (self.selection.time_limit_s or math.inf):
             return self._give_up(f"cut off after {self.seconds:.0f} s, in {log.running or 'no test'}")
-        victim = log.running or f"(job {self.deaths})"
+        # The test that happens to be the first is not to blame.
+        victim = "" if log.init_failed else log.running
+        victim = victim or f"(job {self.deaths})"
         self.finished[victim] = _death(victim, log, result)
+        self.init_failures = self.init_failures + 1 if log.init_failed else 0
+        if self.init_failures == INIT_FAILURES_TO_GIVE_UP:
+            return self._give_up("not run: ARMCI_Init fails")
         if self.deaths > DEATHS_MIN_TO_GIVE_UP and self.deaths > len(self.finished) / 2:
             return self._give_up(f"given up after {self.deaths} deaths of the job")
         return told

@@ -3,7 +3,7 @@
 
 FAKE_SUITE names what each test does, in order: `A.a=ok A.b=die A.c=hang A.d=fail A.e=skip A.f=exit`,
 `A.g=abort` (passes, says that it aborted), `A.h=leave` (passes, leaves a process), `A.i=odd` (fails with an odd seed),
-`A.j=tell` (passes, with facts).
+`A.j=tell` (passes, with facts), `A.k=refuse` (the library does not start).
 FAKE_SUITE_LAST is what it does after the last test: `die in finalize`, `die`, `abort`, `status N`.
 """
 
@@ -43,6 +43,9 @@ def main() -> int:
         if act == "die":
             os.kill(os.getpid(), signal.SIGSEGV)
         if act == "exit":
+            return 1
+        if act == "refuse":
+            print("conformance: rank 0: ARMCI_Init returned 15", flush=True)
             return 1
         if act == "hang":
             time.sleep(1000)

@@ -89,6 +89,12 @@ def test_a_job_that_keeps_dying_is_given_up() -> None:
     assert outcomes(run(tests))["(rest)"] == FAILED
 
 
+def test_a_library_that_does_not_start_is_given_up_at_once() -> None:
+    made = run("A.a=ok A.b=refuse A.c=ok")
+    assert outcomes(made) == {"A.a": PASSED, "(job 1)": FAILED, "(job 2)": FAILED, "(rest)": FAILED}
+    assert "ARMCI_Init returned 15" in made.cases[1].detail
+
+
 def test_many_deaths_among_more_verdicts_are_borne() -> None:
     number = conformance.DEATHS_MIN_TO_GIVE_UP + 5
     made = run(" ".join(f"A.a{i:02}=ok A.b{i:02}=die" for i in range(number)))
