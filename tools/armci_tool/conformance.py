@@ -22,11 +22,13 @@ from armci_tool.results import FAILED, PASSED, SKIPPED, Case
 # A library is beyond testing once its tests have killed the job so many times, and more often than they have not. The
 # rest is reported as not run.
 DEATHS_MIN_TO_GIVE_UP = 10
-# A library that cannot be initialised, in so many launches in a row, cannot be tested.
-INIT_FAILURES_TO_GIVE_UP = 2
+# A job may die before its first test can begin; one that does so time after time cannot run at all.
+FALSE_STARTS_MAX = 3
 # The suite ends a test at its own deadline. This is for when it cannot: no line for so many deadlines.
 SILENT_DEADLINES = 10
 DEFAULT_DEADLINE_S = 30.0
+# The case that stands for what was not run any more.
+REST = "(rest)"
 DEATH_LINES = 80
 
 _BEGIN = re.compile(r"^RUN   (\S+)$")
@@ -36,6 +38,8 @@ _END = re.compile(r"^\d+ passed, \d+ failed, \d+ skipped \(np ")
 _INIT_FAILURE = re.compile(r"conformance: rank \d+: ARMCI_Init returned ")
 _SEED = re.compile(r"\bseed (\d+)$")
 _OUTCOMES = {"PASS": PASSED, "FAIL": FAILED, "SKIP": SKIPPED}
+# Status of the suite when there is no test to run.
+_NOTHING_TO_RUN = 2
 
 
 @dataclass(frozen=True)
@@ -229,7 +233,7 @@ class _Launches:
     seconds: float = 0.0
     seed: str = ""
     deaths: int = 0
-    init_failures: int = 0
+    false_starts: int = 0
 
     def once(self, list_file: Path) -> bool:
         """Starts the job for what is not finished; returns whether another launch is needed."""
@@ -247,21 +251,20 @@ class _Launches:
             self.finished.update(_objections(self.deaths, log, result))
             return False
         told = bool(log.cases or log.running)
-        if self.deaths > 0 and not told:
+        if self.deaths > 0 and not told and result.status == _NOTHING_TO_RUN:
             return False  # the deaths were after the last test: nothing was left for this launch
         self.deaths += 1
         if self.seconds >= (self.selection.time_limit_s or math.inf):
             return self._give_up(f"cut off after {self.seconds:.0f} s, in {log.running or 'no test'}")
         # The test that happens to be the first is not to blame.
-        victim = "" if log.init_failed else log.running
-        victim = victim or f"(job {self.deaths})"
+        victim = log.running if log.running and not log.init_failed else f"(job {self.deaths})"
         self.finished[victim] = _death(victim, log, result)
-        self.init_failures = self.init_failures + 1 if log.init_failed else 0
-        if self.init_failures == INIT_FAILURES_TO_GIVE_UP:
-            return self._give_up("not run: ARMCI_Init fails")
+        self.false_starts = self.false_starts + 1 if log.init_failed or not told else 0
+        if self.false_starts == FALSE_STARTS_MAX:
+            return self._give_up(f"given up: {self.false_starts} launches in a row died before their first test")
         if self.deaths > DEATHS_MIN_TO_GIVE_UP and self.deaths > len(self.finished) / 2:
             return self._give_up(f"given up after {self.deaths} deaths of the job")
-        return told
+        return told or result.status != _NOTHING_TO_RUN
 
     def _arguments(self, list_file: Path) -> list[str]:
         seed = int(self.seed) if self.seed else self.selection.seed
@@ -276,7 +279,7 @@ class _Launches:
         return None if limit is None else max(limit - self.seconds, 1.0)
 
     def _give_up(self, why: str) -> bool:
-        self.finished["(rest)"] = Case("(rest)", FAILED, 0.0, why)
+        self.finished[REST] = Case(REST, FAILED, 0.0, why)
         return False
 
 

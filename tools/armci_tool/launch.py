@@ -44,6 +44,8 @@ class MpiLibrary:
     tag_output: tuple[str, ...] = ()
     # Option that forwards one variable; empty where the launcher forwards the whole environment.
     forward: tuple[str, ...] = ()
+    # Settings of every job; the caller's environment goes first.
+    environment: Mapping[str, str] = field(default_factory=dict)
     # Variables that say where its shared memory files lie.
     backing_folder_settings: tuple[str, ...] = ()
 
@@ -63,10 +65,11 @@ MPI_LIBRARIES: dict[str, MpiLibrary] = {
                           backing_folder_settings=("OMPI_MCA_btl_vader_backing_directory",
                                                    "OMPI_MCA_osc_sm_backing_directory",
                                                    "OMPI_MCA_osc_rdma_backing_directory")),
+    # UCX below it would stop a process that meets a fatal error, for a debugger, and the job would hang.
     "mpich": MpiLibrary("mpich", "mpiexec.mpich", "mpicc.mpich", tag_output=("-prepend-rank",),
                         on_nodes=("-launcher", "ssh", "-launcher-exec", "{agent}", "-hosts", "{hosts}", "-iface",
                                   "{interface}", "-genv", "LD_PRELOAD", "{preload}"),
-                        preload_on_nodes="mpich_finalize"),
+                        preload_on_nodes="mpich_finalize", environment={"UCX_HANDLE_ERRORS": "bt"}),
 }
 DEFAULT_MPI = "openmpi"
 
@@ -136,7 +139,7 @@ def start(launch: Launch, *, timeout_s: Optional[float] = None, silence_s: Optio
     """
     if launch.placement.nodes:
         nodes.require(launch.placement.nodes)
-    environment, marker = leftovers.mark({**os.environ, **launch.settings()})
+    environment, marker = leftovers.mark({**mpi_library(launch.mpi).environment, **os.environ, **launch.settings()})
     with _shared_memory_folder(launch) as folder, leftovers.SharedMemoryWatch(marker) as watch:
         environment = {**environment, **folder}
         result = process.run(launch.command_line(), environment=environment, timeout_s=timeout_s, silence_s=silence_s,

@@ -30,8 +30,13 @@ def main() -> int:
     if "--list-clauses" in sys.argv:
         print("\n".join(f"{name} FAKE-1" for name in tests))
         return 0
-    print("conformance: 1 ranks, seed " + option("--seed", "99"), flush=True)
     finished = Path(option("--exclude-listed", os.devnull)).read_text().split()
+    # How many launches die before they say anything, once one has been made.
+    silent = Path(os.environ.get("FAKE_SUITE_SILENT", os.devnull))
+    if finished and silent.read_text().strip("\n"):
+        silent.write_text(silent.read_text()[1:])
+        os.kill(os.getpid(), signal.SIGSEGV)
+    print("conformance: 1 ranks, seed " + option("--seed", "99"), flush=True)
     chosen = {name: act for name, act in tests.items() if re.search(option("--filter"), name) and name not in finished}
     if not chosen:
         return 2

@@ -91,7 +91,7 @@ def test_a_job_that_keeps_dying_is_given_up() -> None:
 
 def test_a_library_that_does_not_start_is_given_up_at_once() -> None:
     made = run("A.a=ok A.b=refuse A.c=ok")
-    assert outcomes(made) == {"A.a": PASSED, "(job 1)": FAILED, "(job 2)": FAILED, "(rest)": FAILED}
+    assert [case.name for case in made.cases] == ["A.a", "(job 1)", "(job 2)", "(job 3)", "(rest)"]
     assert "ARMCI_Init returned 15" in made.cases[1].detail
 
 
@@ -100,6 +100,16 @@ def test_many_deaths_among_more_verdicts_are_borne() -> None:
     made = run(" ".join(f"A.a{i:02}=ok A.b{i:02}=die" for i in range(number)))
     assert len(made.cases) == 2 * number
     assert [case.name for case in made.cases if case.outcome == FAILED] == [f"A.b{i:02}" for i in range(number)]
+
+
+def test_a_launch_that_dies_without_a_word_is_told_and_repeated(tmp_path: Path) -> None:
+    silent = tmp_path / "silent"
+    silent.write_text("x")
+    made = run("A.a=die A.b=ok", FAKE_SUITE_SILENT=str(silent))
+    assert outcomes(made) == {"A.a": FAILED, "(job 2)": FAILED, "A.b": PASSED}
+    silent.write_text("x" * 100)
+    made = run("A.a=die A.b=ok", FAKE_SUITE_SILENT=str(silent))
+    assert outcomes(made) == {"A.a": FAILED, "(job 2)": FAILED, "(job 3)": FAILED, "(job 4)": FAILED, "(rest)": FAILED}
 
 
 def test_a_run_is_cut_off_at_its_time_limit() -> None:

@@ -66,6 +66,10 @@ def test_an_entry_never_seen_fails_a_complete_run_only() -> None:
     assert outcomes(run(Case("A.b", PASSED)), ENTRY, complete=False) == {"A.b": PASSED}
 
 
+def test_a_run_that_was_given_up_has_not_seen_everything() -> None:
+    assert outcomes(run(Case("(rest)", FAILED)), ENTRY) == {"(rest)": FAILED}
+
+
 @pytest.mark.parametrize("condition", [{"implementation": "other"}, {"mpi": ("mpich",)}, {"np": (2, 3)},
                                        {"quick": True}])
 def test_an_entry_holds_under_its_condition_only(condition: dict[str, object]) -> None:

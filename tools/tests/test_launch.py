@@ -50,6 +50,15 @@ def test_impossible_launches_are_errors(bad: Launch) -> None:
         bad.command_line()
 
 
+def test_a_fatal_error_below_mpich_ends_the_job_unless_the_user_wants_otherwise(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = script(tmp_path, "p", "echo errors: $UCX_HANDLE_ERRORS")
+    monkeypatch.delenv("UCX_HANDLE_ERRORS", raising=False)
+    assert "errors: bt" in launch.start(Launch((str(program),), 1, "mpich"), timeout_s=60).output
+    monkeypatch.setenv("UCX_HANDLE_ERRORS", "freeze")
+    assert "errors: freeze" in launch.start(Launch((str(program),), 1, "mpich"), timeout_s=60).output
+
+
 def test_shared_memory_files_of_a_job_go_with_it(tmp_path: Path) -> None:
     # As a job leaves them that aborts. The folder of a tool that has died (no process has so high an id) goes as well.
     stale = launch.SHARED_MEMORY / f"armci-tool-{2 ** 22 + 1}-test"
