@@ -1,7 +1,6 @@
 """Runs the conformance suite: a launch per process count, a new launch after a test that killed or hung the job.
 
-The suite prints a line when a test begins and one with its verdict (see conformance/README.md); `SuiteLog` follows
-them, so that after a death the test that was running is known and the others can run in a new launch.
+After a death the log tells which test was running; the others run in a new launch.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import math
 import re
 import tempfile
-from collections import deque
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Callable, Iterable, Mapping, Optional
@@ -17,7 +15,8 @@ from typing import Callable, Iterable, Mapping, Optional
 from armci_tool import bazel, launch, process, verdict
 from armci_tool.errors import ToolError
 from armci_tool.placement import Placement
-from armci_tool.results import FAILED, PASSED, SKIPPED, Case
+from armci_tool.results import FAILED, Case
+from armci_tool.suite_log import SuiteLog
 
 # A library is beyond testing once its tests have killed the job so many times, and more often than they have not. The
 # rest is reported as not run.
@@ -29,15 +28,6 @@ SILENT_DEADLINES = 10
 DEFAULT_DEADLINE_S = 30.0
 # The case that stands for what was not run any more.
 REST = "(rest)"
-DEATH_LINES = 80
-
-_BEGIN = re.compile(r"^RUN   (\S+)$")
-_FACT = re.compile(r"^INFO  (\S+)  (.+?) = (.*)$")
-_VERDICT = re.compile(r"^(PASS|FAIL|SKIP)  (\S+)  \[[^\]]*\]  (\d+(?:\.\d+)?) s(?:  (.*))?$")
-_END = re.compile(r"^\d+ passed, \d+ failed, \d+ skipped \(np ")
-_INIT_FAILURE = re.compile(r"conformance: rank \d+: ARMCI_Init returned ")
-_SEED = re.compile(r"\bseed (\d+)$")
-_OUTCOMES = {"PASS": PASSED, "FAIL": FAILED, "SKIP": SKIPPED}
 # Status of the suite when there is no test to run.
 _NOTHING_TO_RUN = 2
 
@@ -54,6 +44,8 @@ class Selection:
     time_limit_s: Optional[float] = None
     # Where programs that show a failure go; None: into the output.
     programs: Optional[Path] = None
+    # What to ask of MPI_Init_thread; empty: what the suite asks for by itself.
+    thread_level: str = ""
 
     def arguments(self) -> list[str]:
         """Options of the suite."""
@@ -64,82 +56,11 @@ class Selection:
             line += ["--seed", str(self.seed)]
         if self.quick:
             line += ["--quick"]
+        if self.thread_level:
+            line += ["--thread-level", self.thread_level]
         if self.programs:
             line += ["--artifacts", str(self.programs.absolute())]
         return line
-
-
-@dataclass
-class SuiteLog:
-    """What the suite's lines say so far."""
-
-    on_test: Callable[[str], None] = lambda name: None
-    running: str = ""
-    complete: bool = False
-    seed: str = ""
-    cases: dict[str, Case] = field(default_factory=dict)
-    # Lines since the last test began or got its verdict; after a failure they tell what was expected.
-    lines: list[str] = field(default_factory=list)
-    # The last lines of all. The launcher forwards stdout and stderr apart: what a dying rank says may come in before
-    # the line that its test began.
-    recent: deque[str] = field(default_factory=lambda: deque(maxlen=DEATH_LINES))
-    # Abort text since the last test began; and what came while none was running.
-    aborts: list[str] = field(default_factory=list)
-    stray_aborts: list[str] = field(default_factory=list)
-    said_fail: bool = False
-    init_failed: bool = False
-    _failed: Optional[Case] = None
-    # Of the test whose verdict is to come.
-    _facts: list[tuple[str, str]] = field(default_factory=list)
-
-    def feed(self, line: str) -> None:
-        """Takes the next line of output."""
-        if begin := _BEGIN.match(line):
-            self._close_failure()
-            self._facts = []
-            self.running = begin.group(1)
-            self.on_test(self.running)
-        elif fact := _FACT.match(line):
-            self._facts.append((fact.group(2), fact.group(3)))
-        elif said := _VERDICT.match(line):
-            self._close_failure()
-            self._judge(said.group(1), said.group(2), float(said.group(3)), said.group(4) or "")
-        elif _END.match(line):
-            self._close_failure()
-            self.complete = True
-        else:
-            self.lines.append(line)
-            self.recent.append(line)
-            if verdict.is_abort_text(line):
-                (self.aborts if self.running else self.stray_aborts).append(line)
-            self.init_failed = self.init_failed or bool(_INIT_FAILURE.search(line))
-            if not self.seed and (seed := _SEED.search(line)):
-                self.seed = seed.group(1)
-
-    def close(self) -> None:
-        """No more lines will come."""
-        self._close_failure(keep_lines=True)
-
-    def _judge(self, word: str, name: str, seconds: float, text: str) -> None:
-        case = Case(name, _OUTCOMES[word], seconds, text, tuple(self._facts))
-        self._facts = []
-        if self.aborts and case.outcome != FAILED:
-            case = replace(case, outcome=FAILED, detail="\n".join(["abort text in a test that claims to have "
-                                                                   f"{case.outcome}:", *self.aborts]))
-            word = ""
-        self.aborts = []
-        self.cases[name] = case
-        self.running = ""
-        if word == "FAIL":
-            self._failed = case
-            self.said_fail = True
-
-    def _close_failure(self, keep_lines: bool = False) -> None:
-        if self._failed is not None:
-            self.cases[self._failed.name] = replace(self._failed, detail="\n".join(self.lines))
-            self._failed = None
-        if not keep_lines:
-            self.lines = []
 
 
 @dataclass(frozen=True)
@@ -153,12 +74,12 @@ class SuiteRun:
     seconds: float
     seed: str = ""
     quick: bool = False
-    # What else sets it apart, such as `2 nodes` or `nodes of 2, simulated`.
-    label: str = ""
-    # The options of tools/armci that the label stands for.
-    options: str = ""
+    placement: Placement = Placement()
+    thread_level: str = ""
     # The options that name the library; empty: those for an implementation of this repository.
     library_words: str = ""
+    # Settings of the library in the environment, such as `ARMCI_CHECK=1`.
+    settings: tuple[str, ...] = ()
     # Of how many runs with other seeds it is made up, and the tests that passed in some and failed in others.
     repeats: int = 1
     flaky: tuple[str, ...] = ()
@@ -169,6 +90,12 @@ class SuiteRun:
         return self.configuration.mpi
 
     @property
+    def label(self) -> str:
+        """What else sets it apart, such as `2 nodes` or `nodes of 2, simulated`."""
+        level = f"threads: {self.thread_level}" if self.thread_level else ""
+        return ", ".join(part for part in (self.placement.label, level, *self.settings) if part)
+
+    @property
     def name(self) -> str:
         """Title of the run."""
         return f"{self.implementation}, {self.mpi}, np={self.processes}" + (f", {self.label}" if self.label else "")
@@ -176,10 +103,11 @@ class SuiteRun:
     def rerun(self, filter_text: str = "") -> str:
         """The command that repeats it."""
         library = self.library_words or f"--impl {self.implementation}"
-        line = f"tools/armci conformance {library} -n {self.processes} --mpi {self.mpi}"
+        line = " ".join([*self.settings, f"tools/armci conformance {library} -n {self.processes} --mpi {self.mpi}",
+                         *self.placement.arguments()])
+        line += f" --thread-level {self.thread_level}" if self.thread_level else ""
         if self.configuration.mode != bazel.DEFAULT_MODE:
             line += f" --config {self.configuration.mode}"
-        line += f" {self.options}" if self.options else ""
         line += " --quick" if self.quick else ""
         if filter_text:
             line += f" --filter '{filter_text}'"
@@ -215,7 +143,7 @@ def run_suite(binary: Path, implementation: str, configuration: bazel.Configurat
         while run.once(Path(scratch) / "finished"):
             pass
     return SuiteRun(implementation, configuration, processes, tuple(run.finished.values()), run.seconds, run.seed,
-                    selection.quick, placement.label, " ".join(placement.arguments()))
+                    selection.quick, placement, selection.thread_level)
 
 
 @dataclass

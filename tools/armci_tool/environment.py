@@ -19,8 +19,10 @@ _UNKNOWN = "unknown"
 
 def describe(mpis: Iterable[str]) -> dict[str, str]:
     """Title and value of each fact, in the order to be shown; of the MPI libraries those named."""
-    facts = {"date": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"), "commit": _commit()}
+    facts = {"date": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"), "commit": commit()}
     facts |= {f"MPI: {name}": _mpi_version(name) for name in dict.fromkeys(mpis)}
+    if settings := launch.user_settings():
+        facts["settings"] = " ".join(settings)
     facts |= {
         "compiler": _first_line([os.environ.get("CC", "gcc"), "--version"]),
         "system": _release_name(),
@@ -32,8 +34,8 @@ def describe(mpis: Iterable[str]) -> dict[str, str]:
     return facts
 
 
-def _commit() -> str:
-    """Empty history, or none at all (sources from an archive), is nothing to stop for."""
+def commit() -> str:
+    """Of the sources. Empty history, or none at all (sources from an archive), is nothing to stop for."""
     commit = _first_line(["git", "-C", str(ROOT), "rev-parse", "--verify", "--quiet", "HEAD"])
     if not re.fullmatch(r"[0-9a-f]{40,}", commit):
         return "none"

@@ -6,33 +6,39 @@ conformance/known_failures.toml holds entries such as
     implementation = "mpi-rma"          # or the --name of a foreign library
     clause = "RMW-2"
     tests = ["RMW.RMW2_histories"]      # whole names
-    reason = "ticket, or whose fault it is"
+    ticket = "mpi-rma-7"                # of the library's tracker; a name of our own while it is not reported there
+    reason = "what the library does wrong"
     evidence = "what the test sees, in a line"
     mpi = ["mpich"]                     # conditions; each may be left out
-    np = [2, 4]
+    np_min = 2                          # fewest and most processes
+    np_max = 4
+    place = ["machine", "nodes", "simulated"]
+    config = ["asan"]
     quick = false
     sometimes = true                    # fails now and then: passing is no surprise
 
-A listed failure does not fail the run. A listed test that passes does, and so does, when everything was run, one that
-was not seen: the file never says more than is true.
+A listed failure does not fail the run. A listed test that passes does, and so does one that the suite does not have: the
+file never says more than is true.
 """
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Mapping, Optional, Sequence
+from typing import Any, Container, Mapping, Optional, Sequence
 
-from armci_tool.conformance import REST, SuiteRun
+from armci_tool.conformance import SuiteRun
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
 from armci_tool.results import FAILED, KNOWN, PASSED, Case
 
 KNOWN_FAILURES_FILE = ROOT / "conformance" / "known_failures.toml"
 
-_TEXTS = ("implementation", "clause", "reason", "evidence")
-_LISTS: Mapping[str, type] = {"tests": str, "mpi": str, "np": int}
+_TEXTS = ("implementation", "clause", "ticket", "reason", "evidence")
+_LISTS = ("tests", "mpi", "place", "config")
+_NUMBERS = ("np_min", "np_max")
 _FLAGS = ("quick", "sometimes")
 
 
@@ -43,10 +49,14 @@ class KnownFailure:
     implementation: str
     clause: str
     tests: tuple[str, ...]
+    ticket: str
     reason: str
     evidence: str
     mpi: tuple[str, ...] = ()
-    np: tuple[int, ...] = ()
+    np_min: int = 1
+    np_max: int = sys.maxsize
+    place: tuple[str, ...] = ()
+    config: tuple[str, ...] = ()
     quick: Optional[bool] = None
     sometimes: bool = False
 
@@ -54,12 +64,14 @@ class KnownFailure:
         """Whether it speaks of such a run."""
         return (self.implementation == run.implementation
                 and (not self.mpi or run.mpi in self.mpi)
-                and (not self.np or run.processes in self.np)
+                and self.np_min <= run.processes <= self.np_max
+                and (not self.place or run.placement.kind in self.place)
+                and (not self.config or run.configuration.mode in self.config)
                 and (self.quick is None or self.quick == run.quick))
 
     def text(self) -> str:
         """One line for a report."""
-        return f"known failure of {self.clause}: {self.reason} ({self.evidence})"
+        return f"known failure {self.ticket} of {self.clause}: {self.reason} ({self.evidence})"
 
 
 def read(path: Path = KNOWN_FAILURES_FILE) -> list[KnownFailure]:
@@ -72,7 +84,13 @@ def read(path: Path = KNOWN_FAILURES_FILE) -> list[KnownFailure]:
     if stray:
         raise ToolError("cannot read the known failures", where=f"{path}: {', '.join(sorted(stray))}",
                         next_step="write entries under [[known]]")
-    return [_entry(number, table, path) for number, table in enumerate(data.get("known", []), 1)]
+    entries = [_entry(number, table, path) for number, table in enumerate(data.get("known", []), 1)]
+    twice = {entry.ticket for number, entry in enumerate(entries)
+             if any(entry.ticket == other.ticket and entry.clause != other.clause for other in entries[:number])}
+    if twice:
+        raise ToolError("cannot read the known failures", where=f"{path}: {', '.join(sorted(twice))} of two clauses",
+                        next_step="give each matter a ticket of its own")
+    return entries
 
 
 def _entry(number: int, table: Mapping[str, Any], path: Path) -> KnownFailure:
@@ -81,7 +99,9 @@ def _entry(number: int, table: Mapping[str, Any], path: Path) -> KnownFailure:
         if key in _TEXTS:
             fits = isinstance(value, str)
         elif key in _LISTS:
-            fits = isinstance(value, list) and all(type(each) is _LISTS[key] for each in value)
+            fits = isinstance(value, list) and all(isinstance(each, str) for each in value)
+        elif key in _NUMBERS:
+            fits = type(value) is int
         else:
             fits = key in _FLAGS and isinstance(value, bool)
         if not fits:
@@ -91,18 +111,16 @@ def _entry(number: int, table: Mapping[str, Any], path: Path) -> KnownFailure:
     return KnownFailure(**{key: tuple(value) if isinstance(value, list) else value for key, value in table.items()})
 
 
-def apply(run: SuiteRun, *, complete: bool, entries: Optional[Sequence[KnownFailure]] = None) -> SuiteRun:
-    """The run with what is known taken into account. `complete`: nothing was filtered out."""
+def apply(run: SuiteRun, tests: Container[str], entries: Optional[Sequence[KnownFailure]] = None) -> SuiteRun:
+    """The run with what is known taken into account; `tests` are those that the suite has."""
     known: dict[str, KnownFailure] = {}
     for entry in read() if entries is None else entries:
         if entry.applies(run):
             # Of two entries for a test, the one that lets it pass decides whether it may.
             known.update({name: entry for name in entry.tests if name not in known or entry.sometimes})
     judged = [_judge(case, known.get(case.name)) for case in run.cases]
-    if complete and all(case.name != REST for case in judged):
-        unseen = sorted(set(known) - {case.name for case in judged})
-        judged += [Case(name, FAILED, detail=f"listed as a {known[name].text()}, but there is no such test")
-                   for name in unseen]
+    judged += [Case(name, FAILED, detail=f"listed as a {known[name].text()}, but there is no such test")
+               for name in sorted(known) if name not in tests]
     return replace(run, cases=tuple(judged))
 
 

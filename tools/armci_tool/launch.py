@@ -17,7 +17,7 @@ from typing import Iterator, Mapping, Optional, Sequence
 
 from armci_tool import leftovers, nodes, process
 from armci_tool.errors import ToolError
-from armci_tool.placement import Placement
+from armci_tool.placement import SIMULATED_SIZE_VARIABLE, Placement
 
 # Forwarded to the ranks besides what a launch sets itself.
 FORWARDED_PREFIXES = ("ARMCI_", "ASAN_", "UBSAN_", "TSAN_", "LSAN_", "GTEST_")
@@ -129,6 +129,12 @@ def mpi_library(name: str) -> MpiLibrary:
     if name not in MPI_LIBRARIES:
         raise ToolError(f"there is no MPI library {name!r}", next_step="use one of: " + ", ".join(MPI_LIBRARIES))
     return MPI_LIBRARIES[name]
+
+
+def user_settings() -> tuple[str, ...]:
+    """The settings of ARMCI in our environment, which the ranks get; where the ranks are is told apart (see placement)."""
+    return tuple(f"{name}={value}" for name, value in sorted(os.environ.items())
+                 if name.startswith("ARMCI_") and name != SIMULATED_SIZE_VARIABLE)
 
 
 def start(launch: Launch, *, timeout_s: Optional[float] = None, silence_s: Optional[float] = None,

@@ -95,6 +95,9 @@ class Mutation:
 
     mutants: tuple[Mutant, ...]
     score: float
+    # The sources, and the filter if not all mutants were run.
+    commit: str = ""
+    part: str = ""
 
     @property
     def killed(self) -> int:
@@ -105,6 +108,12 @@ class Mutation:
     def perfect(self) -> bool:
         """All of them."""
         return self.killed == len(self.mutants)
+
+    @property
+    def text(self) -> str:
+        """The score in words."""
+        of_part = f" (only those of {self.part!r} were run)" if self.part else ""
+        return f"{self.killed} of {len(self.mutants)} killed, score {self.score:.0%}{of_part}; commit {self.commit}"
 
 
 @dataclass(frozen=True)
@@ -208,7 +217,8 @@ def read_mutation(folder: Path) -> Optional[Mutation]:
         return None
     try:
         data = json.loads(path.read_text())
-        return Mutation(tuple(_mutant(entry) for entry in data["mutants"]), float(data["score"]))
+        return Mutation(tuple(_mutant(entry) for entry in data["mutants"]), float(data["score"]),
+                        str(data["commit"]), str(data["part"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ToolError("cannot read the result of the mutation run", where=f"{path}: {error!r}",
                         next_step="run it again, or delete the file") from error

@@ -50,7 +50,7 @@ def as_json(matrix: Matrix) -> dict[str, Any]:
         "litmus": [{"test": entry.test, "class": entry.outcome_class, "outcome": entry.text,
                     "counts": list(entry.counts)} for entry in matrix.outcomes],
         "mutation": None if matrix.mutation is None else {
-            "score": matrix.mutation.score,
+            "score": matrix.mutation.score, "commit": matrix.mutation.commit, "part": matrix.mutation.part,
             "mutants": [{"name": mutant.name, "clause": mutant.clause, "description": mutant.description,
                          "state": mutant.state, "killed_by": list(mutant.killed_by)}
                         for mutant in matrix.mutation.mutants],

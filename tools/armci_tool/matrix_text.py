@@ -94,8 +94,7 @@ def _mutants(matrix: Matrix) -> str:
         return ""
     rows = [[mutant.name, mutant.clause, mutant.state, ", ".join(mutant.killed_by) or "-"]
             for mutant in matrix.mutation.mutants]
-    score = f"{matrix.mutation.killed} of {len(rows)} killed, score {matrix.mutation.score:.0%}"
-    return score + "\n\n" + console.table(["mutant", "clause", "state", "killed by"], rows)
+    return matrix.mutation.text + "\n\n" + console.table(["mutant", "clause", "state", "killed by"], rows)
 
 
 def _traceability(matrix: Matrix) -> str:

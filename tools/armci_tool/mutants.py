@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable, Iterable, Mapping, Optional, Sequence
 
-from armci_tool import bazel, conformance, console, launch, process, results, traceability
-from armci_tool.conformance import DEFAULT_DEADLINE_S, Selection, SuiteLog
+from armci_tool import bazel, conformance, console, environment, launch, process, results, traceability
+from armci_tool.conformance import DEFAULT_DEADLINE_S, Selection
 from armci_tool.errors import ToolError
 from armci_tool.results import FAILED, PASSED, Case, Step
+from armci_tool.suite_log import SuiteLog
 
 LABEL = "//conformance/mutants:suite_mutants"
 IMPLEMENTATION = "mutants"
@@ -233,20 +234,23 @@ def render(outcomes: Sequence[Outcome], controls: Sequence[Case]) -> str:
     return "\n".join([*lines, *(f"  failed: {name}" for name in failed)])
 
 
-def write_report(folder: Path, outcomes: Sequence[Outcome], controls: Sequence[Case]) -> list[Path]:
-    """mutants.txt, .json and .xml (JUnit) in `folder`."""
+def write_report(folder: Path, outcomes: Sequence[Outcome], controls: Sequence[Case], *,
+                 part: str = "") -> list[Path]:
+    """mutants.txt, .json and .xml (JUnit) in `folder`; `part` is the filter when not all mutants were run."""
     folder.mkdir(parents=True, exist_ok=True)
     text, data, junit = (folder / f"mutants.{suffix}" for suffix in ("txt", "json", "xml"))
     text.write_text(render(outcomes, controls) + "\n")
-    data.write_text(json.dumps(as_json(outcomes, controls), indent=1) + "\n")
+    data.write_text(json.dumps(as_json(outcomes, controls, part), indent=1) + "\n")
     seconds = sum(outcome.seconds for outcome in outcomes)
     results.write_junit(junit, [Step("mutants", cases(outcomes, controls), seconds, "tools/armci mutants")])
     return [text, data, junit]
 
 
-def as_json(outcomes: Sequence[Outcome], controls: Sequence[Case]) -> dict[str, object]:
+def as_json(outcomes: Sequence[Outcome], controls: Sequence[Case], part: str = "") -> dict[str, object]:
     """For the report of the suite. Legal libraries are listed apart: they are not part of the score."""
     return {
+        "commit": environment.commit(),
+        "part": part,
         "mutants": [_entry(outcome) for outcome in outcomes if not outcome.mutant.legal],
         "legal": [_entry(outcome) for outcome in outcomes if outcome.mutant.legal],
         "control": [{"name": case.name, "outcome": case.outcome, "detail": case.detail} for case in controls],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import dataclass
 
 from armci_tool.errors import ToolError
@@ -23,6 +24,13 @@ class Placement:
         if self.nodes:
             return f"{self.nodes} nodes" if self.nodes > 1 else "1 node"
         return f"nodes of {self.simulated_node_size}, simulated" if self.simulated_node_size else ""
+
+    @property
+    def kind(self) -> str:
+        """`machine`, `nodes` or `simulated`."""
+        if self.nodes:
+            return "nodes"
+        return "simulated" if self.simulated_node_size else "machine"
 
     def arguments(self) -> list[str]:
         """The options of tools/armci that say the same."""
@@ -54,8 +62,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def from_options(options: argparse.Namespace) -> Placement:
-    """From the options of add_arguments."""
-    return Placement(options.nodes, options.simulate_node_size)
+    """From the options of add_arguments. What the environment says the library is told as well, so it counts as said."""
+    given = os.environ.get(SIMULATED_SIZE_VARIABLE, "")
+    if not given or options.simulate_node_size:
+        return Placement(options.nodes, options.simulate_node_size)
+    if options.nodes:
+        raise ToolError(f"--nodes {options.nodes} and {SIMULATED_SIZE_VARIABLE}={given} contradict each other",
+                        next_step=f"unset {SIMULATED_SIZE_VARIABLE}")
+    try:
+        return Placement(simulated_node_size=_positive(given))
+    except argparse.ArgumentTypeError as error:
+        raise ToolError(f"{SIMULATED_SIZE_VARIABLE}: {error}", next_step="unset it, or give it a number") from error
 
 
 def _positive(text: str) -> int:

@@ -36,6 +36,7 @@ class Implementation:
 
     name: str
     test_only: bool = False
+    spans_nodes: bool = False
 
 
 def implementation_table(variants: Path = VARIANTS_FILE) -> list[Implementation]:
@@ -54,13 +55,21 @@ def implementation_table(variants: Path = VARIANTS_FILE) -> list[Implementation]
 
 def _row(key: Optional[ast.expr], value: ast.expr) -> Implementation:
     fields = {keyword.arg: keyword.value for keyword in getattr(value, "keywords", [])}
-    test_only = fields.get("test_only")
-    return Implementation(str(getattr(key, "value", "")), bool(getattr(test_only, "value", False)))
+
+    def flag(name: str) -> bool:
+        return bool(getattr(fields.get(name), "value", False))
+
+    return Implementation(str(getattr(key, "value", "")), flag("test_only"), flag("spans_nodes"))
 
 
 def implementations() -> list[str]:
     """Names of the implementations for users."""
     return [row.name for row in implementation_table() if not row.test_only]
+
+
+def spans_nodes() -> bool:
+    """Whether any of them can leave the node."""
+    return any(row.spans_nodes for row in implementation_table() if not row.test_only)
 
 
 def require_implementation(name: str) -> None:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Callable, Mapping, Sequence
 
-from armci_tool import (bazel, checks, conformance, examples, install, known_failures, launch, leftovers, libraries,
+from armci_tool import (bazel, campaign, checks, conformance, examples, install, launch, leftovers, libraries,
                         mutants, packages, process, programs, repository, results, traceability)
 from armci_tool.errors import ToolError
 from armci_tool.placement import Placement
@@ -22,6 +22,7 @@ PYTHON = "/usr/bin/python3"
 PROCESS_COUNTS = (1, 2, 3, 4)
 TELLING_PROCESS_COUNTS = (2, 4)  # the smallest job with two parties, and the largest
 TEST_ONLY_PROCESSES = 4
+THREADLESS_PROCESSES = 2
 SIMULATED_NODES = Placement(simulated_node_size=2)
 
 # What the suite is shown on: tools/packages.txt installs it. Chapters without the calls that end its jobs, each of which
@@ -70,6 +71,8 @@ def _build_steps(plan: Plan) -> list[PlannedStep]:
             # In full with the two most telling numbers of processes.
             telling = processes in TELLING_PROCESS_COUNTS
             steps.append(_conformance_step(name, opt, processes, plan.quick or not telling, quick=telling))
+        # Where threads are promised not to be there, the way through the library is another.
+        steps.append(_conformance_step(name, opt, THREADLESS_PROCESSES, True, thread_level="single"))
         steps += [_examples_step(name, opt, quick=True), _plain_link_step(name, opt, quick=True)]
         steps.append(_faults_step(name, opt))
     steps.append(PlannedStep(f"mutants ({opt.name})", partial(_mutants, opt), "tools/armci mutants --quick"))
@@ -118,13 +121,14 @@ def _unit_step(configuration: bazel.Configuration, environment: Mapping[str, str
 
 def _conformance_step(name: str, configuration: bazel.Configuration, processes: int, short: bool,
                       environment: Mapping[str, str] = {}, quick: bool = False,
-                      placement: Placement = Placement()) -> PlannedStep:
-    flags = [*_config_flags(configuration), *placement.arguments()]
-    rerun = f"tools/armci conformance --impl {name} -n {processes} {' '.join(flags)}"
-    where = f", {placement.label}" if placement.label else ""
-    return PlannedStep(f"conformance {name}, np={processes}{where} ({configuration.name})",
-                       partial(_conformance, name, configuration, processes, short, environment, placement),
-                       rerun + (" --quick" if short else ""), quick)
+                      placement: Placement = Placement(), thread_level: str = "") -> PlannedStep:
+    selection = conformance.Selection(quick=short, thread_level=thread_level)
+    planned = conformance.SuiteRun(name, configuration, processes, (), 0.0, quick=short, placement=placement,
+                                   thread_level=thread_level)
+    label = f", {planned.label}" if planned.label else ""
+    return PlannedStep(f"conformance {name}, np={processes}{label} ({configuration.name})",
+                       partial(_conformance, name, configuration, processes, selection, environment, placement),
+                       planned.rerun(), quick)
 
 
 def _foreign_step(configuration: bazel.Configuration) -> PlannedStep:
@@ -226,17 +230,17 @@ def _traceability(note: Note) -> Sequence[Case]:
     names = repository.implementations()
     binary = bazel.built(conformance.suite_label(names[0]), bazel.Configuration(), on_progress=note)
     clauses = traceability.read_clauses()
-    problems = traceability.check(clauses, traceability.parse_test_list(conformance.list_tests(binary)), names)
+    problems = traceability.check(clauses, traceability.parse_test_list(conformance.list_tests(binary)),
+                                  spans_nodes=repository.spans_nodes())
     return [Case("every clause has a test and every test a clause", FAILED if problems else PASSED,
                  detail="\n".join(problems))]
 
 
-def _conformance(name: str, configuration: bazel.Configuration, processes: int, short: bool,
+def _conformance(name: str, configuration: bazel.Configuration, processes: int, selection: conformance.Selection,
                  environment: Mapping[str, str], placement: Placement, note: Note) -> Sequence[Case]:
     binary = bazel.built(conformance.suite_label(name), configuration, on_progress=note)
-    run = conformance.run_suite(binary, name, configuration, processes, conformance.Selection(quick=short),
-                                environment=environment, placement=placement, on_test=note)
-    return run.cases
+    return campaign.run(libraries.OwnLibrary(name), binary, configuration, processes, selection, environment=environment,
+                        placement=placement, on_test=note).cases
 
 
 def _mutants(configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
@@ -248,8 +252,7 @@ def _foreign(configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
     used = FOREIGN_LIBRARY.configuration(configuration)
     binary = bazel.built(FOREIGN_LIBRARY.suite, used, on_progress=note)
     selection = conformance.Selection(FOREIGN_FILTER, deadline_s=FOREIGN_LIBRARY.deadline_s(FOREIGN_PROCESSES), quick=True)
-    run = conformance.run_suite(binary, FOREIGN_LIBRARY.name, used, FOREIGN_PROCESSES, selection, on_test=note)
-    return known_failures.apply(run, complete=False).cases
+    return campaign.run(FOREIGN_LIBRARY, binary, used, FOREIGN_PROCESSES, selection, on_test=note).cases
 
 
 def _examples(name: str, configuration: bazel.Configuration, note: Note) -> Sequence[Case]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterable, Mapping, Sequence
+from typing import Mapping, Sequence
 
 from armci_tool.errors import ToolError
 from armci_tool.repository import SEMANTICS_FILE
@@ -17,9 +17,6 @@ from armci_tool.repository import SEMANTICS_FILE
 _CLAUSE = re.compile(r"^- \*\*([A-Z]+-[0-9]+)\*\*(.*)")
 _NEEDS = re.compile(r"\[needs: ([a-z, ]+)\]")
 _TEST = re.compile(r"^(\S+)((?:\s+[A-Z]+-[0-9]+)*)\s*$")
-
-# What `[needs: nodes]` asks for: an implementation that can leave the node.
-SINGLE_NODE_IMPLEMENTATIONS = frozenset({"shmem"})
 
 
 @dataclass(frozen=True)
@@ -90,11 +87,11 @@ def parse_test_list(text: str) -> dict[str, list[str]]:
     return tests
 
 
-def check(clauses: Sequence[Clause], tests: Mapping[str, Sequence[str]], implementations: Iterable[str]) -> list[str]:
-    """Sentences about what is wrong; empty when every clause and every test has its counterpart."""
+def check(clauses: Sequence[Clause], tests: Mapping[str, Sequence[str]], *, spans_nodes: bool) -> list[str]:
+    """Sentences about what is wrong; empty when every clause and every test has its counterpart. `spans_nodes`: there is
+    an implementation on which the clauses between nodes can be tested."""
     known = {clause.identifier for clause in clauses}
     tested = {identifier for named in tests.values() for identifier in named}
-    spans_nodes = bool(set(implementations) - SINGLE_NODE_IMPLEMENTATIONS)
     problems = []
     for clause in clauses:
         exempt = "nodes" in clause.needs and not spans_nodes

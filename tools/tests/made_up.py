@@ -7,6 +7,7 @@ from dataclasses import replace
 from armci_tool import bazel, matrix
 from armci_tool.conformance import SuiteRun
 from armci_tool.matrix import Matrix, Mutant, Mutation
+from armci_tool.placement import Placement
 from armci_tool.results import FAILED, KNOWN, PASSED, SKIPPED, Case
 from armci_tool.traceability import Clause
 
@@ -25,9 +26,10 @@ ENVIRONMENT = {"date": "2000-01-01 00:00 UTC", "commit": "0123456789ab", "MPI: o
                "CPU": "Fast <8> & co"}
 
 
-def run(*cases: Case, mpi: str = "openmpi", processes: int = 2, label: str = "", seed: str = "7") -> SuiteRun:
+def run(*cases: Case, mpi: str = "openmpi", processes: int = 2, placement: Placement = Placement(),
+        seed: str = "7") -> SuiteRun:
     """One column."""
-    return SuiteRun("fake", bazel.Configuration(mpi), processes, cases, 1.5, seed, label=label)
+    return SuiteRun("fake", bazel.Configuration(mpi), processes, cases, 1.5, seed, placement=placement)
 
 
 def outcomes(**counts: int) -> tuple[tuple[str, str], ...]:
@@ -50,7 +52,7 @@ def made_up() -> Matrix:
         run(Case("A.both", KNOWN, 0.0, "ticket 12: <slow>"), Case("A.one", FAILED, 0.0, FAILURE), skipped,
             Case("L.litmus", PASSED, 1.0, "", outcomes(acceptable=100)), mpi="mpich", processes=4),
         run(Case("A.both", KNOWN, 0.0, "ticket 12"), Case("A.one", SKIPPED, 0.0, "needs <nodes>"), skipped,
-            label="nodes of 2, simulated", seed=""),
+            placement=Placement(simulated_node_size=2), seed=""),
     ]
     runs[1] = replace(runs[1], repeats=4, flaky=("A.both",))
     return matrix.build(runs, CLAUSES, TESTS, ENVIRONMENT, mutation())

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import re
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from armci_tool import bazel, conformance, flakes, launch, matrix, matrix_text, process, verdict
+from armci_tool import (bazel, cli, conformance, flakes, launch, matrix, matrix_text, placement, process, verdict)
+from armci_tool.errors import ToolError
 from armci_tool.conformance import Selection, SuiteRun
 from armci_tool.placement import Placement
 from armci_tool.results import FAILED, PASSED, SKIPPED, Case
+from armci_tool.suite_log import SuiteLog
 from armci_tool.traceability import Clause
 
 FAKE = Path(__file__).with_name("fake_suite.py")
@@ -51,7 +54,7 @@ def test_a_death_is_charged_to_the_running_test_and_the_others_still_run() -> No
 
 
 def test_words_that_overtake_the_line_of_their_test_are_kept() -> None:
-    log = conformance.SuiteLog()
+    log = SuiteLog()
     for line in ("RUN   A.a", "PASS  A.a  [FAKE-1]  0.1 s", "rank 1: division by zero", "RUN   A.b"):
         log.feed(line)
     assert log.running == "A.b"
@@ -65,7 +68,7 @@ def test_facts_belong_to_the_verdict_that_follows_them() -> None:
 
 
 def test_facts_of_a_test_that_died_are_not_the_next_ones() -> None:
-    log = conformance.SuiteLog()
+    log = SuiteLog()
     for line in ("RUN   A.a", "INFO  A.a  n = 1", "RUN   A.b", "PASS  A.b  [FAKE-1]  0.1 s"):
         log.feed(line)
     assert log.cases["A.b"].facts == ()
@@ -223,6 +226,28 @@ def test_a_quiet_end_with_the_status_of_a_failure_is_noticed() -> None:
 
 def test_a_filter_that_matches_nothing_is_a_failure() -> None:
     assert outcomes(run("A.a=ok", Selection("Nothing", deadline_s=0.3))) == {"(job 1)": FAILED}
+
+
+def test_simulated_nodes_are_labelled_also_when_the_environment_asks_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    options = cli.parser().parse_args(["conformance", "--impl", "shmem"])
+    monkeypatch.setenv("ARMCI_NODE_SIZE", "3")
+    assert placement.from_options(options) == Placement(simulated_node_size=3)
+    monkeypatch.setenv("ARMCI_NODE_SIZE", "three")
+    with pytest.raises(ToolError, match="three"):
+        placement.from_options(options)
+    options.nodes = 2
+    with pytest.raises(ToolError, match="contradict"):
+        placement.from_options(options)
+
+
+def test_settings_and_thread_level_stand_in_title_and_rerun(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARMCI_CHECK", "1")
+    monkeypatch.setenv("ARMCI_NODE_SIZE", "2")
+    assert launch.user_settings() == ("ARMCI_CHECK=1",)
+    made = replace(run("A.a=ok", Selection(thread_level="single")), settings=launch.user_settings())
+    assert made.name.endswith("threads: single, ARMCI_CHECK=1")
+    assert made.rerun().startswith("ARMCI_CHECK=1 tools/armci conformance")
+    assert "--thread-level single" in made.rerun()
 
 
 def test_the_rerun_line_names_the_seed_that_was_drawn() -> None:

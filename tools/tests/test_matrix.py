@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Optional
@@ -153,6 +154,11 @@ def test_mutation_result_is_read_as_it_is_written(tmp_path: Path) -> None:
     assert matrix.read_mutation(tmp_path) == mutation()
 
 
+def test_a_part_of_the_mutants_does_not_look_like_all() -> None:
+    assert "only those of 'fence' were run" in replace(mutation(), part="fence").text
+    assert "only" not in mutation().text
+
+
 @pytest.mark.parametrize("text", ["{", "[]", '{"mutants": [{"name": "x"}], "score": 1}',
                                   '{"mutants": [], "score": "x"}'])
 def test_broken_mutation_result_is_an_error(tmp_path: Path, text: str) -> None:
@@ -182,7 +188,7 @@ def test_rows_of_a_table_are_equally_wide(page: Page) -> None:
 
 def test_page_says_all_there_is(page: Page) -> None:
     wanted = ["expected <1> & saw \"2\" </pre><script>alert(1)</script>", "ticket 12: <slow>", "needs <nodes>",
-              "Fast <8> & co", "a < b & \"c\"", "ptr[p] <= 0", "a fence that < waits & returns", "score 50 %",
+              "Fast <8> & co", "a < b & \"c\"", "ptr[p] <= 0", "a fence that < waits & returns", "score 50%",
               "survived", "r1=10 r2=0 <acceptable>", "nodes of 2, simulated", "no test names it: it can only be seen with nodes"]
     for text in wanted:
         assert text in page.text, text

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from armci_tool import (bazel, conformance, environment, flakes, known_failures, launch, libraries, matrix, matrix_html,
+from armci_tool import (bazel, campaign, conformance, environment, flakes, launch, libraries, matrix, matrix_html,
                         matrix_report, matrix_text, mutants, nodes, placement, repository, traceability)
 from armci_tool.console import Progress, duration
 from armci_tool.errors import ToolError
@@ -17,6 +16,7 @@ from armci_tool.results import FAILED, KNOWN
 from armci_tool.verbs import add_configurations, add_verbose, configurations, make_parser, process_counts, words
 
 DETAIL_LINES = 40
+THREAD_LEVELS = ("single", "funneled", "serialized", "multiple")
 # Folder of the report for programs that show a failure.
 PROGRAMS = "programs"
 _EXAMPLES = "\n  ".join(("tools/armci conformance --impl all --mpi all -n 2,4 --report report",
@@ -38,6 +38,8 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     made.add_argument("--deadline", type=float, metavar="SECONDS",
                       help=f"time a test may take (default: {conformance.DEFAULT_DEADLINE_S:g}, for a foreign library "
                       f"{libraries.FOREIGN_DEADLINE_S:g})")
+    made.add_argument("--thread-level", default="", choices=THREAD_LEVELS,
+                      help="what the suite asks of MPI_Init_thread (default: multiple)")
     made.add_argument("--quick", action="store_true", help="fewer repetitions in each test")
     made.add_argument("--repeat", type=int, default=1, metavar="R",
                       help="run everything R times, with seeds S, S+1, ..., and report what is flaky")
@@ -95,7 +97,8 @@ def execute(options: argparse.Namespace) -> int:
             _write_flakes(options.report / "flakes.json", repeats)
         for path in matrix_report.write(options.report, made):
             print(f"wrote {path}")
-    return 1 if any(step.count(FAILED) for step in matrix.steps(runs)) or (mutation and not mutation.perfect) else 0
+    defects_missed = options.mutants and mutation is not None and not mutation.perfect
+    return 1 if defects_missed or any(step.count(FAILED) for step in matrix.steps(runs)) else 0
 
 
 def _require_folder(folder: Path) -> None:
@@ -147,15 +150,13 @@ def _build(chosen: list[libraries.Library], configured: list[bazel.Configuration
 def _selection(options: argparse.Namespace, library: libraries.Library, processes: int) -> conformance.Selection:
     return conformance.Selection(options.filter, options.seed, options.deadline or library.deadline_s(processes),
                                  options.quick, library.time_limit_s,
-                                 options.report / PROGRAMS if options.report else None)
+                                 options.report / PROGRAMS if options.report else None, options.thread_level)
 
 
 def _run(binary: Path, library: libraries.Library, chosen: bazel.Configuration, processes: int,
          where: placement.Placement, selection: conformance.Selection) -> conformance.SuiteRun:
     with Progress(f"{library.name}, {launch.mpi_library(chosen.mpi).name}, np={processes}") as progress:
-        made = conformance.run_suite(binary, library.name, chosen, processes, selection, placement=where,
-                                     on_test=progress.note)
-    made = known_failures.apply(replace(made, library_words=library.words()), complete=not selection.filter)
+        made = campaign.run(library, binary, chosen, processes, selection, placement=where, on_test=progress.note)
     counts = {outcome: sum(case.outcome == outcome for case in made.cases) for outcome in (FAILED, KNOWN)}
     print(f"{made.name}: {len(made.cases)} tests, {counts[FAILED]} failed, {counts[KNOWN]} known failures, "
           f"{duration(made.seconds)}")

@@ -41,6 +41,6 @@ def execute(options: argparse.Namespace) -> int:
         print(f"\nFAILED {case.name}")
         print("\n".join("    " + line for line in case.detail.splitlines()[:DETAIL_LINES]))
     if options.report:
-        for path in mutants.write_report(options.report, outcomes, controls):
+        for path in mutants.write_report(options.report, outcomes, controls, part=options.filter):
             print(f"wrote {path}")
     return 1 if failures else 0

@@ -1,0 +1,95 @@
+"""Follows the lines that the conformance suite prints (see conformance/README.md), so that after a death the test that was
+running is known."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from dataclasses import dataclass, field, replace
+from typing import Callable, Optional
+
+from armci_tool import verdict
+from armci_tool.results import FAILED, PASSED, SKIPPED, Case
+
+DEATH_LINES = 80
+
+_BEGIN = re.compile(r"^RUN   (\S+)$")
+_FACT = re.compile(r"^INFO  (\S+)  (.+?) = (.*)$")
+_VERDICT = re.compile(r"^(PASS|FAIL|SKIP)  (\S+)  \[[^\]]*\]  (\d+(?:\.\d+)?) s(?:  (.*))?$")
+_END = re.compile(r"^\d+ passed, \d+ failed, \d+ skipped \(np ")
+_INIT_FAILURE = re.compile(r"conformance: rank \d+: ARMCI_Init returned ")
+_SEED = re.compile(r"\bseed (\d+)$")
+_OUTCOMES = {"PASS": PASSED, "FAIL": FAILED, "SKIP": SKIPPED}
+
+
+@dataclass
+class SuiteLog:
+    """What the suite's lines say so far."""
+
+    on_test: Callable[[str], None] = lambda name: None
+    running: str = ""
+    complete: bool = False
+    seed: str = ""
+    cases: dict[str, Case] = field(default_factory=dict)
+    # Lines since the last test began or got its verdict; after a failure they tell what was expected.
+    lines: list[str] = field(default_factory=list)
+    # The last lines of all. The launcher forwards stdout and stderr apart: what a dying rank says may come in before
+    # the line that its test began.
+    recent: deque[str] = field(default_factory=lambda: deque(maxlen=DEATH_LINES))
+    # Abort text since the last test began; and what came while none was running.
+    aborts: list[str] = field(default_factory=list)
+    stray_aborts: list[str] = field(default_factory=list)
+    said_fail: bool = False
+    init_failed: bool = False
+    _failed: Optional[Case] = None
+    # Of the test whose verdict is to come.
+    _facts: list[tuple[str, str]] = field(default_factory=list)
+
+    def feed(self, line: str) -> None:
+        """Takes the next line of output."""
+        if begin := _BEGIN.match(line):
+            self._close_failure()
+            self._facts = []
+            self.running = begin.group(1)
+            self.on_test(self.running)
+        elif fact := _FACT.match(line):
+            self._facts.append((fact.group(2), fact.group(3)))
+        elif said := _VERDICT.match(line):
+            self._close_failure()
+            self._judge(said.group(1), said.group(2), float(said.group(3)), said.group(4) or "")
+        elif _END.match(line):
+            self._close_failure()
+            self.complete = True
+        else:
+            self.lines.append(line)
+            self.recent.append(line)
+            if verdict.is_abort_text(line):
+                (self.aborts if self.running else self.stray_aborts).append(line)
+            self.init_failed = self.init_failed or bool(_INIT_FAILURE.search(line))
+            if not self.seed and (seed := _SEED.search(line)):
+                self.seed = seed.group(1)
+
+    def close(self) -> None:
+        """No more lines will come."""
+        self._close_failure(keep_lines=True)
+
+    def _judge(self, word: str, name: str, seconds: float, text: str) -> None:
+        case = Case(name, _OUTCOMES[word], seconds, text, tuple(self._facts))
+        self._facts = []
+        if self.aborts and case.outcome != FAILED:
+            case = replace(case, outcome=FAILED, detail="\n".join(["abort text in a test that claims to have "
+                                                                   f"{case.outcome}:", *self.aborts]))
+            word = ""
+        self.aborts = []
+        self.cases[name] = case
+        self.running = ""
+        if word == "FAIL":
+            self._failed = case
+            self.said_fail = True
+
+    def _close_failure(self, keep_lines: bool = False) -> None:
+        if self._failed is not None:
+            self.cases[self._failed.name] = replace(self._failed, detail="\n".join(self.lines))
+            self._failed = None
+        if not keep_lines:
+            self.lines = []
