@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from dataclasses import dataclass
@@ -86,6 +87,7 @@ def _build_steps(plan: Plan) -> list[PlannedStep]:
     for name in repository.implementations():
         steps += [_conformance_step(name, mpich, processes, True) for processes in PROCESS_COUNTS]
         steps += [_examples_step(name, mpich), _plain_link_step(name, mpich), _faults_step(name, mpich)]
+        steps.append(_report_step(name))
     return steps
 
 
@@ -154,6 +156,11 @@ def _faults_step(name: str, configuration: bazel.Configuration) -> PlannedStep:
     return PlannedStep(f"faults {name} ({configuration.name})",
                        partial(_pytest, "conformance/faults", environment=environment),
                        f"{words} {PYTHON} -B -m pytest conformance/faults")
+
+
+def _report_step(name: str) -> PlannedStep:
+    words = ["conformance", "--impl", name, "--mpi", "all", "-n", "2,3", "--quick", "--filter", "DOM", "--repeat", "2"]
+    return PlannedStep(f"report {name}", partial(_report, words), " ".join(["tools/armci", *words, "--report", "DIR"]))
 
 
 def _leftover_step() -> PlannedStep:
@@ -253,6 +260,21 @@ def _foreign(configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
     binary = bazel.built(FOREIGN_LIBRARY.suite, used, on_progress=note)
     selection = conformance.Selection(FOREIGN_FILTER, deadline_s=FOREIGN_LIBRARY.deadline_s(FOREIGN_PROCESSES), quick=True)
     return campaign.run(FOREIGN_LIBRARY, binary, used, FOREIGN_PROCESSES, selection, on_test=note).cases
+
+
+def _report(words: Sequence[str], note: Note) -> Sequence[Case]:
+    """The command as a user gives it, and whether all files of the report are there and tell of every run."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "report"
+        result = process.run([str(repository.ROOT / "tools" / "armci"), *words, "--report", str(folder)], on_line=note)
+        files = ("matrix.txt", "matrix.json", "junit.xml", "index.html", "flakes.json")
+        problems = [f"{name} is missing" for name in files if not (folder / name).is_file()]
+        columns = [] if problems else json.loads((folder / "matrix.json").read_text())["columns"]
+    if len({column["title"] for column in columns}) != 4 or any(column["repeats"] != 2 for column in columns):
+        problems.append(f"not 2 runs of each of 4 columns: {columns}")
+    if not result.ok:
+        problems += [f"status {result.status}", result.tail(40)]
+    return [Case("report of several runs", FAILED if problems else PASSED, result.seconds, "\n".join(problems))]
 
 
 def _examples(name: str, configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
