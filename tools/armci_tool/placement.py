@@ -6,6 +6,7 @@ import argparse
 import os
 from dataclasses import dataclass
 
+from armci_tool import option_types
 from armci_tool.errors import ToolError
 
 SIMULATED_SIZE_VARIABLE = "ARMCI_NODE_SIZE"
@@ -54,10 +55,10 @@ class Placement:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """--nodes and --simulate-node-size."""
     either = parser.add_mutually_exclusive_group()
-    either.add_argument("--nodes", type=_positive, default=0, metavar="N",
+    either.add_argument("--nodes", type=option_types.count, default=0, metavar="N",
                         help="spread the processes over N nodes: network namespaces of this machine with TCP between "
                              "them; needs root")
-    either.add_argument("--simulate-node-size", type=_positive, default=0, metavar="K",
+    either.add_argument("--simulate-node-size", type=option_types.count, default=0, metavar="K",
                         help="have the library treat each K consecutive processes as a node; needs no root")
 
 
@@ -70,16 +71,6 @@ def from_options(options: argparse.Namespace) -> Placement:
         raise ToolError(f"--nodes {options.nodes} and {SIMULATED_SIZE_VARIABLE}={given} contradict each other",
                         next_step=f"unset {SIMULATED_SIZE_VARIABLE}")
     try:
-        return Placement(simulated_node_size=_positive(given))
+        return Placement(simulated_node_size=option_types.count(given))
     except argparse.ArgumentTypeError as error:
         raise ToolError(f"{SIMULATED_SIZE_VARIABLE}: {error}", next_step="unset it, or give it a number") from error
-
-
-def _positive(text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 1")
-    return number

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Callable
 
-from armci_tool import bazel, launch
+from armci_tool import bazel, launch, option_types
+from armci_tool.errors import ToolError
 
 
 def make_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, summary: str,
@@ -41,7 +43,7 @@ def configuration(options: argparse.Namespace) -> bazel.Configuration:
 
 def add_configurations(parser: argparse.ArgumentParser) -> None:
     """As add_configuration, for verbs that go through several MPI libraries in one run."""
-    parser.add_argument("--mpi", action="append", type=words, metavar="MPI[,MPI...]",
+    parser.add_argument("--mpi", action="append", type=option_types.words, metavar="MPI[,MPI...]",
                         help=f"MPI libraries underneath: {', '.join(sorted(launch.MPI_LIBRARIES))} or all; may be "
                         f"repeated (default: {launch.DEFAULT_MPI})")
     _add_config(parser)
@@ -56,17 +58,19 @@ def configurations(options: argparse.Namespace) -> list[bazel.Configuration]:
     return list(dict.fromkeys(bazel.parse_configuration(options.config, library) for library in libraries))
 
 
-def words(text: str) -> list[str]:
-    """`a,b` as a list; an argparse type."""
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
-def process_counts(text: str) -> list[int]:
-    """`1,2,4` as a list; an argparse type."""
+def require_folder(folder: Path) -> None:
+    """Before anything runs: results that cannot be written would be lost."""
     try:
-        counts = [int(part) for part in text.split(",")]
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a list of numbers like 1,2,4") from None
-    if min(counts) < 1:
-        raise argparse.ArgumentTypeError("a job has at least 1 process")
-    return counts
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ToolError(f"cannot write the report to {folder}", where=str(error),
+                        next_step="give a folder that can be made") from error
+
+
+def require_file(path: Path) -> None:
+    """The same for a file; what is in it stays until there is something new."""
+    try:
+        path.open("a").close()
+    except OSError as error:
+        raise ToolError(f"cannot write the report to {path}", where=str(error),
+                        next_step="give a file that can be written") from error

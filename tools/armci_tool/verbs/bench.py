@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from pathlib import Path
 
-from armci_tool import bazel, bench, launch, repository
+from armci_tool import bazel, bench, launch, option_types, repository
 from armci_tool.console import Progress
 from armci_tool.errors import ToolError
-from armci_tool.verbs import add_verbose, make_parser
+from armci_tool.verbs import add_verbose, make_parser, require_folder
 
 
 def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -17,15 +16,15 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     made = make_parser(verbs, "bench", "measure an implementation against raw memory and MPI, interleaved in one run",
                        "tools/armci bench --impl shmem --quick small contiguous", execute)
     made.add_argument("--impl", default="shmem", help="implementation, or all (default: %(default)s)")
-    made.add_argument("-n", dest="processes", type=int, default=bench.DEFAULT_PROCESSES,
+    made.add_argument("-n", dest="processes", type=option_types.count, default=bench.DEFAULT_PROCESSES,
                       help="number of processes, raised where a benchmark needs more (default: %(default)s)")
     made.add_argument("--mpi", choices=sorted(launch.MPI_LIBRARIES), default=launch.DEFAULT_MPI,
                       help="MPI library underneath (default: %(default)s)")
     made.add_argument("--quick", action="store_true", help="fewer cases, a few seconds per benchmark")
-    made.add_argument("--seconds", type=float, help="time for each benchmark")
+    made.add_argument("--seconds", type=option_types.seconds, help="time for each benchmark")
     made.add_argument("--filter", help="only cases whose name or size contains this")
     made.add_argument("--strict", action="store_true", help="status 1 when a target is missed")
-    made.add_argument("--report", type=Path, metavar="DIR", help="write one JSON file per benchmark there")
+    made.add_argument("--report", type=option_types.path, metavar="DIR", help="write one JSON file per benchmark there")
     add_verbose(made)
     made.add_argument("benchmarks", metavar="BENCHMARK", nargs="*", help="names (default: all)")
 
@@ -33,6 +32,8 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 def execute(options: argparse.Namespace) -> int:
     """Runs the verb; not 0 when a benchmark failed or (--strict) missed a target."""
     chosen = bazel.Configuration(options.mpi)
+    if options.report:
+        require_folder(options.report)
     runs = []
     for implementation in repository.choose_implementations(options.impl):
         labels = _choose(bench.programs(implementation), implementation, options.benchmarks)

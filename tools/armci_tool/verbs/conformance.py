@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 
 from armci_tool import (bazel, campaign, conformance, environment, flakes, launch, libraries, matrix, matrix_html,
-                        matrix_report, matrix_text, mutants, nodes, placement, repository, traceability)
+                        matrix_report, matrix_text, mutants, nodes, option_types, placement, repository, traceability)
 from armci_tool.console import Progress, duration
 from armci_tool.errors import ToolError
 from armci_tool.results import FAILED, KNOWN
-from armci_tool.verbs import add_configurations, add_verbose, configurations, make_parser, process_counts, words
+from armci_tool.verbs import add_configurations, add_verbose, configurations, make_parser, require_folder
 
 DETAIL_LINES = 40
 THREAD_LEVELS = ("single", "funneled", "serialized", "multiple")
@@ -28,30 +28,30 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     """Declares the verb."""
     made = make_parser(verbs, "conformance", "check implementations against the clauses of spec/semantics.md",
                        _EXAMPLES, execute)
-    made.add_argument("--impl", action="append", type=words, metavar="NAME[,NAME...]",
+    made.add_argument("--impl", action="append", type=option_types.words, metavar="NAME[,NAME...]",
                       help="implementations, or all; may be repeated (default: all; none if --prefix is given)")
-    made.add_argument("-n", dest="processes", action="append", type=process_counts, metavar="N[,N...]",
+    made.add_argument("-n", dest="processes", action="append", type=option_types.counts, metavar="N[,N...]",
                       help="numbers of processes; may be repeated (default: 4)")
     made.add_argument("--filter", default="", metavar="CLAUSE",
                       help="clause such as ORD-1, or a regular expression found in the test's name")
-    made.add_argument("--seed", type=int, help="seed of the random tests, to repeat a run")
-    made.add_argument("--deadline", type=float, metavar="SECONDS",
+    made.add_argument("--seed", type=option_types.seed, help="seed of the random tests, to repeat a run")
+    made.add_argument("--deadline", type=option_types.seconds, metavar="SECONDS",
                       help=f"time a test may take (default: {conformance.DEFAULT_DEADLINE_S:g}, for a foreign library "
                       f"{libraries.FOREIGN_DEADLINE_S:g})")
     made.add_argument("--thread-level", default="", choices=THREAD_LEVELS,
                       help="what the suite asks of MPI_Init_thread (default: multiple)")
     made.add_argument("--quick", action="store_true", help="fewer repetitions in each test")
-    made.add_argument("--repeat", type=int, default=1, metavar="R",
+    made.add_argument("--repeat", type=option_types.count, default=1, metavar="R",
                       help="run everything R times, with seeds S, S+1, ..., and report what is flaky")
     placement.add_arguments(made)
-    made.add_argument("--report", type=Path, metavar="DIR",
+    made.add_argument("--report", type=option_types.path, metavar="DIR",
                       help="write matrix.txt, matrix.json, junit.xml and index.html there, with --repeat flakes.json")
     made.add_argument("--mutants", action="store_true",
                       help="run the defective libraries first, so that the report has their score (some minutes)")
     add_configurations(made)
     add_verbose(made)
     other = made.add_argument_group("a library that is not of this repository, as in: --prefix /usr --libs -larmci")
-    other.add_argument("--prefix", type=Path, metavar="DIR", help="its installation: DIR/include/armci.h, DIR/lib")
+    other.add_argument("--prefix", type=option_types.path, metavar="DIR", help="its installation: DIR/include/armci.h, DIR/lib")
     other.add_argument("--libs", default=libraries.DEFAULT_LIBS, metavar="WORDS",
                        help="what links it; {mpi} stands for the MPI library (default: %(default)s)")
     other.add_argument("--name", default=libraries.DEFAULT_NAME,
@@ -62,7 +62,7 @@ def execute(options: argparse.Namespace) -> int:
     """Runs the verb; 0 when every test passed or was skipped with a reason."""
     if options.report:
         matrix_html.require()
-        _require_folder(options.report)
+        require_folder(options.report)
     elif options.mutants:
         raise ToolError("--mutants is for a report", next_step="add --report DIR, or use tools/armci mutants")
     where = placement.from_options(options)
@@ -99,15 +99,6 @@ def execute(options: argparse.Namespace) -> int:
             print(f"wrote {path}")
     defects_missed = options.mutants and mutation is not None and not mutation.perfect
     return 1 if defects_missed or any(step.count(FAILED) for step in matrix.steps(runs)) else 0
-
-
-def _require_folder(folder: Path) -> None:
-    """Before anything runs: results that cannot be written would be lost."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ToolError(f"cannot write the report to {folder}", where=str(error),
-                        next_step="give --report a folder that can be made") from error
 
 
 def _require_match(text: str, tests: dict[str, list[str]]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from armci_tool import bazel, launch, repository
+from armci_tool import bazel, launch, option_types, repository
 from armci_tool.verbs import add_configuration, add_verbose, configuration, make_parser
 
 
@@ -13,7 +13,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     made = make_parser(verbs, "info", "print implementation, version, capabilities and every ARMCI_* setting",
                        "ARMCI_TIMEOUT=60 tools/armci info --impl shmem", execute)
     made.add_argument("--impl", default="shmem", help="implementation, or all (default: %(default)s)")
-    made.add_argument("-n", dest="processes", type=int, default=1, help="number of processes (default: %(default)s)")
+    made.add_argument("-n", dest="processes", type=option_types.count, default=1, help="number of processes (default: %(default)s)")
     add_configuration(made)
     add_verbose(made)
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from armci_tool import install, repository
+from armci_tool import install, option_types, repository
 from armci_tool.verbs import add_configuration, add_verbose, configuration, make_parser
 
 
@@ -13,7 +12,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     """Declares the verb."""
     made = make_parser(verbs, "install", "copy the headers and libraries to a folder, for use without Bazel",
                        "tools/armci install --prefix /opt/armci", execute)
-    made.add_argument("--prefix", type=Path, required=True, metavar="DIR", help="gets IMPL/include/ and IMPL/lib/")
+    made.add_argument("--prefix", type=option_types.path, required=True, metavar="DIR", help="gets IMPL/include/ and IMPL/lib/")
     made.add_argument("--impl", default="all", help="implementation, or all (default: %(default)s)")
     add_configuration(made)
     add_verbose(made)

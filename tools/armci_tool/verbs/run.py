@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from armci_tool import bazel, launch, nodes, placement, programs
+from armci_tool import bazel, launch, nodes, option_types, placement, programs
 from armci_tool.verbs import add_verbose, make_parser
 
 
@@ -16,13 +16,13 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
                        "  tools/armci run --nodes 2 -n 4 ./mpi_program\n"
                        "  tools/armci run --impl loopback --simulate-node-size 2 -n 4 ./program", execute)
     made.add_argument("--impl", default="shmem", help="implementation (default: %(default)s)")
-    made.add_argument("-n", dest="processes", type=int, default=2, help="number of processes (default: %(default)s)")
+    made.add_argument("-n", dest="processes", type=option_types.count, default=2, help="number of processes (default: %(default)s)")
     made.add_argument("--mpi", choices=sorted(launch.MPI_LIBRARIES), default=launch.DEFAULT_MPI,
                       help="MPI library underneath (default: %(default)s)")
     made.add_argument("--config", choices=bazel.MODES, default=bazel.DEFAULT_MODE,
                       help="way to build (default: %(default)s)")
     placement.add_arguments(made)
-    made.add_argument("--timeout", type=float, metavar="SECONDS", help="end the job after this time, with status 124")
+    made.add_argument("--timeout", type=option_types.seconds, metavar="SECONDS", help="end the job after this time, with status 124")
     made.add_argument("--tag-output", action="store_true", help="begin each line of output with its rank")
     add_verbose(made)
     made.add_argument("program", metavar="PROGRAM", help="Bazel label, or path of an executable")

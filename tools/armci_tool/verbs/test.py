@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from armci_tool import packages, results, test_run, test_steps
-from armci_tool.verbs import add_verbose, make_parser
+from armci_tool import option_types, packages, results, test_run, test_steps
+from armci_tool.verbs import add_verbose, make_parser, require_file
 
 
 def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -16,7 +15,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     made.add_argument("--quick", action="store_true", help="the subset that takes less than three minutes once built")
     made.add_argument("--only", action="append", metavar="TEXT", help="only steps whose name contains this")
     made.add_argument("--list", action="store_true", help="print the steps and end")
-    made.add_argument("--junit", type=Path, metavar="FILE", help="write the results as JUnit XML")
+    made.add_argument("--junit", type=option_types.path, metavar="FILE", help="write the results as JUnit XML")
     add_verbose(made)
 
 
@@ -29,6 +28,8 @@ def execute(options: argparse.Namespace) -> int:
         for step in plan:
             print(step.name)
         return 0
+    if options.junit:
+        require_file(options.junit)
     if packages.has_apt() and packages.missing_by_dpkg(packages.read_packages()):
         # Done before the steps: what it installs is worth a line of its own on the screen.
         packages.ensure_installed(print)

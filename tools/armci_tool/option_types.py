@@ -1,0 +1,61 @@
+"""Types of options, for argparse: what does not fit is told before anything runs."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+
+SEED_MAX = 2**64 - 1
+
+
+def words(text: str) -> list[str]:
+    """`a,b` as a list."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def count(text: str) -> int:
+    """A number of at least 1."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 1")
+    return number
+
+
+def counts(text: str) -> list[int]:
+    """`1,2,4` as a list of numbers of processes."""
+    try:
+        numbers = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of numbers like 1,2,4") from None
+    if min(numbers) < 1:
+        raise argparse.ArgumentTypeError("a job has at least 1 process")
+    return numbers
+
+
+def seconds(text: str) -> float:
+    """A time that is not zero."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
+    return number
+
+
+def seed(text: str) -> int:
+    """What the suite takes as a seed."""
+    if not text.isdecimal() or int(text) > SEED_MAX:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to {SEED_MAX}")
+    return int(text)
+
+
+def path(text: str) -> Path:
+    """A file or folder, to be named."""
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty")
+    return Path(text)
