@@ -174,11 +174,13 @@ class _Launches:
         self.seconds += result.seconds
         # Later launches repeat the first one's seed, so that one rerun line fits them all.
         self.seed = self.seed or log.seed
-        self.finished.update(log.cases)
         if log.complete and not result.timed_out:
+            self.finished.update(log.cases)
             self.finished.update(_objections(self.deaths, log, result))
             return False
         told = bool(log.cases or log.running)
+        # What a dying rank says overtakes the verdicts of the tests before: those it seems to speak of run once more.
+        self.finished.update({name: case for name, case in log.cases.items() if name not in log.suspects})
         if self.deaths > 0 and not told and result.status == _NOTHING_TO_RUN:
             return False  # the deaths were after the last test: nothing was left for this launch
         self.deaths += 1

@@ -40,6 +40,8 @@ class SuiteLog:
     aborts: list[str] = field(default_factory=list)
     stray_aborts: list[str] = field(default_factory=list)
     said_fail: bool = False
+    # Tests that have failed by abort text alone.
+    suspects: list[str] = field(default_factory=list)
     init_failed: bool = False
     _failed: Optional[Case] = None
     # Of the test whose verdict is to come.
@@ -80,6 +82,7 @@ class SuiteLog:
             case = replace(case, outcome=FAILED, detail="\n".join(["abort text in a test that claims to have "
                                                                    f"{case.outcome}:", *self.aborts]))
             word = ""
+            self.suspects.append(name)
         self.aborts = []
         self.cases[name] = case
         self.running = ""

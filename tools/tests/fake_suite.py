@@ -3,7 +3,8 @@
 
 FAKE_SUITE names what each test does, in order: `A.a=ok A.b=die A.c=hang A.d=fail A.e=skip A.f=exit`,
 `A.g=abort` (passes, says that it aborted), `A.h=leave` (passes, leaves a process), `A.i=odd` (fails with an odd seed),
-`A.j=tell` (passes, with facts), `A.k=refuse` (the library does not start).
+`A.j=tell` (passes, with facts), `A.k=refuse` (the library does not start),
+`A.l=overtaken` (passes, and what a later test says when it dies comes in before that).
 FAKE_SUITE_LAST is what it does after the last test: `die in finalize`, `die`, `abort`, `status N`.
 """
 
@@ -54,7 +55,7 @@ def main() -> int:
             return 1
         if act == "hang":
             time.sleep(1000)
-        if act == "abort":
+        if act == "abort" or (act == "overtaken" and "die" in chosen.values()):
             print("MPI_ABORT was invoked on rank 0", flush=True)
         if act == "leave":
             subprocess.Popen(["sleep", "100"], start_new_session=True, stdin=subprocess.DEVNULL,

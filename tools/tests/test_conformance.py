@@ -258,6 +258,11 @@ def test_the_rerun_line_names_the_seed_that_was_drawn() -> None:
     assert sanitized.rerun() == ("tools/armci conformance --impl fake -n 3 --mpi mpich --config asan --quick --seed 5")
 
 
+def test_words_of_a_later_death_do_not_fail_a_test() -> None:
+    made = run("A.a=overtaken A.b=abort A.c=die A.d=ok")
+    assert outcomes(made) == {"A.a": PASSED, "A.b": FAILED, "A.c": FAILED, "A.d": PASSED}
+
+
 @pytest.mark.parametrize("text, matches", [("A.b", True), ("A.b2", False), ("XA.b", False), ("Axb", False)])
 def test_exclusion_names_whole_tests(text: str, matches: bool) -> None:
     assert bool(re.search(conformance.exact_names(["A.b"]), text)) is matches
