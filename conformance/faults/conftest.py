@@ -2,7 +2,7 @@
 
 ARMCI_TEST_MPI        openmpi (default) or mpich
 ARMCI_TEST_IMPL       the implementation, default shmem
-ARMCI_FAULT_BIN_DIR   folder with faults_<implementation>; default: built with Bazel
+ARMCI_FAULT_BIN_DIR   folder with faults_<implementation> and stuck_<implementation>; default: built with Bazel
 """
 
 from __future__ import annotations
@@ -31,11 +31,9 @@ def implementation() -> str:
     return _SETTINGS.get("ARMCI_TEST_IMPL", "shmem")
 
 
-@pytest.fixture(scope="session")
-def program(implementation: str) -> job_module.Program:
-    """The fault programs."""
+def _program(name: str) -> job_module.Program:
+    """A program of this folder."""
     mpi = _SETTINGS.get("ARMCI_TEST_MPI", "openmpi")
-    name = "faults_" + implementation.replace("-", "_")
     folder = _SETTINGS.get("ARMCI_FAULT_BIN_DIR")
     if folder is None:
         return job_module.Program(bazel.built(f"//conformance/faults:{name}", bazel.Configuration(mpi)), mpi)
@@ -43,6 +41,18 @@ def program(implementation: str) -> job_module.Program:
     if not binary.is_file():
         pytest.exit(f"there is no {binary}: set ARMCI_FAULT_BIN_DIR to the folder that has it", 2)
     return job_module.Program(binary, mpi)
+
+
+@pytest.fixture(scope="session")
+def program(implementation: str) -> job_module.Program:
+    """The fault programs."""
+    return _program("faults_" + implementation.replace("-", "_"))
+
+
+@pytest.fixture(scope="session")
+def stuck(implementation: str) -> job_module.Program:
+    """A conformance program whose test gets stuck."""
+    return _program("stuck_" + implementation.replace("-", "_"))
 
 
 @pytest.fixture

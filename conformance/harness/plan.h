@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "armci.h"
+#include "conformance/harness/pending.h"
 #include "conformance/harness/random.h"
 
 namespace conformance {
@@ -87,7 +88,8 @@ struct Scale {
 Scale SmallScale(Rng* rng, const AccType& type);
 Scale UnitScale(const AccType& type);
 
-// One call in flight. Owns the pointer arrays, which stay in place until the object dies.
+// One call in flight, and noted as such while it is (see pending.h). Owns the pointer arrays, which stay in place until
+// the object dies.
 class Transfer {
  public:
   Transfer(const Plan& plan, Op op, Mode mode);
@@ -101,6 +103,7 @@ class Transfer {
   int Wait();
 
  private:
+  int Call(armci_hdl_t* handle, char* src, char* dst);
   int Contiguous(char* src, char* dst, armci_hdl_t* handle);
   int Strided(char* src, char* dst, armci_hdl_t* handle);
   int Vector(char* src, char* dst, armci_hdl_t* handle);
@@ -109,6 +112,7 @@ class Transfer {
   const Plan& plan_;
   const Op op_;
   const Mode mode_;
+  const std::size_t total_bytes_;
   int type_ = 0;
   Scale scale_{};
   int proc_ = 0;
@@ -119,6 +123,7 @@ class Transfer {
   std::vector<int> count_;
   std::vector<int> src_stride_;
   std::vector<int> dst_stride_;
+  PendingNote note_;
 };
 
 // Start and Wait in one.

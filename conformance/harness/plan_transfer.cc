@@ -3,11 +3,35 @@
 #include "conformance/harness/plan.h"
 
 namespace conformance {
+namespace {
+
+// As a note has it.
+const char* NameOfCall(Op op, Shape shape, bool blocking) {
+  static constexpr const char* kNames[][4][2] = {
+      {{"ARMCI_NbPut", "ARMCI_Put"},
+       {"ARMCI_NbPutS", "ARMCI_PutS"},
+       {"ARMCI_NbPutV", "ARMCI_PutV"},
+       {"ARMCI_NbPutValue", "ARMCI_PutValue"}},
+      {{"ARMCI_NbGet", "ARMCI_Get"},
+       {"ARMCI_NbGetS", "ARMCI_GetS"},
+       {"ARMCI_NbGetV", "ARMCI_GetV"},
+       {"", "ARMCI_GetValue"}},
+      {{"ARMCI_NbAcc", "ARMCI_Acc"}, {"ARMCI_NbAccS", "ARMCI_AccS"}, {"ARMCI_NbAccV", "ARMCI_AccV"}, {"", ""}}};
+  return kNames[static_cast<int>(op)][static_cast<int>(shape)][blocking ? 1 : 0];
+}
+
+const char* NameOfHandle(Mode mode) {
+  static constexpr const char* kNames[] = {nullptr, "handle", "no handle", "aggregate handle"};
+  return kNames[static_cast<int>(mode)];
+}
+
+}  // namespace
 
 Transfer::Transfer(const Plan& plan, Op op, Mode mode)
     : plan_(plan),
       op_(op),
       mode_(mode),
+      total_bytes_(plan.TotalBytes()),
       count_(plan.count),
       src_stride_(plan.src_stride),
       dst_stride_(plan.dst_stride) {
@@ -33,6 +57,20 @@ int Transfer::Start(char* src, char* dst, int proc) {
 
 int Transfer::StartOn(armci_hdl_t* handle, char* src, char* dst, int proc) {
   proc_ = proc;
+  note_.Begin({.what = NameOfCall(op_, plan_.shape, mode_ == Mode::kBlocking),
+               .how = NameOfHandle(mode_),
+               .bytes = static_cast<long>(total_bytes_),
+               .proc = proc});
+  const int result = Call(handle, src, dst);
+  if (mode_ == Mode::kBlocking || result != 0) {
+    note_.End();
+  } else {
+    note_.Returned();
+  }
+  return result;
+}
+
+int Transfer::Call(armci_hdl_t* handle, char* src, char* dst) {
   switch (plan_.shape) {
     case Shape::kContiguous:
       return Contiguous(src, dst, handle);
@@ -46,17 +84,12 @@ int Transfer::StartOn(armci_hdl_t* handle, char* src, char* dst, int proc) {
 }
 
 int Transfer::Wait() {
-  switch (mode_) {
-    case Mode::kBlocking:
-      return 0;
-    case Mode::kImplicit:
-      return ARMCI_WaitProc(proc_);
-    default: {
-      const int result = ARMCI_Wait(&handle_);
-      if (mode_ == Mode::kAggregate) ARMCI_UNSET_AGGREGATE_HANDLE(&handle_);
-      return result;
-    }
-  }
+  if (mode_ == Mode::kBlocking) return 0;
+  note_.Waits();
+  const int result = mode_ == Mode::kImplicit ? ARMCI_WaitProc(proc_) : ARMCI_Wait(&handle_);
+  if (mode_ == Mode::kAggregate) ARMCI_UNSET_AGGREGATE_HANDLE(&handle_);
+  note_.End();
+  return result;
 }
 
 int Transfer::Contiguous(char* src, char* dst, armci_hdl_t* handle) {

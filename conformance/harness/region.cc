@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "conformance/harness/pending.h"
 #include "conformance/harness/session.h"
 
 namespace conformance {
@@ -13,7 +14,9 @@ namespace conformance {
 Region::Region(std::size_t my_bytes, const std::source_location& where)
     : bases_(static_cast<std::size_t>(Np()), nullptr), bytes_(my_bytes) {
   Agree(where);
+  PendingNote inside("ARMCI_Malloc", where);
   EXPECT_EQ(ARMCI_Malloc(bases_.data(), static_cast<armci_size_t>(my_bytes)), 0) << my_bytes << " bytes";
+  inside.End();
   if (Mine() != nullptr) {
     ARMCI_Access_begin(Mine());
     std::memset(Mine(), 0, my_bytes);
@@ -24,6 +27,7 @@ Region::Region(std::size_t my_bytes, const std::source_location& where)
 
 Region::~Region() {
   AgreeQuietly();
+  const PendingNote inside({.what = "ARMCI_Free"});
   EXPECT_EQ(ARMCI_Free(Mine()), 0);
 }
 
@@ -31,13 +35,26 @@ char* Region::Mine() const { return static_cast<char*>(bases_[static_cast<std::s
 
 Mutexes::Mutexes(int mine, const std::source_location& where) {
   Agree(where);
+  PendingNote inside("ARMCI_Create_mutexes", where);
   EXPECT_EQ(ARMCI_Create_mutexes(mine), 0) << mine << " mutexes";
+  inside.End();
   Agree(where);
 }
 
 Mutexes::~Mutexes() {
   AgreeQuietly();
+  const PendingNote inside({.what = "ARMCI_Destroy_mutexes"});
   EXPECT_EQ(ARMCI_Destroy_mutexes(), 0);
+}
+
+Locked::Locked(int mutex, int proc) : mutex_(mutex), proc_(proc) {
+  const PendingNote inside({.what = "ARMCI_Lock", .mutex = mutex, .proc = proc});
+  ARMCI_Lock(mutex, proc);
+}
+
+Locked::~Locked() {
+  const PendingNote inside({.what = "ARMCI_Unlock", .mutex = mutex_, .proc = proc_});
+  ARMCI_Unlock(mutex_, proc_);
 }
 
 namespace {
@@ -61,6 +78,7 @@ bool Gate::Meet(long round) {
   if (!direct_) {
     for (int p : ranks_) {
       if (p == Me()) continue;
+      const PendingNote inside({.what = "gate", .proc = p});
       MPI_Sendrecv(nullptr, 0, MPI_INT, p, 9, nullptr, 0, MPI_INT, p, 9, Comm(), MPI_STATUS_IGNORE);
     }
     return true;

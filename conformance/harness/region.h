@@ -51,8 +51,8 @@ class Mutexes {
 // Held by the caller from construction to destruction.
 class Locked {
  public:
-  Locked(int mutex, int proc) : mutex_(mutex), proc_(proc) { ARMCI_Lock(mutex, proc); }
-  ~Locked() { ARMCI_Unlock(mutex_, proc_); }
+  Locked(int mutex, int proc);
+  ~Locked();
   Locked(const Locked&) = delete;
   Locked& operator=(const Locked&) = delete;
 

@@ -10,6 +10,7 @@
 
 #include "armci.h"
 #include "conformance/harness/missing.h"
+#include "conformance/harness/pending.h"
 #include "conformance/harness/session_internal.h"
 
 namespace conformance {
@@ -96,15 +97,18 @@ void MeasureMeetings() {
 }
 
 void Agree(const std::source_location& where) {
+  const PendingNote inside("meeting of all ranks", where);
   if (TheSession().departing || Meet(static_cast<int>(where.line()))) throw Departure{};
 }
 
 void AgreeQuietly(const std::source_location& where) noexcept {
+  const PendingNote inside("meeting of all ranks", where);
   if (!TheSession().departing) Meet(static_cast<int>(where.line()));
 }
 
 void Sync(const std::source_location& where) {
   Agree(where);
+  const PendingNote inside("ARMCI_Barrier", where);
   ARMCI_Barrier();
 }
 
@@ -133,6 +137,7 @@ void Report(const std::string& key, const std::string& value) {
 bool WaitUntil(const std::function<bool()>& condition, const std::string& what, double seconds) {
   const double limit = seconds > 0 ? seconds : 0.6 * TheSession().deadline_s;
   const double start = SharedClock();
+  const PendingNote inside({.what = "WaitUntil", .detail = what.c_str()});
   for (int look = 0;; ++look) {
     if (condition()) return true;
     // More ranks than cores is normal: whoever is to bring the condition about needs this core.
@@ -193,6 +198,7 @@ void ShareMissingFunction() {
 }  // namespace
 
 bool FinalAgreement() {
+  const PendingNote inside({.what = "meeting at the end of the test"});
   if (!TheSession().departing) Meet(0);
   ShareMissingFunction();
   const int mine = ::testing::Test::HasFailure() ? 1 : 0;

@@ -79,6 +79,23 @@ std::string FrameText(void* address) {
   return frame;
 }
 
+// The public function that the thread is inside of, by the outermost frame that belongs to one; the library may call
+// others. Empty if there is none.
+std::string PublicCall(void* const* addresses, int count) {
+  std::string call;
+  for (int i = 0; i < count; ++i) {
+    Dl_info info{};
+    if (dladdr(addresses[i], &info) == 0 || info.dli_sname == nullptr) continue;
+    std::string name = info.dli_sname;
+    // The name of the profiling layer may stand for the same address.
+    if (name.rfind("PARMCI", 0) == 0 || name.rfind("parmci_", 0) == 0) name.erase(0, 1);
+    for (const char* prefix : {"ARMCI_", "ARMCIX_", "armci_"}) {
+      if (name.rfind(prefix, 0) == 0) call = name;
+    }
+  }
+  return call;
+}
+
 bool Ask(pid_t thread) {
   answered.store(0);
   asked.store(thread);
@@ -115,8 +132,9 @@ void PrintAllStacks(int rank) {
       text += " does not answer, waits in " + TaskFile(thread, "wchan") + ", system call " +
               TaskFile(thread, "syscall") + "\n";
     } else {
-      text += "\n";
       // Frames 0 and 1 are the handler and the kernel's signal frame.
+      const std::string call = PublicCall(frames + 2, frame_count - 2);
+      text += (call.empty() ? "" : ", inside " + call) + "\n";
       for (int i = 2; i < frame_count; ++i) {
         text += "  rank " + std::to_string(rank) + "  #" + std::to_string(i - 2) + " " + FrameText(frames[i]) + "\n";
       }

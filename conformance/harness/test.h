@@ -12,6 +12,7 @@
 #include "conformance/harness/compare.h"
 #include "conformance/harness/layout.h"
 #include "conformance/harness/missing.h"
+#include "conformance/harness/pending.h"
 #include "conformance/harness/plan.h"
 #include "conformance/harness/random.h"
 #include "conformance/harness/region.h"

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "conformance/harness/capture.h"
+#include "conformance/harness/pending.h"
 #include "conformance/harness/stacks.h"
 
 namespace conformance {
@@ -91,11 +92,11 @@ void Watchdog::Run() {
 
 void Watchdog::Expire() {
   alarm(kPrintSecondsMax);
-  std::fflush(stderr);
   ShowCaptured();
-  std::fprintf(stderr, "conformance: rank %d: deadline of %.0f s passed in %s\nconformance: rerun: %s\n", rank_,
-               seconds_, what_.c_str(), rerun_.c_str());
-  std::fflush(stderr);
+  // Not by way of stderr the stream, whose lock a stuck thread may hold; and first what needs no lock at all.
+  dprintf(STDERR_FILENO, "conformance: rank %d: deadline of %.0f s passed in %s\nconformance: rerun: %s\n", rank_,
+          seconds_, what_.c_str(), rerun_.c_str());
+  PrintPending(STDERR_FILENO, rank_);
   PrintAllStacks(rank_);
   sleep(kOthersSeconds);
   _exit(kExitDeadline);

@@ -1,8 +1,8 @@
 // The per-test deadline of one rank.
 //
 // A thread of its own that makes no MPI and no ARMCI call, so that any MPI thread level will do. When the deadline of
-// the armed test passes it prints the test, the rank, the rerun line and the stacks of all threads, waits long enough
-// for the other ranks to do the same, and ends the process.
+// the armed test passes it prints the test, the rank, the rerun line, what the rank is inside of and what it has
+// pending, and the stacks of all threads, waits long enough for the other ranks to do the same, and ends the process.
 #ifndef CONFORMANCE_HARNESS_WATCHDOG_H_
 #define CONFORMANCE_HARNESS_WATCHDOG_H_
 
