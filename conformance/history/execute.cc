@@ -33,6 +33,8 @@ class Walk {
  public:
   Walk(const Program& program, const Region& region) : program_(program), region_(region), pending_(kHandles + 1) {
     for (armci_hdl_t& handle : handles_) ARMCI_INIT_HANDLE(&handle);
+    // Beforehand, for a deadline's report: during the run texts would keep the ranks apart.
+    for (std::size_t at = 0; at < program.steps.size(); ++at) texts_.push_back(TextOf(program, at));
   }
 
   void Run() {
@@ -40,6 +42,7 @@ class Walk {
       const Step& step = program_.steps[at];
       if (step.rank != Me() && step.rank != kEveryone) continue;
       const std::size_t mine = times_.size();
+      const PendingNote inside({.what = "step of the history", .detail = texts_[at].c_str()});
       times_.push_back({static_cast<int>(at), {SharedClock(), 0}});
       Do(static_cast<int>(at), step);
       // The wait moves the end of a non-blocking operation further.
@@ -208,6 +211,7 @@ class Walk {
 
   const Program& program_;
   const Region& region_;
+  std::vector<std::string> texts_;  // of the steps
   armci_hdl_t handles_[kHandles];
   std::vector<std::vector<std::unique_ptr<Operation>>> pending_;  // by handle
   std::vector<MPI_Request> requests_;
