@@ -103,6 +103,19 @@ Plan RandomVector(Rng* rng, std::size_t extent, std::size_t unit) {
 
 }  // namespace
 
+Shape ShapeOf(StoreKind kind) {
+  switch (kind) {
+    case StoreKind::kStrided:
+      return Shape::kStrided;
+    case StoreKind::kVector:
+      return Shape::kVector;
+    case StoreKind::kValue:
+      return Shape::kValue;
+    default:
+      return Shape::kContiguous;
+  }
+}
+
 const char* NameOf(Shape shape) {
   static constexpr const char* kNames[] = {"contiguous", "strided", "vector", "value"};
   return kNames[static_cast<int>(shape)];

@@ -22,6 +22,13 @@ enum class Op { kPut, kGet, kAcc };
 
 inline constexpr Shape kShapes[] = {Shape::kContiguous, Shape::kStrided, Shape::kVector};
 inline constexpr Mode kModes[] = {Mode::kBlocking, Mode::kNonblocking, Mode::kImplicit, Mode::kAggregate};
+
+// The ways to store, as ordering tests tell them apart.
+enum class StoreKind { kContiguous, kStrided, kVector, kValue, kAccumulate };
+inline constexpr const char* kStoreKindNames[] = {"contiguous", "strided", "vector", "value", "accumulate"};
+// kAccumulate is contiguous.
+Shape ShapeOf(StoreKind kind);
+
 const char* NameOf(Shape shape);
 const char* NameOf(Mode mode);
 const char* NameOf(Op op);

@@ -7,19 +7,6 @@ namespace {
 
 constexpr std::size_t kElement = 8;
 
-Shape ShapeOf(Kind kind) {
-  switch (kind) {
-    case Kind::kStrided:
-      return Shape::kStrided;
-    case Kind::kVector:
-      return Shape::kVector;
-    case Kind::kValue:
-      return Shape::kValue;
-    default:
-      return Shape::kContiguous;
-  }
-}
-
 // The transfer back: what was local is remote.
 Plan Mirrored(Plan plan) {
   for (Segment& segment : plan.segments) std::swap(segment.src, segment.dst);

@@ -9,7 +9,7 @@
 
 namespace conformance::litmus {
 
-enum class Kind { kContiguous, kStrided, kVector, kValue, kAccumulate };
+using Kind = StoreKind;
 
 struct Form {
   Kind kind;

@@ -16,7 +16,6 @@ struct Size {
 };
 constexpr Size kSizes[] = {{"small", 8}, {"medium", 256}, {"large", 16384}};
 
-constexpr const char* kKindNames[] = {"contiguous", "strided", "vector", "value", "accumulate"};
 constexpr Kind kPuts[] = {Kind::kContiguous, Kind::kStrided, Kind::kVector, Kind::kValue};
 
 bool Applies(const Litmus& litmus, Kind kind, std::size_t bytes) {
@@ -46,7 +45,7 @@ void Register(const Litmus& litmus, Kind kind, const Size& size, bool nonblockin
   if (!Applies(litmus, kind, size.bytes) || (nonblocking && litmus.nonblocking.empty())) return;
   std::string name = std::string(litmus.prefix) + "_litmus_" + litmus.name;
   if (litmus.stores != Stores::kNone) {
-    name += std::string("_") + kKindNames[static_cast<int>(kind)] + "_" + size.name +
+    name += std::string("_") + kStoreKindNames[static_cast<int>(kind)] + "_" + size.name +
             (nonblocking ? "_nonblocking" : "_blocking");
   }
   const Litmus* kept = &litmus;
