@@ -10,25 +10,12 @@
 namespace conformance {
 namespace {
 
-enum class Kind { kContiguous, kStrided, kVector, kValue, kAccumulate };
-constexpr const char* kKindNames[] = {"contiguous", "strided", "vector", "value", "accumulate"};
+using Kind = StoreKind;
+constexpr const auto& kKindNames = kStoreKindNames;
 
 // The value of round r: both halves are r, so a torn element is seen at once.
 constexpr long kUnit = 0x0000000100000001;
 constexpr std::size_t kFlagOffset = 1 << 20;
-
-Shape ShapeOf(Kind kind) {
-  switch (kind) {
-    case Kind::kStrided:
-      return Shape::kStrided;
-    case Kind::kVector:
-      return Shape::kVector;
-    case Kind::kValue:
-      return Shape::kValue;
-    default:
-      return Shape::kContiguous;
-  }
-}
 
 // A store repeated with a new value each round.
 class Stream {
