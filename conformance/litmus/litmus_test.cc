@@ -1,4 +1,4 @@
-// The litmus chapter: every program of programs.cc in every form that applies, each a test of its own.
+// The litmus tests: every program in every form that applies, each a test of its own.
 
 #include <algorithm>
 #include <string>
@@ -21,6 +21,7 @@ constexpr Kind kPuts[] = {Kind::kContiguous, Kind::kStrided, Kind::kVector, Kind
 bool Applies(const Litmus& litmus, Kind kind, std::size_t bytes) {
   // A value is one element, and what makes no store has no shape.
   if (kind == Kind::kValue && bytes > 8) return false;
+  if (!litmus.all_sizes && bytes != kSizes[0].bytes && bytes != std::rbegin(kSizes)->bytes) return false;
   switch (litmus.stores) {
     case Stores::kNone:
       return kind == Kind::kContiguous && bytes == 8;
@@ -28,6 +29,10 @@ bool Applies(const Litmus& litmus, Kind kind, std::size_t bytes) {
       return kind == Kind::kAccumulate;
     case Stores::kPutOrAcc:
       return true;
+    case Stores::kContiguousFlag:
+      return kind == Kind::kContiguous;
+    case Stores::kContiguousOrStridedFlag:
+      return kind == Kind::kContiguous || kind == Kind::kStrided;
     default:
       return std::find(std::begin(kPuts), std::end(kPuts), kind) != std::end(kPuts);
   }
@@ -56,8 +61,12 @@ void Register(const Litmus& litmus, Kind kind, const Size& size, bool nonblockin
            __FILE__, __LINE__});
 }
 
-bool RegisterAll() {
-  for (const Litmus& litmus : Programs()) {
+const bool registered [[maybe_unused]] = AddLitmusTests(Programs());
+
+}  // namespace
+
+bool AddLitmusTests(const std::vector<Litmus>& programs) {
+  for (const Litmus& litmus : programs) {
     for (Kind kind : {Kind::kContiguous, Kind::kStrided, Kind::kVector, Kind::kValue, Kind::kAccumulate}) {
       for (const Size& size : kSizes) {
         for (bool nonblocking : {false, true}) Register(litmus, kind, size, nonblocking);
@@ -67,7 +76,4 @@ bool RegisterAll() {
   return true;
 }
 
-const bool registered [[maybe_unused]] = RegisterAll();
-
-}  // namespace
 }  // namespace conformance::litmus

@@ -26,7 +26,7 @@ void Skew(bool cores_shared) {
 
 }  // namespace
 
-long UnitOf(const Program& program) { return program.adds ? 1 : 0x0000000100000001; }
+long UnitOf(const Program& program) { return program.plain_numbers ? 1 : 0x0000000100000001; }
 
 std::string ValueText(long raw, long unit) {
   if (raw >= 0 && raw % unit == 0 && raw / unit < 100) return std::to_string(raw / unit);
@@ -35,15 +35,15 @@ std::string ValueText(long raw, long unit) {
   return text;
 }
 
-Part::Part(const Program& program, int thread, const Form& form, const Layout& layout, const Memory& memory,
-           std::uint64_t seed, int lock_host, bool cores_shared)
-    : program_(program),
+Part::Part(const Litmus& litmus, const Program& program, int thread, const Form& form, const Layout& layout,
+           const Memory& memory, const Cast& cast, bool cores_shared)
+    : calls_of_program_(litmus.calls),
+      program_(program),
       steps_(program.threads[static_cast<std::size_t>(thread)]),
       form_(form),
       layout_(layout),
       memory_(memory),
-      seed_(seed),
-      lock_host_(lock_host),
+      cast_(cast),
       cores_shared_(cores_shared),
       unit_(UnitOf(program)) {
   for (long value = 0; value < kValues; ++value) sources_.emplace_back(layout.LocalBytes() / 8, value * unit_);
@@ -73,7 +73,7 @@ Part::Calls Part::CallsOf(const Step& step) const {
 
 // The same on all ranks.
 Layout::Element Part::ElementOf(long iteration, int variable) const {
-  Rng choice(seed_ ^ (static_cast<std::uint64_t>(iteration) * 64 + static_cast<std::uint64_t>(variable)));
+  Rng choice(cast_.seed ^ (static_cast<std::uint64_t>(iteration) * 64 + static_cast<std::uint64_t>(variable)));
   return choice.Chance(1, 2) ? layout_.First() : layout_.Last();
 }
 
@@ -94,34 +94,90 @@ void Part::Run(const Place& place, long iteration, std::size_t slot, long* regis
 void Part::Do(std::size_t index, const Place& place, long iteration, std::size_t slot, long* registers) {
   const Step& step = steps_[index];
   if (step.act == Act::kWait) return Complete(registers);
-  if (step.act == Act::kAllFence) return ARMCI_AllFence();
-  if (step.act == Act::kLock) return ARMCI_Lock(0, lock_host_);
-  if (step.act == Act::kUnlock) return ARMCI_Unlock(0, lock_host_);
+  if (step.variable < 0) return Synchronise(step);
   const int letter = program_.variables[static_cast<std::size_t>(step.variable)].letter;
   const int host = place.host[static_cast<std::size_t>(letter)];
-  if (step.act == Act::kFence) return ARMCI_Fence(host);
+  if (step.act == Act::kFence) {
+    const PendingNote inside({.what = "ARMCI_Fence", .proc = host});
+    return ARMCI_Fence(host);
+  }
+  if (step.act == Act::kRead && place.by_load && SameNode(host)) {
+    const char* at = memory_.At(host, step.variable, slot) + ElementOf(iteration, step.variable).dst;
+    registers[step.reg] = FromMemory(step, LoadShared<long>(at));
+    return;
+  }
+  Access(index, host, iteration, slot, registers);
+}
+
+void Part::Synchronise(const Step& step) {
+  const auto with_host = [&](const char* what) {
+    return PendingCall{.what = what, .mutex = 0, .proc = cast_.lock_host};
+  };
+  if (step.act == Act::kAllFence) {
+    const PendingNote inside({.what = "ARMCI_AllFence"});
+    return ARMCI_AllFence();
+  }
+  if (step.act == Act::kLock) {
+    const PendingNote inside(with_host("ARMCI_Lock"));
+    return ARMCI_Lock(0, cast_.lock_host);
+  }
+  if (step.act == Act::kUnlock) {
+    const PendingNote inside(with_host("ARMCI_Unlock"));
+    return ARMCI_Unlock(0, cast_.lock_host);
+  }
+  const int other = cast_.threads[static_cast<std::size_t>(step.thread)];
+  if (step.act == Act::kNotify) {
+    const PendingNote inside({.what = "armci_notify", .proc = other});
+    return Check(armci_notify(other), "armci_notify");
+  }
+  int count = 0;
+  const PendingNote inside({.what = "armci_notify_wait", .proc = other});
+  Check(armci_notify_wait(other, &count), "armci_notify_wait");
+}
+
+void Part::Access(std::size_t index, int host, long iteration, std::size_t slot, long* registers) {
+  const Step& step = steps_[index];
   char* variable = memory_.At(host, step.variable, slot);
   const Layout::Element element = ElementOf(iteration, step.variable);
   const bool brief = MyRng().Chance(1, 2);
   switch (step.act) {
     case Act::kStore:
       return Store(index, step.value, variable, element, host, brief && IsLaterStore(index));
+    case Act::kStoreFlag:
+      return StoreFlag(step, variable, memory_.At(host, step.flag, slot) + ElementOf(iteration, step.flag).dst, host);
     case Act::kForward:
       return Store(index, registers[step.reg] / unit_, variable, element, host, brief);
-    case Act::kFetchAdd: {
-      long before = -1;
-      Check(ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &before, variable + element.dst, static_cast<int>(step.value), host),
-            "ARMCI_Rmw");
-      if (step.reg >= 0) registers[step.reg] = before;
-      return;
-    }
+    case Act::kFetchAdd:
+    case Act::kSwapZero:
+      return Atomic(step, variable + element.dst, host, registers);
     default:
-      if (place.by_load && SameNode(host)) {
-        registers[step.reg] = LoadShared<long>(variable + element.dst);
-      } else {
-        Read(index, variable, element, host, registers);
-      }
+      return Read(index, variable, element, host, registers);
   }
+}
+
+void Part::StoreFlag(const Step& step, char* variable, char* flag, int host) {
+  const PendingNote inside({.what = "a put with its flag", .proc = host});
+  // The source never changes, so nobody has to wait for it.
+  char* source = reinterpret_cast<char*>(sources_[static_cast<std::size_t>(step.value)].data());
+  Check(calls_of_program_.put_flag(layout_.StorePlan(false), source, variable, flag, host, form_.nonblocking),
+        "the put with its flag");
+}
+
+void Part::Atomic(const Step& step, char* at, int host, long* registers) {
+  const PendingNote inside({.what = "an RMW", .proc = host});
+  long before = -1;
+  if (step.act == Act::kSwapZero) {
+    Check(calls_of_program_.swap_zero(&before, step.value, at, host), "the compare-and-swap");
+  } else {
+    Check(ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &before, at, static_cast<int>(step.value), host), "ARMCI_Rmw");
+  }
+  if (step.reg >= 0) registers[step.reg] = before;
+}
+
+long Part::FromMemory(const Step& step, long raw) const {
+  if (!program_.variables[static_cast<std::size_t>(step.variable)].is_flag || raw == 0) return raw;
+  // A flag is a plain 1; anything else stays what it is, and is never taken for one.
+  return raw == 1 ? unit_ : raw == unit_ ? -1 : raw;
 }
 
 void Part::Store(std::size_t index, long value, char* variable, const Layout::Element& element, int host, bool brief) {
@@ -130,7 +186,7 @@ void Part::Store(std::size_t index, long value, char* variable, const Layout::El
   const auto& list = brief ? calls_[index].brief : calls_[index].whole;
   Transfer* transfer = list[MyRng().Below(list.size())].get();
   char* source = reinterpret_cast<char*>(sources_[static_cast<std::size_t>(value)].data());
-  Start(transfer, source, variable + (brief ? element.dst : 0), host, nullptr, -1, nullptr);
+  Start(transfer, source, variable + (brief ? element.dst : 0), host, nullptr, steps_[index], nullptr);
 }
 
 void Part::Read(std::size_t index, char* variable, const Layout::Element& element, int host, long* registers) {
@@ -141,23 +197,24 @@ void Part::Read(std::size_t index, char* variable, const Layout::Element& elemen
   long* value = brief ? calls.local.data() : reinterpret_cast<long*>(local + element.src);
   // What an earlier iteration read must not pass for this one's.
   *value = -1;
-  Start(list[MyRng().Below(list.size())].get(), variable + (brief ? element.dst : 0), local, host, value,
-        steps_[index].reg, registers);
+  Start(list[MyRng().Below(list.size())].get(), variable + (brief ? element.dst : 0), local, host, value, steps_[index],
+        registers);
 }
 
-void Part::Start(Transfer* transfer, char* src, char* dst, int host, const long* value, int reg, long* registers) {
+void Part::Start(Transfer* transfer, char* src, char* dst, int host, const long* value, const Step& step,
+                 long* registers) {
   Check(transfer->Start(src, dst, host), "a transfer");
   if (form_.nonblocking) {
-    pending_.push_back({transfer, value, reg});
+    pending_.push_back({transfer, value, &step});
   } else if (value != nullptr) {
-    registers[reg] = *value;
+    registers[step.reg] = FromMemory(step, *value);
   }
 }
 
 void Part::Complete(long* registers) {
   for (const Pending& pending : pending_) {
     Check(pending.transfer->Wait(), "a wait");
-    if (pending.value != nullptr) registers[pending.reg] = *pending.value;
+    if (pending.value != nullptr) registers[pending.step->reg] = FromMemory(*pending.step, *pending.value);
   }
   pending_.clear();
 }

@@ -27,10 +27,17 @@ struct Memory {
   }
 };
 
+// What all threads of a run have in common.
+struct Cast {
+  std::vector<int> threads;  // rank of each
+  int lock_host;
+  std::uint64_t seed;
+};
+
 class Part {
  public:
-  Part(const Program& program, int thread, const Form& form, const Layout& layout, const Memory& memory,
-       std::uint64_t seed, int lock_host, bool cores_shared);
+  Part(const Litmus& litmus, const Program& program, int thread, const Form& form, const Layout& layout,
+       const Memory& memory, const Cast& cast, bool cores_shared);
 
   // What this rank stores in the registers is put to `registers`, as it was in memory.
   void Run(const Place& place, long iteration, std::size_t slot, long* registers);
@@ -47,26 +54,33 @@ class Part {
   struct Pending {
     Transfer* transfer;
     const long* value;
-    int reg;
+    const Step* step;
   };
 
   Calls CallsOf(const Step& step) const;
   Layout::Element ElementOf(long iteration, int variable) const;
   void Do(std::size_t index, const Place& place, long iteration, std::size_t slot, long* registers);
+  void Synchronise(const Step& step);
+  void Access(std::size_t index, int host, long iteration, std::size_t slot, long* registers);
+  void StoreFlag(const Step& step, char* variable, char* flag, int host);
+  void Atomic(const Step& step, char* at, int host, long* registers);
+  // What the register of a read gets for what was in memory.
+  long FromMemory(const Step& step, long raw) const;
   void Store(std::size_t index, long value, char* variable, const Layout::Element& element, int host, bool brief);
   void Read(std::size_t index, char* variable, const Layout::Element& element, int host, long* registers);
-  void Start(Transfer* transfer, char* src, char* dst, int host, const long* value, int reg, long* registers);
+  // `value`: where the transfer leaves what the step reads, or nullptr.
+  void Start(Transfer* transfer, char* src, char* dst, int host, const long* value, const Step& step, long* registers);
   void Complete(long* registers);
   void Check(int code, const char* call);
   bool IsLaterStore(std::size_t index) const;
 
+  const SpecialCalls calls_of_program_;
   const Program& program_;
   const std::vector<Step>& steps_;
   const Form form_;
   const Layout& layout_;
   const Memory memory_;
-  const std::uint64_t seed_;
-  const int lock_host_;
+  const Cast cast_;
   const bool cores_shared_;
   const long unit_;
   std::vector<Calls> calls_;
@@ -76,7 +90,7 @@ class Part {
 };
 
 // What memory holds for the value 1. Both halves are alike, so that a torn element is seen, except where RMW adds
-// a plain number.
+// or stores a plain number.
 long UnitOf(const Program& program);
 // The value as tables of outcomes have it, or the bare bits in hexadecimal.
 std::string ValueText(long raw, long unit);

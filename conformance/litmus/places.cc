@@ -68,7 +68,8 @@ std::vector<Place> DrawPlaces(const Program& program, const std::vector<int>& th
   std::vector<Place> by_get;
   std::vector<Place> by_load;
   for (int draw = 0; draw < kDraws; ++draw) {
-    Place place{DrawThreads(program.letters), false, ""};
+    Place place{program.letters_are_threads ? threads : DrawThreads(program.letters), false, ""};
+    place.host.resize(static_cast<std::size_t>(program.letters));
     const std::string relations = RelationsOf(threads, place.host, node);
     if (!known.insert(relations).second) continue;
     place.text = TextOf(threads, place);

@@ -30,19 +30,25 @@ int RegisterOf(const Program& program, const std::string& name) {
 
 // left=right
 Step ParseAssignment(const Program& program, const std::string& left, const std::string& right) {
-  const int to = VariableOf(program, left);
+  const std::size_t comma = left.find(',');
+  const int to = VariableOf(program, left.substr(0, comma));
   if (to >= 0) {
+    if (comma != std::string::npos) {
+      const int flag = VariableOf(program, left.substr(comma + 1));
+      if (flag < 0 || right != "1") Refuse(left + "=" + right);
+      return {Act::kStoreFlag, to, -1, 1, flag};
+    }
     const int from = RegisterOf(program, right);
     if (from >= 0) return {Act::kForward, to, from};
     return {Act::kStore, to, -1, std::atol(right.c_str())};
   }
   const int reg = RegisterOf(program, left);
   if (reg < 0 && left != "_") Refuse(left + "=" + right);
-  const std::size_t plus = right.find('+');
-  const int from = VariableOf(program, right.substr(0, plus));
+  const std::size_t sign = right.find_first_of("+?");
+  const int from = VariableOf(program, right.substr(0, sign));
   if (from < 0) Refuse(left + "=" + right);
-  if (plus == std::string::npos) return {Act::kRead, from, reg};
-  return {Act::kFetchAdd, from, reg, std::atol(right.c_str() + plus + 1)};
+  if (sign == std::string::npos) return {Act::kRead, from, reg};
+  return {right[sign] == '+' ? Act::kFetchAdd : Act::kSwapZero, from, reg, std::atol(right.c_str() + sign + 1)};
 }
 
 Step ParseStep(const Program& program, const std::string& text) {
@@ -52,10 +58,23 @@ Step ParseStep(const Program& program, const std::string& text) {
   if (words[0] == "allfence") return {Act::kAllFence};
   if (words[0] == "lock") return {Act::kLock};
   if (words[0] == "unlock") return {Act::kUnlock};
-  if (words[0] == "fence" && words.size() == 2) return {Act::kFence, VariableOf(program, words[1])};
+  if (words.size() == 2) {
+    if (words[0] == "fence") return {Act::kFence, VariableOf(program, words[1])};
+    if (words[0] != "notify" && words[0] != "await") Refuse(text);
+    Step step{words[0] == "notify" ? Act::kNotify : Act::kAwait};
+    step.thread = std::atoi(words[1].c_str());
+    return step;
+  }
   const std::size_t equals = words[0].find('=');
   if (equals == std::string::npos) Refuse(text);
   return ParseAssignment(program, words[0].substr(0, equals), words[0].substr(equals + 1));
+}
+
+// What the program as a whole needs for this step.
+void NoteStep(const Step& step, Program* program) {
+  program->locks |= step.act == Act::kLock;
+  program->plain_numbers |= step.act == Act::kFetchAdd || step.act == Act::kSwapZero;
+  if (step.flag >= 0) program->variables[static_cast<std::size_t>(step.flag)].is_flag = true;
 }
 
 }  // namespace
@@ -75,8 +94,12 @@ std::vector<std::string> Words(const std::string& text) {
 Program Parse(const Litmus& litmus) {
   Program program;
   for (const std::string& place : Words(litmus.places)) {
-    const int letter = place.back() - 'A';
-    program.variables.push_back({place.substr(0, place.find('@')), letter});
+    const std::size_t at = place.find('@');
+    const bool by_thread = place.size() == at + 3;
+    if (by_thread != program.letters_are_threads && !program.variables.empty()) Refuse(litmus.places);
+    program.letters_are_threads = by_thread;
+    const int letter = place.back() - (by_thread ? '0' : 'A');
+    program.variables.push_back({place.substr(0, at), letter});
     program.letters = std::max(program.letters, letter + 1);
   }
   program.registers = Words(litmus.registers);
@@ -86,8 +109,7 @@ Program Parse(const Litmus& litmus) {
     std::vector<Step>& steps = program.threads.emplace_back();
     for (std::string step; std::getline(in, step, ';');) {
       steps.push_back(ParseStep(program, step));
-      program.locks |= steps.back().act == Act::kLock;
-      program.adds |= steps.back().act == Act::kFetchAdd;
+      NoteStep(steps.back(), &program);
     }
   }
   for (const auto* table : {&litmus.blocking, &litmus.nonblocking}) {

@@ -6,11 +6,14 @@
 //    g=r1        store what r1 holds                r1=x+10   fetch-and-add 10 on x, r1 gets the value before
 //    fence x     fence to the target of x           _=x+10    the same, the value before is not looked at
 //    allfence                                       lock, unlock: of one mutex that all threads share
+//    x,f=1       store 1 in x, flag f is 1 with it  r1=x?2    compare-and-swap from 0 to 2, r1 gets the value before
+//    notify 1    tell thread 1                      await 0   wait for a notification of thread 0
 //    wait        completes the thread's non-blocking stores and reads locally; nothing to do when they block
 //
 // In the non-blocking form of a program stores and reads are non-blocking, and complete at the next `wait`, or at the
-// end of the thread. Variables are placed by letters: "x@A f@A y@B"; different letters are different targets. An
-// outcome is the values of the registers at the end; a variable among the registers is its value after a barrier.
+// end of the thread. Variables are placed by letters: "x@A f@A y@B"; different letters are different targets. Or they
+// are placed by threads: "x@P1" lies in the memory of thread 1. An outcome is the values of the registers at the end; a
+// variable among the registers is its value after a barrier.
 //
 // Everything here is immutable after Parse.
 #ifndef CONFORMANCE_LITMUS_PROGRAM_H_
@@ -18,6 +21,8 @@
 
 #include <string>
 #include <vector>
+
+#include "conformance/harness/plan.h"
 
 namespace conformance::litmus {
 
@@ -40,6 +45,17 @@ enum class Stores {
   kPutOrAcc,  // each variable is written once: accumulating to 0 writes the value
   kAcc,       // accumulate only
   kNone,      // no store at all
+  // By calls of their own, for data and flag together.
+  kContiguousFlag,           // contiguous only
+  kContiguousOrStridedFlag,  // contiguous or strided
+};
+
+// Calls that not every library has: only the programs that need them name them. Both return the call's code.
+struct SpecialCalls {
+  // Moves `plan` and then stores 1 in the flag, of 4 or 8 bytes; may be non-blocking without a handle.
+  int (*put_flag)(const Plan& plan, char* src, char* dst, char* flag, int proc, bool nonblocking) = nullptr;
+  // Stores `value` if the long at `at` is 0; the value before to `before`.
+  int (*swap_zero)(long* before, long value, char* at, int proc) = nullptr;
 };
 
 struct Litmus {
@@ -55,23 +71,47 @@ struct Litmus {
   Stores stores = Stores::kPutOrAcc;
   // Whether readers on the target's node may load instead of get: not where a clause speaks of gets only.
   bool loads = true;
+  // Whether sizes between the smallest and the largest are tried: not where synchronisation alone makes the order.
+  bool all_sizes = true;
+  // Functions that a library may do without: where one is missing the tests are skipped.
+  std::vector<const char*> needs = {};
+  SpecialCalls calls = {};
 };
 
-// All programs.
+// All programs that need the classic calls only.
 const std::vector<Litmus>& Programs();
+// Makes each a test in every form that applies; `programs` must live as long as the process. Returns true.
+bool AddLitmusTests(const std::vector<Litmus>& programs);
 
-enum class Act { kStore, kForward, kRead, kFetchAdd, kFence, kAllFence, kLock, kUnlock, kWait };
+enum class Act {
+  kStore,
+  kStoreFlag,
+  kForward,
+  kRead,
+  kFetchAdd,
+  kSwapZero,
+  kFence,
+  kAllFence,
+  kLock,
+  kUnlock,
+  kNotify,
+  kAwait,
+  kWait
+};
 
 struct Step {
   Act act;
   int variable = -1;
-  int reg = -1;  // written by kRead and kFetchAdd, read by kForward; -1: none
+  int reg = -1;  // written by kRead, kFetchAdd and kSwapZero, read by kForward; -1: none
   long value = 0;
+  int flag = -1;    // of kStoreFlag: its variable
+  int thread = -1;  // of kNotify and kAwait
 };
 
 struct Variable {
   std::string name;
-  int letter;  // 0 for A
+  int letter;            // 0 for A
+  bool is_flag = false;  // written as the flag of a store
 };
 
 struct Program {
@@ -80,8 +120,9 @@ struct Program {
   std::vector<int> final_variable;  // of each register: the variable whose value after a barrier it is, or -1
   std::vector<std::vector<Step>> threads;
   int letters = 0;
+  bool letters_are_threads = false;  // letter n is thread n
   bool locks = false;
-  bool adds = false;
+  bool plain_numbers = false;  // some calls store numbers as they are
 };
 
 // A text that is no program ends the process: programs are written by hand, once.

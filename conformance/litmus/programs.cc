@@ -1,9 +1,13 @@
-// The programs and their tables of outcomes; spec/semantics.md, "Litmus shapes", tells the same in prose.
+// The programs and their tables of outcomes; spec/semantics.md, "Litmus shapes", tells the same in prose. What it lists
+// and this file has not:
+//   put with signal, compare-and-swap from 0 to i: ext_litmus_test.cc, as they need armcix.h
+//   accumulate by n processes, k times, in different shapes: acc_test.cc, ACC2_*_sums_are_exact_under_contention
 //
 // What blocks is ordered as the clauses say. In the non-blocking forms a store that was only waited for is complete
 // locally and ordered with nothing (ORD-3), so that what needed the order of two stores becomes interesting there; what
 // needed a fence stays forbidden.
 
+#include "armci.h"
 #include "conformance/litmus/program.h"
 
 namespace conformance::litmus {
@@ -77,6 +81,68 @@ std::vector<Litmus> MessagePassingPrograms() {
   };
 }
 
+int PutFlag(const Plan& plan, char* src, char* dst, char* flag, int proc, bool /*nonblocking*/) {
+  int* int_flag = reinterpret_cast<int*>(flag);
+  if (plan.shape == Shape::kContiguous) return ARMCI_Put_flag(src, dst, plan.count[0], int_flag, 1, proc);
+  std::vector<int> count = plan.count;
+  std::vector<int> src_stride = plan.src_stride;
+  std::vector<int> dst_stride = plan.dst_stride;
+  return ARMCI_PutS_flag(src, src_stride.data(), dst, dst_stride.data(), count.data(),
+                         static_cast<int>(count.size()) - 1, int_flag, 1, proc);
+}
+
+// What tells of the data other than by a store of its own.
+std::vector<Litmus> TellingPrograms() {
+  const Table flag =
+      MessagePassing({"1 0", kForbidden, "the flag of a put came before its data", "ORD-5"}, kInteresting);
+  const Table told{{"1", kAcceptable, "the data was there when the wait returned"},
+                   {"0", kForbidden, "the notification came before a store to the one it tells", "ORD-6"}};
+  const Table passed_on{{"1", kAcceptable, "the data is visible to all from the fence on"},
+                        {"0", kForbidden, "the chain of notifications began with a fence of the data", "LC-1"}};
+  return {
+      {"MP_put_flag",
+       "ORD",
+       "ORD5",
+       {"ORD-5"},
+       "x@A f@A",
+       {"x,f=1", "r1=f; wait; r2=x"},
+       "r1 r2",
+       flag,
+       flag,
+       Stores::kContiguousOrStridedFlag,
+       true,
+       true,
+       {"ARMCI_Put_flag", "ARMCI_PutS_flag"},
+       {PutFlag}},
+      {"MP_notify",
+       "ORD",
+       "ORD6",
+       {"ORD-6", "LC-1"},
+       "x@P1",
+       {"x=1; notify 1", "await 0; r1=x"},
+       "r1",
+       told,
+       told,
+       Stores::kPutOrAcc,
+       true,
+       false,
+       {"armci_notify", "armci_notify_wait"}},
+      {"WRC_notify",
+       "LC",
+       "LC1",
+       {"LC-1", "ORD-6", "FENCE-1"},
+       "x@A",
+       {"x=1; fence x; notify 1", "await 0; notify 2", "await 1; r1=x"},
+       "r1",
+       passed_on,
+       passed_on,
+       Stores::kPutOrAcc,
+       true,
+       false,
+       {"armci_notify", "armci_notify_wait"}},
+  };
+}
+
 // r1: the relay's reading, r2: what the relay wrote, r3: the data.
 Table Relay(const OutcomeRow& too_early, const OutcomeRow& last) {
   return {too_early,
@@ -96,6 +162,8 @@ std::vector<Litmus> RelayPrograms() {
   const OutcomeRow unfenced{"1 1 0", kInteresting, "data and flag lie at different targets, without a fence", "ORD-2"};
   const OutcomeRow fenced{"1 1 0", kForbidden, "the chain began with a fence of the data", "FENCE-1"};
   const OutcomeRow relayed{"1 1 0", kForbidden, "the relay had read the data before its fence", "FENCE-8"};
+  const OutcomeRow handed_over{"1 1 0", kForbidden, "the mutex went from the writer to the relay and on to the reader",
+                               "LC-1"};
   return {
       {"WRC",
        "ORD",
@@ -124,6 +192,21 @@ std::vector<Litmus> RelayPrograms() {
        "r1 r2 r3",
        Relay(before_relay, relayed),
        Relay(before_relay, relayed)},
+      // f and g only tell in which order the critical sections came; f goes first, so that nothing but the mutex helps
+      // x.
+      {"WRC_mutex",
+       "LC",
+       "LC1",
+       {"LC-1", "MUTEX-2"},
+       "x@A f@B g@C",
+       {"lock; f=1; x=1; fence f; fence x; unlock", "lock; r1=f; wait; g=r1; fence g; unlock",
+        "lock; r2=g; wait; r3=x; wait; unlock"},
+       "r1 r2 r3",
+       Relay(before_relay, handed_over),
+       Relay(before_relay, handed_over),
+       Stores::kPutOrAcc,
+       true,
+       false},
   };
 }
 
@@ -336,8 +419,8 @@ std::vector<Litmus> AtomicPrograms() {
 const std::vector<Litmus>& Programs() {
   static const std::vector<Litmus> programs = [] {
     std::vector<Litmus> all;
-    for (const auto& some : {MessagePassingPrograms(), RelayPrograms(), BufferingPrograms(), IndependentReadsPrograms(),
-                             CoherencePrograms(), AtomicPrograms()}) {
+    for (const auto& some : {MessagePassingPrograms(), TellingPrograms(), RelayPrograms(), BufferingPrograms(),
+                             IndependentReadsPrograms(), CoherencePrograms(), AtomicPrograms()}) {
       all.insert(all.end(), some.begin(), some.end());
     }
     return all;

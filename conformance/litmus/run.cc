@@ -101,11 +101,11 @@ Run::Run(const Litmus& litmus, const Form& form)
       slots_(gate_.direct() ? SlotsFor(program_, layout_) : std::min(kSlotsApart, SlotsFor(program_, layout_))),
       region_(Memory::kControlBytes + program_.variables.size() * slots_ * layout_.RemoteBytes()),
       memory_{&region_, slots_, layout_.RemoteBytes()} {
-  const std::uint64_t seed = SharedRng().Next();
-  const int lock_host = static_cast<int>(SharedRng().Below(static_cast<std::uint64_t>(Np())));
-  if (program_.locks) mutexes_.emplace(Me() == lock_host ? 1 : 0);
+  Cast cast{threads_, 0, SharedRng().Next()};
+  cast.lock_host = static_cast<int>(SharedRng().Below(static_cast<std::uint64_t>(Np())));
+  if (program_.locks) mutexes_.emplace(Me() == cast.lock_host ? 1 : 0);
   if (thread_ < 0) return;
-  part_ = std::make_unique<Part>(program_, thread_, form_, layout_, memory_, seed, lock_host, !core_.enough());
+  part_ = std::make_unique<Part>(litmus_, program_, thread_, form_, layout_, memory_, cast, !core_.enough());
 }
 
 void Run::Go() {
@@ -227,6 +227,11 @@ void Run::Fail(const std::vector<long>& raw, const Tally& tally, const OutcomeRo
 
 }  // namespace
 
-void RunLitmus(const Litmus& litmus, const Form& form) { Run(litmus, form).Go(); }
+void RunLitmus(const Litmus& litmus, const Form& form) {
+  for (const char* function : litmus.needs) {
+    if (!LibraryHas(function)) SkipTest(MissingText(function));
+  }
+  Run(litmus, form).Go();
+}
 
 }  // namespace conformance::litmus
