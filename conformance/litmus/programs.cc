@@ -219,14 +219,14 @@ Table Crosswise(const OutcomeRow& special, const char* other) {
 }
 
 std::vector<Litmus> BufferingPrograms() {
-  const OutcomeRow early_reads{"0 0", kInteresting, "nothing orders a read after a store to another target"};
+  const OutcomeRow early_reads{"0 0", kInteresting, "nothing orders a read after a store to another target", "ORD-2"};
   const OutcomeRow fenced{"0 0", kForbidden, "both read after the fence of their store", "FENCE-1"};
   const OutcomeRow late_gets{"1 1", kForbidden, "both gets saw a store issued because they had returned", "CMPL-2"};
   const OutcomeRow open_gets{"1 1", kInteresting, "a non-blocking get may read until its wait", "CMPL-3"};
   return {
       {"SB",
-       "LC",
-       "LC3",
+       "ORD",
+       "ORD2",
        {"ORD-2"},
        "x@A y@B",
        {"x=1; wait; r1=y", "y=1; wait; r2=x"},
@@ -269,15 +269,15 @@ Table Readers(const OutcomeRow& opposite) {
 }
 
 std::vector<Litmus> IndependentReadsPrograms() {
-  const OutcomeRow free{"1 0 1 0", kInteresting, "without synchronisation the readers need not agree"};
+  const OutcomeRow free{"1 0 1 0", kInteresting, "stores to different targets: the readers need not agree", "ORD-2"};
   const OutcomeRow fenced{"1 0 1 0", kForbidden, "a store read before an allfence is visible to all after it",
                           "FENCE-8"};
   const OutcomeRow locked{"1 0 1 0", kForbidden, "the critical sections of one mutex have one order", "LC-1, MUTEX-2"};
   return {
       {"IRIW",
-       "LC",
-       "LC3",
-       {},
+       "ORD",
+       "ORD2",
+       {"ORD-2"},
        "x@A y@B",
        {"x=1", "y=1", "r1=x; wait; r2=y", "r3=y; wait; r4=x"},
        "r1 r2 r3 r4",
