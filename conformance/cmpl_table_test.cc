@@ -107,42 +107,53 @@ class Volley {
   armci_hdl_t handle_;
 };
 
-bool EveryEnding(const Way& way, Arena* arena, int target) {
-  constexpr int kMany = 16;
-  constexpr std::size_t kManyBytesMax = 4096;
-  for (std::size_t bytes : SizesOf(way)) {
+// How many transfers are under way together; those that take long stay alone.
+constexpr int kMany = 16;
+int PiecesMax(std::size_t size) { return size > 4096 ? 1 : kMany; }
+
+bool EveryEnding(const Way& way, std::size_t size, Arena* arena, int target) {
+  for (std::size_t bytes : SizesOf(way, size)) {
     for (Ending ending : EndingsOf(way.mode)) {
       if (!Volley(way, bytes, 1, arena, target).Run(ending)) return false;
-      if (way.mode == Mode::kBlocking || bytes > kManyBytesMax) continue;
+      if (way.mode == Mode::kBlocking || PiecesMax(size) == 1) continue;
       if (!Volley(way, bytes, kMany, arena, target).Run(ending)) return false;
     }
   }
   return true;
 }
 
-void BuffersAreTheProgramsAgain(Op op, Mode mode) {
-  Arena arena(kTableExtent + 2 * kGuard);
+void BuffersAreTheProgramsAgain(Op op, Mode mode, Width width, std::size_t size) {
+  const std::vector<Way> ways =
+      WaysThat([=](const Way& each) { return each.op == op && each.mode == mode && each.width == width; });
+  Arena arena(ExtentOf(size) * static_cast<std::size_t>(PiecesMax(size)) + 2 * kGuard);
   for (int target : TableTargets()) {
     arena.Refill(&MyRng(), target, op == Op::kAcc ? &kTableType : nullptr);
     ARMCI_Fence(target);
-    for (const Way& way : WaysThat([=](const Way& each) { return each.op == op && each.mode == mode; })) {
-      if (!EveryEnding(way, &arena, target)) return;
+    for (const Way& way : ways) {
+      if (!EveryEnding(way, size, &arena, target)) return;
     }
   }
   arena.VerifyByOwners();
 }
 
+void AddCase(Op op, Mode mode, Width width) {
+  const std::string clause = CompletionClause(op, mode);
+  const std::string chapter = clause.substr(0, clause.find('-'));
+  const std::string name =
+      chapter + clause.substr(clause.find('-') + 1) + "_" + NameOf(mode) + "_" + NameOf(op) + "_frees_its_buffer";
+  TestSpec spec = MakeSpec(clause.c_str(), DeadlineSeconds(60));
+  // Many operations on one handle; and waits for a process or for all complete explicit operations too.
+  if (mode == Mode::kNonblocking) spec.clauses.insert(spec.clauses.end(), {"CMPL-4", "CMPL-5"});
+  const auto body = [=] {
+    for (std::size_t size : TableSizes()) BuffersAreTheProgramsAgain(op, mode, width, size);
+  };
+  AddTableTest(width, {chapter, name, spec, body, __FILE__, __LINE__});
+}
+
 bool RegisterTable() {
-  for (Op op : {Op::kPut, Op::kGet, Op::kAcc}) {
-    for (Mode mode : kModes) {
-      const std::string clause = CompletionClause(op, mode);
-      const std::string chapter = clause.substr(0, clause.find('-'));
-      const std::string name =
-          chapter + clause.substr(clause.find('-') + 1) + "_" + NameOf(mode) + "_" + NameOf(op) + "_frees_its_buffer";
-      TestSpec spec = MakeSpec(clause.c_str(), DeadlineSeconds(60));
-      // Many operations on one handle; and waits for a process or for all complete explicit operations too.
-      if (mode == Mode::kNonblocking) spec.clauses.insert(spec.clauses.end(), {"CMPL-4", "CMPL-5"});
-      AddTest({chapter, name, spec, [=] { BuffersAreTheProgramsAgain(op, mode); }, __FILE__, __LINE__});
+  for (Width width : AllWidths()) {
+    for (Op op : {Op::kPut, Op::kGet, Op::kAcc}) {
+      for (Mode mode : kModes) AddCase(op, mode, width);
     }
   }
   return true;

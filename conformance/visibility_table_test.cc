@@ -34,6 +34,7 @@ constexpr MakerName kMakers[] = {{Maker::kFence, "FENCE", "FENCE1_fence_complete
 struct Round {
   Way way;
   std::size_t bytes;
+  std::size_t slot_bytes;
   int offset;
   bool wait_first;
   // What the ranks' sources are filled from.
@@ -82,12 +83,11 @@ void MakeVisible(Maker maker, int offset) {
   Agree();
 }
 
-void Look(const Round& round, const TableTransfer& store, const Region& region, std::size_t slot_bytes, int origin,
-          bool by_load) {
+void Look(const Round& round, const TableTransfer& store, const Region& region, int origin, bool by_load) {
   Bytes expected(static_cast<std::size_t>(store.plan().DstEnd()), 0);
   store.Model(SourceOf(round, store, origin).data(), expected.data());
   const int target = Wrapped(origin + round.offset);
-  char* slot = region.At(target, static_cast<std::size_t>(origin) * slot_bytes);
+  char* slot = region.At(target, static_cast<std::size_t>(origin) * round.slot_bytes);
   Bytes seen(expected.size());
   if (by_load) {
     ARMCI_Access_begin(region.Mine());
@@ -100,25 +100,26 @@ void Look(const Round& round, const TableTransfer& store, const Region& region, 
       << (by_load ? "by load: " : "by get: ") << round.Text(origin);
 }
 
-void OneRound(Maker maker, const Round& round, const Region& region, std::size_t slot_bytes) {
+void OneRound(Maker maker, const Round& round, const Region& region) {
   // What the last round left would pass for this one's.
   ARMCI_Access_begin(region.Mine());
-  std::memset(region.Mine(), 0, region.bytes());
+  std::memset(region.Mine(), 0, static_cast<std::size_t>(Np()) * round.slot_bytes);
   ARMCI_Access_end(region.Mine());
   TableTransfer store(round.way, round.bytes);
   Bytes source = SourceOf(round, store, Me());
   const int target = Wrapped(Me() + round.offset);
   Sync();
-  EXPECT_EQ(
-      store.transfer().Start(source.data(), region.At(target, static_cast<std::size_t>(Me()) * slot_bytes), target), 0);
+  EXPECT_EQ(store.transfer().Start(source.data(), region.At(target, static_cast<std::size_t>(Me()) * round.slot_bytes),
+                                   target),
+            0);
   if (round.wait_first) {
     EXPECT_EQ(store.transfer().Wait(), 0);
     std::fill(source.begin(), source.end(), 'X');
   }
   MakeVisible(maker, round.offset);
-  Look(round, store, region, slot_bytes, Wrapped(Me() - round.offset), true);
+  Look(round, store, region, Wrapped(Me() - round.offset), true);
   // A notification tells the one who waited for it, nobody else.
-  if (maker != Maker::kNotify) Look(round, store, region, slot_bytes, Wrapped(Me() + 1), false);
+  if (maker != Maker::kNotify) Look(round, store, region, Wrapped(Me() + 1), false);
   if (!round.wait_first) {
     EXPECT_EQ(store.transfer().Wait(), 0);
   }
@@ -126,32 +127,44 @@ void OneRound(Maker maker, const Round& round, const Region& region, std::size_t
   Agree();
 }
 
-void StoresAreVisible(Maker maker, const Way& call) {
+// At one size, in every mode.
+std::vector<Round> RoundsOf(const Way& call, std::size_t size) {
   std::vector<Round> rounds;
-  for (Mode mode : kModes) {
-    const Way way{call.op, call.shape, mode};
-    for (std::size_t bytes : SizesOf(way)) {
+  for (const Way& way : ModesOf(call)) {
+    for (std::size_t bytes : SizesOf(way, size)) {
       for (int offset = 0; offset < std::min(Np(), 3); ++offset) {
         for (bool wait_first : {true, false}) {
-          if (mode == Mode::kBlocking && !wait_first) continue;
-          rounds.push_back({way, bytes, offset, wait_first, SharedRng().Next()});
+          if (way.mode == Mode::kBlocking && !wait_first) continue;
+          rounds.push_back({way, bytes, ExtentOf(size), offset, wait_first, SharedRng().Next()});
         }
       }
     }
   }
+  return rounds;
+}
+
+void StoresAreVisible(Maker maker, const Way& call) {
+  std::vector<Round> rounds;
+  for (std::size_t size : TableSizes()) {
+    std::vector<Round> more = RoundsOf(call, size);
+    if (size > kSampledBytes) KeepSome(&SharedRng(), 4, &more);
+    rounds.insert(rounds.end(), more.begin(), more.end());
+  }
   // The quick run takes a dozen of them, by the seed; where meetings are slow it takes fewer, but never fewer than two.
-  SharedRng().Shuffle(&rounds);
   const int enough = std::max(2, Rounds(10 * static_cast<int>(rounds.size()), 120) / 10);
-  if (rounds.size() > static_cast<std::size_t>(enough)) rounds.resize(static_cast<std::size_t>(enough));
-  Region region(static_cast<std::size_t>(Np()) * kTableExtent);
-  for (const Round& round : rounds) OneRound(maker, round, region, kTableExtent);
+  KeepSome(&SharedRng(), static_cast<std::size_t>(enough), &rounds);
+  std::size_t slot_bytes = 0;
+  for (const Round& round : rounds) slot_bytes = std::max(slot_bytes, round.slot_bytes);
+  Region region(static_cast<std::size_t>(Np()) * slot_bytes);
+  for (const Round& round : rounds) OneRound(maker, round, region);
 }
 
 bool RegisterTable() {
   for (const MakerName& maker : kMakers) {
     for (const Way& call : BlockingStores()) {
-      AddTest({maker.chapter, maker.name + NameOfCall(call), MakeSpec(maker.clause, DeadlineSeconds(60)),
-               [maker, call] { StoresAreVisible(maker.maker, call); }, __FILE__, __LINE__});
+      AddTableTest(call.width,
+                   {maker.chapter, maker.name + NameOfCall(call), MakeSpec(maker.clause, DeadlineSeconds(60)),
+                    [maker, call] { StoresAreVisible(maker.maker, call); }, __FILE__, __LINE__});
     }
   }
   return true;

@@ -11,11 +11,11 @@
 namespace conformance {
 namespace {
 
-std::string CaseText(const char* what, const Plan& plan, Mode mode, int target, std::size_t src_shift,
+std::string CaseText(const char* what, const Plan& plan, Mode mode, Width width, int target, std::size_t src_shift,
                      std::size_t dst_shift) {
-  return std::string(NameOf(mode)) + " " + what + " to " + std::to_string(target) + ": " + plan.Text() +
-         ", source shifted " + std::to_string(src_shift) + ", destination shifted " + std::to_string(dst_shift) +
-         SeedText();
+  return std::string(width == Width::kWide ? "64-bit " : "") + NameOf(mode) + " " + what + " to " +
+         std::to_string(target) + ": " + plan.Text() + ", source shifted " + std::to_string(src_shift) +
+         ", destination shifted " + std::to_string(dst_shift) + SeedText();
 }
 
 }  // namespace
@@ -56,40 +56,44 @@ void Arena::VerifyByOwners() {
   ARMCI_Access_end(region_.Mine());
 }
 
-bool CheckPut(Arena* arena, const Plan& plan, Mode mode, int target, std::size_t src_shift, std::size_t dst_shift) {
-  const std::string text = CaseText("put", plan, mode, target, src_shift, dst_shift);
+bool CheckPut(Arena* arena, const Plan& plan, Mode mode, int target, std::size_t src_shift, std::size_t dst_shift,
+              Width width) {
+  const std::string text = CaseText("put", plan, mode, width, target, src_shift, dst_shift);
   Bytes local(arena->slot_bytes());
   MyRng().Fill(local.data(), local.size());
   const Bytes before = local;
   ModelCopy(plan, local.data() + src_shift, arena->Image(target) + dst_shift);
-  EXPECT_EQ(Move(plan, Op::kPut, mode, local.data() + src_shift, arena->Slot(target) + dst_shift, target), 0) << text;
+  EXPECT_EQ(Move(plan, Op::kPut, mode, local.data() + src_shift, arena->Slot(target) + dst_shift, target, width), 0)
+      << text;
   const auto source_kept = SameBytes(before.data(), local.data(), local.size());
   EXPECT_TRUE(source_kept) << "source changed by " << text;
   return arena->Verify(target, text) && source_kept;
 }
 
-bool CheckGet(Arena* arena, const Plan& plan, Mode mode, int target, std::size_t src_shift, std::size_t dst_shift) {
-  const std::string text = CaseText("get", plan, mode, target, src_shift, dst_shift);
+bool CheckGet(Arena* arena, const Plan& plan, Mode mode, int target, std::size_t src_shift, std::size_t dst_shift,
+              Width width) {
+  const std::string text = CaseText("get", plan, mode, width, target, src_shift, dst_shift);
   Bytes local(arena->slot_bytes());
   MyRng().Fill(local.data(), local.size());
   Bytes expected = local;
   ModelCopy(plan, arena->Image(target) + src_shift, expected.data() + dst_shift);
-  EXPECT_EQ(Move(plan, Op::kGet, mode, arena->Slot(target) + src_shift, local.data() + dst_shift, target), 0) << text;
+  EXPECT_EQ(Move(plan, Op::kGet, mode, arena->Slot(target) + src_shift, local.data() + dst_shift, target, width), 0)
+      << text;
   const auto same = SameBytes(expected.data(), local.data(), local.size());
   EXPECT_TRUE(same) << text;
   return same;
 }
 
 bool CheckAcc(Arena* arena, const Plan& plan, Mode mode, int target, const AccType& type, std::size_t src_shift,
-              std::size_t dst_shift) {
+              std::size_t dst_shift, Width width) {
   const std::string text =
-      std::string(type.name) + " " + CaseText("accumulate", plan, mode, target, src_shift, dst_shift);
+      std::string(type.name) + " " + CaseText("accumulate", plan, mode, width, target, src_shift, dst_shift);
   Bytes local(arena->slot_bytes());
   FillElements(&MyRng(), type, local.data(), local.size());
   const Bytes before = local;
   const Scale scale = SmallScale(&MyRng(), type);
   ModelAcc(plan, type, scale.bytes, local.data() + src_shift, arena->Image(target) + dst_shift);
-  Transfer transfer(plan, Op::kAcc, mode);
+  Transfer transfer(plan, Op::kAcc, mode, width);
   transfer.SetAcc(type, scale);
   EXPECT_EQ(transfer.Start(local.data() + src_shift, arena->Slot(target) + dst_shift, target), 0) << text;
   EXPECT_EQ(transfer.Wait(), 0) << text;

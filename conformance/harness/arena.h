@@ -44,11 +44,13 @@ class Arena {
 
 // One transfer between a fresh random local buffer and the caller's slot at `target`, checked byte for byte on both
 // sides. `src_shift` and `dst_shift` move the plan inside the guarded buffers. Returns false after a failure.
-bool CheckPut(Arena* arena, const Plan& plan, Mode mode, int target, std::size_t src_shift, std::size_t dst_shift);
-bool CheckGet(Arena* arena, const Plan& plan, Mode mode, int target, std::size_t src_shift, std::size_t dst_shift);
+bool CheckPut(Arena* arena, const Plan& plan, Mode mode, int target, std::size_t src_shift, std::size_t dst_shift,
+              Width width = Width::kClassic);
+bool CheckGet(Arena* arena, const Plan& plan, Mode mode, int target, std::size_t src_shift, std::size_t dst_shift,
+              Width width = Width::kClassic);
 // The slot must hold elements of `type` (see Refill), shifts are multiples of its alignment.
 bool CheckAcc(Arena* arena, const Plan& plan, Mode mode, int target, const AccType& type, std::size_t src_shift,
-              std::size_t dst_shift);
+              std::size_t dst_shift, Width width = Width::kClassic);
 
 }  // namespace conformance
 

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,10 @@ namespace conformance {
 enum class Shape { kContiguous, kStrided, kVector, kValue };
 enum class Mode { kBlocking, kNonblocking, kImplicit, kAggregate };
 enum class Op { kPut, kGet, kAcc };
+// The classic calls have int lengths, counts and strides, their twins in armcix.h 64-bit ones.
+enum class Width { kClassic, kWide };
+// Whether there are calls of that width: the twins are left out where the library is not of this repository.
+bool HasCalls(Width width);
 
 inline constexpr Shape kShapes[] = {Shape::kContiguous, Shape::kStrided, Shape::kVector};
 inline constexpr Mode kModes[] = {Mode::kBlocking, Mode::kNonblocking, Mode::kImplicit, Mode::kAggregate};
@@ -95,11 +100,17 @@ struct Scale {
 Scale SmallScale(Rng* rng, const AccType& type);
 Scale UnitScale(const AccType& type);
 
+class TransferCalls;
+
 // One call in flight, and noted as such while it is (see pending.h). Owns the pointer arrays, which stay in place until
 // the object dies.
 class Transfer {
  public:
-  Transfer(const Plan& plan, Op op, Mode mode);
+  // Value calls are classic.
+  Transfer(const Plan& plan, Op op, Mode mode, Width width = Width::kClassic);
+  ~Transfer();
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
   // Only for Op::kAcc.
   void SetAcc(const AccType& type, const Scale& scale);
   // For put and acc: src is local and dst remote; for get the other way round. Returns the call's result.
@@ -111,30 +122,23 @@ class Transfer {
 
  private:
   int Call(armci_hdl_t* handle, char* src, char* dst);
-  int Contiguous(char* src, char* dst, armci_hdl_t* handle);
-  int Strided(char* src, char* dst, armci_hdl_t* handle);
-  int Vector(char* src, char* dst, armci_hdl_t* handle);
   int Value(char* src, char* dst, armci_hdl_t* handle);
 
   const Plan& plan_;
   const Op op_;
   const Mode mode_;
+  const Width width_;
   const std::size_t total_bytes_;
+  const std::unique_ptr<TransferCalls> calls_;
   int type_ = 0;
   Scale scale_{};
   int proc_ = 0;
   armci_hdl_t handle_{};
-  std::vector<void*> src_pointers_;
-  std::vector<void*> dst_pointers_;
-  std::vector<armci_giov_t> giov_;
-  std::vector<int> count_;
-  std::vector<int> src_stride_;
-  std::vector<int> dst_stride_;
   PendingNote note_;
 };
 
 // Start and Wait in one.
-int Move(const Plan& plan, Op op, Mode mode, char* src, char* dst, int proc);
+int Move(const Plan& plan, Op op, Mode mode, char* src, char* dst, int proc, Width width = Width::kClassic);
 
 }  // namespace conformance
 

@@ -1,42 +1,80 @@
 #include <cstring>
 
 #include "conformance/harness/plan.h"
+#include "conformance/harness/transfer_calls.h"
 
 namespace conformance {
 namespace {
 
+#define BOTH(name) \
+  { "ARMCI_" name, "ARMCIX_" name }
+
 // As a note has it.
-const char* NameOfCall(Op op, Shape shape, bool blocking) {
-  static constexpr const char* kNames[][4][2] = {
-      {{"ARMCI_NbPut", "ARMCI_Put"},
-       {"ARMCI_NbPutS", "ARMCI_PutS"},
-       {"ARMCI_NbPutV", "ARMCI_PutV"},
-       {"ARMCI_NbPutValue", "ARMCI_PutValue"}},
-      {{"ARMCI_NbGet", "ARMCI_Get"},
-       {"ARMCI_NbGetS", "ARMCI_GetS"},
-       {"ARMCI_NbGetV", "ARMCI_GetV"},
-       {"", "ARMCI_GetValue"}},
-      {{"ARMCI_NbAcc", "ARMCI_Acc"}, {"ARMCI_NbAccS", "ARMCI_AccS"}, {"ARMCI_NbAccV", "ARMCI_AccV"}, {"", ""}}};
-  return kNames[static_cast<int>(op)][static_cast<int>(shape)][blocking ? 1 : 0];
+const char* NameOfCall(Op op, Shape shape, bool blocking, Width width) {
+  static constexpr const char* kNames[][4][2][2] = {
+      {{BOTH("NbPut"), BOTH("Put")},
+       {BOTH("NbPutS"), BOTH("PutS")},
+       {BOTH("NbPutV"), BOTH("PutV")},
+       {BOTH("NbPutValue"), BOTH("PutValue")}},
+      {{BOTH("NbGet"), BOTH("Get")},
+       {BOTH("NbGetS"), BOTH("GetS")},
+       {BOTH("NbGetV"), BOTH("GetV")},
+       {BOTH(""), BOTH("GetValue")}},
+      {{BOTH("NbAcc"), BOTH("Acc")}, {BOTH("NbAccS"), BOTH("AccS")}, {BOTH("NbAccV"), BOTH("AccV")}, {}}};
+  return kNames[static_cast<int>(op)][static_cast<int>(shape)][blocking ? 1 : 0][static_cast<int>(width)];
 }
+
+#undef BOTH
 
 const char* NameOfHandle(Mode mode) {
   static constexpr const char* kNames[] = {nullptr, "handle", "no handle", "aggregate handle"};
   return kNames[static_cast<int>(mode)];
 }
 
+struct ClassicCalls {
+  using Length = int;
+  using Stride = int;
+  using Descriptor = armci_giov_t;
+  static constexpr auto Put = ARMCI_Put;
+  static constexpr auto NbPut = ARMCI_NbPut;
+  static constexpr auto PutS = ARMCI_PutS;
+  static constexpr auto NbPutS = ARMCI_NbPutS;
+  static constexpr auto PutV = ARMCI_PutV;
+  static constexpr auto NbPutV = ARMCI_NbPutV;
+  static constexpr auto Get = ARMCI_Get;
+  static constexpr auto NbGet = ARMCI_NbGet;
+  static constexpr auto GetS = ARMCI_GetS;
+  static constexpr auto NbGetS = ARMCI_NbGetS;
+  static constexpr auto GetV = ARMCI_GetV;
+  static constexpr auto NbGetV = ARMCI_NbGetV;
+  static constexpr auto Acc = ARMCI_Acc;
+  static constexpr auto NbAcc = ARMCI_NbAcc;
+  static constexpr auto AccS = ARMCI_AccS;
+  static constexpr auto NbAccS = ARMCI_NbAccS;
+  static constexpr auto AccV = ARMCI_AccV;
+  static constexpr auto NbAccV = ARMCI_NbAccV;
+};
+
+std::unique_ptr<TransferCalls> MakeCalls(const Plan& plan, Width width) {
+  if (width == Width::kWide) return MakeWideCalls(plan);
+  return std::make_unique<TransferCallsOf<ClassicCalls>>(plan);
+}
+
 }  // namespace
 
-Transfer::Transfer(const Plan& plan, Op op, Mode mode)
+bool HasCalls(Width width) { return width == Width::kClassic || MakeWideCalls != nullptr; }
+
+Transfer::Transfer(const Plan& plan, Op op, Mode mode, Width width)
     : plan_(plan),
       op_(op),
       mode_(mode),
+      width_(width),
       total_bytes_(plan.TotalBytes()),
-      count_(plan.count),
-      src_stride_(plan.src_stride),
-      dst_stride_(plan.dst_stride) {
+      calls_(MakeCalls(plan, width)) {
   ARMCI_INIT_HANDLE(&handle_);
 }
+
+Transfer::~Transfer() = default;
 
 void Transfer::SetAcc(const AccType& type, const Scale& scale) {
   type_ = type.code;
@@ -57,7 +95,7 @@ int Transfer::Start(char* src, char* dst, int proc) {
 
 int Transfer::StartOn(armci_hdl_t* handle, char* src, char* dst, int proc) {
   proc_ = proc;
-  note_.Begin({.what = NameOfCall(op_, plan_.shape, mode_ == Mode::kBlocking),
+  note_.Begin({.what = NameOfCall(op_, plan_.shape, mode_ == Mode::kBlocking, width_),
                .how = NameOfHandle(mode_),
                .bytes = static_cast<long>(total_bytes_),
                .proc = proc});
@@ -71,16 +109,8 @@ int Transfer::StartOn(armci_hdl_t* handle, char* src, char* dst, int proc) {
 }
 
 int Transfer::Call(armci_hdl_t* handle, char* src, char* dst) {
-  switch (plan_.shape) {
-    case Shape::kContiguous:
-      return Contiguous(src, dst, handle);
-    case Shape::kStrided:
-      return Strided(src, dst, handle);
-    case Shape::kVector:
-      return Vector(src, dst, handle);
-    default:
-      return Value(src, dst, handle);
-  }
+  if (plan_.shape == Shape::kValue) return Value(src, dst, handle);
+  return calls_->Start({op_, mode_ == Mode::kBlocking, type_, scale_.bytes, src, dst, proc, handle});
 }
 
 int Transfer::Wait() {
@@ -92,80 +122,17 @@ int Transfer::Wait() {
   return result;
 }
 
-int Transfer::Contiguous(char* src, char* dst, armci_hdl_t* handle) {
-  const int bytes = count_[0];
-  const bool blocking = mode_ == Mode::kBlocking;
-  switch (op_) {
-    case Op::kPut:
-      return blocking ? ARMCI_Put(src, dst, bytes, proc_) : ARMCI_NbPut(src, dst, bytes, proc_, handle);
-    case Op::kGet:
-      return blocking ? ARMCI_Get(src, dst, bytes, proc_) : ARMCI_NbGet(src, dst, bytes, proc_, handle);
-    default:
-      return blocking ? ARMCI_Acc(type_, scale_.bytes, src, dst, bytes, proc_)
-                      : ARMCI_NbAcc(type_, scale_.bytes, src, dst, bytes, proc_, handle);
-  }
-}
-
-int Transfer::Strided(char* src, char* dst, armci_hdl_t* handle) {
-  const int levels = static_cast<int>(count_.size()) - 1;
-  int* from = src_stride_.data();
-  int* to = dst_stride_.data();
-  int* count = count_.data();
-  const bool blocking = mode_ == Mode::kBlocking;
-  switch (op_) {
-    case Op::kPut:
-      return blocking ? ARMCI_PutS(src, from, dst, to, count, levels, proc_)
-                      : ARMCI_NbPutS(src, from, dst, to, count, levels, proc_, handle);
-    case Op::kGet:
-      return blocking ? ARMCI_GetS(src, from, dst, to, count, levels, proc_)
-                      : ARMCI_NbGetS(src, from, dst, to, count, levels, proc_, handle);
-    default:
-      return blocking ? ARMCI_AccS(type_, scale_.bytes, src, from, dst, to, count, levels, proc_)
-                      : ARMCI_NbAccS(type_, scale_.bytes, src, from, dst, to, count, levels, proc_, handle);
-  }
-}
-
-int Transfer::Vector(char* src, char* dst, armci_hdl_t* handle) {
-  src_pointers_.clear();
-  dst_pointers_.clear();
-  giov_.clear();
-  for (const Segment& segment : plan_.segments) {
-    src_pointers_.push_back(src + segment.src);
-    dst_pointers_.push_back(dst + segment.dst);
-  }
-  std::size_t first = 0;
-  for (int n : plan_.descriptors) {
-    armci_giov_t descriptor{};
-    descriptor.src_ptr_array = src_pointers_.data() + first;
-    descriptor.dst_ptr_array = dst_pointers_.data() + first;
-    descriptor.bytes = n == 0 ? 0 : static_cast<int>(plan_.segments[first].bytes);
-    descriptor.ptr_array_len = n;
-    giov_.push_back(descriptor);
-    first += static_cast<std::size_t>(n);
-  }
-  const int len = static_cast<int>(giov_.size());
-  const bool blocking = mode_ == Mode::kBlocking;
-  switch (op_) {
-    case Op::kPut:
-      return blocking ? ARMCI_PutV(giov_.data(), len, proc_) : ARMCI_NbPutV(giov_.data(), len, proc_, handle);
-    case Op::kGet:
-      return blocking ? ARMCI_GetV(giov_.data(), len, proc_) : ARMCI_NbGetV(giov_.data(), len, proc_, handle);
-    default:
-      return blocking ? ARMCI_AccV(type_, scale_.bytes, giov_.data(), len, proc_)
-                      : ARMCI_NbAccV(type_, scale_.bytes, giov_.data(), len, proc_, handle);
-  }
-}
-
 int Transfer::Value(char* src, char* dst, armci_hdl_t* handle) {
   const bool blocking = mode_ == Mode::kBlocking;
+  const std::size_t bytes = plan_.TotalBytes();
   if (op_ == Op::kGet) {
     // A value get cannot fail visibly and has no non-blocking form.
-    const long value = count_[0] == 4 ? ARMCI_GetValueInt(src, proc_) : ARMCI_GetValueLong(src, proc_);
+    const long value = bytes == 4 ? ARMCI_GetValueInt(src, proc_) : ARMCI_GetValueLong(src, proc_);
     const int narrow = static_cast<int>(value);
-    std::memcpy(dst, count_[0] == 4 ? static_cast<const void*>(&narrow) : &value, static_cast<std::size_t>(count_[0]));
+    std::memcpy(dst, bytes == 4 ? static_cast<const void*>(&narrow) : &value, bytes);
     return 0;
   }
-  if (count_[0] == 4) {
+  if (bytes == 4) {
     int value;
     std::memcpy(&value, src, sizeof value);
     return blocking ? ARMCI_PutValueInt(value, dst, proc_) : ARMCI_NbPutValueInt(value, dst, proc_, handle);
@@ -175,8 +142,8 @@ int Transfer::Value(char* src, char* dst, armci_hdl_t* handle) {
   return blocking ? ARMCI_PutValueLong(value, dst, proc_) : ARMCI_NbPutValueLong(value, dst, proc_, handle);
 }
 
-int Move(const Plan& plan, Op op, Mode mode, char* src, char* dst, int proc) {
-  Transfer transfer(plan, op, mode);
+int Move(const Plan& plan, Op op, Mode mode, char* src, char* dst, int proc, Width width) {
+  Transfer transfer(plan, op, mode, width);
   const int started = transfer.Start(src, dst, proc);
   return started != 0 ? started : transfer.Wait();
 }

@@ -1,6 +1,8 @@
 #include "conformance/harness/table.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "conformance/harness/region.h"
 #include "conformance/harness/session.h"
@@ -11,7 +13,8 @@ namespace {
 constexpr Shape kAllShapes[] = {Shape::kContiguous, Shape::kStrided, Shape::kVector, Shape::kValue};
 
 bool Exists(const Way& way) {
-  if (way.shape != Shape::kValue) return true;
+  if (way.shape != Shape::kValue) return HasCalls(way.width);
+  if (way.width == Width::kWide) return false;
   return way.op == Op::kPut || (way.op == Op::kGet && way.mode == Mode::kBlocking);
 }
 
@@ -19,10 +22,12 @@ bool Exists(const Way& way) {
 
 std::vector<Way> AllWays() {
   std::vector<Way> ways;
-  for (Op op : {Op::kPut, Op::kGet, Op::kAcc}) {
-    for (Shape shape : kAllShapes) {
-      for (Mode mode : kModes) {
-        if (Exists({op, shape, mode})) ways.push_back({op, shape, mode});
+  for (Width width : AllWidths()) {
+    for (Op op : {Op::kPut, Op::kGet, Op::kAcc}) {
+      for (Shape shape : kAllShapes) {
+        for (Mode mode : kModes) {
+          if (Exists({op, shape, mode, width})) ways.push_back({op, shape, mode, width});
+        }
       }
     }
   }
@@ -37,13 +42,35 @@ std::vector<Way> BlockingStores() {
   return WaysThat([](const Way& way) { return way.mode == Mode::kBlocking && way.op != Op::kGet; });
 }
 
+std::vector<Way> AllStores() {
+  return WaysThat([](const Way& way) { return way.op != Op::kGet; });
+}
+
+std::vector<Width> AllWidths() {
+  std::vector<Width> widths{Width::kClassic};
+  if (HasCalls(Width::kWide)) widths.push_back(Width::kWide);
+  return widths;
+}
+
 std::vector<Way> ModesOf(const Way& call) {
-  return WaysThat([&](const Way& way) { return way.op == call.op && way.shape == call.shape; });
+  return WaysThat(
+      [&](const Way& way) { return way.op == call.op && way.shape == call.shape && way.width == call.width; });
 }
 
 std::string NameOfCall(const Way& way) { return std::string(NameOf(way.op)) + "_" + NameOf(way.shape); }
 
-std::string NameOf(const Way& way) { return NameOfCall(way) + "_" + NameOf(way.mode); }
+std::string NameOf(const Way& way) {
+  return (way.width == Width::kWide ? "64bit_" : "") + NameOfCall(way) + "_" + NameOf(way.mode);
+}
+
+bool AddTableTest(Width width, TestCase test) {
+  if (width == Width::kWide) {
+    test.suite = "EXT";
+    test.name = "EXT1_64bit" + test.name.substr(test.name.find('_'));
+    test.spec.clauses.insert(test.spec.clauses.begin(), "EXT-1");
+  }
+  return AddTest(std::move(test));
+}
 
 const char* ShapeClause(Shape shape) {
   static constexpr const char* kClauses[] = {"XFER-2", "XFER-5", "XFER-6", "XFER-9"};
@@ -63,13 +90,31 @@ const char* CompletionClause(Op op, Mode mode) {
   }
 }
 
-std::vector<std::size_t> SizesOf(const Way& way) {
-  if (way.shape == Shape::kValue) return {4, 8};
-  if (way.op == Op::kAcc) return {8, 136, 4096, 65536};
-  return {8, 129, 4096, 65536};
+std::vector<std::size_t> TableSizes() {
+  std::vector<std::size_t> sizes(std::begin(kTableSizes), std::end(kTableSizes));
+  if (Quick()) sizes.pop_back();
+  return sizes;
+}
+
+std::vector<std::size_t> SizesOf(const Way& way, std::size_t size) {
+  if (way.shape == Shape::kValue)
+    return size == kTableSizes[0] ? std::vector<std::size_t>{4, 8} : std::vector<std::size_t>{};
+  if (way.op == Op::kAcc) return {(size + 7) / 8 * 8};
+  return {size};
 }
 
 Plan PlanOf(const Way& way, std::size_t bytes) { return PlanOfSize(way.shape, bytes, bytes % 8 == 0 ? 8 : 1); }
+
+std::size_t ExtentOf(std::size_t size) {
+  std::ptrdiff_t end = 0;
+  for (const Way& call : AllCalls()) {
+    for (std::size_t bytes : SizesOf(call, size)) {
+      const Plan plan = PlanOf(call, bytes);
+      end = std::max({end, plan.SrcEnd(), plan.DstEnd()});
+    }
+  }
+  return (static_cast<std::size_t>(end) + 63) / 64 * 64;
+}
 
 std::vector<int> TableTargets() {
   std::vector<int> targets{Me()};
@@ -85,7 +130,7 @@ std::vector<int> TableTargets() {
 }
 
 TableTransfer::TableTransfer(const Way& way, std::size_t bytes)
-    : way_(way), plan_(PlanOf(way, bytes)), transfer_(plan_, way.op, way.mode) {
+    : way_(way), plan_(PlanOf(way, bytes)), transfer_(plan_, way.op, way.mode, way.width) {
   transfer_.SetAcc(kTableType, UnitScale(kTableType));
 }
 
