@@ -1,5 +1,4 @@
-// ORD-4: a get in every shape and mode, between an earlier and a later store of every kind to the same place, and an
-// RMW behind the store; generated.
+// ORD-3, ORD-4: pairs of operations on one place, in every shape and mode; generated.
 
 #include <algorithm>
 #include <cstring>
@@ -30,6 +29,12 @@ class Store {
   const Plan& plan() const { return one_.plan(); }
   std::string Text() const { return NameOf(way_) + " of " + std::to_string(bytes_) + " bytes"; }
   void Model(char* slot) const { one_.Model(source_.data(), slot + place_); }
+  // The elements that are stored to, from one image of the slot to another.
+  void CopyPlaces(const char* from, char* to) const {
+    for (const Segment& segment : plan().segments) {
+      std::memcpy(to + place_ + segment.dst, from + place_ + segment.dst, segment.bytes);
+    }
+  }
   void Start(char* slot, int target) {
     EXPECT_EQ(one_.transfer().Start(source_.data(), slot + place_, target), 0) << Text();
   }
@@ -129,14 +134,124 @@ void BetweenStores(Shape shape, Width width) {
   }
 }
 
+// What each element may hold once two unordered stores are done: as if one or the other was first. An accumulate is one
+// step for other accumulates only: where it meets a put it may also have added to what was there before the put.
+class Outcomes {
+ public:
+  Outcomes(const Bytes& before, const Store& one, const Store& other) : images_(2, before) {
+    for (const Store* store : {&one, &other}) store->Model(images_[0].data());
+    for (const Store* store : {&other, &one}) store->Model(images_[1].data());
+    if (one.way().op == other.way().op) return;
+    const Store& accumulate = one.way().op == Op::kAcc ? one : other;
+    Bytes alone = before;
+    accumulate.Model(alone.data());
+    images_.push_back(images_[0]);
+    accumulate.CopyPlaces(alone.data(), images_[2].data());
+  }
+
+  bool Allow(const Bytes& seen, const std::string& text) const {
+    for (std::size_t at = 0; at < seen.size(); at += kElement) {
+      const bool legal = std::any_of(images_.begin(), images_.end(), [&](const Bytes& image) {
+        return std::memcmp(image.data() + at, seen.data() + at, kElement) == 0;
+      });
+      EXPECT_TRUE(legal) << "the element at " << at << " holds the value of no order of the two: " << text;
+      if (!legal) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::vector<Bytes> images_;
+};
+
+// Two stores without an order, at places that overlap; then a fence, and a blocking store, which comes last.
+bool Unordered(Store* first, Store* second, Store* last, int target, Arena* arena) {
+  const std::string text = first->Text() + ", " + second->Text() + ", to " + std::to_string(target) + SeedText();
+  const std::size_t bytes = arena->slot_bytes();
+  char* slot = arena->Slot(target);
+  const Bytes before(arena->Image(target), arena->Image(target) + bytes);
+  const Outcomes outcomes(before, *first, *second);
+  Bytes seen(bytes);
+  first->Start(slot, target);
+  second->Start(slot, target);
+  // The waits in either order too.
+  const bool turned = MyRng().Chance(1, 2);
+  (turned ? second : first)->Wait();
+  (turned ? first : second)->Wait();
+  EXPECT_EQ(ARMCI_Get(slot, seen.data(), static_cast<int>(bytes), target), 0) << text;
+  if (!outcomes.Allow(seen, "waited for, before the fence: " + text)) return false;
+  ARMCI_Fence(target);
+  EXPECT_EQ(ARMCI_Get(slot, seen.data(), static_cast<int>(bytes), target), 0) << text;
+  if (!outcomes.Allow(seen, "after the fence: " + text)) return false;
+  std::copy(seen.begin(), seen.end(), arena->Image(target));
+  last->Model(arena->Image(target));
+  last->Start(slot, target);
+  return arena->Verify(target, last->Text() + " after the fence after " + text);
+}
+
+struct Pair {
+  Way first;
+  Way second;
+};
+
+// Every non-blocking way of the call with every store, in both orders.
+std::vector<Pair> PairsOf(const Way& call, Width width) {
+  std::vector<Pair> pairs;
+  for (const Way& one : ModesOf(call)) {
+    if (one.mode == Mode::kBlocking) continue;
+    for (const Way& other : AllStores()) {
+      if (!OfWidth(width, one, other)) continue;
+      pairs.push_back({one, other});
+      pairs.push_back({other, one});
+    }
+  }
+  return pairs;
+}
+
+void WithoutOrder(Op op, Shape shape, Width width) {
+  std::vector<Pair> all;
+  for (const Way& call : BlockingStores()) {
+    if (call.op != op || call.shape != shape) continue;
+    const std::vector<Pair> more = PairsOf(call, width);
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  const std::vector<Way> last_ways = BlockingStores();
+  for (std::size_t size : TableSizes()) {
+    const std::size_t extent = ExtentOf(size);
+    Arena arena(2 * extent + 2 * kGuard);
+    for (int target : TableTargets()) {
+      arena.Refill(&MyRng(), target, &kTableType);
+      std::vector<Pair> pairs = all;
+      if (Quick()) KeepSome(&MyRng(), 16, &pairs);
+      if (size > kSampledBytes) KeepSome(&MyRng(), 6, &pairs);
+      for (const Pair& pair : pairs) {
+        // From the same place to just apart by a gap; small ones with large ones, too.
+        const auto place = [&] { return static_cast<std::ptrdiff_t>(kElement * MyRng().Below(extent / 2 / kElement)); };
+        const std::size_t other_size = MyRng().Chance(3, 4) ? size : kTableSizes[MyRng().Below(3)];
+        Store first(pair.first, size, place());
+        Store second(pair.second, std::min(size, other_size), place());
+        Store last(last_ways[MyRng().Below(last_ways.size())], size, place());
+        if (!Unordered(&first, &second, &last, target, &arena)) return;
+      }
+    }
+    arena.VerifyByOwners();
+  }
+}
+
 bool RegisterTable() {
   for (const Way& call : AllCalls()) {
-    if (call.op != Op::kGet) continue;
     const Width width = call.width;
     const Shape shape = call.shape;
-    AddTableTest(width,
-                 {"ORD", "ORD4_" + NameOfCall(call) + "_between_two_stores", MakeSpec("ORD-4", DeadlineSeconds(90)),
-                  [=] { BetweenStores(shape, width); }, __FILE__, __LINE__});
+    const Op op = call.op;
+    if (op == Op::kGet) {
+      AddTableTest(width,
+                   {"ORD", "ORD4_" + NameOfCall(call) + "_between_two_stores", MakeSpec("ORD-4", DeadlineSeconds(90)),
+                    [=] { BetweenStores(shape, width); }, __FILE__, __LINE__});
+    } else {
+      AddTableTest(width, {"ORD", "ORD3_" + NameOfCall(call) + "_and_every_store_are_unordered_until_a_fence",
+                           MakeSpec("ORD-3", "FENCE-1", "LC-3", DeadlineSeconds(90)),
+                           [=] { WithoutOrder(op, shape, width); }, __FILE__, __LINE__});
+    }
   }
   return true;
 }
