@@ -1,7 +1,5 @@
-// EXT-1 to EXT-4: the 64-bit transfers and what only they can do (for the rest, the tables: *_table_test.cc), extended
+// EXT-1 to EXT-4: the 64-bit transfers (see also *_table_test.cc and ext_large_test.cc), extended
 // atomics, signals.
-
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -67,47 +65,6 @@ CLAUSE_TEST(EXT, EXT1_64bit_random_shapes_in_every_mode, "EXT-1", "XFER-5", "XFE
     }
   }
   arena.VerifyByOwners();
-}
-
-CLAUSE_TEST(EXT, EXT1_lengths_and_strides_beyond_2_to_the_31, "EXT-1", "XFER-8", "MEM-12", DeadlineSeconds(120)) {
-  if (Quick()) SkipTest("left out by --quick");
-  // Two rows 2 GiB + 64 KiB apart, and one segment of more than 2 GiB. The source of the long segment is memory that
-  // was mapped and never written: one page of zeros as often as needed, so the region is all that takes room.
-  constexpr std::size_t kLong = (std::size_t{1} << 31) + 65536;
-  std::vector<void*> ptr(static_cast<std::size_t>(Np()), nullptr);
-  const int owner = Np() - 1;
-  Agree();
-  const int code = ARMCI_Malloc(ptr.data(), Me() == owner ? static_cast<armci_size_t>(kLong + 64) : 0);
-  if (!AllAgreeOn(code == 0)) SkipTest("needs 2.2 GB of memory for one region");
-  char* base = static_cast<char*>(ptr[static_cast<std::size_t>(owner)]);
-  if (Me() == 0) {
-    Bytes rows(128);
-    MyRng().Fill(rows.data(), rows.size());
-    const std::size_t count[] = {64, 2};
-    const std::ptrdiff_t near_stride[] = {64};
-    const std::ptrdiff_t far_stride[] = {static_cast<std::ptrdiff_t>(kLong)};
-    EXPECT_EQ(ARMCIX_PutS(rows.data(), near_stride, base, far_stride, count, 1, owner), 0);
-    Bytes back(128, 0);
-    EXPECT_EQ(ARMCIX_GetS(base, far_stride, back.data(), near_stride, count, 1, owner), 0);
-    EXPECT_EQ(rows, back);
-    EXPECT_EQ(ARMCI_Get(base + kLong, back.data(), 64, owner), 0);
-    EXPECT_TRUE(SameBytes(rows.data() + 64, back.data(), 64)) << "the second row is 2 GiB away";
-
-    void* zeros = mmap(nullptr, kLong, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    ASSERT_NE(zeros, MAP_FAILED);
-    Bytes ones(64, 1);
-    for (std::size_t at : {kLong / 2, kLong - 64}) EXPECT_EQ(ARMCI_Put(ones.data(), base + at, 64, owner), 0);
-    EXPECT_EQ(ARMCIX_Put(zeros, base, kLong, owner), 0);
-    munmap(zeros, kLong);
-    for (std::size_t at : {std::size_t{0}, kLong / 2, kLong - 64}) {
-      EXPECT_EQ(ARMCI_Get(base + at, back.data(), 64, owner), 0);
-      EXPECT_TRUE(SameBytes(Bytes(64, 0).data(), back.data(), 64)) << "offset " << at << " of the long segment";
-    }
-    EXPECT_EQ(ARMCI_Get(base + kLong, back.data(), 64, owner), 0);
-    EXPECT_TRUE(SameBytes(rows.data() + 64, back.data(), 64)) << "behind the long segment";
-  }
-  Agree();
-  EXPECT_EQ(ARMCI_Free(ptr[static_cast<std::size_t>(Me())]), 0);
 }
 
 template <typename T>
