@@ -7,9 +7,12 @@
 #include <unistd.h>
 
 #include <functional>
+#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "conformance/harness/table.h"
 #include "conformance/harness/test.h"
 
 namespace conformance {
@@ -18,58 +21,119 @@ namespace {
 enum class Absence { kComputes, kSleeps, kReceives, kBarrier };
 constexpr const char* kAbsenceNames[] = {"computes", "sleeps", "sits_in_receive", "sits_in_barrier"};
 
-constexpr std::size_t kDoneOffset = 1 << 20;
-constexpr std::size_t kRegionBytes = kDoneOffset + 64;
+// More than a library sends with its request or keeps a buffer for, and a slot that holds it with its holes.
+constexpr std::size_t kLargeBytes = 500000;
+constexpr std::size_t kLargeSlot = 1 << 20;
+constexpr std::size_t kDoneOffset = 64;
 
-// An operation of the origin on `target`, to be completed remotely where it stores.
-using Operation = std::function<void(const Region&, int)>;
+// What the operations work on; the slots are checked byte by byte.
+struct Ground {
+  Arena table{kTableExtent + 2 * kGuard};
+  Arena large{kLargeSlot};
+  Region words{128};
+  Mutexes mutexes{1};
+};
 
-void PutAndFence(const Region& region, int target) {
-  for (std::size_t bytes : {std::size_t{8}, std::size_t{4096}, std::size_t{500000}}) {
-    for (Shape shape : kShapes) {
-      const Plan plan = PlanOfSize(shape, bytes, 8);
-      if (plan.DstEnd() > static_cast<std::ptrdiff_t>(kDoneOffset)) continue;
-      Bytes source(static_cast<std::size_t>(plan.SrcEnd()), 's');
-      EXPECT_EQ(Move(plan, Op::kPut, Mode::kBlocking, source.data(), region.At(target), target), 0);
-      ARMCI_Fence(target);
-    }
+// What the origin does with an absent target, completed remotely where it stores, and what the target does when it is
+// back (or nothing).
+struct Operation {
+  const char* name;
+  std::function<void(Ground*, int)> act;
+  std::function<void(const Ground&)> when_back;
+};
+
+bool CheckWay(Arena* arena, const Way& way, std::size_t bytes, int target) {
+  const Plan plan = PlanOf(way, bytes);
+  switch (way.op) {
+    case Op::kPut:
+      return CheckPut(arena, plan, way.mode, target, kGuard, kGuard);
+    case Op::kGet:
+      return CheckGet(arena, plan, way.mode, target, kGuard, kGuard);
+    default:
+      return CheckAcc(arena, plan, way.mode, target, kTableType, kGuard, kGuard);
   }
 }
 
-void GetData(const Region& region, int target) {
-  for (std::size_t bytes : {std::size_t{8}, std::size_t{4096}, std::size_t{500000}}) {
-    for (Shape shape : kShapes) {
-      const Plan plan = PlanOfSize(shape, bytes, 8);
-      if (plan.SrcEnd() > static_cast<std::ptrdiff_t>(kDoneOffset)) continue;
-      Bytes destination(static_cast<std::size_t>(plan.DstEnd()));
-      EXPECT_EQ(Move(plan, Op::kGet, Mode::kNonblocking, region.At(target), destination.data(), target), 0);
+// Each way of an operation, with its data compared: for that too the origin needs nobody. The quick run takes one size
+// of each, by the seed.
+void EveryWay(Op op, Ground* ground, int target) {
+  const AccType* type = op == Op::kAcc ? &kTableType : nullptr;
+  ground->table.Refill(&MyRng(), target, type);
+  for (const Way& way : WaysThat([=](const Way& each) { return each.op == op; })) {
+    std::vector<std::size_t> sizes = SizesOf(way);
+    MyRng().Shuffle(&sizes);
+    if (Quick()) sizes.resize(1);
+    for (std::size_t bytes : sizes) {
+      if (!CheckWay(&ground->table, way, bytes, target)) return;
     }
+  }
+  ground->large.Refill(&MyRng(), target, type);
+  for (Shape shape : kShapes) {
+    const Mode mode = kModes[MyRng().Below(std::size(kModes))];
+    if (!CheckWay(&ground->large, {op, shape, mode}, kLargeBytes, target)) return;
   }
 }
 
-void AccumulateAndFence(const Region& region, int target) {
+// The flag is the first word of the slot. What the calls return is judged with ORD-5.
+void PutsWithFlag(Ground* ground, int target) {
+  Arena& arena = ground->table;
+  int* flag = reinterpret_cast<int*>(arena.Slot(target));
+  char* to = arena.Slot(target) + kGuard;
+  for (int value = 1; value <= 2; ++value) {
+    Plan plan = PlanOfSize(value == 1 ? Shape::kContiguous : Shape::kStrided, 4096, 8);
+    Bytes source(static_cast<std::size_t>(plan.SrcEnd()));
+    MyRng().Fill(source.data(), source.size());
+    ModelCopy(plan, source.data(), arena.Image(target) + kGuard);
+    std::memcpy(arena.Image(target), &value, sizeof value);
+    if (value == 1) {
+      ARMCI_Put_flag(source.data(), to, plan.count[0], flag, value, target);
+    } else {
+      ARMCI_PutS_flag(source.data(), plan.src_stride.data(), to, plan.dst_stride.data(), plan.count.data(),
+                      static_cast<int>(plan.src_stride.size()), flag, value, target);
+    }
+    if (!arena.Verify(target, "put with flag: " + plan.Text() + SeedText())) return;
+  }
+}
+
+void PutAndFence(Ground* ground, int target) {
+  EveryWay(Op::kPut, ground, target);
+  PutsWithFlag(ground, target);
+}
+
+void GetData(Ground* ground, int target) { EveryWay(Op::kGet, ground, target); }
+
+void AccumulateAndFence(Ground* ground, int target) {
   for (const AccType& type : kAccTypes) {
+    ground->table.Refill(&MyRng(), target, &type);
     for (std::size_t elements : {1u, 1000u}) {
       const Plan plan = ContiguousPlan(elements * type.bytes);
-      Bytes source(plan.TotalBytes(), 0);
-      Transfer transfer(plan, Op::kAcc, Mode::kBlocking);
-      transfer.SetAcc(type, UnitScale(type));
-      EXPECT_EQ(transfer.Start(source.data(), region.At(target), target), 0);
-      ARMCI_Fence(target);
+      if (!CheckAcc(&ground->table, plan, Mode::kBlocking, target, type, kGuard, kGuard)) return;
     }
   }
+  EveryWay(Op::kAcc, ground, target);
 }
 
-void ReadModifyWrite(const Region& region, int target) {
+// A notification without its wait: that comes when the target is back, and finds the store there.
+void StoreAndNotify(Ground* ground, int target) {
+  EXPECT_EQ(ARMCI_PutValueLong(7, ground->words.At(target), target), 0);
+  EXPECT_EQ(armci_notify(target), 0);
+}
+
+void ReadModifyWrite(Ground* ground, int target) {
+  const Region& words = ground->words;
+  EXPECT_EQ(ARMCI_PutValueInt(100, words.At(target), target), 0);
+  EXPECT_EQ(ARMCI_PutValueLong(-1, words.At(target, 8), target), 0);
   for (int i = 0; i < 50; ++i) {
-    int value = 1;
-    long wide = 1;
-    EXPECT_EQ(ARMCI_Rmw(ARMCI_FETCH_AND_ADD, &value, region.At(target), 1, target), 0);
-    EXPECT_EQ(ARMCI_Rmw(ARMCI_SWAP_LONG, &wide, region.At(target, 8), 0, target), 0);
+    int value = -1;
+    long wide = i;
+    EXPECT_EQ(ARMCI_Rmw(ARMCI_FETCH_AND_ADD, &value, words.At(target), 1, target), 0);
+    EXPECT_EQ(value, 100 + i);
+    EXPECT_EQ(ARMCI_Rmw(ARMCI_SWAP_LONG, &wide, words.At(target, 8), 0, target), 0);
+    EXPECT_EQ(wide, i - 1);
   }
 }
 
-void LockAndUnlock(const Region&, int target) {
+void LockAndUnlock(Ground*, int target) {
   for (int i = 0; i < 50; ++i) {
     ARMCI_Lock(0, target);
     ARMCI_Unlock(0, target);
@@ -123,32 +187,39 @@ void EndAbsence(Absence how, const Region& region) {
 
 // Rank 0 works on every other rank in turn; all of those are absent at the same time (PROG-2).
 void OperateOnAbsent(const Operation& operation, Absence how) {
-  Region region(kRegionBytes);
-  Mutexes mutexes(1);
+  Ground ground;
   for (int round = 0; round < Scaled(3, 1); ++round) {
-    StoreShared<long>(region.Mine() + kDoneOffset, 0);
+    StoreShared<long>(ground.words.Mine() + kDoneOffset, 0);
     Sync();
     if (Me() == 0) {
-      for (int target = 1; target < Np(); ++target) operation(region, target);
-      EndAbsence(how, region);
+      for (int target = 1; target < Np(); ++target) operation.act(&ground, target);
+      EndAbsence(how, ground.words);
     } else {
-      BeAbsent(how, region, 0);
+      BeAbsent(how, ground.words, 0);
+      if (operation.when_back) operation.when_back(ground);
     }
-    Sync();
+    ground.table.VerifyByOwners();
+    ground.large.VerifyByOwners();
   }
 }
 
 bool RegisterAll() {
-  const std::vector<std::pair<const char*, Operation>> operations{{"put_and_fence", PutAndFence},
-                                                                  {"get", GetData},
-                                                                  {"accumulate", AccumulateAndFence},
-                                                                  {"rmw", ReadModifyWrite},
-                                                                  {"lock_and_unlock", LockAndUnlock}};
-  for (const auto& [name, operation] : operations) {
+  const auto find_the_store = [](const Ground& ground) {
+    int count = 0;
+    EXPECT_EQ(armci_notify_wait(0, &count), 0);
+    EXPECT_EQ(LoadShared<long>(ground.words.Mine()), 7);
+  };
+  const std::vector<Operation> operations{
+      {"put_and_fence", PutAndFence, {}},     {"get", GetData, {}},
+      {"accumulate", AccumulateAndFence, {}}, {"rmw", ReadModifyWrite, {}},
+      {"lock_and_unlock", LockAndUnlock, {}}, {"store_and_notify", StoreAndNotify, find_the_store}};
+  for (const Operation& operation : operations) {
     for (Absence how : {Absence::kComputes, Absence::kSleeps, Absence::kReceives, Absence::kBarrier}) {
-      AddTest({"PROG", std::string("PROG1_") + name + "_while_the_target_" + kAbsenceNames[static_cast<int>(how)],
-               MakeSpec("PROG-1", "PROG-2", NeedsRanks(2)),
-               [operation = operation, how] { OperateOnAbsent(operation, how); }, __FILE__, __LINE__});
+      TestSpec spec = MakeSpec("PROG-1", "PROG-2", NeedsRanks(2));
+      if (operation.when_back) spec.clauses.emplace_back("ORD-6");
+      const std::string name =
+          std::string("PROG1_") + operation.name + "_while_the_target_" + kAbsenceNames[static_cast<int>(how)];
+      AddTest({"PROG", name, spec, [=] { OperateOnAbsent(operation, how); }, __FILE__, __LINE__});
     }
   }
   return true;
