@@ -4,8 +4,10 @@
 #include <cmath>
 #include <complex>
 #include <deque>
+#include <string>
 #include <vector>
 
+#include "conformance/harness/table.h"
 #include "conformance/harness/test.h"
 
 namespace conformance {
@@ -28,16 +30,20 @@ CLAUSE_TEST(ACC, ACC1_each_type_scales_and_adds, "ACC-1", "XFER-1", "XFER-4") {
   }
 }
 
+// 64 zero bytes of the caller's own at each kind of target.
+void OnEachTarget(void (*test)(char*, int)) {
+  Region region(64 * static_cast<std::size_t>(Np()));
+  for (int target : TableTargets()) test(region.At(target, 64 * static_cast<std::size_t>(Me())), target);
+}
+
 // Written out, independently of the harness's model.
-CLAUSE_TEST(ACC, ACC1_complex_scale_multiplies_as_complex, "ACC-1") {
-  Region region(64);
-  const int target = (Me() + 1) % Np();
+void ComplexScales(char* to, int target) {
   std::complex<double> start(1, 2);
   std::complex<double> source(3, -4);
   std::complex<double> scale(0, 5);
-  EXPECT_EQ(ARMCI_Put(&start, region.At(target), sizeof start, target), 0);
-  EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_DCP, &scale, &source, region.At(target), sizeof source, target), 0);
-  EXPECT_EQ(ARMCI_Get(region.At(target), &start, sizeof start, target), 0);
+  EXPECT_EQ(ARMCI_Put(&start, to, sizeof start, target), 0);
+  EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_DCP, &scale, &source, to, sizeof source, target), 0);
+  EXPECT_EQ(ARMCI_Get(to, &start, sizeof start, target), 0);
   // (1 + 2i) + 5i (3 - 4i) = (1 + 2i) + (20 + 15i)
   EXPECT_EQ(start.real(), 21);
   EXPECT_EQ(start.imag(), 17);
@@ -45,36 +51,36 @@ CLAUSE_TEST(ACC, ACC1_complex_scale_multiplies_as_complex, "ACC-1") {
   std::complex<float> start_f(-1, 1);
   std::complex<float> source_f(2, 3);
   std::complex<float> scale_f(4, -1);
-  EXPECT_EQ(ARMCI_Put(&start_f, region.At(target), sizeof start_f, target), 0);
-  EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_CPL, &scale_f, &source_f, region.At(target), sizeof source_f, target), 0);
-  EXPECT_EQ(ARMCI_Get(region.At(target), &start_f, sizeof start_f, target), 0);
+  EXPECT_EQ(ARMCI_Put(&start_f, to, sizeof start_f, target), 0);
+  EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_CPL, &scale_f, &source_f, to, sizeof source_f, target), 0);
+  EXPECT_EQ(ARMCI_Get(to, &start_f, sizeof start_f, target), 0);
   // (-1 + i) + (4 - i)(2 + 3i) = (-1 + i) + (11 + 10i)
   EXPECT_EQ(start_f.real(), 10);
   EXPECT_EQ(start_f.imag(), 11);
 }
 
-CLAUSE_TEST(ACC, ACC1_zero_and_negative_scales, "ACC-1") {
-  Region region(64);
-  const int target = (Me() + 1) % Np();
+CLAUSE_TEST(ACC, ACC1_complex_scale_multiplies_as_complex, "ACC-1") { OnEachTarget(ComplexScales); }
+
+void ZeroAndNegativeScales(char* to, int target) {
   for (int scale : {0, 1, -1, 7, -1000}) {
     int start = 100;
     int source = 11;
-    EXPECT_EQ(ARMCI_Put(&start, region.At(target), sizeof start, target), 0);
-    EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_INT, &scale, &source, region.At(target), sizeof source, target), 0);
-    EXPECT_EQ(ARMCI_GetValueInt(region.At(target), target), 100 + scale * 11);
+    EXPECT_EQ(ARMCI_Put(&start, to, sizeof start, target), 0);
+    EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_INT, &scale, &source, to, sizeof source, target), 0);
+    EXPECT_EQ(ARMCI_GetValueInt(to, target), 100 + scale * 11);
     double start_d = 0.5;
     double source_d = 0.25;
     double scale_d = scale;
-    EXPECT_EQ(ARMCI_Put(&start_d, region.At(target), sizeof start_d, target), 0);
-    EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_DBL, &scale_d, &source_d, region.At(target), sizeof source_d, target), 0);
-    EXPECT_EQ(ARMCI_GetValueDouble(region.At(target), target), 0.5 + scale * 0.25);
+    EXPECT_EQ(ARMCI_Put(&start_d, to, sizeof start_d, target), 0);
+    EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_DBL, &scale_d, &source_d, to, sizeof source_d, target), 0);
+    EXPECT_EQ(ARMCI_GetValueDouble(to, target), 0.5 + scale * 0.25);
   }
 }
 
-CLAUSE_TEST(ACC, ACC1_integers_use_all_their_bits_and_wrap_around, "ACC-1") {
-  // Numbers that need every byte of the type, and sums beyond its limits.
-  Region region(64);
-  const int target = (Me() + 1) % Np();
+CLAUSE_TEST(ACC, ACC1_zero_and_negative_scales, "ACC-1") { OnEachTarget(ZeroAndNegativeScales); }
+
+// Numbers that need every byte of the type, and sums beyond its limits.
+void AllBits(char* to, int target) {
   struct IntCase {
     int start, scale, source, sum;
   };
@@ -82,10 +88,10 @@ CLAUSE_TEST(ACC, ACC1_integers_use_all_their_bits_and_wrap_around, "ACC-1") {
                              IntCase{0, 65536, 65536, 0}, IntCase{5, INT_MAX, 2, 3}}) {
     int scale = one.scale;
     int source = one.source;
-    EXPECT_EQ(ARMCI_PutValueInt(one.start, region.At(target), target), 0);
-    EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_INT, &scale, &source, region.At(target), sizeof source, target), 0);
-    EXPECT_EQ(ARMCI_GetValueInt(region.At(target), target), one.sum) << one.start << " + " << scale << " * " << source;
-    EXPECT_EQ(ARMCI_GetValueInt(region.At(target, 4), target), 0) << "a carry into the next element";
+    EXPECT_EQ(ARMCI_PutValueInt(one.start, to, target), 0);
+    EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_INT, &scale, &source, to, sizeof source, target), 0);
+    EXPECT_EQ(ARMCI_GetValueInt(to, target), one.sum) << one.start << " + " << scale << " * " << source;
+    EXPECT_EQ(ARMCI_GetValueInt(to + 4, target), 0) << "a carry into the next element";
   }
   struct LongCase {
     long start, scale, source, sum;
@@ -95,12 +101,40 @@ CLAUSE_TEST(ACC, ACC1_integers_use_all_their_bits_and_wrap_around, "ACC-1") {
                               LongCase{0, 0x100000001, 3, 0x300000003}, LongCase{0, 1L << 32, 1L << 32, 0}}) {
     long scale = one.scale;
     long source = one.source;
-    EXPECT_EQ(ARMCI_PutValueLong(one.start, region.At(target, 8), target), 0);
-    EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_LNG, &scale, &source, region.At(target, 8), sizeof source, target), 0);
-    EXPECT_EQ(ARMCI_GetValueLong(region.At(target, 8), target), one.sum)
-        << one.start << " + " << scale << " * " << source;
+    EXPECT_EQ(ARMCI_PutValueLong(one.start, to + 8, target), 0);
+    EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_LNG, &scale, &source, to + 8, sizeof source, target), 0);
+    EXPECT_EQ(ARMCI_GetValueLong(to + 8, target), one.sum) << one.start << " + " << scale << " * " << source;
   }
 }
+
+CLAUSE_TEST(ACC, ACC1_integers_use_all_their_bits_and_wrap_around, "ACC-1") { OnEachTarget(AllBits); }
+
+// One type in every shape and mode; what the suite draws at random comes below.
+void EveryWayOfType(const AccType& type) {
+  Arena arena(40960 + 2 * kGuard);
+  for (int target : TableTargets()) {
+    for (const Way& way : WaysThat([](const Way& each) { return each.op == Op::kAcc; })) {
+      // Fresh values: sums of many products would leave the range in which floats are exact.
+      arena.Refill(&MyRng(), target, &type);
+      for (std::size_t elements : {1u, 5u, 130u, 2050u}) {
+        const Plan plan = PlanOfSize(way.shape, elements * type.bytes, type.bytes);
+        if (!CheckAcc(&arena, plan, way.mode, target, type, kGuard, kGuard)) return;
+      }
+    }
+  }
+  arena.VerifyByOwners();
+}
+
+bool RegisterTypes() {
+  for (const AccType& type : kAccTypes) {
+    AddTest({"ACC", std::string("ACC3_") + type.name + "_in_every_shape_and_mode",
+             MakeSpec("ACC-3", "ACC-1", "ACC-4", "XFER-4", DeadlineSeconds(60)), [&type] { EveryWayOfType(type); },
+             __FILE__, __LINE__});
+  }
+  return true;
+}
+
+const bool registered [[maybe_unused]] = RegisterTypes();
 
 CLAUSE_TEST(ACC, ACC3_strided_vector_and_modes, "ACC-3", "ACC-1", "XFER-5", "XFER-6", DeadlineSeconds(90)) {
   for (const AccType& type : kAccTypes) {
@@ -126,15 +160,16 @@ CLAUSE_TEST(ACC, ACC3_strided_vector_and_modes, "ACC-3", "ACC-1", "XFER-5", "XFE
 CLAUSE_TEST(ACC, ACC3_overlapping_local_segments_are_each_read, "ACC-3") {
   for (const AccType& type : kAccTypes) {
     Arena arena(4096);
-    const int target = (Me() + 1) % Np();
     const int step = static_cast<int>(type.bytes);
-    for (Mode mode : {Mode::kBlocking, Mode::kNonblocking}) {
-      arena.Refill(&MyRng(), target, &type);
-      CheckAcc(&arena, StridedPlan({6 * step, 5}, {step}, {8 * step}), mode, target, type, kGuard, kGuard);
-      CheckAcc(&arena, StridedPlan({6 * step, 5}, {0}, {8 * step}), mode, target, type, kGuard, kGuard);
-      std::vector<Segment> segments;
-      for (int i = 0; i < 5; ++i) segments.push_back({step * (i % 2), 4 * step * i, 3 * type.bytes});
-      CheckAcc(&arena, VectorPlan({segments}), mode, target, type, kGuard, kGuard);
+    std::vector<Segment> segments;
+    for (int i = 0; i < 5; ++i) segments.push_back({step * (i % 2), 4 * step * i, 3 * type.bytes});
+    for (int target : TableTargets()) {
+      for (Mode mode : kModes) {
+        arena.Refill(&MyRng(), target, &type);
+        CheckAcc(&arena, StridedPlan({6 * step, 5}, {step}, {8 * step}), mode, target, type, kGuard, kGuard);
+        CheckAcc(&arena, StridedPlan({6 * step, 5}, {0}, {8 * step}), mode, target, type, kGuard, kGuard);
+        CheckAcc(&arena, VectorPlan({segments}), mode, target, type, kGuard, kGuard);
+      }
     }
   }
 }
@@ -271,27 +306,33 @@ CLAUSE_TEST(ACC, ACC4_rounding_stays_within_any_order_of_the_additions, "ACC-4")
   }
 }
 
+// Only the bytes of the accumulated elements need to be elements; the rest is a guard band.
+bool AccumulateAt(std::size_t at, const AccType& type, int target, Arena* arena) {
+  const std::string text = std::string(type.name) + " at " + std::to_string(at) + " modulo 64";
+  arena->Refill(&MyRng(), target);
+  Bytes local(2048);
+  FillElements(&MyRng(), type, local.data() + at, 10 * type.bytes);
+  Bytes start(10 * type.bytes);
+  FillElements(&MyRng(), type, start.data(), start.size());
+  const std::size_t to = kGuard + 64 - at;
+  std::copy(start.begin(), start.end(), arena->Image(target) + to);
+  EXPECT_EQ(ARMCI_Put(start.data(), arena->Slot(target) + to, static_cast<int>(start.size()), target), 0);
+  const Scale scale = SmallScale(&MyRng(), type);
+  ModelAcc(ContiguousPlan(10 * type.bytes), type, scale.bytes, local.data() + at, arena->Image(target) + to);
+  EXPECT_EQ(ARMCI_Acc(type.code, const_cast<char*>(scale.bytes), local.data() + at, arena->Slot(target) + to,
+                      static_cast<int>(10 * type.bytes), target),
+            0)
+      << text;
+  return arena->Verify(target, text);
+}
+
 CLAUSE_TEST(ACC, ACC5_alignment_to_the_type_is_enough, "ACC-5") {
   for (const AccType& type : kAccTypes) {
     Arena arena(2048);
-    const int target = (Me() + 1) % Np();
-    for (std::size_t at = 0; at < 64; at += type.align) {
-      // Only the bytes of the accumulated elements need to be elements; the rest is a guard band.
-      arena.Refill(&MyRng(), target);
-      Bytes local(2048);
-      FillElements(&MyRng(), type, local.data() + at, 10 * type.bytes);
-      Bytes start(10 * type.bytes);
-      FillElements(&MyRng(), type, start.data(), start.size());
-      const std::size_t to = kGuard + 64 - at;
-      std::copy(start.begin(), start.end(), arena.Image(target) + to);
-      EXPECT_EQ(ARMCI_Put(start.data(), arena.Slot(target) + to, static_cast<int>(start.size()), target), 0);
-      const Scale scale = SmallScale(&MyRng(), type);
-      ModelAcc(ContiguousPlan(10 * type.bytes), type, scale.bytes, local.data() + at, arena.Image(target) + to);
-      EXPECT_EQ(ARMCI_Acc(type.code, const_cast<char*>(scale.bytes), local.data() + at, arena.Slot(target) + to,
-                          static_cast<int>(10 * type.bytes), target),
-                0)
-          << type.name << " at " << at << " modulo 64";
-      if (!arena.Verify(target, std::string(type.name) + " at " + std::to_string(at))) return;
+    for (int target : TableTargets()) {
+      for (std::size_t at = 0; at < 64; at += type.align) {
+        if (!AccumulateAt(at, type, target, &arena)) return;
+      }
     }
   }
 }
