@@ -1,9 +1,11 @@
 // XFER: value calls, empty calls, packing helpers.
 
 #include <limits>
+#include <string>
 #include <type_traits>
 #include <vector>
 
+#include "conformance/harness/table.h"
 #include "conformance/harness/test.h"
 
 namespace conformance {
@@ -79,56 +81,106 @@ CLAUSE_TEST(XFER, XFER9_long_values, "XFER-9", "XFER-4") { CheckValues<long>(); 
 CLAUSE_TEST(XFER, XFER9_float_values, "XFER-9", "XFER-4") { CheckValues<float>(); }
 CLAUSE_TEST(XFER, XFER9_double_values, "XFER-9", "XFER-4") { CheckValues<double>(); }
 
-// Every call with nothing to move; all must succeed and touch nothing.
-void EmptyCalls(char* remote, char* local, int target) {
-  const double scale = 2;
-  void* one = const_cast<double*>(&scale);
-  armci_hdl_t handle;
-  ARMCI_INIT_HANDLE(&handle);
-  EXPECT_EQ(ARMCI_Put(local, remote, 0, target), 0);
-  EXPECT_EQ(ARMCI_Get(remote, local, 0, target), 0);
-  EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_DBL, one, local, remote, 0, target), 0);
-  EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_DBL, one, local, remote + 1, 0, target), 0) << "an address that is not used";
-  EXPECT_EQ(ARMCI_NbPut(local, remote, 0, target, &handle), 0);
-  EXPECT_EQ(ARMCI_Wait(&handle), 0);
-  EXPECT_EQ(ARMCI_NbGet(remote, local, 0, target, nullptr), 0);
-  EXPECT_EQ(ARMCI_NbAcc(ARMCI_ACC_DBL, one, local, remote, 0, target, nullptr), 0);
-  EXPECT_EQ(ARMCI_WaitProc(target), 0);
-  // A zero in each dimension in turn.
-  for (int zero = 0; zero < 3; ++zero) {
-    int count[] = {16, 2, 2};
-    count[zero] = 0;
-    int stride[] = {32, 64};
-    EXPECT_EQ(ARMCI_PutS(local, stride, remote, stride, count, 2, target), 0) << "dimension " << zero;
-    EXPECT_EQ(ARMCI_GetS(remote, stride, local, stride, count, 2, target), 0) << "dimension " << zero;
-    EXPECT_EQ(ARMCI_AccS(ARMCI_ACC_DBL, one, local, stride, remote, stride, count, 2, target), 0)
-        << "dimension " << zero;
-    EXPECT_EQ(ARMCI_NbPutS(local, stride, remote, stride, count, 2, target, nullptr), 0) << "dimension " << zero;
+// Each has nothing to move.
+std::vector<Plan> EmptyPlans(Shape shape) {
+  if (shape == Shape::kContiguous) return {ContiguousPlan(0)};
+  std::vector<Plan> plans;
+  if (shape == Shape::kStrided) {
+    plans.push_back(StridedPlan({0}, {}, {}));
+    for (std::size_t zero = 0; zero < 3; ++zero) {
+      std::vector<int> count{16, 2, 2};
+      count[zero] = 0;
+      plans.push_back(StridedPlan(count, {32, 64}, {32, 64}));
+    }
+    return plans;
   }
-  void* src[] = {local};
-  void* dst[] = {remote};
-  void* back[] = {local};
-  armci_giov_t no_segments = Descriptor(src, dst, 8, 0);
-  armci_giov_t no_bytes = Descriptor(src, dst, 0, 1);
-  armci_giov_t get_no_bytes = Descriptor(dst, back, 0, 1);
-  for (armci_giov_t* giov : {&no_segments, &no_bytes}) {
-    EXPECT_EQ(ARMCI_PutV(giov, 1, target), 0);
-    EXPECT_EQ(ARMCI_AccV(ARMCI_ACC_DBL, one, giov, 1, target), 0);
-    EXPECT_EQ(ARMCI_NbPutV(giov, 1, target, nullptr), 0);
-  }
-  EXPECT_EQ(ARMCI_GetV(&get_no_bytes, 1, target), 0);
-  EXPECT_EQ(ARMCI_PutV(&no_bytes, 0, target), 0) << "no descriptor at all";
-  EXPECT_EQ(ARMCI_WaitAll(), 0);
+  const std::vector<Segment> no_segments;
+  const std::vector<Segment> no_bytes{{0, 0, 0}, {8, 8, 0}};
+  plans.push_back(VectorPlan(std::vector<std::vector<Segment>>{}));
+  plans.push_back(VectorPlan({no_segments, no_segments}));
+  plans.push_back(VectorPlan({no_bytes, no_segments, no_bytes}));
+  return plans;
 }
 
-CLAUSE_TEST(XFER, XFER3_nothing_to_move, "XFER-3", "XFER-4") {
+void MoveNothing(const Way& way, const Plan& plan, char* remote, char* local, int target) {
+  Transfer transfer(plan, way.op, way.mode);
+  transfer.SetAcc(kTableType, UnitScale(kTableType));
+  const std::string text = NameOf(way) + ": " + plan.Text() + " to " + std::to_string(target);
+  EXPECT_EQ(way.op == Op::kGet ? transfer.Start(remote, local, target) : transfer.Start(local, remote, target), 0)
+      << text;
+  EXPECT_EQ(transfer.Wait(), 0) << text;
+}
+
+// Segments of some length, but none of them.
+void NoSegmentOfSomeBytes(char* remote, char* local, int target) {
+  double scale = 2;
+  void* here[] = {local};
+  void* there[] = {remote};
+  armci_giov_t store = Descriptor(here, there, 8, 0);
+  armci_giov_t get = Descriptor(there, here, 8, 0);
+  EXPECT_EQ(ARMCI_PutV(&store, 1, target), 0);
+  EXPECT_EQ(ARMCI_AccV(ARMCI_ACC_DBL, &scale, &store, 1, target), 0);
+  EXPECT_EQ(ARMCI_GetV(&get, 1, target), 0);
+}
+
+// Calls that move nothing between others of the same aggregate.
+void NothingAmongOthers(Op op, Arena* arena, Bytes* local, int target) {
+  constexpr std::size_t kWord = 8;
+  char* remote = arena->Slot(target) + kGuard;
+  char* image = arena->Image(target) + kGuard;
+  armci_hdl_t handle;
+  ARMCI_INIT_HANDLE(&handle);
+  ARMCI_SET_AGGREGATE_HANDLE(&handle);
+  std::size_t at = 0;
+  std::vector<Plan> plans;
+  for (Shape shape : kShapes) {
+    for (const Plan& plan : EmptyPlans(shape)) plans.push_back(plan);
+  }
+  for (const Plan& plan : plans) {
+    Transfer nothing(plan, op, Mode::kAggregate);
+    if (op == Op::kPut) {
+      EXPECT_EQ(ARMCI_NbPut(local->data() + at, remote + at, kWord, target, &handle), 0);
+      EXPECT_EQ(nothing.StartOn(&handle, local->data() + at, remote + at, target), 0) << plan.Text();
+      std::copy_n(local->data() + at, kWord, image + at);
+    } else {
+      EXPECT_EQ(ARMCI_NbGet(remote + at, local->data() + at, kWord, target, &handle), 0);
+      EXPECT_EQ(nothing.StartOn(&handle, remote + at, local->data() + at, target), 0) << plan.Text();
+    }
+    at += kWord;
+  }
+  EXPECT_EQ(ARMCI_Wait(&handle), 0);
+  ARMCI_UNSET_AGGREGATE_HANDLE(&handle);
+  EXPECT_TRUE(SameBytes(image, local->data(), at)) << NameOf(op) << SeedText();
+}
+
+CLAUSE_TEST(XFER, XFER3_nothing_to_move, "XFER-3", "XFER-4", "ACC-3") {
   Arena arena(1024);
   Bytes local(512, 'l');
   for (int target = 0; target < Np(); ++target) {
     arena.Refill(&MyRng(), target);
-    EmptyCalls(arena.Slot(target) + 128, local.data() + 64, target);
+    for (const Way& way : WaysThat([](const Way& each) { return each.shape != Shape::kValue; })) {
+      for (const Plan& plan : EmptyPlans(way.shape)) {
+        MoveNothing(way, plan, arena.Slot(target) + kGuard, local.data() + 64, target);
+        // The addresses are not looked at: neither has what an element needs.
+        MoveNothing(way, plan, arena.Slot(target) + kGuard + 1, local.data() + 65, target);
+      }
+    }
+    NoSegmentOfSomeBytes(arena.Slot(target) + kGuard, local.data() + 64, target);
     EXPECT_EQ(local, Bytes(512, 'l'));
-    arena.Verify(target, "empty calls");
+    if (!arena.Verify(target, "empty calls")) return;
+  }
+  arena.VerifyByOwners();
+}
+
+CLAUSE_TEST(XFER, XFER3_nothing_to_move_among_others_of_an_aggregate, "XFER-3", "AGG-2") {
+  Arena arena(1024);
+  for (int target : TableTargets()) {
+    arena.Refill(&MyRng(), target);
+    Bytes local(512);
+    MyRng().Fill(local.data(), local.size());
+    NothingAmongOthers(Op::kPut, &arena, &local, target);
+    if (!arena.Verify(target, "aggregate with empty puts")) return;
+    NothingAmongOthers(Op::kGet, &arena, &local, target);
   }
   arena.VerifyByOwners();
 }
