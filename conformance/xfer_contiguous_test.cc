@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "conformance/harness/table.h"
 #include "conformance/harness/test.h"
 
 namespace conformance {
@@ -34,14 +35,15 @@ CLAUSE_TEST(XFER, XFER2_every_size_to_4_KiB, "XFER-2", "XFER-1", "XFER-4", Deadl
 
 CLAUSE_TEST(XFER, XFER2_every_pair_of_alignments, "XFER-2", "XFER-1", DeadlineSeconds(60)) {
   Arena arena(1024);
-  const int target = (Me() + 1) % Np();
-  arena.Refill(&MyRng(), target);
-  const std::size_t step = Scaled<std::size_t>(1, 5);
-  for (std::size_t src = 0; src < 64; src += step) {
-    for (std::size_t dst = 0; dst < 64; ++dst) {
-      const Plan plan = ContiguousPlan(1 + MyRng().Below(600));
-      if (!CheckPut(&arena, plan, Mode::kBlocking, target, kGuard + src, kGuard + dst)) return;
-      if (!CheckGet(&arena, plan, Mode::kBlocking, target, kGuard + dst, kGuard + src)) return;
+  for (int target : TableTargets()) {
+    arena.Refill(&MyRng(), target);
+    const std::size_t step = Scaled<std::size_t>(1, 5);
+    for (std::size_t src = 0; src < 64; src += step) {
+      for (std::size_t dst = 0; dst < 64; ++dst) {
+        const Plan plan = ContiguousPlan(1 + MyRng().Below(600));
+        if (!CheckPut(&arena, plan, Mode::kBlocking, target, kGuard + src, kGuard + dst)) return;
+        if (!CheckGet(&arena, plan, Mode::kBlocking, target, kGuard + dst, kGuard + src)) return;
+      }
     }
   }
   arena.VerifyByOwners();
@@ -68,14 +70,15 @@ CLAUSE_TEST(XFER, XFER2_powers_of_two_and_neighbours_to_64_MiB, "XFER-2", "XFER-
   // The largest sizes travel from rank 0 only: memory and time are shared by all ranks of a machine.
   const std::size_t limit = std::size_t{1} << (Me() == 0 ? largest : std::min(largest, 20));
   Arena arena((std::size_t{1} << 20) + 1 + 3 * kGuard);
-  const int target = (Me() + 1) % Np();
-  arena.Refill(&MyRng(), target);
-  for (std::size_t power = 13; power <= 20; ++power) {
-    for (int delta = -1; delta <= 1; ++delta) {
-      const Plan plan = ContiguousPlan((std::size_t{1} << power) + static_cast<std::size_t>(delta));
-      const std::size_t shift = kGuard + MyRng().Below(64);
-      if (!CheckPut(&arena, plan, Mode::kBlocking, target, shift, kGuard + MyRng().Below(64))) return;
-      if (!CheckGet(&arena, plan, Mode::kBlocking, target, kGuard, shift)) return;
+  for (int target : TableTargets()) {
+    arena.Refill(&MyRng(), target);
+    for (std::size_t power = 13; power <= 20; ++power) {
+      for (int delta = -1; delta <= 1; ++delta) {
+        const Plan plan = ContiguousPlan((std::size_t{1} << power) + static_cast<std::size_t>(delta));
+        const std::size_t shift = kGuard + MyRng().Below(64);
+        if (!CheckPut(&arena, plan, Mode::kBlocking, target, shift, kGuard + MyRng().Below(64))) return;
+        if (!CheckGet(&arena, plan, Mode::kBlocking, target, kGuard, shift)) return;
+      }
     }
   }
   arena.VerifyByOwners();
@@ -103,11 +106,12 @@ CLAUSE_TEST(XFER, XFER1_last_and_first_byte_of_a_region, "XFER-1", "MEM-3") {
   Region before(4096);
   Region middle(4096);
   Region after(4096);
-  const int target = (Me() + 1) % Np();
   char first = 'a';
   char last = 'z';
-  EXPECT_EQ(ARMCI_Put(&first, middle.At(target), 1, target), 0);
-  EXPECT_EQ(ARMCI_Put(&last, middle.At(target, 4095), 1, target), 0);
+  for (int target : TableTargets()) {
+    EXPECT_EQ(ARMCI_Put(&first, middle.At(target), 1, target), 0);
+    EXPECT_EQ(ARMCI_Put(&last, middle.At(target, 4095), 1, target), 0);
+  }
   Sync();
   Bytes expected(4096, 0);
   EXPECT_TRUE(SameBytes(expected.data(), before.Mine(), 4096));
