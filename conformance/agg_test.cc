@@ -1,8 +1,12 @@
 // AGG: aggregate handles.
 
+#include <algorithm>
+#include <cstring>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "conformance/harness/table.h"
 #include "conformance/harness/test.h"
 
 namespace conformance {
@@ -58,110 +62,204 @@ CLAUSE_TEST(AGG, AGG1_many_gets, "AGG-1") {
   }
 }
 
-// Puts of all shapes, each into its own window of the slot, through one aggregate handle.
-struct MixedAggregate {
-  MixedAggregate(Arena* arena, int target, int pieces) : source(kSlot) {
-    constexpr std::size_t kWindow = 8192;
-    MyRng().Fill(source.data(), source.size());
-    ARMCI_INIT_HANDLE(&handle);
-    ARMCI_SET_AGGREGATE_HANDLE(&handle);
-    constexpr Shape kAll[] = {Shape::kContiguous, Shape::kStrided, Shape::kVector, Shape::kValue};
-    for (int i = 0; i < pieces; ++i) {
-      const std::size_t at = kGuard + static_cast<std::size_t>(i) * kWindow;
-      plans.push_back(std::make_unique<Plan>(RandomPlan(&MyRng(), kAll[i % 4], kWindow - 64, 8)));
-      transfers.push_back(std::make_unique<Transfer>(*plans.back(), Op::kPut, Mode::kNonblocking));
-      ModelCopy(*plans.back(), source.data() + at, arena->Image(target) + at);
-      EXPECT_EQ(transfers.back()->StartOn(&handle, source.data() + at, arena->Slot(target) + at, target), 0)
-          << plans.back()->Text();
+constexpr std::size_t kWindow = 8192;
+constexpr int kPieces = 100;
+constexpr Op kOps[] = {Op::kPut, Op::kGet, Op::kAcc};
+
+// The shapes in which an operation can be gathered.
+std::vector<Shape> ShapesOf(Op op) {
+  std::vector<Shape> shapes;
+  for (const Way& way : WaysThat([=](const Way& each) { return each.op == op && each.mode == Mode::kAggregate; })) {
+    shapes.push_back(way.shape);
+  }
+  return shapes;
+}
+
+// Transfers through one aggregate handle, each in a window of its own of the slot and of the local buffer. The slot
+// holds elements of kTableType.
+class MixedAggregate {
+ public:
+  explicit MixedAggregate(Arena* arena) : arena_(arena), local_(kSlot) {
+    FillElements(&MyRng(), kTableType, local_.data(), local_.size());
+    expected_ = local_;
+    ARMCI_INIT_HANDLE(&handle_);
+    ARMCI_SET_AGGREGATE_HANDLE(&handle_);
+  }
+
+  void Add(Op op, const Plan& plan, int target) {
+    const std::size_t at = kGuard + transfers_.size() * kWindow;
+    char* here = local_.data() + at;
+    char* there = arena_->Slot(target) + at;
+    char* image = arena_->Image(target) + at;
+    plans_.push_back(std::make_unique<Plan>(plan));
+    transfers_.push_back(std::make_unique<Transfer>(*plans_.back(), op, Mode::kAggregate));
+    Transfer& transfer = *transfers_.back();
+    transfer.SetAcc(kTableType, UnitScale(kTableType));
+    if (op == Op::kGet) ModelCopy(plan, image, expected_.data() + at);
+    if (op == Op::kPut) ModelCopy(plan, here, image);
+    if (op == Op::kAcc) ModelAcc(plan, kTableType, UnitScale(kTableType).bytes, here, image);
+    const int code = op == Op::kGet ? transfer.StartOn(&handle_, there, here, target)
+                                    : transfer.StartOn(&handle_, here, there, target);
+    EXPECT_EQ(code, 0) << NameOf(op) << " " << plan.Text();
+  }
+
+  // Pieces of all shapes by turns.
+  void AddAll(Op op, int target) {
+    const std::vector<Shape> shapes = ShapesOf(op);
+    for (std::size_t i = 0; i < kPieces; ++i) {
+      Add(op, RandomPlan(&MyRng(), shapes[i % shapes.size()], kWindow - 64, 8), target);
     }
   }
 
-  armci_hdl_t handle;
-  Bytes source;
-  std::vector<std::unique_ptr<Plan>> plans;
-  std::vector<std::unique_ptr<Transfer>> transfers;
+  void Unset() { ARMCI_UNSET_AGGREGATE_HANDLE(&handle_); }
+  void Wait() { EXPECT_EQ(ARMCI_Wait(&handle_), 0); }
+
+  // After local completion: gets have brought their data, and the sources of stores belong to the program.
+  bool CheckLocal(const std::string& text) {
+    const auto same = SameBytes(expected_.data(), local_.data(), kSlot);
+    EXPECT_TRUE(same) << text << SeedText();
+    std::fill(local_.begin(), local_.end(), 'X');
+    return same;
+  }
+
+ private:
+  Arena* const arena_;
+  armci_hdl_t handle_;
+  Bytes local_;
+  Bytes expected_;
+  std::vector<std::unique_ptr<Plan>> plans_;
+  std::vector<std::unique_ptr<Transfer>> transfers_;
 };
 
 CLAUSE_TEST(AGG, AGG2_shapes_mix_in_one_handle, "AGG-2", "AGG-1", DeadlineSeconds(60)) {
   Arena arena(kSlot);
   for (int target = 0; target < Np(); ++target) {
-    for (int round = 0; round < Scaled(10, 3); ++round) {
-      arena.Refill(&MyRng(), target);
-      MixedAggregate aggregate(&arena, target, 100);
-      EXPECT_EQ(ARMCI_Wait(&aggregate.handle), 0);
-      std::fill(aggregate.source.begin(), aggregate.source.end(), 'X');
-      ARMCI_UNSET_AGGREGATE_HANDLE(&aggregate.handle);
-      if (!arena.Verify(target, "mixed aggregate")) return;
+    for (int round = 0; round < Scaled(10, 1); ++round) {
+      for (Op op : kOps) {
+        const std::string text = std::string("mixed aggregate of ") + NameOf(op);
+        arena.Refill(&MyRng(), target, &kTableType);
+        MixedAggregate aggregate(&arena);
+        aggregate.AddAll(op, target);
+        aggregate.Wait();
+        if (!aggregate.CheckLocal(text)) return;
+        aggregate.Unset();
+        if (!arena.Verify(target, text)) return;
+      }
     }
   }
   arena.VerifyByOwners();
 }
 
+CLAUSE_TEST(AGG, AGG1_operations_and_targets_by_turns, "AGG-1", "AGG-2", DeadlineSeconds(60)) {
+  Arena arena(kSlot);
+  const std::vector<int> targets = TableTargets();
+  std::vector<Way> ways = WaysThat([](const Way& way) { return way.mode == Mode::kAggregate; });
+  for (int round = 0; round < Scaled(10, 3); ++round) {
+    for (int target : targets) arena.Refill(&MyRng(), target, &kTableType);
+    MyRng().Shuffle(&ways);
+    MixedAggregate aggregate(&arena);
+    for (std::size_t i = 0; i < kPieces; ++i) {
+      const Way& way = ways[i % ways.size()];
+      const std::size_t bytes = way.shape == Shape::kValue ? 8 : 8 * (1 + MyRng().Below(500));
+      // Runs of one target, and changes after every piece.
+      aggregate.Add(way.op, PlanOf(way, bytes), targets[(round % 2 == 0 ? i : i / 7) % targets.size()]);
+    }
+    aggregate.Wait();
+    if (!aggregate.CheckLocal("operations and targets by turns")) return;
+    aggregate.Unset();
+    for (int target : targets) {
+      if (!arena.Verify(target, "operations and targets by turns")) return;
+    }
+  }
+  arena.VerifyByOwners();
+}
+
+// An aggregate, and then the same handle for an ordinary put, and later for a get.
+bool AggregateThenNormal(long round, Arena* arena, int target, armci_hdl_t* handle) {
+  char* slot = arena->Slot(target) + kGuard;
+  char* image = arena->Image(target) + kGuard;
+  ARMCI_SET_AGGREGATE_HANDLE(handle);
+  long value = round;
+  std::memcpy(image, &value, 8);
+  EXPECT_EQ(ARMCI_NbPut(&value, slot, 8, target, handle), 0);
+  EXPECT_EQ(ARMCI_Wait(handle), 0);
+  ARMCI_UNSET_AGGREGATE_HANDLE(handle);
+  long other = 1000 + round;
+  std::memcpy(image + 64, &other, 8);
+  EXPECT_EQ(ARMCI_NbPut(&other, slot + 64, 8, target, handle), 0);
+  EXPECT_EQ(ARMCI_Wait(handle), 0);
+  ARMCI_Fence(target);
+  long back = -1;
+  EXPECT_EQ(ARMCI_NbGet(slot + 64, &back, 8, target, handle), 0);
+  EXPECT_EQ(ARMCI_Wait(handle), 0);
+  EXPECT_EQ(back, other);
+  return arena->Verify(target, "aggregate, then normal");
+}
+
 CLAUSE_TEST(AGG, AGG3_unset_returns_the_handle_to_normal_use, "AGG-3") {
   Arena arena(4096);
-  const int target = (Me() + 1) % Np();
-  arena.Refill(&MyRng(), target);
   armci_hdl_t handle;
   ARMCI_INIT_HANDLE(&handle);
-  for (int round = 0; round < 10; ++round) {
-    ARMCI_SET_AGGREGATE_HANDLE(&handle);
-    long value = round;
-    std::memcpy(arena.Image(target) + kGuard, &value, 8);
-    EXPECT_EQ(ARMCI_NbPut(&value, arena.Slot(target) + kGuard, 8, target, &handle), 0);
-    EXPECT_EQ(ARMCI_Wait(&handle), 0);
-    ARMCI_UNSET_AGGREGATE_HANDLE(&handle);
-    // Now as an ordinary handle: a put, and later a get.
-    long other = 1000 + round;
-    std::memcpy(arena.Image(target) + kGuard + 64, &other, 8);
-    EXPECT_EQ(ARMCI_NbPut(&other, arena.Slot(target) + kGuard + 64, 8, target, &handle), 0);
-    EXPECT_EQ(ARMCI_Wait(&handle), 0);
-    ARMCI_Fence(target);
-    long back = -1;
-    EXPECT_EQ(ARMCI_NbGet(arena.Slot(target) + kGuard + 64, &back, 8, target, &handle), 0);
-    EXPECT_EQ(ARMCI_Wait(&handle), 0);
-    EXPECT_EQ(back, other);
-    if (!arena.Verify(target, "aggregate, then normal")) return;
+  for (int target : TableTargets()) {
+    arena.Refill(&MyRng(), target);
+    for (int round = 0; round < 10; ++round) {
+      if (!AggregateThenNormal(round, &arena, target, &handle)) return;
+    }
   }
 }
 
 CLAUSE_TEST(AGG, AGG3_unset_before_the_wait_keeps_what_was_gathered, "AGG-3") {
   Arena arena(kSlot);
-  for (int target = 0; target < Np(); ++target) {
-    arena.Refill(&MyRng(), target);
-    MixedAggregate aggregate(&arena, target, 100);
-    ARMCI_UNSET_AGGREGATE_HANDLE(&aggregate.handle);
-    EXPECT_EQ(ARMCI_Wait(&aggregate.handle), 0);
-    std::fill(aggregate.source.begin(), aggregate.source.end(), 'X');
-    if (!arena.Verify(target, "unset, then wait")) return;
+  for (int target : TableTargets()) {
+    for (Op op : kOps) {
+      const std::string text = std::string("unset, then wait: ") + NameOf(op);
+      arena.Refill(&MyRng(), target, &kTableType);
+      MixedAggregate aggregate(&arena);
+      aggregate.AddAll(op, target);
+      aggregate.Unset();
+      aggregate.Wait();
+      if (!aggregate.CheckLocal(text) || !arena.Verify(target, text)) return;
+    }
   }
   arena.VerifyByOwners();
 }
 
 CLAUSE_TEST(AGG, AGG3_fence_completes_an_unfinished_aggregate, "AGG-3", "FENCE-1") {
   Arena arena(kSlot);
-  for (int target = 0; target < Np(); ++target) {
-    arena.Refill(&MyRng(), target);
-    MixedAggregate aggregate(&arena, target, 100);
-    ARMCI_Fence(target);
-    Bytes back(kSlot);
-    EXPECT_EQ(ARMCI_Get(arena.Slot(target), back.data(), static_cast<int>(kSlot), target), 0);
-    EXPECT_TRUE(SameBytes(arena.Image(target), back.data(), kSlot)) << "after the fence, before any wait";
-    EXPECT_EQ(ARMCI_Wait(&aggregate.handle), 0);
-    ARMCI_UNSET_AGGREGATE_HANDLE(&aggregate.handle);
+  for (int target : TableTargets()) {
+    for (Op op : kOps) {
+      const std::string text = std::string("after the fence, before any wait: ") + NameOf(op);
+      arena.Refill(&MyRng(), target, &kTableType);
+      MixedAggregate aggregate(&arena);
+      aggregate.AddAll(op, target);
+      ARMCI_Fence(target);
+      Bytes back(kSlot);
+      EXPECT_EQ(ARMCI_Get(arena.Slot(target), back.data(), static_cast<int>(kSlot), target), 0);
+      EXPECT_TRUE(SameBytes(arena.Image(target), back.data(), kSlot)) << text;
+      aggregate.CheckLocal(text);
+      aggregate.Wait();
+      aggregate.Unset();
+    }
   }
   arena.VerifyByOwners();
 }
 
+// By the owners' loads: the barrier in front of them is all that completes the aggregates.
 CLAUSE_TEST(AGG, AGG3_barrier_completes_an_unfinished_aggregate, "AGG-3", "FENCE-4") {
   Arena arena(kSlot);
-  const int target = (Me() + 1) % Np();
-  for (int round = 0; round < 5; ++round) {
-    arena.Refill(&MyRng(), target);
-    MixedAggregate aggregate(&arena, target, 100);
-    arena.VerifyByOwners();
-    EXPECT_EQ(ARMCI_Wait(&aggregate.handle), 0);
-    ARMCI_UNSET_AGGREGATE_HANDLE(&aggregate.handle);
-    Agree();
+  // The ranks meet inside, so each takes as many targets as the others: itself and its neighbours.
+  for (int offset = 0; offset < std::min(Np(), 3); ++offset) {
+    const int target = (Me() + offset) % Np();
+    for (Op op : kOps) {
+      arena.Refill(&MyRng(), target, &kTableType);
+      MixedAggregate aggregate(&arena);
+      aggregate.AddAll(op, target);
+      arena.VerifyByOwners();
+      aggregate.CheckLocal(std::string("after the barrier, before any wait: ") + NameOf(op));
+      aggregate.Wait();
+      aggregate.Unset();
+      Agree();
+    }
   }
 }
 
