@@ -6,35 +6,63 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "conformance/harness/table.h"
 #include "conformance/harness/test.h"
 
 namespace conformance {
 namespace {
 
 constexpr int kBytes = 3000;
-const char kReadOnly[kBytes] = "a constant in the program's read-only data";
-alignas(16) char static_buffer[kBytes];
+const char kReadOnly[6000] = "a constant in the program's read-only data";
+alignas(16) char static_buffer[kTableExtent];
 
-// Put from the buffer and get back into it, compared with a copy.
-void UseAsLocalBuffer(const char* kind, char* buffer, Region* region, int target) {
-  Bytes content(kBytes);
-  MyRng().Fill(content.data(), content.size());
-  std::copy(content.begin(), content.end(), buffer);
-  char* slot = region->At(target, static_cast<std::size_t>(Me()) * kBytes);
-  EXPECT_EQ(ARMCI_Put(buffer, slot, kBytes, target), 0) << kind;
-  std::fill_n(buffer, kBytes, 'x');
-  EXPECT_EQ(ARMCI_Get(slot, buffer, kBytes, target), 0) << kind;
-  EXPECT_TRUE(SameBytes(content.data(), buffer, kBytes)) << kind;
-  const long one = 1;
-  long* elements = reinterpret_cast<long*>(buffer);
-  elements[0] = 5;
-  EXPECT_EQ(ARMCI_Put(elements, slot, 8, target), 0) << kind;
-  EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_LNG, const_cast<long*>(&one), elements, slot, 8, target), 0) << kind;
-  EXPECT_EQ(ARMCI_Get(slot, elements, 8, target), 0) << kind;
-  EXPECT_EQ(elements[0], 10) << kind;
+struct LocalBuffer {
+  const char* kind;
+  char* at;  // kTableExtent bytes
+  // Where an arena keeps what the buffer holds, if that lies in a slot.
+  char* mirror = nullptr;
+};
+
+bool MoveFromOrTo(const LocalBuffer& local, const Way& way, std::size_t bytes, Arena* arena, int target) {
+  TableTransfer one(way, bytes);
+  Transfer& transfer = one.transfer();
+  const std::string text = std::string(local.kind) + ": " + NameOf(way) + " of " + std::to_string(bytes) +
+                           " bytes, to " + std::to_string(target) + SeedText();
+  char* slot = arena->Slot(target) + kGuard;
+  char* image = arena->Image(target) + kGuard;
+  const auto extent = static_cast<std::size_t>(std::max(one.plan().SrcEnd(), one.plan().DstEnd()));
+  one.Fill(&MyRng(), local.at, extent);
+  Bytes expected(local.at, local.at + extent);
+  one.Model(way.op == Op::kGet ? image : local.at, way.op == Op::kGet ? expected.data() : image);
+  EXPECT_EQ(way.op == Op::kGet ? transfer.Start(slot, local.at, target) : transfer.Start(local.at, slot, target), 0)
+      << text;
+  EXPECT_EQ(transfer.Wait(), 0) << text;
+  const auto same = SameBytes(expected.data(), local.at, extent);
+  EXPECT_TRUE(same) << "local side of " << text;
+  if (local.mirror != nullptr) std::copy_n(local.at, extent, local.mirror);
+  return same && (way.op == Op::kGet || arena->Verify(target, text));
+}
+
+// Every way to move data, each kind of target; the quick run takes one size of each, by the seed.
+void UseAsLocalBuffer(const LocalBuffer& local, Arena* arena) {
+  for (int target : TableTargets()) {
+    for (Op op : {Op::kPut, Op::kGet, Op::kAcc}) {
+      arena->Refill(&MyRng(), target, op == Op::kAcc ? &kTableType : nullptr);
+      for (const Way& way : WaysThat([=](const Way& each) { return each.op == op; })) {
+        std::vector<std::size_t> sizes = SizesOf(way);
+        MyRng().Shuffle(&sizes);
+        if (Quick()) sizes.resize(1);
+        for (std::size_t bytes : sizes) {
+          if (!MoveFromOrTo(local, way, bytes, arena, target)) return;
+        }
+      }
+    }
+  }
 }
 
 CLAUSE_TEST(MEM, MEM9_only_local_memory_is_freed_as_such, "MEM-9", "ERR-1") {
@@ -49,35 +77,49 @@ CLAUSE_TEST(MEM, MEM9_only_local_memory_is_freed_as_such, "MEM-9", "ERR-1") {
   EXPECT_EQ(ARMCI_Free_local(nullptr), 0);
 }
 
-CLAUSE_TEST(MEM, MEM9_any_local_buffer, "MEM-9") {
-  Region region(static_cast<std::size_t>(Np()) * kBytes + 64);
-  const int target = (Me() + 1) % Np();
-  alignas(16) char stack[kBytes];
-  UseAsLocalBuffer("stack", stack, &region, target);
-  auto heap = std::make_unique<char[]>(kBytes);
-  UseAsLocalBuffer("heap", heap.get(), &region, target);
-  UseAsLocalBuffer("static", static_buffer, &region, target);
+CLAUSE_TEST(MEM, MEM9_any_local_buffer, "MEM-9", DeadlineSeconds(60)) {
+  Arena arena(kTableExtent + 2 * kGuard);
+  alignas(16) char stack[kTableExtent];
+  UseAsLocalBuffer({"stack", stack}, &arena);
+  auto heap = std::make_unique<char[]>(kTableExtent);
+  UseAsLocalBuffer({"heap", heap.get()}, &arena);
+  UseAsLocalBuffer({"static", static_buffer}, &arena);
 
-  char* local = static_cast<char*>(ARMCI_Malloc_local(kBytes));
+  char* local = static_cast<char*>(ARMCI_Malloc_local(kTableExtent));
   ASSERT_NE(local, nullptr);
-  UseAsLocalBuffer("ARMCI_Malloc_local", local, &region, target);
+  UseAsLocalBuffer({"ARMCI_Malloc_local", local}, &arena);
   EXPECT_EQ(ARMCI_Free_local(local), 0);
 
   char name[] = "/tmp/conformance-XXXXXX";
   const int file = mkstemp(name);
   ASSERT_GE(file, 0);
   unlink(name);
-  ASSERT_EQ(ftruncate(file, kBytes), 0);
-  void* mapped = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  ASSERT_EQ(ftruncate(file, kTableExtent), 0);
+  void* mapped = mmap(nullptr, kTableExtent, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
   ASSERT_NE(mapped, MAP_FAILED);
-  UseAsLocalBuffer("memory-mapped file", static_cast<char*>(mapped), &region, target);
-  munmap(mapped, kBytes);
+  UseAsLocalBuffer({"memory-mapped file", static_cast<char*>(mapped)}, &arena);
+  munmap(mapped, kTableExtent);
+  arena.VerifyByOwners();
+}
 
-  char* slot = region.At(target, static_cast<std::size_t>(Me()) * kBytes);
-  EXPECT_EQ(ARMCI_Put(const_cast<char*>(kReadOnly), slot, kBytes, target), 0);
-  EXPECT_EQ(ARMCI_Get(slot, stack, kBytes, target), 0);
-  EXPECT_TRUE(SameBytes(kReadOnly, stack, kBytes)) << "read-only source";
+CLAUSE_TEST(MEM, MEM9_read_only_source_of_a_put, "MEM-9") {
+  Arena arena(sizeof kReadOnly + 2 * kGuard);
+  char* source = const_cast<char*>(kReadOnly);
+  for (int target : TableTargets()) {
+    arena.Refill(&MyRng(), target);
+    for (const Way& way : WaysThat([](const Way& each) { return each.op == Op::kPut; })) {
+      for (std::size_t bytes : SizesOf(way)) {
+        TableTransfer put(way, bytes);
+        if (static_cast<std::size_t>(std::max(put.plan().SrcEnd(), put.plan().DstEnd())) > sizeof kReadOnly) continue;
+        put.Model(source, arena.Image(target) + kGuard);
+        EXPECT_EQ(put.transfer().Start(source, arena.Slot(target) + kGuard, target), 0) << NameOf(way);
+        EXPECT_EQ(put.transfer().Wait(), 0) << NameOf(way);
+        if (!arena.Verify(target, "read-only source: " + NameOf(way) + SeedText())) return;
+      }
+    }
+  }
+  arena.VerifyByOwners();
 }
 
 CLAUSE_TEST(MEM, MEM9_local_allocation_is_private_and_not_collective, "MEM-9") {
@@ -122,6 +164,16 @@ CLAUSE_TEST(MEM, MEM10_local_buffer_inside_a_region, "MEM-10") {
   MPI_Sendrecv(content.data(), 1024, MPI_CHAR, writer, 1, theirs.data(), 1024, MPI_CHAR, target, 1, Comm(),
                MPI_STATUS_IGNORE);
   EXPECT_TRUE(SameBytes(theirs.data(), other.Mine() + 2048, 1024));
+}
+
+CLAUSE_TEST(MEM, MEM10_every_way_to_move_data_with_a_region_on_both_sides, "MEM-10", DeadlineSeconds(60)) {
+  constexpr std::size_t kHalf = kTableExtent + 2 * kGuard;
+  // The second half of the caller's slot at itself is local memory in the same region.
+  Arena arena(2 * kHalf);
+  UseAsLocalBuffer({"the same region", arena.Slot(Me()) + kHalf, arena.Image(Me()) + kHalf}, &arena);
+  Region other(kTableExtent);
+  UseAsLocalBuffer({"another region", other.Mine()}, &arena);
+  arena.VerifyByOwners();
 }
 
 CLAUSE_TEST(MEM, MEM11_group_memory_is_indexed_by_group_rank, "MEM-11", NeedsRanks(2)) {

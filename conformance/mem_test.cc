@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "conformance/harness/table.h"
 #include "conformance/harness/test.h"
 
 namespace conformance {
@@ -58,12 +59,14 @@ CLAUSE_TEST(MEM, MEM2_all_parts_empty, "MEM-2", "MEM-6", "MEM-12") {
 CLAUSE_TEST(MEM, MEM3_any_range_inside_a_region, "MEM-3") {
   constexpr std::size_t kBytes = 10007;
   Arena arena(kBytes);
-  const int target = (Me() + 1) % Np();
-  arena.Refill(&MyRng(), target);
-  for (int i = 0; i < Scaled(500, 100); ++i) {
-    const std::size_t from = MyRng().Below(kBytes);
-    const Plan plan = ContiguousPlan(1 + MyRng().Below(kBytes - from));
-    if (!CheckPut(&arena, plan, Mode::kBlocking, target, 0, from)) return;
+  for (int target : TableTargets()) {
+    arena.Refill(&MyRng(), target);
+    for (int i = 0; i < Scaled(500, 100); ++i) {
+      const std::size_t from = MyRng().Below(kBytes);
+      const Plan plan = ContiguousPlan(1 + MyRng().Below(kBytes - from));
+      if (!CheckPut(&arena, plan, Mode::kBlocking, target, 0, from)) return;
+      if (!CheckGet(&arena, plan, Mode::kBlocking, target, from, 0)) return;
+    }
   }
   arena.VerifyByOwners();
 }
