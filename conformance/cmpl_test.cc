@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "conformance/harness/table.h"
 #include "conformance/harness/test.h"
 
 namespace conformance {
@@ -38,21 +39,22 @@ CLAUSE_TEST(CMPL, CMPL1_source_may_be_overwritten_when_a_blocking_store_returns,
 CLAUSE_TEST(CMPL, CMPL1_source_and_scale_of_an_accumulate_may_be_overwritten, "CMPL-1", "ACC-1") {
   Arena arena(1 << 20);
   const AccType& type = kAccTypes[1];
-  const int target = (Me() + 1) % Np();
-  arena.Refill(&MyRng(), target, &type);
-  for (std::size_t bytes : kSizes) {
-    for (Shape shape : kShapes) {
-      const Plan plan = PlanOfSize(shape, bytes, 8);
-      Bytes local(static_cast<std::size_t>(plan.SrcEnd()));
-      FillElements(&MyRng(), type, local.data(), local.size());
-      const Scale scale = SmallScale(&MyRng(), type);
-      ModelAcc(plan, type, scale.bytes, local.data(), arena.Image(target) + kGuard);
-      Transfer transfer(plan, Op::kAcc, Mode::kBlocking);
-      transfer.SetAcc(type, scale);
-      EXPECT_EQ(transfer.Start(local.data(), arena.Slot(target) + kGuard, target), 0);
-      std::fill(local.begin(), local.end(), 'X');
-      transfer.SetAcc(type, Scale{});
-      if (!arena.Verify(target, plan.Text())) return;
+  for (int target : TableTargets()) {
+    arena.Refill(&MyRng(), target, &type);
+    for (std::size_t bytes : kSizes) {
+      for (Shape shape : kShapes) {
+        const Plan plan = PlanOfSize(shape, bytes, 8);
+        Bytes local(static_cast<std::size_t>(plan.SrcEnd()));
+        FillElements(&MyRng(), type, local.data(), local.size());
+        const Scale scale = SmallScale(&MyRng(), type);
+        ModelAcc(plan, type, scale.bytes, local.data(), arena.Image(target) + kGuard);
+        Transfer transfer(plan, Op::kAcc, Mode::kBlocking);
+        transfer.SetAcc(type, scale);
+        EXPECT_EQ(transfer.Start(local.data(), arena.Slot(target) + kGuard, target), 0);
+        std::fill(local.begin(), local.end(), 'X');
+        transfer.SetAcc(type, Scale{});
+        if (!arena.Verify(target, plan.Text())) return;
+      }
     }
   }
 }
@@ -177,60 +179,70 @@ CLAUSE_TEST(CMPL, CMPL4_implicit_operations_complete_by_waitproc_and_waitall, "C
 CLAUSE_TEST(CMPL, CMPL4_waitall_completes_explicit_handles_too, "CMPL-4", "CMPL-5") {
   constexpr int kCount = 64;
   Region region(static_cast<std::size_t>(Np()) * kCount * 8);
-  std::vector<armci_hdl_t> handles(kCount);
-  std::vector<long> out(kCount);
-  const int target = (Me() + 1) % Np();
-  for (int i = 0; i < kCount; ++i) {
-    const auto index = static_cast<std::size_t>(i);
-    ARMCI_INIT_HANDLE(&handles[index]);
-    out[index] = 100 * Me() + i;
-    EXPECT_EQ(ARMCI_NbPut(&out[index], region.As<long>(target, static_cast<std::size_t>(Me() * kCount + i)), 8, target,
-                          &handles[index]),
-              0);
+  const auto word = [&](int target, int origin, int i) {
+    return region.As<long>(target, static_cast<std::size_t>(origin * kCount + i));
+  };
+  for (int offset = 0; offset < std::min(Np(), 3); ++offset) {
+    std::vector<armci_hdl_t> handles(kCount);
+    std::vector<long> out(kCount);
+    const int target = (Me() + offset) % Np();
+    for (int i = 0; i < kCount; ++i) {
+      const auto index = static_cast<std::size_t>(i);
+      ARMCI_INIT_HANDLE(&handles[index]);
+      out[index] = 100 * Me() + i;
+      EXPECT_EQ(ARMCI_NbPut(&out[index], word(target, Me(), i), 8, target, &handles[index]), 0);
+    }
+    EXPECT_EQ(ARMCI_WaitAll(), 0);
+    std::fill(out.begin(), out.end(), -1);
+    for (armci_hdl_t& handle : handles) {
+      EXPECT_EQ(ARMCI_Test(&handle), 0) << "completed by WaitAll";
+      EXPECT_EQ(ARMCI_Wait(&handle), 0);
+    }
+    Sync();
+    const int origin = (Me() + Np() - offset) % Np();
+    for (int i = 0; i < kCount; ++i) EXPECT_EQ(LoadShared<long>(word(Me(), origin, i)), 100 * origin + i);
   }
-  EXPECT_EQ(ARMCI_WaitAll(), 0);
-  std::fill(out.begin(), out.end(), -1);
-  for (armci_hdl_t& handle : handles) {
-    EXPECT_EQ(ARMCI_Test(&handle), 0) << "completed by WaitAll";
-    EXPECT_EQ(ARMCI_Wait(&handle), 0);
+}
+
+// Many puts on one handle, of any size, and then many gets on the same.
+bool ManyOnOneHandle(armci_hdl_t* handle, Arena* arena, int target) {
+  constexpr int kPieces = 50;
+  char* slot = arena->Slot(target) + kGuard;
+  char* image = arena->Image(target) + kGuard;
+  Bytes out(kPieces * 200);
+  MyRng().Fill(out.data(), out.size());
+  for (int i = 0; i < kPieces; ++i) {
+    const int bytes = static_cast<int>(1 + MyRng().Below(200));
+    char* from = out.data() + 200 * i;
+    std::copy_n(from, bytes, image + 200 * i);
+    EXPECT_EQ(ARMCI_NbPut(from, slot + 200 * i, bytes, target, handle), 0);
   }
-  Sync();
-  const int origin = (Me() + Np() - 1) % Np();
-  for (int i = 0; i < kCount; ++i) {
-    EXPECT_EQ(LoadShared<long>(region.As<long>(Me(), static_cast<std::size_t>(origin * kCount + i))), 100 * origin + i);
+  EXPECT_EQ(ARMCI_Wait(handle), 0);
+  std::fill(out.begin(), out.end(), 'X');
+  EXPECT_EQ(ARMCI_Wait(handle), 0) << "already completed";
+  EXPECT_EQ(ARMCI_Test(handle), 0) << "already completed";
+  if (!arena->Verify(target, "many puts on one handle")) return false;
+  Bytes in(kPieces * 200, 0);
+  for (int i = 0; i < kPieces; ++i) {
+    EXPECT_EQ(ARMCI_NbGet(slot + 200 * i, in.data() + 200 * i, 200, target, handle), 0);
   }
+  EXPECT_EQ(ARMCI_Wait(handle), 0);
+  const auto same = SameBytes(image, in.data(), in.size());
+  EXPECT_TRUE(same);
+  return same;
 }
 
 CLAUSE_TEST(CMPL, CMPL5_one_handle_many_operations_and_reuse, "CMPL-5") {
   Arena arena(1 << 16);
-  const int target = (Me() + 1) % Np();
-  arena.Refill(&MyRng(), target);
   armci_hdl_t handle;
   ARMCI_INIT_HANDLE(&handle);
   EXPECT_EQ(ARMCI_Test(&handle), 0) << "unused handle";
   EXPECT_EQ(ARMCI_Wait(&handle), 0) << "unused handle";
-  for (int round = 0; round < 20; ++round) {
-    constexpr int kPieces = 50;
-    Bytes out(kPieces * 200);
-    MyRng().Fill(out.data(), out.size());
-    for (int i = 0; i < kPieces; ++i) {
-      const int bytes = static_cast<int>(1 + MyRng().Below(200));
-      char* from = out.data() + 200 * i;
-      std::copy_n(from, bytes, arena.Image(target) + kGuard + 200 * i);
-      EXPECT_EQ(ARMCI_NbPut(from, arena.Slot(target) + kGuard + 200 * i, bytes, target, &handle), 0);
+  for (int target : TableTargets()) {
+    arena.Refill(&MyRng(), target);
+    for (int round = 0; round < 20; ++round) {
+      if (!ManyOnOneHandle(&handle, &arena, target)) return;
     }
-    EXPECT_EQ(ARMCI_Wait(&handle), 0);
-    std::fill(out.begin(), out.end(), 'X');
-    EXPECT_EQ(ARMCI_Wait(&handle), 0) << "already completed";
-    EXPECT_EQ(ARMCI_Test(&handle), 0) << "already completed";
-    if (!arena.Verify(target, "many puts on one handle")) return;
-    // The same handle, now for gets.
-    Bytes in(kPieces * 200, 0);
-    for (int i = 0; i < kPieces; ++i) {
-      EXPECT_EQ(ARMCI_NbGet(arena.Slot(target) + kGuard + 200 * i, in.data() + 200 * i, 200, target, &handle), 0);
-    }
-    EXPECT_EQ(ARMCI_Wait(&handle), 0);
-    EXPECT_TRUE(SameBytes(arena.Image(target) + kGuard, in.data(), in.size()));
   }
 }
 
@@ -267,22 +279,28 @@ CLAUSE_TEST(CMPL, CMPL6_a_million_puts_without_a_wait, "CMPL-6", DeadlineSeconds
 }
 
 CLAUSE_TEST(CMPL, CMPL6_many_handles_at_once, "CMPL-6", "CMPL-5", DeadlineSeconds(60)) {
-  const int count = Scaled(200000, 20000);
-  Region region(8 * static_cast<std::size_t>(count));
-  const int target = (Me() + 1) % Np();
-  std::vector<armci_hdl_t> handles(static_cast<std::size_t>(count));
-  std::vector<long> out(handles.size());
-  for (std::size_t i = 0; i < handles.size(); ++i) {
+  const auto count = static_cast<std::size_t>(Scaled(200000, 20000));
+  const std::vector<int> targets = TableTargets();
+  Region region(8 * count * static_cast<std::size_t>(Np()));
+  const std::size_t first = static_cast<std::size_t>(Me()) * count;
+  std::vector<armci_hdl_t> handles(count);
+  std::vector<long> out(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const int target = targets[i % targets.size()];
     ARMCI_INIT_HANDLE(&handles[i]);
-    out[i] = static_cast<long>(i) + Me();
-    ASSERT_EQ(ARMCI_NbPut(&out[i], region.As<long>(target, i), 8, target, &handles[i]), 0) << "put " << i;
+    out[i] = static_cast<long>(i) + 1;
+    ASSERT_EQ(ARMCI_NbPut(&out[i], region.As<long>(target, first + i), 8, target, &handles[i]), 0) << "put " << i;
   }
   // Waited for in the opposite order.
-  for (std::size_t i = handles.size(); i-- > 0;) ASSERT_EQ(ARMCI_Wait(&handles[i]), 0) << "handle " << i;
-  Sync();
-  const int origin = (Me() + Np() - 1) % Np();
-  for (std::size_t i = 0; i < handles.size(); ++i) {
-    ASSERT_EQ(LoadShared<long>(region.As<long>(Me(), i)), static_cast<long>(i) + origin);
+  for (std::size_t i = count; i-- > 0;) ASSERT_EQ(ARMCI_Wait(&handles[i]), 0) << "handle " << i;
+  std::fill(out.begin(), out.end(), -1);
+  ARMCI_AllFence();
+  for (std::size_t k = 0; k < targets.size(); ++k) {
+    const int target = targets[k];
+    EXPECT_EQ(ARMCI_Get(region.As<long>(target, first), out.data(), static_cast<int>(8 * count), target), 0);
+    for (std::size_t i = 0; i < count; ++i) {
+      ASSERT_EQ(out[i], i % targets.size() == k ? static_cast<long>(i) + 1 : 0) << "word " << i << " at " << target;
+    }
   }
 }
 
@@ -290,23 +308,24 @@ CLAUSE_TEST(CMPL, CMPL7_wait_frees_the_buffer_and_fence_completes_at_the_target,
   constexpr int kElements = 4096;
   constexpr int kBytes = kElements * 8;
   Region region(static_cast<std::size_t>(Np()) * kBytes);
-  const int target = (Me() + 1) % Np();
-  char* slot = region.At(target, static_cast<std::size_t>(Me()) * kBytes);
-  std::vector<long> out(kElements);
-  std::vector<long> in(kElements);
-  armci_hdl_t handle;
-  ARMCI_INIT_HANDLE(&handle);
-  for (long round = 1; round <= Scaled(300, 60); ++round) {
-    std::fill(out.begin(), out.end(), round);
-    EXPECT_EQ(ARMCI_NbPut(out.data(), slot, kBytes, target, &handle), 0);
-    EXPECT_EQ(ARMCI_Wait(&handle), 0);
-    // A wait that does not wait lets this overwrite reach the target.
-    std::fill(out.begin(), out.end(), -5);
-    ARMCI_Fence(target);
-    std::fill(in.begin(), in.end(), -round);
-    EXPECT_EQ(ARMCI_NbGet(slot, in.data(), kBytes, target, &handle), 0);
-    EXPECT_EQ(ARMCI_Wait(&handle), 0);
-    ASSERT_EQ(in, std::vector<long>(kElements, round));
+  for (int target : TableTargets()) {
+    char* slot = region.At(target, static_cast<std::size_t>(Me()) * kBytes);
+    std::vector<long> out(kElements);
+    std::vector<long> in(kElements);
+    armci_hdl_t handle;
+    ARMCI_INIT_HANDLE(&handle);
+    for (long round = 1; round <= Scaled(300, 60); ++round) {
+      std::fill(out.begin(), out.end(), round);
+      EXPECT_EQ(ARMCI_NbPut(out.data(), slot, kBytes, target, &handle), 0);
+      EXPECT_EQ(ARMCI_Wait(&handle), 0);
+      // A wait that does not wait lets this overwrite reach the target.
+      std::fill(out.begin(), out.end(), -5);
+      ARMCI_Fence(target);
+      std::fill(in.begin(), in.end(), -round);
+      EXPECT_EQ(ARMCI_NbGet(slot, in.data(), kBytes, target, &handle), 0);
+      EXPECT_EQ(ARMCI_Wait(&handle), 0);
+      ASSERT_EQ(in, std::vector<long>(kElements, round));
+    }
   }
 }
 
@@ -351,7 +370,8 @@ CLAUSE_TEST(CMPL, CMPL8_free_completes_what_is_outstanding, "CMPL-8") {
     std::vector<long> out(kElements, round);
     std::vector<long> in(kElements, -1);
     std::vector<long> in_at_free(kElements, -1);
-    const int target = (Me() + 1) % Np();
+    // Oneself and the neighbours by turns.
+    const int target = (Me() + round % 3) % Np();
     {
       Region first(kBytes);
       std::fill_n(first.As<long>(Me()), kElements, 4242);
