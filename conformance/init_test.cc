@@ -128,10 +128,10 @@ CLAUSE_TEST(INIT, INIT4_blocking_calls_to_a_process_inside_mpi, "INIT-4", "PROG-
   }
 }
 
-// Left to finalize on purpose; see the next two tests.
+// Left to finalize on purpose: what the two tests below look for in the process and on the machine.
 constexpr armci_size_t kForgottenBytes = 64 << 20;
 
-CLAUSE_TEST(INIT, INIT5_z_leave_memory_and_transfers_to_finalize, "INIT-5", "CMPL-8") {
+CLAUSE_TEST(INIT, INIT5_memory_and_transfers_are_left_to_finalize, "INIT-5", "CMPL-8") {
   // Once, whatever the number of repeats.
   static std::vector<void*> forgotten;
   if (!forgotten.empty()) return;
