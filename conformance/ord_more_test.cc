@@ -157,37 +157,6 @@ CLAUSE_TEST(ORD, ORD4_a_process_sees_its_own_operations_in_order, "ORD-4", "RMW-
   arena.VerifyByOwners();
 }
 
-CLAUSE_TEST(ORD, ORD4_a_get_does_not_see_a_later_put, "ORD-4") {
-  Region region(static_cast<std::size_t>(Np()) << 18);
-  for (int target = 0; target < Np(); ++target) {
-    char* slot = region.At(target, static_cast<std::size_t>(Me()) << 18);
-    for (std::size_t bytes : kSizes) {
-      for (Shape shape : kShapes) {
-        for (Mode mode : {Mode::kBlocking, Mode::kNonblocking, Mode::kImplicit}) {
-          const Plan plan = PlanOfSize(shape, bytes, 8);
-          const Plan whole = ContiguousPlan(static_cast<std::size_t>(plan.SrcEnd()));
-          std::vector<long> value(whole.TotalBytes() / 8);
-          std::vector<long> got(static_cast<std::size_t>(plan.DstEnd()) / 8, -1);
-          for (long round = 1; round <= Scaled(10, 3); ++round) {
-            std::fill(value.begin(), value.end(), round);
-            EXPECT_EQ(Move(whole, Op::kPut, Mode::kBlocking, reinterpret_cast<char*>(value.data()), slot, target), 0);
-            EXPECT_EQ(Move(plan, Op::kGet, mode, slot, reinterpret_cast<char*>(got.data()), target), 0);
-            std::fill(value.begin(), value.end(), 100 + round);
-            EXPECT_EQ(Move(whole, Op::kPut, Mode::kBlocking, reinterpret_cast<char*>(value.data()), slot, target), 0);
-            ARMCI_Fence(target);
-            for (const Segment& segment : plan.segments) {
-              for (std::size_t i = 0; i < segment.bytes / 8; ++i) {
-                ASSERT_EQ(got[static_cast<std::size_t>(segment.dst) / 8 + i], round)
-                    << NameOf(mode) << " get of " << plan.Text() << SeedText();
-              }
-            }
-          }
-        }
-      }
-    }
-  }
-}
-
 CLAUSE_TEST(ORD, ORD4_a_second_get_is_not_older_than_the_first, "ORD-4", NeedsRanks(2)) {
   Region region(512);
   const int target = Np() - 1;
