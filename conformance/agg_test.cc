@@ -244,23 +244,36 @@ CLAUSE_TEST(AGG, AGG3_fence_completes_an_unfinished_aggregate, "AGG-3", "FENCE-1
   arena.VerifyByOwners();
 }
 
-// By the owners' loads: the barrier in front of them is all that completes the aggregates.
+// What `origin` expects in its slot at the caller, against what was there at once after the barrier.
+void ExpectSlotOf(int origin, const Bytes& seen, const char* image, int target) {
+  Bytes expected(kSlot);
+  MPI_Sendrecv(image, static_cast<int>(kSlot), MPI_CHAR, target, 0, expected.data(), static_cast<int>(kSlot), MPI_CHAR,
+               origin, 0, Comm(), MPI_STATUS_IGNORE);
+  EXPECT_TRUE(SameBytes(expected.data(), seen.data(), kSlot)) << "slot of rank " << origin << SeedText();
+}
+
 CLAUSE_TEST(AGG, AGG3_barrier_completes_an_unfinished_aggregate, "AGG-3", "FENCE-4") {
   Arena arena(kSlot);
   // The ranks meet inside, so each takes as many targets as the others: itself and its neighbours.
   for (int offset = 0; offset < std::min(Np(), 3); ++offset) {
     const int target = (Me() + offset) % Np();
+    const int origin = (Me() + Np() - offset) % Np();
     for (Op op : kOps) {
       arena.Refill(&MyRng(), target, &kTableType);
       MixedAggregate aggregate(&arena);
       aggregate.AddAll(op, target);
-      arena.VerifyByOwners();
+      Sync();
+      // By load, with no call in between that could complete anything.
+      const char* slot = arena.Slot(Me()) + (origin - Me()) * static_cast<std::ptrdiff_t>(kSlot);
+      const Bytes seen(slot, slot + kSlot);
+      ExpectSlotOf(origin, seen, arena.Image(target), target);
       aggregate.CheckLocal(std::string("after the barrier, before any wait: ") + NameOf(op));
       aggregate.Wait();
       aggregate.Unset();
       Agree();
     }
   }
+  arena.VerifyByOwners();
 }
 
 }  // namespace
