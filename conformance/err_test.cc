@@ -147,22 +147,8 @@ std::vector<BadCall> AddressRows() {
   };
 }
 
-std::vector<BadCall> ShapeRows() {
-  std::vector<BadCall> rows;
-  for (int levels : {-1, ARMCI_MAX_STRIDE_LEVEL + 1, 100}) {
-    rows.push_back({"ARMCI_PutS", "stride_levels", Number(levels), [=](const Ground& g) {
-                      int count[110] = {8};
-                      int strides[110] = {};
-                      return ARMCI_PutS(g.local, strides, g.remote, strides, count, levels, g.target);
-                    }});
-    rows.push_back({"ARMCI_AccS", "stride_levels", Number(levels), [=](const Ground& g) {
-                      int count[110] = {8};
-                      int strides[110] = {};
-                      return ARMCI_AccS(ARMCI_ACC_DBL, &scale, g.local, strides, g.remote, strides, count, levels,
-                                        g.target);
-                    }});
-  }
-  const std::vector<BadCall> more{
+std::vector<BadCall> StridedRows() {
+  std::vector<BadCall> rows{
       {"ARMCI_PutS", "count", "-8",
        [](const Ground& g) {
          int count[] = {-8, 2};
@@ -185,6 +171,25 @@ std::vector<BadCall> ShapeRows() {
          int count[] = {8, 2};
          return ARMCI_NbGetS(g.remote, stride, g.local, nullptr, count, 1, g.target, nullptr);
        }},
+  };
+  for (int levels : {-1, ARMCI_MAX_STRIDE_LEVEL + 1, 100}) {
+    rows.push_back({"ARMCI_PutS", "stride_levels", Number(levels), [=](const Ground& g) {
+                      int count[110] = {8};
+                      int strides[110] = {};
+                      return ARMCI_PutS(g.local, strides, g.remote, strides, count, levels, g.target);
+                    }});
+    rows.push_back({"ARMCI_AccS", "stride_levels", Number(levels), [=](const Ground& g) {
+                      int count[110] = {8};
+                      int strides[110] = {};
+                      return ARMCI_AccS(ARMCI_ACC_DBL, &scale, g.local, strides, g.remote, strides, count, levels,
+                                        g.target);
+                    }});
+  }
+  return rows;
+}
+
+std::vector<BadCall> VectorRows() {
+  return {
       {"ARMCI_PutV", "iov", "", [](const Ground& g) { return ARMCI_PutV(nullptr, 1, g.target); }},
       {"ARMCI_PutV", "len", "-1",
        [](const Ground& g) {
@@ -219,6 +224,11 @@ std::vector<BadCall> ShapeRows() {
          return ARMCI_AccV(6, &scale, &giov, 1, g.target);
        }},
   };
+}
+
+std::vector<BadCall> ShapeRows() {
+  std::vector<BadCall> rows = StridedRows();
+  const std::vector<BadCall> more = VectorRows();
   rows.insert(rows.end(), more.begin(), more.end());
   return rows;
 }
