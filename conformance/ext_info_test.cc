@@ -48,6 +48,8 @@ void ExpectIdentity() {
   EXPECT_EQ(ARMCIX_Version(&major, &minor, &patch), 0);
   EXPECT_TRUE(major >= 0 && minor >= 0 && patch >= 0);
   EXPECT_EQ(ARMCIX_Version(nullptr, nullptr, nullptr), 0);
+  const std::uint64_t capabilities = ARMCIX_Capabilities();
+  EXPECT_EQ(ARMCIX_Capabilities(), capabilities) << "another answer to the same question";
 }
 
 CLAUSE_TEST(EXT, EXT6_identity_before_init, "EXT-6", Phase::kBeforeInit) { ExpectIdentity(); }
@@ -78,7 +80,7 @@ CLAUSE_TEST(EXT, EXT8_settings_are_enumerated, "EXT-8") {
       EXPECT_STRNE(setting.value, "") << setting.name;
     }
   }
-  EXPECT_GT(index, 0);
+  for (const char* named : {"ARMCI_CHECK", "ARMCI_STATS"}) EXPECT_EQ(names.count(named), 1u) << named;
   EXPECT_LT(index, 10000) << "the enumeration does not end";
   EXPECT_EQ(ARMCIX_Setting(index, &setting), ARMCI_PENDING);
   CapturedStderr capture;
@@ -205,6 +207,14 @@ CHILD_CASE(costly_checks) {
   armci_giov_t giov{src, dst, 8, 3};
   Require(ARMCI_PutV(&giov, 1, other) != 0, "a segment outside of the region");
   Require(ARMCI_GetValueLong(world.At(other), other) == 0, "nothing was written");
+  // A source that changes between a non-blocking put and its wait, and one that does not.
+  armci_hdl_t handle;
+  ARMCI_INIT_HANDLE(&handle);
+  Require(ARMCI_NbPut(&source[0], world.At(other) + 8, 8, other, &handle) == 0, "ARMCI_NbPut");
+  source[0] = 11;
+  Require(ARMCI_Wait(&handle) != 0, "the source was changed before the wait");
+  Require(ARMCI_NbPut(&source[0], world.At(other) + 8, 8, other, &handle) == 0, "ARMCI_NbPut again");
+  Require(ARMCI_Wait(&handle) == 0, "nothing was changed");
   // Source and destination of a put within one process share bytes.
   Require(ARMCI_Put(world.At(world.me), world.At(world.me) + 1, 16, world.me) == 0, "an overlap is only warned of");
   return EndChild(world);
@@ -245,13 +255,61 @@ CHILD_CASE(statistics) {
   Require(all.regions_live == 1 && all.region_bytes_live == 1 << 16, "the region");
   ARMCIX_Stats_reset();
   Require(ARMCIX_Stats_call("ARMCI_Put", &put) == 0 && put.calls == 0, "nothing after a reset");
+  Require(ARMCIX_Stats_get(&all) == 0 && all.puts == 0 && all.gets == 0 && all.rmws == 0 && all.errors == 0,
+          "no totals after a reset");
+  Require(all.put_bytes == 0 && all.get_bytes == 0 && all.regions_live == 1, "no bytes either, but the region");
   Require(ARMCIX_Stats_call("ARMCI_Nonsense", &put) != 0, "no such function");
+  return EndChild(world);
+}
+
+// The same of the other forms of a transfer: strided, by value, accumulating, not blocking.
+CHILD_CASE(statistics_of_forms) {
+  const ChildWorld world = StartChild(1 << 16);
+  const int other = 1 - world.me;
+  std::vector<long> buffer(1000, 1);
+  ARMCIX_Stats_reset();
+  int count[] = {16, 3};
+  int stride[] = {64};
+  Require(ARMCI_PutS(buffer.data(), stride, world.At(other), stride, count, 1, other) == 0, "ARMCI_PutS");
+  for (int i = 0; i < 2; ++i) (void)ARMCI_GetValueLong(world.At(other), other);
+  long one = 1;
+  for (int i = 0; i < 4; ++i) ARMCI_Acc(ARMCI_ACC_LNG, &one, buffer.data(), world.At(other), 80, other);
+  for (int i = 0; i < 5; ++i) ARMCI_NbPut(buffer.data(), world.At(other), 24, other, nullptr);
+  Require(ARMCI_WaitAll() == 0, "ARMCI_WaitAll");
+  armcix_call_stats_t call{};
+  Require(ARMCIX_Stats_call("ARMCI_PutS", &call) == 0 && call.calls == 1 && call.bytes == 48, "one put of three rows");
+  Require(ARMCIX_Stats_call("ARMCI_GetValueLong", &call) == 0 && call.calls == 2 && call.bytes == 16, "two values");
+  Require(ARMCIX_Stats_call("ARMCI_Acc", &call) == 0 && call.calls == 4 && call.bytes == 320, "four accumulates");
+  Require(ARMCIX_Stats_call("ARMCI_NbPut", &call) == 0 && call.calls == 5 && call.bytes == 120, "five of NbPut");
+  armcix_stats_t all{};
+  all.struct_bytes = sizeof all;
+  Require(ARMCIX_Stats_get(&all) == 0, "ARMCIX_Stats_get");
+  Require(all.puts == 6 && all.put_bytes == 168, "totals of the puts");
+  Require(all.gets == 2 && all.get_bytes == 16, "totals of the gets");
+  Require(all.accs == 4 && all.acc_bytes == 320, "totals of the accumulates");
   return EndChild(world);
 }
 
 CLAUSE_TEST(EXT, EXT7_statistics_count_what_was_called, "EXT-7", DeadlineSeconds(60)) {
   Agree();
-  if (Me() == 0) ExpectDone("statistics", {{"ARMCI_STATS", "1"}});
+  if (Me() != 0) return;
+  ExpectDone("statistics", {{"ARMCI_STATS", "1"}});
+  ExpectDone("statistics_of_forms", {{"ARMCI_STATS", "1"}});
+}
+
+CHILD_CASE(setting_in_force) {
+  const ChildWorld world = StartChild(64);
+  armcix_setting_t setting{};
+  int index = 0;
+  while (ARMCIX_Setting(index, &setting) == 0 && setting.name != std::string("ARMCI_STATS")) ++index;
+  Require(setting.name == std::string("ARMCI_STATS"), "a setting ARMCI_STATS");
+  Require(setting.value != std::string(setting.default_value), "its value is the one given");
+  return EndChild(world);
+}
+
+CLAUSE_TEST(EXT, EXT8_the_present_value_is_the_one_given, "EXT-8", DeadlineSeconds(60)) {
+  Agree();
+  if (Me() == 0) ExpectDone("setting_in_force", {{"ARMCI_STATS", "1"}});
 }
 
 CHILD_CASE(plain) { return EndChild(StartChild(64)); }
