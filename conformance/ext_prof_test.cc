@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstring>
 #include <type_traits>
 #include <vector>
 
@@ -298,6 +299,83 @@ CLAUSE_TEST(PROF, PROF1_twins_do_the_same, "PROF-1") {
   EXPECT_EQ(LoadShared<long>(region.Mine()), 100 + (Me() + Np() - 1) % Np());
   EXPECT_EQ(parmci_msg_me(), Me());
   EXPECT_EQ(PARMCI_Initialized(), 1);
+}
+
+CLAUSE_TEST(PROF, PROF1_public_names_and_twins_mix, "PROF-1") {
+  // What one name begins the other one continues: there is one library behind both.
+  std::vector<void*> ptr(static_cast<std::size_t>(Np()), nullptr);
+  Agree();
+  ASSERT_EQ(ARMCI_Malloc(ptr.data(), 64), 0);
+  const int target = (Me() + 1) % Np();
+  long* there = static_cast<long*>(ptr[static_cast<std::size_t>(target)]);
+  long value = 300 + Me();
+  long back = 0;
+  EXPECT_EQ(ARMCI_Put(&value, there, 8, target), 0);
+  EXPECT_EQ(PARMCI_Get(there, &back, 8, target), 0);
+  EXPECT_EQ(back, value);
+  armci_hdl_t handle;
+  PARMCI_INIT_HANDLE(&handle);
+  ++value;
+  EXPECT_EQ(ARMCI_NbPut(&value, there, 8, target, &handle), 0);
+  EXPECT_EQ(PARMCI_Wait(&handle), 0);
+  PARMCI_Fence(target);
+  EXPECT_EQ(PARMCI_GetValueLong(there, target), value);
+  EXPECT_EQ(PARMCI_Create_mutexes(1), 0);
+  ARMCI_Lock(0, target);
+  PARMCI_Unlock(0, target);
+  PARMCI_Lock(0, target);
+  ARMCI_Unlock(0, target);
+  EXPECT_EQ(ARMCI_Destroy_mutexes(), 0);
+  PARMCI_Barrier();
+  EXPECT_EQ(PARMCI_Free(ptr[static_cast<std::size_t>(Me())]), 0);
+}
+
+// As a program that was compiled elsewhere has them: plain numbers, and descriptors and groups as bytes.
+CLAUSE_TEST(ABI, ABI1_the_library_means_what_the_headers_say, "ABI-1") {
+  Region region(256);
+  const int target = (Me() + 1) % Np();
+  char* there = region.At(target);
+  Sync();
+  long source[2] = {-41 - Me(), 42 + Me()};
+  void* from[2] = {&source[0], &source[1]};
+  void* to[2] = {there, there + 16};
+  const struct {
+    void** from;
+    void** to;
+    int bytes;
+    int number;
+  } descriptor{from, to, 8, 2};
+  armci_giov_t giov;
+  static_assert(sizeof giov == sizeof descriptor);
+  std::memcpy(&giov, &descriptor, sizeof giov);
+  EXPECT_EQ(ARMCI_PutV(&giov, 1, target), 0);
+  EXPECT_EQ(ARMCI_GetValueLong(there, target), -41 - Me());
+  EXPECT_EQ(ARMCI_GetValueLong(there + 16, target), 42 + Me());
+  // Accumulates 1 and 3 are of long (which carries where two ints do not) and double; read-modify-writes 0 to 3 are add
+  // to int and long, swap int and long.
+  long scale = 2;
+  EXPECT_EQ(ARMCI_Acc(1, &scale, source, there, 8, target), 0);
+  EXPECT_EQ(ARMCI_GetValueLong(there, target), 3 * (-41 - Me()));
+  double half = 0.5, three = 3;
+  EXPECT_EQ(ARMCI_Acc(3, &half, &three, there + 32, 8, target), 0);
+  EXPECT_EQ(ARMCI_GetValueDouble(there + 32, target), 1.5);
+  int word = 70;
+  long wide = 80;
+  EXPECT_EQ(ARMCI_Rmw(2, &word, there + 48, 0, target), 0);
+  EXPECT_EQ(ARMCI_Rmw(0, &word, there + 48, 5, target), 0);
+  EXPECT_EQ(word, 70);
+  EXPECT_EQ(ARMCI_GetValueInt(there + 48, target), 75);
+  EXPECT_EQ(ARMCI_Rmw(3, &wide, there + 56, 0, target), 0);
+  EXPECT_EQ(ARMCI_Rmw(1, &wide, there + 56, 5, target), 0);
+  EXPECT_EQ(wide, 80);
+  EXPECT_EQ(ARMCI_GetValueLong(there + 56, target), 85);
+  ARMCI_Group world;
+  ARMCI_Group_get_world(&world);
+  MPI_Comm comm = MPI_COMM_NULL;
+  std::memcpy(&comm, &world, sizeof comm);
+  int same = MPI_UNEQUAL;
+  MPI_Comm_compare(comm, Comm(), &same);
+  EXPECT_EQ(same, MPI_CONGRUENT) << "a group begins with the communicator of its members";
 }
 
 CLAUSE_TEST(ABI, ABI1_sizes_orders_and_constants, "ABI-1") {
