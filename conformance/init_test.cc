@@ -128,6 +128,37 @@ CLAUSE_TEST(INIT, INIT4_blocking_calls_to_a_process_inside_mpi, "INIT-4", "PROG-
   }
 }
 
+CLAUSE_TEST(INIT, INIT4_a_receive_of_anything_gets_no_message_of_the_library, "INIT-4", NeedsRanks(2)) {
+  // Open for any source and tag, on the communicator of the whole job, while the library works.
+  const int right = (Me() + 1) % Np();
+  const int left = (Me() + Np() - 1) % Np();
+  Sync();
+  // Static: a test that fails leaves the receive open.
+  static int got;
+  MPI_Request request;
+  MPI_Irecv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &request);
+  for (int round = 0; round < 20; ++round) {
+    OneOfEach();
+    std::vector<void*> ptr(static_cast<std::size_t>(Np()), nullptr);
+    EXPECT_EQ(ARMCI_Malloc(ptr.data(), 64), 0);
+    ARMCI_AllFence();
+    ARMCI_Barrier();
+    EXPECT_EQ(ARMCI_Free(ptr[static_cast<std::size_t>(Me())]), 0);
+  }
+  int arrived = 1;
+  MPI_Test(&request, &arrived, MPI_STATUS_IGNORE);
+  EXPECT_EQ(arrived, 0) << "a message of the library, or of nobody";
+  Agree();
+  const int value = 900 + Me();
+  MPI_Send(&value, 1, MPI_INT, right, 9, MPI_COMM_WORLD);
+  MPI_Status status{};
+  if (arrived == 0) {
+    MPI_Wait(&request, &status);
+    EXPECT_EQ(got, 900 + left);
+    EXPECT_EQ(status.MPI_TAG, 9);
+  }
+}
+
 // Left to finalize on purpose: what the two tests below look for in the process and on the machine.
 constexpr armci_size_t kForgottenBytes = 64 << 20;
 

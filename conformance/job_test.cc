@@ -87,6 +87,22 @@ CLAUSE_TEST(INIT, INIT2_init_initialises_mpi_and_finalize_finalizes_it, "INIT-2"
   ExpectSuccess(2, "init_without_mpi");
 }
 
+// Process 1 sits in MPI while 0 stores, fences and reads its memory: whatever the level lets the library run (PROG-1).
+void OneSidedRound(const WorldPlace& place) {
+  std::vector<void*> ptr(static_cast<std::size_t>(place.size), nullptr);
+  Require(ARMCI_Malloc(ptr.data(), 64) == 0, "ARMCI_Malloc");
+  if (place.me == 0) {
+    Require(ARMCI_PutValueLong(77, ptr[1], 1) == 0, "put to a process inside MPI");
+    ARMCI_Fence(1);
+    Require(ARMCI_GetValueLong(ptr[1], 1) == 77, "get from a process inside MPI");
+    MPI_Send(nullptr, 0, MPI_INT, 1, 3, MPI_COMM_WORLD);
+  } else if (place.me == 1) {
+    MPI_Recv(nullptr, 0, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  ARMCI_Barrier();
+  Require(ARMCI_Free(ptr[static_cast<std::size_t>(place.me)]) == 0, "ARMCI_Free");
+}
+
 CHILD_CASE(init_at_level) {
   const int level = std::stoi(argument);
   int provided = 0;
@@ -94,6 +110,7 @@ CHILD_CASE(init_at_level) {
   Require(ARMCI_Init_args(nullptr, nullptr) == 0, "ARMCI_Init_args");
   const WorldPlace place = Place(MPI_COMM_WORLD);
   PutRound(place.me, place.size);
+  OneSidedRound(place);
   Require(ARMCI_Finalize() == 0, "ARMCI_Finalize");
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();
@@ -101,7 +118,7 @@ CHILD_CASE(init_at_level) {
   return 0;
 }
 
-CLAUSE_TEST(INIT, INIT1_init_succeeds_at_every_thread_level, "INIT-1", DeadlineSeconds(120)) {
+CLAUSE_TEST(INIT, INIT1_init_succeeds_at_every_thread_level, "INIT-1", "PROG-1", DeadlineSeconds(120)) {
   for (int level : {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE}) {
     ExpectSuccess(2, "init_at_level", std::to_string(level));
   }
