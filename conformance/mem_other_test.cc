@@ -44,11 +44,18 @@ CLAUSE_TEST(MEM, MEM13_named_kinds_of_memory, "MEM-13") {
   EXPECT_LE(warnings, 1) << "one warning per name";
   ARMCI_Group world;
   ARMCI_Group_get_world(&world);
-  std::vector<void*> ptr = Pointers();
-  Agree();
-  EXPECT_EQ(ARMCI_Malloc_group_memdev(ptr.data(), 256, &world, nullptr), 0);
-  UseRegion(ptr, 77);
-  EXPECT_EQ(ARMCI_Free_group(ptr[static_cast<std::size_t>(Me())], &world), 0);
+  for (const char* device : {static_cast<const char*>(nullptr), unknown, "another one"}) {
+    std::vector<void*> ptr = Pointers();
+    Agree();
+    int code = 0;
+    {
+      CapturedStderr capture;
+      code = ARMCI_Malloc_group_memdev(ptr.data(), 256, &world, device);
+    }
+    ASSERT_EQ(code, 0);
+    UseRegion(ptr, 77);
+    EXPECT_EQ(ARMCI_Free_group(ptr[static_cast<std::size_t>(Me())], &world), 0);
+  }
 }
 
 CLAUSE_TEST(MEM, MEM14_memget_is_not_collective, "MEM-14") {

@@ -1,5 +1,6 @@
 // MEM: collective allocation, addresses, freeing.
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -91,6 +92,21 @@ CLAUSE_TEST(MEM, MEM4_direct_load_and_store_on_the_node, "MEM-4") {
     if (!SameNode(p)) continue;
     EXPECT_EQ(LoadShared<long>(region.As<long>(p, 0)), 9000 + (p + Np() - 1) % Np());
   }
+}
+
+CLAUSE_TEST(MEM, MEM4_atomic_instructions_of_many_processes, "MEM-4") {
+  // Everyone adds to a word of every part on its node, without the library: as to memory of one process.
+  Region region(64);
+  const long times = Scaled(50000, 5000);
+  long sharing = 0;
+  Sync();
+  for (int p = 0; p < Np(); ++p) {
+    if (!SameNode(p)) continue;
+    ++sharing;
+    for (long i = 0; i < times; ++i) std::atomic_ref<long>(*region.As<long>(p)).fetch_add(1);
+  }
+  Sync();
+  EXPECT_EQ(LoadShared<long>(region.Mine()), sharing * times);
 }
 
 CLAUSE_TEST(MEM, MEM5_bases_are_aligned_to_64_bytes, "MEM-5") {
