@@ -2,6 +2,8 @@
 
 #include <sched.h>
 
+#include <vector>
+
 #include "conformance/mutants/held.h"
 #include "conformance/mutants/mutants.h"
 #include "conformance/mutants/shared_words.h"
@@ -89,6 +91,50 @@ MUTANT(rmw_needs_the_target, "PROG-1", "a read-modify-write is done by its targe
   AttendAll(calls);
   calls->ARMCI_Rmw = [](int op, void* ploc, void* prem, int extra, int proc) {
     AwaitAttention(proc);
+    return PARMCI_Rmw(op, ploc, prem, extra, proc);
+  };
+}
+
+MUTANT(put_deadlocks_with_a_process_inside_mpi, "INIT-4", "a put moves only while its target is inside the library",
+       Hangs{}, Tests{"INIT4_blocking_calls"}) {
+  AttendAll(calls);
+  RoutePuts(calls, [](const Move& move) {
+    AwaitAttention(move.proc);
+    return RightPut(move);
+  });
+}
+
+// Returns once some process but the caller is, or has been, inside the library.
+void AwaitAnyAttention() {
+  if (!HaveSharedWords()) return;
+  const int ranks = parmci_msg_nproc();
+  const int me = parmci_msg_me();
+  std::vector<long> begun;
+  for (int p = 0; p < ranks; ++p) begun.push_back(SharedWord(p, kBegun).load());
+  Enter();
+  for (bool found = ranks == 1; !found; sched_yield()) {
+    for (int p = 0; p < ranks; ++p) {
+      if (p == me) continue;
+      found |= SharedWord(p, kInside).load() != 0 || SharedWord(p, kBegun).load() != begun[static_cast<std::size_t>(p)];
+    }
+  }
+  Leave();
+}
+
+MUTANT(get_needs_one_of_the_others, "PROG-2", "a get is served by any process of the node that happens to call",
+       Hangs{}, Ranks{3}, Tests{"PROG1_get"}) {
+  AttendAll(calls);
+  RouteGets(calls, [](const Move& move) {
+    AwaitAnyAttention();
+    return RightGet(move);
+  });
+}
+
+MUTANT(rmw_needs_one_of_the_others, "PROG-2", "a read-modify-write is done by any other process, when one calls",
+       Hangs{}, Ranks{3}, Tests{"PROG1_rmw_while_the_target_sits"}) {
+  AttendAll(calls);
+  calls->ARMCI_Rmw = [](int op, void* ploc, void* prem, int extra, int proc) {
+    AwaitAnyAttention();
     return PARMCI_Rmw(op, ploc, prem, extra, proc);
   };
 }
