@@ -8,6 +8,7 @@ killed are run once more on the right library (the control).
 from __future__ import annotations
 
 import json
+import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable, Iterable, Mapping, Optional, Sequence
@@ -15,9 +16,11 @@ from typing import Callable, Iterable, Mapping, Optional, Sequence
 from armci_tool import bazel, conformance, console, environment, launch, process, results, traceability
 from armci_tool.conformance import DEFAULT_DEADLINE_S, Selection
 from armci_tool.errors import ToolError
+from armci_tool.repository import ROOT
 from armci_tool.results import FAILED, PASSED, Case, Step
 from armci_tool.suite_log import SuiteLog
 
+WAIVERS_FILE = ROOT / "conformance" / "mutants" / "waivers.toml"
 LABEL = "//conformance/mutants:suite_mutants"
 IMPLEMENTATION = "mutants"
 VARIABLE = "CONFORMANCE_MUTANT"
@@ -35,6 +38,8 @@ HANG_DEADLINE_S = 2.5
 # A failed suite is the normal case here: without this Open MPI's launcher waits a second before it ends each.
 LAUNCHER_SETTINGS = {"OMPI_MCA_odls_base_sigkill_timeout": "0"}
 CONTROL_PROCESSES = 4
+# The case that says whether every clause has a mutant.
+COVERAGE = "mutants of every clause"
 # What the program of the mutants cannot pass even without one, with the reason.
 CONTROL_EXCLUDES = {
     "PROF.PROF1_the_program_sees_its_own_calls_and_no_others": "the program itself takes these functions over",
@@ -105,6 +110,36 @@ def choose(table: Sequence[Mutant], text: str) -> list[Mutant]:
     if not chosen:
         raise ToolError(f"no mutant matches {text!r}", next_step="give a part of a name, or a clause such as FENCE-1")
     return chosen
+
+
+def read_waivers(path: Path = WAIVERS_FILE) -> dict[str, str]:
+    """Clauses of which no mutant can be made, with the reason."""
+    try:
+        data = tomllib.loads(path.read_text())
+        return {entry["clause"]: entry["reason"] for entry in data.get("waiver", []) if entry["reason"].strip()}
+    except (OSError, tomllib.TOMLDecodeError, KeyError, AttributeError) as error:
+        raise ToolError("cannot read the waivers of mutants", where=f"{path}: {error!r}",
+                        next_step="write entries under [[waiver]], each with clause and reason") from error
+
+
+def gaps(clauses: Sequence[str], table: Sequence[Mutant], waivers: Mapping[str, str]) -> list[str]:
+    """Sentences about clauses whose tests nothing shows to be able to fail, and about waivers that waive nothing."""
+    broken = {mutant.clause for mutant in table if not mutant.legal}
+    problems = [f"{clause} has no mutant" for clause in clauses if clause not in broken and clause not in waivers]
+    problems += [f"{clause} is waived and has a mutant" for clause in waivers if clause in broken]
+    problems += [f"{clause} is waived, and spec/semantics.md does not have it" for clause in waivers
+                 if clause not in clauses]
+    problems += [f"mutant {mutant.name} names {mutant.clause}, which spec/semantics.md does not have"
+                 for mutant in table if mutant.clause not in clauses]
+    return problems
+
+
+def coverage(clauses: Sequence[str], table: Sequence[Mutant], waivers: Mapping[str, str]) -> Case:
+    """Failed when there are gaps."""
+    problems = gaps(clauses, table, waivers)
+    if problems:
+        problems.append(f"write a mutant (conformance/README.md), or waive it in {WAIVERS_FILE.relative_to(ROOT)}")
+    return Case(COVERAGE, FAILED if problems else PASSED, detail="\n".join(problems))
 
 
 def killers(log: SuiteLog, status: int, clause: str, tests: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
@@ -186,13 +221,17 @@ def run_all(binary: Path, table: Sequence[Mutant], tests: Mapping[str, Sequence[
 
 def examine(binary: Path, configuration: bazel.Configuration, note: Callable[[str], None], *, filter_text: str = "",
             processes: Optional[int] = None, whole: bool = False) -> tuple[list[Outcome], list[Case]]:
-    """Runs the mutants, then the controls; with `whole` the whole suite is a control too."""
+    """Runs the mutants, then the controls; with `whole` the whole suite is a control too. Without a filter, one more
+    case says whether every clause has a mutant."""
     tests = traceability.parse_test_list(conformance.list_tests(binary))
-    outcomes = run_all(binary, choose(read_table(binary), filter_text), tests, configuration, processes=processes,
-                       note=note)
+    table = read_table(binary)
+    outcomes = run_all(binary, choose(table, filter_text), tests, configuration, processes=processes, note=note)
     controls = control(binary, outcomes, configuration, note)
     if whole:
         controls += whole_control(binary, tests, processes or CONTROL_PROCESSES, configuration, note)
+    if not filter_text:
+        clauses = [clause.identifier for clause in traceability.read_clauses()]
+        controls.append(coverage(clauses, table, read_waivers()))
     return outcomes, controls
 
 
@@ -228,10 +267,16 @@ def render(outcomes: Sequence[Outcome], controls: Sequence[Case]) -> str:
     table = console.table(["mutant", "clause", "state", "np", "time", "killed by"], rows, numeric_from=6)
     defects = [outcome for outcome in outcomes if not outcome.mutant.legal]
     killed = sum(outcome.state == KILLED for outcome in defects)
-    failed = [case.name for case in controls if case.outcome == FAILED]
+    tests = [case for case in controls if case.name != COVERAGE]
+    failed = [case.name for case in tests if case.outcome == FAILED]
     lines = [table, "", f"{killed} of {len(defects)} mutants killed; mutation score {100 * score(outcomes):.1f} %",
-             f"control: {len(controls)} tests without a mutant, {len(failed)} failed"]
-    return "\n".join([*lines, *(f"  failed: {name}" for name in failed)])
+             f"control: {len(tests)} tests without a mutant, {len(failed)} failed",
+             *(f"  failed: {name}" for name in failed)]
+    for case in controls:
+        if case.name == COVERAGE:
+            lines.append("clauses: each has a mutant or is waived" if case.outcome == PASSED else "clauses:")
+            lines += [f"  {line}" for line in case.detail.splitlines()]
+    return "\n".join(lines)
 
 
 def write_report(folder: Path, outcomes: Sequence[Outcome], controls: Sequence[Case], *,

@@ -94,6 +94,46 @@ def test_control_runs_the_tests_that_killed_without_a_mutant(monkeypatch: pytest
     assert case.outcome == FAILED
 
 
+TABLE = mutants.parse_table(LINE + "\nlazy\tFAKE-2\t2\tlegal\t^A\tx")
+
+
+@pytest.mark.parametrize("clauses, waivers, expected", [
+    (["FAKE-1"], {}, ["mutant lazy names FAKE-2"]),
+    (["FAKE-1", "FAKE-2"], {}, ["FAKE-2 has no mutant"]),
+    (["FAKE-1", "FAKE-2", "FAKE-3"], {"FAKE-2": "why"}, ["FAKE-3 has no mutant"]),
+    (["FAKE-1", "FAKE-2"], {"FAKE-1": "why", "FAKE-2": "why"}, ["FAKE-1 is waived and has a mutant"]),
+    (["FAKE-1", "FAKE-2"], {"FAKE-2": "why", "FAKE-9": "why"}, ["FAKE-9 is waived, and"]),
+    (["FAKE-1", "FAKE-2"], {"FAKE-2": "why"}, []),
+])
+def test_gaps_are_clauses_without_a_mutant_and_idle_waivers(clauses: list[str], waivers: dict[str, str],
+                                                            expected: list[str]) -> None:
+    found = mutants.gaps(clauses, TABLE, waivers)
+    assert len(found) == len(expected) and all(text in line for text, line in zip(expected, found))
+
+
+def test_a_gap_fails_a_run_without_a_filter_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_TABLE", LINE.replace("\t3\t", "\t1\t").replace("FAKE-1\tstores", "A\tstores"))
+    monkeypatch.setenv("FAKE_MUTANTS", "late=A.first:fail")
+    outcomes, controls = mutants.examine(FAKE, CONFIGURATION, lambda text: None)
+    [gap] = [case for case in mutants.cases(outcomes, controls) if case.outcome == FAILED]
+    assert gap.name == mutants.COVERAGE and "INIT-1 has no mutant" in gap.detail
+    text = mutants.render(outcomes, controls)
+    assert "INIT-1 has no mutant" in text and "control: 1 tests without a mutant, 0 failed" in text
+    outcomes, controls = mutants.examine(FAKE, CONFIGURATION, lambda text: None, filter_text="late")
+    assert all(case.outcome == PASSED for case in mutants.cases(outcomes, controls))
+
+
+def test_waivers_are_read_and_need_a_reason(tmp_path: Path) -> None:
+    path = tmp_path / "waivers.toml"
+    path.write_text('[[waiver]]\nclause = "FAKE-1"\nreason = "why"\n[[waiver]]\nclause = "FAKE-2"\nreason = " "\n')
+    assert mutants.read_waivers(path) == {"FAKE-1": "why"}
+    path.write_text('[[waiver]]\nclause = "FAKE-1"\n')
+    with pytest.raises(ToolError):
+        mutants.read_waivers(path)
+    known = {clause.identifier for clause in traceability.read_clauses()}
+    assert set(mutants.read_waivers()) <= known
+
+
 def test_score_leaves_legal_libraries_out() -> None:
     outcomes = [made("a", KILLED), made("b", SURVIVED), made("c", ACCEPTED, legal=True)]
     assert mutants.score(outcomes) == 0.5
