@@ -118,7 +118,7 @@ void EveryWayOfType(const AccType& type) {
       arena.Refill(&MyRng(), target, &type);
       for (std::size_t elements : {1u, 5u, 130u, 2050u}) {
         const Plan plan = PlanOfSize(way.shape, elements * type.bytes, type.bytes);
-        if (!CheckAcc(&arena, plan, way.mode, target, type, kGuard, kGuard)) return;
+        if (!CheckAcc(&arena, plan, way.mode, target, type, kGuard, kGuard, way.width)) return;
       }
     }
   }

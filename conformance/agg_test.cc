@@ -69,8 +69,8 @@ constexpr Op kOps[] = {Op::kPut, Op::kGet, Op::kAcc};
 // The shapes in which an operation can be gathered.
 std::vector<Shape> ShapesOf(Op op) {
   std::vector<Shape> shapes;
-  for (const Way& way : WaysThat([=](const Way& each) { return each.op == op && each.mode == Mode::kAggregate; })) {
-    shapes.push_back(way.shape);
+  for (const Way& way : AllCalls()) {
+    if (way.op == op && way.width == Width::kClassic) shapes.push_back(way.shape);
   }
   return shapes;
 }
@@ -86,13 +86,13 @@ class MixedAggregate {
     ARMCI_SET_AGGREGATE_HANDLE(&handle_);
   }
 
-  void Add(Op op, const Plan& plan, int target) {
+  void Add(Op op, const Plan& plan, int target, Width width = Width::kClassic) {
     const std::size_t at = kGuard + transfers_.size() * kWindow;
     char* here = local_.data() + at;
     char* there = arena_->Slot(target) + at;
     char* image = arena_->Image(target) + at;
     plans_.push_back(std::make_unique<Plan>(plan));
-    transfers_.push_back(std::make_unique<Transfer>(*plans_.back(), op, Mode::kAggregate));
+    transfers_.push_back(std::make_unique<Transfer>(*plans_.back(), op, Mode::kAggregate, width));
     Transfer& transfer = *transfers_.back();
     transfer.SetAcc(kTableType, UnitScale(kTableType));
     if (op == Op::kGet) ModelCopy(plan, image, expected_.data() + at);
@@ -162,7 +162,7 @@ CLAUSE_TEST(AGG, AGG1_operations_and_targets_by_turns, "AGG-1", "AGG-2", Deadlin
       const Way& way = ways[i % ways.size()];
       const std::size_t bytes = way.shape == Shape::kValue ? 8 : 8 * (1 + MyRng().Below(500));
       // Runs of one target, and changes after every piece.
-      aggregate.Add(way.op, PlanOf(way, bytes), targets[(round % 2 == 0 ? i : i / 7) % targets.size()]);
+      aggregate.Add(way.op, PlanOf(way, bytes), targets[(round % 2 == 0 ? i : i / 7) % targets.size()], way.width);
     }
     aggregate.Wait();
     if (!aggregate.CheckLocal("operations and targets by turns")) return;

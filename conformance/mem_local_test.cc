@@ -19,11 +19,11 @@ namespace {
 
 constexpr int kBytes = 3000;
 const char kReadOnly[6000] = "a constant in the program's read-only data";
-alignas(16) char static_buffer[kTableExtent];
+alignas(16) char static_buffer[kModestExtent];
 
 struct LocalBuffer {
   const char* kind;
-  char* at;  // kTableExtent bytes
+  char* at;  // kModestExtent bytes
   // Where an arena keeps what the buffer holds, if that lies in a slot.
   char* mirror = nullptr;
 };
@@ -54,7 +54,7 @@ void UseAsLocalBuffer(const LocalBuffer& local, Arena* arena) {
     for (Op op : {Op::kPut, Op::kGet, Op::kAcc}) {
       arena->Refill(&MyRng(), target, op == Op::kAcc ? &kTableType : nullptr);
       for (const Way& way : WaysThat([=](const Way& each) { return each.op == op; })) {
-        std::vector<std::size_t> sizes = SizesOf(way);
+        std::vector<std::size_t> sizes = ModestSizesOf(way);
         MyRng().Shuffle(&sizes);
         if (Quick()) sizes.resize(1);
         for (std::size_t bytes : sizes) {
@@ -78,14 +78,14 @@ CLAUSE_TEST(MEM, MEM9_only_local_memory_is_freed_as_such, "MEM-9", "ERR-1") {
 }
 
 CLAUSE_TEST(MEM, MEM9_any_local_buffer, "MEM-9", DeadlineSeconds(60)) {
-  Arena arena(kTableExtent + 2 * kGuard);
-  alignas(16) char stack[kTableExtent];
+  Arena arena(kModestExtent + 2 * kGuard);
+  alignas(16) char stack[kModestExtent];
   UseAsLocalBuffer({"stack", stack}, &arena);
-  auto heap = std::make_unique<char[]>(kTableExtent);
+  auto heap = std::make_unique<char[]>(kModestExtent);
   UseAsLocalBuffer({"heap", heap.get()}, &arena);
   UseAsLocalBuffer({"static", static_buffer}, &arena);
 
-  char* local = static_cast<char*>(ARMCI_Malloc_local(kTableExtent));
+  char* local = static_cast<char*>(ARMCI_Malloc_local(kModestExtent));
   ASSERT_NE(local, nullptr);
   UseAsLocalBuffer({"ARMCI_Malloc_local", local}, &arena);
   EXPECT_EQ(ARMCI_Free_local(local), 0);
@@ -94,12 +94,12 @@ CLAUSE_TEST(MEM, MEM9_any_local_buffer, "MEM-9", DeadlineSeconds(60)) {
   const int file = mkstemp(name);
   ASSERT_GE(file, 0);
   unlink(name);
-  ASSERT_EQ(ftruncate(file, kTableExtent), 0);
-  void* mapped = mmap(nullptr, kTableExtent, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  ASSERT_EQ(ftruncate(file, kModestExtent), 0);
+  void* mapped = mmap(nullptr, kModestExtent, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
   ASSERT_NE(mapped, MAP_FAILED);
   UseAsLocalBuffer({"memory-mapped file", static_cast<char*>(mapped)}, &arena);
-  munmap(mapped, kTableExtent);
+  munmap(mapped, kModestExtent);
   arena.VerifyByOwners();
 }
 
@@ -109,7 +109,7 @@ CLAUSE_TEST(MEM, MEM9_read_only_source_of_a_put, "MEM-9") {
   for (int target : TableTargets()) {
     arena.Refill(&MyRng(), target);
     for (const Way& way : WaysThat([](const Way& each) { return each.op == Op::kPut; })) {
-      for (std::size_t bytes : SizesOf(way)) {
+      for (std::size_t bytes : ModestSizesOf(way)) {
         TableTransfer put(way, bytes);
         if (static_cast<std::size_t>(std::max(put.plan().SrcEnd(), put.plan().DstEnd())) > sizeof kReadOnly) continue;
         put.Model(source, arena.Image(target) + kGuard);
@@ -171,11 +171,11 @@ CLAUSE_TEST(MEM, MEM10_local_buffer_inside_a_region, "MEM-10") {
 }
 
 CLAUSE_TEST(MEM, MEM10_every_way_to_move_data_with_a_region_on_both_sides, "MEM-10", DeadlineSeconds(60)) {
-  constexpr std::size_t kHalf = kTableExtent + 2 * kGuard;
+  constexpr std::size_t kHalf = kModestExtent + 2 * kGuard;
   // The second half of the caller's slot at itself is local memory in the same region.
   Arena arena(2 * kHalf);
   UseAsLocalBuffer({"the same region", arena.Slot(Me()) + kHalf, arena.Image(Me()) + kHalf}, &arena);
-  Region other(kTableExtent);
+  Region other(kModestExtent);
   UseAsLocalBuffer({"another region", other.Mine()}, &arena);
   arena.VerifyByOwners();
 }

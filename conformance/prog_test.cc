@@ -28,7 +28,7 @@ constexpr std::size_t kDoneOffset = 64;
 
 // What the operations work on; the slots are checked byte by byte.
 struct Ground {
-  Arena table{kTableExtent + 2 * kGuard};
+  Arena table{kModestExtent + 2 * kGuard};
   Arena large{kLargeSlot};
   Region words{128};
   Mutexes mutexes{1};
@@ -46,11 +46,11 @@ bool CheckWay(Arena* arena, const Way& way, std::size_t bytes, int target) {
   const Plan plan = PlanOf(way, bytes);
   switch (way.op) {
     case Op::kPut:
-      return CheckPut(arena, plan, way.mode, target, kGuard, kGuard);
+      return CheckPut(arena, plan, way.mode, target, kGuard, kGuard, way.width);
     case Op::kGet:
-      return CheckGet(arena, plan, way.mode, target, kGuard, kGuard);
+      return CheckGet(arena, plan, way.mode, target, kGuard, kGuard, way.width);
     default:
-      return CheckAcc(arena, plan, way.mode, target, kTableType, kGuard, kGuard);
+      return CheckAcc(arena, plan, way.mode, target, kTableType, kGuard, kGuard, way.width);
   }
 }
 
@@ -60,7 +60,7 @@ void EveryWay(Op op, Ground* ground, int target) {
   const AccType* type = op == Op::kAcc ? &kTableType : nullptr;
   ground->table.Refill(&MyRng(), target, type);
   for (const Way& way : WaysThat([=](const Way& each) { return each.op == op; })) {
-    std::vector<std::size_t> sizes = SizesOf(way);
+    std::vector<std::size_t> sizes = ModestSizesOf(way);
     MyRng().Shuffle(&sizes);
     if (Quick()) sizes.resize(1);
     for (std::size_t bytes : sizes) {

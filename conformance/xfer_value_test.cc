@@ -103,7 +103,7 @@ std::vector<Plan> EmptyPlans(Shape shape) {
 }
 
 void MoveNothing(const Way& way, const Plan& plan, char* remote, char* local, int target) {
-  Transfer transfer(plan, way.op, way.mode);
+  Transfer transfer(plan, way.op, way.mode, way.width);
   transfer.SetAcc(kTableType, UnitScale(kTableType));
   const std::string text = NameOf(way) + ": " + plan.Text() + " to " + std::to_string(target);
   EXPECT_EQ(way.op == Op::kGet ? transfer.Start(remote, local, target) : transfer.Start(local, remote, target), 0)

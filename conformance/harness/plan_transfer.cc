@@ -110,7 +110,7 @@ int Transfer::StartOn(armci_hdl_t* handle, char* src, char* dst, int proc) {
 
 int Transfer::Call(armci_hdl_t* handle, char* src, char* dst) {
   if (plan_.shape == Shape::kValue) return Value(src, dst, handle);
-  return calls_->Start({op_, mode_ == Mode::kBlocking, type_, scale_.bytes, src, dst, proc, handle});
+  return calls_->Start({op_, mode_ == Mode::kBlocking, type_, scale_.bytes, src, dst, proc_, handle});
 }
 
 int Transfer::Wait() {

@@ -1,5 +1,7 @@
 #include "conformance/harness/table.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -114,6 +116,16 @@ std::size_t ExtentOf(std::size_t size) {
     }
   }
   return (static_cast<std::size_t>(end) + 63) / 64 * 64;
+}
+
+std::vector<std::size_t> ModestSizesOf(const Way& way) {
+  std::vector<std::size_t> sizes;
+  for (std::size_t size : kTableSizes) {
+    if (size > kModestExtent) break;
+    EXPECT_LE(ExtentOf(size), kModestExtent);
+    for (std::size_t bytes : SizesOf(way, size)) sizes.push_back(bytes);
+  }
+  return sizes;
 }
 
 std::vector<int> TableTargets() {

@@ -68,6 +68,10 @@ Plan PlanOf(const Way& way, std::size_t bytes);
 // Where the longest local or remote side of a transfer of this size of the table ends; a multiple of 64.
 std::size_t ExtentOf(std::size_t size);
 
+// For tests that multiply much by other things: the sizes up to 64 KiB, and a constant that covers their extent.
+inline constexpr std::size_t kModestExtent = 160 << 10;
+std::vector<std::size_t> ModestSizesOf(const Way& way);
+
 // Keeps `n` of the items, by chance.
 template <class Item>
 void KeepSome(Rng* rng, std::size_t n, std::vector<Item>* items) {
