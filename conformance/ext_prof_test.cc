@@ -16,6 +16,9 @@ std::atomic<long> taken_over{0};
 
 }  // namespace
 
+// Counts a call for a program in which these functions are taken over already: that of the mutants.
+extern "C" void ConformanceTakenOver(void) { ++taken_over; }
+
 // A program that defines F gets its own calls, and passes them on to PF. Weak, so that a defective library made by the
 // same means can still be put in front of a right one; the program's weak definition comes before the library's.
 #define TAKEN_OVER extern "C" __attribute__((weak))

@@ -53,15 +53,25 @@ MUTANT(types_have_other_numbers, "ABI-1", "the library knows long as 0 and int a
   };
 }
 
-// The program's own definitions are those of the mutants here, so the test of who calls whom cannot take part.
-constexpr const char* kTwins = "^PROF\\.PROF1_(twins|every|public)";
+MUTANT(library_calls_public_functions, "PROF-1", "the barrier fences by the public function, which the program has") {
+  calls->ARMCI_Barrier = [] {
+    ARMCI_AllFence();
+    PARMCI_Barrier();
+  };
+}
 
-MUTANT(twins_know_nothing_of_each_other, "PROF-1", "stores by a public name are not seen by calls of its twin",
-       Tests{kTwins}) {
+MUTANT(notify_waits_by_the_public_function, "PROF-1", "a notification waits for what is outstanding by a public call") {
+  calls->armci_notify = [](int proc) {
+    const int code = ARMCI_WaitAll();
+    return code != 0 ? code : parmci_notify(proc);
+  };
+}
+
+MUTANT(twins_know_nothing_of_each_other, "PROF-1", "stores by a public name are not seen by calls of its twin") {
   HoldStores(calls);
 }
 
-MUTANT(twin_does_something_else, "PROF-1", "a value get by its public name reads an int", Tests{kTwins}) {
+MUTANT(twin_does_something_else, "PROF-1", "a value get by its public name reads an int") {
   calls->ARMCI_GetValueLong = [](void* src, int proc) -> long { return PARMCI_GetValueInt(src, proc) + 1; };
 }
 

@@ -40,10 +40,6 @@ LAUNCHER_SETTINGS = {"OMPI_MCA_odls_base_sigkill_timeout": "0"}
 CONTROL_PROCESSES = 4
 # The case that says whether every clause has a mutant.
 COVERAGE = "mutants of every clause"
-# What the program of the mutants cannot pass even without one, with the reason.
-CONTROL_EXCLUDES = {
-    "PROF.PROF1_the_program_sees_its_own_calls_and_no_others": "the program itself takes these functions over",
-}
 
 
 @dataclass(frozen=True)
@@ -195,8 +191,7 @@ def control(binary: Path, outcomes: Sequence[Outcome], configuration: bazel.Conf
 def whole_control(binary: Path, tests: Iterable[str], processes: int, configuration: bazel.Configuration,
                   on_test: Callable[[str], None] = lambda name: None) -> list[Case]:
     """The whole suite without a mutant: the program itself breaks nothing."""
-    names = [name for name in tests if name not in CONTROL_EXCLUDES]
-    return _control_run(binary, names, processes, configuration, True, on_test)
+    return _control_run(binary, list(tests), processes, configuration, True, on_test)
 
 
 def _control_run(binary: Path, names: Sequence[str], processes: int, configuration: bazel.Configuration, short: bool,
