@@ -159,6 +159,34 @@ CLAUSE_TEST(INIT, INIT8_the_world_is_the_given_communicator, "INIT-8", DeadlineS
   ExpectSuccess(4, "init_on_a_communicator", "thread_comm");
 }
 
+// None of these is a world, and none of them spoils the one that comes after.
+CHILD_CASE(init_on_no_world) {
+  MPI_Comm between = MPI_COMM_NULL;
+  Require(ARMCI_Init_mpi_comm(MPI_COMM_WORLD) != 0, "before MPI_Init");
+  int provided = 0;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
+  const WorldPlace all = Place(MPI_COMM_WORLD);
+  MPI_Comm alone;
+  MPI_Comm_split(MPI_COMM_WORLD, all.me, 0, &alone);
+  MPI_Intercomm_create(alone, 0, MPI_COMM_WORLD, 1 - all.me, 5, &between);
+  Require(ARMCI_Init_mpi_comm(MPI_COMM_NULL) != 0, "MPI_COMM_NULL");
+  Require(ARMCI_Init_mpi_comm(between) != 0, "an intercommunicator");
+  Require(ARMCI_Initialized() == 0, "not initialised");
+  MPI_Comm_free(&between);
+  MPI_Comm_free(&alone);
+  Require(ARMCI_Init_mpi_comm(MPI_COMM_WORLD) == 0, "the world");
+  PutRound(all.me, all.size);
+  Require(ARMCI_Finalize() == 0, "ARMCI_Finalize");
+  MPI_Finalize();
+  Say("DONE");
+  return 0;
+}
+
+CLAUSE_TEST(INIT, INIT8_what_is_no_world_is_refused, "INIT-8", "ERR-1", DeadlineSeconds(60)) {
+  if (!HasOwnInterface()) SkipTest("which communicators are no worlds is said in our headers");
+  ExpectSuccess(2, "init_on_no_world");
+}
+
 CHILD_CASE(init_thread) {
   if (argument == "too_much") {
     int provided = 0;

@@ -33,7 +33,9 @@ int ARMCI_Init_thread(int required);
 
 /* ARMCI_Init_thread on the processes of comm: its ranks are the absolute ids. MPI must be initialised. comm is
  * duplicated and stays the caller's. Collective over comm; processes outside take no part.
- * Clauses: INIT-8. Source: [impl]. */
+ * Errors: those of ARMCI_Init_thread; ARMCI_ERR_NULL (MPI_COMM_NULL); ARMCI_ERR_STATE (before MPI_Init, after
+ * MPI_Finalize); ARMCI_ERR_UNSUPPORTED (an intercommunicator).
+ * Clauses: INIT-8, ERR-1. Source: [impl]. */
 int ARMCI_Init_thread_comm(int required, MPI_Comm comm);
 
 /* ARMCI_Init on the processes of comm, as above, at whatever level MPI has.

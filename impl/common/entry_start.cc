@@ -16,6 +16,14 @@ Status check_comm(MPI_Comm comm) {
   int running = 0;
   MPI_Initialized(&running);
   if (running == 0) return fail(Code::kState, "INIT-8", "a communicator needs MPI: call MPI_Init first");
+  int ended = 0;
+  MPI_Finalized(&ended);
+  if (ended != 0) return fail(Code::kState, "INIT-8", "a communicator needs MPI, and MPI_Finalize was called");
+  int between_groups = 0;
+  MPI_Comm_test_inter(comm, &between_groups);
+  if (between_groups != 0) {
+    return fail(Code::kUnsupported, "INIT-8", "argument comm is an intercommunicator; merge it by MPI_Intercomm_merge");
+  }
   return kSuccess;
 }
 Status ARMCI_Init_thread_comm(int required, MPI_Comm comm) {

@@ -13,7 +13,7 @@ from armci_tool.errors import ToolError
 def find(program: str, implementation: str, configuration: bazel.Configuration, *, verbose: bool = False) -> Path:
     """A Bazel label is built, linked with the implementation; anything else is a file or a command on PATH."""
     if program.startswith("//"):
-        repository.require_implementation(implementation)
+        repository.require_for_users(implementation)
         return bazel.built(implementation_label(program, implementation), configuration, verbose=verbose)
     path = Path(program)
     if path.is_file():

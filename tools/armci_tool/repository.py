@@ -79,6 +79,14 @@ def require_implementation(name: str) -> None:
         raise ToolError(f"there is no implementation {name!r}", next_step="use one of: " + ", ".join(known))
 
 
+def require_for_users(name: str) -> None:
+    """Raises ToolError as well for those that only the tests are linked with."""
+    require_implementation(name)
+    if name not in implementations():
+        raise ToolError(f"{name} is for the tests: no program is linked with it",
+                        next_step="use one of: " + ", ".join(implementations()))
+
+
 def choose_implementations(choice: str) -> list[str]:
     """`all` those for users, or one name that must be in the table."""
     if choice == "all":

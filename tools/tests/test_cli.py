@@ -40,6 +40,8 @@ def test_without_a_verb_the_verbs_are_listed() -> None:
     (("test", "--junit", "/proc/none/file"), "cannot write the report"),
     (("conformance", "--report", "/proc/none"), "cannot write the report"),
     (("run", "--impl", "nothing", "//examples:hello"), "there is no implementation 'nothing'"),
+    (("run", "--impl", "loopback", "//examples:hello"), "loopback is for the tests"),
+    (("info", "--impl", "loopback"), "loopback is for the tests"),
 ])
 def test_errors_say_what_and_what_next(arguments: tuple[str, ...], said: str) -> None:
     done = armci(*arguments)

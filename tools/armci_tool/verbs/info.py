@@ -23,6 +23,7 @@ def execute(options: argparse.Namespace) -> int:
     chosen = configuration(options)
     status = 0
     for name in repository.choose_implementations(options.impl):
+        repository.require_for_users(name)
         binary = bazel.built(f"//tools:armci_info_{name}", chosen, verbose=options.verbose)
         status |= launch.start(launch.Launch((str(binary),), options.processes, chosen.mpi), capture=False).status
     return status
