@@ -35,6 +35,8 @@ void Arena::Refill(Rng* rng, int target, const AccType* type) {
     rng->Fill(Image(target), slot_bytes_);
   }
   EXPECT_EQ(ARMCI_Put(Image(target), Slot(target), static_cast<int>(slot_bytes_), target), 0);
+  // Non-blocking stores that follow have no order with it otherwise [ORD-3].
+  ARMCI_Fence(target);
 }
 
 bool Arena::Verify(int target, const std::string& text) {

@@ -84,10 +84,15 @@ void Runner::EnterPhase(Phase phase) {
     watchdog_->Arm("ARMCI_Init", kLifeCycleSeconds, "(start of the run)");
     session.initialized_before_init = ARMCI_Initialized();
     session.before_init = ReadProcessState();
+    if (Me() == 0) {
+      std::printf("conformance: ARMCI_Init begins\n");
+      std::fflush(stdout);
+    }
     if (const int code = ARMCI_Init(); code != 0) {
       std::fprintf(stderr, "conformance: rank %d: ARMCI_Init returned %d\n", Me(), code);
       MPI_Abort(session.agreement, kExitFailed);
     }
+    if (Me() == 0) std::printf("conformance: ARMCI_Init is done\n");
     session.armci_running = true;
     watchdog_->Disarm();
   }

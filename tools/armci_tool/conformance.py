@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Callable, Iterable, Mapping, Optional
 
-from armci_tool import bazel, launch, process, verdict
+from armci_tool import bazel, launch, process, traceability, verdict
 from armci_tool.errors import ToolError
 from armci_tool.placement import Placement
 from armci_tool.results import FAILED, Case
@@ -76,6 +76,7 @@ class SuiteRun:
     quick: bool = False
     placement: Placement = Placement()
     thread_level: str = ""
+    filter: str = ""
     # The options that name the library; empty: those for an implementation of this repository.
     library_words: str = ""
     # Settings of the library in the environment, such as `ARMCI_CHECK=1`.
@@ -109,8 +110,8 @@ class SuiteRun:
         if self.configuration.mode != bazel.DEFAULT_MODE:
             line += f" --config {self.configuration.mode}"
         line += " --quick" if self.quick else ""
-        if filter_text:
-            line += f" --filter '{filter_text}'"
+        if filter_text or self.filter:
+            line += f" --filter '{filter_text or self.filter}'"
         return line + (f" --seed {self.seed}" if self.seed else "")
 
 
@@ -124,9 +125,10 @@ def suite_label(implementation: str) -> str:
     return f"//conformance:suite_{implementation}"
 
 
-def list_tests(binary: Path) -> str:
-    """`Name CLAUSE...` per line; the program starts no MPI for this."""
-    result = process.run([str(binary), "--list-clauses"], timeout_s=60)
+def list_tests(binary: Path, filter_text: str = "", environment: Mapping[str, str] = {}) -> str:
+    """`Name CLAUSE...` per line, of the tests that the filter lets through; the program starts no MPI for this."""
+    words = ["--filter", filter_text] if filter_text else []
+    result = process.run([str(binary), "--list-clauses", *words], environment=environment, timeout_s=60)
     if not result.ok:
         raise ToolError("the suite does not list its tests", where=result.tail(10),
                         next_step=f"run {binary} --list-clauses")
@@ -139,11 +141,16 @@ def run_suite(binary: Path, implementation: str, configuration: bazel.Configurat
     """Runs all selected tests, whatever some of them do to the job."""
     run = _Launches(binary, configuration.mpi, processes, placement, selection, environment, on_test)
     run.seed = "" if selection.seed is None else str(selection.seed)
+    chosen = traceability.parse_test_list(list_tests(binary, selection.filter, environment))
     with tempfile.TemporaryDirectory() as scratch:
         while run.once(Path(scratch) / "finished"):
             pass
+    if REST not in run.finished:
+        # The suite came to its end without them, whoever said so.
+        run.finished.update({name: Case(name, FAILED, 0.0, "no verdict, though the suite came to its end")
+                             for name in chosen if name not in run.finished})
     return SuiteRun(implementation, configuration, processes, tuple(run.finished.values()), run.seconds, run.seed,
-                    selection.quick, placement, selection.thread_level)
+                    selection.quick, placement, selection.thread_level, filter=selection.filter)
 
 
 @dataclass
@@ -187,9 +194,10 @@ class _Launches:
         if self.seconds >= (self.selection.time_limit_s or math.inf):
             return self._give_up(f"cut off after {self.seconds:.0f} s, in {log.running or 'no test'}")
         # The test that happens to be the first is not to blame.
-        victim = log.running if log.running and not log.init_failed else f"(job {self.deaths})"
+        started = not log.init_failed and not log.starting
+        victim = log.running if log.running and started else f"(job {self.deaths})"
         self.finished[victim] = _death(victim, log, result)
-        self.false_starts = self.false_starts + 1 if log.init_failed or not told else 0
+        self.false_starts = self.false_starts + 1 if not started or not told else 0
         if self.false_starts == FALSE_STARTS_MAX:
             return self._give_up(f"given up: {self.false_starts} launches in a row died before their first test")
         if self.deaths > DEATHS_MIN_TO_GIVE_UP and self.deaths > len(self.finished) / 2:
@@ -219,13 +227,13 @@ def exact_names(names: Iterable[str]) -> str:
 
 
 def _objections(attempt: int, log: SuiteLog, result: process.Result) -> dict[str, Case]:
-    found = verdict.objections(result.status, log.said_fail, log.stray_aborts, result.left_behind)
+    found = verdict.objections(result.status, log.said_fail, log.stray_aborts, result.left_behind, log.contradictions)
     name = f"(job {attempt + 1})"
     return {name: Case(name, FAILED, 0.0, "\n".join([*found, *log.recent]))} if found else {}
 
 
 def _death(victim: str, log: SuiteLog, result: process.Result) -> Case:
-    silent = result.timed_out
-    what = "hung: ended by the tool" if silent else f"the job ended with status {result.status} in {victim}"
+    place = "ARMCI_Init" if log.starting or log.init_failed else victim
+    what = f"hung in {place}: ended by the tool" if result.timed_out else f"the job ended with status {result.status} in {place}"
     left = [f"left behind: {item}" for item in result.left_behind]
-    return Case(victim, FAILED, 0.0, "\n".join([what, *left, *log.recent]))
+    return Case(victim, FAILED, 0.0, "\n".join([what, *log.contradictions, *left, *log.recent]))

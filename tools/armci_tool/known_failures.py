@@ -29,6 +29,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Container, Mapping, Optional, Sequence
 
+from armci_tool import traceability
 from armci_tool.conformance import SuiteRun
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
@@ -78,13 +79,17 @@ def read(path: Path = KNOWN_FAILURES_FILE) -> list[KnownFailure]:
     """The entries; raises ToolError on one that cannot be understood."""
     try:
         data = tomllib.loads(path.read_text())
-    except (OSError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise ToolError("cannot read the known failures", where=f"{path}: {error}") from error
     stray = set(data) - {"known"}
     if stray:
         raise ToolError("cannot read the known failures", where=f"{path}: {', '.join(sorted(stray))}",
                         next_step="write entries under [[known]]")
     entries = [_entry(number, table, path) for number, table in enumerate(data.get("known", []), 1)]
+    clauses = {clause.identifier for clause in traceability.read_clauses()}
+    if stray := {entry.clause for entry in entries} - clauses:
+        raise ToolError("cannot read the known failures", where=f"{path}: there is no clause {', '.join(sorted(stray))}",
+                        next_step="name the clause that the library breaks")
     twice = {entry.ticket for number, entry in enumerate(entries)
              if any(entry.ticket == other.ticket and entry.clause != other.clause for other in entries[:number])}
     if twice:

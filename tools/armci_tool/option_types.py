@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import math
 from pathlib import Path
 
 SEED_MAX = 2**64 - 1
+SECONDS_MAX = 1e7
 
 
 def words(text: str) -> list[str]:
@@ -42,8 +42,8 @@ def seconds(text: str) -> float:
         number = float(text)
     except ValueError:
         number = 0.0
-    if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
+    if not 0 < number <= SECONDS_MAX:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0, at most {SECONDS_MAX:.0f}")
     return number
 
 

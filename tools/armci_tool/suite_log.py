@@ -11,12 +11,14 @@ from typing import Callable, Optional
 from armci_tool import verdict
 from armci_tool.results import FAILED, PASSED, SKIPPED, Case
 
-DEATH_LINES = 80
+DEATH_LINES = 300
 
 _BEGIN = re.compile(r"^RUN   (\S+)$")
 _FACT = re.compile(r"^INFO  (\S+)  (.+?) = (.*)$")
 _VERDICT = re.compile(r"^(PASS|FAIL|SKIP)  (\S+)  \[[^\]]*\]  (\d+(?:\.\d+)?) s(?:  (.*))?$")
-_END = re.compile(r"^\d+ passed, \d+ failed, \d+ skipped \(np ")
+_CLOSING_LIST = re.compile(r"^failed: \S+$")
+_END = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped \(np ")
+_START = re.compile(r"^conformance: ARMCI_Init (begins|is done)$")
 _INIT_FAILURE = re.compile(r"conformance: rank \d+: ARMCI_Init returned ")
 _SEED = re.compile(r"\bseed (\d+)$")
 _OUTCOMES = {"PASS": PASSED, "FAIL": FAILED, "SKIP": SKIPPED}
@@ -43,7 +45,12 @@ class SuiteLog:
     # Tests that have failed by abort text alone.
     suspects: list[str] = field(default_factory=list)
     init_failed: bool = False
+    # Between the lines that init begins and is done.
+    starting: bool = False
+    # What a suite that is left alone would not say: the library prints to the same stream.
+    contradictions: list[str] = field(default_factory=list)
     _failed: Optional[Case] = None
+    _words: list[str] = field(default_factory=list)
     # Of the test whose verdict is to come.
     _facts: list[tuple[str, str]] = field(default_factory=list)
 
@@ -59,9 +66,13 @@ class SuiteLog:
         elif said := _VERDICT.match(line):
             self._close_failure()
             self._judge(said.group(1), said.group(2), float(said.group(3)), said.group(4) or "")
-        elif _END.match(line):
+        elif _CLOSING_LIST.match(line):
             self._close_failure()
-            self.complete = True
+        elif end := _END.match(line):
+            self._close_failure()
+            self._end(line, tuple(map(int, end.groups())))
+        elif start := _START.match(line):
+            self.starting = start.group(1) == "begins"
         else:
             self.lines.append(line)
             self.recent.append(line)
@@ -75,7 +86,22 @@ class SuiteLog:
         """No more lines will come."""
         self._close_failure(keep_lines=True)
 
+    def _end(self, line: str, said: tuple[int, ...]) -> None:
+        if self.running or self.complete:
+            self.contradictions.append(f"the end is told {'twice' if self.complete else 'in ' + self.running}: {line}")
+            return
+        self.complete = True
+        seen = tuple(sum(word == each for each in self._words) for word in _OUTCOMES)
+        if said != seen:
+            self.contradictions.append("the last line counts other verdicts than were told before "
+                                       f"({', '.join(map(str, seen))}): {line}")
+
     def _judge(self, word: str, name: str, seconds: float, text: str) -> None:
+        expected = name == self.running or (word == "SKIP" and not self.running)
+        if not expected or name in self.cases:
+            self.contradictions.append(f"a verdict of {name} {'once more' if name in self.cases else 'out of turn'}: {word}")
+            return
+        self._words.append(word)
         case = Case(name, _OUTCOMES[word], seconds, text, tuple(self._facts))
         self._facts = []
         if self.aborts and case.outcome != FAILED:

@@ -24,10 +24,11 @@ def is_abort_text(line: str) -> bool:
     return _ABORT.search(line) is not None
 
 
-def objections(status: int, some_failed: bool, abort_text: Sequence[str], left_behind: Sequence[str]) -> list[str]:
+def objections(status: int, some_failed: bool, abort_text: Sequence[str], left_behind: Sequence[str],
+               contradictions: Sequence[str] = ()) -> list[str]:
     """What is wrong with a job whose suite came to its end, apart from its tests; `abort_text` are the lines of it that
     no test was running for. After a failed test some launchers say so much of any status but 0, which is no news."""
-    found = []
+    found = [f"the suite contradicts itself, or the library speaks for it: {line}" for line in contradictions]
     if status not in (0, 1):
         found.append(f"the job ended with status {status} after the last test")
     elif status == 1 and not some_failed:

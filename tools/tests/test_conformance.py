@@ -98,6 +98,45 @@ def test_a_library_that_does_not_start_is_given_up_at_once() -> None:
     assert "ARMCI_Init returned 15" in made.cases[1].detail
 
 
+def test_an_init_that_hangs_is_told_and_blamed_on_no_test() -> None:
+    made = run("A.a=hang_in_init A.b=ok")
+    assert [case.name for case in made.cases] == ["(job 1)", "(job 2)", "(job 3)", "(rest)"]
+    assert made.cases[0].detail.startswith("hung in ARMCI_Init")
+
+
+def test_a_library_that_speaks_for_the_suite_is_found_out() -> None:
+    made = run("A.a=lie A.b=ok")
+    assert outcomes(made)["(job 1)"] == FAILED
+    assert "A.z out of turn" in made.cases[-1].detail
+    assert "a verdict of A.a once more" in made.cases[-1].detail
+
+
+def test_an_end_in_the_middle_is_no_end() -> None:
+    made = run("A.a=ok A.b=leave_early A.c=ok")
+    assert outcomes(made) == {"A.a": PASSED, "A.b": FAILED, "A.c": PASSED}
+    assert "the end is told in A.b" in made.cases[1].detail
+
+
+def test_tests_without_a_verdict_have_failed() -> None:
+    log = SuiteLog()
+    for line in ("RUN   A.a", "PASS  A.a  [FAKE-1]  0.1 s", "5 passed, 0 failed, 0 skipped (np 1, seed 1)"):
+        log.feed(line)
+    assert log.complete
+    assert "counts other verdicts" in log.contradictions[0]
+    made = run("A.a=ok A.b=ok", Selection(deadline_s=0.3), FAKE_SUITE_HIDES="A.b")
+    assert outcomes(made) == {"A.a": PASSED, "A.b": FAILED}
+    assert "no verdict" in made.cases[1].detail
+
+
+def test_the_list_at_the_end_belongs_to_no_test() -> None:
+    log = SuiteLog()
+    for line in ("RUN   A.a", "FAIL  A.a  [FAKE-1]  0.1 s", "expected 1", "failed: A.a", "  rerun: x",
+                 "0 passed, 1 failed, 0 skipped (np 1, seed 1)"):
+        log.feed(line)
+    log.close()
+    assert log.cases["A.a"].detail == "expected 1"
+
+
 def test_many_deaths_among_more_verdicts_are_borne() -> None:
     number = conformance.DEATHS_MIN_TO_GIVE_UP + 5
     made = run(" ".join(f"A.a{i:02}=ok A.b{i:02}=die" for i in range(number)))
@@ -254,6 +293,7 @@ def test_the_rerun_line_names_the_seed_that_was_drawn() -> None:
     line = run("A.a=fail").rerun("^(A.a)$")
     assert line == "tools/armci conformance --impl fake -n 1 --mpi openmpi --filter '^(A.a)$' --seed 99"
     assert "--filter" not in run("A.a=fail").rerun_of("(job 1)")
+    assert "--filter 'A[.]a'" in run("A.a=fail", Selection(filter="A[.]a", deadline_s=0.3)).rerun_of("(job 1)")
     sanitized = SuiteRun("fake", bazel.Configuration("mpich", "asan"), 3, (), 0.0, "5", quick=True)
     assert sanitized.rerun() == ("tools/armci conformance --impl fake -n 3 --mpi mpich --config asan --quick --seed 5")
 

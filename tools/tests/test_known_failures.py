@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Collection
 
 import pytest
-from armci_tool import bazel, known_failures, traceability
+from armci_tool import bazel, known_failures
 from armci_tool.conformance import SuiteRun
 from armci_tool.errors import ToolError
 from armci_tool.known_failures import KnownFailure
@@ -118,6 +118,20 @@ def test_a_ticket_is_about_one_matter(tmp_path: Path) -> None:
     assert "lib-1" in raised.value.where
 
 
-def test_the_file_of_this_repository_names_clauses_that_exist() -> None:
-    clauses = {clause.identifier for clause in traceability.read_clauses()}
-    assert {entry.clause for entry in known_failures.read()} <= clauses
+def test_a_clause_that_does_not_exist_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "known.toml"
+    path.write_text(TEXT.replace("ORD-1", "ORD-77"))
+    with pytest.raises(ToolError) as raised:
+        known_failures.read(path)
+    assert "no clause ORD-77" in raised.value.where
+
+
+def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "known.toml"
+    path.write_bytes(b"\xff\xfe[[known]]")
+    with pytest.raises(ToolError, match="known failures"):
+        known_failures.read(path)
+
+
+def test_the_file_of_this_repository_can_be_read() -> None:
+    assert known_failures.read()
