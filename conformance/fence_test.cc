@@ -23,6 +23,7 @@ void FenceThenEveryoneReads(Mode mode, Shape shape, std::size_t bytes, int targe
     // Old content that a reader must not see.
     Bytes old(image.size(), 0);
     EXPECT_EQ(ARMCI_Put(old.data(), region->At(target), static_cast<int>(old.size()), target), 0);
+    ARMCI_Fence(target);
     Transfer transfer(plan, Op::kPut, mode);
     EXPECT_EQ(transfer.Start(source.data(), region->At(target), target), 0);
     int waited = wait_first ? transfer.Wait() : 0;

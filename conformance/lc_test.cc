@@ -70,8 +70,8 @@ class RandomProgram {
     const Mode mode = kModes[MyRng().Below(4)];
     const bool single = MyRng().Chance(1, 3);
     if (single) cells.resize(1);
-    // A blocking store after non-blocking ones to the same cell is unordered without a fence.
-    if (unfenced_) Fence();
+    // A non-blocking store and any other one to the same cell are unordered without a fence.
+    if (unordered_ || (stored_ && mode != Mode::kBlocking)) Fence();
     std::vector<Segment> segments;
     std::vector<long> source;
     for (int cell : cells) {
@@ -82,12 +82,13 @@ class RandomProgram {
     const Plan plan = single ? (MyRng().Chance(1, 2) ? ValuePlan(8) : ContiguousPlan(8)) : VectorPlan({segments});
     char* to = region_.At(host) + (single ? 8 * cells[0] : 0);
     ASSERT_EQ(Move(plan, Op::kPut, mode, reinterpret_cast<char*>(source.data()), to, host), 0);
-    unfenced_ = unfenced_ || mode != Mode::kBlocking;
+    stored_ = true;
+    unordered_ = unordered_ || mode != Mode::kBlocking;
   }
 
   void Fence() {
     ARMCI_AllFence();
-    unfenced_ = false;
+    stored_ = unordered_ = false;
   }
 
   // Reads a run of cells at `host` by get, strided get, value get or load, and checks each.
@@ -150,7 +151,7 @@ class RandomProgram {
           EXPECT_EQ(armci_notify_wait(p, &count), 0);
         }
     }
-    unfenced_ = false;
+    stored_ = unordered_ = false;
   }
 
   // The writers tell what they wrote; nobody can have read more.
@@ -174,7 +175,8 @@ class RandomProgram {
   std::vector<long> current_;    // and now, as far as this rank writes them
   std::vector<long> newest_read_;
   std::vector<int> writer_;
-  bool unfenced_ = false;
+  bool stored_ = false;     // since the last fence
+  bool unordered_ = false;  // by a call that does not block
   int epoch_ = 0;
 };
 

@@ -92,12 +92,14 @@ CLAUSE_TEST(ORD, ORD3_nonblocking_stores_end_as_one_of_the_values_until_a_fence,
 // Puts, accumulates, gets and RMWs on the origin's own slot in random order; the model knows every answer.
 void OwnOperations(int target, Arena* arena, int steps) {
   const AccType& type = kAccTypes[1];
-  // A non-blocking store is seen by the origin's gets and RMWs once its wait returned, but is unordered with its later
-  // stores: those need a fence in between.
-  bool unfenced = false;
+  // A non-blocking store is seen by the origin's gets and RMWs once its wait returned, but is unordered with its other
+  // stores, earlier and later ones: those need a fence in between.
+  bool stored = false;
+  bool unordered = false;
   const auto before_store = [&](Mode mode) {
-    if (unfenced) ARMCI_Fence(target);
-    unfenced = mode != Mode::kBlocking;
+    if (unordered || (stored && mode != Mode::kBlocking)) ARMCI_Fence(target);
+    stored = true;
+    unordered = mode != Mode::kBlocking;
   };
   for (int step = 0; step < steps; ++step) {
     const Shape shape = kShapes[MyRng().Below(3)];

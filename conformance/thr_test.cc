@@ -34,8 +34,9 @@ CLAUSE_TEST(THR, THR1_each_thread_sees_its_own_operations_in_order, "THR-1", "OR
       if (rng.Chance(1, 2)) {
         rng.Fill(local.data(), local.size());
         ModelCopy(plan, local.data(), image.data());
-        // With handles of its own, then a fence: non-blocking stores are unordered.
+        // With handles of its own, between fences: non-blocking stores are unordered.
         const Mode mode = rng.Chance(1, 2) ? Mode::kBlocking : Mode::kNonblocking;
+        if (mode != Mode::kBlocking) ARMCI_Fence(target);
         EXPECT_EQ(Move(plan, Op::kPut, mode, local.data(), slot, target), 0);
         if (mode != Mode::kBlocking) ARMCI_Fence(target);
       } else {

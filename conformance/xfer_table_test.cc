@@ -98,6 +98,7 @@ void OverlappingDestinations(const Way& way, int target, Arena* arena) {
   const int extent = static_cast<int>(back.size());
   if (way.op == Op::kPut) {
     EXPECT_EQ(ARMCI_Put(back.data(), slot, extent, target), 0);
+    ARMCI_Fence(target);
     EXPECT_EQ(Move(plan, way.op, way.mode, rows.data(), slot, target, way.width), 0);
     ARMCI_Fence(target);
     EXPECT_EQ(ARMCI_Get(slot, back.data(), extent, target), 0);

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <iterator>
+#include <utility>
 
 #include "impl/shmem/copy.h"
 
@@ -12,6 +13,9 @@ using common::kSuccess;
 using common::Status;
 
 namespace {
+
+// So many puts may be on their way after they left their buffers.
+constexpr std::size_t kTakenMax = 1000;
 
 void execute(void* to, const void* from, std::size_t bytes) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -62,7 +66,8 @@ bool Transport::execute_latest(int target) {
   for (auto number = order_.rbegin(); number != order_.rend(); ++number) {
     auto found = waiting_.find(*number);
     if (found == waiting_.end() || (target != kAnyTarget && found->second.target != target)) continue;
-    execute(found->second.to, found->second.from, found->second.bytes);
+    const Operation& operation = found->second;
+    execute(operation.to, operation.taken.empty() ? operation.from : operation.taken.data(), operation.bytes);
     waiting_.erase(found);
     order_.erase(std::next(number).base());
     return true;
@@ -70,24 +75,24 @@ bool Transport::execute_latest(int target) {
   return false;
 }
 
-void Transport::postpone(const Operation& operation, Completion* completion) {
+void Transport::postpone(Operation operation, Completion* completion) {
   std::lock_guard lock(mutex_);
   if (waiting_.empty()) order_.clear();
   completion->number = next_++;
-  waiting_.emplace(completion->number, operation);
+  waiting_.emplace(completion->number, std::move(operation));
   order_.push_back(completion->number);
   if (waiting_.size() == 1) work_.notify_one();
 }
 
 Status Transport::put(int target, const Key&, void* remote, const void* local, std::size_t bytes,
                       Completion* completion) {
-  postpone({target, remote, local, bytes}, completion);
+  postpone({target, remote, local, bytes, true, {}}, completion);
   return kSuccess;
 }
 
 Status Transport::get(int target, const Key&, const void* remote, void* local, std::size_t bytes,
                       Completion* completion) {
-  postpone({target, local, remote, bytes}, completion);
+  postpone({target, local, remote, bytes, false, {}}, completion);
   return kSuccess;
 }
 
@@ -96,7 +101,13 @@ Status Transport::test(Completion* completion, bool* done) {
   *done = true;
   auto found = waiting_.find(completion->number);
   if (found == waiting_.end()) return kSuccess;
-  execute(found->second.to, found->second.from, found->second.bytes);
+  Operation& operation = found->second;
+  if (operation.is_put && waiting_.size() < kTakenMax) {
+    const char* from = static_cast<const char*>(operation.from);
+    if (operation.taken.empty()) operation.taken.assign(from, from + operation.bytes);
+    return kSuccess;
+  }
+  execute(operation.to, operation.taken.empty() ? operation.from : operation.taken.data(), operation.bytes);
   waiting_.erase(found);
   return kSuccess;
 }

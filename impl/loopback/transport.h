@@ -1,7 +1,8 @@
 // The loopback implementation: the required members of the contract and nothing else, over one machine's memory.
 //
 // It is for tests. Everything goes through it, same-node targets too, and it uses all the freedom the contract gives:
-// a put or get does nothing until it is tested or flushed or a thread, its network card, comes to it; what is waiting
+// a get does nothing until it is tested or flushed or a thread, its network card, comes to it, and a put leaves its
+// buffer when it is tested, no earlier, and arrives when it is flushed or the card comes to it; what is waiting
 // together happens last come, first served. A program that is right on it does not rely on luck; a core that is right
 // on it needs no optional member.
 //
@@ -53,8 +54,10 @@ class Transport {
     void* to;
     const void* from;
     std::size_t bytes;
+    bool is_put;
+    std::vector<char> taken;  // the data, once a put has left its buffer
   };
-  void postpone(const Operation& operation, Completion* completion);
+  void postpone(Operation operation, Completion* completion);
 
   void run_card();
   // Executes the latest waiting operation, of `target` unless it is kAnyTarget; false: there is none. Holds mutex_.
