@@ -42,7 +42,8 @@ void ARMCI_Lock(int mutex, int proc);
  * Clauses: MUTEX-2, MUTEX-5, MUTEX-8, LC-1. Source: [ARMCI 3.4]. */
 void ARMCI_Unlock(int mutex, int proc);
 
-/* Tells proc that all stores the caller issued to it so far are there. Includes ARMCI_Fence(proc). Local, blocking.
+/* Tells proc that all stores the caller issued to it so far are there. Includes ARMCI_Fence(proc). Local, blocking; no action by
+ * proc.
  * Ordering: everything the caller stored to proc before is visible to proc when the matching wait returns.
  * Clauses: ORD-6, LC-1. Source: [impl]. */
 int armci_notify(int proc);
