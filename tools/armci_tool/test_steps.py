@@ -82,7 +82,7 @@ def _build_steps(plan: Plan) -> list[PlannedStep]:
     # Implementations that exist for the tests: only that the core is right on them.
     steps += [_conformance_step(row.name, opt, TEST_ONLY_PROCESSES, True)
               for row in repository.implementation_table() if row.test_only]
-    steps += [_conformance_step("loopback", opt, TEST_ONLY_PROCESSES, True, placement=SIMULATED_NODES, quick=True)]
+    steps += [_conformance_step("loopback", opt, TEST_ONLY_PROCESSES, True, placement=SIMULATED_NODES)]
     steps += [_build_step(mpich), _unit_step(mpich)]
     for name in repository.implementations():
         steps += [_conformance_step(name, mpich, processes, True) for processes in PROCESS_COUNTS]
