@@ -7,6 +7,7 @@ import json
 import re
 from functools import partial
 from pathlib import Path
+from typing import Sequence
 
 from armci_tool import (bazel, campaign, conformance, environment, flakes, launch, libraries, matrix, matrix_html,
                         matrix_report, matrix_text, mutants, nodes, option_types, placement, repository, traceability)
@@ -82,23 +83,24 @@ def execute(options: argparse.Namespace) -> int:
         tests.update(traceability.parse_test_list(conformance.list_tests(binary)))
     _require_match(options.filter, tests)
     counts = dict.fromkeys(count for part in options.processes or [[4]] for count in part)
-    repeats = [flakes.repeat(partial(_run, binary, library, used, processes, where), _selection(options, library, processes),
-                             options.repeat)
-               for library, used, binary in built for processes in counts]
-    runs = [flakes.combine(each) for each in repeats]
-    made = matrix.build(runs, clauses, tests, environment.describe(one.mpi for one in chosen), mutation)
+    described = environment.describe(one.mpi for one in chosen)
+    repeats: list[list[conformance.SuiteRun]] = []
+    for library, used, binary in built:
+        for processes in counts:
+            repeats.append(flakes.repeat(partial(_run, binary, library, used, processes, where),
+                                         _selection(options, library, processes), options.repeat))
+            made = matrix.build([flakes.combine(each) for each in repeats], clauses, tests, described, mutation)
+            # After each, so that an end in the middle loses only what was under way.
+            written = _write_report(options, made, repeats) if options.report else []
     print()
     print(matrix_text.screen(made))
-    _print_failures(runs)
+    _print_failures(made.runs)
     if options.repeat > 1:
         print("\n" + "\n\n".join(flakes.render(each) for each in repeats))
-    if options.report:
-        if options.repeat > 1:
-            _write_flakes(options.report / "flakes.json", repeats)
-        for path in matrix_report.write(options.report, made):
-            print(f"wrote {path}")
+    for path in written:
+        print(f"wrote {path}")
     defects_missed = options.mutants and mutation is not None and not mutation.perfect
-    return 1 if defects_missed or any(step.count(FAILED) for step in matrix.steps(runs)) else 0
+    return 1 if defects_missed or any(step.count(FAILED) for step in matrix.steps(made.runs)) else 0
 
 
 def _require_match(text: str, tests: dict[str, list[str]]) -> None:
@@ -154,13 +156,16 @@ def _run(binary: Path, library: libraries.Library, chosen: bazel.Configuration, 
     return made
 
 
-def _write_flakes(path: Path, repeats: list[list[conformance.SuiteRun]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps([flakes.as_json(each) for each in repeats], indent=1) + "\n")
-    print(f"wrote {path}")
+def _write_report(options: argparse.Namespace, made: matrix.Matrix,
+                  repeats: list[list[conformance.SuiteRun]]) -> list[Path]:
+    written = matrix_report.write(options.report, made)
+    if options.repeat > 1:
+        written.append(options.report / "flakes.json")
+        written[-1].write_text(json.dumps([flakes.as_json(each) for each in repeats], indent=1) + "\n")
+    return written
 
 
-def _print_failures(runs: list[conformance.SuiteRun]) -> None:
+def _print_failures(runs: Sequence[conformance.SuiteRun]) -> None:
     for run in runs:
         for case in run.cases:
             if case.outcome == FAILED:
