@@ -36,6 +36,7 @@ def render(matrix: Matrix) -> str:
     litmus = [(test, list(entries)) for test, entries in groupby(matrix.outcomes, key=lambda entry: entry.test)]
     failures = [(column, case, run.rerun_of(case.name)) for column, run in enumerate(matrix.runs)
                 for case in run.cases if case.outcome in (FAILED, KNOWN)]
+    failures.sort(key=lambda entry: entry[1].outcome != FAILED)
     slowest = sorted(((case.seconds, column, case) for column, run in enumerate(matrix.runs) for case in run.cases),
                      key=lambda entry: -entry[0])[:SLOWEST]
     return template.render(matrix=matrix, chapters=chapters, litmus=litmus, failures=failures, slowest=slowest,
