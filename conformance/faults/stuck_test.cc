@@ -1,7 +1,10 @@
-// A test that gets stuck, each rank in another way: for test_deadline.py, which looks at what the deadline prints.
+// Tests that get stuck, each rank in another way: for test_deadline.py, which looks at what the deadline prints.
+
+#include <mpi.h>
 
 #include <vector>
 
+#include "conformance/harness/child_job.h"
 #include "conformance/harness/test.h"
 
 namespace conformance {
@@ -31,6 +34,23 @@ CLAUSE_TEST(MUTEX, MUTEX6_every_rank_is_stuck_in_another_way, "MUTEX-6", NeedsRa
   } else if (Me() == 2) {
     int count = 0;
     armci_notify_wait(1, &count);
+  }
+  Sync();
+}
+
+CHILD_CASE(waits_forever) {
+  MPI_Init(nullptr, nullptr);
+  Require(ARMCI_Init() == 0, "ARMCI_Init");
+  int count = 0;
+  if (armci_msg_me() == 0) armci_notify_wait(1, &count);
+  armci_msg_barrier();
+  return 0;
+}
+
+CLAUSE_TEST(MUTEX, MUTEX6_job_of_its_own_is_stuck, "MUTEX-6") {
+  if (Me() == 0) {
+    const ChildResult result = RunChildJob(2, "waits_forever", "", {}, 10);
+    EXPECT_EQ(result.status, 0) << result.Text();
   }
   Sync();
 }

@@ -16,6 +16,8 @@
 
 #include "conformance/harness/missing.h"
 #include "conformance/harness/session_internal.h"
+#include "conformance/harness/stacks.h"
+#include "conformance/harness/watchdog.h"
 
 extern char** environ;
 
@@ -23,6 +25,8 @@ namespace conformance {
 namespace {
 
 constexpr int kStatusRequire = 99;
+// What a child needs to say where it is stuck, before its job is ended from outside.
+constexpr double kReportSeconds = 8;
 // Names the file that a child's processes write to. Launchers lose lines when a job is aborted right after printing;
 // a file does not.
 constexpr const char* kOutputFile = "CONFORMANCE_CHILD_OUTPUT";
@@ -106,6 +110,7 @@ std::string ReadAll(int read_end, pid_t pid, double seconds, ChildResult* result
     ended = waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
     if (!ended && SharedClock() > limit) {
       result->timed_out = true;
+      result->lines = DescribeProcesses(pid);
       // The launcher ends its processes when asked; by force only if it does not hear.
       kill(-pid, SIGTERM);
       poll(nullptr, 0, 3000);
@@ -114,6 +119,14 @@ std::string ReadAll(int read_end, pid_t pid, double seconds, ChildResult* result
     }
   }
   return text;
+}
+
+// The rank that the launcher gave this process, for before MPI_Init; -1 if it does not say.
+int LauncherRank() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK"}) {
+    if (const char* text = std::getenv(name)) return std::atoi(text);
+  }
+  return -1;
 }
 
 void AppendLines(std::istream* from, std::vector<std::string>* to) {
@@ -164,7 +177,8 @@ ChildResult RunChildJob(int ranks, const std::string& name, const std::string& a
   std::vector<std::string> words = LaunchWords();
   words.push_back(std::to_string(ranks));
   words.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
-  words.insert(words.end(), {"--child", name});
+  const double own_deadline = std::max(seconds / 2, seconds - kReportSeconds);
+  words.insert(words.end(), {"--child", name, "--deadline", std::to_string(own_deadline)});
   if (!argument.empty()) words.insert(words.end(), {"--child-argument", argument});
   char output_file[] = "/tmp/conformance-child-XXXXXX";
   const int output = mkstemp(output_file);
@@ -209,6 +223,9 @@ int RunChildCase(const std::string& name, const std::string& argument) {
     dup2(output, STDERR_FILENO);
     close(output);
   }
+  InstallStackSignal();
+  Watchdog watchdog(LauncherRank());
+  watchdog.Arm("the child case " + name, TheSession().options.deadline_s, "the test that starts it");
   try {
     return found->second(argument);
   } catch (const Departure&) {

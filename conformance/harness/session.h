@@ -94,6 +94,10 @@ struct ProcessState {
 ProcessState ReadProcessState();
 const ProcessState& StateBeforeInit();
 
+// The process of that id and all that come from it or are in its process group, a line each: name, state, what it
+// waits in. For the report of a job that does not end.
+std::vector<std::string> DescribeProcesses(pid_t root);
+
 }  // namespace conformance
 
 #endif  // CONFORMANCE_HARNESS_SESSION_H_
