@@ -189,11 +189,11 @@ class Runtime {
   // Routing, decided once. Data of a same-node target is moved by this CPU unless the transport wants it.
   bool on_node(int proc) const {
     if constexpr (!T::kTraits.reaches_nodes) return true;
-    return !T::kTraits.wants_on_node && same_node_[static_cast<std::size_t>(proc)];
+    return routing_.cpu_copies && same_node_[static_cast<std::size_t>(proc)];
   }
   bool cpu_atomics(int proc) const {
     if constexpr (!T::kTraits.reaches_nodes) return true;
-    return T::kTraits.atomicity == Atomicity::kNodeCpu && same_node_[static_cast<std::size_t>(proc)];
+    return routing_.cpu_atomics && same_node_[static_cast<std::size_t>(proc)];
   }
   static constexpr bool kNodeOnly = !T::kTraits.reaches_nodes;
 
@@ -212,7 +212,9 @@ class Runtime {
   Layout lay_out(const Group& group, const std::vector<std::int64_t>& sizes, Status* status) const;
   Status place(Group& group, const Layout& layout, RegionType* region);
   Status check_limit(std::size_t bytes) const;
+  Status commit_part(const Part& part, Key* key);
   Status commit_and_register(Group& group, RegionType* region);
+  Status expose(Group& group, RegionType* region);
   Status allocate_region(Group& group, std::int64_t bytes, RegionType** out);
   Status agree_on_region(Group& group, void* base, std::int64_t* id);
   void dispose(std::unique_ptr<RegionType> region, bool give_back);
@@ -290,6 +292,7 @@ class Runtime {
   HandleTable<Completion> handles_;
   RegionType* service_ = nullptr;
   bool transport_started_ = false;
+  Routing routing_{};
   std::vector<char> same_node_;                             // by absolute id
   std::vector<Owed> owed_;                                  // by absolute id
   std::vector<std::atomic<std::uint32_t>> notifications_;   // by absolute id: consumed by notify_wait

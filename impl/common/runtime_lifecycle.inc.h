@@ -64,6 +64,7 @@ void Runtime<T>::prepare(const World& here) {
   rank_ = here.rank();
   size_ = here.size();
   handoff_us_ = config().mutex_handoff_us;
+  routing_ = route_of<T>(here);
   regions_.initialise(size_);
   region_usage_ = RegionUsage();
   handles_.clear();

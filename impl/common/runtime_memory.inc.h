@@ -103,6 +103,16 @@ Status Runtime<T>::check_limit(std::size_t bytes) const {
               static_cast<unsigned long long>(region_usage_.bytes), static_cast<unsigned long long>(limit));
 }
 
+// This process's own part, and its key unless keys are made for all parts at once.
+template <class T>
+Status Runtime<T>::commit_part(const Part& part, Key* key) {
+  const std::size_t whole = node::round_up(part.bytes, kPartAlignment);
+  ARMCI_RETURN_IF_ERROR(check_limit(part.bytes));
+  ARMCI_RETURN_IF_ERROR(node::node_memory().commit(part.base, whole));
+  if constexpr (RegistersCollectively<T>) return kSuccess;
+  return transport_.register_memory(part.base, whole, key);
+}
+
 template <class T>
 Status Runtime<T>::commit_and_register(Group& group, RegionType* region) {
   struct Entry {
@@ -111,12 +121,7 @@ Status Runtime<T>::commit_and_register(Group& group, RegionType* region) {
   } mine{};
   Part& part = region->parts[static_cast<std::size_t>(group.rank())];
   Status status;
-  if (part.bytes > 0) {
-    const std::size_t whole = node::round_up(part.bytes, kPartAlignment);
-    status = check_limit(part.bytes);
-    if (status.ok()) status = node::node_memory().commit(part.base, whole);
-    if (status.ok()) status = transport_.register_memory(part.base, whole, &mine.key);
-  }
+  if (part.bytes > 0) status = commit_part(part, &mine.key);
   mine.code = status.value();
   std::vector<Entry> all(static_cast<std::size_t>(group.size()));
   ARMCI_RETURN_IF_ERROR(gather(group, mine, all.data()));
@@ -124,12 +129,27 @@ Status Runtime<T>::commit_and_register(Group& group, RegionType* region) {
     const Entry& entry = all[static_cast<std::size_t>(r)];
     region->parts[static_cast<std::size_t>(r)].key = entry.key;
     if (entry.code != 0 && status.ok()) {
-      if (part.bytes > 0) transport_.deregister_memory(mine.key);
+      if (!RegistersCollectively<T> && part.bytes > 0) transport_.deregister_memory(mine.key);
       status =
           fail(Code::kMemory, "MEM-8", "process %d ran out of shared memory, see its message", group.absolute_id(r));
     }
   }
-  return status;
+  return status.ok() ? expose(group, region) : status;
+}
+
+// Makes the keys where the layer below wants all members at once.
+template <class T>
+Status Runtime<T>::expose([[maybe_unused]] Group& group, [[maybe_unused]] RegionType* region) {
+  if constexpr (RegistersCollectively<T>) {
+    std::vector<Exposed> exposed;
+    std::vector<Key> keys(region->parts.size());
+    for (const Part& part : region->parts) {
+      exposed.push_back({part.proc, part.base, node::round_up(part.bytes, kPartAlignment)});
+    }
+    ARMCI_RETURN_IF_ERROR(transport_.register_region({group.comm(), group.rank()}, exposed, keys));
+    for (std::size_t r = 0; r < keys.size(); ++r) region->parts[r].key = keys[r];
+  }
+  return kSuccess;
 }
 
 template <class T>
@@ -228,8 +248,13 @@ Status Runtime<T>::agree_on_region(Group& group, void* base, std::int64_t* id) {
 template <class T>
 void Runtime<T>::dispose(std::unique_ptr<RegionType> region, bool give_back) {
   if (region == nullptr) return;
+  bool collective = false;
+  if constexpr (RegistersCollectively<T>) {
+    collective = region->group != RegionType::kAttached;
+    if (collective) transport_.deregister_region(region->parts[0].key);
+  }
   for (const Part& part : region->parts) {
-    if (part.proc == rank_ && part.bytes > 0) transport_.deregister_memory(part.key);
+    if (!collective && part.proc == rank_ && part.bytes > 0) transport_.deregister_memory(part.key);
   }
   if (give_back && region->block != nullptr) node::node_memory().give_back(region->block, region->block_bytes);
 }

@@ -104,6 +104,13 @@ Status Runtime<T>::remote_put(const Part& part, void* remote, const void* local,
 // A put that need not follow earlier ones.
 template <class T>
 Status Runtime<T>::start_put(const Part& part, void* remote, const void* local, std::size_t bytes, int proc, How how) {
+  if constexpr (TransfersAtOnce<T>) {
+    if (how.blocking) {
+      const Status done = transport_.put_now(proc, part.key, remote, local, bytes);
+      owed_[static_cast<std::size_t>(proc)].issued.fetch_add(1, std::memory_order_release);
+      return done;
+    }
+  }
   Completion completion;
   const Status started = transport_.put(proc, part.key, remote, local, bytes, &completion);
   // Counted once it is on its way, so that a flush that covers the count covers the put.
@@ -115,6 +122,9 @@ Status Runtime<T>::start_put(const Part& part, void* remote, const void* local, 
 template <class T>
 Status Runtime<T>::remote_get(const Part& part, const void* remote, void* local, std::size_t bytes, int proc, How how) {
   ARMCI_RETURN_IF_ERROR(order_after_stores(proc));
+  if constexpr (TransfersAtOnce<T>) {
+    if (how.blocking) return transport_.get_now(proc, part.key, remote, local, bytes);
+  }
   Completion completion;
   ARMCI_RETURN_IF_ERROR(transport_.get(proc, part.key, remote, local, bytes, &completion));
   return finish(std::move(completion), proc, how);
@@ -193,6 +203,7 @@ Status Runtime<T>::locked_accumulate(const Part& part, void* remote, const void*
 
 template <class T>
 Status Runtime<T>::read_word(int proc, const Part& part, const void* remote, std::int64_t* value) {
+  if constexpr (TransfersAtOnce<T>) return transport_.get_now(proc, part.key, remote, value, sizeof *value);
   Completion completion;
   ARMCI_RETURN_IF_ERROR(transport_.get(proc, part.key, remote, value, sizeof *value, &completion));
   return settle(completion);

@@ -42,6 +42,22 @@
 // All members return errors with the layer's own text, the call and the peer recorded by fail() [ERR-3]. All may be
 // called by several threads when the thread level is MPI_THREAD_MULTIPLE.
 //
+// ## Optional: asked for when they are there
+//
+//   static Routing T::route(const World&)
+//                                        Who moves bytes and makes things atomic on a node, in this job. Without it the
+//                                        traits say so. The same answer on all processes.
+//   Status register_region(const GroupView&, span<const Exposed> parts, span<Key> keys)
+//                                        Collective over the group: exposes the region whose part of group rank r is
+//                                        parts[r] (bytes == 0: none) and makes keys[r], valid in this process. For
+//                                        layers below that expose memory collectively, as MPI windows do. Succeeds or
+//                                        fails on all alike. register_memory is then asked for nothing but memory that
+//                                        one process allocates alone [MEM-14].
+//   void deregister_region(const Key&)   Collective over the same group, with the key of any of its parts.
+//   Status put_now / get_now(as put and get, without a Completion)
+//                                        Return when the local buffer is the caller's again.
+//   Status flush_all()                   As flush, of every target.
+//
 // ## Optional: descriptors that come whole, never cut into segments
 //
 // Planned, and not asked for yet: Runtime builds all of these from the required members.
@@ -56,6 +72,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 
 #include "impl/common/status.h"
@@ -80,6 +97,26 @@ struct TransportTraits {
   Atomicity atomicity;
 };
 
+// Same-node targets in one job: whether the caller's CPU copies bytes, and whether it executes accumulates, RMW and
+// mutexes. The latter only where no other node can reach the same memory.
+struct Routing {
+  bool cpu_copies;
+  bool cpu_atomics;
+};
+
+// One process's part of a region.
+struct Exposed {
+  int proc;  // absolute id
+  void* base;
+  std::size_t bytes;
+};
+
+// The members of a group, as a transport sees them.
+struct GroupView {
+  MPI_Comm comm;
+  int rank;  // this process's
+};
+
 inline constexpr std::size_t kKeyBytesMax = 64;
 
 template <class T>
@@ -100,5 +137,35 @@ concept Transport =
   { t.flush(target) } -> std::same_as<Status>;
   { t.progress() } -> std::same_as<void>;
 };
+
+template <class T>
+concept RoutesByJob = requires(const World& world) {
+  { T::route(world) } -> std::same_as<Routing>;
+};
+
+template <class T>
+concept RegistersCollectively = requires(T t, const GroupView& group, std::span<const Exposed> parts,
+                                         std::span<typename T::Key> keys) {
+  { t.register_region(group, parts, keys) } -> std::same_as<Status>;
+  { t.deregister_region(keys[0]) } -> std::same_as<void>;
+};
+
+template <class T>
+concept TransfersAtOnce = requires(T t, int target, const typename T::Key& key, void* to, const void* from,
+                                   std::size_t bytes) {
+  { t.put_now(target, key, to, from, bytes) } -> std::same_as<Status>;
+  { t.get_now(target, key, from, to, bytes) } -> std::same_as<Status>;
+};
+
+template <class T>
+concept FlushesAll = requires(T t) {
+  { t.flush_all() } -> std::same_as<Status>;
+};
+
+template <class T>
+Routing route_of(const World& world) {
+  if constexpr (RoutesByJob<T>) return T::route(world);
+  return {!T::kTraits.wants_on_node, T::kTraits.atomicity == Atomicity::kNodeCpu};
+}
 
 }  // namespace armci::common

@@ -80,6 +80,9 @@ class NodeMemory {
     const auto from = reinterpret_cast<std::uintptr_t>(base_);
     return at >= from && bytes <= reserve_ && at - from <= reserve_ - bytes;
   }
+  // The whole range that all processes of the machine map at the same address.
+  char* begin() const { return base_; }
+  char* end() const { return base_ + reserve_; }
   Control& control() const { return *reinterpret_cast<Control*>(base_); }
   AccumulateLock* accumulate_locks() const { return control().accumulate_locks; }
 
