@@ -46,13 +46,13 @@ def _program(name: str) -> job_module.Program:
 @pytest.fixture(scope="session")
 def program(implementation: str) -> job_module.Program:
     """The fault programs."""
-    return _program("faults_" + implementation.replace("-", "_"))
+    return _program("faults" + bazel.target_suffix(implementation))
 
 
 @pytest.fixture(scope="session")
 def stuck(implementation: str) -> job_module.Program:
     """A conformance program whose test gets stuck."""
-    return _program("stuck_" + implementation.replace("-", "_"))
+    return _program("stuck" + bazel.target_suffix(implementation))
 
 
 @pytest.fixture

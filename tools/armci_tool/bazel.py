@@ -22,6 +22,11 @@ _ACTION_COUNT = re.compile(r"^\[([\d,]+) / ([\d,]+)\]\s*(.*)")
 _TESTS_STATUS = 3  # `bazel test` ran, and some test failed
 
 
+def target_suffix(implementation: str) -> str:
+    """What the name of a target linked with an implementation ends with (impl/variants.bzl)."""
+    return "_" + implementation.replace("-", "_")
+
+
 @dataclass(frozen=True)
 class Configuration:
     """A way to build: optimisation or sanitizer, and the MPI library underneath."""

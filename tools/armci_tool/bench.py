@@ -31,7 +31,7 @@ class BenchRun:
 
 def programs(implementation: str) -> list[str]:
     """Labels of the benchmark programs linked with an implementation."""
-    suffix = _suffix(implementation)
+    suffix = bazel.target_suffix(implementation)
     labels = [label for label in bazel.query(f"kind(cc_binary, {PACKAGE}:all)") if label.endswith(suffix)]
     if not labels:
         raise ToolError(f"there are no benchmarks for {implementation}", where=f"{PACKAGE} has no binary *{suffix}")
@@ -40,11 +40,7 @@ def programs(implementation: str) -> list[str]:
 
 def short_name(label: str, implementation: str) -> str:
     """`contiguous` for `//bench/micro:contiguous_shmem`."""
-    return label.rpartition(":")[2].removesuffix(_suffix(implementation))
-
-
-def _suffix(implementation: str) -> str:
-    return "_" + implementation.replace("-", "_")
+    return label.rpartition(":")[2].removesuffix(bazel.target_suffix(implementation))
 
 
 def run_program(label: str, implementation: str, configuration: bazel.Configuration, arguments: Sequence[str] = (), *,

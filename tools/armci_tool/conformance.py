@@ -122,7 +122,7 @@ class SuiteRun:
 
 def suite_label(implementation: str) -> str:
     """The suite's program linked with an implementation."""
-    return f"//conformance:suite_{implementation}"
+    return "//conformance:suite" + bazel.target_suffix(implementation)
 
 
 def list_tests(binary: Path, filter_text: str = "", environment: Mapping[str, str] = {}) -> str:

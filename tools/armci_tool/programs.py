@@ -32,5 +32,5 @@ def implementation_label(label: str, implementation: str) -> str:
     package, colon, name = label.partition(":")
     if not colon:
         name = package.rpartition("/")[2]
-    suffix = "_" + implementation.replace("-", "_")
+    suffix = bazel.target_suffix(implementation)
     return f"{package}:{name}" if name.endswith(suffix) else f"{package}:{name}{suffix}"
