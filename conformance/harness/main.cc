@@ -54,6 +54,20 @@ int ListClauses() {
   return 0;
 }
 
+// Threads and descriptors that MPI keeps from its first window on are not the library's: they are there before
+// ARMCI_Init, when INIT-5 counts. Nothing is asked of an MPI that has no windows.
+void StartWindows(MPI_Comm comm) {
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  int word = 0;
+  MPI_Win window = MPI_WIN_NULL;
+  if (MPI_Win_create(&word, sizeof word, 1, MPI_INFO_NULL, comm, &window) == MPI_SUCCESS) {
+    MPI_Win_lock_all(0, window);
+    MPI_Win_unlock_all(window);
+    MPI_Win_free(&window);
+  }
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+}
+
 void StartMpi(int* argc, char*** argv) {
   Session& session = TheSession();
   session.initialized_before_mpi = ARMCI_Initialized();
@@ -70,6 +84,7 @@ void StartMpi(int* argc, char*** argv) {
   }
   MPI_Bcast(&seed, 1, MPI_UNSIGNED_LONG_LONG, 0, session.agreement);
   session.options.seed = seed;
+  StartWindows(session.agreement);
   MeasureMeetings();
 }
 
