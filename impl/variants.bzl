@@ -8,6 +8,7 @@ IMPLEMENTATIONS = {
     # library: the static library to link. nodes: how many (simulated) nodes its tests are run on. spans_nodes: whether
     # it can leave the node at all. test_only: no library for users, built to prove something.
     "shmem": struct(library = "//impl/shmem:armci", nodes = [1], spans_nodes = False, test_only = False),
+    "mpi-rma": struct(library = "//impl/mpi-rma:armci", nodes = [1], spans_nodes = True, test_only = True),
     "loopback": struct(library = "//impl/loopback:armci", nodes = [1], spans_nodes = False, test_only = True),
 }
 
@@ -45,6 +46,10 @@ def armci_implementation(name, transport_header, deps):
         visibility = ["//visibility:public"],
     )
 
+def in_target(implementation):
+    """The implementation as part of a target's name."""
+    return implementation.replace("-", "_")
+
 def armci_binary(name, srcs = [], deps = [], copts = [], testonly = False, **kwargs):
     """Stamps the program <name>_<implementation> for every implementation; with those for tests only if testonly."""
     common_deps = [dep for dep in deps if dep != "//spec:armci_h"] + ["//spec:armci_h"]
@@ -52,7 +57,7 @@ def armci_binary(name, srcs = [], deps = [], copts = [], testonly = False, **kwa
         if row.test_only and not testonly:
             continue
         native.cc_binary(
-            name = "%s_%s" % (name, implementation),
+            name = "%s_%s" % (name, in_target(implementation)),
             srcs = srcs,
             copts = WARNINGS + copts,
             deps = common_deps + [row.library],
@@ -69,12 +74,13 @@ def armci_suite(name, srcs = [], deps = [], processes = [1, 2, 3, 4], args = [],
             for nodes in row.nodes:
                 if np % nodes != 0:
                     continue
+                program = "%s_%s" % (name, in_target(implementation))
                 suffix = "" if nodes == 1 else "_nodes%d" % nodes
                 native.sh_test(
-                    name = "%s_%s_np%d%s" % (name, implementation, np, suffix),
+                    name = "%s_np%d%s" % (program, np, suffix),
                     srcs = ["//tools:launch"],
-                    args = ["$(location :%s_%s)" % (name, implementation), str(np), str(np // nodes)] + args,
-                    data = [":%s_%s" % (name, implementation)],
+                    args = ["$(location :%s)" % program, str(np), str(np // nodes)] + args,
+                    data = [":" + program],
                     env = {"ARMCI_TEST_MPI": "openmpi"},
                     tags = tags + ["mpi", "exclusive", "impl=" + implementation],
                     timeout = timeout,

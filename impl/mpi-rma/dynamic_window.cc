@@ -1,0 +1,45 @@
+#include "impl/mpi-rma/dynamic_window.h"
+
+#include <algorithm>
+
+#include "impl/shmem/node_memory.h"
+
+namespace armci::rma {
+
+using common::kSuccess;
+using common::Status;
+
+namespace {
+
+char* cell_of(const void* address) {
+  return reinterpret_cast<char*>(reinterpret_cast<std::uintptr_t>(address) / DynamicWindow::kCellBytes *
+                                 DynamicWindow::kCellBytes);
+}
+
+}  // namespace
+
+Status DynamicWindow::create(MPI_Comm comm) { return Window::create_dynamic(comm, &window_); }
+
+Status DynamicWindow::free() {
+  if (window_ == nullptr) return kSuccess;
+  for (char* part : attached_) MPI_Win_detach(window_->handle(), part);
+  attached_.clear();
+  const std::unique_ptr<Window> window = std::move(window_);
+  return window->free();
+}
+
+Status DynamicWindow::attach(const void* base, std::size_t bytes) {
+  const node::NodeMemory& memory = node::node_memory();
+  const char* end = static_cast<const char*>(base) + bytes;
+  std::lock_guard guard(mutex_);
+  for (char* cell = cell_of(base); cell < end; cell += kCellBytes) {
+    char* from = std::max(cell, memory.begin());
+    char* to = std::min(cell + kCellBytes, memory.end());
+    if (attached_.contains(from)) continue;
+    ARMCI_MPI(MPI_Win_attach(window_->handle(), from, to - from));
+    attached_.insert(from);
+  }
+  return kSuccess;
+}
+
+}  // namespace armci::rma

@@ -1,0 +1,44 @@
+// DynamicWindow: memory that a process allocates alone (ARMCI_Memget) and others reach by its address.
+//
+//   node memory  |....|..block..|......|....block....|.......|       cells: 1 GiB, at multiples of their size
+//   cells        |      0       |         1          |    2  |       attached whole, when a block first needs them
+//
+// Cells and not blocks, because MPI libraries attach few pieces of memory (Open MPI 32) and some fail after many
+// attachments and detachments; a cell stays attached until the end. A transfer is cut where one cell ends.
+//
+// Thread safety: attach() by any thread; creating and freeing are collective.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "impl/common/status.h"
+#include "impl/mpi-rma/window.h"
+
+namespace armci::rma {
+
+class DynamicWindow {
+ public:
+  static constexpr std::size_t kCellBytes = std::size_t{1} << 30;
+
+  // Collective over `comm`.
+  common::Status create(MPI_Comm comm);
+  common::Status free();
+
+  // Makes [base, base + bytes) of this process reachable: a range of node memory.
+  common::Status attach(const void* base, std::size_t bytes);
+
+  Window* window() const { return window_.get(); }
+
+ private:
+  std::unique_ptr<Window> window_;
+  std::mutex mutex_;
+  std::set<char*> attached_;  // where the attached parts of cells begin
+};
+
+}  // namespace armci::rma

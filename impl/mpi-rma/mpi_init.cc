@@ -1,0 +1,53 @@
+// MPI_Init and MPI_Init_thread of the program, from C and Fortran, by MPI's profiling interface.
+//
+// Two things have to be settled before MPI starts: that several threads may call it, for the progress thread, and which
+// of its components Open MPI 4 takes for windows. A program that starts MPI by another name (the mpi_f08 module of Open
+// MPI calls neither of these) asks for MPI_THREAD_MULTIPLE itself.
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+
+// osc/rdma crashes in compare-and-swap between the processes of a node; without it osc/ucx is chosen. Whoever names
+// components himself keeps them.
+void choose_components() {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  MPI_Get_library_version(version, &length);
+  if (std::strstr(version, "Open MPI v4.") != nullptr) setenv("OMPI_MCA_osc", "^rdma", 0);
+}
+
+int start(int* argc, char*** argv, int required, int* provided) {
+  choose_components();
+  return PMPI_Init_thread(argc, argv, std::max(required, static_cast<int>(MPI_THREAD_MULTIPLE)), provided);
+}
+
+}  // namespace
+
+extern "C" {
+
+[[gnu::visibility("default")]] int MPI_Init(int* argc, char*** argv) {
+  int provided = 0;
+  return start(argc, argv, MPI_THREAD_SINGLE, &provided);
+}
+
+[[gnu::visibility("default")]] int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  return start(argc, argv, required, provided);
+}
+
+[[gnu::visibility("default")]] void mpi_init_(MPI_Fint* error) {
+  int provided = 0;
+  *error = start(nullptr, nullptr, MPI_THREAD_SINGLE, &provided);
+}
+
+[[gnu::visibility("default")]] void mpi_init_thread_(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error) {
+  int level = 0;
+  *error = start(nullptr, nullptr, *required, &level);
+  *provided = level;
+}
+
+}  // extern "C"

@@ -1,0 +1,86 @@
+// Sync: how one-sided operations of MPI are opened and completed. Two strategies behind one interface.
+//
+//   epochless   lock_all |== put == flush_local ==== get == flush_local ===== flush ====| unlock_all     (default)
+//   exclusive            |lock put unlock|     |lock get unlock|                         fence: nothing to do
+//
+// The second is the MPI-2 form of Dinan et al. (IPDPS 2012): every operation is complete at its target when it returns.
+//
+// Thread safety: all members by any thread, except open() and close(), which are collective.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "impl/common/status.h"
+#include "impl/common/transport.h"
+#include "impl/mpi-rma/settings.h"
+#include "impl/mpi-rma/window.h"
+
+namespace armci::rma {
+
+enum class Kind { kPut, kGet, kAccumulate };
+
+// One operation of MPI. The types are committed; a get writes to `local`.
+struct Access {
+  Kind kind;
+  Window* window;
+  int rank;
+  void* local;
+  int local_count;
+  MPI_Datatype local_type;
+  MPI_Aint displacement;
+  int count;
+  MPI_Datatype type;
+};
+
+// An operation under way: a request of MPI, or "complete after a flush". Whoever drops one completes it, since MPI
+// frees no request of a one-sided operation otherwise.
+class Pending {
+ public:
+  Pending() = default;
+  explicit Pending(MPI_Request request) : request_(request) {}
+  Pending(Window* window, int rank) : window_(window), rank_(rank) {}
+  Pending(Pending&& other) noexcept { *this = std::move(other); }
+  Pending& operator=(Pending&& other) noexcept {
+    std::swap(request_, other.request_);
+    std::swap(window_, other.window_);
+    std::swap(rank_, other.rank_);
+    return *this;
+  }
+  ~Pending();
+
+  // Local completion. Blocks only where there is no request, and then not for the target's program.
+  common::Status test(bool* done);
+
+ private:
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  Window* window_ = nullptr;
+  int rank_ = -1;
+};
+
+class Sync {
+ public:
+  // `requests` as ARMCI_RMA_REQUESTS.
+  static std::unique_ptr<Sync> make(SyncKind kind, int requests);
+  virtual ~Sync() = default;
+
+  // Around the life of a window. Collective over its processes.
+  virtual common::Status open(Window* window) = 0;
+  virtual common::Status close(Window* window) = 0;
+
+  // Starts an operation. With pending == nullptr the local buffer is the caller's again at return.
+  virtual common::Status start(const Access& access, Pending* pending) = 0;
+  // Blocking; effective at return.
+  virtual common::Status atomic64(Window* window, int rank, MPI_Aint displacement, common::AtomicOp op,
+                                  std::int64_t operand, std::int64_t compare, std::int64_t* before) = 0;
+  // Remote completion of all this process started towards `rank`.
+  virtual common::Status flush(Window* window, int rank) = 0;
+  // Whether stores need a flush at all.
+  virtual bool flushes() const = 0;
+};
+
+}  // namespace armci::rma

@@ -1,0 +1,83 @@
+#include "impl/mpi-rma/sync_epochless.h"
+
+namespace armci::rma {
+
+using common::kSuccess;
+using common::Status;
+
+namespace {
+
+int issue(const Access& a) {
+  MPI_Win window = a.window->handle();
+  switch (a.kind) {
+    case Kind::kPut:
+      return MPI_Put(a.local, a.local_count, a.local_type, a.rank, a.displacement, a.count, a.type, window);
+    case Kind::kGet:
+      return MPI_Get(a.local, a.local_count, a.local_type, a.rank, a.displacement, a.count, a.type, window);
+    case Kind::kAccumulate:
+      break;
+  }
+  return MPI_Accumulate(a.local, a.local_count, a.local_type, a.rank, a.displacement, a.count, a.type, MPI_SUM, window);
+}
+
+int issue_with_request(const Access& a, MPI_Request* request) {
+  MPI_Win window = a.window->handle();
+  switch (a.kind) {
+    case Kind::kPut:
+      return MPI_Rput(a.local, a.local_count, a.local_type, a.rank, a.displacement, a.count, a.type, window, request);
+    case Kind::kGet:
+      return MPI_Rget(a.local, a.local_count, a.local_type, a.rank, a.displacement, a.count, a.type, window, request);
+    case Kind::kAccumulate:
+      break;
+  }
+  return MPI_Raccumulate(a.local, a.local_count, a.local_type, a.rank, a.displacement, a.count, a.type, MPI_SUM, window,
+                         request);
+}
+
+}  // namespace
+
+Status Epochless::open(Window* window) {
+  ARMCI_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, window->handle()));
+  return kSuccess;
+}
+
+Status Epochless::close(Window* window) {
+  ARMCI_MPI(MPI_Win_unlock_all(window->handle()));
+  return kSuccess;
+}
+
+Status Epochless::start(const Access& access, Pending* pending) {
+  if (pending != nullptr && requests_) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    ARMCI_MPI(issue_with_request(access, &request));
+    *pending = Pending(request);
+    return kSuccess;
+  }
+  ARMCI_MPI(issue(access));
+  if (pending != nullptr) {
+    *pending = Pending(access.window, access.rank);
+    return kSuccess;
+  }
+  ARMCI_MPI(MPI_Win_flush_local(access.rank, access.window->handle()));
+  return kSuccess;
+}
+
+Status Epochless::atomic64(Window* window, int rank, MPI_Aint displacement, common::AtomicOp op, std::int64_t operand,
+                           std::int64_t compare, std::int64_t* before) {
+  std::int64_t result = 0;
+  if (op == common::AtomicOp::kFetchAdd) {
+    ARMCI_MPI(MPI_Fetch_and_op(&operand, &result, MPI_INT64_T, rank, displacement, MPI_SUM, window->handle()));
+  } else {
+    ARMCI_MPI(MPI_Compare_and_swap(&operand, &compare, &result, MPI_INT64_T, rank, displacement, window->handle()));
+  }
+  ARMCI_MPI(MPI_Win_flush(rank, window->handle()));
+  *before = result;
+  return kSuccess;
+}
+
+Status Epochless::flush(Window* window, int rank) {
+  ARMCI_MPI(MPI_Win_flush(rank, window->handle()));
+  return kSuccess;
+}
+
+}  // namespace armci::rma

@@ -1,0 +1,166 @@
+#include "impl/mpi-rma/transport.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "impl/mpi-rma/settings.h"
+
+namespace armci::rma {
+
+using common::Code;
+using common::fail;
+using common::kSuccess;
+using common::Status;
+
+namespace {
+
+// Counts of MPI are int, and the dynamic window has cells.
+constexpr std::size_t kChunkBytesMax = DynamicWindow::kCellBytes;
+
+MPI_Aint displacement_of(const Transport::Key& key, const void* remote) {
+  return static_cast<const char*>(remote) - static_cast<const char*>(key.base);
+}
+
+}  // namespace
+
+common::Routing Transport::route(const common::World& world) {
+  const bool direct = settings().direct;
+  return {direct, direct && world.node_count() == 1};
+}
+
+Status Transport::initialise(const common::World& world) {
+  SyncKind kind;
+  ARMCI_RETURN_IF_ERROR(sync_kind(&kind));
+  rank_ = world.rank();
+  targets_ = std::vector<Target>(static_cast<std::size_t>(world.size()));
+  idle_ = route(world).cpu_atomics;
+  if (idle_) return kSuccess;
+  sync_ = Sync::make(kind, settings().requests);
+  ARMCI_MPI(MPI_Comm_dup(world.comm(), &comm_));
+  ARMCI_RETURN_IF_ERROR(dynamic_.create(comm_));
+  ARMCI_RETURN_IF_ERROR(sync_->open(dynamic_.window()));
+  return start_progress();
+}
+
+Status Transport::start_progress() {
+  if (settings().progress_us == 0) return kSuccess;
+  int level = MPI_THREAD_SINGLE;
+  ARMCI_MPI(MPI_Query_thread(&level));
+  if (level != MPI_THREAD_MULTIPLE) {
+    return fail(Code::kUnsupported, "PROG-1",
+                "MPI serves other nodes only inside its own calls, and its thread level %d keeps this library from "
+                "making them while the program computes; call MPI_Init_thread with MPI_THREAD_MULTIPLE, or set "
+                "ARMCI_RMA_PROGRESS=0 if every process calls ARMCI or MPI often",
+                level);
+  }
+  progress_ = std::make_unique<ProgressThread>();
+  return progress_->start(comm_, settings().progress_us);
+}
+
+void Transport::finalise() {
+  progress_.reset();
+  if (dynamic_.window() != nullptr) (void)sync_->close(dynamic_.window());
+  (void)dynamic_.free();
+  sync_.reset();
+  targets_.clear();
+  if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+}
+
+Status Transport::register_region(const common::GroupView& group, std::span<const common::Exposed> parts,
+                                  std::span<Key> keys) {
+  if (idle_) return kSuccess;
+  const common::Exposed& mine = parts[static_cast<std::size_t>(group.rank)];
+  std::unique_ptr<Window> window;
+  Status status = Window::create(group.comm, mine.base, mine.bytes, &window);
+  if (status.ok()) status = sync_->open(window.get());
+  // A window that some have and others have not cannot be freed: it stays.
+  int failed = status.ok() ? 0 : 1;
+  int any = 0;
+  ARMCI_MPI(MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, group.comm));
+  if (!status.ok()) return status;
+  if (any != 0) return fail(Code::kLayerBelow, "MEM-8", "a process could not create a window, see its message");
+  for (std::size_t r = 0; r < parts.size(); ++r) keys[r] = {window.get(), parts[r].base, static_cast<int>(r)};
+  (void)window.release();
+  return kSuccess;
+}
+
+void Transport::deregister_region(const Key& key) {
+  if (key.window == nullptr) return;
+  forget(key.window);
+  const std::unique_ptr<Window> window(key.window);
+  (void)sync_->close(window.get());
+  (void)window->free();
+}
+
+Status Transport::register_memory(void* base, std::size_t bytes, Key* key) {
+  if (idle_) return kSuccess;
+  *key = {nullptr, nullptr, rank_};
+  return dynamic_.attach(base, bytes);
+}
+
+Status Transport::transfer(Kind kind, const Key& key, const void* remote, void* local, std::size_t bytes,
+                           Completion* completion) {
+  Access access{kind, window_of(key), key.rank, local, 0, MPI_BYTE, displacement_of(key, remote), 0, MPI_BYTE};
+  for (std::size_t done = 0; done < bytes;) {
+    const std::size_t now =
+        std::min(bytes - done, kChunkBytesMax - reinterpret_cast<std::uintptr_t>(remote) % kChunkBytesMax);
+    remote = static_cast<const char*>(remote) + now;
+    access.local_count = access.count = static_cast<int>(now);
+    Completion part;
+    ARMCI_RETURN_IF_ERROR(sync_->start(access, completion == nullptr ? nullptr : &part));
+    if (completion != nullptr) *completion = std::move(part);
+    access.local = static_cast<char*>(access.local) + now;
+    access.displacement += static_cast<MPI_Aint>(now);
+    done += now;
+  }
+  return kSuccess;
+}
+
+Status Transport::put(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
+                      Completion* completion) {
+  const Status status = transfer(Kind::kPut, key, remote, const_cast<void*>(local), bytes, completion);
+  if (sync_->flushes()) note_store(target, window_of(key), key.rank);
+  return status;
+}
+
+Status Transport::get(int, const Key& key, const void* remote, void* local, std::size_t bytes, Completion* completion) {
+  return transfer(Kind::kGet, key, remote, local, bytes, completion);
+}
+
+Status Transport::atomic64(int, const Key& key, void* remote, common::AtomicOp op, std::int64_t operand,
+                           std::int64_t compare, std::int64_t* before) {
+  return sync_->atomic64(window_of(key), key.rank, displacement_of(key, remote), op, operand, compare, before);
+}
+
+// After the operation was issued: a flush that finds the mark covers it.
+void Transport::note_store(int target, Window* window, int rank) {
+  if (window->unflushed(rank).exchange(true)) return;
+  Target& to = targets_[static_cast<std::size_t>(target)];
+  std::lock_guard guard(to.mutex);
+  to.unflushed.emplace_back(window, rank);
+}
+
+Status Transport::flush(int target) {
+  Target& to = targets_[static_cast<std::size_t>(target)];
+  std::lock_guard guard(to.mutex);
+  while (!to.unflushed.empty()) {
+    const auto [window, rank] = to.unflushed.back();
+    window->unflushed(rank).store(false);
+    const Status status = sync_->flush(window, rank);
+    if (!status.ok()) {
+      window->unflushed(rank).store(true);
+      return status;
+    }
+    to.unflushed.pop_back();
+  }
+  return kSuccess;
+}
+
+void Transport::forget(const Window* window) {
+  for (Target& target : targets_) {
+    std::lock_guard guard(target.mutex);
+    std::erase_if(target.unflushed, [&](const auto& entry) { return entry.first == window; });
+  }
+}
+
+}  // namespace armci::rma

@@ -1,0 +1,95 @@
+// The mpi-rma implementation: ARMCI over MPI-3 one-sided communication.
+//
+// A region is node memory (impl/shmem) that a window of MPI exposes; on a node it is loaded and stored directly, other
+// nodes reach it by MPI_Put, MPI_Get and MPI's atomics. Where the whole job is one node, nothing is left for MPI to do.
+// docs/mpi-rma.md explains the design.
+//
+// Thread safety: as the contract asks; needs MPI_THREAD_MULTIPLE where a progress thread runs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "impl/common/transport.h"
+#include "impl/mpi-rma/dynamic_window.h"
+#include "impl/mpi-rma/progress.h"
+#include "impl/mpi-rma/sync.h"
+#include "impl/mpi-rma/window.h"
+
+namespace armci::rma {
+
+class Transport {
+ public:
+  // Means something in one process only, but for the dynamic window, whose keys travel.
+  struct Key {
+    Window* window = nullptr;    // nullptr: the dynamic window
+    const void* base = nullptr;  // of displacement 0
+    int rank = -1;               // the target's, in the window
+  };
+  using Completion = Pending;
+  static constexpr common::TransportTraits kTraits = {.name = "mpi-rma",
+                                                      .reaches_nodes = true,
+                                                      .wants_on_node = true,
+                                                      .in_order = false,
+                                                      .atomicity = common::Atomicity::kTransport};
+
+  static common::Routing route(const common::World& world);
+  common::Status initialise(const common::World& world);
+  void finalise();
+  common::Status register_region(const common::GroupView& group, std::span<const common::Exposed> parts,
+                                 std::span<Key> keys);
+  void deregister_region(const Key& key);
+  common::Status register_memory(void* base, std::size_t bytes, Key* key);
+  void deregister_memory(const Key&) {}
+  common::Status put(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
+                     Completion* completion);
+  common::Status get(int target, const Key& key, const void* remote, void* local, std::size_t bytes,
+                     Completion* completion);
+  common::Status put_now(int target, const Key& key, void* remote, const void* local, std::size_t bytes) {
+    return put(target, key, remote, local, bytes, nullptr);
+  }
+  common::Status get_now(int target, const Key& key, const void* remote, void* local, std::size_t bytes) {
+    return get(target, key, remote, local, bytes, nullptr);
+  }
+  common::Status atomic64(int target, const Key& key, void* remote, common::AtomicOp op, std::int64_t operand,
+                          std::int64_t compare, std::int64_t* before);
+  common::Status test(Completion* completion, bool* done) { return completion->test(done); }
+  common::Status flush(int target);
+  void progress() {}
+
+ private:
+  // What a process has stored to a target and not flushed. The lock is held during a flush: who finds nothing to flush
+  // must not take another thread's flush, still under way, for its own.
+  struct Target {
+    std::mutex mutex;
+    std::vector<std::pair<Window*, int>> unflushed;
+  };
+
+  common::Status start_progress();
+  Window* window_of(const Key& key) const { return key.window != nullptr ? key.window : dynamic_.window(); }
+  common::Status transfer(Kind kind, const Key& key, const void* remote, void* local, std::size_t bytes,
+                          Completion* completion);
+  void note_store(int target, Window* window, int rank);
+  void forget(const Window* window);
+
+  std::unique_ptr<Sync> sync_;
+  DynamicWindow dynamic_;
+  std::unique_ptr<ProgressThread> progress_;
+  std::vector<Target> targets_;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = -1;
+  bool idle_ = true;  // the CPU does everything: no windows
+};
+
+static_assert(common::Transport<Transport>);
+static_assert(common::RegistersCollectively<Transport> && common::TransfersAtOnce<Transport>);
+
+}  // namespace armci::rma
+
+namespace armci {
+using SelectedTransport = rma::Transport;
+}

@@ -1,0 +1,42 @@
+// Window: the exposed memory of one region, or of the memory that processes allocate alone (the dynamic window).
+//
+//   region   rank 0 |---part---|  rank 1 |--part--|  rank 2 (nothing)      collective, over the group's communicator
+//   window   displacement 0 = base of the part                             (process, address) -> (rank, address - base)
+//   dynamic  displacement = address                                        over the world, parts attached one by one
+//
+// Thread safety: `unflushed` by any thread; creating and freeing are collective.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <memory>
+
+#include "impl/common/status.h"
+
+namespace armci::rma {
+
+class Window {
+ public:
+  // Collective over `comm`: exposes [base, base + bytes) of this process, which may be nothing.
+  static common::Status create(MPI_Comm comm, void* base, std::size_t bytes, std::unique_ptr<Window>* out);
+  // Collective over `comm`: a window to attach memory to.
+  static common::Status create_dynamic(MPI_Comm comm, std::unique_ptr<Window>* out);
+  // Collective over the same communicator; no epoch is open.
+  common::Status free();
+
+  MPI_Win handle() const { return handle_; }
+  int size() const { return size_; }
+
+  // By rank: whether stores went there that no flush covers yet.
+  std::atomic<bool>& unflushed(int rank) { return unflushed_[static_cast<std::size_t>(rank)]; }
+
+ private:
+  common::Status adopt(MPI_Comm comm, MPI_Win handle);
+
+  MPI_Win handle_ = MPI_WIN_NULL;
+  int size_ = 0;
+  std::unique_ptr<std::atomic<bool>[]> unflushed_;
+};
+
+}  // namespace armci::rma
