@@ -1,0 +1,130 @@
+#include "impl/mpi-rma/preflight/faults.h"
+
+#include <cstddef>
+#include <cstring>
+#include <iterator>
+
+namespace armci::rma {
+namespace {
+
+constexpr FaultRow kTable[] = {
+    {Fault::kAllocateUnequal, "win-allocate-unequal",
+     "MPI_Win_allocate with another size on each process gives wrong base addresses or moves wrong data.",
+     "Memory of our own under MPI_Win_create, or equal sizes on all processes.", Evidence::kProbe, false},
+    {Fault::kAllocateBase, "win-allocate-equal", "MPI_Win_allocate with equal sizes moves wrong data.",
+     "Memory of our own under MPI_Win_create.", Evidence::kProbe, false},
+    {Fault::kAllocateConcurrent, "win-allocate-concurrent",
+     "MPI_Win_allocate at the same time on disjoint communicators lets their windows share memory, or aborts.",
+     "Windows are made on communicators of all processes only, one after the other.", Evidence::kVersion, false},
+    {Fault::kCreateBroken, "win-create",
+     "Contiguous put, get or accumulate through MPI_Win_create over private memory moves wrong data, or there is "
+     "no such window.",
+     "MPI_Win_allocate with equal sizes; no window at all in a job of one process.", Evidence::kProbe, false},
+    {Fault::kCreateSharedBroken, "win-create-shared",
+     "Contiguous put, get or accumulate through MPI_Win_create over a shared mapping moves wrong data, or there is "
+     "no such window.",
+     "A dynamic window with the memory attached.", Evidence::kProbe, false},
+    {Fault::kDynamicBroken, "win-dynamic",
+     "Put, get, accumulate or an atomic through a dynamic window moves wrong data, or there is no such window.",
+     "MPI_Win_create for each allocation.", Evidence::kProbe, false},
+    {Fault::kDisplacement32, "displacement-32bit", "Displacements of 2 GiB and more are cut to 32 bits.",
+     "Windows of less than 2 GiB for each process.", Evidence::kVersion, false},
+    {Fault::kAllocateAtomics, "win-allocate-atomics",
+     "Contended MPI_Fetch_and_op on memory of MPI_Win_allocate loses or repeats updates.",
+     "Memory of our own under MPI_Win_create.", Evidence::kProbe, false},
+    {Fault::kAllocateSwapCrash, "win-allocate-swap",
+     "MPI_Compare_and_swap on memory of MPI_Win_allocate ends the process with a segmentation fault.",
+     "Memory of our own under MPI_Win_create.", Evidence::kVersion, false},
+    {Fault::kFetchAndOp, "fetch-and-op",
+     "MPI_Fetch_and_op on 4- or 8-byte integers under MPI_Win_create gives a wrong result or loses updates.",
+     "Atomics by MPI_Compare_and_swap or by messages to the target.", Evidence::kProbe, false},
+    {Fault::kCompareAndSwap, "compare-and-swap",
+     "MPI_Compare_and_swap on 4- or 8-byte integers under MPI_Win_create gives a wrong result.",
+     "Atomics by MPI_Fetch_and_op or by messages to the target.", Evidence::kProbe, false},
+    {Fault::kAccumulateFlush, "accumulate-flush", "MPI_Accumulate is not in the target's memory after MPI_Win_flush.",
+     "MPI_Get_accumulate and its result in place of a flush.", Evidence::kProbe, false},
+    {Fault::kAccumulateOrder, "accumulate-order",
+     "MPI_Accumulate(MPI_REPLACE) and a later MPI_Fetch_and_op on the same element are not in order.",
+     "A flush between the two.", Evidence::kProbe, false},
+    {Fault::kPutAtomicOrder, "put-atomic-order", "MPI_Put and a later MPI_Fetch_and_op take effect in another order.",
+     "A flush between the two.", Evidence::kProbe, true},
+    {Fault::kGetAccumulateHang, "get-accumulate-hang",
+     "Contended MPI_Get_accumulate or MPI_Rget_accumulate with MPI_REPLACE hangs.",
+     "No MPI_Get_accumulate of more than one element with MPI_REPLACE.", Evidence::kVersion, false},
+    {Fault::kPutStrided, "put-strided", "MPI_Put with a vector or subarray type on either side moves wrong data.",
+     "One MPI_Put for each row.", Evidence::kProbe, false},
+    {Fault::kPutIndexed, "put-indexed", "MPI_Put with an indexed type on either side moves wrong data.",
+     "One MPI_Put for each segment.", Evidence::kProbe, false},
+    {Fault::kGetStrided, "get-strided", "MPI_Get with a vector or subarray type on either side moves wrong data.",
+     "One MPI_Get for each row.", Evidence::kProbe, false},
+    {Fault::kGetIndexed, "get-indexed", "MPI_Get with an indexed type on either side moves wrong data.",
+     "One MPI_Get for each segment.", Evidence::kProbe, false},
+    {Fault::kAccumulateStrided, "accumulate-strided",
+     "MPI_Accumulate with a vector or subarray type on either side loses or misplaces updates.",
+     "One MPI_Accumulate for each row.", Evidence::kProbe, false},
+    {Fault::kAccumulateIndexed, "accumulate-indexed",
+     "MPI_Accumulate with an indexed type on either side loses or misplaces updates.",
+     "One MPI_Accumulate for each segment.", Evidence::kProbe, false},
+    {Fault::kAccumulateBottom, "accumulate-bottom",
+     "MPI_Accumulate from MPI_BOTTOM with a type of absolute addresses ends the process with a segmentation fault.",
+     "Types are relative to a buffer and begin at it.", Evidence::kVersion, false},
+    {Fault::kAccumulateHeader, "accumulate-header",
+     "MPI_Accumulate with a type of very many irregular segments ends the process: its description does not fit.",
+     "Types of at most 256 segments.", Evidence::kVersion, false},
+    {Fault::kRputContiguous, "rput-contiguous", "MPI_Rput with contiguous types moves wrong data.",
+     "MPI_Put and MPI_Win_flush_local.", Evidence::kProbe, false},
+    {Fault::kRputNoncontiguous, "rput-noncontiguous",
+     "MPI_Rput with a noncontiguous type moves wrong data or completes before it has read its buffer.",
+     "MPI_Put and MPI_Win_flush_local.", Evidence::kProbe, false},
+    {Fault::kRgetContiguous, "rget-contiguous",
+     "MPI_Rget with contiguous types moves wrong data or completes before the data has arrived.",
+     "MPI_Get and MPI_Win_flush.", Evidence::kProbe, false},
+    {Fault::kRgetNoncontiguous, "rget-noncontiguous",
+     "MPI_Rget with a noncontiguous type moves wrong data or completes before the data has arrived.",
+     "MPI_Get and MPI_Win_flush, or one contiguous MPI_Rget for each row.", Evidence::kProbe, false},
+    {Fault::kRputOutstanding, "rput-outstanding", "The 255th outstanding MPI_Rput to one target ends the process.",
+     "At most 128 outstanding requests for each target.", Evidence::kVersion, false},
+    {Fault::kRputPackedCrash, "rput-packed-crash", "MPI_Rput that must pack its data ends the process.",
+     "MPI_Put and MPI_Win_flush_local for noncontiguous types.", Evidence::kVersion, false},
+    {Fault::kRequestsLimited, "requests-limited", "The process ends at about 200,000 outstanding operations.",
+     "A flush after at most 10,000 operations.", Evidence::kVersion, true},
+    {Fault::kPassiveProgress, "passive-progress",
+     "Operations that the network cannot do alone wait until their target calls MPI.",
+     "A progress thread, or calls of MPI_Iprobe in every waiting loop.", Evidence::kVersion, true},
+};
+static_assert(std::size(kTable) == kFaultCount);
+
+constexpr bool in_order() {
+  for (std::size_t row = 0; row < std::size(kTable); ++row) {
+    if (static_cast<std::size_t>(kTable[row].fault) != row) return false;
+  }
+  return true;
+}
+static_assert(in_order());
+
+}  // namespace
+
+std::span<const FaultRow> fault_table() { return kTable; }
+
+const FaultRow& fault_row(Fault fault) { return kTable[static_cast<std::size_t>(fault)]; }
+
+const FaultRow* find_fault(const char* id) {
+  for (const FaultRow& row : kTable) {
+    if (std::strcmp(row.id, id) == 0) return &row;
+  }
+  return nullptr;
+}
+
+const char* origin_text(Findings::Origin origin) {
+  switch (origin) {
+    case Findings::Origin::kVersions:
+      return "by version";
+    case Findings::Origin::kCache:
+      return "by earlier probes (cached)";
+    case Findings::Origin::kProbes:
+      return "by probes";
+  }
+  return "";
+}
+
+}  // namespace armci::rma

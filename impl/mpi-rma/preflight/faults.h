@@ -1,0 +1,105 @@
+// The known faults of MPI libraries under one-sided communication: one table, and the set that applies to this run.
+//
+// A row has a permanent short name, what goes wrong, what the library does instead, and how it is found out. Most are
+// found by a probe that runs inside the job and compares data. Those whose probe would abort or hang the process are
+// decided from the version of the MPI library and its settings; `tools/armci mpi-doctor` tries them in jobs of their
+// own (reproducers/<id>.c).
+//
+// Not every row breaks the MPI standard: some are freedoms that it gives and that a library uses (`allowed`). They need
+// a safe method all the same.
+//
+// Thread safety: the table is constant; Findings is a value.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace armci::rma {
+
+enum class Fault : int {
+  // Windows.
+  kAllocateUnequal,
+  kAllocateBase,
+  kAllocateConcurrent,
+  kCreateBroken,
+  kCreateSharedBroken,
+  kDynamicBroken,
+  kDisplacement32,
+  // Atomics and accumulate.
+  kAllocateAtomics,
+  kAllocateSwapCrash,
+  kFetchAndOp,
+  kCompareAndSwap,
+  kAccumulateFlush,
+  kAccumulateOrder,
+  kPutAtomicOrder,
+  kGetAccumulateHang,
+  // Datatypes.
+  kPutStrided,
+  kPutIndexed,
+  kGetStrided,
+  kGetIndexed,
+  kAccumulateStrided,
+  kAccumulateIndexed,
+  kAccumulateBottom,
+  kAccumulateHeader,
+  // Requests and progress.
+  kRputContiguous,
+  kRputNoncontiguous,
+  kRgetContiguous,
+  kRgetNoncontiguous,
+  kRputOutstanding,
+  kRputPackedCrash,
+  kRequestsLimited,
+  kPassiveProgress,
+  kCount,
+};
+
+inline constexpr int kFaultCount = static_cast<int>(Fault::kCount);
+static_assert(kFaultCount <= 64, "Findings is one word");
+
+enum class Evidence {
+  kProbe,    // a probe inside the job
+  kVersion,  // the version of the MPI library and its settings: a probe could abort or hang the process
+};
+
+struct FaultRow {
+  Fault fault;
+  const char* id;           // permanent; also the name of the reproducer
+  const char* description;  // one sentence
+  const char* safe_method;  // what the library does where it is present, one sentence
+  Evidence evidence;
+  bool allowed;  // by the MPI standard
+};
+
+// In the order of Fault.
+std::span<const FaultRow> fault_table();
+const FaultRow& fault_row(Fault fault);
+// The row of that id, or nullptr.
+const FaultRow* find_fault(const char* id);
+
+// The faults that this run has to go around, the same on all processes.
+class Findings {
+ public:
+  // Where they come from.
+  enum class Origin : int { kVersions, kCache, kProbes };
+
+  constexpr Findings() = default;
+  constexpr explicit Findings(std::uint64_t bits, Origin origin = Origin::kVersions) : bits_(bits), origin_(origin) {}
+
+  constexpr bool has(Fault fault) const { return (bits_ & bit(fault)) != 0; }
+  constexpr void add(Fault fault) { bits_ |= bit(fault); }
+  constexpr std::uint64_t bits() const { return bits_; }
+  constexpr Origin origin() const { return origin_; }
+
+ private:
+  static constexpr std::uint64_t bit(Fault fault) { return std::uint64_t{1} << static_cast<int>(fault); }
+
+  std::uint64_t bits_ = 0;
+  Origin origin_ = Origin::kVersions;
+};
+
+// "by probes", "by earlier probes (cached)", "by version".
+const char* origin_text(Findings::Origin origin);
+
+}  // namespace armci::rma

@@ -1,0 +1,42 @@
+// The shapes in memory that the datatype probes move, each as an MPI datatype and as a list of places.
+//
+// Thread safety: a Layout is constant after its construction.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace armci::rma {
+
+enum class Shape { kContiguous, kVector, kSubarray, kIndexed };
+
+inline constexpr bool is_strided(Shape shape) { return shape == Shape::kVector || shape == Shape::kSubarray; }
+
+// `count` numbers of type MPI_DOUBLE among kept ones. Every shape but the contiguous one begins behind its base, as far
+// as MPI allows that.
+class Layout {
+ public:
+  Layout(Shape shape, std::size_t count);
+  ~Layout();
+  Layout(const Layout&) = delete;
+  Layout& operator=(const Layout&) = delete;
+
+  MPI_Datatype type() const { return type_; }
+  // Where number i of the type lies, in numbers from the base.
+  const std::vector<std::size_t>& places() const { return places_; }
+  // Room for any shape of that many numbers.
+  static std::size_t room(std::size_t count) { return 2 * count + 32; }
+
+ private:
+  void make_vector(std::size_t count);
+  void make_subarray(std::size_t count);
+  void make_indexed(std::size_t count);
+
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  std::vector<std::size_t> places_;
+};
+
+}  // namespace armci::rma

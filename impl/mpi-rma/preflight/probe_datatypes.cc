@@ -1,0 +1,190 @@
+// Transfers with datatypes: every shape on either side, for each operation, in three sizes.
+//
+// Each case has a region of its own in everybody's memory, so that all are under way together:
+//
+//   set up all regions | meet | start all, complete all | meet | compare all, gaps as well
+//
+// What MPI_Rget brought is compared as soon as its request is complete, and the buffer of an MPI_Rput is overwritten.
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "impl/mpi-rma/preflight/layouts.h"
+#include "impl/mpi-rma/preflight/probe.h"
+
+namespace armci::rma {
+namespace {
+
+enum class Operation { kPut, kGet, kAccumulate, kRput, kRget };
+
+// One number finds types that MPI takes for contiguous but which do not begin at their base; the longest leaves what
+// fits into one message of shared memory.
+constexpr std::size_t kCounts[] = {1, 24, 1500};
+constexpr double kUntouched = -1;
+constexpr double kOverwritten = -2;
+
+struct Case {
+  Operation operation;
+  Shape here;   // at the origin
+  Shape there;  // at the target
+  std::size_t count;
+  std::size_t first;  // of the region, in numbers
+};
+
+bool brings_data_here(Operation operation) { return operation == Operation::kGet || operation == Operation::kRget; }
+
+Fault fault_of(const Case& one) {
+  const bool indexed = one.here == Shape::kIndexed || one.there == Shape::kIndexed;
+  const bool contiguous = one.here == Shape::kContiguous && one.there == Shape::kContiguous;
+  switch (one.operation) {
+    case Operation::kPut:
+      return indexed ? Fault::kPutIndexed : Fault::kPutStrided;
+    case Operation::kGet:
+      return indexed ? Fault::kGetIndexed : Fault::kGetStrided;
+    case Operation::kAccumulate:
+      return indexed ? Fault::kAccumulateIndexed : Fault::kAccumulateStrided;
+    case Operation::kRput:
+      return contiguous ? Fault::kRputContiguous : Fault::kRputNoncontiguous;
+    case Operation::kRget:
+      return contiguous ? Fault::kRgetContiguous : Fault::kRgetNoncontiguous;
+  }
+  return Fault::kCount;
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  std::size_t first = 0;
+  constexpr Shape kShapes[] = {Shape::kContiguous, Shape::kVector, Shape::kSubarray, Shape::kIndexed};
+  for (const Operation operation :
+       {Operation::kPut, Operation::kGet, Operation::kAccumulate, Operation::kRput, Operation::kRget}) {
+    const bool request = operation == Operation::kRput || operation == Operation::kRget;
+    for (const Shape here : kShapes) {
+      for (const Shape there : kShapes) {
+        // Contiguous transfers are the subject of the windows' probes.
+        if (!request && here == Shape::kContiguous && there == Shape::kContiguous) continue;
+        for (const std::size_t count : kCounts) {
+          cases.push_back({operation, here, there, count, first});
+          first += Layout::room(count);
+        }
+      }
+    }
+  }
+  return cases;
+}
+
+// What process `rank` has at a place of a case; small whole numbers, so that sums are exact.
+double value(int rank, std::size_t place) {
+  return static_cast<double>(1000 * (rank + 1)) + static_cast<double>(place % 997);
+}
+
+// One case of one process. The buffer is everything the origin has; it lies as in the window.
+class Transfer {
+ public:
+  Transfer(const Case& one, const ProbeWindow& window, int rank, const Partners& partners)
+      : case_(one),
+        window_(window),
+        rank_(rank),
+        partners_(partners),
+        here_(one.here, one.count),
+        there_(one.there, one.count),
+        buffer_(Layout::room(one.count)) {
+    double* const region = window_.at<double>(case_.first * sizeof(double));
+    for (std::size_t place = 0; place < buffer_.size(); ++place) {
+      buffer_[place] = brings_data_here(case_.operation) ? kUntouched : value(rank_, place);
+      region[place] =
+          case_.operation == Operation::kPut || case_.operation == Operation::kRput ? kUntouched : value(rank_, place);
+    }
+  }
+
+  // Starts it, and completes it where it has a request. False: wrong already.
+  bool start() {
+    const int target = partners_.target;
+    const MPI_Aint place = window_.displacement(target, case_.first * sizeof(double));
+    double* const data = buffer_.data();
+    switch (case_.operation) {
+      case Operation::kPut:
+        return went_well(MPI_Put(data, 1, here_.type(), target, place, 1, there_.type(), window_.win()));
+      case Operation::kGet:
+        return went_well(MPI_Get(data, 1, here_.type(), target, place, 1, there_.type(), window_.win()));
+      case Operation::kAccumulate:
+        return went_well(
+            MPI_Accumulate(data, 1, here_.type(), target, place, 1, there_.type(), MPI_SUM, window_.win()));
+      case Operation::kRput: {
+        MPI_Request request = MPI_REQUEST_NULL;
+        const bool well =
+            went_well(MPI_Rput(data, 1, here_.type(), target, place, 1, there_.type(), window_.win(), &request)) &&
+            went_well(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        std::fill(buffer_.begin(), buffer_.end(), kOverwritten);
+        return well;
+      }
+      case Operation::kRget: {
+        MPI_Request request = MPI_REQUEST_NULL;
+        return went_well(MPI_Rget(data, 1, here_.type(), target, place, 1, there_.type(), window_.win(), &request)) &&
+               went_well(MPI_Wait(&request, MPI_STATUS_IGNORE)) && arrived_here();
+      }
+    }
+    return false;
+  }
+
+  // After everybody's completion: what this process has in its buffer, and what its source did to its memory.
+  bool right() const { return brings_data_here(case_.operation) ? arrived_here() : arrived_from_source(); }
+
+ private:
+  bool arrived_here() const {
+    std::vector<double> expected(buffer_.size(), kUntouched);
+    for (std::size_t i = 0; i < case_.count; ++i) {
+      expected[here_.places()[i]] = value(partners_.target, there_.places()[i]);
+    }
+    return expected == buffer_;
+  }
+
+  bool arrived_from_source() const {
+    const bool adds = case_.operation == Operation::kAccumulate;
+    std::vector<double> expected(buffer_.size(), kUntouched);
+    for (std::size_t place = 0; adds && place < expected.size(); ++place) expected[place] = value(rank_, place);
+    for (std::size_t i = 0; i < case_.count; ++i) {
+      const std::size_t place = there_.places()[i];
+      expected[place] = value(partners_.source, here_.places()[i]) + (adds ? expected[place] : 0);
+    }
+    return std::equal(expected.begin(), expected.end(), window_.at<double>(case_.first * sizeof(double)));
+  }
+
+  const Case& case_;
+  const ProbeWindow& window_;
+  int rank_;
+  Partners partners_;
+  Layout here_;
+  Layout there_;
+  std::vector<double> buffer_;
+};
+
+void probe_round(const std::vector<Case>& cases, const ProbeWindow& window, int rank, const Partners& partners,
+                 Findings* found) {
+  std::vector<std::unique_ptr<Transfer>> transfers;
+  for (const Case& one : cases) transfers.push_back(std::make_unique<Transfer>(one, window, rank, partners));
+  window.meet();
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (!transfers[i]->start()) found->add(fault_of(cases[i]));
+  }
+  const bool complete = went_well(MPI_Win_flush(partners.target, window.win()));
+  window.meet();
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (!complete || !transfers[i]->right()) found->add(fault_of(cases[i]));
+  }
+  window.meet();
+}
+
+}  // namespace
+
+void probe_datatypes(const Neighbourhood& around, Findings* found) {
+  const std::vector<Case> cases = all_cases();
+  const std::size_t words = cases.back().first + Layout::room(cases.back().count);
+  for (const WindowKind kind : {WindowKind::kCreateShared, WindowKind::kDynamic}) {
+    const ProbeWindow window(around, kind, words * sizeof(double));
+    // Without such a window it has been found broken already.
+    if (!window.ok()) continue;
+    for (const Partners& partners : around.rounds()) probe_round(cases, window, around.rank(), partners, found);
+  }
+}
+
+}  // namespace armci::rma

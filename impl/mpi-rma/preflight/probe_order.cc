@@ -1,0 +1,122 @@
+// What is complete after a flush, and what overtakes what.
+//
+//   process                          target
+//   put data[round]
+//   fetch_and_op flag += 1           sees flag, then reads data[round]
+//
+// Each process is both sides at once. It looks for the flag while it calls MPI, for a limited time: a flag that is late
+// proves nothing.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "impl/mpi-rma/preflight/probe.h"
+
+namespace armci::rma {
+namespace {
+
+constexpr int kRounds = 40;
+constexpr std::size_t kBlockWords = 256;
+constexpr double kPatienceSeconds = 0.002;
+
+constexpr std::size_t kFlag = 0;
+constexpr std::size_t kElement = 64;
+constexpr std::size_t kSums = 128;
+constexpr std::size_t kData = 128 + kBlockWords * sizeof(std::int64_t);
+constexpr std::size_t kWindowBytes = kData + kBlockWords * sizeof(std::int64_t);
+
+// The flag has the value, or time is up. The flag is read as MPI does, by an atomic of our own.
+bool await_flag(const ProbeWindow& window, int rank, std::int64_t value) {
+  const double end = MPI_Wtime() + kPatienceSeconds;
+  const std::int64_t none = 0;
+  do {
+    std::int64_t flag = 0;
+    MPI_Fetch_and_op(&none, &flag, MPI_INT64_T, rank, window.displacement(rank, kFlag), MPI_NO_OP, window.win());
+    MPI_Win_flush(rank, window.win());
+    if (flag >= value) return true;
+  } while (MPI_Wtime() < end);
+  return false;
+}
+
+// A put that a later fetch_and_op to the same target overtakes.
+bool overtakes(const ProbeWindow& window, int rank, const Partners& partners) {
+  bool seen = false;
+  const std::int64_t one = 1;
+  std::vector<std::int64_t> block(kBlockWords);
+  window.at<std::int64_t>(kFlag)[0] = 0;
+  std::fill_n(window.at<std::int64_t>(kData), kBlockWords, 0);
+  window.meet();
+  for (int round = 1; round <= kRounds; ++round) {
+    std::fill(block.begin(), block.end(), round);
+    std::int64_t before = 0;
+    const int count = static_cast<int>(kBlockWords);
+    MPI_Put(block.data(), count, MPI_INT64_T, partners.target, window.displacement(partners.target, kData), count,
+            MPI_INT64_T, window.win());
+    MPI_Fetch_and_op(&one, &before, MPI_INT64_T, partners.target, window.displacement(partners.target, kFlag), MPI_SUM,
+                     window.win());
+    if (await_flag(window, rank, round)) {
+      MPI_Win_sync(window.win());
+      const std::int64_t* const data = window.at<std::int64_t>(kData);
+      // The source may be a round further by now, never behind.
+      seen = seen || std::any_of(data, data + kBlockWords, [&](std::int64_t word) { return word < round; });
+    }
+    MPI_Win_flush(partners.target, window.win());
+  }
+  window.meet();
+  return seen;
+}
+
+// MPI_Accumulate and MPI_Fetch_and_op of one process on one element take effect in program order.
+bool keeps_element_order(const ProbeWindow& window, const Partners& partners) {
+  bool well = true;
+  const MPI_Aint place = window.displacement(partners.target, kElement);
+  for (std::int64_t round = 1; round <= kRounds; ++round) {
+    const std::int64_t value = 10 * round;
+    const std::int64_t one = 1;
+    std::int64_t before = -1;
+    well = went_well(MPI_Accumulate(&value, 1, MPI_INT64_T, partners.target, place, 1, MPI_INT64_T, MPI_REPLACE,
+                                    window.win())) &&
+           went_well(MPI_Fetch_and_op(&one, &before, MPI_INT64_T, partners.target, place, MPI_SUM, window.win())) &&
+           went_well(MPI_Win_flush(partners.target, window.win())) && before == value && well;
+  }
+  window.meet();
+  return well;
+}
+
+// After the flush all sums are there: the owner learns of the flush by a message and reads its memory.
+bool is_there_after_flush(const Neighbourhood& around, const ProbeWindow& window, const Partners& partners) {
+  std::fill_n(window.at<std::int64_t>(kSums), kBlockWords, 0);
+  window.meet();
+  bool well = true;
+  const int count = static_cast<int>(kBlockWords);
+  const std::vector<std::int64_t> ones(kBlockWords, 1);
+  for (int round = 1; round <= kRounds; ++round) {
+    well = went_well(MPI_Accumulate(ones.data(), count, MPI_INT64_T, partners.target,
+                                    window.displacement(partners.target, kSums), count, MPI_INT64_T, MPI_SUM,
+                                    window.win())) &&
+           went_well(MPI_Win_flush(partners.target, window.win())) && well;
+    int sent = round;
+    int got = 0;
+    MPI_Sendrecv(&sent, 1, MPI_INT, partners.target, 0, &got, 1, MPI_INT, partners.source, 0, around.comm(),
+                 MPI_STATUS_IGNORE);
+    MPI_Win_sync(window.win());
+    const std::int64_t* const sums = window.at<std::int64_t>(kSums);
+    well = std::all_of(sums, sums + kBlockWords, [&](std::int64_t sum) { return sum >= got; }) && well;
+  }
+  window.meet();
+  return well;
+}
+
+}  // namespace
+
+void probe_order(const Neighbourhood& around, Findings* found) {
+  const ProbeWindow window(around, WindowKind::kCreate, kWindowBytes);
+  if (!window.ok()) return;
+  for (const Partners& partners : around.rounds()) {
+    if (overtakes(window, around.rank(), partners)) found->add(Fault::kPutAtomicOrder);
+    if (!keeps_element_order(window, partners)) found->add(Fault::kAccumulateOrder);
+    if (!is_there_after_flush(around, window, partners)) found->add(Fault::kAccumulateFlush);
+  }
+}
+
+}  // namespace armci::rma
