@@ -19,7 +19,7 @@ constexpr FaultRow kTable[] = {
     {Fault::kCreateBroken, "win-create",
      "Contiguous put, get or accumulate through MPI_Win_create over private memory moves wrong data, or there is "
      "no such window.",
-     "MPI_Win_allocate with equal sizes; no window at all in a job of one process.", Evidence::kProbe, false},
+     "MPI_Win_allocate with equal sizes.", Evidence::kProbe, false},
     {Fault::kCreateSharedBroken, "win-create-shared",
      "Contiguous put, get or accumulate through MPI_Win_create over a shared mapping moves wrong data, or there is "
      "no such window.",
@@ -27,6 +27,9 @@ constexpr FaultRow kTable[] = {
     {Fault::kDynamicBroken, "win-dynamic",
      "Put, get, accumulate or an atomic through a dynamic window moves wrong data, or there is no such window.",
      "MPI_Win_create for each allocation.", Evidence::kProbe, false},
+    {Fault::kWindowAlone, "win-alone",
+     "MPI_Win_create or MPI_Win_create_dynamic on a communicator of one process fails or moves wrong data.",
+     "No window in a job of one process, which has its memory to itself.", Evidence::kProbe, false},
     {Fault::kDisplacement32, "displacement-32bit", "Displacements of 2 GiB and more are cut to 32 bits.",
      "Windows of less than 2 GiB for each process.", Evidence::kVersion, false},
     {Fault::kAllocateAtomics, "win-allocate-atomics",

@@ -24,6 +24,7 @@ enum class Fault : int {
   kCreateBroken,
   kCreateSharedBroken,
   kDynamicBroken,
+  kWindowAlone,
   kDisplacement32,
   // Atomics and accumulate.
   kAllocateAtomics,

@@ -21,7 +21,8 @@ constexpr std::string_view kTransportSettings[] = {"UCX_",         "FI_",       
                                                    "MPIR_CVAR_",   "PSM2_",        "I_MPI_FABRICS"};
 // Other in every job, and no matter of transport.
 constexpr std::string_view kIgnoredSettings[] = {
-    "OMPI_MCA_btl_vader_backing_directory", "OMPI_MCA_osc_sm_backing_directory", "OMPI_MCA_osc_rdma_backing_directory"};
+    "OMPI_MCA_btl_vader_backing_directory", "OMPI_MCA_osc_sm_backing_directory", "OMPI_MCA_osc_rdma_backing_directory",
+    "MPIR_CVAR_CH3_INTERFACE_HOSTNAME"};
 
 std::string version_text() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
@@ -110,7 +111,12 @@ Findings faults_by_version(const LibraryFacts& facts) {
   if (mpich) {
     found.add(Fault::kRequestsLimited);
     found.add(Fault::kPassiveProgress);
-    if (contains(facts.version, "ch4:ucx")) found.add(Fault::kAccumulateHeader);
+    if (contains(facts.version, "ch4:ucx")) {
+      found.add(Fault::kAccumulateHeader);
+      // Probed as well, but it takes bad luck to see them, and an absence would be kept.
+      found.add(Fault::kRputNoncontiguous);
+      found.add(Fault::kRgetNoncontiguous);
+    }
     if (contains(facts.version, "ch4:ofi")) found.add(Fault::kRputPackedCrash);
   }
   if (!open_mpi && !mpich) {

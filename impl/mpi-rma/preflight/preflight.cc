@@ -2,8 +2,12 @@
 
 #include <strings.h>
 
+#include <array>
 #include <cstdio>
+#include <optional>
+#include <string>
 
+#include "impl/mpi-rma/preflight/cache.h"
 #include "impl/mpi-rma/preflight/library.h"
 #include "impl/mpi-rma/preflight/probe.h"
 
@@ -23,6 +27,26 @@ Findings probe_all(const Neighbourhood& around, Findings found) {
   return Findings(joined(found.bits(), around.comm()), Findings::Origin::kProbes);
 }
 
+// What the findings depend on. A process that has nobody to talk to has seen less than one that has, and so on.
+std::string cache_key(const Neighbourhood& around) {
+  std::string ids;
+  for (const FaultRow& row : fault_table()) ids += std::string(row.id) + " ";
+  const char* const reach = around.nodes() > 1 ? "nodes" : around.size() > 1 ? "one node" : "itself";
+  return library_description() + "reach: " + reach + "\ntable: " + std::to_string(kFaultCount) + " " +
+         std::to_string(fingerprint(ids)) + "\n";
+}
+
+// What process 0 finds in the cache, on all.
+std::optional<Findings> cached(const Neighbourhood& around, const FindingsCache& cache) {
+  std::array<std::uint64_t, 2> message = {0, 0};
+  if (around.rank() == 0) {
+    if (const std::optional<std::uint64_t> bits = cache.read()) message = {1, *bits};
+  }
+  MPI_Bcast(message.data(), 2, MPI_UINT64_T, 0, around.comm());
+  if (message[0] == 0) return std::nullopt;
+  return Findings(message[1], Findings::Origin::kCache);
+}
+
 }  // namespace
 
 bool parse_preflight_mode(const char* text, PreflightMode* mode) {
@@ -40,7 +64,16 @@ Findings preflight(MPI_Comm comm, PreflightMode mode) {
   const Neighbourhood around(comm);
   const Findings known(joined(faults_by_version(around.nodes()).bits(), around.comm()));
   if (mode == PreflightMode::kOff) return known;
-  return probe_all(around, known);
+  const FindingsCache cache(cache_key(around));
+  if (mode == PreflightMode::kCached) {
+    if (const std::optional<Findings> earlier = cached(around, cache)) {
+      // The versions are asked again: their rules may be newer than the cache.
+      return Findings(earlier->bits() | known.bits(), Findings::Origin::kCache);
+    }
+  }
+  const Findings found = probe_all(around, known);
+  if (around.rank() == 0) cache.write(found.bits());
+  return found;
 }
 
 void print_findings(const Findings& findings) {

@@ -64,7 +64,7 @@ ProbeWindow::ProbeWindow(const Neighbourhood& around, WindowKind kind, std::size
   ok_ = around_.all(create(kind, bytes));
   if (!ok_) return;
   MPI_Win_set_errhandler(win_, MPI_ERRORS_RETURN);
-  std::memset(memory_, 0, bytes);
+  if (bytes != 0) std::memset(memory_, 0, bytes);
   if (kind_ == WindowKind::kDynamic) {
     MPI_Aint base = 0;
     MPI_Get_address(memory_, &base);

@@ -4,7 +4,7 @@
 //   0          what a source puts here (kWords numbers)
 //   1          what a source gets from here
 //   2          what a source accumulates to here
-//   3          what a source does an atomic on (dynamic and shared windows)
+//   3, 4       what a source adds to, and swaps, by an atomic
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::size_t kWords = 512;
 constexpr std::size_t kSlotBytes = kWords * sizeof(std::int64_t);
-constexpr std::size_t kSlots = 4;
+constexpr std::size_t kSlots = 5;
+constexpr int kUnequalTrials = 4;
 
 // A number that tells who wrote it and where.
 std::int64_t number(int rank, std::size_t place) {
@@ -47,15 +48,13 @@ bool moves_data(const ProbeWindow& window, int rank, const Partners& partners, S
   const std::vector<std::int64_t> ones(kWords, 1);
   fill(given.data(), rank);
   std::fill_n(window.at<std::int64_t>(0), kWords, 0);
-  fill(window.at<std::int64_t>(kSlotBytes), rank);
-  fill(window.at<std::int64_t>(2 * kSlotBytes), rank);
-  fill(window.at<std::int64_t>(3 * kSlotBytes), rank);
+  for (std::size_t slot = 1; slot < kSlots; ++slot) fill(window.at<std::int64_t>(slot * kSlotBytes), rank);
   window.meet();
 
   const int target = partners.target;
   const int count = static_cast<int>(kWords);
   const auto slot = [&](std::size_t index) { return window.displacement(target, index * kSlotBytes); };
-  const std::int64_t compare = number(target, 0) + 5;
+  const std::int64_t compare = number(target, 0);
   const std::int64_t swap = -7;
   const std::int64_t five = 5;
   std::int64_t before_add = 0;
@@ -64,10 +63,9 @@ bool moves_data(const ProbeWindow& window, int rank, const Partners& partners, S
               went_well(MPI_Get(got.data(), count, MPI_INT64_T, target, slot(1), count, MPI_INT64_T, window.win())) &&
               went_well(MPI_Accumulate(ones.data(), count, MPI_INT64_T, target, slot(2), count, MPI_INT64_T, MPI_SUM,
                                        window.win())) &&
-              went_well(MPI_Fetch_and_op(&five, &before_add, MPI_INT64_T, target, slot(3), MPI_SUM, window.win())) &&
-              went_well(MPI_Win_flush(target, window.win()));
+              went_well(MPI_Fetch_and_op(&five, &before_add, MPI_INT64_T, target, slot(3), MPI_SUM, window.win()));
   if (with_swap == Swap::kYes) {
-    well = went_well(MPI_Compare_and_swap(&swap, &compare, &before_swap, MPI_INT64_T, target, slot(3), window.win())) &&
+    well = went_well(MPI_Compare_and_swap(&swap, &compare, &before_swap, MPI_INT64_T, target, slot(4), window.win())) &&
            well;
   }
   well = went_well(MPI_Win_flush(target, window.win())) && well;
@@ -75,24 +73,37 @@ bool moves_data(const ProbeWindow& window, int rank, const Partners& partners, S
 
   return well && holds(window.at<std::int64_t>(0), partners.source, 0) && holds(got.data(), target, 0) &&
          holds(window.at<std::int64_t>(2 * kSlotBytes), rank, 1) && before_add == number(target, 0) &&
-         before_swap == compare &&
-         *window.at<std::int64_t>(3 * kSlotBytes) == (with_swap == Swap::kYes ? swap : number(rank, 0) + five);
+         *window.at<std::int64_t>(3 * kSlotBytes) == number(rank, 0) + five && before_swap == compare &&
+         *window.at<std::int64_t>(4 * kSlotBytes) == (with_swap == Swap::kYes ? swap : number(rank, 0));
 }
 
-// A window where every process has another size: one of them next to nothing, as when an array is distributed unevenly.
-bool works_with_unequal_sizes(const Neighbourhood& around) {
-  const std::size_t mine = kSlots * kSlotBytes * static_cast<std::size_t>(1 + around.rank() % 3);
-  const ProbeWindow window(around, WindowKind::kAllocate, mine);
+// So many numbers has each process of a window of unequal sizes: an array that is distributed unevenly.
+std::size_t unequal_words(int trial, int rank) {
+  constexpr std::array<std::size_t, 7> kChoices = {1, 0, 513, 7, 16384, 100, 4096};
+  return kChoices[static_cast<std::size_t>(trial + 2 * rank) % kChoices.size()];
+}
+
+// Everybody fills its own memory, and reads that of its targets from the first number to the last.
+bool works_with_unequal_sizes(const Neighbourhood& around, int trial) {
+  const std::size_t mine = unequal_words(trial, around.rank());
+  const ProbeWindow window(around, WindowKind::kAllocate, mine * sizeof(std::int64_t));
   if (!window.ok()) return false;
-  // The last slots, which the shorter ones do not have, must be there and not be another process's.
-  std::fill_n(window.memory(), mine, static_cast<std::byte>(around.rank() + 1));
+  for (std::size_t place = 0; place < mine; ++place) window.at<std::int64_t>(0)[place] = number(around.rank(), place);
   window.meet();
-  const bool own = std::all_of(window.memory(), window.memory() + mine,
-                               [&](std::byte one) { return one == static_cast<std::byte>(around.rank() + 1); });
-  window.meet();
-  bool well = own;
+  bool well = true;
   for (const Partners& partners : around.rounds()) {
-    well = moves_data(window, around.rank(), partners, Swap::kNo) && well;
+    const int target = partners.target;
+    const std::size_t count = unequal_words(trial, target);
+    std::vector<std::int64_t> got(count + 1);
+    well = went_well(MPI_Get(got.data(), static_cast<int>(count), MPI_INT64_T, target, 0, static_cast<int>(count),
+                             MPI_INT64_T, window.win())) &&
+           well;
+    well = went_well(MPI_Win_flush(target, window.win())) && well;
+    for (std::size_t place = 0; place < count; ++place) well = well && got[place] == number(target, place);
+  }
+  window.meet();
+  for (std::size_t place = 0; place < mine; ++place) {
+    well = well && window.at<std::int64_t>(0)[place] == number(around.rank(), place);
   }
   return well;
 }
@@ -108,7 +119,7 @@ void probe_windows(const Neighbourhood& around, Findings* found) {
   for (const auto& [kind, fault] : kKinds) {
     const ProbeWindow window(around, kind, kSlots * kSlotBytes);
     if (!window.ok()) {
-      found->add(fault);
+      found->add(around.size() == 1 ? Fault::kWindowAlone : fault);
       continue;
     }
     const Swap with_swap = kind == WindowKind::kAllocate ? Swap::kNo : Swap::kYes;
@@ -116,7 +127,9 @@ void probe_windows(const Neighbourhood& around, Findings* found) {
       if (!moves_data(window, around.rank(), partners, with_swap)) found->add(fault);
     }
   }
-  if (!works_with_unequal_sizes(around)) found->add(Fault::kAllocateUnequal);
+  for (int trial = 0; trial < kUnequalTrials; ++trial) {
+    if (!works_with_unequal_sizes(around, trial)) found->add(Fault::kAllocateUnequal);
+  }
 }
 
 }  // namespace armci::rma
