@@ -10,7 +10,7 @@ from armci_tool.errors import ToolError
 from armci_tool.verbs import conformance
 from helpers import armci
 
-VERBS = [module.__name__.rpartition(".")[2] for module in cli.VERBS]
+VERBS = [module.__name__.rpartition(".")[2].replace("_", "-") for module in cli.VERBS]
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -38,6 +38,8 @@ def test_without_a_verb_the_verbs_are_listed() -> None:
     (("mutants", "--report", "/proc/none"), "cannot write the report"),
     (("bench", "--report", "/proc/none"), "cannot write the report"),
     (("test", "--junit", "/proc/none/file"), "cannot write the report"),
+    (("mpi-doctor", "--output", "/proc/none"), "cannot write the report"),
+    (("mpi-doctor", "--only", "no-such-fault"), "there is no fault no-such-fault"),
     (("conformance", "--report", "/proc/none"), "cannot write the report"),
     (("run", "--impl", "nothing", "//examples:hello"), "there is no implementation 'nothing'"),
     (("run", "--impl", "loopback", "//examples:hello"), "loopback is for the tests"),
