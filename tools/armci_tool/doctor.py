@@ -126,7 +126,7 @@ def examine(fault: Fault, mpi: str, placement: Placement, folder: Path) -> Exami
 def examine_all(faults: Sequence[Fault], mpi: str, placement: Placement, folder: Path,
                 note: Callable[[str], None]) -> list[Examination]:
     """One after the other; `note` is told which."""
-    made = []
+    made: list[Examination] = []
     for number, fault in enumerate(faults, 1):
         present = sum(one.outcome == PRESENT for one in made)
         note(f"{number} of {len(faults)}, {fault.id} ({present} present)")

@@ -117,8 +117,36 @@ static int all_wrong(int accumulate) {
   return wrong;
 }
 
+static const double kComputeSeconds = 0.5;
+static const double kEarlySeconds = 0.25;
+
+/* Process 1 calls nothing of MPI for a while. A flush of process 0 may wait for it; one that returns must be right. */
+static int early_flush_wrong(void) {
+  static int64_t words[kWords];
+  double seconds = 0;
+  int missing = 0;
+  for (int i = 0; i < kWords; ++i) words[i] = 1;
+  open_window(0, kWords * sizeof(int64_t));
+  const double start = MPI_Wtime();
+  if (rank == 0) {
+    MPI_Accumulate(words, kWords, MPI_INT64_T, 1, 0, kWords, MPI_INT64_T, MPI_SUM, win);
+    MPI_Win_flush(1, win);
+    seconds = MPI_Wtime() - start;
+  } else if (rank == 1) {
+    while (MPI_Wtime() - start < kComputeSeconds) {
+    }
+    MPI_Win_sync(win);
+    for (int i = 0; i < kWords; ++i) missing |= memory[i] != 1;
+  }
+  missing = anywhere(missing) && !anywhere(seconds > kEarlySeconds);
+  meet(win);
+  close_window(0);
+  return missing;
+}
+
 int main(int argc, char **argv) {
   begin(&argc, &argv);
   control(all_wrong(0));
-  return verdict(all_wrong(1));
+  const int wrong = all_wrong(1);
+  return verdict(early_flush_wrong() | wrong);
 }

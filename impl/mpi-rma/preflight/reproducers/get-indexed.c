@@ -115,7 +115,7 @@ static int transfer_wrong(int shape_here, int shape_there, int count) {
   return wrong;
 }
 
-/* Shapes from `first` to `last` on both sides, three sizes. */
+/* Shapes from `first` to `last` on both sides, four sizes. */
 static int all_wrong(int first, int last) {
   const int counts[] = {1, 24, 360, 3000};
   int wrong = 0;

@@ -90,7 +90,7 @@ static void close_window(int allocated) {
   if (!allocated) free(memory);
 }
 
-enum { kRounds = 2000, kWords = 1024 };
+enum { kRounds = 300, kWords = 1024 };
 
 /* Process 0 puts data and raises a flag by an atomic; process 1 waits for the flag and looks at the data. */
 static int order_wrong(int flush_between) {

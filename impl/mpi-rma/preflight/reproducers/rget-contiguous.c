@@ -72,12 +72,12 @@ enum { kCountMax = 3000, kRoomWords = 2 * kCountMax + 32 };
 static MPI_Datatype make_type(int shape, int count, int *places) {
   MPI_Datatype type;
   for (int i = 0; i < count; ++i) {
-    places[i] = shape == 0 ? i : shape == 1 ? i / 3 * 5 + i % 3 : (i / 4 + 1) * 8 + 2 + i % 4;
+    places[i] = shape == 0 ? i : shape == 1 ? i / 4 * 6 + i % 4 : (i / 4 + 1) * 8 + 2 + i % 4;
   }
   if (shape == 0) {
     MPI_Type_contiguous(count, MPI_DOUBLE, &type);
   } else if (shape == 1) {
-    MPI_Type_create_hvector(count / 3, 3, 5 * sizeof(double), MPI_DOUBLE, &type);
+    MPI_Type_create_hvector(count / 4, 4, 6 * sizeof(double), MPI_DOUBLE, &type);
   } else {
     const int sizes[] = {count / 4 + 1, 8}, part[] = {count / 4, 4}, starts[] = {1, 2};
     MPI_Type_create_subarray(2, sizes, part, starts, MPI_ORDER_C, MPI_DOUBLE, &type);
@@ -124,14 +124,14 @@ static int transfer_wrong(int shape_here, int shape_there, int count, int with_r
   return wrong;
 }
 
-/* Shapes from `first` to `last` on both sides, three sizes. */
+/* Shapes from `first` to `last` on both sides, four sizes. */
 static int all_wrong(int first, int last, int request) {
-  const int counts[] = {24, 360, 3000};
+  const int counts[] = {4, 24, 360, 3000};
   int wrong = 0;
   for (int repeat = 0; repeat < 30; ++repeat) {
     for (int here = first; here <= last; ++here) {
       for (int there = first; there <= last; ++there) {
-        for (int i = 0; i < 3; ++i) wrong |= transfer_wrong(here, there, counts[i], request);
+        for (int i = 0; i < 4; ++i) wrong |= transfer_wrong(here, there, counts[i], request);
       }
     }
   }

@@ -2,7 +2,7 @@
  *
  * Control: 254 outstanding requests.
  *
- * See open-mpi/ompi 14192: osc/ucx.
+ * See open-mpi/ompi 14192: osc/ucx of Open MPI 5.
  *
  *   mpicc rput-outstanding.c -o rput-outstanding && mpiexec -n 2 ./rput-outstanding
  *
