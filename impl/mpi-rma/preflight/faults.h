@@ -35,6 +35,7 @@ enum class Fault : int {
   kAccumulateOrder,
   kPutAtomicOrder,
   kGetAccumulateHang,
+  kAtomicStarvation,
   // Datatypes.
   kPutStrided,
   kPutIndexed,

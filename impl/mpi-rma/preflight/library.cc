@@ -104,6 +104,7 @@ Findings faults_by_version(const LibraryFacts& facts) {
     if (may_be_osc_ucx(facts)) {
       found.add(Fault::kRputOutstanding);
       found.add(Fault::kGetAccumulateHang);
+      found.add(Fault::kAtomicStarvation);
       found.add(Fault::kAccumulateBottom);
       // Probed as well, but over some networks only updates of several processes at once are lost (ompi 14181).
       found.add(Fault::kAccumulateIndexed);

@@ -30,21 +30,21 @@ constexpr std::size_t kSums = 128;
 constexpr std::size_t kData = 128 + kBlockWords * sizeof(std::int64_t);
 constexpr std::size_t kWindowBytes = kData + kBlockWords * sizeof(std::int64_t);
 
-// The flag has the value, or time is up. The flag is read as MPI does, by an atomic of our own.
-bool await_flag(const ProbeWindow& window, int rank, std::int64_t value) {
+// The flag has the value, or time is up. The flag is read by loads: an atomic of our own, again and again, keeps those
+// of others from it with some libraries (atomic-starvation).
+bool await_flag(const Neighbourhood& around, const ProbeWindow& window, std::int64_t value) {
   const double end = MPI_Wtime() + kPatienceSeconds;
-  const std::int64_t none = 0;
   do {
-    std::int64_t flag = 0;
-    MPI_Fetch_and_op(&none, &flag, MPI_INT64_T, rank, window.displacement(rank, kFlag), MPI_NO_OP, window.win());
-    MPI_Win_flush(rank, window.win());
-    if (flag >= value) return true;
+    int there = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, around.comm(), &there, MPI_STATUS_IGNORE);
+    MPI_Win_sync(window.win());
+    if (*static_cast<volatile std::int64_t*>(window.at<std::int64_t>(kFlag)) >= value) return true;
   } while (MPI_Wtime() < end);
   return false;
 }
 
 // A put that a later fetch_and_op to the same target overtakes.
-bool overtakes(const ProbeWindow& window, int rank, const Partners& partners) {
+bool overtakes(const Neighbourhood& around, const ProbeWindow& window, const Partners& partners) {
   bool seen = false;
   const std::int64_t one = 1;
   std::vector<std::int64_t> block(kBlockWords);
@@ -59,7 +59,7 @@ bool overtakes(const ProbeWindow& window, int rank, const Partners& partners) {
             MPI_INT64_T, window.win());
     MPI_Fetch_and_op(&one, &before, MPI_INT64_T, partners.target, window.displacement(partners.target, kFlag), MPI_SUM,
                      window.win());
-    if (await_flag(window, rank, round)) {
+    if (await_flag(around, window, round)) {
       MPI_Win_sync(window.win());
       const std::int64_t* const data = window.at<std::int64_t>(kData);
       // The source may be a round further by now, never behind.
@@ -120,7 +120,7 @@ void probe_order(const Neighbourhood& around, Findings* found) {
   const ProbeWindow window(around, WindowKind::kCreate, kWindowBytes);
   if (!window.ok()) return;
   for (const Partners& partners : around.rounds()) {
-    if (overtakes(window, around.rank(), partners)) found->add(Fault::kPutAtomicOrder);
+    if (overtakes(around, window, partners)) found->add(Fault::kPutAtomicOrder);
     if (!keeps_element_order(window, partners)) found->add(Fault::kAccumulateOrder);
     if (!is_there_after_flush(around, window, partners)) found->add(Fault::kAccumulateFlush);
   }
