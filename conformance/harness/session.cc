@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "armci.h"
@@ -134,18 +136,37 @@ void Report(const std::string& key, const std::string& value) {
   AddFact(&TheSession().facts, one_line(key), one_line(value));
 }
 
+namespace {
+
+// Said at once as well: a rank that waits for this one may meet its deadline before the verdict comes. The load and the
+// time without a look tell a starved machine from a library that forgot.
+bool GiveUp(const std::string& what, double seconds, double longest_gap) {
+  double load = 0;
+  getloadavg(&load, 1);
+  char text[160];
+  std::snprintf(text, sizeof text, "waited %.0f s in vain (load %.1f, not running for up to %.1f s) for: ", seconds,
+                load, longest_gap);
+  dprintf(STDERR_FILENO, "conformance: rank %d %s%s\n", Me(), text, what.c_str());
+  ADD_FAILURE() << text << what << SeedText();
+  return false;
+}
+
+}  // namespace
+
 bool WaitUntil(const std::function<bool()>& condition, const std::string& what, double seconds) {
   const double limit = seconds > 0 ? seconds : 0.6 * TheSession().deadline_s;
   const double start = SharedClock();
   const PendingNote inside({.what = "WaitUntil", .detail = what.c_str()});
+  double longest_gap = 0;
+  double last = start;
   for (int look = 0;; ++look) {
+    const double now = SharedClock();
+    longest_gap = std::max(longest_gap, now - last);
+    last = now;
     if (condition()) return true;
+    if (now - start > limit) return GiveUp(what, limit, longest_gap);
     // More ranks than cores is normal: whoever is to bring the condition about needs this core.
     if (look > 100) sched_yield();
-    if (SharedClock() - start > limit) {
-      ADD_FAILURE() << "waited " << limit << " s in vain for: " << what << SeedText();
-      return false;
-    }
   }
 }
 
