@@ -25,6 +25,12 @@ namespace armci::common {
 enum class AccType : int { kInt = 0, kLong = 1, kFloat = 2, kDouble = 3, kComplexFloat = 4, kComplexDouble = 5 };
 inline constexpr int kAccTypes = 6;
 
+// What an accumulate does with each element: scale * source is added. `scale` points to one element.
+struct AccSpec {
+  AccType type = AccType::kInt;
+  const void* scale = nullptr;
+};
+
 // The base-2 logarithm of element_bytes(). One hexadecimal digit per type: a table would be copied to the stack.
 constexpr int element_shift(AccType type) noexcept { return (0x433232 >> (4 * static_cast<int>(type))) & 0xf; }
 

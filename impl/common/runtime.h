@@ -48,11 +48,6 @@ inline constexpr std::size_t kPartAlignment = 64;  // [MEM-5]; also keeps parts 
 
 enum class Kind { kPut, kGet, kAcc };
 
-struct AccSpec {
-  AccType type = AccType::kInt;
-  const void* scale = nullptr;
-};
-
 // How a transfer ends: before the call returns, or through a handle (nullptr: the implicit one).
 struct How {
   bool blocking = true;
@@ -253,6 +248,12 @@ class Runtime {
   Status start_put(const Part& part, void* remote, const void* local, std::size_t bytes, int proc, How how);
   Status remote_put(const Part& part, void* remote, const void* local, std::size_t bytes, int proc, How how);
   Status remote_get(const Part& part, const void* remote, void* local, std::size_t bytes, int proc, How how);
+  template <Kind kind, class Start>
+  Status start_whole(int proc, How how, Start start);
+  template <Kind kind>
+  Status remote_list(const Segments& segments, int proc, How how, const AccSpec& acc);
+  template <Kind kind>
+  static constexpr bool kTakesShapes = kind == Kind::kAcc ? Accumulates<T> : MovesShapes<T>;
   template <Kind kind>
   Status remote_strided(const Part& part, const void* src, void* dst, const Strided& shape, int proc, How how,
                         const AccSpec& acc);

@@ -130,10 +130,59 @@ Status Runtime<T>::remote_get(const Part& part, const void* remote, void* local,
   return finish(std::move(completion), proc, how);
 }
 
+// Hands a whole descriptor down: start(Completion*) asks the transport. What the CPU of this node reads without asking
+// the transport must be there when the call returns.
+template <class T>
+template <Kind kind, class Start>
+Status Runtime<T>::start_whole(int proc, How how, Start start) {
+  if (kind == Kind::kGet || how.blocking) ARMCI_RETURN_IF_ERROR(order_after_stores(proc));
+  const bool at_once = how.blocking || on_node(proc);
+  Completion completion;
+  const Status started = start(at_once ? nullptr : &completion);
+  if (kind != Kind::kGet) owed_[static_cast<std::size_t>(proc)].issued.fetch_add(1, std::memory_order_release);
+  ARMCI_RETURN_IF_ERROR(started);
+  if (!at_once) return finish(std::move(completion), proc, how);
+  return on_node(proc) ? flush(proc) : kSuccess;
+}
+
+// Segments with remote sides in several parts are handed down in runs that share one.
+template <class T>
+template <Kind kind>
+Status Runtime<T>::remote_list(const Segments& segments, int proc, How how, const AccSpec& acc) {
+  void* const* remotes = kind == Kind::kGet ? segments.src : segments.dst;
+  for (std::size_t first = 0; first < segments.count;) {
+    const Part* part = regions_.find(proc, remotes[first], segments.bytes);
+    if (part == nullptr) return bad_address(proc, "iov", remotes[first], segments.bytes);
+    std::size_t last = first + 1;
+    const auto inside = [&](const void* at) {
+      const auto offset = static_cast<std::size_t>(static_cast<const char*>(at) - part->base);
+      return offset < part->bytes && segments.bytes <= part->bytes - offset;
+    };
+    while (last < segments.count && inside(remotes[last])) ++last;
+    const Segments run{segments.src + first, segments.dst + first, segments.bytes, last - first};
+    ARMCI_RETURN_IF_ERROR(start_whole<kind>(proc, how, [&](Completion* completion) {
+      if constexpr (kind == Kind::kPut) return transport_.put_list(proc, part->key, run, completion);
+      if constexpr (kind == Kind::kGet) return transport_.get_list(proc, part->key, run, completion);
+      if constexpr (kind == Kind::kAcc) return transport_.accumulate_list(proc, part->key, run, acc, completion);
+    }));
+    first = last;
+  }
+  return kSuccess;
+}
+
 template <class T>
 template <Kind kind>
 Status Runtime<T>::remote_strided(const Part& part, const void* src, void* dst, const Strided& shape, int proc, How how,
                                   const AccSpec& acc) {
+  if constexpr (kTakesShapes<kind>) {
+    return start_whole<kind>(proc, how, [&](Completion* completion) {
+      if constexpr (kind == Kind::kPut) return transport_.put_strided(proc, part.key, dst, src, shape, completion);
+      if constexpr (kind == Kind::kGet) return transport_.get_strided(proc, part.key, src, dst, shape, completion);
+      if constexpr (kind == Kind::kAcc) {
+        return transport_.accumulate_strided(proc, part.key, dst, src, shape, acc, completion);
+      }
+    });
+  }
   Status status;
   if constexpr (kind == Kind::kAcc) ARMCI_RETURN_IF_ERROR(take_accumulate_lock(proc));
   if (kind == Kind::kPut && how.blocking) ARMCI_RETURN_IF_ERROR(order_after_stores(proc));

@@ -283,6 +283,10 @@ Status Runtime<T>::move_vector(const Segments* list, std::size_t length, std::ui
       }
       continue;
     }
+    if constexpr (kTakesShapes<kind>) {
+      ARMCI_RETURN_IF_ERROR(remote_list<kind>(segments, proc, how, acc));
+      continue;
+    }
     for (std::size_t i = 0; i < segments.count; ++i) {
       const void* remote = kind == Kind::kGet ? segments.src[i] : segments.dst[i];
       const Part* found = regions_.find(proc, remote, segments.bytes);

@@ -56,15 +56,24 @@
 //   void deregister_region(const Key&)   Collective over the same group, with the key of any of its parts.
 //   Status put_now / get_now(as put and get, without a Completion)
 //                                        Return when the local buffer is the caller's again.
-//   Status flush_all()                   As flush, of every target.
 //
 // ## Optional: descriptors that come whole, never cut into segments
 //
-// Planned, and not asked for yet: Runtime builds all of these from the required members.
+// The strides, counts and addresses are those of the call: source and destination, not remote and local. All remote
+// addresses of a list lie in the one part whose key is given. completion == nullptr: the local memory is the caller's
+// again at return. Without these members Runtime makes one contiguous transfer of each segment.
 //
-//   put_strided / get_strided(int target, const Key&, remote base, local base, const Strided&, Completion*)
-//   accumulate(int target, const Key&, remote base, local base, AccType, scale, const Strided&, Completion*)
-//   rmw(int target, const Key&, remote, RmwOp, int bytes, bool is_unsigned, operand, compare, void* before)
+//   Status put_strided(int target, const Key&, void* remote, const void* local, const Strided&, Completion*)
+//   Status get_strided(int target, const Key&, const void* remote, void* local, const Strided&, Completion*)
+//   Status put_list(int target, const Key&, const Segments&, Completion*)
+//   Status get_list(int target, const Key&, const Segments&, Completion*)
+//
+//   Status accumulate_strided(int target, const Key&, void* remote, const void* local, const Strided&, const AccSpec&,
+//                             Completion*)
+//   Status accumulate_list(int target, const Key&, const Segments&, const AccSpec&, Completion*)
+//                                        Every element is added atomically against every other accumulate of its type
+//                                        [ACC-2]; a store like a put, visible after a flush. Without these, Runtime
+//                                        reads, adds and writes back under a lock at the target.
 //
 // A port with only the required part passes the conformance suite, slowly: impl/loopback is one.
 #pragma once
@@ -75,6 +84,8 @@
 #include <span>
 #include <type_traits>
 
+#include "impl/common/accumulate.h"
+#include "impl/common/shapes.h"
 #include "impl/common/status.h"
 #include "impl/common/world.h"
 
@@ -158,8 +169,20 @@ concept TransfersAtOnce = requires(T t, int target, const typename T::Key& key, 
 };
 
 template <class T>
-concept FlushesAll = requires(T t) {
-  { t.flush_all() } -> std::same_as<Status>;
+concept MovesShapes = requires(T t, int target, const typename T::Key& key, void* to, const void* from,
+                               const Strided& shape, const Segments& list, typename T::Completion* completion) {
+  { t.put_strided(target, key, to, from, shape, completion) } -> std::same_as<Status>;
+  { t.get_strided(target, key, from, to, shape, completion) } -> std::same_as<Status>;
+  { t.put_list(target, key, list, completion) } -> std::same_as<Status>;
+  { t.get_list(target, key, list, completion) } -> std::same_as<Status>;
+};
+
+template <class T>
+concept Accumulates = requires(T t, int target, const typename T::Key& key, void* to, const void* from,
+                               const Strided& shape, const Segments& list, const AccSpec& acc,
+                               typename T::Completion* completion) {
+  { t.accumulate_strided(target, key, to, from, shape, acc, completion) } -> std::same_as<Status>;
+  { t.accumulate_list(target, key, list, acc, completion) } -> std::same_as<Status>;
 };
 
 template <class T>

@@ -9,6 +9,7 @@ namespace {
 Settings the_settings;
 
 constexpr double kLongestIntervalUs = 100000;
+constexpr double kLargestBatch = 1 << 30;
 
 const common::SettingRow kRows[] = {
     {"ARMCI_RMA_SYNC", "", "epochless", 0, 0,
@@ -19,6 +20,17 @@ const common::SettingRow kRows[] = {
     {"ARMCI_RMA_REQUESTS", "", "-1", -1, 1,
      "1: handles stand for requests of MPI; 0: for a flush when they are waited for; -1: what this MPI does right.",
      &the_settings.requests},
+    {"ARMCI_RMA_STRIDED", "", "auto", 0, 0,
+     "How strided transfers become operations of MPI: auto, direct (one, with datatypes), batched or conservative (one "
+     "per row, completed together or one by one).",
+     &the_settings.strided},
+    {"ARMCI_RMA_VECTOR", "", "auto", 0, 0,
+     "How vector transfers become operations of MPI: auto, direct, batched or conservative.", &the_settings.vector},
+    {"ARMCI_RMA_BATCH", "operations", "0", 0, kLargestBatch,
+     "Batched transfers complete so many operations together; 0: all of a call.", &the_settings.batch},
+    {"ARMCI_PREFLIGHT", "", "1", 0, 0,
+     "Probes of the MPI library: 1 once for each library and network, force at every start, 0 none.",
+     &the_settings.preflight},
     {"ARMCI_RMA_PROGRESS", "us", "100", 0, kLongestIntervalUs,
      "Interval in which a thread lets MPI progress while the program computes; 0: no thread.",
      &the_settings.progress_us},
@@ -34,16 +46,48 @@ const common::SettingRow kRows[] = {
 
 Settings& settings() { return the_settings; }
 
-common::Status sync_kind(SyncKind* kind) {
-  if (the_settings.sync == "epochless") {
-    *kind = SyncKind::kEpochless;
-  } else if (the_settings.sync == "exclusive") {
-    *kind = SyncKind::kExclusive;
-  } else {
-    return common::fail(common::Code::kArgument, "ERR-1",
-                        "environment variable ARMCI_RMA_SYNC = %s is neither epochless nor exclusive",
-                        the_settings.sync.c_str());
+namespace {
+
+template <class Value>
+struct Word {
+  const char* text;
+  Value value;
+};
+
+template <class Value, std::size_t count>
+common::Status read_word(const char* variable, const std::string& text, const Word<Value> (&words)[count],
+                         Value* value) {
+  std::string known;
+  for (const Word<Value>& word : words) {
+    if (text == word.text) {
+      *value = word.value;
+      return common::kSuccess;
+    }
+    known += std::string(known.empty() ? "" : ", ") + word.text;
   }
+  return common::fail(common::Code::kArgument, "ERR-1", "environment variable %s = %s is none of %s", variable,
+                      text.c_str(), known.c_str());
+}
+
+constexpr Word<SyncKind> kSyncWords[] = {{"epochless", SyncKind::kEpochless}, {"exclusive", SyncKind::kExclusive}};
+constexpr Word<Method> kMethodWords[] = {{"auto", Method::kAuto},
+                                         {"direct", Method::kDirect},
+                                         {"batched", Method::kBatched},
+                                         {"conservative", Method::kConservative}};
+
+}  // namespace
+
+common::Status read_choices(Choices* choices) {
+  Choices read;
+  ARMCI_RETURN_IF_ERROR(read_word("ARMCI_RMA_SYNC", the_settings.sync, kSyncWords, &read.sync));
+  ARMCI_RETURN_IF_ERROR(read_word("ARMCI_RMA_STRIDED", the_settings.strided, kMethodWords, &read.strided));
+  ARMCI_RETURN_IF_ERROR(read_word("ARMCI_RMA_VECTOR", the_settings.vector, kMethodWords, &read.vector));
+  if (!parse_preflight_mode(the_settings.preflight.c_str(), &read.preflight)) {
+    return common::fail(common::Code::kArgument, "ERR-1",
+                        "environment variable ARMCI_PREFLIGHT = %s is none of 0, 1, force",
+                        the_settings.preflight.c_str());
+  }
+  *choices = read;
   return common::kSuccess;
 }
 

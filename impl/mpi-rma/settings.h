@@ -6,22 +6,37 @@
 #include <string>
 
 #include "impl/common/status.h"
+#include "impl/mpi-rma/preflight/preflight.h"
 
 namespace armci::rma {
 
 enum class SyncKind { kEpochless, kExclusive };
 
+// How a strided or vector transfer is made of operations of MPI: shapes.h.
+enum class Method { kAuto, kDirect, kBatched, kConservative };
+
 struct Settings {
-  std::string sync;     // ARMCI_RMA_SYNC
-  bool direct = true;   // ARMCI_RMA_DIRECT
-  int requests = -1;    // ARMCI_RMA_REQUESTS
-  int progress_us = 0;  // ARMCI_RMA_PROGRESS
+  std::string sync;       // ARMCI_RMA_SYNC
+  bool direct = true;     // ARMCI_RMA_DIRECT
+  int requests = -1;      // ARMCI_RMA_REQUESTS
+  std::string strided;    // ARMCI_RMA_STRIDED
+  std::string vector;     // ARMCI_RMA_VECTOR
+  int batch = 0;          // ARMCI_RMA_BATCH
+  std::string preflight;  // ARMCI_PREFLIGHT
+  int progress_us = 0;    // ARMCI_RMA_PROGRESS
 };
 
 // The values in force.
 Settings& settings();
 
-// The strategy that ARMCI_RMA_SYNC names; an error that lists them for any other word [ERR-1].
-common::Status sync_kind(SyncKind* kind);
+// What the settings that are words stand for.
+struct Choices {
+  SyncKind sync = SyncKind::kEpochless;
+  Method strided = Method::kAuto;
+  Method vector = Method::kAuto;
+  PreflightMode preflight = PreflightMode::kCached;
+};
+// An error that lists the words there are for any other one [ERR-1].
+common::Status read_choices(Choices* choices);
 
 }  // namespace armci::rma

@@ -43,8 +43,10 @@ bool requests_complete() {
 
 }  // namespace
 
-std::unique_ptr<Sync> Sync::make(SyncKind, int requests) {
-  return std::make_unique<Epochless>(requests < 0 ? requests_complete() : requests != 0);
+std::unique_ptr<Sync> Sync::make(SyncKind, int requests, const Findings& findings) {
+  const bool chosen = requests < 0 ? requests_complete() : requests != 0;
+  const bool derived = !findings.has(Fault::kRputNoncontiguous) && !findings.has(Fault::kRgetNoncontiguous);
+  return std::make_unique<Epochless>(Epochless::Requests{chosen, chosen && derived});
 }
 
 }  // namespace armci::rma

@@ -17,6 +17,7 @@
 
 #include "impl/common/status.h"
 #include "impl/common/transport.h"
+#include "impl/mpi-rma/preflight/faults.h"
 #include "impl/mpi-rma/settings.h"
 #include "impl/mpi-rma/window.h"
 
@@ -65,7 +66,7 @@ class Pending {
 class Sync {
  public:
   // `requests` as ARMCI_RMA_REQUESTS.
-  static std::unique_ptr<Sync> make(SyncKind kind, int requests);
+  static std::unique_ptr<Sync> make(SyncKind kind, int requests, const Findings& findings);
   virtual ~Sync() = default;
 
   // Around the life of a window. Collective over its processes.
@@ -74,6 +75,9 @@ class Sync {
 
   // Starts an operation. With pending == nullptr the local buffer is the caller's again at return.
   virtual common::Status start(const Access& access, Pending* pending) = 0;
+  // The same without completion; complete_locally() completes all of them.
+  virtual common::Status issue(const Access& access) = 0;
+  virtual common::Status complete_locally(Window* window, int rank) = 0;
   // Blocking; effective at return.
   virtual common::Status atomic64(Window* window, int rank, MPI_Aint displacement, common::AtomicOp op,
                                   std::int64_t operand, std::int64_t compare, std::int64_t* before) = 0;

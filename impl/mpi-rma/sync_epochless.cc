@@ -7,7 +7,16 @@ using common::Status;
 
 namespace {
 
-int issue(const Access& a) {
+bool is_derived(MPI_Datatype type) {
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  int combiner = MPI_COMBINER_NAMED;
+  MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  return combiner != MPI_COMBINER_NAMED;
+}
+
+int call(const Access& a) {
   MPI_Win window = a.window->handle();
   switch (a.kind) {
     case Kind::kPut:
@@ -47,18 +56,26 @@ Status Epochless::close(Window* window) {
 }
 
 Status Epochless::start(const Access& access, Pending* pending) {
-  if (pending != nullptr && requests_) {
+  const bool derived = pending != nullptr && (is_derived(access.local_type) || is_derived(access.type));
+  if (pending != nullptr && (derived ? requests_.derived : requests_.contiguous)) {
     MPI_Request request = MPI_REQUEST_NULL;
     ARMCI_MPI(issue_with_request(access, &request));
     *pending = Pending(request);
     return kSuccess;
   }
-  ARMCI_MPI(issue(access));
-  if (pending != nullptr) {
-    *pending = Pending(access.window, access.rank);
-    return kSuccess;
-  }
-  ARMCI_MPI(MPI_Win_flush_local(access.rank, access.window->handle()));
+  ARMCI_MPI(call(access));
+  if (pending == nullptr) return complete_locally(access.window, access.rank);
+  *pending = Pending(access.window, access.rank);
+  return kSuccess;
+}
+
+Status Epochless::issue(const Access& access) {
+  ARMCI_MPI(call(access));
+  return kSuccess;
+}
+
+Status Epochless::complete_locally(Window* window, int rank) {
+  ARMCI_MPI(MPI_Win_flush_local(rank, window->handle()));
   return kSuccess;
 }
 

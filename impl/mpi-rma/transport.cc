@@ -3,14 +3,19 @@
 #include <algorithm>
 #include <utility>
 
+#include "impl/common/config.h"
+#include "impl/mpi-rma/products.h"
 #include "impl/mpi-rma/settings.h"
 
 namespace armci::rma {
 
+using common::AccSpec;
 using common::Code;
 using common::fail;
 using common::kSuccess;
+using common::Segments;
 using common::Status;
+using common::Strided;
 
 namespace {
 
@@ -29,14 +34,18 @@ common::Routing Transport::route(const common::World& world) {
 }
 
 Status Transport::initialise(const common::World& world) {
-  SyncKind kind;
-  ARMCI_RETURN_IF_ERROR(sync_kind(&kind));
+  Choices choices;
+  ARMCI_RETURN_IF_ERROR(read_choices(&choices));
   rank_ = world.rank();
   targets_ = std::vector<Target>(static_cast<std::size_t>(world.size()));
   idle_ = route(world).cpu_atomics;
   if (idle_) return kSuccess;
-  sync_ = Sync::make(kind, settings().requests);
   ARMCI_MPI(MPI_Comm_dup(world.comm(), &comm_));
+  findings_ = preflight(comm_, choices.preflight);
+  if (common::config().verbose > 0 && rank_ == 0) print_findings(findings_);
+  sync_ = Sync::make(choices.sync, settings().requests, findings_);
+  noncontiguous_.configure(sync_.get(), findings_,
+                           {choices.strided, choices.vector, static_cast<std::size_t>(settings().batch)});
   ARMCI_RETURN_IF_ERROR(dynamic_.create(comm_));
   ARMCI_RETURN_IF_ERROR(sync_->open(dynamic_.window()));
   return start_progress();
@@ -61,6 +70,7 @@ void Transport::finalise() {
   progress_.reset();
   if (dynamic_.window() != nullptr) (void)sync_->close(dynamic_.window());
   (void)dynamic_.free();
+  noncontiguous_.release();
   sync_.reset();
   targets_.clear();
   if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
@@ -118,9 +128,69 @@ Status Transport::transfer(Kind kind, const Key& key, const void* remote, void* 
 
 Status Transport::put(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
                       Completion* completion) {
-  const Status status = transfer(Kind::kPut, key, remote, const_cast<void*>(local), bytes, completion);
+  return stored(target, key, transfer(Kind::kPut, key, remote, const_cast<void*>(local), bytes, completion));
+}
+
+// After the operations of a store were issued, all or some.
+Status Transport::stored(int target, const Key& key, Status status) {
   if (sync_->flushes()) note_store(target, window_of(key), key.rank);
   return status;
+}
+
+Status Transport::put_strided(int target, const Key& key, void* remote, const void* local, const Strided& shape,
+                              Completion* completion) {
+  return stored(target, key,
+                noncontiguous_.strided(Kind::kPut, place_of(key), local, remote, shape, MPI_BYTE, completion));
+}
+
+Status Transport::get_strided(int, const Key& key, const void* remote, void* local, const Strided& shape,
+                              Completion* completion) {
+  return noncontiguous_.strided(Kind::kGet, place_of(key), remote, local, shape, MPI_BYTE, completion);
+}
+
+Status Transport::put_list(int target, const Key& key, const Segments& list, Completion* completion) {
+  return stored(target, key, noncontiguous_.list(Kind::kPut, place_of(key), list, MPI_BYTE, completion));
+}
+
+Status Transport::get_list(int, const Key& key, const Segments& list, Completion* completion) {
+  return noncontiguous_.list(Kind::kGet, place_of(key), list, MPI_BYTE, completion);
+}
+
+// With a scale other than 1 the products are formed here, a bounded number at a time.
+Status Transport::accumulate_strided(int target, const Key& key, void* remote, const void* local, const Strided& shape,
+                                     const AccSpec& acc, Completion* completion) {
+  const MPI_Datatype element = element_type(acc.type);
+  if (is_one(acc)) {
+    return stored(target, key,
+                  noncontiguous_.strided(Kind::kAccumulate, place_of(key), local, remote, shape, element, completion));
+  }
+  Products products(acc, [&](const Segments& list) {
+    return noncontiguous_.list(Kind::kAccumulate, place_of(key), list, element, nullptr);
+  });
+  Status status;
+  common::for_each_segment(shape, [&](std::ptrdiff_t from, std::ptrdiff_t to) {
+    if (status.ok()) {
+      status = products.add(static_cast<const char*>(local) + from, static_cast<char*>(remote) + to, shape.count[0]);
+    }
+  });
+  if (status.ok()) status = products.send();
+  return stored(target, key, status);
+}
+
+Status Transport::accumulate_list(int target, const Key& key, const Segments& list, const AccSpec& acc,
+                                  Completion* completion) {
+  const MPI_Datatype element = element_type(acc.type);
+  if (is_one(acc)) {
+    return stored(target, key, noncontiguous_.list(Kind::kAccumulate, place_of(key), list, element, completion));
+  }
+  Products products(acc, [&](const Segments& part) {
+    return noncontiguous_.list(Kind::kAccumulate, place_of(key), part, element, nullptr);
+  });
+  Status status;
+  for (std::size_t i = 0; status.ok() && i < list.count; ++i)
+    status = products.add(list.src[i], list.dst[i], list.bytes);
+  if (status.ok()) status = products.send();
+  return stored(target, key, status);
 }
 
 Status Transport::get(int, const Key& key, const void* remote, void* local, std::size_t bytes, Completion* completion) {

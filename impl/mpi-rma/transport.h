@@ -16,7 +16,9 @@
 
 #include "impl/common/transport.h"
 #include "impl/mpi-rma/dynamic_window.h"
+#include "impl/mpi-rma/preflight/preflight.h"
 #include "impl/mpi-rma/progress.h"
+#include "impl/mpi-rma/shapes.h"
 #include "impl/mpi-rma/sync.h"
 #include "impl/mpi-rma/window.h"
 
@@ -55,6 +57,16 @@ class Transport {
   common::Status get_now(int target, const Key& key, const void* remote, void* local, std::size_t bytes) {
     return get(target, key, remote, local, bytes, nullptr);
   }
+  common::Status put_strided(int target, const Key& key, void* remote, const void* local, const common::Strided& shape,
+                             Completion* completion);
+  common::Status get_strided(int target, const Key& key, const void* remote, void* local, const common::Strided& shape,
+                             Completion* completion);
+  common::Status put_list(int target, const Key& key, const common::Segments& list, Completion* completion);
+  common::Status get_list(int target, const Key& key, const common::Segments& list, Completion* completion);
+  common::Status accumulate_strided(int target, const Key& key, void* remote, const void* local,
+                                    const common::Strided& shape, const common::AccSpec& acc, Completion* completion);
+  common::Status accumulate_list(int target, const Key& key, const common::Segments& list, const common::AccSpec& acc,
+                                 Completion* completion);
   common::Status atomic64(int target, const Key& key, void* remote, common::AtomicOp op, std::int64_t operand,
                           std::int64_t compare, std::int64_t* before);
   common::Status test(Completion* completion, bool* done) { return completion->test(done); }
@@ -70,13 +82,17 @@ class Transport {
   };
 
   common::Status start_progress();
+  Place place_of(const Key& key) const { return {window_of(key), key.rank, key.base}; }
   Window* window_of(const Key& key) const { return key.window != nullptr ? key.window : dynamic_.window(); }
   common::Status transfer(Kind kind, const Key& key, const void* remote, void* local, std::size_t bytes,
                           Completion* completion);
+  common::Status stored(int target, const Key& key, common::Status status);
   void note_store(int target, Window* window, int rank);
   void forget(const Window* window);
 
   std::unique_ptr<Sync> sync_;
+  Findings findings_;
+  NoncontiguousTransfer noncontiguous_;
   DynamicWindow dynamic_;
   std::unique_ptr<ProgressThread> progress_;
   std::vector<Target> targets_;
@@ -87,6 +103,7 @@ class Transport {
 
 static_assert(common::Transport<Transport>);
 static_assert(common::RegistersCollectively<Transport> && common::TransfersAtOnce<Transport>);
+static_assert(common::MovesShapes<Transport> && common::Accumulates<Transport>);
 
 }  // namespace armci::rma
 

@@ -1,0 +1,170 @@
+#include "impl/mpi-rma/shapes.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
+#include "impl/mpi-rma/conflict_tree.h"
+
+namespace armci::rma {
+
+using common::kSuccess;
+using common::Segments;
+using common::Status;
+using common::Strided;
+
+namespace {
+
+// Counts of MPI are int; a segment longer than this is moved in pieces.
+constexpr std::size_t kPieceBytesMax = std::size_t{1} << 30;
+
+// Whether some byte is named twice, as far as the strides tell: each level has to step over all of the one below.
+bool may_overlap(const std::size_t* count, const std::ptrdiff_t* stride, int levels) {
+  std::size_t reach = count[0];
+  for (int l = 0; l < levels; ++l) {
+    if (count[l + 1] <= 1) continue;
+    const auto step = static_cast<std::size_t>(std::abs(stride[l]));
+    if (step < reach) return true;
+    reach += step * (count[l + 1] - 1);
+  }
+  return false;
+}
+
+bool wants_direct(Method method) { return method == Method::kAuto || method == Method::kDirect; }
+
+Fault strided_fault(Kind kind) {
+  if (kind == Kind::kPut) return Fault::kPutStrided;
+  return kind == Kind::kGet ? Fault::kGetStrided : Fault::kAccumulateStrided;
+}
+
+Fault indexed_fault(Kind kind) {
+  if (kind == Kind::kPut) return Fault::kPutIndexed;
+  return kind == Kind::kGet ? Fault::kGetIndexed : Fault::kAccumulateIndexed;
+}
+
+int bytes_of(MPI_Datatype element) {
+  int bytes = 1;
+  MPI_Type_size(element, &bytes);
+  return bytes;
+}
+
+}  // namespace
+
+MPI_Datatype element_type(common::AccType type) {
+  switch (type) {
+    case common::AccType::kInt:
+      return MPI_INT;
+    case common::AccType::kLong:
+      return MPI_LONG;
+    case common::AccType::kFloat:
+      return MPI_FLOAT;
+    case common::AccType::kDouble:
+      return MPI_DOUBLE;
+    case common::AccType::kComplexFloat:
+      return MPI_C_FLOAT_COMPLEX;
+    case common::AccType::kComplexDouble:
+      return MPI_C_DOUBLE_COMPLEX;
+  }
+  return MPI_BYTE;
+}
+
+// Operations of one call that are completed together.
+class NoncontiguousTransfer::Batch {
+ public:
+  Batch(Sync* sync, Kind kind, const Place& place, MPI_Datatype element, std::size_t limit)
+      : sync_(sync),
+        place_(place),
+        limit_(limit == 0 ? std::numeric_limits<std::size_t>::max() : limit),
+        element_bytes_(static_cast<std::size_t>(bytes_of(element))),
+        access_{kind, place.window, place.rank, nullptr, 0, element, 0, 0, element} {}
+
+  Status add(const void* remote, void* local, std::size_t bytes) {
+    for (std::size_t done = 0; done < bytes;) {
+      const std::size_t now = std::min(bytes - done, kPieceBytesMax);
+      access_.local = static_cast<char*>(local) + done;
+      access_.displacement = place_.displacement(remote) + static_cast<MPI_Aint>(done);
+      access_.local_count = access_.count = static_cast<int>(now / element_bytes_);
+      ARMCI_RETURN_IF_ERROR(sync_->issue(access_));
+      done += now;
+    }
+    return ++open_ < limit_ ? kSuccess : complete();
+  }
+
+  Status complete() {
+    open_ = 0;
+    return sync_->complete_locally(place_.window, place_.rank);
+  }
+
+  // What is still open is complete once *pending is.
+  Status leave(Pending* pending) {
+    if (pending == nullptr) return complete();
+    *pending = Pending(place_.window, place_.rank);
+    return kSuccess;
+  }
+
+ private:
+  Sync* const sync_;
+  const Place& place_;
+  const std::size_t limit_;
+  const std::size_t element_bytes_;
+  Access access_;
+  std::size_t open_ = 0;
+};
+
+void NoncontiguousTransfer::configure(Sync* sync, const Findings& findings, const Options& options) {
+  sync_ = sync;
+  findings_ = findings;
+  options_ = options;
+}
+
+Status NoncontiguousTransfer::strided(Kind kind, const Place& place, const void* src, void* dst, const Strided& shape,
+                                      MPI_Datatype element, Pending* pending) {
+  const bool get = kind == Kind::kGet;
+  void* local = get ? dst : const_cast<void*>(src);
+  const void* remote = get ? src : dst;
+  const bool overlaps = may_overlap(shape.count, shape.dst_stride, shape.levels);
+  if (wants_direct(options_.strided) && !overlaps && !findings_.has(strided_fault(kind))) {
+    Datatype here;
+    Datatype there;
+    ARMCI_RETURN_IF_ERROR(cache_.get(shape, get ? Side::kDestination : Side::kSource, element, &here));
+    ARMCI_RETURN_IF_ERROR(cache_.get(shape, get ? Side::kSource : Side::kDestination, element, &there));
+    return sync_->start({kind, place.window, place.rank, local, here.count(), here.type(), place.displacement(remote),
+                         there.count(), there.type()},
+                        pending);
+  }
+  Batch batch(sync_, kind, place, element, limit(options_.strided));
+  Status status;
+  common::for_each_segment(shape, [&](std::ptrdiff_t from, std::ptrdiff_t to) {
+    if (!status.ok()) return;
+    status = batch.add(static_cast<const char*>(remote) + (get ? from : to),
+                       static_cast<char*>(local) + (get ? to : from), shape.count[0]);
+  });
+  ARMCI_RETURN_IF_ERROR(status);
+  return batch.leave(pending);
+}
+
+Status NoncontiguousTransfer::list(Kind kind, const Place& place, const Segments& segments, MPI_Datatype element,
+                                   Pending* pending) {
+  const bool get = kind == Kind::kGet;
+  void* const* locals = get ? segments.dst : segments.src;
+  void* const* remotes = get ? segments.src : segments.dst;
+  bool direct = wants_direct(options_.vector) && segments.count > 1 && !findings_.has(indexed_fault(kind));
+  // What is written must not overlap itself; what is read may.
+  direct = direct && !find_conflict(segments.dst, segments.count, segments.bytes).has_value();
+  if (direct) {
+    Datatype here;
+    Datatype there;
+    ARMCI_RETURN_IF_ERROR(list_datatype(locals, segments.count, segments.bytes, locals[0], element, {}, &here));
+    ARMCI_RETURN_IF_ERROR(list_datatype(remotes, segments.count, segments.bytes, remotes[0], element, {}, &there));
+    return sync_->start({kind, place.window, place.rank, locals[0], here.count(), here.type(),
+                         place.displacement(remotes[0]), there.count(), there.type()},
+                        pending);
+  }
+  Batch batch(sync_, kind, place, element, limit(options_.vector));
+  for (std::size_t i = 0; i < segments.count; ++i) {
+    ARMCI_RETURN_IF_ERROR(batch.add(remotes[i], locals[i], segments.bytes));
+  }
+  return batch.leave(pending);
+}
+
+}  // namespace armci::rma
