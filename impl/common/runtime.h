@@ -15,8 +15,6 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
-#include <set>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -56,6 +54,8 @@ struct How {
 inline constexpr How kBlocking{};
 constexpr How through(armci_hdl_t* handle) { return {false, handle}; }
 
+struct QueueNode;
+
 // One per pair of processes, in the memory of the one that is notified.
 struct NotifyCell {
   std::atomic<std::uint32_t> count;
@@ -75,8 +75,14 @@ class Runtime {
   // One collectively created set of mutexes.
   struct MutexSet {
     Group* group;
-    RegionType* region;       // nullptr: nobody hosts any
-    std::vector<int> counts;  // by group rank
+    RegionType* region;              // nullptr: nobody hosts any
+    std::vector<int> counts;         // by group rank
+    std::vector<std::size_t> first;  // by group rank: number of its first mutex in the set; behind the last: how many
+
+    void number() {
+      first.assign(1, 0);
+      for (int count : counts) first.push_back(first.back() + static_cast<std::size_t>(count));
+    }
   };
 
   // Regions of the program in which this process takes part.
@@ -272,13 +278,23 @@ class Runtime {
   template <class Wanted>
   Status settle_pending(Wanted wanted);
 
-  // mutexes over atomic64: a ticket pair per mutex
+  // mutexes over atomic64 (runtime_mutex_queue.inc.h)
+  struct Queue;
   Status check_mutex(const MutexSet& set, int mutex, int group_rank) const;
   int find_held(const MutexSet& set) const;
   char* mutex_place(const MutexSet& set, int mutex, int group_rank) const;
-  Status ticket_lock(MutexSet& set, int mutex, int group_rank);
-  Status ticket_try_lock(MutexSet& set, int mutex, int group_rank, bool* taken);
-  Status ticket_unlock(MutexSet& set, int mutex, int group_rank);
+  bool uses_queues(const Group& group) const;
+  std::size_t mutex_part_bytes(const MutexSet& set, int group_rank) const;
+  QueueNode* queue_node(const MutexSet& set, std::size_t number, int group_rank) const;
+  Queue queue_of(const MutexSet& set, int mutex, int group_rank) const;
+  std::uint32_t take_turn(QueueNode& node);
+  Status queue_lock(const MutexSet& set, int mutex, int group_rank);
+  Status queue_try_lock(const MutexSet& set, int mutex, int group_rank, bool* taken);
+  Status queue_unlock(const MutexSet& set, int mutex, int group_rank);
+  Status queue_up(const Queue& queue, std::uint32_t turn);
+  Status stand_behind(const Queue& queue, std::int64_t mine, std::int64_t ahead);
+  Status leave_queue(const Queue& queue, int* successor);
+  Status hand_over(const Queue& queue, int successor);
   Status read_word(int proc, const Part& part, const void* remote, std::int64_t* value);
 
   // Puts to one process: how many were issued, and how many of those the last finished flush covers. Two counts and not
@@ -294,12 +310,10 @@ class Runtime {
   RegionType* service_ = nullptr;
   bool transport_started_ = false;
   Routing routing_{};
-  std::vector<char> same_node_;                             // by absolute id
-  std::vector<Owed> owed_;                                  // by absolute id
-  std::vector<std::atomic<std::uint32_t>> notifications_;   // by absolute id: consumed by notify_wait
-  std::vector<std::uint32_t> notified_;                     // by absolute id: sent to other nodes
-  std::set<std::pair<const void*, std::thread::id>> held_;  // ticket mutexes that this process holds
-  std::mutex held_mutex_;
+  std::vector<char> same_node_;                            // by absolute id
+  std::vector<Owed> owed_;                                 // by absolute id
+  std::vector<std::atomic<std::uint32_t>> notifications_;  // by absolute id: consumed by notify_wait
+  std::vector<std::uint32_t> notified_;                    // by absolute id: sent to other nodes
   std::atomic<std::int64_t> next_region_{0};
   RegionUsage region_usage_;
   std::mutex usage_mutex_;
@@ -316,6 +330,7 @@ class Runtime {
 #include "impl/common/runtime_memget.inc.h"
 #include "impl/common/runtime_memory.inc.h"
 #include "impl/common/runtime_mutex.inc.h"
+#include "impl/common/runtime_mutex_queue.inc.h"
 #include "impl/common/runtime_remote.inc.h"
 #include "impl/common/runtime_sync.inc.h"
 #include "impl/common/runtime_transfer.inc.h"

@@ -241,7 +241,7 @@ TEST(FaultTest, ANotificationThatFailedIsNotCountedLater) {
   EXPECT_EQ(job.notify_cell(1, 0).count.load(), 1u);
 }
 
-TEST(FaultTest, AMutexWhoseTicketCannotBeDrawnIsNotHeld) {
+TEST(FaultTest, AMutexWhoseQueueCannotBeEnteredIsNotHeld) {
   Job job({0, 1});
   auto set = job.make_mutexes({0, 1});
   job.network().fail_call(FakeCallKind::kAtomic, 1);
@@ -266,16 +266,62 @@ TEST(FaultTest, AnUnlockThatFailedCanBeRepeated) {
   }
 }
 
-TEST(FaultTest, AMutexWhoseTurnCannotBeReadIsStillHandedOn) {
-  Job job({0, 1});
-  auto set = job.make_mutexes({0, 1});
-  job.network().fail_call(FakeCallKind::kGet, 1);
-  const Status first = job->lock(*set, 0, 1);
-  if (first.ok()) {
-    ASSERT_TRUE(job->unlock(*set, 0, 1).ok());
+// Mutex 0 of process 1; process 2 takes part in its queue by hand.
+class QueueFaultTest : public ::testing::Test {
+ protected:
+  std::int64_t& tail() { return *reinterpret_cast<std::int64_t*>(set_->region->parts[1].base); }
+  QueueNode& node(std::size_t proc) {
+    return *reinterpret_cast<QueueNode*>(set_->region->parts[proc].base + (proc == 1 ? sizeof(node::NodeMutex) : 0));
   }
-  bool taken = false;
-  EXPECT_TRUE(job->try_lock(*set, 0, 1, &taken).ok());
+
+  Job job_{std::vector<int>{0, 1, 2}};
+  std::unique_ptr<Job::MutexSet> set_ = job_.make_mutexes({0, 1, 0});
+};
+
+TEST_F(QueueFaultTest, WhoCannotTellTheOneAheadLeavesTheQueue) {
+  tail() = queue_word::make(7, 2);
+  job_.network().fail_call(FakeCallKind::kAtomic, 2);
+  expect_injected(job_->lock(*set_, 0, 1));
+  EXPECT_EQ(tail(), queue_word::make(7, 2));
+  EXPECT_EQ(job_->unlock(*set_, 0, 1).code(), Code::kMutex);
+  tail() = 0;
+  EXPECT_TRUE(job_->lock(*set_, 0, 1).ok());
+  EXPECT_TRUE(job_->unlock(*set_, 0, 1).ok());
+}
+
+TEST_F(QueueFaultTest, WhoCannotTellTheOneAheadTriesOnForThoseBehind) {
+  tail() = queue_word::make(7, 2);
+  node(0).granted = queue_word::make(7, 2);  // as soon as it is told
+  int calls = 0;
+  job_.network().before_atomic = [&] {
+    if (++calls == 3) tail() = queue_word::make(4, 1);  // before this process can leave
+  };
+  job_.network().fail_call(FakeCallKind::kAtomic, 2);
+  ASSERT_TRUE(job_->lock(*set_, 0, 1).ok());
+  EXPECT_EQ(node(2).next, queue_word::make(7, 0));
+  EXPECT_EQ(tail(), queue_word::make(4, 1));
+}
+
+TEST_F(QueueFaultTest, AHandOverThatFailedCanBeRepeated) {
+  for (const FakeCallKind kind : {FakeCallKind::kPut, FakeCallKind::kTest, FakeCallKind::kFlush}) {
+    const std::uint32_t turn = node(0).drawn.load();
+    ASSERT_TRUE(job_->lock(*set_, 0, 1).ok());
+    tail() = queue_word::make(9, 2);
+    node(0).next = queue_word::make(turn, 2);
+    job_.network().fail_call(kind, 1);
+    expect_injected(job_->unlock(*set_, 0, 1));
+    EXPECT_TRUE(job_->unlock(*set_, 0, 1).ok());
+    EXPECT_EQ(node(2).granted, queue_word::make(turn, 0));
+    tail() = 0;
+  }
+}
+
+TEST_F(QueueFaultTest, ATrylockThatFailedLeavesTheMutexFree) {
+  bool taken = true;
+  job_.network().fail_call(FakeCallKind::kAtomic, 1);
+  expect_injected(job_->try_lock(*set_, 0, 1, &taken));
+  EXPECT_FALSE(taken);
+  EXPECT_TRUE(job_->try_lock(*set_, 0, 1, &taken).ok());
   EXPECT_TRUE(taken);
 }
 

@@ -68,7 +68,6 @@ void Runtime<T>::prepare(const World& here) {
   regions_.initialise(size_);
   region_usage_ = RegionUsage();
   handles_.clear();
-  held_.clear();
   same_node_.assign(static_cast<std::size_t>(size_), 0);
   for (int proc = 0; proc < size_; ++proc) same_node_[static_cast<std::size_t>(proc)] = here.same_node(proc);
   owed_ = std::vector<Owed>(static_cast<std::size_t>(size_));

@@ -1,19 +1,13 @@
 // Runtime<T>: sets of mutexes. Included by runtime.h.
 //
-// On node memory a mutex is a NodeMutex. Where the transport makes things atomic it is a pair of 64-bit words at the
-// same place, a ticket lock over atomic64: fair, and waiters poll in intervals that grow with their place in the queue.
+// On node memory a mutex is a NodeMutex. Where the transport makes things atomic it is the tail of a queue at the same
+// place, see runtime_mutex_queue.inc.h.
 #pragma once
 
 #include "impl/common/runtime.h"
-#include "impl/shmem/wait.h"
+#include "impl/common/runtime_mutex_queue.inc.h"
 
 namespace armci::common {
-
-struct TicketWords {
-  std::int64_t next;
-  std::int64_t serving;
-};
-static_assert(sizeof(TicketWords) <= sizeof(node::NodeMutex));
 
 template <class T>
 Status Runtime<T>::create_mutexes(Group& group, int count, std::unique_ptr<MutexSet>* out) {
@@ -27,11 +21,12 @@ Status Runtime<T>::create_mutexes(Group& group, int count, std::unique_ptr<Mutex
       return fail(Code::kLength, "MUTEX-1", "argument n = %d of process %d is negative", wanted, group.absolute_id(r));
     }
   }
-  const auto bytes = static_cast<std::int64_t>(count) * static_cast<std::int64_t>(sizeof(node::NodeMutex));
-  ARMCI_RETURN_IF_ERROR(allocate_region(group, bytes, &set->region));
-  if (count > 0) {
+  set->number();
+  const std::size_t bytes = mutex_part_bytes(*set, group.rank());
+  ARMCI_RETURN_IF_ERROR(allocate_region(group, static_cast<std::int64_t>(bytes), &set->region));
+  if (bytes > 0) {
     // All bits zero is a free mutex in both forms.
-    std::memset(set->region->parts[static_cast<std::size_t>(group.rank())].base, 0, static_cast<std::size_t>(bytes));
+    std::memset(set->region->parts[static_cast<std::size_t>(group.rank())].base, 0, bytes);
   }
   // Nobody locks before all are free. Not a barrier, whose fence may fail on one process alone.
   std::vector<int> ready(static_cast<std::size_t>(group.size()));
@@ -50,8 +45,8 @@ int Runtime<T>::find_held(const MutexSet& set) const {
     if (cpu_atomics(rank_)) {
       if (!node::mutex_is_free(reinterpret_cast<const node::NodeMutex*>(place))) return m;
     } else {
-      auto* words = const_cast<TicketWords*>(reinterpret_cast<const TicketWords*>(place));
-      if (std::atomic_ref(words->next).load() != std::atomic_ref(words->serving).load()) return m;
+      auto* tail = const_cast<std::int64_t*>(reinterpret_cast<const std::int64_t*>(place));
+      if (std::atomic_ref(*tail).load() != 0) return m;
     }
   }
   return -1;
@@ -95,10 +90,6 @@ char* Runtime<T>::mutex_place(const MutexSet& set, int mutex, int group_rank) co
          static_cast<std::size_t>(mutex) * sizeof(node::NodeMutex);
 }
 
-inline Status not_the_owner(int mutex, int group_rank) {
-  return fail(Code::kMutex, "MUTEX-8", "mutex %d of process %d is not held by this process", mutex, group_rank);
-}
-
 template <class T>
 Status Runtime<T>::lock(MutexSet& set, int mutex, int group_rank) {
   ARMCI_RETURN_IF_ERROR(check_mutex(set, mutex, group_rank));
@@ -106,7 +97,7 @@ Status Runtime<T>::lock(MutexSet& set, int mutex, int group_rank) {
     node::mutex_lock(reinterpret_cast<node::NodeMutex*>(mutex_place(set, mutex, group_rank)), rank_, handoff_us_);
     return kSuccess;
   }
-  if constexpr (!kNodeOnly) return ticket_lock(set, mutex, group_rank);
+  if constexpr (!kNodeOnly) return queue_lock(set, mutex, group_rank);
   return kSuccess;
 }
 
@@ -117,7 +108,7 @@ Status Runtime<T>::try_lock(MutexSet& set, int mutex, int group_rank, bool* take
     *taken = node::mutex_try_lock(reinterpret_cast<node::NodeMutex*>(mutex_place(set, mutex, group_rank)), rank_);
     return kSuccess;
   }
-  if constexpr (!kNodeOnly) return ticket_try_lock(set, mutex, group_rank, taken);
+  if constexpr (!kNodeOnly) return queue_try_lock(set, mutex, group_rank, taken);
   return kSuccess;
 }
 
@@ -128,69 +119,7 @@ Status Runtime<T>::unlock(MutexSet& set, int mutex, int group_rank) {
     auto* place = reinterpret_cast<node::NodeMutex*>(mutex_place(set, mutex, group_rank));
     return node::mutex_unlock(place, rank_) ? kSuccess : not_the_owner(mutex, group_rank);
   }
-  if constexpr (!kNodeOnly) return ticket_unlock(set, mutex, group_rank);
-  return kSuccess;
-}
-
-template <class T>
-Status Runtime<T>::ticket_lock(MutexSet& set, int mutex, int group_rank) {
-  const int proc = set.group->absolute_id(group_rank);
-  const Part& part = set.region->parts[static_cast<std::size_t>(group_rank)];
-  char* place = mutex_place(set, mutex, group_rank);
-  std::int64_t ticket = 0;
-  ARMCI_RETURN_IF_ERROR(order_after_stores(proc));
-  ARMCI_RETURN_IF_ERROR(atomic64(proc, part, place + offsetof(TicketWords, next), AtomicOp::kFetchAdd, 1, 0, &ticket));
-  node::QueueBackoff backoff;
-  for (std::int64_t serving = ticket - 1; serving != ticket;) {
-    const Status seen = read_word(proc, part, place + offsetof(TicketWords, serving), &serving);
-    if (!seen.ok()) {
-      // Give the ticket back, or its turn would never end. Too late when somebody drew the next one.
-      std::int64_t next = 0;
-      (void)atomic64(proc, part, place + offsetof(TicketWords, next), AtomicOp::kCompareSwap, ticket, ticket + 1,
-                     &next);
-      return seen;
-    }
-    if (serving == ticket) break;
-    transport_.progress();
-    backoff.step(ticket - serving);
-  }
-  std::lock_guard guard(held_mutex_);
-  held_.emplace(place, std::this_thread::get_id());
-  return kSuccess;
-}
-
-template <class T>
-Status Runtime<T>::ticket_try_lock(MutexSet& set, int mutex, int group_rank, bool* taken) {
-  const int proc = set.group->absolute_id(group_rank);
-  const Part& part = set.region->parts[static_cast<std::size_t>(group_rank)];
-  char* place = mutex_place(set, mutex, group_rank);
-  std::int64_t serving = 0;
-  std::int64_t before = 0;
-  ARMCI_RETURN_IF_ERROR(read_word(proc, part, place + offsetof(TicketWords, serving), &serving));
-  ARMCI_RETURN_IF_ERROR(
-      atomic64(proc, part, place + offsetof(TicketWords, next), AtomicOp::kCompareSwap, serving + 1, serving, &before));
-  *taken = before == serving;
-  if (!*taken) return kSuccess;
-  std::lock_guard guard(held_mutex_);
-  held_.emplace(place, std::this_thread::get_id());
-  return kSuccess;
-}
-
-template <class T>
-Status Runtime<T>::ticket_unlock(MutexSet& set, int mutex, int group_rank) {
-  const int proc = set.group->absolute_id(group_rank);
-  const Part& part = set.region->parts[static_cast<std::size_t>(group_rank)];
-  char* place = mutex_place(set, mutex, group_rank);
-  {
-    std::lock_guard guard(held_mutex_);
-    if (!held_.contains({place, std::this_thread::get_id()})) return not_the_owner(mutex, group_rank);
-  }
-  std::int64_t before = 0;
-  ARMCI_RETURN_IF_ERROR(order_after_stores(proc));
-  ARMCI_RETURN_IF_ERROR(
-      atomic64(proc, part, place + offsetof(TicketWords, serving), AtomicOp::kFetchAdd, 1, 0, &before));
-  std::lock_guard guard(held_mutex_);
-  held_.erase({place, std::this_thread::get_id()});  // after success only: a failed unlock can be repeated
+  if constexpr (!kNodeOnly) return queue_unlock(set, mutex, group_rank);
   return kSuccess;
 }
 

@@ -1,4 +1,5 @@
-// Mutexes over a 64-bit atomic (tickets) and in node memory, as the program sees them.
+// Mutexes over a 64-bit atomic (a queue) and in node memory, as the program sees them, and what the queue does between
+// processes.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +18,7 @@ using testing::FakeCallKind;
 using testing::FakeTransport;
 using testing::ReorderingTransport;
 
-using TicketJob = RuntimeForTest<ReorderingTransport>;
+using QueueJob = RuntimeForTest<ReorderingTransport>;
 using NodeJob = RuntimeForTest<FakeTransport<false, Atomicity::kNodeCpu, false>>;
 
 template <class Job>
@@ -25,7 +26,7 @@ class MutexTest : public ::testing::Test {
  public:
   Job job{std::vector<int>{0, 0}};
 };
-using Jobs = ::testing::Types<TicketJob, NodeJob>;
+using Jobs = ::testing::Types<QueueJob, NodeJob>;
 TYPED_TEST_SUITE(MutexTest, Jobs);
 
 template <class Job, class Set>
@@ -104,77 +105,225 @@ TYPED_TEST(MutexTest, ThreadsExcludeEachOther) {
   EXPECT_EQ(counter, kThreads * kRounds);
 }
 
-class TicketTest : public ::testing::Test {
+// This process is 0, on a node with process 3; the others' part in the queue of mutex 0 of process 1 is played by hand.
+template <class Job>
+class QueueOf : public ::testing::Test {
  protected:
-  TicketWords& words() { return *reinterpret_cast<TicketWords*>(set_->region->parts[1].base); }
-  std::int64_t drawn() { return std::atomic_ref<std::int64_t>(words().next).load(); }
+  static constexpr int kHost = 1;
+  static constexpr int kOther = 2;
+  static constexpr int kNeighbour = 3;
 
-  TicketJob job_{std::vector<int>{0, 1}};
-  std::unique_ptr<TicketJob::MutexSet> set_ = job_.make_mutexes({0, 1});
+  static std::int64_t load(std::int64_t& word) { return std::atomic_ref(word).load(); }
+  static void store(std::int64_t& word, std::int64_t value) { std::atomic_ref(word).store(value); }
+  std::int64_t& tail() { return *reinterpret_cast<std::int64_t*>(set_->region->parts[kHost].base); }
+  QueueNode& node(int proc) {
+    char* hosted_end = set_->region->parts[static_cast<std::size_t>(proc)].base +
+                       static_cast<std::size_t>(set_->counts[static_cast<std::size_t>(proc)]) * sizeof(node::NodeMutex);
+    return *reinterpret_cast<QueueNode*>(hosted_end);
+  }
+  // Another process holds the mutex, or has come behind.
+  void enters(int proc, std::uint32_t turn) { store(tail(), queue_word::make(turn, proc)); }
+  void links(int proc, std::uint32_t turn_of_0) { store(node(0).next, queue_word::make(turn_of_0, proc)); }
+  void grants(int proc, std::uint32_t turn) { store(node(0).granted, queue_word::make(turn, proc)); }
+  Status lock() { return job_->lock(*set_, 0, kHost); }
+  Status unlock() { return job_->unlock(*set_, 0, kHost); }
+  // Until those who wait have looked some more times.
+  void look_on() {
+    const int before = job_.network().progress_count();
+    while (job_.network().progress_count() < before + 5) std::this_thread::yield();
+  }
+  template <class Condition>
+  void until(Condition condition) {
+    while (!condition()) std::this_thread::yield();
+  }
+
+  Job job_{std::vector<int>{0, 1, 2, 0}};
+  std::unique_ptr<typename Job::MutexSet> set_ = job_.make_mutexes({0, 1, 0, 0});
 };
+class QueueTest : public QueueOf<QueueJob> {};
 
-TEST_F(TicketTest, WaitersAreServedInTheOrderOfTheirTickets) {
-  ASSERT_TRUE(job_->lock(*set_, 0, 1).ok());
+TEST_F(QueueTest, ThreadsAreServedInTheOrderInWhichTheyCame) {
+  ASSERT_TRUE(lock().ok());
   std::vector<int> served;
   std::vector<std::thread> waiters;
   for (int t = 0; t < 4; ++t) {
-    const std::int64_t before = drawn();
+    const std::uint32_t before = node(0).drawn.load();
     waiters.emplace_back([&, t] {
-      EXPECT_TRUE(job_->lock(*set_, 0, 1).ok());
+      EXPECT_TRUE(lock().ok());
       served.push_back(t);
-      EXPECT_TRUE(job_->unlock(*set_, 0, 1).ok());
+      EXPECT_TRUE(unlock().ok());
     });
-    while (drawn() == before) std::this_thread::yield();
+    until([&] { return node(0).drawn.load() != before; });
   }
-  ASSERT_TRUE(job_->unlock(*set_, 0, 1).ok());
+  ASSERT_TRUE(unlock().ok());
   for (std::thread& waiter : waiters) waiter.join();
   EXPECT_EQ(served, (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(tail(), 0);
 }
 
-TEST_F(TicketTest, AProcessElsewhereIsServedFirstWhenItCameFirst) {
-  words().next = 1;  // somebody holds ticket 0
+TEST_F(QueueTest, AProcessElsewhereIsServedFirstWhenItCameFirst) {
+  enters(kOther, 7);
   std::atomic<bool> entered{false};
   std::thread waiter([&] {
-    EXPECT_TRUE(job_->lock(*set_, 0, 1).ok());
+    EXPECT_TRUE(lock().ok());
+    entered.store(true);
+    EXPECT_TRUE(unlock().ok());
+  });
+  until([&] { return load(node(kOther).next) == queue_word::make(7, 0); });
+  look_on();
+  EXPECT_FALSE(entered.load());
+  grants(kOther, 7);
+  waiter.join();
+  EXPECT_EQ(tail(), 0);
+}
+
+TEST_F(QueueTest, WhoWaitsAsksTheNetworkForNothing) {
+  enters(kOther, 7);
+  std::thread waiter([&] { EXPECT_TRUE(lock().ok()); });
+  until([&] { return load(node(kOther).next) != 0; });
+  look_on();
+  const std::size_t before = job_.network().calls().size();
+  look_on();
+  EXPECT_EQ(job_.network().calls().size(), before);
+  grants(kOther, 7);
+  waiter.join();
+}
+
+TEST_F(QueueTest, AGrantOfAnEarlierTurnIsNotTaken) {
+  grants(kOther, 6);
+  enters(kOther, 7);
+  std::atomic<bool> entered{false};
+  std::thread waiter([&] {
+    EXPECT_TRUE(lock().ok());
     entered.store(true);
   });
-  const int before = job_.network().progress_count();
-  while (job_.network().progress_count() < before + 3) std::this_thread::yield();
+  until([&] { return load(node(kOther).next) != 0; });
+  look_on();
   EXPECT_FALSE(entered.load());
-  std::atomic_ref<std::int64_t>(words().serving).store(1);
+  grants(kOther, 7);
   waiter.join();
-  EXPECT_TRUE(entered.load());
 }
 
-TEST_F(TicketTest, TrylockDrawsNoTicketInVain) {
-  words().next = 1;
-  EXPECT_FALSE(tried(job_, *set_, 0, 1));
-  EXPECT_EQ(drawn(), 1);
+TEST_F(QueueTest, UnlockHandsOverToWhoStandsBehind) {
+  for (const int proc : {kOther, kNeighbour}) {
+    const std::uint32_t turn = node(0).drawn.load();
+    ASSERT_TRUE(lock().ok());
+    enters(proc, 9);
+    links(proc, turn);
+    ASSERT_TRUE(unlock().ok());
+    EXPECT_EQ(node(proc).granted, queue_word::make(turn, 0)) << "process " << proc << ", arrived at return";
+    EXPECT_EQ(tail(), queue_word::make(9, proc));
+    tail() = 0;  // and there it ends
+  }
 }
 
-TEST_F(TicketTest, TrylockLosesToALockThatComesInBetween) {
+TEST_F(QueueTest, UnlockWaitsForOneWhoIsAboutToStandBehind) {
+  ASSERT_TRUE(lock().ok());
+  // It comes at the last moment: between a look at `next` and the compare-and-swap.
   bool once = true;
   job_.network().before_atomic = [&] {
-    if (std::exchange(once, false)) words().next = 1;
+    if (std::exchange(once, false)) enters(kOther, 9);
   };
-  EXPECT_FALSE(tried(job_, *set_, 0, 1));
-  EXPECT_EQ(drawn(), 1);
+  std::atomic<bool> left{false};
+  std::thread holder_ends([&] {
+    look_on();
+    EXPECT_FALSE(left.load());
+    EXPECT_EQ(load(tail()), queue_word::make(9, kOther));
+    links(kOther, 0);
+  });
+  ASSERT_TRUE(unlock().ok());
+  left.store(true);
+  holder_ends.join();
+  EXPECT_EQ(node(kOther).granted, queue_word::make(0, 0));
 }
 
-TEST_F(TicketTest, UnlockByAnotherThreadIsAnErrorAndChangesNothing) {
-  ASSERT_TRUE(job_->lock(*set_, 0, 1).ok());
-  std::thread other([&] { EXPECT_EQ(job_->unlock(*set_, 0, 1).code(), Code::kMutex); });
+TEST_F(QueueTest, UnlockDoesNotWaitForOneWhoLeftTheQueueAgain) {
+  ASSERT_TRUE(lock().ok());
+  const std::int64_t mine = tail();
+  enters(kOther, 9);
+  std::thread other([&] {
+    look_on();
+    store(tail(), mine);
+  });
+  ASSERT_TRUE(unlock().ok());
   other.join();
-  EXPECT_EQ(words().serving, 0);
-  EXPECT_TRUE(job_->unlock(*set_, 0, 1).ok());
+  EXPECT_EQ(tail(), 0);
 }
 
-TEST_F(TicketTest, UnlockComesAfterTheHoldersStoresToTheHost) {
-  ASSERT_TRUE(job_->lock(*set_, 0, 1).ok());
-  ASSERT_TRUE(job_->put_value(5, job_.at<int>(1, 0), 1).ok());
-  job_.network().before_atomic = [&] { EXPECT_EQ(*job_.at<int>(1, 0), 5); };
-  ASSERT_TRUE(job_->unlock(*set_, 0, 1).ok());
-  EXPECT_EQ(words().serving, 1);
+TEST_F(QueueTest, ALinkOfAnEarlierTurnIsNotFollowed) {
+  ASSERT_TRUE(lock().ok());
+  ASSERT_TRUE(unlock().ok());
+  links(kOther, 0);
+  ASSERT_TRUE(lock().ok());
+  ASSERT_TRUE(unlock().ok());
+  EXPECT_EQ(tail(), 0);
+  EXPECT_EQ(node(kOther).granted, 0);
+}
+
+TEST_F(QueueTest, TrylockLeavesTheQueueAsItWas) {
+  enters(kOther, 7);
+  EXPECT_FALSE(tried(job_, *set_, 0, kHost));
+  EXPECT_EQ(tail(), queue_word::make(7, kOther));
+  EXPECT_EQ(node(kOther).next, 0);
+  tail() = 0;
+  EXPECT_TRUE(tried(job_, *set_, 0, kHost)) << "the next try of this process";
+}
+
+TEST_F(QueueTest, TrylockLosesToALockThatComesInBetween) {
+  bool once = true;
+  job_.network().before_atomic = [&] {
+    if (std::exchange(once, false)) enters(kOther, 7);
+  };
+  EXPECT_FALSE(tried(job_, *set_, 0, kHost));
+  EXPECT_EQ(tail(), queue_word::make(7, kOther));
+}
+
+TEST_F(QueueTest, UnlockByAnotherThreadIsAnErrorAndChangesNothing) {
+  ASSERT_TRUE(lock().ok());
+  const std::int64_t before = tail();
+  std::thread other([&] { EXPECT_EQ(unlock().code(), Code::kMutex); });
+  other.join();
+  EXPECT_EQ(tail(), before);
+  EXPECT_TRUE(unlock().ok());
+}
+
+TEST_F(QueueTest, UnlockFreesTheMutexAfterTheHoldersStoresToTheHost) {
+  ASSERT_TRUE(lock().ok());
+  ASSERT_TRUE(job_->put_value(5, job_.at<int>(kHost, 0), kHost).ok());
+  job_.network().before_atomic = [&] { EXPECT_EQ(*job_.at<int>(kHost, 0), 5); };
+  ASSERT_TRUE(unlock().ok());
+  EXPECT_EQ(tail(), 0);
+}
+
+// The hand-over goes to another process than the stores, so order at one target is not enough.
+template <class Job>
+class HandOverTest : public QueueOf<Job> {};
+using HandOverJobs = ::testing::Types<QueueJob, RuntimeForTest<testing::InOrderTransport>>;
+TYPED_TEST_SUITE(HandOverTest, HandOverJobs);
+
+TYPED_TEST(HandOverTest, ComesAfterTheHoldersStoresToTheHost) {
+  auto& job = this->job_;
+  ASSERT_TRUE(this->lock().ok());
+  ASSERT_TRUE(job->put_value(5, job.template at<int>(this->kHost, 0), this->kHost).ok());
+  this->enters(this->kOther, 9);
+  this->links(this->kOther, 0);
+  int seen = 0;
+  job.network().on_visible = [&] {
+    if (this->load(this->node(this->kOther).granted) != 0 && seen == 0) seen = *job.template at<int>(this->kHost, 0);
+  };
+  ASSERT_TRUE(this->unlock().ok());
+  EXPECT_EQ(seen, 5);
+}
+
+TYPED_TEST(HandOverTest, ToANeighbourComesAfterTheHoldersStoresToTheHost) {
+  auto& job = this->job_;
+  ASSERT_TRUE(this->lock().ok());
+  ASSERT_TRUE(job->put_value(5, job.template at<int>(this->kHost, 0), this->kHost).ok());
+  this->enters(this->kNeighbour, 9);
+  this->links(this->kNeighbour, 0);
+  job.network().on_flush = [&](int) { EXPECT_EQ(this->load(this->node(this->kNeighbour).granted), 0); };
+  ASSERT_TRUE(this->unlock().ok());
+  EXPECT_EQ(*job.template at<int>(this->kHost, 0), 5);
 }
 
 }  // namespace

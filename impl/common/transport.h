@@ -27,7 +27,8 @@
 //                                        aligned 4- and 8-byte elements are never torn [LC-3].
 //   Status atomic64(int target, const Key&, void* remote, AtomicOp, int64_t operand, int64_t compare, int64_t* before)
 //                                        Blocking, atomic against every other atomic64 of any process on that word
-//                                        (8-byte aligned), effective at return. Also with target == this process.
+//                                        (8-byte aligned), effective at return; one that failed had no effect. Also
+//                                        with target == this process.
 //   Status test(Completion*, bool* done) Local completion, never blocks, advances the transfer. Order between
 //                                        operations: see TransportTraits::in_order.
 //                                        A failure ends the operation: its buffer is the caller's again.
@@ -91,7 +92,7 @@
 
 namespace armci::common {
 
-enum class AtomicOp { kFetchAdd, kCompareSwap };
+enum class AtomicOp { kFetchAdd, kSwap, kCompareSwap };
 
 // Who makes accumulate, RMW and mutexes of a region atomic. One mechanism per implementation, never mixed.
 enum class Atomicity {

@@ -124,6 +124,8 @@ Status Transport::atomic64(int, const Key&, void* remote, common::AtomicOp op, s
   std::atomic_ref<std::int64_t> word(*static_cast<std::int64_t*>(remote));
   if (op == common::AtomicOp::kFetchAdd) {
     *before = word.fetch_add(operand);
+  } else if (op == common::AtomicOp::kSwap) {
+    *before = word.exchange(operand);
   } else {
     *before = compare;
     word.compare_exchange_strong(*before, operand);

@@ -82,10 +82,11 @@ Status Epochless::complete_locally(Window* window, int rank) {
 Status Epochless::atomic64(Window* window, int rank, MPI_Aint displacement, common::AtomicOp op, std::int64_t operand,
                            std::int64_t compare, std::int64_t* before) {
   std::int64_t result = 0;
-  if (op == common::AtomicOp::kFetchAdd) {
-    ARMCI_MPI(MPI_Fetch_and_op(&operand, &result, MPI_INT64_T, rank, displacement, MPI_SUM, window->handle()));
-  } else {
+  if (op == common::AtomicOp::kCompareSwap) {
     ARMCI_MPI(MPI_Compare_and_swap(&operand, &compare, &result, MPI_INT64_T, rank, displacement, window->handle()));
+  } else {
+    MPI_Op how = op == common::AtomicOp::kSwap ? MPI_REPLACE : MPI_SUM;
+    ARMCI_MPI(MPI_Fetch_and_op(&operand, &result, MPI_INT64_T, rank, displacement, how, window->handle()));
   }
   ARMCI_MPI(MPI_Win_flush(rank, window->handle()));
   *before = result;

@@ -103,6 +103,8 @@ Status FakeNetwork::atomic64(int target, const Key& key, void* remote, AtomicOp 
   std::atomic_ref<std::int64_t> word(*static_cast<std::int64_t*>(remote));
   if (op == AtomicOp::kFetchAdd) {
     *before = word.fetch_add(operand);
+  } else if (op == AtomicOp::kSwap) {
+    *before = word.exchange(operand);
   } else {
     *before = compare;
     word.compare_exchange_strong(*before, operand);

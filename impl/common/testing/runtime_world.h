@@ -104,9 +104,12 @@ class RuntimeForTest {
 
   // What create_mutexes() makes, counts by process; all free.
   std::unique_ptr<MutexSet> make_mutexes(const std::vector<int>& counts) {
+    auto set = std::make_unique<MutexSet>(MutexSet{group_.get(), nullptr, counts, {}});
+    set->number();
     std::vector<std::size_t> bytes;
-    for (int count : counts) bytes.push_back(static_cast<std::size_t>(count) * sizeof(node::NodeMutex));
-    return std::make_unique<MutexSet>(MutexSet{group_.get(), add_region(bytes), counts});
+    for (int proc = 0; proc < group_->size(); ++proc) bytes.push_back(runtime_.mutex_part_bytes(*set, proc));
+    set->region = add_region(bytes);
+    return set;
   }
 
   std::int64_t accumulate_lock(int proc) { return service(proc)->accumulate_lock.load(); }
