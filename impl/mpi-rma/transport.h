@@ -71,7 +71,7 @@ class Transport {
                           std::int64_t compare, std::int64_t* before);
   common::Status test(Completion* completion, bool* done) { return completion->test(done); }
   common::Status flush(int target);
-  void progress() {}
+  void progress();
 
  private:
   // What a process has stored to a target and not flushed. The lock is held during a flush: who finds nothing to flush
