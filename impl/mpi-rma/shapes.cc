@@ -92,13 +92,13 @@ class NoncontiguousTransfer::Batch {
 
   Status complete() {
     open_ = 0;
-    return sync_->complete_locally(place_.window, place_.rank);
+    return sync_->complete_locally(place_.window, place_.rank, access_.kind);
   }
 
   // What is still open is complete once *pending is.
   Status leave(Pending* pending) {
     if (pending == nullptr) return complete();
-    *pending = Pending(place_.window, place_.rank);
+    *pending = Pending(sync_, place_.window, place_.rank, access_.kind);
     return kSuccess;
   }
 

@@ -1,6 +1,7 @@
 #include "impl/mpi-rma/sync.h"
 
-#include <cstring>
+#include <algorithm>
+#include <initializer_list>
 
 #include "impl/mpi-rma/sync_epochless.h"
 
@@ -24,29 +25,23 @@ Status Pending::test(bool* done) {
     return kSuccess;
   }
   if (window_ != nullptr) {
-    ARMCI_MPI(MPI_Win_flush_local(rank_, window_->handle()));
+    ARMCI_RETURN_IF_ERROR(sync_->complete_locally(window_, rank_, kind_));
     window_ = nullptr;
   }
   *done = true;
   return kSuccess;
 }
 
-namespace {
-
-// Open MPI 4 loses the completion of a request when another thread makes progress while it is being started.
-bool requests_complete() {
-  char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-  int length = 0;
-  MPI_Get_library_version(version, &length);
-  return std::strstr(version, "Open MPI v4.") == nullptr;
-}
-
-}  // namespace
-
 std::unique_ptr<Sync> Sync::make(SyncKind, int requests, const Findings& findings) {
-  const bool chosen = requests < 0 ? requests_complete() : requests != 0;
-  const bool derived = !findings.has(Fault::kRputNoncontiguous) && !findings.has(Fault::kRgetNoncontiguous);
-  return std::make_unique<Epochless>(Epochless::Requests{chosen, chosen && derived});
+  const auto absent = [&](std::initializer_list<Fault> faults) {
+    return std::none_of(faults.begin(), faults.end(), [&](Fault fault) { return findings.has(fault); });
+  };
+  const bool right =
+      absent({Fault::kRequestLost, Fault::kRputOutstanding, Fault::kRputContiguous, Fault::kRgetContiguous});
+  const bool chosen = requests < 0 ? right : requests != 0;
+  const bool derived = absent({Fault::kRputNoncontiguous, Fault::kRgetNoncontiguous, Fault::kRputPackedCrash});
+  return std::make_unique<Epochless>(
+      Epochless::Options{chosen, chosen && derived, findings.has(Fault::kGetFlushLocal)});
 }
 
 }  // namespace armci::rma

@@ -38,16 +38,20 @@ struct Access {
   MPI_Datatype type;
 };
 
+class Sync;
+
 // An operation under way: a request of MPI, or "complete after a flush". Whoever drops one completes it, since MPI
 // frees no request of a one-sided operation otherwise.
 class Pending {
  public:
   Pending() = default;
   explicit Pending(MPI_Request request) : request_(request) {}
-  Pending(Window* window, int rank) : window_(window), rank_(rank) {}
+  Pending(Sync* sync, Window* window, int rank, Kind kind) : sync_(sync), window_(window), rank_(rank), kind_(kind) {}
   Pending(Pending&& other) noexcept { *this = std::move(other); }
   Pending& operator=(Pending&& other) noexcept {
     std::swap(request_, other.request_);
+    std::swap(sync_, other.sync_);
+    std::swap(kind_, other.kind_);
     std::swap(window_, other.window_);
     std::swap(rank_, other.rank_);
     return *this;
@@ -59,8 +63,10 @@ class Pending {
 
  private:
   MPI_Request request_ = MPI_REQUEST_NULL;
+  Sync* sync_ = nullptr;
   Window* window_ = nullptr;
   int rank_ = -1;
+  Kind kind_ = Kind::kPut;
 };
 
 class Sync {
@@ -75,9 +81,9 @@ class Sync {
 
   // Starts an operation. With pending == nullptr the local buffer is the caller's again at return.
   virtual common::Status start(const Access& access, Pending* pending) = 0;
-  // The same without completion; complete_locally() completes all of them.
+  // The same without completion; complete_locally() completes all of that kind.
   virtual common::Status issue(const Access& access) = 0;
-  virtual common::Status complete_locally(Window* window, int rank) = 0;
+  virtual common::Status complete_locally(Window* window, int rank, Kind kind) = 0;
   // Blocking; effective at return.
   virtual common::Status atomic64(Window* window, int rank, MPI_Aint displacement, common::AtomicOp op,
                                   std::int64_t operand, std::int64_t compare, std::int64_t* before) = 0;

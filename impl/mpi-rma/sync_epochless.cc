@@ -57,15 +57,15 @@ Status Epochless::close(Window* window) {
 
 Status Epochless::start(const Access& access, Pending* pending) {
   const bool derived = pending != nullptr && (is_derived(access.local_type) || is_derived(access.type));
-  if (pending != nullptr && (derived ? requests_.derived : requests_.contiguous)) {
+  if (pending != nullptr && (derived ? options_.derived_requests : options_.requests)) {
     MPI_Request request = MPI_REQUEST_NULL;
     ARMCI_MPI(issue_with_request(access, &request));
     *pending = Pending(request);
     return kSuccess;
   }
   ARMCI_MPI(call(access));
-  if (pending == nullptr) return complete_locally(access.window, access.rank);
-  *pending = Pending(access.window, access.rank);
+  if (pending == nullptr) return complete_locally(access.window, access.rank, access.kind);
+  *pending = Pending(this, access.window, access.rank, access.kind);
   return kSuccess;
 }
 
@@ -74,7 +74,8 @@ Status Epochless::issue(const Access& access) {
   return kSuccess;
 }
 
-Status Epochless::complete_locally(Window* window, int rank) {
+Status Epochless::complete_locally(Window* window, int rank, Kind kind) {
+  if (kind == Kind::kGet && options_.gets_need_flush) return flush(window, rank);
   ARMCI_MPI(MPI_Win_flush_local(rank, window->handle()));
   return kSuccess;
 }

@@ -7,26 +7,27 @@ namespace armci::rma {
 
 class Epochless : public Sync {
  public:
-  // Handles stand for requests of MPI, not for a flush: `contiguous` of operations without derived datatypes, `derived`
-  // of the others.
-  struct Requests {
-    bool contiguous;
-    bool derived;
+  // Handles stand for requests of MPI, not for a flush: of operations without and with derived datatypes.
+  // gets_need_flush: a local flush does not complete them (get-flush-local).
+  struct Options {
+    bool requests;
+    bool derived_requests;
+    bool gets_need_flush;
   };
-  explicit Epochless(const Requests& requests) : requests_(requests) {}
+  explicit Epochless(const Options& options) : options_(options) {}
 
   common::Status open(Window* window) override;
   common::Status close(Window* window) override;
   common::Status start(const Access& access, Pending* pending) override;
   common::Status issue(const Access& access) override;
-  common::Status complete_locally(Window* window, int rank) override;
+  common::Status complete_locally(Window* window, int rank, Kind kind) override;
   common::Status atomic64(Window* window, int rank, MPI_Aint displacement, common::AtomicOp op, std::int64_t operand,
                           std::int64_t compare, std::int64_t* before) override;
   common::Status flush(Window* window, int rank) override;
   bool flushes() const override { return true; }
 
  private:
-  const Requests requests_;
+  const Options options_;
 };
 
 }  // namespace armci::rma

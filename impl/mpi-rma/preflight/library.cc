@@ -103,6 +103,7 @@ Findings faults_by_version(const LibraryFacts& facts) {
     found.add(Fault::kAllocateSwapCrash);
     if (may_be_osc_ucx(facts)) {
       found.add(Fault::kRputOutstanding);
+      found.add(Fault::kRequestLost);
       found.add(Fault::kGetAccumulateHang);
       found.add(Fault::kAtomicStarvation);
       found.add(Fault::kAccumulateBottom);
@@ -116,6 +117,7 @@ Findings faults_by_version(const LibraryFacts& facts) {
     found.add(Fault::kPassiveProgress);
     if (contains(facts.version, "ch4:ucx")) {
       found.add(Fault::kAccumulateHeader);
+      found.add(Fault::kGetFlushLocal);
       // Probed as well, but it takes bad luck to see them, and an absence would be kept.
       found.add(Fault::kRputNoncontiguous);
       found.add(Fault::kRgetNoncontiguous);

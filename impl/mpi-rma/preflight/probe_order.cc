@@ -114,6 +114,29 @@ bool is_there_after_flush(const Neighbourhood& around, const ProbeWindow& window
   return well;
 }
 
+// A get is complete after a local flush, though a put followed it. The buffer is looked at, which the data may not have
+// reached yet, in a round without another meeting.
+bool get_completes_locally(const ProbeWindow& window, const Partners& partners) {
+  std::fill_n(window.at<std::int64_t>(kData), kBlockWords, 7);
+  window.meet();
+  bool well = true;
+  const std::int64_t word = 7;
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<std::int64_t> block(kBlockWords);
+    const int count = static_cast<int>(kBlockWords);
+    const MPI_Aint place = window.displacement(partners.target, kData);
+    well = went_well(
+               MPI_Get(block.data(), count, MPI_INT64_T, partners.target, place, count, MPI_INT64_T, window.win())) &&
+           went_well(MPI_Put(&word, 1, MPI_INT64_T, partners.target, place, 1, MPI_INT64_T, window.win())) &&
+           went_well(MPI_Win_flush_local(partners.target, window.win())) && well;
+    well = std::all_of(block.begin(), block.end(), [](std::int64_t value) { return value == 7; }) && well;
+    // The buffer goes after this.
+    MPI_Win_flush(partners.target, window.win());
+  }
+  window.meet();
+  return well;
+}
+
 }  // namespace
 
 void probe_order(const Neighbourhood& around, Findings* found) {
@@ -122,6 +145,7 @@ void probe_order(const Neighbourhood& around, Findings* found) {
   for (const Partners& partners : around.rounds()) {
     if (overtakes(around, window, partners)) found->add(Fault::kPutAtomicOrder);
     if (!keeps_element_order(window, partners)) found->add(Fault::kAccumulateOrder);
+    if (!get_completes_locally(window, partners)) found->add(Fault::kGetFlushLocal);
     if (!is_there_after_flush(around, window, partners)) found->add(Fault::kAccumulateFlush);
   }
 }
