@@ -82,6 +82,10 @@ common::Status read_choices(Choices* choices) {
   ARMCI_RETURN_IF_ERROR(read_word("ARMCI_RMA_SYNC", the_settings.sync, kSyncWords, &read.sync));
   ARMCI_RETURN_IF_ERROR(read_word("ARMCI_RMA_STRIDED", the_settings.strided, kMethodWords, &read.strided));
   ARMCI_RETURN_IF_ERROR(read_word("ARMCI_RMA_VECTOR", the_settings.vector, kMethodWords, &read.vector));
+  if (read.sync == SyncKind::kExclusive) {
+    return common::fail(common::Code::kUnsupported, "ERR-1",
+                        "environment variable ARMCI_RMA_SYNC = exclusive: this version has only epochless");
+  }
   if (!parse_preflight_mode(the_settings.preflight.c_str(), &read.preflight)) {
     return common::fail(common::Code::kArgument, "ERR-1",
                         "environment variable ARMCI_PREFLIGHT = %s is none of 0, 1, force",

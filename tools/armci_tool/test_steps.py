@@ -25,6 +25,7 @@ TELLING_PROCESS_COUNTS = (2, 4)  # the smallest job with two parties, and the la
 TEST_ONLY_PROCESSES = 4
 THREADLESS_PROCESSES = 2
 SIMULATED_NODES = Placement(simulated_node_size=2)
+EVERY_PROCESS_A_NODE = Placement(simulated_node_size=1)
 
 # What the suite is shown on: tools/packages.txt installs it. Chapters without the calls that end its jobs, each of which
 # costs a launch; tools/armci conformance runs all.
@@ -83,7 +84,10 @@ def _build_steps(plan: Plan) -> list[PlannedStep]:
     steps += [_conformance_step(row.name, opt, TEST_ONLY_PROCESSES, True)
               for row in repository.implementation_table() if row.test_only]
     steps += [_conformance_step("loopback", opt, TEST_ONLY_PROCESSES, True, placement=SIMULATED_NODES)]
+    # Every transfer by way of MPI.
+    steps += [_conformance_step("mpi-rma", opt, 2, True, placement=EVERY_PROCESS_A_NODE)]
     steps += [_build_step(mpich), _unit_step(mpich)]
+    steps += [_conformance_step("mpi-rma", mpich, 2, True, placement=EVERY_PROCESS_A_NODE)]
     for name in repository.implementations():
         steps += [_conformance_step(name, mpich, processes, True) for processes in PROCESS_COUNTS]
         steps += [_examples_step(name, mpich), _plain_link_step(name, mpich), _faults_step(name, mpich)]
