@@ -96,7 +96,7 @@ extern "C" {
   if (active == Defect::kFetchAndOp4 && bytes == 4) {
     late.emplace_back([=] {
       PMPI_Win_flush(target, win);
-      ++*static_cast<int*>(before);
+      ++*static_cast<unsigned*>(before);  // wraps like the sum it spoils
     });
   }
   return PMPI_Fetch_and_op(operand, before, type, target, place, op, win);
