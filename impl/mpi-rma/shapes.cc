@@ -18,6 +18,10 @@ namespace {
 // Counts of MPI are int; a segment longer than this is moved in pieces.
 constexpr std::size_t kPieceBytesMax = std::size_t{1} << 30;
 
+// The safe methods of requests-limited and accumulate-header (preflight/faults.cc).
+constexpr std::size_t kOutstandingMax = 10000;
+constexpr std::size_t kAccumulateSegmentsMax = 256;
+
 // Whether some byte is named twice, as far as the strides tell: each level has to step over all of the one below.
 bool may_overlap(const std::size_t* count, const std::ptrdiff_t* stride, int levels) {
   std::size_t reach = count[0];
@@ -117,6 +121,12 @@ void NoncontiguousTransfer::configure(Sync* sync, const Findings& findings, cons
   options_ = options;
 }
 
+std::size_t NoncontiguousTransfer::limit(Method method) const {
+  if (method == Method::kConservative) return 1;
+  if (!findings_.has(Fault::kRequestsLimited)) return options_.batch;
+  return options_.batch == 0 ? kOutstandingMax : std::min(options_.batch, kOutstandingMax);
+}
+
 Status NoncontiguousTransfer::strided(Kind kind, const Place& place, const void* src, void* dst, const Strided& shape,
                                       MPI_Datatype element, Pending* pending) {
   const bool get = kind == Kind::kGet;
@@ -149,6 +159,9 @@ Status NoncontiguousTransfer::list(Kind kind, const Place& place, const Segments
   void* const* locals = get ? segments.dst : segments.src;
   void* const* remotes = get ? segments.src : segments.dst;
   bool direct = wants_direct(options_.vector) && segments.count > 1 && !findings_.has(indexed_fault(kind));
+  if (kind == Kind::kAccumulate && findings_.has(Fault::kAccumulateHeader)) {
+    direct = direct && segments.count <= kAccumulateSegmentsMax;
+  }
   // What is written must not overlap itself; what is read may.
   direct = direct && !find_conflict(segments.dst, segments.count, segments.bytes).has_value();
   if (direct) {

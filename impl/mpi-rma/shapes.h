@@ -53,7 +53,7 @@ class NoncontiguousTransfer {
 
  private:
   class Batch;
-  std::size_t limit(Method method) const { return method == Method::kConservative ? 1 : options_.batch; }
+  std::size_t limit(Method method) const;
 
   Sync* sync_ = nullptr;
   Findings findings_;
