@@ -13,8 +13,7 @@ constexpr double kLargestBatch = 1 << 30;
 
 const common::SettingRow kRows[] = {
     {"ARMCI_RMA_SYNC", "", "epochless", 0, 0,
-     "How transfers are synchronised: epochless (one epoch for good, flushes) or exclusive (an epoch per operation).",
-     &the_settings.sync},
+     "How transfers are synchronised: epochless (one epoch for good, completion by flushes).", &the_settings.sync},
     {"ARMCI_RMA_DIRECT", "", "1", 0, 1, "Same-node targets are reached by load and store; 0: by MPI like any other.",
      &the_settings.direct},
     {"ARMCI_RMA_REQUESTS", "", "-1", -1, 1,
@@ -69,7 +68,7 @@ common::Status read_word(const char* variable, const std::string& text, const Wo
                       text.c_str(), known.c_str());
 }
 
-constexpr Word<SyncKind> kSyncWords[] = {{"epochless", SyncKind::kEpochless}, {"exclusive", SyncKind::kExclusive}};
+constexpr Word<SyncKind> kSyncWords[] = {{"epochless", SyncKind::kEpochless}};
 constexpr Word<Method> kMethodWords[] = {{"auto", Method::kAuto},
                                          {"direct", Method::kDirect},
                                          {"batched", Method::kBatched},
@@ -82,10 +81,6 @@ common::Status read_choices(Choices* choices) {
   ARMCI_RETURN_IF_ERROR(read_word("ARMCI_RMA_SYNC", the_settings.sync, kSyncWords, &read.sync));
   ARMCI_RETURN_IF_ERROR(read_word("ARMCI_RMA_STRIDED", the_settings.strided, kMethodWords, &read.strided));
   ARMCI_RETURN_IF_ERROR(read_word("ARMCI_RMA_VECTOR", the_settings.vector, kMethodWords, &read.vector));
-  if (read.sync == SyncKind::kExclusive) {
-    return common::fail(common::Code::kUnsupported, "ERR-1",
-                        "environment variable ARMCI_RMA_SYNC = exclusive: this version has only epochless");
-  }
   if (!parse_preflight_mode(the_settings.preflight.c_str(), &read.preflight)) {
     return common::fail(common::Code::kArgument, "ERR-1",
                         "environment variable ARMCI_PREFLIGHT = %s is none of 0, 1, force",

@@ -10,7 +10,7 @@
 
 namespace armci::rma {
 
-enum class SyncKind { kEpochless, kExclusive };
+enum class SyncKind { kEpochless };
 
 // How a strided or vector transfer is made of operations of MPI: shapes.h.
 enum class Method { kAuto, kDirect, kBatched, kConservative };

@@ -1,9 +1,7 @@
-// Sync: how one-sided operations of MPI are opened and completed. Two strategies behind one interface.
+// Sync: how one-sided operations of MPI are opened and completed. One strategy so far (sync_epochless.h); a second
+// would be a class beside it, a word of ARMCI_RMA_SYNC (settings.cc) and a line of Sync::make.
 //
-//   epochless   lock_all |== put == flush_local ==== get == flush_local ===== flush ====| unlock_all     (default)
-//   exclusive            |lock put unlock|     |lock get unlock|                         fence: nothing to do
-//
-// The second is the MPI-2 form of Dinan et al. (IPDPS 2012): every operation is complete at its target when it returns.
+//   epochless   lock_all |== put == flush_local ==== get == flush_local ===== flush ====| unlock_all
 //
 // Thread safety: all members by any thread, except open() and close(), which are collective.
 #pragma once

@@ -66,7 +66,7 @@ static void *poll_mpi(void *unused) {
   while (!leaving) {
     int found;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, polled, &found, MPI_STATUS_IGNORE);
-    usleep(20);
+    usleep(20); /* pauses between the looks, so that they meet starts of requests at any point */
   }
   return unused;
 }

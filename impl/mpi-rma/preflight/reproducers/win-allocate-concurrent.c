@@ -70,7 +70,7 @@ static int half_wrong(MPI_Comm half, int colour, int trial) {
   if (MPI_Win_allocate(kWords * sizeof(int64_t), 1, MPI_INFO_NULL, half, &memory, &win) != MPI_SUCCESS) return 1;
   for (int i = 0; i < kWords; ++i) memory[i] = 1000 * trial + 10 * rank + colour;
   MPI_Barrier(half);
-  usleep(1000);
+  usleep(1000); /* time for the other half to write into memory that is not its own */
   for (int i = 0; i < kWords; ++i) wrong |= memory[i] != 1000 * trial + 10 * rank + colour;
   MPI_Barrier(half);
   MPI_Win_free(&win);
