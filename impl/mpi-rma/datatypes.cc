@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 namespace armci::rma {
@@ -212,6 +213,14 @@ Status Builder::join(std::vector<Part> parts, Part* out) const {
   return kSuccess;
 }
 
+std::ptrdiff_t lowest_offset(const Layout& layout) {
+  std::ptrdiff_t lowest = 0;
+  for (int l = 0; l < layout.levels; ++l) {
+    if (layout.stride[l] < 0) lowest += layout.stride[l] * static_cast<std::ptrdiff_t>(layout.count[l + 1] - 1);
+  }
+  return lowest;
+}
+
 Status datatype_of(const Layout& layout, MPI_Datatype element, std::size_t element_bytes,
                    const DatatypeOptions& options, Datatype* datatype) {
   const Builder builder(options);
@@ -220,6 +229,12 @@ Status datatype_of(const Layout& layout, MPI_Datatype element, std::size_t eleme
     ARMCI_RETURN_IF_ERROR(builder.subarray(layout, element, element_bytes, &part));
   } else {
     ARMCI_RETURN_IF_ERROR(builder.nest(layout, element, element_bytes, &part));
+  }
+  const MPI_Aint begin = -lowest_offset(layout);
+  if (begin != 0) {
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    ARMCI_MPI(MPI_Type_create_hindexed_block(1, 1, &begin, part.type(), &type));
+    part.take(type);
   }
   return part.commit(datatype);
 }
@@ -286,6 +301,8 @@ Layout layout_of(const Strided& shape, Side side) {
   return layout;
 }
 
+std::ptrdiff_t lowest_offset(const Strided& shape, Side side) { return lowest_offset(layout_of(shape, side)); }
+
 Status strided_datatype(const Strided& shape, Side side, MPI_Datatype element, const DatatypeOptions& options,
                         Datatype* datatype) {
   std::size_t bytes = 0;
@@ -296,6 +313,10 @@ Status strided_datatype(const Strided& shape, Side side, MPI_Datatype element, c
     return kSuccess;
   }
   return datatype_of(layout, element, bytes, options, datatype);
+}
+
+void* lowest_address(void* const* addresses, std::size_t count) {
+  return *std::min_element(addresses, addresses + count, std::less<>());
 }
 
 Status list_datatype(void* const* addresses, std::size_t count, std::size_t bytes, const void* base,

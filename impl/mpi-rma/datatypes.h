@@ -1,7 +1,9 @@
 // MPI datatypes of one side of a noncontiguous transfer, and a cache of them.
 //
-// The bytes of a datatype come in the order of the segments, so any two sides of the same transfer match. What MPI
-// counts with int may be of any size here: longer pieces are built from chunks and a rest.
+// The bytes of a datatype come in the order of the segments, so any two sides of the same transfer match. A datatype
+// begins at the lowest byte that it names: MPI libraries have faults with others (accumulate-displaced).
+//
+// What MPI counts with int may be of any size here: longer pieces are built from chunks and a rest.
 //
 // A side of a store may name a byte several times only where it is read (stride 0, or shorter than the segment): MPI
 // forbids the datatype of the other side to overlap itself. That is for the caller to know.
@@ -59,12 +61,14 @@ struct DatatypeOptions {
 };
 
 // `element` is a predefined type: MPI_BYTE, or what an accumulate adds. kLength: a segment is not a whole number of
-// them. Addresses are relative to the first byte of the shape's first segment.
+// them. Addresses are relative to the lowest byte, lowest_offset() behind the first byte of the shape's first segment.
+std::ptrdiff_t lowest_offset(const common::Strided& shape, Side side);  // not positive
 common::Status strided_datatype(const common::Strided& shape, Side side, MPI_Datatype element,
                                 const DatatypeOptions& options, Datatype* datatype);
 
-// The list of `count` segments of `bytes` bytes each, relative to `base`. Segments that continue where the one before
-// them ends are joined.
+// The list of `count` segments of `bytes` bytes each, relative to `base`, the lowest of them (lowest_address()).
+// Segments that continue where the one before them ends are joined.
+void* lowest_address(void* const* addresses, std::size_t count);
 common::Status list_datatype(void* const* addresses, std::size_t count, std::size_t bytes, const void* base,
                              MPI_Datatype element, const DatatypeOptions& options, Datatype* datatype);
 

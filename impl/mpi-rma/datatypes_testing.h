@@ -34,8 +34,8 @@ class Room {
  public:
   Room(const common::Strided& shape, Side side, unsigned pattern);
   char* base() { return bytes_.data() - low_; }  // of the first segment
+  char* lowest() { return bytes_.data(); }
   std::vector<char>& bytes() { return bytes_; }
-  std::ptrdiff_t low() const { return low_; }
 
  private:
   std::ptrdiff_t low_;

@@ -138,9 +138,12 @@ Status NoncontiguousTransfer::strided(Kind kind, const Place& place, const void*
     Datatype there;
     ARMCI_RETURN_IF_ERROR(cache_.get(shape, get ? Side::kDestination : Side::kSource, element, &here));
     ARMCI_RETURN_IF_ERROR(cache_.get(shape, get ? Side::kSource : Side::kDestination, element, &there));
-    return sync_->start({kind, place.window, place.rank, local, here.count(), here.type(), place.displacement(remote),
-                         there.count(), there.type()},
-                        pending);
+    void* const begin = static_cast<char*>(local) + lowest_offset(shape, get ? Side::kDestination : Side::kSource);
+    const MPI_Aint displacement =
+        place.displacement(remote) + lowest_offset(shape, get ? Side::kSource : Side::kDestination);
+    return sync_->start(
+        {kind, place.window, place.rank, begin, here.count(), here.type(), displacement, there.count(), there.type()},
+        pending);
   }
   Batch batch(sync_, kind, place, element, limit(options_.strided));
   Status status;
@@ -167,10 +170,12 @@ Status NoncontiguousTransfer::list(Kind kind, const Place& place, const Segments
   if (direct) {
     Datatype here;
     Datatype there;
-    ARMCI_RETURN_IF_ERROR(list_datatype(locals, segments.count, segments.bytes, locals[0], element, {}, &here));
-    ARMCI_RETURN_IF_ERROR(list_datatype(remotes, segments.count, segments.bytes, remotes[0], element, {}, &there));
-    return sync_->start({kind, place.window, place.rank, locals[0], here.count(), here.type(),
-                         place.displacement(remotes[0]), there.count(), there.type()},
+    void* const local = lowest_address(locals, segments.count);
+    const void* const remote = lowest_address(remotes, segments.count);
+    ARMCI_RETURN_IF_ERROR(list_datatype(locals, segments.count, segments.bytes, local, element, {}, &here));
+    ARMCI_RETURN_IF_ERROR(list_datatype(remotes, segments.count, segments.bytes, remote, element, {}, &there));
+    return sync_->start({kind, place.window, place.rank, local, here.count(), here.type(), place.displacement(remote),
+                         there.count(), there.type()},
                         pending);
   }
   Batch batch(sync_, kind, place, element, limit(options_.vector));

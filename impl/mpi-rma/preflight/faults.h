@@ -43,6 +43,7 @@ enum class Fault : int {
   kGetIndexed,
   kAccumulateStrided,
   kAccumulateIndexed,
+  kAccumulateDisplaced,
   kAccumulateBottom,
   kAccumulateHeader,
   // Requests and progress.

@@ -24,7 +24,10 @@ Layout::Layout(Shape shape, std::size_t count) {
       make_subarray(count);
       break;
     case Shape::kIndexed:
-      make_indexed(count);
+      make_indexed(0, count);
+      break;
+    case Shape::kDisplaced:
+      make_indexed(5, count);
       break;
   }
   MPI_Type_commit(&type_);
@@ -45,25 +48,24 @@ void Layout::make_vector(std::size_t count) {
                           static_cast<MPI_Aint>((row == kRow ? kDistance : 2) * kWordBytes), MPI_DOUBLE, &type_);
 }
 
-// Columns 2 to 5 of 8, from the second line on.
+// The first 4 columns of 8.
 void Layout::make_subarray(std::size_t count) {
   constexpr std::size_t kWide = 4;
   constexpr std::size_t kLine = 8;
   const std::size_t wide = count % kWide == 0 ? kWide : 1;
   const std::size_t line = wide == kWide ? kLine : 2;
   const std::size_t lines = count / wide;
-  const std::size_t first = wide == kWide ? 2 : 1;
-  for (std::size_t i = 0; i < count; ++i) places_.push_back((i / wide + 1) * line + first + i % wide);
-  const std::array<int, 2> sizes = {static_cast<int>(lines + 1), static_cast<int>(line)};
+  for (std::size_t i = 0; i < count; ++i) places_.push_back(i / wide * line + i % wide);
+  const std::array<int, 2> sizes = {static_cast<int>(lines), static_cast<int>(line)};
   const std::array<int, 2> part = {static_cast<int>(lines), static_cast<int>(wide)};
-  const std::array<int, 2> starts = {1, static_cast<int>(first)};
+  const std::array<int, 2> starts = {0, 0};
   MPI_Type_create_subarray(2, sizes.data(), part.data(), starts.data(), MPI_ORDER_C, MPI_DOUBLE, &type_);
 }
 
-// Single numbers in distances of 1, 2 and 3, from the sixth on.
-void Layout::make_indexed(std::size_t count) {
+// Single numbers in distances of 1, 2 and 3.
+void Layout::make_indexed(std::size_t first, std::size_t count) {
   std::vector<MPI_Aint> displacements;
-  std::size_t place = 5;
+  std::size_t place = first;
   for (std::size_t i = 0; i < count; ++i) {
     places_.push_back(place);
     displacements.push_back(static_cast<MPI_Aint>(place * kWordBytes));

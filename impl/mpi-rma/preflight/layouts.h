@@ -11,12 +11,12 @@
 
 namespace armci::rma {
 
-enum class Shape { kContiguous, kVector, kSubarray, kIndexed };
+enum class Shape { kContiguous, kVector, kSubarray, kIndexed, kDisplaced };
 
 inline constexpr bool is_strided(Shape shape) { return shape == Shape::kVector || shape == Shape::kSubarray; }
 
-// `count` numbers of type MPI_DOUBLE among kept ones. Every shape but the contiguous one begins behind its base, as far
-// as MPI allows that.
+// `count` numbers of type MPI_DOUBLE among kept ones. All begin at their base, as the library's own types do, but for
+// kDisplaced, which is indexed.
 class Layout {
  public:
   Layout(Shape shape, std::size_t count);
@@ -33,7 +33,7 @@ class Layout {
  private:
   void make_vector(std::size_t count);
   void make_subarray(std::size_t count);
-  void make_indexed(std::size_t count);
+  void make_indexed(std::size_t first, std::size_t count);
 
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
   std::vector<std::size_t> places_;

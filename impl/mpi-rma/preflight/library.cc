@@ -107,8 +107,6 @@ Findings faults_by_version(const LibraryFacts& facts) {
       found.add(Fault::kGetAccumulateHang);
       found.add(Fault::kAtomicStarvation);
       found.add(Fault::kAccumulateBottom);
-      // Probed as well, but over some networks only updates of several processes at once are lost (ompi 14181).
-      found.add(Fault::kAccumulateIndexed);
       found.add(Fault::kPassiveProgress);
     }
   }

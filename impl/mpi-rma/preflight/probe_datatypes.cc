@@ -36,6 +36,7 @@ bool brings_data_here(Operation operation) { return operation == Operation::kGet
 
 Fault fault_of(const Case& one) {
   const bool indexed = one.here == Shape::kIndexed || one.there == Shape::kIndexed;
+  const bool displaced = one.here == Shape::kDisplaced || one.there == Shape::kDisplaced;
   const bool contiguous = one.here == Shape::kContiguous && one.there == Shape::kContiguous;
   switch (one.operation) {
     case Operation::kPut:
@@ -43,6 +44,7 @@ Fault fault_of(const Case& one) {
     case Operation::kGet:
       return indexed ? Fault::kGetIndexed : Fault::kGetStrided;
     case Operation::kAccumulate:
+      if (displaced) return Fault::kAccumulateDisplaced;
       return indexed ? Fault::kAccumulateIndexed : Fault::kAccumulateStrided;
     case Operation::kRput:
       return contiguous ? Fault::kRputContiguous : Fault::kRputNoncontiguous;
@@ -56,6 +58,10 @@ std::vector<Case> all_cases() {
   std::vector<Case> cases;
   std::size_t first = 0;
   constexpr Shape kShapes[] = {Shape::kContiguous, Shape::kVector, Shape::kSubarray, Shape::kIndexed};
+  const auto add = [&](Operation operation, Shape here, Shape there, std::size_t count) {
+    cases.push_back({operation, here, there, count, first});
+    first += Layout::room(count);
+  };
   for (const Operation operation :
        {Operation::kPut, Operation::kGet, Operation::kAccumulate, Operation::kRput, Operation::kRget}) {
     const bool request = operation == Operation::kRput || operation == Operation::kRget;
@@ -63,12 +69,13 @@ std::vector<Case> all_cases() {
       for (const Shape there : kShapes) {
         // Contiguous transfers are the subject of the windows' probes.
         if (!request && here == Shape::kContiguous && there == Shape::kContiguous) continue;
-        for (const std::size_t count : request ? kRequestCounts : kCounts) {
-          cases.push_back({operation, here, there, count, first});
-          first += Layout::room(count);
-        }
+        for (const std::size_t count : request ? kRequestCounts : kCounts) add(operation, here, there, count);
       }
     }
+  }
+  for (const std::size_t count : kCounts) {
+    add(Operation::kAccumulate, Shape::kDisplaced, Shape::kContiguous, count);
+    add(Operation::kAccumulate, Shape::kContiguous, Shape::kDisplaced, count);
   }
   return cases;
 }

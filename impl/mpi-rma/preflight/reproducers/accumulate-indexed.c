@@ -1,4 +1,5 @@
-/* accumulate-indexed: MPI_Accumulate with an indexed type on either side loses or misplaces updates.
+/* accumulate-indexed: MPI_Accumulate with an indexed type on either side loses or misplaces updates. The types begin at
+ * their buffers; accumulate-displaced has those that do not.
  *
  * Control: the same numbers with contiguous types.
  *
@@ -73,7 +74,7 @@ static MPI_Datatype make_type(int shape, int count, int *places) {
   static MPI_Aint displacements[kCountMax];
   MPI_Datatype type;
   for (int i = 0; i < count; ++i) {
-    places[i] = shape == 0 ? i : i == 0 ? 5 : places[i - 1] + 1 + (i - 1) % 3;
+    places[i] = shape == 0 ? i : i == 0 ? 0 : places[i - 1] + 1 + (i - 1) % 3;
     displacements[i] = places[i] * (MPI_Aint)sizeof(double);
   }
   if (shape == 0) {

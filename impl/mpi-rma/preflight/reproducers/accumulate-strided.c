@@ -1,4 +1,5 @@
-/* accumulate-strided: MPI_Accumulate with a vector or subarray type on either side loses or misplaces updates.
+/* accumulate-strided: MPI_Accumulate with a vector or subarray type on either side loses or misplaces updates. The
+ * types begin at their buffers; accumulate-displaced has those that do not.
  *
  * Control: the same numbers with contiguous types.
  *
@@ -72,14 +73,14 @@ enum { kCountMax = 3000, kRoomWords = 2 * kCountMax + 32 };
 static MPI_Datatype make_type(int shape, int count, int *places) {
   MPI_Datatype type;
   for (int i = 0; i < count; ++i) {
-    places[i] = shape == 0 ? i : shape == 1 ? i / 4 * 6 + i % 4 : (i / 4 + 1) * 8 + 2 + i % 4;
+    places[i] = shape == 0 ? i : shape == 1 ? i / 4 * 6 + i % 4 : i / 4 * 8 + i % 4;
   }
   if (shape == 0) {
     MPI_Type_contiguous(count, MPI_DOUBLE, &type);
   } else if (shape == 1) {
     MPI_Type_create_hvector(count / 4, 4, 6 * sizeof(double), MPI_DOUBLE, &type);
   } else {
-    const int sizes[] = {count / 4 + 1, 8}, part[] = {count / 4, 4}, starts[] = {1, 2};
+    const int sizes[] = {count / 4, 8}, part[] = {count / 4, 4}, starts[] = {0, 0};
     MPI_Type_create_subarray(2, sizes, part, starts, MPI_ORDER_C, MPI_DOUBLE, &type);
   }
   MPI_Type_commit(&type);
