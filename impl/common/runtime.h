@@ -249,6 +249,9 @@ class Runtime {
   template <std::integral Value>
   Status remote_rmw(const Part& part, node::RmwOp op, void* remote, Value operand, Value compare, Value* before,
                     int proc);
+  template <class Word, std::integral Value>
+  Status rmw_in_word(const Part& part, node::RmwOp op, void* remote, Value operand, Value compare, Value* before,
+                     int proc);
 
   // the way to other nodes (runtime_remote.inc.h)
   Status start_put(const Part& part, void* remote, const void* local, std::size_t bytes, int proc, How how);
@@ -269,6 +272,8 @@ class Runtime {
   Status drop_accumulate_lock(int proc);
   Status atomic64(int proc, const Part& part, void* remote, AtomicOp op, std::int64_t operand, std::int64_t compare,
                   std::int64_t* before);
+  template <class Word>
+  Status atomic(int proc, const Part& part, void* remote, AtomicOp op, Word operand, Word compare, Word* before);
   Status order_after_stores(int proc);
   Status finish(Completion completion, int proc, How how);
   Status settle(Completion& completion);
@@ -295,7 +300,8 @@ class Runtime {
   Status stand_behind(const Queue& queue, std::int64_t mine, std::int64_t ahead);
   Status leave_queue(const Queue& queue, int* successor);
   Status hand_over(const Queue& queue, int successor);
-  Status read_word(int proc, const Part& part, const void* remote, std::int64_t* value);
+  template <class Word>
+  Status read_word(int proc, const Part& part, const void* remote, Word* value);
 
   // Puts to one process: how many were issued, and how many of those the last finished flush covers. Two counts and not
   // a flag: a thread must not take another thread's flush, still under way, for its own [THR-1].

@@ -1,6 +1,7 @@
 // Runtime<T>: read-modify-write and notification. Included by runtime.h.
 #pragma once
 
+#include <optional>
 #include <type_traits>
 
 #include "impl/common/runtime.h"
@@ -14,6 +15,20 @@ struct Runtime<T>::Service {
   alignas(64) std::atomic<std::int64_t> accumulate_lock;
   alignas(64) NotifyCell cells[];
 };
+
+// The operation of a transport that does the same at once.
+inline std::optional<AtomicOp> single_op(node::RmwOp op) {
+  switch (op) {
+    case node::RmwOp::kAdd:
+      return AtomicOp::kFetchAdd;
+    case node::RmwOp::kSwap:
+      return AtomicOp::kSwap;
+    case node::RmwOp::kCompareSwap:
+      return AtomicOp::kCompareSwap;
+    default:
+      return std::nullopt;
+  }
+}
 
 template <class T>
 template <std::integral Value>
@@ -53,26 +68,42 @@ Status Runtime<T>::check_rmw(const void* remote, std::size_t bytes, int proc, co
   return observe_flags != 0 ? observe<Kind::kPut>(*(*part)->region, bytes, proc) : kSuccess;
 }
 
-// The aligned 64-bit word around the element is replaced by compare-and-swap until nobody came in between.
+// As one operation of the transport where it has that, else the word around the element is replaced by
+// compare-and-swap until nobody came in between. An element of 4 bytes has always the one or always the other word.
 template <class T>
 template <std::integral Value>
 Status Runtime<T>::remote_rmw(const Part& part, node::RmwOp op, void* remote, Value operand, Value compare,
                               Value* before, int proc) {
-  constexpr std::uintptr_t kWordBytes = 8;
-  const auto address = reinterpret_cast<std::uintptr_t>(remote);
-  void* word = reinterpret_cast<void*>(address / kWordBytes * kWordBytes);
-  const std::size_t shift = address % kWordBytes;
-  std::int64_t seen = 0;
+  using Word = std::conditional_t<HasAtomic32<T> && sizeof(Value) == sizeof(std::int32_t), std::int32_t, std::int64_t>;
   ARMCI_RETURN_IF_ERROR(order_after_stores(proc));
+  const std::optional<AtomicOp> single = single_op(op);
+  if (sizeof(Word) != sizeof(Value) || !single.has_value()) {
+    return rmw_in_word<Word>(part, op, remote, operand, compare, before, proc);
+  }
+  Word was = 0;
+  ARMCI_RETURN_IF_ERROR(
+      atomic(proc, part, remote, *single, static_cast<Word>(operand), static_cast<Word>(compare), &was));
+  *before = static_cast<Value>(was);
+  return kSuccess;
+}
+
+template <class T>
+template <class Word, std::integral Value>
+Status Runtime<T>::rmw_in_word(const Part& part, node::RmwOp op, void* remote, Value operand, Value compare,
+                               Value* before, int proc) {
+  const auto address = reinterpret_cast<std::uintptr_t>(remote);
+  void* word = reinterpret_cast<void*>(address / sizeof(Word) * sizeof(Word));
+  const std::size_t shift = address % sizeof(Word);
+  Word seen = 0;
   ARMCI_RETURN_IF_ERROR(read_word(proc, part, word, &seen));
   for (;;) {
-    std::int64_t wanted = seen;
+    Word wanted = seen;
     Value old;
     std::memcpy(&old, reinterpret_cast<const char*>(&seen) + shift, sizeof old);
     const Value fresh = node::rmw_result(op, old, operand, compare);
     std::memcpy(reinterpret_cast<char*>(&wanted) + shift, &fresh, sizeof fresh);
-    std::int64_t was = 0;
-    ARMCI_RETURN_IF_ERROR(atomic64(proc, part, word, AtomicOp::kCompareSwap, wanted, seen, &was));
+    Word was = 0;
+    ARMCI_RETURN_IF_ERROR(atomic(proc, part, word, AtomicOp::kCompareSwap, wanted, seen, &was));
     if (was == seen) {
       *before = old;
       return kSuccess;

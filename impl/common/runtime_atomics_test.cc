@@ -1,4 +1,4 @@
-// Read-modify-write and notification over a transport whose one atomic has 64 bits.
+// Read-modify-write and notification over transports with atomics of 64 bits only, and of 32 bits too.
 
 #include <gtest/gtest.h>
 
@@ -22,6 +22,7 @@ using testing::FakeTransport;
 using testing::ReorderingTransport;
 
 using Job = RuntimeForTest<ReorderingTransport>;
+using NarrowJob = RuntimeForTest<testing::NarrowAtomicsTransport>;
 using NodeJob = RuntimeForTest<FakeTransport<false, Atomicity::kNodeCpu, false>>;
 
 constexpr RmwOp kOps[] = {RmwOp::kAdd, RmwOp::kSwap, RmwOp::kCompareSwap, RmwOp::kAnd,
@@ -61,6 +62,7 @@ TYPED_TEST(RmwTest, RandomOperationsAgreeWithAModel) {
   using Value = TypeParam;
   std::mt19937_64 random(20270);
   Job job({0, 1});
+  NarrowJob narrow({0, 1});
   NodeJob near({0, 0});
   constexpr std::size_t kElements = 16;
   std::vector<Value> expected(kElements);
@@ -74,13 +76,18 @@ TYPED_TEST(RmwTest, RandomOperationsAgreeWithAModel) {
     const Value compare = random() % 2 == 0 ? expected[i] : any();
     Value before{};
     Value near_before{};
+    Value narrow_before{};
     ASSERT_TRUE(job->template rmw<Value>(op, job.template at<Value>(1, i), operand, compare, &before, 1).ok());
     ASSERT_TRUE(near->template rmw<Value>(op, near.template at<Value>(1, i), operand, compare, &near_before, 1).ok());
+    ASSERT_TRUE(
+        narrow->template rmw<Value>(op, narrow.template at<Value>(1, i), operand, compare, &narrow_before, 1).ok());
     ASSERT_EQ(before, expected[i]);
+    ASSERT_EQ(narrow_before, expected[i]);
     ASSERT_EQ(near_before, expected[i]);
     expected[i] = model(op, expected[i], operand, compare);
     // Neighbours included: nothing but the element changes.
     ASSERT_EQ(std::memcmp(job.memory(1), expected.data(), kElements * sizeof(Value)), 0) << "round " << round;
+    ASSERT_EQ(std::memcmp(narrow.memory(1), expected.data(), kElements * sizeof(Value)), 0) << "round " << round;
     ASSERT_EQ(std::memcmp(near.memory(1), expected.data(), kElements * sizeof(Value)), 0) << "round " << round;
   }
   EXPECT_TRUE(near.network().calls().empty());
@@ -118,9 +125,36 @@ TEST(RmwWordTest, AnotherProcesssChangeOfTheWordIsCounted) {
     if (others < 3) *job.at<std::int64_t>(1, 0) = ++others;
   };
   std::int64_t before = -1;
-  ASSERT_TRUE(job->rmw<std::int64_t>(RmwOp::kAdd, job.memory(1), 10, 0, &before, 1).ok());
+  ASSERT_TRUE(job->rmw<std::int64_t>(RmwOp::kXor, job.memory(1), 16, 0, &before, 1).ok());
   EXPECT_EQ(before, 3);
-  EXPECT_EQ(*job.at<std::int64_t>(1, 0), 13);
+  EXPECT_EQ(*job.at<std::int64_t>(1, 0), 19);
+}
+
+TEST(RmwWordTest, AnElementOfFourBytesChangesAloneWhereTheTransportCan) {
+  NarrowJob job({0, 1});
+  int others = 0;
+  job.network().before_atomic = [&] {
+    if (others < 3) *job.at<std::int32_t>(1, 1) = ++others;  // the neighbour
+  };
+  std::int32_t before = -1;
+  for (const RmwOp op : kOps) {
+    job.network().forget_calls();
+    ASSERT_TRUE(job->rmw<std::int32_t>(op, job.memory(1), 7, 0, &before, 1).ok());
+    const auto atomics = job.network().calls(FakeCallKind::kAtomic);
+    ASSERT_EQ(atomics.size(), 1u) << "a change of the neighbour is none of the element";
+    EXPECT_EQ(atomics[0].bytes, sizeof(std::int32_t));
+  }
+}
+
+TEST(RmwWordTest, OneOperationWhereTheTransportHasIt) {
+  Job job({0, 1});
+  for (const RmwOp op : {RmwOp::kAdd, RmwOp::kSwap, RmwOp::kCompareSwap}) {
+    job.network().forget_calls();
+    std::int64_t before = -1;
+    ASSERT_TRUE(job->rmw<std::int64_t>(op, job.memory(1), 10, 0, &before, 1).ok());
+    EXPECT_EQ(job.network().calls().size(), 1u);
+    EXPECT_EQ(job.network().count(FakeCallKind::kAtomic), 1);
+  }
 }
 
 TEST(RmwWordTest, ThreadsDrawEachTicketOnce) {

@@ -209,6 +209,17 @@ Status Runtime<T>::atomic64(int proc, const Part& part, void* remote, AtomicOp o
 }
 
 template <class T>
+template <class Word>
+Status Runtime<T>::atomic(int proc, const Part& part, void* remote, AtomicOp op, Word operand, Word compare,
+                          Word* before) {
+  if constexpr (sizeof(Word) == sizeof(std::int32_t)) {
+    return transport_.atomic32(proc, part.key, remote, op, operand, compare, before);
+  } else {
+    return transport_.atomic64(proc, part.key, remote, op, operand, compare, before);
+  }
+}
+
+template <class T>
 Status Runtime<T>::take_accumulate_lock(int proc) {
   const Part& part = service_->parts[static_cast<std::size_t>(proc)];
   void* word = part.base + offsetof(Service, accumulate_lock);
@@ -251,7 +262,8 @@ Status Runtime<T>::locked_accumulate(const Part& part, void* remote, const void*
 }
 
 template <class T>
-Status Runtime<T>::read_word(int proc, const Part& part, const void* remote, std::int64_t* value) {
+template <class Word>
+Status Runtime<T>::read_word(int proc, const Part& part, const void* remote, Word* value) {
   if constexpr (TransfersAtOnce<T>) return transport_.get_now(proc, part.key, remote, value, sizeof *value);
   Completion completion;
   ARMCI_RETURN_IF_ERROR(transport_.get(proc, part.key, remote, value, sizeof *value, &completion));

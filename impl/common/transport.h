@@ -57,6 +57,9 @@
 //   void deregister_region(const Key&)   Collective over the same group, with the key of any of its parts.
 //   Status put_now / get_now(as put and get, without a Completion)
 //                                        Return when the local buffer is the caller's again.
+//   Status atomic32(int target, const Key&, void* remote, AtomicOp, int32_t operand, int32_t compare, int32_t* before)
+//                                        As atomic64, on 4-byte words: atomic against every other atomic32 on that
+//                                        word. Without it, RMW on 4 bytes replaces the 8 bytes around them.
 //
 // ## Optional: descriptors that come whole, never cut into segments
 //
@@ -167,6 +170,11 @@ concept TransfersAtOnce = requires(T t, int target, const typename T::Key& key, 
                                    std::size_t bytes) {
   { t.put_now(target, key, to, from, bytes) } -> std::same_as<Status>;
   { t.get_now(target, key, from, to, bytes) } -> std::same_as<Status>;
+};
+
+template <class T>
+concept HasAtomic32 = requires(T t, int target, const typename T::Key& key, void* remote, std::int32_t value) {
+  { t.atomic32(target, key, remote, AtomicOp::kFetchAdd, value, value, &value) } -> std::same_as<Status>;
 };
 
 template <class T>

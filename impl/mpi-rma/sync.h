@@ -36,6 +36,14 @@ struct Access {
   MPI_Datatype type;
 };
 
+// One atomic operation on an integer of 4 or 8 bytes.
+struct Atomic {
+  Window* window;
+  int rank;
+  MPI_Aint displacement;
+  common::AtomicOp op;
+};
+
 class Sync;
 
 // An operation under way: a request of MPI, or "complete after a flush". Whoever drops one completes it, since MPI
@@ -83,8 +91,10 @@ class Sync {
   virtual common::Status issue(const Access& access) = 0;
   virtual common::Status complete_locally(Window* window, int rank, Kind kind) = 0;
   // Blocking; effective at return.
-  virtual common::Status atomic64(Window* window, int rank, MPI_Aint displacement, common::AtomicOp op,
-                                  std::int64_t operand, std::int64_t compare, std::int64_t* before) = 0;
+  virtual common::Status atomic(const Atomic& atomic, std::int32_t operand, std::int32_t compare,
+                                std::int32_t* before) = 0;
+  virtual common::Status atomic(const Atomic& atomic, std::int64_t operand, std::int64_t compare,
+                                std::int64_t* before) = 0;
   // Remote completion of all this process started towards `rank`.
   virtual common::Status flush(Window* window, int rank) = 0;
   // Whether stores need a flush at all.

@@ -80,18 +80,27 @@ Status Epochless::complete_locally(Window* window, int rank, Kind kind) {
   return kSuccess;
 }
 
-Status Epochless::atomic64(Window* window, int rank, MPI_Aint displacement, common::AtomicOp op, std::int64_t operand,
-                           std::int64_t compare, std::int64_t* before) {
-  std::int64_t result = 0;
-  if (op == common::AtomicOp::kCompareSwap) {
-    ARMCI_MPI(MPI_Compare_and_swap(&operand, &compare, &result, MPI_INT64_T, rank, displacement, window->handle()));
+template <class Word>
+Status Epochless::atomic_on(MPI_Datatype type, const Atomic& a, Word operand, Word compare, Word* before) {
+  MPI_Win window = a.window->handle();
+  Word result = 0;
+  if (a.op == common::AtomicOp::kCompareSwap) {
+    ARMCI_MPI(MPI_Compare_and_swap(&operand, &compare, &result, type, a.rank, a.displacement, window));
   } else {
-    MPI_Op how = op == common::AtomicOp::kSwap ? MPI_REPLACE : MPI_SUM;
-    ARMCI_MPI(MPI_Fetch_and_op(&operand, &result, MPI_INT64_T, rank, displacement, how, window->handle()));
+    MPI_Op how = a.op == common::AtomicOp::kSwap ? MPI_REPLACE : MPI_SUM;
+    ARMCI_MPI(MPI_Fetch_and_op(&operand, &result, type, a.rank, a.displacement, how, window));
   }
-  ARMCI_MPI(MPI_Win_flush(rank, window->handle()));
+  ARMCI_MPI(MPI_Win_flush(a.rank, window));
   *before = result;
   return kSuccess;
+}
+
+Status Epochless::atomic(const Atomic& atomic, std::int32_t operand, std::int32_t compare, std::int32_t* before) {
+  return atomic_on(MPI_INT32_T, atomic, operand, compare, before);
+}
+
+Status Epochless::atomic(const Atomic& atomic, std::int64_t operand, std::int64_t compare, std::int64_t* before) {
+  return atomic_on(MPI_INT64_T, atomic, operand, compare, before);
 }
 
 Status Epochless::flush(Window* window, int rank) {

@@ -21,12 +21,17 @@ class Epochless : public Sync {
   common::Status start(const Access& access, Pending* pending) override;
   common::Status issue(const Access& access) override;
   common::Status complete_locally(Window* window, int rank, Kind kind) override;
-  common::Status atomic64(Window* window, int rank, MPI_Aint displacement, common::AtomicOp op, std::int64_t operand,
-                          std::int64_t compare, std::int64_t* before) override;
+  common::Status atomic(const Atomic& atomic, std::int32_t operand, std::int32_t compare,
+                        std::int32_t* before) override;
+  common::Status atomic(const Atomic& atomic, std::int64_t operand, std::int64_t compare,
+                        std::int64_t* before) override;
   common::Status flush(Window* window, int rank) override;
   bool flushes() const override { return true; }
 
  private:
+  template <class Word>
+  common::Status atomic_on(MPI_Datatype type, const Atomic& atomic, Word operand, Word compare, Word* before);
+
   const Options options_;
 };
 

@@ -199,7 +199,12 @@ Status Transport::get(int, const Key& key, const void* remote, void* local, std:
 
 Status Transport::atomic64(int, const Key& key, void* remote, common::AtomicOp op, std::int64_t operand,
                            std::int64_t compare, std::int64_t* before) {
-  return sync_->atomic64(window_of(key), key.rank, displacement_of(key, remote), op, operand, compare, before);
+  return sync_->atomic({window_of(key), key.rank, displacement_of(key, remote), op}, operand, compare, before);
+}
+
+Status Transport::atomic32(int, const Key& key, void* remote, common::AtomicOp op, std::int32_t operand,
+                           std::int32_t compare, std::int32_t* before) {
+  return sync_->atomic({window_of(key), key.rank, displacement_of(key, remote), op}, operand, compare, before);
 }
 
 // After the operation was issued: a flush that finds the mark covers it.

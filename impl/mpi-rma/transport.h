@@ -69,6 +69,8 @@ class Transport {
                                  Completion* completion);
   common::Status atomic64(int target, const Key& key, void* remote, common::AtomicOp op, std::int64_t operand,
                           std::int64_t compare, std::int64_t* before);
+  common::Status atomic32(int target, const Key& key, void* remote, common::AtomicOp op, std::int32_t operand,
+                          std::int32_t compare, std::int32_t* before);
   common::Status test(Completion* completion, bool* done) { return completion->test(done); }
   common::Status flush(int target);
   void progress();
@@ -102,7 +104,8 @@ class Transport {
 };
 
 static_assert(common::Transport<Transport>);
-static_assert(common::RegistersCollectively<Transport> && common::TransfersAtOnce<Transport>);
+static_assert(common::HasAtomic32<Transport> && common::RegistersCollectively<Transport> &&
+              common::TransfersAtOnce<Transport>);
 static_assert(common::MovesShapes<Transport> && common::Accumulates<Transport>);
 
 }  // namespace armci::rma

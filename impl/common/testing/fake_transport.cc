@@ -92,15 +92,16 @@ Status FakeNetwork::get(int target, const Key& key, const void* remote, void* lo
   return kSuccess;
 }
 
-Status FakeNetwork::atomic64(int target, const Key& key, void* remote, AtomicOp op, std::int64_t operand,
-                             std::int64_t compare, std::int64_t* before) {
+template <class Word>
+Status FakeNetwork::atomic(int target, const Key& key, void* remote, AtomicOp op, Word operand, Word compare,
+                           Word* before) {
   if (before_atomic) before_atomic();
   std::lock_guard lock(mutex_);
   check_key(target, key);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(remote) % sizeof(std::int64_t), 0u) << "atomic64 needs aligned words";
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(remote) % sizeof(Word), 0u) << "atomics need aligned words";
   ARMCI_RETURN_IF_ERROR(record(FakeCallKind::kAtomic, target, remote, sizeof operand, 0));
   if (in_order_) deliver_in_order(target);
-  std::atomic_ref<std::int64_t> word(*static_cast<std::int64_t*>(remote));
+  std::atomic_ref<Word> word(*static_cast<Word*>(remote));
   if (op == AtomicOp::kFetchAdd) {
     *before = word.fetch_add(operand);
   } else if (op == AtomicOp::kSwap) {
@@ -111,6 +112,9 @@ Status FakeNetwork::atomic64(int target, const Key& key, void* remote, AtomicOp 
   }
   return kSuccess;
 }
+
+template Status FakeNetwork::atomic(int, const Key&, void*, AtomicOp, std::int32_t, std::int32_t, std::int32_t*);
+template Status FakeNetwork::atomic(int, const Key&, void*, AtomicOp, std::int64_t, std::int64_t, std::int64_t*);
 
 void FakeNetwork::stage(Operation* put) {
   if (put->done) return;

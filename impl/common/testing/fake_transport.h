@@ -64,7 +64,9 @@ class FakeNetwork {
   Status put(int target, const Key& key, void* remote, const void* local, std::size_t bytes, Completion* completion);
   Status get(int target, const Key& key, const void* remote, void* local, std::size_t bytes, Completion* completion);
   Status atomic64(int target, const Key& key, void* remote, AtomicOp op, std::int64_t operand, std::int64_t compare,
-                  std::int64_t* before);
+                  std::int64_t* before) {
+    return atomic(target, key, remote, op, operand, compare, before);
+  }
   Status test(Completion* completion, bool* done);
   Status flush(int target);
   void progress();
@@ -81,7 +83,7 @@ class FakeNetwork {
   // The number-th call of this kind from now on (1: the next) fails with `code` and has no effect.
   void fail_call(FakeCallKind kind, int number, Code code = Code::kLayerBelow);
 
-  // Hooks: before an atomic64 takes effect; after a put became visible; at the start of a flush.
+  // Hooks: before an atomic takes effect; after a put became visible; at the start of a flush.
   std::function<void()> before_atomic;
   std::function<void()> on_visible;
   std::function<void(int target)> on_flush;
@@ -99,6 +101,10 @@ class FakeNetwork {
   void forget_calls();
 
   static constexpr const char* kInjected = "the fake network fails this call";
+
+ protected:
+  template <class Word>
+  Status atomic(int target, const Key& key, void* remote, AtomicOp op, Word operand, Word compare, Word* before);
 
  private:
   struct Operation {
@@ -157,6 +163,16 @@ class FakeTransport : public FakeNetwork {
 
 using ReorderingTransport = FakeTransport<false>;
 using InOrderTransport = FakeTransport<true>;
+
+// One with atomics of 4 bytes as well.
+class NarrowAtomicsTransport : public ReorderingTransport {
+ public:
+  Status atomic32(int target, const Key& key, void* remote, AtomicOp op, std::int32_t operand, std::int32_t compare,
+                  std::int32_t* before) {
+    return atomic(target, key, remote, op, operand, compare, before);
+  }
+};
+static_assert(HasAtomic32<NarrowAtomicsTransport> && !HasAtomic32<ReorderingTransport>);
 static_assert(Transport<ReorderingTransport> && Transport<InOrderTransport>);
 
 }  // namespace armci::common::testing
