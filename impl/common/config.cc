@@ -47,6 +47,8 @@ constexpr SettingRow kRows[] = {
     {"ARMCI_SPIN", "iterations", "-1", -1, kIterationsMax,
      "Busy waiting before a waiting process yields its core; -1: by the number of cores and processes.",
      &Config::spin_iterations},
+    {"ARMCI_GROUP_RECURSIVE", "", "0", 0, 1,
+     "Groups are made by merging pairs of subgroups instead of by MPI_Comm_create_group.", &Config::group_recursive},
     {"ARMCI_MUTEX_HANDOFF", "us", "500", 0, kMicrosecondsMax,
      "Waiting time after which a released mutex is handed to the process that waits longest.",
      &Config::mutex_handoff_us},

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "impl/common/group_comm.h"
 #include "impl/common/world.h"
 
 namespace armci::common {
@@ -49,21 +50,6 @@ Status check_list(const Group& parent, const int* ranks, int count) {
     }
     seen[static_cast<std::size_t>(ranks[i])] = true;
   }
-  return kSuccess;
-}
-
-// A communicator of the listed ranks of `comm`, made by them alone.
-Status make_comm(MPI_Comm comm, const int* ranks, int count, MPI_Comm* out) {
-  constexpr int kTag = 0;
-  MPI_Group all = MPI_GROUP_NULL;
-  MPI_Group listed = MPI_GROUP_NULL;
-  ARMCI_MPI(MPI_Comm_group(comm, &all));
-  const int included = MPI_Group_incl(all, count, ranks, &listed);
-  MPI_Group_free(&all);
-  if (included != MPI_SUCCESS) return fail_mpi(included, "MPI_Group_incl");
-  const int made = MPI_Comm_create_group(comm, listed, kTag, out);
-  MPI_Group_free(&listed);
-  if (made != MPI_SUCCESS) return fail_mpi(made, "MPI_Comm_create_group");
   return kSuccess;
 }
 

@@ -2,7 +2,7 @@
 //
 // A Group lives from its creation to ARMCI_Group_free on every member, or as long as mutex sets of it do; ARMCI_Group
 // in the program holds the communicator (which some clients read) and the number of the Group here. Creation needs the
-// members only (MPI_Comm_create_group): nobody waits for a process that does not call [GROUP-1].
+// members only (group_comm.h).
 //
 // Thread safety: creation, lookup and release may be called by several threads; what a Group says about its members is
 // constant.
