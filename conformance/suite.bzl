@@ -1,10 +1,7 @@
 """The parts of the suite are compiled twice: against the public headers of //spec, and against a foreign library's."""
 
 load("//impl:variants.bzl", "WARNINGS")
-
-# A foreign header may take `char *` where ours takes `const char *`; the same sources are held to all warnings against
-# ours.
-_FOREIGN_COPTS = ["-fpermissive", "-w"]
+load("//third_party/foreign:copts.bzl", "FOREIGN_COPTS")
 
 # Test code is checked, not timed: a light optimisation halves the build.
 _OPTIMISATION = ["-O1"]
@@ -32,7 +29,7 @@ def suite_library(name, parts = [], deps = [], foreign = True, **kwargs):
         native.cc_library(
             name = name + "_foreign",
             testonly = True,
-            copts = _FOREIGN_COPTS + _OPTIMISATION,
+            copts = FOREIGN_COPTS + _OPTIMISATION,
             alwayslink = True,
             tags = ["manual"],
             deps = common_deps + [part + "_foreign" for part in parts] + ["@foreign_armci//:armci"],

@@ -52,6 +52,7 @@ void ReadOptions(int argc, char** argv, const Question& question, bool speak, Op
   app.add_flag("--quick", options->quick, "fewer cases, and 3 seconds unless --seconds says otherwise");
   app.add_flag("--strict", options->strict, "exit with a failure when a target is missed");
   app.add_flag("--progress", options->progress, "one line per case on the error stream");
+  app.add_flag("--target-sleeps", options->target_sleeps, "no process helps the library by being inside MPI meanwhile");
   app.add_option("--seed", options->seed, "of the order of the samples within a round")->capture_default_str();
   app.add_option("--json", options->json_path, "file for the results with their raw samples");
   app.add_option("--filter", options->filter, "only cases whose name or size contains this");
@@ -93,7 +94,7 @@ Session::Session(int argc, char** argv, Question question) : question_(question)
     Leave(2);
   }
   for (int other = 0; other < size_; ++other) {
-    if (armci_domain_same_id(ARMCI_DOMAIN_SMP, other) != 0) continue;
+    if (question.between_nodes || armci_domain_same_id(ARMCI_DOMAIN_SMP, other) != 0) continue;
     if (root())
       std::fprintf(stderr, "bench: %s compares with raw memory and needs all ranks on one node\n", question.name);
     Leave(2);
@@ -135,6 +136,8 @@ void Session::SleepUntilRootIsDone() const {
   MPI_Irecv(nullptr, 0, MPI_BYTE, 0, kWakeTag, comm_, &request);
   SleepUntilComplete(&request);
 }
+
+void Session::ServeUntilRootIsDone() const { MPI_Recv(nullptr, 0, MPI_BYTE, 0, kWakeTag, comm_, MPI_STATUS_IGNORE); }
 
 void Session::WakeTheOthers() const {
   for (int other = 1; other < size_; ++other) MPI_Send(nullptr, 0, MPI_BYTE, other, kWakeTag, comm_);
@@ -178,6 +181,8 @@ void Session::RunOne(const Case& one, size_t cases) {
   if (one.crew == Crew::kTogether) return;
   if (root()) {
     WakeTheOthers();
+  } else if (one.crew == Crew::kServed && !options_.target_sleeps) {
+    ServeUntilRootIsDone();
   } else {
     SleepUntilRootIsDone();
   }

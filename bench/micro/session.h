@@ -1,11 +1,17 @@
 // One run of one micro-benchmark: starts MPI and ARMCI, reads the options, runs the cases, reports.
 //
-// A benchmark is a list of cases; a case is the ARMCI call and its raw baselines on the same memory. Two kinds:
+// A benchmark is a list of cases; a case is the ARMCI call and its raw baselines on the same memory. Three kinds:
 //
 //   alone      rank 0        measure measure measure ... | tell the others
 //              other ranks   asleep .................... | wake
 //              The target only hosts memory; it sleeps in the kernel, looking for the message every two milliseconds at
 //              the end, so that the core, the caches and the memory belong to rank 0.
+//
+//   served     rank 0        measure measure measure ... | tell the others
+//              other ranks   inside MPI_Recv ........... | return
+//              MPI serves what it has not in hardware inside its calls only. So that raw calls of MPI and every ARMCI
+//              above it meet the same helpful target, it is in one. With --target-sleeps it is not: then what counts is
+//              who makes progress without it.
 //
 //   together   every rank    gather asleep, barrier | act n times | agree on the time span, asleep until the slowest is
 //   done
@@ -30,9 +36,10 @@
 namespace armci::bench {
 
 struct Question {
-  const char* name;  // of the binary, without the implementation
-  const char* text;  // what it answers
-  int ranks;         // processes it needs
+  const char* name;            // of the binary, without the implementation
+  const char* text;            // what it answers
+  int ranks;                   // processes it needs
+  bool between_nodes = false;  // whether it has no raw memory in it, so that the processes may be on several nodes
 };
 
 struct Options {
@@ -40,12 +47,13 @@ struct Options {
   bool quick = false;
   bool strict = false;
   bool progress = false;
+  bool target_sleeps = false;
   uint64_t seed = 1;
   std::string json_path;
   std::string filter;
 };
 
-enum class Crew { kAlone, kTogether };
+enum class Crew { kAlone, kServed, kTogether };
 
 struct Case {
   CaseLabel label;
@@ -126,6 +134,7 @@ class Session {
   Sample Agree(int active, double start, double end, double core_wait) const;
   void StartTogether() const;
   void SleepUntilRootIsDone() const;
+  void ServeUntilRootIsDone() const;
   void WakeTheOthers() const;
   SamplingPlan PlanFor(const Case& one, size_t cases) const;
   void RunOne(const Case& one, size_t cases);

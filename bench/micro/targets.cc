@@ -32,6 +32,11 @@ constexpr Row kTargets[] = {
     {"fetch_add_contended", {Limit::kRateAtLeast, 0.8}},
     {"lock_unlock", {Limit::kTimeAtMost, 4}},
     {"lock_contended", {Limit::kTimeAtMost, 3}},  // of the same critical sections run by one process
+    // One-sided calls of MPI, with the same completion; for shapes the better of datatypes and one operation per
+    // segment, but for noise.
+    {"rma_transfer", {Limit::kTimeAtMost, 1.1}},
+    {"rma_shape", {Limit::kTimeAtMost, 1.05}},
+    {"rma_fetch_add", {Limit::kTimeAtMost, 1.15}},
     // What a library owes itself: the direct way is never slower than the roundabout one, but for noise.
     {"consistency", {Limit::kTimeAtMost, 1.05}},
     // Collective calls.
