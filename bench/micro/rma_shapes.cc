@@ -252,7 +252,7 @@ std::vector<Action> Actions(const Shape& shape, const Sides& at) {
   if (fault.empty()) {
     all.push_back(Raw(shape.vector ? "indexed type" : "vector type", shape, at, datatypes));
   } else {
-    std::fprintf(stderr, "bench: MPI's datatypes give wrong data, so they are no baseline here: %s\n", fault.c_str());
+    std::fprintf(stderr, "bench: MPI's datatypes give wrong data and are no baseline here (%s)\n", fault.c_str());
   }
   all.push_back(Raw("segments", shape, at, BySegments(shape, at)));
   return all;

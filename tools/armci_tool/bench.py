@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Callable, Optional, Sequence
 
 from armci_tool import bazel, console, launch
 from armci_tool.errors import ToolError
+from armci_tool.placement import Placement
+from armci_tool.repository import ROOT
 
 PACKAGE = "//bench/micro"
+QUESTIONS_FILE = ROOT / "bench" / "micro" / "benchmarks.json"
 DEFAULT_PROCESSES = 2
 
+# The one-sided calls of Open MPI on one machine: osc/rdma, which it would take by itself for some windows and which
+# mpi-rma turns off, is far behind osc/sm. All that is measured gets the same.
+MPI_SETTINGS = {"OMPI_MCA_osc": "^rdma"}
+
 _NEEDS = re.compile(r"needs (\d+) processes")
-_PROGRESS = re.compile(r"^bench: [^:]+: ")
+# Lines that begin with the rank tell of wrong data.
+_PROGRESS = re.compile(r"^bench: (?!rank )[^:]+: ")
 
 
 @dataclass(frozen=True)
@@ -29,32 +38,64 @@ class BenchRun:
     data: Optional[dict[str, Any]]
 
 
-def programs(implementation: str) -> list[str]:
-    """Labels of the benchmark programs linked with an implementation."""
+@dataclass(frozen=True)
+class Question:
+    """A line of bench/micro/benchmarks.json."""
+
+    name: str
+    between_nodes: bool
+
+
+@dataclass(frozen=True)
+class Program:
+    """A built benchmark, and where its processes are to be."""
+
+    name: str
+    binary: Path
+    mpi: str
+    processes: int = DEFAULT_PROCESSES
+    placement: Placement = Placement()
+
+
+def questions() -> list[Question]:
+    """All there are."""
+    table = json.loads(QUESTIONS_FILE.read_text())
+    return [Question(row["name"], bool(row.get("between_nodes"))) for row in table]
+
+
+def choose(names: Sequence[str], only_between_nodes: bool) -> list[str]:
+    """`names` if there are such benchmarks; without any, all, or all whose processes may be on several nodes."""
+    known = questions()
+    unknown = [name for name in names if name not in {question.name for question in known}]
+    if unknown:
+        raise ToolError("there is no benchmark " + ", ".join(unknown),
+                        next_step="use some of: " + ", ".join(question.name for question in known))
+    return list(names) or [question.name for question in known if question.between_nodes or not only_between_nodes]
+
+
+def label(name: str, implementation: str) -> str:
+    """The program of a benchmark, linked with an implementation; that of `foreign` with the library of --prefix."""
+    return f"{PACKAGE}:{name}{bazel.target_suffix(implementation)}"
+
+
+def require_measured(implementation: str) -> None:
+    """Raises ToolError if no benchmark is linked with it."""
     suffix = bazel.target_suffix(implementation)
-    labels = [label for label in bazel.query(f"kind(cc_binary, {PACKAGE}:all)") if label.endswith(suffix)]
-    if not labels:
+    if not any(one.endswith(suffix) for one in bazel.query(f"kind(cc_binary, {PACKAGE}:all)")):
         raise ToolError(f"there are no benchmarks for {implementation}", where=f"{PACKAGE} has no binary *{suffix}")
-    return sorted(labels)
 
 
-def short_name(label: str, implementation: str) -> str:
-    """`contiguous` for `//bench/micro:contiguous_shmem`."""
-    return label.rpartition(":")[2].removesuffix(bazel.target_suffix(implementation))
-
-
-def run_program(label: str, implementation: str, configuration: bazel.Configuration, arguments: Sequence[str] = (), *,
-                processes: int = DEFAULT_PROCESSES, on_case: Callable[[str], None] = lambda text: None) -> BenchRun:
-    """Starts one built program, on more processes than asked when its question needs them."""
-    run, needed = _run_once(label, implementation, configuration, processes, arguments, on_case)
-    if needed > processes:
-        run, _ = _run_once(label, implementation, configuration, needed, arguments, on_case)
+def run_program(program: Program, arguments: Sequence[str] = (), *, timeout_s: Optional[float] = None,
+                on_case: Callable[[str], None] = lambda text: None) -> BenchRun:
+    """Starts it, on more processes than asked when its question needs them."""
+    run, needed = _run_once(program, arguments, timeout_s, on_case)
+    if needed > program.processes:
+        run, _ = _run_once(replace(program, processes=needed), arguments, timeout_s, on_case)
     return run
 
 
-def _run_once(label: str, implementation: str, configuration: bazel.Configuration, processes: int,
-              arguments: Sequence[str], on_case: Callable[[str], None]) -> tuple[BenchRun, int]:
-    binary = bazel.binary(label, configuration)
+def _run_once(program: Program, arguments: Sequence[str], timeout_s: Optional[float],
+              on_case: Callable[[str], None]) -> tuple[BenchRun, int]:
 
     def note(line: str) -> None:
         if _PROGRESS.match(line):
@@ -62,12 +103,14 @@ def _run_once(label: str, implementation: str, configuration: bazel.Configuratio
 
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "result.json"
-        program = (str(binary), "--progress", "--json", str(file), *arguments)
-        result = launch.start(launch.Launch(program, processes, configuration.mpi), on_line=note)
+        line = (str(program.binary), "--progress", "--json", str(file), *arguments)
+        settings = {name: value for name, value in MPI_SETTINGS.items() if name not in os.environ}
+        job = launch.Launch(line, program.processes, program.mpi, settings, placement=program.placement)
+        result = launch.start(job, timeout_s=timeout_s, on_line=note)
         data = json.loads(file.read_text()) if file.exists() and file.stat().st_size else None
     text = "\n".join(line for line in result.output.splitlines() if not _PROGRESS.match(line) or _NEEDS.search(line))
     needs = _NEEDS.search(result.output) if not result.ok else None
-    run = BenchRun(short_name(label, implementation), result.status, text.strip(), data)
+    run = BenchRun(program.name, result.status, text.strip(), data)
     return run, int(needs.group(1)) if needs else 0
 
 
@@ -89,10 +132,15 @@ def _figure(case: dict[str, Any], key: str) -> str:
     if key not in case:
         return f"{case['value']:g}" if key == "armci_ns" and "value" in case else "-"
     nanoseconds = float(case[key])
+    if case.get("bytes", 0) > 0 and nanoseconds > 0:
+        return f"{case['bytes'] / nanoseconds:.3g} GB/s"
+    return time_text(nanoseconds)
+
+
+def time_text(nanoseconds: float) -> str:
+    """Three digits and a unit; `-` for what was not measured."""
     if nanoseconds <= 0:
         return "-"
-    if case.get("bytes", 0) > 0:
-        return f"{case['bytes'] / nanoseconds:.3g} GB/s"
     for unit, size in (("ns", 1.0), ("us", 1e3), ("ms", 1e6)):
         if nanoseconds < 1000 * size:
             return f"{nanoseconds / size:.3g} {unit}"

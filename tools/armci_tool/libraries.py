@@ -1,14 +1,15 @@
-"""What the conformance suite can be linked with: the implementations of this repository, and an installed ARMCI that is
+"""What the conformance suite and the benchmarks can be linked with: the implementations of this repository, and an installed ARMCI that is
 not ours (see third_party/foreign)."""
 
 from __future__ import annotations
 
+import argparse
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Iterator, Optional, Union
 
-from armci_tool import bazel, conformance, launch
+from armci_tool import bazel, conformance, launch, option_types
 from armci_tool.errors import ToolError
 
 FOREIGN_SUITE = "//conformance:suite_foreign"
@@ -93,3 +94,18 @@ class ForeignLibrary:
 
 
 Library = Union[OwnLibrary, ForeignLibrary]
+
+
+def add_foreign_arguments(parser: argparse.ArgumentParser) -> None:
+    """--prefix, --libs and --name."""
+    other = parser.add_argument_group("a library that is not of this repository, as in: --prefix /usr --libs -larmci")
+    other.add_argument("--prefix", type=option_types.path, metavar="DIR", help="its installation: DIR/include/armci.h, DIR/lib")
+    other.add_argument("--libs", default=DEFAULT_LIBS, metavar="WORDS",
+                       help="what links it; {mpi} stands for the MPI library (default: %(default)s)")
+    other.add_argument("--name", default=DEFAULT_NAME,
+                       help="its name in the report and in the known failures (default: %(default)s)")
+
+
+def foreign_from_options(options: argparse.Namespace) -> Optional[ForeignLibrary]:
+    """From the options of add_foreign_arguments; None where they name no library."""
+    return ForeignLibrary(options.prefix, options.libs, options.name) if options.prefix else None

@@ -33,6 +33,11 @@ class Placement:
             return "nodes"
         return "simulated" if self.simulated_node_size else "machine"
 
+    @property
+    def suffix(self) -> str:
+        """For names of files: `_nodes2`; empty on the machine as it is."""
+        return f"_{self.kind}{self.nodes or self.simulated_node_size}" if self.kind != "machine" else ""
+
     def arguments(self) -> list[str]:
         """The options of tools/armci that say the same."""
         if self.nodes:

@@ -51,12 +51,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
                       help="run the defective libraries first, so that the report has their score (some minutes)")
     add_configurations(made)
     add_verbose(made)
-    other = made.add_argument_group("a library that is not of this repository, as in: --prefix /usr --libs -larmci")
-    other.add_argument("--prefix", type=option_types.path, metavar="DIR", help="its installation: DIR/include/armci.h, DIR/lib")
-    other.add_argument("--libs", default=libraries.DEFAULT_LIBS, metavar="WORDS",
-                       help="what links it; {mpi} stands for the MPI library (default: %(default)s)")
-    other.add_argument("--name", default=libraries.DEFAULT_NAME,
-                       help="its name in the report and in the known failures (default: %(default)s)")
+    libraries.add_foreign_arguments(made)
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -124,9 +119,8 @@ def _libraries(options: argparse.Namespace) -> list[libraries.Library]:
     chosen: list[libraries.Library] = []
     if options.impl or not options.prefix:
         chosen += [libraries.OwnLibrary(name) for name in _implementations(options.impl or [["all"]])]
-    if options.prefix:
-        chosen.append(libraries.ForeignLibrary(options.prefix, options.libs, options.name))
-    return chosen
+    foreign = libraries.foreign_from_options(options)
+    return chosen + [foreign] if foreign else chosen
 
 
 def _build(chosen: list[libraries.Library], configured: list[bazel.Configuration],

@@ -27,7 +27,7 @@ def execute(options: argparse.Namespace) -> int:
     """Runs the verb."""
     chosen = bazel.Configuration()
     packages.ensure_installed(print)
-    benchmark = f"{bench.PACKAGE}:{BENCHMARK}_{IMPLEMENTATION}"
+    benchmark = bench.label(BENCHMARK, IMPLEMENTATION)
     labels = [programs.implementation_label(example.label, IMPLEMENTATION) for example in examples.EXAMPLES]
     bazel.build(sorted({*labels, benchmark}), chosen, verbose=options.verbose)
     print(f"build: library, examples and benchmark are built ({chosen.name})\n")
@@ -54,7 +54,8 @@ def _run_examples(chosen: bazel.Configuration) -> None:
 def _compare(benchmark: str, chosen: bazel.Configuration) -> None:
     print("ARMCI against the same work without it (2 processes, medians of interleaved repetitions):")
     with Progress("measuring") as progress:
-        run = bench.run_program(benchmark, IMPLEMENTATION, chosen, ["--quick"], on_case=progress.note)
+        program = bench.Program(BENCHMARK, bazel.binary(benchmark, chosen), chosen.mpi)
+        run = bench.run_program(program, ["--quick"], on_case=progress.note)
     if run.status != 0 or run.data is None:
         raise ToolError("the benchmark failed", where=run.text, next_step="run tools/armci bench", status=1)
     print(bench.summary([run], only_with_target=True))
