@@ -109,6 +109,7 @@ def _compare(implementation: str, foreign: libraries.ForeignLibrary, names: Sequ
                         print(f"{run.name} with {name} ended with status {run.status}:\n{_complaints(run)}\n")
     compared = bench_compare.cells(*runs)
     print(bench_compare.table(compared, implementation, foreign.name))
+    print("\nratio: medians of the rounds, ours over theirs; quiet: best tenth of the best round; raw: the same calls of MPI in both")
     counts = bench_compare.counts(compared)
     print(", ".join(f"{number} {verdict}" for verdict, number in counts.items()))
     if options.report:
