@@ -2,11 +2,13 @@
 //
 // Cases, to and from rank 1, which is inside MPI_Recv unless --target-sleeps is given:
 //   put, accumulate      8 B to 4 MiB; ready when the local buffer may be used; the baseline is MPI_Put or
-//                        MPI_Accumulate with MPI_Win_flush_local. ARMCI orders puts to one process, MPI does not: what
-//                        MPI takes for a put that the next one may not overtake (MPI_Win_flush) is measured as context.
+//                        MPI_Accumulate with MPI_Win_flush_local. ARMCI orders puts to one process, MPI does not.
 //   the same + fence     ready when the target has the data: MPI_Win_flush
 //   get                  MPI_Get with MPI_Win_flush_local, or MPI_Win_flush where the local one is not enough
 //   fetch-and-add        int and long, against MPI_Fetch_and_op with MPI_Win_flush
+//
+// Other ways of MPI are measured as context, and told in the JSON file: a put that the next one may not overtake, by
+// MPI_Win_flush or as an accumulate with MPI_REPLACE; a get by request, or as an accumulate with MPI_NO_OP.
 //
 // What a sample left under way is completed before the next one, outside of the time.
 #include <algorithm>
@@ -105,6 +107,22 @@ Action Raw(const char* name, Role role, Kind kind, bool flush, const Sides& at, 
   });
 }
 
+// Whole doubles, as accumulates take them to be atomic.
+void AddOtherWays(Kind kind, const Sides& at, int bytes, std::vector<Action>* all) {
+  const MpiWindow* window = at.window;
+  double* result = at.result;
+  const double* local = at.local;
+  const Layout side = {bytes / static_cast<int>(sizeof(double)), MPI_DOUBLE};
+  const auto add = [&](const char* name, auto body) { all->push_back(Loop(name, Role::kContext, body)); };
+  if (kind == Kind::kPut) {
+    all->push_back(Raw("MPI_Put, flush", Role::kContext, kind, true, at, bytes));
+    add("MPI_Accumulate, MPI_REPLACE", [=] { window->PutByAccumulate(local, side); });
+  } else if (kind == Kind::kGet) {
+    add("MPI_Rget", [=] { window->GetByRequest(result, side); });
+    add("MPI_Get_accumulate, MPI_NO_OP", [=] { window->GetByAccumulate(result, side); });
+  }
+}
+
 // From a target of zeros, by two operations.
 std::string Verify(Kind kind, const Sides& at, int bytes) {
   const size_t count = static_cast<size_t>(bytes) / sizeof(double);
@@ -127,9 +145,7 @@ Case Transfer(const Operation& operation, const Sides& at, size_t size) {
   const auto actions = [=, &operation] {
     std::vector<Action> all = {Subject(operation, at, bytes)};
     all.push_back(Raw(operation.raw, Role::kBaseline, operation.kind, operation.fence, at, bytes));
-    if (operation.kind == Kind::kPut && !operation.fence) {
-      all.push_back(Raw("MPI_Put, in order", Role::kContext, operation.kind, true, at, bytes));
-    }
+    if (!operation.fence) AddOtherWays(operation.kind, at, bytes, &all);
     return all;
   };
   return {{operation.name, FormatBytes(size), "rma_transfer"},
