@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any, Optional, Sequence
+from typing import Any, Iterable, Optional, Sequence
 
 from armci_tool import bench, console
 
@@ -45,17 +45,19 @@ class Cell:
 
     @property
     def verdict(self) -> str:
-        """`faster`, `same`, `slower` are said of ours."""
-        if self.ratio is None:
-            return "alone"
-        if self.ratio > 1 + SAME:
-            return "slower"
-        return "faster" if self.ratio < 1 / (1 + SAME) else "same"
+        """`faster`, `same`, `slower` are said of ours, by the medians."""
+        return _verdict(self.ratio)
+
+    @property
+    def quiet_verdict(self) -> str:
+        """The same by the best."""
+        return _verdict(self.quiet_ratio)
 
     def as_json(self) -> dict[str, Any]:
         """With all medians."""
         return {"benchmark": self.benchmark, "case": self.case, "size": self.size, "ratio": self.ratio,
-                "quiet_ratio": self.quiet_ratio, "raw_ratio": self.raw_ratio, "verdict": self.verdict, "ours_ns": self.ours, "theirs_ns": self.theirs,
+                "quiet_ratio": self.quiet_ratio, "raw_ratio": self.raw_ratio, "verdict": self.verdict,
+                "quiet_verdict": self.quiet_verdict, "ours_ns": self.ours, "theirs_ns": self.theirs,
                 "our_raw_ns": self.our_raw, "their_raw_ns": self.their_raw, "our_best_ns": self.our_best,
                 "their_best_ns": self.their_best}
 
@@ -86,10 +88,18 @@ def table(compared: Sequence[Cell], our_name: str, their_name: str) -> str:
     return console.table(header, rows, numeric_from=3)
 
 
-def counts(compared: Sequence[Cell]) -> dict[str, int]:
-    """How often each verdict was given."""
-    verdicts = [cell.verdict for cell in compared]
-    return {verdict: verdicts.count(verdict) for verdict in ("faster", "same", "slower", "alone")}
+def counts(verdicts: Iterable[str]) -> dict[str, int]:
+    """How often each was given."""
+    given = list(verdicts)
+    return {verdict: given.count(verdict) for verdict in ("faster", "same", "slower", "alone")}
+
+
+def _verdict(ratio: Optional[float]) -> str:
+    if ratio is None:
+        return "alone"
+    if ratio > 1 + SAME:
+        return "slower"
+    return "faster" if ratio < 1 / (1 + SAME) else "same"
 
 
 def _ratio(ours: Sequence[float], theirs: Sequence[float]) -> Optional[float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Sequence
+from typing import Mapping, Sequence
 
 from armci_tool import (bazel, bench, bench_compare, environment, launch, libraries, nodes, option_types, placement,
                         repository)
@@ -109,14 +109,16 @@ def _compare(implementation: str, foreign: libraries.ForeignLibrary, names: Sequ
                         print(f"{run.name} with {name} ended with status {run.status}:\n{_complaints(run)}\n")
     compared = bench_compare.cells(*runs)
     print(bench_compare.table(compared, implementation, foreign.name))
-    print("\nratio: medians of the rounds, ours over theirs; quiet: best tenth of the best round; raw: the same calls of MPI in both")
-    counts = bench_compare.counts(compared)
-    print(", ".join(f"{number} {verdict}" for verdict, number in counts.items()))
+    counts = bench_compare.counts(cell.verdict for cell in compared)
+    quiet = bench_compare.counts(cell.quiet_verdict for cell in compared)
+    print("\nraw: the same calls of MPI in the programs of both")
+    print("ratio, of the medians of the rounds: " + _count_text(counts))
+    print("quiet, of the best tenth of the best round: " + _count_text(quiet))
     if options.report:
         _write(options.report / f"compare_{implementation}_{foreign.name}_{chosen.mpi}{where.suffix}.json", {
             "environment": environment.describe([chosen.mpi]), "ours": implementation, "theirs": foreign.name,
             "placement": where.label, "rounds": options.rounds, "counts": counts,
-            "cells": [cell.as_json() for cell in compared]})
+            "quiet_counts": quiet, "cells": [cell.as_json() for cell in compared]})
     if not all(run.data for run in runs[0]):
         raise ToolError(f"benchmarks with {implementation} failed", next_step="see their output above", status=1)
     return 1 if options.strict and counts["slower"] else 0
@@ -136,6 +138,10 @@ def _arguments(options: argparse.Namespace, seconds: float = 0.0) -> list[str]:
     arguments += ["--seconds", f"{seconds:g}"] if seconds else []
     arguments += ["--filter", options.filter] if options.filter else []
     return arguments + (["--target-sleeps"] if options.target_sleeps else [])
+
+
+def _count_text(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
 
 
 def _complaints(run: bench.BenchRun) -> str:
