@@ -188,32 +188,31 @@ struct Way {
   std::function<void()> operate;
 };
 
-double NumberAt(const char* from) {
-  double number = 0;
-  std::memcpy(&number, from, sizeof number);
-  return number;
+// The rows of `at.local`, `times` over, where they belong here or there, and zeros in between.
+std::vector<double> Expected(const Shape& shape, const Sides& at, bool there, double times) {
+  std::vector<double> all((there ? shape.remote_bytes() : shape.local_bytes()) / sizeof(double), 0.0);
+  const int numbers = shape.row / static_cast<int>(sizeof(double));
+  for (int i = 0; i < shape.rows; ++i) {
+    const auto* from = reinterpret_cast<const double*>(at.local + shape.here(i));
+    double* to = all.data() + static_cast<size_t>(there ? shape.there(i) : shape.here(i)) / sizeof(double);
+    for (int j = 0; j < numbers; ++j) to[j] = times * from[j];
+  }
+  return all;
 }
 
-// From zeros, by two operations. Only accumulate may tell them from one.
+// From zeros, by two operations, of which only accumulate tells the second. Looks into the gaps as well.
 std::string Fault(const Shape& shape, const Sides& at, const Way& way) {
   const bool get = shape.kind == Kind::kGet;
-  std::vector<char> remote(shape.remote_bytes(), 0);
-  for (int i = 0; get && i < shape.rows; ++i) {
-    std::memcpy(remote.data() + shape.there(i), at.local + shape.here(i), static_cast<size_t>(shape.row));
-  }
+  std::vector<double> remote = Expected(shape, at, true, get ? 1 : 0);
   std::memset(at.result, 0, shape.local_bytes());
-  way.put(remote.data(), remote.size());
+  way.put(remote.data(), shape.remote_bytes());
   way.operate();
   way.operate();
-  if (!get) way.get(remote.data(), remote.size());
-  const double times = shape.kind == Kind::kAccumulate ? 2 : 1;
-  for (int i = 0; i < shape.rows; ++i) {
-    const char* made = get ? at.result + shape.here(i) : remote.data() + shape.there(i);
-    for (int j = 0; j < shape.row; j += static_cast<int>(sizeof(double))) {
-      if (NumberAt(made + j) != times * NumberAt(at.local + shape.here(i) + j)) {
-        return "row " + std::to_string(i) + " differs";
-      }
-    }
+  if (!get) way.get(remote.data(), shape.remote_bytes());
+  const std::vector<double> right = Expected(shape, at, !get, shape.kind == Kind::kAccumulate ? 2 : 1);
+  const double* made = get ? reinterpret_cast<const double*>(at.result) : remote.data();
+  for (size_t i = 0; i < right.size(); ++i) {
+    if (made[i] != right[i]) return "byte " + std::to_string(i * sizeof(double)) + " differs";
   }
   return "";
 }
