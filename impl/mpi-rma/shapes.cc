@@ -132,6 +132,10 @@ Status NoncontiguousTransfer::strided(Kind kind, const Place& place, const void*
   const bool get = kind == Kind::kGet;
   void* local = get ? dst : const_cast<void*>(src);
   const void* remote = get ? src : dst;
+  Run run;
+  if (packs(options_.strided) && find_run(kind, remote, shape, &run)) {
+    return packed(kind, place, src, dst, shape, element, run, pending);
+  }
   const bool overlaps = may_overlap(shape.count, shape.dst_stride, shape.levels);
   if (wants_direct(options_.strided) && !overlaps && !findings_.has(strided_fault(kind))) {
     Datatype here;
@@ -161,28 +165,47 @@ Status NoncontiguousTransfer::list(Kind kind, const Place& place, const Segments
   const bool get = kind == Kind::kGet;
   void* const* locals = get ? segments.dst : segments.src;
   void* const* remotes = get ? segments.src : segments.dst;
-  bool direct = wants_direct(options_.vector) && segments.count > 1 && !findings_.has(indexed_fault(kind));
-  if (kind == Kind::kAccumulate && findings_.has(Fault::kAccumulateHeader)) {
-    direct = direct && segments.count <= kAccumulateSegmentsMax;
+  Run run;
+  if (packs(options_.vector) && find_run(kind, remotes, segments.count, segments.bytes, &run)) {
+    return packed(kind, place, segments, element, run, pending);
   }
   // What is written must not overlap itself; what is read may.
-  direct = direct && !find_conflict(segments.dst, segments.count, segments.bytes).has_value();
-  if (direct) {
-    Datatype here;
-    Datatype there;
-    void* const local = lowest_address(locals, segments.count);
-    const void* const remote = lowest_address(remotes, segments.count);
-    ARMCI_RETURN_IF_ERROR(list_datatype(locals, segments.count, segments.bytes, local, element, {}, &here));
-    ARMCI_RETURN_IF_ERROR(list_datatype(remotes, segments.count, segments.bytes, remote, element, {}, &there));
-    return sync_->start({kind, place.window, place.rank, local, here.count(), here.type(), place.displacement(remote),
-                         there.count(), there.type()},
-                        pending);
+  if (wants_direct(options_.vector) && segments.count > 1 && !findings_.has(indexed_fault(kind)) &&
+      !find_conflict(segments.dst, segments.count, segments.bytes).has_value()) {
+    return direct_list(kind, place, segments, element, pending);
   }
   Batch batch(sync_, kind, place, element, limit(options_.vector));
   for (std::size_t i = 0; i < segments.count; ++i) {
     ARMCI_RETURN_IF_ERROR(batch.add(remotes[i], locals[i], segments.bytes));
   }
   return batch.leave(pending);
+}
+
+// One operation, or several where one type must not have all segments.
+Status NoncontiguousTransfer::direct_list(Kind kind, const Place& place, const Segments& segments, MPI_Datatype element,
+                                          Pending* pending) {
+  const bool get = kind == Kind::kGet;
+  const bool limited = kind == Kind::kAccumulate && findings_.has(Fault::kAccumulateHeader);
+  const std::size_t together = limited ? kAccumulateSegmentsMax : segments.count;
+  for (std::size_t first = 0; first < segments.count; first += together) {
+    const std::size_t count = std::min(together, segments.count - first);
+    void* const* locals = (get ? segments.dst : segments.src) + first;
+    void* const* remotes = (get ? segments.src : segments.dst) + first;
+    void* const local = lowest_address(locals, count);
+    const void* const remote = lowest_address(remotes, count);
+    Datatype here;
+    Datatype there;
+    ARMCI_RETURN_IF_ERROR(list_datatype(locals, count, segments.bytes, local, element, {}, &here));
+    ARMCI_RETURN_IF_ERROR(list_datatype(remotes, count, segments.bytes, remote, element, {}, &there));
+    const Access access = {
+        kind,          place.window, place.rank, local, here.count(), here.type(), place.displacement(remote),
+        there.count(), there.type()};
+    if (together == segments.count) return sync_->start(access, pending);
+    ARMCI_RETURN_IF_ERROR(sync_->issue(access));
+  }
+  if (pending == nullptr) return sync_->complete_locally(place.window, place.rank, kind);
+  *pending = Pending(sync_, place.window, place.rank, kind);
+  return kSuccess;
 }
 
 }  // namespace armci::rma

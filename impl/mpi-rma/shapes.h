@@ -2,9 +2,12 @@
 //
 //   direct    one operation whose datatypes describe both sides
 //   batched   one operation per segment, completed together every B segments (conservative: B = 1)
+//   packed    one contiguous operation and a copy on the origin, where the remote side is one run of bytes; a get may
+//             also bring narrow gaps along
 //
 // `direct` needs a remote side that does not overlap itself, and an MPI library that does datatypes right (preflight);
-// `auto` takes it where both hold. These are the four methods for vectors of Dinan et al. (IPDPS 2012).
+// `auto` takes it where both hold, and `packed` before it where MPI moves a datatype row by row (datatype-rows). The
+// others are the four methods for vectors of Dinan et al. (IPDPS 2012).
 //
 // Thread safety: all members by any thread; release() when nothing is under way.
 #pragma once
@@ -12,10 +15,12 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <functional>
 
 #include "impl/common/accumulate.h"
 #include "impl/common/shapes.h"
 #include "impl/common/status.h"
+#include "impl/mpi-rma/bounce_pool.h"
 #include "impl/mpi-rma/datatypes.h"
 #include "impl/mpi-rma/preflight/faults.h"
 #include "impl/mpi-rma/sync.h"
@@ -54,11 +59,29 @@ class NoncontiguousTransfer {
  private:
   class Batch;
   std::size_t limit(Method method) const;
+  // The run of bytes that a packed transfer moves.
+  struct Run {
+    const void* begin;  // remote
+    std::size_t bytes;
+    BouncePool::Buffer buffer;
+  };
+  bool packs(Method method) const { return method == Method::kAuto && findings_.has(Fault::kDatatypeRows); }
+  bool find_run(Kind kind, const void* remote, const common::Strided& shape, Run* run);
+  bool find_run(Kind kind, void* const* remotes, std::size_t count, std::size_t bytes, Run* run);
+  common::Status move_run(Kind kind, const Place& place, const Run& run, MPI_Datatype element,
+                          std::function<void()> unpack, Pending* pending);
+  common::Status direct_list(Kind kind, const Place& place, const common::Segments& segments, MPI_Datatype element,
+                             Pending* pending);
+  common::Status packed(Kind kind, const Place& place, const void* src, void* dst, const common::Strided& shape,
+                        MPI_Datatype element, const Run& run, Pending* pending);
+  common::Status packed(Kind kind, const Place& place, const common::Segments& segments, MPI_Datatype element,
+                        const Run& run, Pending* pending);
 
   Sync* sync_ = nullptr;
   Findings findings_;
   Options options_;
   DatatypeCache cache_;
+  BouncePool pool_;
 };
 
 // The predefined datatype that an accumulate of `type` adds.

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -55,6 +56,8 @@ class Pending {
   Pending(Sync* sync, Window* window, int rank, Kind kind) : sync_(sync), window_(window), rank_(rank), kind_(kind) {}
   Pending(Pending&& other) noexcept { *this = std::move(other); }
   Pending& operator=(Pending&& other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(afterwards_, other.afterwards_);
     std::swap(request_, other.request_);
     std::swap(sync_, other.sync_);
     std::swap(kind_, other.kind_);
@@ -67,7 +70,18 @@ class Pending {
   // Local completion. Blocks only where there is no request, and then not for the target's program.
   common::Status test(bool* done);
 
+  // Memory that the operation needs until it is complete, and what is left to do then (a get's data is unpacked).
+  void hold(std::shared_ptr<char> memory, std::function<void()> afterwards) {
+    memory_ = std::move(memory);
+    afterwards_ = std::move(afterwards);
+  }
+
  private:
+  common::Status poll(bool* done);
+
+  // Last to go: MPI may use it until the request is complete.
+  std::shared_ptr<char> memory_;
+  std::function<void()> afterwards_;
   MPI_Request request_ = MPI_REQUEST_NULL;
   Sync* sync_ = nullptr;
   Window* window_ = nullptr;

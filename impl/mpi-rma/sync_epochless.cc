@@ -16,19 +16,6 @@ bool is_derived(MPI_Datatype type) {
   return combiner != MPI_COMBINER_NAMED;
 }
 
-int call(const Access& a) {
-  MPI_Win window = a.window->handle();
-  switch (a.kind) {
-    case Kind::kPut:
-      return MPI_Put(a.local, a.local_count, a.local_type, a.rank, a.displacement, a.count, a.type, window);
-    case Kind::kGet:
-      return MPI_Get(a.local, a.local_count, a.local_type, a.rank, a.displacement, a.count, a.type, window);
-    case Kind::kAccumulate:
-      break;
-  }
-  return MPI_Accumulate(a.local, a.local_count, a.local_type, a.rank, a.displacement, a.count, a.type, MPI_SUM, window);
-}
-
 int issue_with_request(const Access& a, MPI_Request* request) {
   MPI_Win window = a.window->handle();
   switch (a.kind) {
@@ -44,6 +31,23 @@ int issue_with_request(const Access& a, MPI_Request* request) {
 }
 
 }  // namespace
+
+int Epochless::call(const Access& a) const {
+  MPI_Win window = a.window->handle();
+  const bool contiguous = a.local_type == MPI_BYTE && a.type == MPI_BYTE;
+  if (a.kind == Kind::kPut && contiguous && static_cast<std::size_t>(a.count) <= options_.accumulated_put_bytes) {
+    return MPI_Accumulate(a.local, a.count, MPI_BYTE, a.rank, a.displacement, a.count, MPI_BYTE, MPI_REPLACE, window);
+  }
+  switch (a.kind) {
+    case Kind::kPut:
+      return MPI_Put(a.local, a.local_count, a.local_type, a.rank, a.displacement, a.count, a.type, window);
+    case Kind::kGet:
+      return MPI_Get(a.local, a.local_count, a.local_type, a.rank, a.displacement, a.count, a.type, window);
+    case Kind::kAccumulate:
+      break;
+  }
+  return MPI_Accumulate(a.local, a.local_count, a.local_type, a.rank, a.displacement, a.count, a.type, MPI_SUM, window);
+}
 
 Status Epochless::open(Window* window) {
   ARMCI_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, window->handle()));
@@ -61,6 +65,14 @@ Status Epochless::start(const Access& access, Pending* pending) {
     MPI_Request request = MPI_REQUEST_NULL;
     ARMCI_MPI(issue_with_request(access, &request));
     *pending = Pending(request);
+    return kSuccess;
+  }
+  // A flush would wait for the stores as well, a request waits for this get alone.
+  if (pending == nullptr && access.kind == Kind::kGet && options_.gets_need_flush && options_.requests &&
+      access.local_type == MPI_BYTE && access.type == MPI_BYTE) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    ARMCI_MPI(issue_with_request(access, &request));
+    ARMCI_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
     return kSuccess;
   }
   ARMCI_MPI(call(access));

@@ -9,10 +9,12 @@ class Epochless : public Sync {
  public:
   // Handles stand for requests of MPI, not for a flush: of operations without and with derived datatypes.
   // gets_need_flush: a local flush does not complete them (get-flush-local).
+  // accumulated_put_bytes: contiguous puts of up to that length are accumulates (put-slow).
   struct Options {
     bool requests;
     bool derived_requests;
     bool gets_need_flush;
+    std::size_t accumulated_put_bytes;
   };
   explicit Epochless(const Options& options) : options_(options) {}
 
@@ -29,6 +31,7 @@ class Epochless : public Sync {
   bool flushes() const override { return true; }
 
  private:
+  int call(const Access& access) const;
   template <class Word>
   common::Status atomic_on(MPI_Datatype type, const Atomic& atomic, Word operand, Word compare, Word* before);
 

@@ -39,7 +39,7 @@ class Fault:
     id: str
     description: str
     safe_method: str
-    evidence: str  # Probe or Version
+    evidence: str  # Probe, Version or Timing
     allowed: bool
 
     @property
@@ -137,7 +137,7 @@ def examine_all(faults: Sequence[Fault], mpi: str, placement: Placement, folder:
 def table(examinations: Sequence[Examination]) -> str:
     """A row for each fault: what the library does only where there is something to do."""
     rows = [[one.fault.id, one.outcome + (" (allowed)" if one.fault.allowed and one.outcome == PRESENT else ""),
-             one.evidence, "probe" if one.fault.evidence == "Probe" else "version",
+             one.evidence, one.fault.evidence.lower(),
              one.fault.safe_method if one.outcome != ABSENT else "-"] for one in examinations]
     return console.table(["fault", "here", "how it showed", "preflight by", "what the library does"], rows, numeric_from=5)
 

@@ -20,7 +20,7 @@ def result(output: str, status: int = 0, timed_out: bool = False) -> process.Res
 def test_every_row_of_the_table_is_read() -> None:
     body = HEADER[HEADER.index("enum class Fault"):HEADER.index("kCount,")]
     assert len(FAULTS) == len(re.findall(r"^  k\w+,", body, re.MULTILINE))
-    assert {fault.evidence for fault in FAULTS} == {"Probe", "Version"}
+    assert {fault.evidence for fault in FAULTS} == {"Probe", "Version", "Timing"}
     assert all(fault.description.endswith(".") and fault.safe_method.endswith(".") for fault in FAULTS)
 
 

@@ -106,6 +106,12 @@ constexpr FaultRow kTable[] = {
     {Fault::kPassiveProgress, "passive-progress",
      "Operations that the network cannot do alone wait until their target calls MPI.",
      "A progress thread, or calls of MPI_Iprobe in every waiting loop.", Evidence::kVersion, true},
+    {Fault::kDatatypeRows, "datatype-rows",
+     "MPI_Put with a datatype moves each row by itself, which takes longer than to pack the rows first.",
+     "The origin packs where the remote side is one run of bytes; gets bring narrow gaps along.", Evidence::kTiming,
+     true},
+    {Fault::kPutSlow, "put-slow", "MPI_Put and a flush take longer than MPI_Accumulate(MPI_REPLACE) and a flush.",
+     "Contiguous puts of up to 64 KiB are accumulates.", Evidence::kTiming, true},
 };
 static_assert(std::size(kTable) == kFaultCount);
 

@@ -5,8 +5,8 @@
 // decided from the version of the MPI library and its settings; `tools/armci mpi-doctor` tries them in jobs of their
 // own (reproducers/<id>.c).
 //
-// Not every row breaks the MPI standard: some are freedoms that it gives and that a library uses (`allowed`). They need
-// a safe method all the same.
+// Not every row breaks the MPI standard: some are freedoms that it gives and that a library uses (`allowed`), or slow
+// ways where others are fast (Evidence::kTiming). They need a safe method all the same.
 //
 // Thread safety: the table is constant; Findings is a value.
 #pragma once
@@ -57,6 +57,9 @@ enum class Fault : int {
   kRequestLost,
   kRequestsLimited,
   kPassiveProgress,
+  // Speed.
+  kDatatypeRows,
+  kPutSlow,
   kCount,
 };
 
@@ -66,6 +69,7 @@ static_assert(kFaultCount <= 64, "Findings is one word");
 enum class Evidence {
   kProbe,    // a probe inside the job
   kVersion,  // the version of the MPI library and its settings: a probe could abort or hang the process
+  kTiming,   // a measurement inside the job, which may come out otherwise the next time
 };
 
 struct FaultRow {

@@ -24,6 +24,7 @@ Findings probe_all(const Neighbourhood& around, Findings found) {
   probe_atomics(around, &found);
   probe_order(around, &found);
   probe_datatypes(around, &found);
+  probe_speed(around, &found);
   return Findings(joined(found.bits(), around.comm()), Findings::Origin::kProbes);
 }
 

@@ -98,5 +98,6 @@ void probe_windows(const Neighbourhood& around, Findings* found);
 void probe_atomics(const Neighbourhood& around, Findings* found);
 void probe_order(const Neighbourhood& around, Findings* found);
 void probe_datatypes(const Neighbourhood& around, Findings* found);
+void probe_speed(const Neighbourhood& around, Findings* found);
 
 }  // namespace armci::rma
