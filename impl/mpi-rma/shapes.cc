@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <vector>
 
 #include "impl/mpi-rma/conflict_tree.h"
 
@@ -80,7 +81,7 @@ class NoncontiguousTransfer::Batch {
         place_(place),
         limit_(limit == 0 ? std::numeric_limits<std::size_t>::max() : limit),
         element_bytes_(static_cast<std::size_t>(bytes_of(element))),
-        access_{kind, place.window, place.rank, nullptr, 0, element, 0, 0, element} {}
+        access_{kind, place.window, place.rank, nullptr, 0, element, 0, 0, element, element} {}
 
   Status add(const void* remote, void* local, std::size_t bytes) {
     for (std::size_t done = 0; done < bytes;) {
@@ -88,7 +89,8 @@ class NoncontiguousTransfer::Batch {
       access_.local = static_cast<char*>(local) + done;
       access_.displacement = place_.displacement(remote) + static_cast<MPI_Aint>(done);
       access_.local_count = access_.count = static_cast<int>(now / element_bytes_);
-      ARMCI_RETURN_IF_ERROR(sync_->issue(access_));
+      accesses_.push_back(access_);
+      if (accesses_.size() == kTogetherMax) ARMCI_RETURN_IF_ERROR(issue());
       done += now;
     }
     return ++open_ < limit_ ? kSuccess : complete();
@@ -96,22 +98,33 @@ class NoncontiguousTransfer::Batch {
 
   Status complete() {
     open_ = 0;
+    ARMCI_RETURN_IF_ERROR(issue());
     return sync_->complete_locally(place_.window, place_.rank, access_.kind);
   }
 
   // What is still open is complete once *pending is.
   Status leave(Pending* pending) {
     if (pending == nullptr) return complete();
+    ARMCI_RETURN_IF_ERROR(issue());
     *pending = Pending(sync_, place_.window, place_.rank, access_.kind);
     return kSuccess;
   }
 
  private:
+  static constexpr std::size_t kTogetherMax = 256;
+
+  Status issue() {
+    const Status issued = accesses_.empty() ? kSuccess : sync_->issue(accesses_);
+    accesses_.clear();
+    return issued;
+  }
+
   Sync* const sync_;
   const Place& place_;
   const std::size_t limit_;
   const std::size_t element_bytes_;
   Access access_;
+  std::vector<Access> accesses_;  // collected, not issued yet
   std::size_t open_ = 0;
 };
 
@@ -145,9 +158,9 @@ Status NoncontiguousTransfer::strided(Kind kind, const Place& place, const void*
     void* const begin = static_cast<char*>(local) + lowest_offset(shape, get ? Side::kDestination : Side::kSource);
     const MPI_Aint displacement =
         place.displacement(remote) + lowest_offset(shape, get ? Side::kSource : Side::kDestination);
-    return sync_->start(
-        {kind, place.window, place.rank, begin, here.count(), here.type(), displacement, there.count(), there.type()},
-        pending);
+    return sync_->start({kind, place.window, place.rank, begin, here.count(), here.type(), displacement, there.count(),
+                         there.type(), element},
+                        pending);
   }
   Batch batch(sync_, kind, place, element, limit(options_.strided));
   Status status;
@@ -199,9 +212,9 @@ Status NoncontiguousTransfer::direct_list(Kind kind, const Place& place, const S
     ARMCI_RETURN_IF_ERROR(list_datatype(remotes, count, segments.bytes, remote, element, {}, &there));
     const Access access = {
         kind,          place.window, place.rank, local, here.count(), here.type(), place.displacement(remote),
-        there.count(), there.type()};
+        there.count(), there.type(), element};
     if (together == segments.count) return sync_->start(access, pending);
-    ARMCI_RETURN_IF_ERROR(sync_->issue(access));
+    ARMCI_RETURN_IF_ERROR(sync_->issue({&access, 1}));
   }
   if (pending == nullptr) return sync_->complete_locally(place.window, place.rank, kind);
   *pending = Pending(sync_, place.window, place.rank, kind);

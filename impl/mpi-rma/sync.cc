@@ -18,6 +18,18 @@ namespace {
 constexpr std::size_t kAccumulatedPutBytesMax = std::size_t{64} << 10;
 
 }  // namespace
+int call(const Access& a) {
+  MPI_Win window = a.window->handle();
+  switch (a.kind) {
+    case Kind::kPut:
+      return MPI_Put(a.local, a.local_count, a.local_type, a.rank, a.displacement, a.count, a.type, window);
+    case Kind::kGet:
+      return MPI_Get(a.local, a.local_count, a.local_type, a.rank, a.displacement, a.count, a.type, window);
+    case Kind::kAccumulate:
+      break;
+  }
+  return MPI_Accumulate(a.local, a.local_count, a.local_type, a.rank, a.displacement, a.count, a.type, MPI_SUM, window);
+}
 
 Pending::~Pending() {
   if (request_ == MPI_REQUEST_NULL) return;

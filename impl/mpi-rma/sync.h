@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "impl/common/status.h"
@@ -24,7 +25,8 @@ namespace armci::rma {
 
 enum class Kind { kPut, kGet, kAccumulate };
 
-// One operation of MPI. The types are committed; a get writes to `local`.
+// One operation of MPI. The types are committed; a get writes to `local`. `element` is the predefined type that both
+// are made of.
 struct Access {
   Kind kind;
   Window* window;
@@ -35,6 +37,7 @@ struct Access {
   MPI_Aint displacement;
   int count;
   MPI_Datatype type;
+  MPI_Datatype element;
 };
 
 // One atomic operation on an integer of 4 or 8 bytes.
@@ -44,6 +47,8 @@ struct Atomic {
   MPI_Aint displacement;
   common::AtomicOp op;
 };
+// Hands an operation to MPI, in an epoch that is open; returns MPI's error code. An accumulate adds.
+int call(const Access& access);
 
 class Sync;
 
@@ -101,8 +106,8 @@ class Sync {
 
   // Starts an operation. With pending == nullptr the local buffer is the caller's again at return.
   virtual common::Status start(const Access& access, Pending* pending) = 0;
-  // The same without completion; complete_locally() completes all of that kind.
-  virtual common::Status issue(const Access& access) = 0;
+  // Starts operations of one kind to one rank; complete_locally() completes all of that kind.
+  virtual common::Status issue(std::span<const Access> accesses) = 0;
   virtual common::Status complete_locally(Window* window, int rank, Kind kind) = 0;
   // Blocking; effective at return.
   virtual common::Status atomic(const Atomic& atomic, std::int32_t operand, std::int32_t compare,

@@ -32,21 +32,13 @@ int issue_with_request(const Access& a, MPI_Request* request) {
 
 }  // namespace
 
-int Epochless::call(const Access& a) const {
-  MPI_Win window = a.window->handle();
+int Epochless::hand_over(const Access& a) const {
   const bool contiguous = a.local_type == MPI_BYTE && a.type == MPI_BYTE;
   if (a.kind == Kind::kPut && contiguous && static_cast<std::size_t>(a.count) <= options_.accumulated_put_bytes) {
-    return MPI_Accumulate(a.local, a.count, MPI_BYTE, a.rank, a.displacement, a.count, MPI_BYTE, MPI_REPLACE, window);
+    return MPI_Accumulate(a.local, a.count, MPI_BYTE, a.rank, a.displacement, a.count, MPI_BYTE, MPI_REPLACE,
+                          a.window->handle());
   }
-  switch (a.kind) {
-    case Kind::kPut:
-      return MPI_Put(a.local, a.local_count, a.local_type, a.rank, a.displacement, a.count, a.type, window);
-    case Kind::kGet:
-      return MPI_Get(a.local, a.local_count, a.local_type, a.rank, a.displacement, a.count, a.type, window);
-    case Kind::kAccumulate:
-      break;
-  }
-  return MPI_Accumulate(a.local, a.local_count, a.local_type, a.rank, a.displacement, a.count, a.type, MPI_SUM, window);
+  return call(a);
 }
 
 Status Epochless::open(Window* window) {
@@ -75,14 +67,14 @@ Status Epochless::start(const Access& access, Pending* pending) {
     ARMCI_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
     return kSuccess;
   }
-  ARMCI_MPI(call(access));
+  ARMCI_MPI(hand_over(access));
   if (pending == nullptr) return complete_locally(access.window, access.rank, access.kind);
   *pending = Pending(this, access.window, access.rank, access.kind);
   return kSuccess;
 }
 
-Status Epochless::issue(const Access& access) {
-  ARMCI_MPI(call(access));
+Status Epochless::issue(std::span<const Access> accesses) {
+  for (const Access& access : accesses) ARMCI_MPI(hand_over(access));
   return kSuccess;
 }
 

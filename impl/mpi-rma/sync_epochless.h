@@ -21,7 +21,7 @@ class Epochless : public Sync {
   common::Status open(Window* window) override;
   common::Status close(Window* window) override;
   common::Status start(const Access& access, Pending* pending) override;
-  common::Status issue(const Access& access) override;
+  common::Status issue(std::span<const Access> accesses) override;
   common::Status complete_locally(Window* window, int rank, Kind kind) override;
   common::Status atomic(const Atomic& atomic, std::int32_t operand, std::int32_t compare,
                         std::int32_t* before) override;
@@ -31,7 +31,7 @@ class Epochless : public Sync {
   bool flushes() const override { return true; }
 
  private:
-  int call(const Access& access) const;
+  int hand_over(const Access& access) const;
   template <class Word>
   common::Status atomic_on(MPI_Datatype type, const Atomic& atomic, Word operand, Word compare, Word* before);
 

@@ -110,7 +110,8 @@ Status Transport::register_memory(void* base, std::size_t bytes, Key* key) {
 
 Status Transport::transfer(Kind kind, const Key& key, const void* remote, void* local, std::size_t bytes,
                            Completion* completion) {
-  Access access{kind, window_of(key), key.rank, local, 0, MPI_BYTE, displacement_of(key, remote), 0, MPI_BYTE};
+  Access access{kind, window_of(key), key.rank, local, 0, MPI_BYTE, displacement_of(key, remote),
+                0,    MPI_BYTE,       MPI_BYTE};
   for (std::size_t done = 0; done < bytes;) {
     const std::size_t now =
         std::min(bytes - done, kChunkBytesMax - reinterpret_cast<std::uintptr_t>(remote) % kChunkBytesMax);

@@ -1,0 +1,87 @@
+// MessageMutexes: mutexes made of put, get and zero-byte messages alone, without an atomic operation, after Latham,
+// Ross and Thakur (Implementing MPI-IO Atomic Mode and Shared File Pointers Using MPI One-Sided Communication, IJHPCA
+// 21(2), 2007).
+//
+// For each mutex its host keeps a byte per process: whether the process holds the mutex or waits for it. One exclusive
+// epoch sets the own byte and reads all others.
+//
+//   bytes at the host   A B C
+//                       0 0 0
+//   A locks             1 0 0      | lock, put 1, get the others, unlock |   nobody else: A has it
+//   B locks             1 1 0      |                  "                  |   A is there: B waits for a message
+//   C locks             1 1 1      |                  "                  |   A, B are there: C waits
+//   A unlocks           0 1 1      | lock, put 0, get the others, unlock |   the next one after A, B, gets a message
+//   B <------ A                                                              B has it, its byte is set already
+//   B unlocks           0 0 1      |                  "                  |   C <------ B
+//
+// Whose byte is set and who did not find all others zero gets exactly one message: only the holder sends, when it
+// leaves, to one that waits. The search begins after the sender, in a ring: nobody is passed over twice.
+//
+// try_lock() looks first and sets its byte only when it found the others zero, in the same epoch:
+//
+//   | lock, get the others, flush, [all zero: put 1], unlock |
+//
+// A byte that were set at once and cleared in a second epoch could be chosen by a holder that leaves in between; the
+// mutex would then be handed to a process that has already gone, which cannot tell whether a message is on its way.
+//
+// All mutexes of a set share a window and a communicator; the tag of a message is the number of the mutex.
+//
+// Thread safety: all members by any thread, but of one process only one thread at a time is between the beginning of
+// lock() or try_lock() and the end of unlock() of the same mutex. Creation and destruction are collective.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "impl/common/status.h"
+
+namespace armci::rma {
+
+class MessageMutexes {
+ public:
+  // Collective over `comm`: counts[r] free mutexes at rank r. Some MPI libraries have no window for one process alone.
+  static common::Status create(MPI_Comm comm, std::span<const int> counts, std::unique_ptr<MessageMutexes>* out);
+  // Collective; all mutexes are free.
+  ~MessageMutexes();
+  MessageMutexes(const MessageMutexes&) = delete;
+  MessageMutexes& operator=(const MessageMutexes&) = delete;
+
+  // Waits by polling MPI, ever more slowly. On failure the mutex is not held.
+  //
+  // Memory ordering: what earlier holders had completed at a target when they unlocked is there.
+  common::Status lock(int mutex, int host);
+  // Does not wait for the holder.
+  common::Status try_lock(int mutex, int host, bool* taken);
+  // One that failed can be repeated.
+  common::Status unlock(int mutex, int host);
+  // Of a mutex of this process's own.
+  common::Status is_free(int mutex, bool* free);
+
+ private:
+  MessageMutexes() = default;
+  common::Status initialise(MPI_Comm comm, std::span<const int> counts);
+  int number(int mutex, int host) const { return first_[static_cast<std::size_t>(host)] + mutex; }
+  MPI_Aint place(int mutex, int rank) const { return static_cast<MPI_Aint>(mutex) * size_ + rank; }
+
+  // Sets this process's byte and reads all others; the own one is read as 0.
+  common::Status exchange(int mutex, int host, char mine, std::span<char> bytes);
+  // In an epoch that is open; return MPI's error code.
+  int put_own(int mutex, int host, const char* mine);
+  int get_others(int mutex, int host, std::span<char> bytes);
+  common::Status wait_for_turn(int number);
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  MPI_Win window_ = MPI_WIN_NULL;
+  int rank_ = -1;
+  int size_ = 0;
+  std::vector<int> first_;  // by host: number of its first mutex
+  std::unique_ptr<char[]> memory_;
+  std::mutex epoch_;  // a process has one epoch of a window at a time, see sync_exclusive.h
+};
+
+}  // namespace armci::rma
