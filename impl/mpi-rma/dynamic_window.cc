@@ -22,7 +22,7 @@ Status DynamicWindow::create(MPI_Comm comm) { return Window::create_dynamic(comm
 
 Status DynamicWindow::free() {
   if (window_ == nullptr) return kSuccess;
-  for (char* part : attached_) MPI_Win_detach(window_->handle(), part);
+  window_->detach_all();
   attached_.clear();
   const std::unique_ptr<Window> window = std::move(window_);
   return window->free();
@@ -36,7 +36,7 @@ Status DynamicWindow::attach(const void* base, std::size_t bytes) {
     char* from = std::max(cell, memory.begin());
     char* to = std::min(cell + kCellBytes, memory.end());
     if (attached_.contains(from)) continue;
-    ARMCI_MPI(MPI_Win_attach(window_->handle(), from, to - from));
+    ARMCI_RETURN_IF_ERROR(window_->attach(from, static_cast<std::size_t>(to - from)));
     attached_.insert(from);
   }
   return kSuccess;

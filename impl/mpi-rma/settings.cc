@@ -13,8 +13,12 @@ constexpr double kLargestBatch = 1 << 30;
 
 const common::SettingRow kRows[] = {
     {"ARMCI_RMA_SYNC", "", "epochless", 0, 0,
-     "How transfers are synchronised: epochless (one epoch for good, completion by flushes).", &the_settings.sync},
-    {"ARMCI_RMA_DIRECT", "", "1", 0, 1, "Same-node targets are reached by load and store; 0: by MPI like any other.",
+     "How transfers are synchronised: epochless (one epoch for good, completion by flushes) or exclusive (an epoch per "
+     "operation, as MPI-2 has it; to compare with, and for an MPI whose flushes are wrong).",
+     &the_settings.sync},
+    {"ARMCI_RMA_DIRECT", "", "-1", -1, 1,
+     "1: same-node targets are reached by load and store; 0: by MPI like any other; -1: by load and store unless "
+     "ARMCI_RMA_SYNC=exclusive.",
      &the_settings.direct},
     {"ARMCI_RMA_REQUESTS", "", "-1", -1, 1,
      "1: handles stand for requests of MPI; 0: for a flush when they are waited for; -1: what this MPI does right.",
@@ -68,7 +72,7 @@ common::Status read_word(const char* variable, const std::string& text, const Wo
                       text.c_str(), known.c_str());
 }
 
-constexpr Word<SyncKind> kSyncWords[] = {{"epochless", SyncKind::kEpochless}};
+constexpr Word<SyncKind> kSyncWords[] = {{"epochless", SyncKind::kEpochless}, {"exclusive", SyncKind::kExclusive}};
 constexpr Word<Method> kMethodWords[] = {{"auto", Method::kAuto},
                                          {"direct", Method::kDirect},
                                          {"batched", Method::kBatched},

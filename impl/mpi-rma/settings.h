@@ -10,14 +10,15 @@
 
 namespace armci::rma {
 
-enum class SyncKind { kEpochless };
+// How operations are opened and completed: sync.h.
+enum class SyncKind { kEpochless, kExclusive };
 
 // How a strided or vector transfer is made of operations of MPI: shapes.h.
 enum class Method { kAuto, kDirect, kBatched, kConservative };
 
 struct Settings {
   std::string sync;       // ARMCI_RMA_SYNC
-  bool direct = true;     // ARMCI_RMA_DIRECT
+  int direct = -1;        // ARMCI_RMA_DIRECT
   int requests = -1;      // ARMCI_RMA_REQUESTS
   std::string strided;    // ARMCI_RMA_STRIDED
   std::string vector;     // ARMCI_RMA_VECTOR

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "impl/mpi-rma/sync_epochless.h"
+#include "impl/mpi-rma/sync_exclusive.h"
 
 namespace armci::rma {
 
@@ -61,7 +62,13 @@ Status Pending::poll(bool* done) {
   return kSuccess;
 }
 
-std::unique_ptr<Sync> Sync::make(SyncKind, int requests, const Findings& findings) {
+Status Sync::make(SyncKind kind, int requests, const Findings& findings, MPI_Comm world, std::unique_ptr<Sync>* out) {
+  if (kind == SyncKind::kExclusive) {
+    auto exclusive = std::make_unique<Exclusive>();
+    ARMCI_RETURN_IF_ERROR(exclusive->initialise(world));
+    *out = std::move(exclusive);
+    return kSuccess;
+  }
   const auto absent = [&](std::initializer_list<Fault> faults) {
     return std::none_of(faults.begin(), faults.end(), [&](Fault fault) { return findings.has(fault); });
   };
@@ -70,8 +77,9 @@ std::unique_ptr<Sync> Sync::make(SyncKind, int requests, const Findings& finding
   const bool chosen = requests < 0 ? right : requests != 0;
   const bool derived = absent({Fault::kRputNoncontiguous, Fault::kRgetNoncontiguous, Fault::kRputPackedCrash});
   const bool accumulated = findings.has(Fault::kPutSlow) && !findings.has(Fault::kAccumulateFlush);
-  return std::make_unique<Epochless>(Epochless::Options{chosen, chosen && derived, findings.has(Fault::kGetFlushLocal),
+  *out = std::make_unique<Epochless>(Epochless::Options{chosen, chosen && derived, findings.has(Fault::kGetFlushLocal),
                                                         accumulated ? kAccumulatedPutBytesMax : 0});
+  return kSuccess;
 }
 
 }  // namespace armci::rma

@@ -1,7 +1,8 @@
-// Sync: how one-sided operations of MPI are opened and completed. One strategy so far (sync_epochless.h); a second
-// would be a class beside it, a word of ARMCI_RMA_SYNC (settings.cc) and a line of Sync::make.
+// Sync: how one-sided operations of MPI are opened and completed. A strategy is a class (sync_epochless.h,
+// sync_exclusive.h), a word of ARMCI_RMA_SYNC (settings.cc) and a line of Sync::make.
 //
 //   epochless   lock_all |== put == flush_local ==== get == flush_local ===== flush ====| unlock_all
+//   exclusive            |lock put unlock|     |lock get unlock|                             nothing to fence
 //
 // Thread safety: all members by any thread, except open() and close(), which are collective.
 #pragma once
@@ -96,8 +97,10 @@ class Pending {
 
 class Sync {
  public:
-  // `requests` as ARMCI_RMA_REQUESTS.
-  static std::unique_ptr<Sync> make(SyncKind kind, int requests, const Findings& findings);
+  // Collective over `world`, the communicator of all processes. `requests` as ARMCI_RMA_REQUESTS.
+  static common::Status make(SyncKind kind, int requests, const Findings& findings, MPI_Comm world,
+                             std::unique_ptr<Sync>* out);
+  // Collective, once every window is closed.
   virtual ~Sync() = default;
 
   // Around the life of a window. Collective over its processes.

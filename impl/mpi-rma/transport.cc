@@ -29,7 +29,11 @@ MPI_Aint displacement_of(const Transport::Key& key, const void* remote) {
 }  // namespace
 
 common::Routing Transport::route(const common::World& world) {
-  const bool direct = settings().direct;
+  // A process alone has nobody to share with, and some MPI libraries have no window for it.
+  if (world.size() == 1) return {true, true};
+  Choices choices;
+  const bool exclusive = read_choices(&choices).ok() && choices.sync == SyncKind::kExclusive;
+  const bool direct = settings().direct < 0 ? !exclusive : settings().direct != 0;
   return {direct, direct && world.node_count() == 1};
 }
 
@@ -43,7 +47,7 @@ Status Transport::initialise(const common::World& world) {
   ARMCI_MPI(MPI_Comm_dup(world.comm(), &comm_));
   findings_ = preflight(comm_, choices.preflight);
   if (common::config().verbose > 0 && rank_ == 0) print_findings(findings_);
-  sync_ = Sync::make(choices.sync, settings().requests, findings_);
+  ARMCI_RETURN_IF_ERROR(Sync::make(choices.sync, settings().requests, findings_, comm_, &sync_));
   noncontiguous_.configure(sync_.get(), findings_,
                            {choices.strided, choices.vector, static_cast<std::size_t>(settings().batch)});
   ARMCI_RETURN_IF_ERROR(dynamic_.create(comm_));

@@ -4,13 +4,16 @@
 //   window   displacement 0 = base of the part                             (process, address) -> (rank, address - base)
 //   dynamic  displacement = address                                        over the world, parts attached one by one
 //
-// Thread safety: `unflushed` by any thread; creating and freeing are collective.
+// Thread safety: all members by any thread, but creating and freeing, which are collective.
 #pragma once
 
 #include <mpi.h>
 
 #include <atomic>
+#include <cstddef>
+#include <map>
 #include <memory>
+#include <mutex>
 
 #include "impl/common/status.h"
 
@@ -25,8 +28,21 @@ class Window {
   // Collective over the same communicator; no epoch is open.
   common::Status free();
 
+  // Exposes [base, base + bytes) of this process too: a dynamic window.
+  common::Status attach(void* base, std::size_t bytes);
+  // Local, when nothing is under way.
+  void detach_all();
+
   MPI_Win handle() const { return handle_; }
   int size() const { return size_; }
+  int rank() const { return rank_; }
+
+  // Whether [from, to) lies in one exposed part of this process, whose bytes then have these displacements.
+  bool exposes(const void* from, const void* to);
+  MPI_Aint displacement(const void* own) const;
+
+  // For a strategy that opens epochs: held while this process has one.
+  std::mutex& epochs() { return epochs_; }
 
   // By rank: whether stores went there that no flush covers yet.
   std::atomic<bool>& unflushed(int rank) { return unflushed_[static_cast<std::size_t>(rank)]; }
@@ -36,6 +52,11 @@ class Window {
 
   MPI_Win handle_ = MPI_WIN_NULL;
   int size_ = 0;
+  int rank_ = -1;
+  const char* base_ = nullptr;                // of displacement 0
+  std::map<const char*, const char*> parts_;  // of this process: begin and end
+  std::mutex parts_mutex_;
+  std::mutex epochs_;
   std::unique_ptr<std::atomic<bool>[]> unflushed_;
 };
 

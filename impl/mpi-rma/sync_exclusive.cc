@@ -1,0 +1,209 @@
+#include "impl/mpi-rma/sync_exclusive.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <numeric>
+#include <type_traits>
+
+#include "impl/shmem/node_memory.h"
+
+namespace armci::rma {
+
+using common::Code;
+using common::fail;
+using common::kSuccess;
+using common::Status;
+
+namespace {
+
+// Operations of one window and rank in one epoch.
+Status epoch(std::span<const Access> accesses) {
+  constexpr const char* kNames[] = {"MPI_Put", "MPI_Get", "MPI_Accumulate"};
+  const Access& first = accesses.front();
+  std::lock_guard guard(first.window->epochs());
+  ARMCI_MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, first.rank, 0, first.window->handle()));
+  int error = MPI_SUCCESS;
+  const Access* failed = &first;
+  for (const Access& access : accesses) {
+    error = call(access);
+    failed = &access;
+    if (error != MPI_SUCCESS) break;
+  }
+  ARMCI_MPI(MPI_Win_unlock(first.rank, first.window->handle()));
+  return error == MPI_SUCCESS ? kSuccess : common::fail_mpi(error, kNames[static_cast<int>(failed->kind)]);
+}
+
+// An epoch for each run of operations that share window and rank.
+Status epochs(std::span<const Access> accesses) {
+  while (!accesses.empty()) {
+    const Access& first = accesses.front();
+    const auto end = std::find_if(accesses.begin(), accesses.end(), [&](const Access& access) {
+      return access.window != first.window || access.rank != first.rank;
+    });
+    const auto count = static_cast<std::size_t>(end - accesses.begin());
+    ARMCI_RETURN_IF_ERROR(epoch(accesses.first(count)));
+    accesses = accesses.subspan(count);
+  }
+  return kSuccess;
+}
+
+// The bytes that the local side of an operation spans.
+Status local_span(const Access& access, const char** from, const char** to) {
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  MPI_Aint unused = 0;
+  MPI_Aint step = 0;
+  ARMCI_MPI(MPI_Type_get_true_extent(access.local_type, &lower, &extent));
+  ARMCI_MPI(MPI_Type_get_extent(access.local_type, &unused, &step));
+  *from = static_cast<const char*>(access.local) + lower;
+  *to = *from + step * std::max(access.local_count - 1, 0) + extent;
+  return kSuccess;
+}
+
+// Copies that stand for local buffers in exposed memory.
+class Staging {
+ public:
+  // `access` now uses a copy of the buffer, which `own` exposes.
+  Status stage(Window* own, Access* access) {
+    int bytes = 0;
+    int element_bytes = 0;
+    ARMCI_MPI(MPI_Type_size(access->local_type, &bytes));
+    ARMCI_MPI(MPI_Type_size(access->element, &element_bytes));
+    const auto total = static_cast<std::size_t>(bytes) * static_cast<std::size_t>(access->local_count);
+    copies_.emplace_back(new (std::nothrow) char[total]);
+    if (copies_.back() == nullptr) return fail(Code::kMemory, nullptr, "no memory for a copy of %zu bytes", total);
+    Access copying = *access;
+    copying.kind = access->kind == Kind::kGet ? Kind::kPut : Kind::kGet;
+    copying.window = own;
+    copying.rank = own->rank();
+    copying.displacement = own->displacement(access->local);
+    copying.count = access->local_count;
+    copying.type = access->local_type;
+    copying.local = access->local = copies_.back().get();
+    copying.local_count = access->local_count = static_cast<int>(total / static_cast<std::size_t>(element_bytes));
+    copying.local_type = access->local_type = access->element;
+    (access->kind == Kind::kGet ? after_ : before_).push_back(copying);
+    return kSuccess;
+  }
+
+  // In between, the operations themselves.
+  Status fill() { return epochs(before_); }
+  Status empty() { return epochs(after_); }
+
+ private:
+  std::vector<std::unique_ptr<char[]>> copies_;
+  std::vector<Access> before_;
+  std::vector<Access> after_;
+};
+
+}  // namespace
+
+Status Exclusive::initialise(MPI_Comm world) {
+  int size = 0;
+  ARMCI_MPI(MPI_Comm_size(world, &size));
+  ARMCI_MPI(MPI_Comm_group(world, &world_));
+  threads_ = std::vector<std::mutex>(static_cast<std::size_t>(size));
+  return MessageMutexes::create(world, std::vector<int>(static_cast<std::size_t>(size), 1), &atomics_);
+}
+
+Exclusive::~Exclusive() {
+  if (world_ != MPI_GROUP_NULL) MPI_Group_free(&world_);
+}
+
+Status Exclusive::open(Window* window) {
+  std::vector<int> ranks(static_cast<std::size_t>(window->size()));
+  std::vector<int> processes(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  MPI_Group group = MPI_GROUP_NULL;
+  ARMCI_MPI(MPI_Win_get_group(window->handle(), &group));
+  const int error = MPI_Group_translate_ranks(group, window->size(), ranks.data(), world_, processes.data());
+  MPI_Group_free(&group);
+  if (error != MPI_SUCCESS) return common::fail_mpi(error, "MPI_Group_translate_ranks");
+  std::lock_guard guard(opened_mutex_);
+  opened_.push_back({window, std::move(processes)});
+  return kSuccess;
+}
+
+Status Exclusive::close(Window* window) {
+  std::lock_guard guard(opened_mutex_);
+  std::erase_if(opened_, [&](const Opened& one) { return one.window == window; });
+  return kSuccess;
+}
+
+int Exclusive::process_of(const Window* window, int rank) {
+  std::shared_lock guard(opened_mutex_);
+  const auto found =
+      std::find_if(opened_.begin(), opened_.end(), [&](const auto& one) { return one.window == window; });
+  return found->processes[static_cast<std::size_t>(rank)];
+}
+
+// The window that exposes the local buffer as memory of this process; nullptr: none does.
+Window* Exclusive::exposing(const Access& access, Status* status) {
+  const char* from = nullptr;
+  const char* to = nullptr;
+  *status = local_span(access, &from, &to);
+  const node::NodeMemory& memory = node::node_memory();
+  if (!status->ok() || from >= memory.end() || to <= memory.begin()) return nullptr;
+  std::shared_lock guard(opened_mutex_);
+  // The dynamic window, which may expose a region's memory as well, is asked last.
+  const auto found =
+      std::find_if(opened_.rbegin(), opened_.rend(), [&](const auto& one) { return one.window->exposes(from, to); });
+  return found == opened_.rend() ? nullptr : found->window;
+}
+
+Status Exclusive::issue(std::span<const Access> accesses) {
+  std::vector<Access> staged;
+  Staging staging;
+  for (std::size_t i = 0; i < accesses.size(); ++i) {
+    Status status;
+    Window* own = exposing(accesses[i], &status);
+    ARMCI_RETURN_IF_ERROR(status);
+    if (own == nullptr) continue;
+    if (staged.empty()) staged.assign(accesses.begin(), accesses.end());
+    ARMCI_RETURN_IF_ERROR(staging.stage(own, &staged[i]));
+  }
+  ARMCI_RETURN_IF_ERROR(staging.fill());
+  ARMCI_RETURN_IF_ERROR(epochs(staged.empty() ? accesses : std::span<const Access>(staged)));
+  return staging.empty();
+}
+
+Status Exclusive::start(const Access& access, Pending* pending) {
+  ARMCI_RETURN_IF_ERROR(issue({&access, 1}));
+  if (pending != nullptr) *pending = Pending();
+  return kSuccess;
+}
+
+template <class Word>
+Status Exclusive::atomic_on(MPI_Datatype type, const Atomic& a, Word operand, Word compare, Word* before) {
+  Word value = 0;
+  Access access{Kind::kGet, a.window, a.rank, &value, 1, type, a.displacement, 1, type, type};
+  const int host = process_of(a.window, a.rank);
+  std::lock_guard thread(threads_[static_cast<std::size_t>(host)]);
+  ARMCI_RETURN_IF_ERROR(atomics_->lock(0, host));
+  Status status = epoch({&access, 1});
+  const Word found = value;
+  if (status.ok() && (a.op != common::AtomicOp::kCompareSwap || found == compare)) {
+    using Unsigned = std::make_unsigned_t<Word>;
+    const auto sum = static_cast<Unsigned>(found) + static_cast<Unsigned>(operand);
+    value = a.op == common::AtomicOp::kFetchAdd ? static_cast<Word>(sum) : operand;
+    access.kind = Kind::kPut;
+    status = epoch({&access, 1});
+  }
+  const Status unlocked = atomics_->unlock(0, host);
+  ARMCI_RETURN_IF_ERROR(status);
+  ARMCI_RETURN_IF_ERROR(unlocked);
+  *before = found;
+  return kSuccess;
+}
+
+Status Exclusive::atomic(const Atomic& atomic, std::int32_t operand, std::int32_t compare, std::int32_t* before) {
+  return atomic_on(MPI_INT32_T, atomic, operand, compare, before);
+}
+
+Status Exclusive::atomic(const Atomic& atomic, std::int64_t operand, std::int64_t compare, std::int64_t* before) {
+  return atomic_on(MPI_INT64_T, atomic, operand, compare, before);
+}
+
+}  // namespace armci::rma

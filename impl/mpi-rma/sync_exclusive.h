@@ -1,0 +1,75 @@
+// Exclusive: every operation in an exclusive epoch of its own, as MPI-2 has it. No flushes, no requests, no atomics.
+//
+//   put, get, accumulate   |lock  op  unlock|                                            complete at the target
+//   batch                  |lock  op op op  unlock|
+//   atomic                 mutex |lock get unlock| |lock put unlock| mutex               an epoch gives what it got at
+//                                                                                        its end, too late for a put
+//   from exposed memory    |lock own, get into a copy, unlock|  |lock  put from the copy  unlock|
+//   into exposed memory    |lock  get into a copy  unlock|  |lock own, put the copy, unlock|
+//
+// The form of Dinan, Balaji, Hammond, Krishnamoorthy, Tipparaju: Supporting the Global Arrays PGAS model using MPI
+// one-sided communication (IPDPS 2012). Differences:
+// - Mutexes of atomics are one per target process, not per region and process: what has to be excluded is another
+//   atomic on the same word, and a region then costs no second window. Atomics on two regions of a process wait for
+//   each other.
+// - Memory that a process allocates alone is in a window of MPI-3's dynamic kind, under the same epochs: MPI-2 has
+// none.
+// - The owner's direct accesses [DLA] are no epochs. They rely on the unified memory model of MPI-3: a window's memory
+//   has no second, public copy.
+//
+// Exposed memory is staged because MPI-2 lets a process use its part of a window, also as the local buffer of an
+// operation, only in an epoch to itself; two epochs of one window at once it does not allow, and of two windows they
+// could make processes wait for each other in a circle. So no thread ever waits for an epoch while it has one.
+//
+// Thread safety: as Sync. A process has one epoch of a window at a time, whatever the target: so MPI-2 wants it, and
+// Open MPI 4.1 (osc/ucx) fails with MPI_ERR_RMA_SYNC or hangs where threads use MPI-3's permission to have several.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <span>
+#include <vector>
+
+#include "impl/mpi-rma/message_mutexes.h"
+#include "impl/mpi-rma/sync.h"
+
+namespace armci::rma {
+
+class Exclusive : public Sync {
+ public:
+  ~Exclusive() override;
+  // Collective over `world`.
+  common::Status initialise(MPI_Comm world);
+
+  common::Status open(Window* window) override;
+  common::Status close(Window* window) override;
+  common::Status start(const Access& access, Pending* pending) override;
+  common::Status issue(std::span<const Access> accesses) override;
+  common::Status complete_locally(Window*, int, Kind) override { return common::kSuccess; }
+  common::Status atomic(const Atomic& atomic, std::int32_t operand, std::int32_t compare,
+                        std::int32_t* before) override;
+  common::Status atomic(const Atomic& atomic, std::int64_t operand, std::int64_t compare,
+                        std::int64_t* before) override;
+  common::Status flush(Window*, int) override { return common::kSuccess; }
+  bool flushes() const override { return false; }
+
+ private:
+  struct Opened {
+    Window* window;
+    std::vector<int> processes;  // by rank in the window: rank in the world
+  };
+
+  template <class Word>
+  common::Status atomic_on(MPI_Datatype type, const Atomic& atomic, Word operand, Word compare, Word* before);
+  Window* exposing(const Access& access, common::Status* status);
+  int process_of(const Window* window, int rank);
+
+  MPI_Group world_ = MPI_GROUP_NULL;
+  std::unique_ptr<MessageMutexes> atomics_;  // mutex 0 of each process: of the atomics on its memory
+  std::vector<std::mutex> threads_;          // by process: the thread of this one that is at the mutex
+  std::vector<Opened> opened_;               // in the order of opening: the dynamic window comes first
+  std::shared_mutex opened_mutex_;
+};
+
+}  // namespace armci::rma
