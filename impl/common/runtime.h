@@ -78,6 +78,7 @@ class Runtime {
     RegionType* region;              // nullptr: nobody hosts any
     std::vector<int> counts;         // by group rank
     std::vector<std::size_t> first;  // by group rank: number of its first mutex in the set; behind the last: how many
+    typename MutexesOf<T>::type* own = nullptr;  // the transport's; nullptr: made here
 
     void number() {
       first.assign(1, 0);
@@ -286,19 +287,23 @@ class Runtime {
   // mutexes over atomic64 (runtime_mutex_queue.inc.h)
   struct Queue;
   Status check_mutex(const MutexSet& set, int mutex, int group_rank) const;
-  int find_held(const MutexSet& set) const;
+  int find_held(const MutexSet& set);
   char* mutex_place(const MutexSet& set, int mutex, int group_rank) const;
   bool uses_queues(const Group& group) const;
   std::size_t mutex_part_bytes(const MutexSet& set, int group_rank) const;
   QueueNode* queue_node(const MutexSet& set, std::size_t number, int group_rank) const;
   Queue queue_of(const MutexSet& set, int mutex, int group_rank) const;
   std::uint32_t take_turn(QueueNode& node);
+  Status create_own_mutexes(MutexSet& set);
   Status queue_lock(const MutexSet& set, int mutex, int group_rank);
   Status queue_try_lock(const MutexSet& set, int mutex, int group_rank, bool* taken);
   Status queue_unlock(const MutexSet& set, int mutex, int group_rank);
+  Status enter_queue(const Queue& queue, std::uint32_t turn);
+  Status try_queue(const Queue& queue, std::uint32_t turn, bool* taken);
+  Status leave_queue(const Queue& queue);
   Status queue_up(const Queue& queue, std::uint32_t turn);
   Status stand_behind(const Queue& queue, std::int64_t mine, std::int64_t ahead);
-  Status leave_queue(const Queue& queue, int* successor);
+  Status find_successor(const Queue& queue, int* successor);
   Status hand_over(const Queue& queue, int successor);
   template <class Word>
   Status read_word(int proc, const Part& part, const void* remote, Word* value);

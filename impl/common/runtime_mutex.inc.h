@@ -1,7 +1,7 @@
 // Runtime<T>: sets of mutexes. Included by runtime.h.
 //
 // On node memory a mutex is a NodeMutex. Where the transport makes things atomic it is the tail of a queue at the same
-// place, see runtime_mutex_queue.inc.h.
+// place, see runtime_mutex_queue.inc.h, or a mutex that the transport makes itself (MakesMutexes).
 #pragma once
 
 #include "impl/common/runtime.h"
@@ -28,6 +28,7 @@ Status Runtime<T>::create_mutexes(Group& group, int count, std::unique_ptr<Mutex
     // All bits zero is a free mutex in both forms.
     std::memset(set->region->parts[static_cast<std::size_t>(group.rank())].base, 0, bytes);
   }
+  ARMCI_RETURN_IF_ERROR(create_own_mutexes(*set));
   // Nobody locks before all are free. Not a barrier, whose fence may fail on one process alone.
   std::vector<int> ready(static_cast<std::size_t>(group.size()));
   ARMCI_RETURN_IF_ERROR(gather(group, 1, ready.data()));
@@ -36,14 +37,29 @@ Status Runtime<T>::create_mutexes(Group& group, int count, std::unique_ptr<Mutex
   return kSuccess;
 }
 
+template <class T>
+Status Runtime<T>::create_own_mutexes([[maybe_unused]] MutexSet& set) {
+  if constexpr (MakesMutexes<T>) {
+    if (!uses_queues(*set.group) || set.region == nullptr) return kSuccess;
+    const Status made = transport_.create_mutexes({set.group->comm(), set.group->rank()}, set.counts, &set.own);
+    if (!made.ok()) dispose(regions_.remove(set.region->id), set.group->is_master());
+    return made;
+  }
+  return kSuccess;
+}
+
 // The first mutex of this process that somebody holds, or -1.
 template <class T>
-int Runtime<T>::find_held(const MutexSet& set) const {
+int Runtime<T>::find_held(const MutexSet& set) {
   const int own = set.group->rank();
   for (int m = 0; m < set.counts[static_cast<std::size_t>(own)]; ++m) {
     const char* place = mutex_place(set, m, own);
     if (cpu_atomics(rank_)) {
       if (!node::mutex_is_free(reinterpret_cast<const node::NodeMutex*>(place))) return m;
+    } else if (set.own != nullptr) {
+      bool free = true;
+      if constexpr (MakesMutexes<T>) (void)set.own->is_free(m, &free);  // who cannot ask has no reason to refuse
+      if (!free) return m;
     } else {
       auto* tail = const_cast<std::int64_t*>(reinterpret_cast<const std::int64_t*>(place));
       if (std::atomic_ref(*tail).load() != 0) return m;
@@ -64,6 +80,9 @@ Status Runtime<T>::destroy_mutexes(std::unique_ptr<MutexSet>* mutexes) {
     if (const int mutex = held[static_cast<std::size_t>(r)]; mutex >= 0) {
       return fail(Code::kMutex, "MUTEX-1", "mutex %d of process %d is held; unlock it first", mutex, r);
     }
+  }
+  if constexpr (MakesMutexes<T>) {
+    if (set.own != nullptr) transport_.destroy_mutexes(set.own);
   }
   if (set.region != nullptr) dispose(regions_.remove(set.region->id), group.is_master());
   mutexes->reset();

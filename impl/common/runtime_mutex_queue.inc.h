@@ -68,6 +68,8 @@ struct Runtime<T>::Queue {
   int host;  // absolute id
   const Part& host_part;
   char* tail;
+  int mutex;           // of those that the host has
+  int group_rank;      // the host's
   std::size_t number;  // of the mutex, among all of the set
   QueueNode& node;     // this process's
 
@@ -96,8 +98,14 @@ template <class T>
 auto Runtime<T>::queue_of(const MutexSet& set, int mutex, int group_rank) const -> Queue {
   const auto r = static_cast<std::size_t>(group_rank);
   const std::size_t number = set.first[r] + static_cast<std::size_t>(mutex);
-  return {set,    set.group->absolute_id(group_rank),         set.region->parts[r], mutex_place(set, mutex, group_rank),
-          number, *queue_node(set, number, set.group->rank())};
+  return {set,
+          set.group->absolute_id(group_rank),
+          set.region->parts[r],
+          mutex_place(set, mutex, group_rank),
+          mutex,
+          group_rank,
+          number,
+          *queue_node(set, number, set.group->rank())};
 }
 
 // --- turns of the threads of this process
@@ -124,13 +132,53 @@ inline bool try_turn(QueueNode& node, std::uint32_t* turn) {
 // Memory ordering: release.
 inline void leave_turn(QueueNode& node) { node.serving.fetch_add(1, std::memory_order_release); }
 
+// --- one thread of each process: this queue, or the transport's
+
+template <class T>
+Status Runtime<T>::enter_queue(const Queue& queue, std::uint32_t turn) {
+  if constexpr (MakesMutexes<T>) {
+    if (queue.set.own != nullptr) {
+      ARMCI_RETURN_IF_ERROR(order_after_stores(queue.host));
+      ARMCI_RETURN_IF_ERROR(queue.set.own->lock(queue.mutex, queue.group_rank));
+      std::atomic_thread_fence(std::memory_order_acquire);
+      return kSuccess;
+    }
+  }
+  return queue_up(queue, turn);
+}
+
+template <class T>
+Status Runtime<T>::try_queue(const Queue& queue, std::uint32_t turn, bool* taken) {
+  if constexpr (MakesMutexes<T>) {
+    if (queue.set.own != nullptr) return queue.set.own->try_lock(queue.mutex, queue.group_rank, taken);
+  }
+  std::int64_t before = 0;
+  const Status tried =
+      atomic64(queue.host, queue.host_part, queue.tail, AtomicOp::kCompareSwap, queue.word(turn), 0, &before);
+  *taken = tried.ok() && before == 0;
+  return tried;
+}
+
+template <class T>
+Status Runtime<T>::leave_queue(const Queue& queue) {
+  if constexpr (MakesMutexes<T>) {
+    if (queue.set.own != nullptr) {
+      if (owes_stores(queue.host)) ARMCI_RETURN_IF_ERROR(flush(queue.host));
+      return queue.set.own->unlock(queue.mutex, queue.group_rank);
+    }
+  }
+  int successor = -1;
+  ARMCI_RETURN_IF_ERROR(find_successor(queue, &successor));
+  return successor >= 0 ? hand_over(queue, successor) : kSuccess;
+}
+
 // --- the queue of processes
 
 template <class T>
 Status Runtime<T>::queue_lock(const MutexSet& set, int mutex, int group_rank) {
   const Queue queue = queue_of(set, mutex, group_rank);
   const std::uint32_t turn = take_turn(queue.node);
-  const Status queued = queue_up(queue, turn);
+  const Status queued = enter_queue(queue, turn);
   if (!queued.ok()) {
     leave_turn(queue.node);
     return queued;
@@ -187,10 +235,7 @@ Status Runtime<T>::queue_try_lock(const MutexSet& set, int mutex, int group_rank
   std::uint32_t turn = 0;
   *taken = false;
   if (!try_turn(queue.node, &turn)) return kSuccess;
-  std::int64_t before = 0;
-  const Status tried =
-      atomic64(queue.host, queue.host_part, queue.tail, AtomicOp::kCompareSwap, queue.word(turn), 0, &before);
-  *taken = tried.ok() && before == 0;
+  const Status tried = try_queue(queue, turn, taken);
   if (*taken) {
     std::atomic_thread_fence(std::memory_order_acquire);
     queue.node.owner.store(std::this_thread::get_id(), std::memory_order_relaxed);
@@ -209,9 +254,7 @@ Status Runtime<T>::queue_unlock(const MutexSet& set, int mutex, int group_rank) 
     return not_the_owner(mutex, group_rank);
   }
   std::atomic_thread_fence(std::memory_order_release);
-  int successor = -1;
-  ARMCI_RETURN_IF_ERROR(leave_queue(queue, &successor));
-  if (successor >= 0) ARMCI_RETURN_IF_ERROR(hand_over(queue, successor));
+  ARMCI_RETURN_IF_ERROR(leave_queue(queue));
   // After success only: a failed unlock can be repeated.
   queue.node.owner.store(std::thread::id(), std::memory_order_relaxed);
   leave_turn(queue.node);
@@ -220,7 +263,7 @@ Status Runtime<T>::queue_unlock(const MutexSet& set, int mutex, int group_rank) 
 
 // The group rank of who comes next; -1: nobody, and the mutex is free.
 template <class T>
-Status Runtime<T>::leave_queue(const Queue& queue, int* successor) {
+Status Runtime<T>::find_successor(const Queue& queue, int* successor) {
   constexpr std::int64_t kAskAgainUs = 10000;
   const std::uint32_t turn = queue.node.serving.load(std::memory_order_relaxed);
   const std::int64_t mine = queue.word(turn);

@@ -19,6 +19,7 @@ using testing::FakeTransport;
 using testing::ReorderingTransport;
 
 using QueueJob = RuntimeForTest<ReorderingTransport>;
+using OwnJob = RuntimeForTest<testing::MutexMakingTransport>;
 using NodeJob = RuntimeForTest<FakeTransport<false, Atomicity::kNodeCpu, false>>;
 
 template <class Job>
@@ -26,7 +27,7 @@ class MutexTest : public ::testing::Test {
  public:
   Job job{std::vector<int>{0, 0}};
 };
-using Jobs = ::testing::Types<QueueJob, NodeJob>;
+using Jobs = ::testing::Types<QueueJob, OwnJob, NodeJob>;
 TYPED_TEST_SUITE(MutexTest, Jobs);
 
 template <class Job, class Set>
@@ -103,6 +104,41 @@ TYPED_TEST(MutexTest, ThreadsExcludeEachOther) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(counter, kThreads * kRounds);
+}
+
+// The transport's own mutexes: what is left to do here.
+
+TEST(OwnMutexTest, NoAtomicIsNeeded) {
+  OwnJob job({0, 1});
+  auto set = job.make_mutexes({0, 1});
+  ASSERT_TRUE(job->lock(*set, 0, 1).ok());
+  EXPECT_FALSE(tried(job, *set, 0, 1));
+  ASSERT_TRUE(job->unlock(*set, 0, 1).ok());
+  EXPECT_EQ(job.network().count(FakeCallKind::kAtomic), 0);
+}
+
+TEST(OwnMutexTest, UnlockByAnotherThreadIsAnErrorThatDoesNotReachTheTransport) {
+  OwnJob job({0, 1});
+  auto set = job.make_mutexes({0, 1});
+  int unlocks = 0;
+  set->own->on_unlock = [&] { ++unlocks; };
+  ASSERT_TRUE(job->lock(*set, 0, 1).ok());
+  std::thread other([&] { EXPECT_EQ(job->unlock(*set, 0, 1).code(), Code::kMutex); });
+  other.join();
+  EXPECT_EQ(unlocks, 0);
+  EXPECT_TRUE(job->unlock(*set, 0, 1).ok());
+  EXPECT_EQ(unlocks, 1);
+}
+
+TEST(OwnMutexTest, UnlockComesAfterTheHoldersStoresToTheHost) {
+  OwnJob job({0, 1});
+  auto set = job.make_mutexes({0, 1});
+  ASSERT_TRUE(job->lock(*set, 0, 1).ok());
+  ASSERT_TRUE(job->put_value(5, job.at<int>(1, 0), 1).ok());
+  int seen = 0;
+  set->own->on_unlock = [&] { seen = *job.at<int>(1, 0); };
+  ASSERT_TRUE(job->unlock(*set, 0, 1).ok());
+  EXPECT_EQ(seen, 5);
 }
 
 // This process is 0, on a node with process 3; the others' part in the queue of mutex 0 of process 1 is played by hand.

@@ -61,6 +61,17 @@
 //                                        As atomic64, on 4-byte words: atomic against every other atomic32 on that
 //                                        word. Without it, RMW on 4 bytes replaces the 8 bytes around them.
 //
+//   struct T::Mutexes                    A set of mutexes that the transport makes in a way of its own:
+//   Status create_mutexes(const GroupView&, span<const int> counts, T::Mutexes**)
+//                                        Collective over the group: counts[r] free mutexes at group rank r. Succeeds or
+//                                        fails on all alike. Leaves the pointer alone, on all alike, where Runtime
+//                                        shall make them from atomic64.
+//   void destroy_mutexes(T::Mutexes*)    Collective over the same group; all are free. finalise() destroys those left.
+//     Status lock(int mutex, int host)   `host` is a group rank. Fair; does not keep other threads from MPI. Of one
+//     Status try_lock(..., bool* taken)  process, one thread at a time is between lock or try_lock and unlock of a
+//     Status unlock(int mutex, int host) mutex. An unlock that failed can be repeated.
+//     Status is_free(int mutex, bool*)   Of this process's own.
+//
 // ## Optional: descriptors that come whole, never cut into segments
 //
 // The strides, counts and addresses are those of the call: source and destination, not remote and local. All remote
@@ -192,6 +203,27 @@ concept Accumulates = requires(T t, int target, const typename T::Key& key, void
                                typename T::Completion* completion) {
   { t.accumulate_strided(target, key, to, from, shape, acc, completion) } -> std::same_as<Status>;
   { t.accumulate_list(target, key, list, acc, completion) } -> std::same_as<Status>;
+};
+
+template <class T>
+concept MakesMutexes = requires(T t, typename T::Mutexes* set, const GroupView& group, std::span<const int> counts,
+                                int mutex, int host, bool answer) {
+  { t.create_mutexes(group, counts, &set) } -> std::same_as<Status>;
+  { t.destroy_mutexes(set) } -> std::same_as<void>;
+  { set->lock(mutex, host) } -> std::same_as<Status>;
+  { set->try_lock(mutex, host, &answer) } -> std::same_as<Status>;
+  { set->unlock(mutex, host) } -> std::same_as<Status>;
+  { set->is_free(mutex, &answer) } -> std::same_as<Status>;
+};
+
+// T::Mutexes where there is one.
+template <class T>
+struct MutexesOf {
+  struct type;
+};
+template <MakesMutexes T>
+struct MutexesOf<T> {
+  using type = typename T::Mutexes;
 };
 
 template <class T>

@@ -1,9 +1,12 @@
 #include "impl/mpi-rma/message_mutexes.h"
 
 #include <algorithm>
+#include <chrono>
 #include <climits>
 #include <cstdint>
+#include <thread>
 
+#include "impl/mpi-rma/epoch.h"
 #include "impl/shmem/wait.h"
 
 namespace armci::rma {
@@ -81,13 +84,16 @@ int MessageMutexes::get_others(int mutex, int host, std::span<char> bytes) {
   return MPI_Get(bytes.data() + rank_ + 1, above, MPI_CHAR, host, place(mutex, rank_ + 1), above, MPI_CHAR, window_);
 }
 
+template <class Operations>
+Status MessageMutexes::epoch(int host, const char* what, Operations operations) {
+  return exclusive_epoch(window_, host, host == rank_, epoch_, what, operations);
+}
+
 Status MessageMutexes::exchange(int mutex, int host, char mine, std::span<char> bytes) {
-  std::lock_guard guard(epoch_);
-  ARMCI_MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, host, 0, window_));
-  int error = put_own(mutex, host, &mine);
-  if (error == MPI_SUCCESS) error = get_others(mutex, host, bytes);
-  ARMCI_MPI(MPI_Win_unlock(host, window_));
-  return error == MPI_SUCCESS ? kSuccess : common::fail_mpi(error, "MPI_Put, MPI_Get");
+  return epoch(host, "MPI_Put, MPI_Get", [&] {
+    const int error = put_own(mutex, host, &mine);
+    return error == MPI_SUCCESS ? get_others(mutex, host, bytes) : error;
+  });
 }
 
 Status MessageMutexes::lock(int mutex, int host) {
@@ -112,15 +118,22 @@ Status MessageMutexes::wait_for_turn(int number) {
 Status MessageMutexes::try_lock(int mutex, int host, bool* taken) {
   constexpr char kMine = 1;
   std::vector<char> bytes(static_cast<std::size_t>(size_));
-  std::lock_guard guard(epoch_);
-  ARMCI_MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, host, 0, window_));
-  int error = get_others(mutex, host, bytes);
-  if (error == MPI_SUCCESS) error = MPI_Win_flush(host, window_);
-  const bool free = error == MPI_SUCCESS && all_zero(bytes);
-  if (free) error = put_own(mutex, host, &kMine);
-  ARMCI_MPI(MPI_Win_unlock(host, window_));
-  if (error != MPI_SUCCESS) return common::fail_mpi(error, "MPI_Get, MPI_Win_flush, MPI_Put");
+  bool free = false;
+  ARMCI_RETURN_IF_ERROR(epoch(host, "MPI_Get, MPI_Win_flush, MPI_Put", [&] {
+    int error = get_others(mutex, host, bytes);
+    if (error == MPI_SUCCESS) error = MPI_Win_flush(host, window_);
+    free = error == MPI_SUCCESS && all_zero(bytes);
+    return free ? put_own(mutex, host, &kMine) : error;
+  }));
   *taken = free;
+  if (free) {
+    failed_tries_.store(0, std::memory_order_relaxed);
+  } else {
+    constexpr int kShortestUs = 16;
+    constexpr int kDoublingsMax = 6;
+    const int tries = failed_tries_.fetch_add(1, std::memory_order_relaxed);
+    std::this_thread::sleep_for(std::chrono::microseconds(kShortestUs << std::clamp(tries, 0, kDoublingsMax)));
+  }
   return kSuccess;
 }
 
@@ -138,11 +151,9 @@ Status MessageMutexes::unlock(int mutex, int host) {
 
 Status MessageMutexes::is_free(int mutex, bool* free) {
   std::vector<char> bytes(static_cast<std::size_t>(size_));
-  std::lock_guard guard(epoch_);
-  ARMCI_MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank_, 0, window_));
-  const int error = MPI_Get(bytes.data(), size_, MPI_CHAR, rank_, place(mutex, 0), size_, MPI_CHAR, window_);
-  ARMCI_MPI(MPI_Win_unlock(rank_, window_));
-  if (error != MPI_SUCCESS) return common::fail_mpi(error, "MPI_Get");
+  ARMCI_RETURN_IF_ERROR(epoch(rank_, "MPI_Get", [&] {
+    return MPI_Get(bytes.data(), size_, MPI_CHAR, rank_, place(mutex, 0), size_, MPI_CHAR, window_);
+  }));
   *free = all_zero(bytes);
   return kSuccess;
 }

@@ -32,6 +32,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -55,7 +56,8 @@ class MessageMutexes {
   //
   // Memory ordering: what earlier holders had completed at a target when they unlocked is there.
   common::Status lock(int mutex, int host);
-  // Does not wait for the holder.
+  // Does not wait for the holder. After a failure it sleeps for 16 us, after more in a row for up to 1 ms: who tries
+  // without a pause keeps the holder, who needs an epoch to unlock, from getting one.
   common::Status try_lock(int mutex, int host, bool* taken);
   // One that failed can be repeated.
   common::Status unlock(int mutex, int host);
@@ -70,6 +72,8 @@ class MessageMutexes {
 
   // Sets this process's byte and reads all others; the own one is read as 0.
   common::Status exchange(int mutex, int host, char mine, std::span<char> bytes);
+  template <class Operations>
+  common::Status epoch(int host, const char* what, Operations operations);
   // In an epoch that is open; return MPI's error code.
   int put_own(int mutex, int host, const char* mine);
   int get_others(int mutex, int host, std::span<char> bytes);
@@ -81,7 +85,8 @@ class MessageMutexes {
   int size_ = 0;
   std::vector<int> first_;  // by host: number of its first mutex
   std::unique_ptr<char[]> memory_;
-  std::mutex epoch_;  // a process has one epoch of a window at a time, see sync_exclusive.h
+  std::atomic<int> failed_tries_{0};  // in a row, of this process
+  std::mutex epoch_;                  // a process has one epoch of a window at a time, see sync_exclusive.h
 };
 
 }  // namespace armci::rma

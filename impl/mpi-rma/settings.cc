@@ -20,6 +20,9 @@ const common::SettingRow kRows[] = {
      "1: same-node targets are reached by load and store; 0: by MPI like any other; -1: by load and store unless "
      "ARMCI_RMA_SYNC=exclusive.",
      &the_settings.direct},
+    {"ARMCI_RMA_MUTEX", "", "atomic", 0, 0,
+     "What mutexes are made of: atomic (a queue of MPI's atomics) or message (put, get and zero-byte messages).",
+     &the_settings.mutex},
     {"ARMCI_RMA_REQUESTS", "", "-1", -1, 1,
      "1: handles stand for requests of MPI; 0: for a flush when they are waited for; -1: what this MPI does right.",
      &the_settings.requests},
@@ -73,6 +76,7 @@ common::Status read_word(const char* variable, const std::string& text, const Wo
 }
 
 constexpr Word<SyncKind> kSyncWords[] = {{"epochless", SyncKind::kEpochless}, {"exclusive", SyncKind::kExclusive}};
+constexpr Word<MutexKind> kMutexWords[] = {{"atomic", MutexKind::kAtomic}, {"message", MutexKind::kMessage}};
 constexpr Word<Method> kMethodWords[] = {{"auto", Method::kAuto},
                                          {"direct", Method::kDirect},
                                          {"batched", Method::kBatched},
@@ -83,6 +87,7 @@ constexpr Word<Method> kMethodWords[] = {{"auto", Method::kAuto},
 common::Status read_choices(Choices* choices) {
   Choices read;
   ARMCI_RETURN_IF_ERROR(read_word("ARMCI_RMA_SYNC", the_settings.sync, kSyncWords, &read.sync));
+  ARMCI_RETURN_IF_ERROR(read_word("ARMCI_RMA_MUTEX", the_settings.mutex, kMutexWords, &read.mutex));
   ARMCI_RETURN_IF_ERROR(read_word("ARMCI_RMA_STRIDED", the_settings.strided, kMethodWords, &read.strided));
   ARMCI_RETURN_IF_ERROR(read_word("ARMCI_RMA_VECTOR", the_settings.vector, kMethodWords, &read.vector));
   if (!parse_preflight_mode(the_settings.preflight.c_str(), &read.preflight)) {

@@ -13,12 +13,16 @@ namespace armci::rma {
 // How operations are opened and completed: sync.h.
 enum class SyncKind { kEpochless, kExclusive };
 
+// What mutexes are made of: MPI's atomics, in a queue (impl/common), or put, get and messages (message_mutexes.h).
+enum class MutexKind { kAtomic, kMessage };
+
 // How a strided or vector transfer is made of operations of MPI: shapes.h.
 enum class Method { kAuto, kDirect, kBatched, kConservative };
 
 struct Settings {
   std::string sync;       // ARMCI_RMA_SYNC
   int direct = -1;        // ARMCI_RMA_DIRECT
+  std::string mutex;      // ARMCI_RMA_MUTEX
   int requests = -1;      // ARMCI_RMA_REQUESTS
   std::string strided;    // ARMCI_RMA_STRIDED
   std::string vector;     // ARMCI_RMA_VECTOR
@@ -33,6 +37,7 @@ Settings& settings();
 // What the settings that are words stand for.
 struct Choices {
   SyncKind sync = SyncKind::kEpochless;
+  MutexKind mutex = MutexKind::kAtomic;
   Method strided = Method::kAuto;
   Method vector = Method::kAuto;
   PreflightMode preflight = PreflightMode::kCached;

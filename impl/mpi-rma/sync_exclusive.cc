@@ -7,6 +7,7 @@
 #include <numeric>
 #include <type_traits>
 
+#include "impl/mpi-rma/epoch.h"
 #include "impl/shmem/node_memory.h"
 
 namespace armci::rma {
@@ -22,17 +23,16 @@ namespace {
 Status epoch(std::span<const Access> accesses) {
   constexpr const char* kNames[] = {"MPI_Put", "MPI_Get", "MPI_Accumulate"};
   const Access& first = accesses.front();
-  std::lock_guard guard(first.window->epochs());
-  ARMCI_MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, first.rank, 0, first.window->handle()));
-  int error = MPI_SUCCESS;
-  const Access* failed = &first;
-  for (const Access& access : accesses) {
-    error = call(access);
-    failed = &access;
-    if (error != MPI_SUCCESS) break;
-  }
-  ARMCI_MPI(MPI_Win_unlock(first.rank, first.window->handle()));
-  return error == MPI_SUCCESS ? kSuccess : common::fail_mpi(error, kNames[static_cast<int>(failed->kind)]);
+  Window& window = *first.window;
+  const auto operations = [&] {
+    int error = MPI_SUCCESS;
+    for (const Access& access : accesses) {
+      if (error == MPI_SUCCESS) error = call(access);
+    }
+    return error;
+  };
+  return exclusive_epoch(window.handle(), first.rank, first.rank == window.rank(), window.epochs(),
+                         kNames[static_cast<int>(first.kind)], operations);
 }
 
 // An epoch for each run of operations that share window and rank.

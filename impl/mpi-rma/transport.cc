@@ -42,6 +42,7 @@ Status Transport::initialise(const common::World& world) {
   ARMCI_RETURN_IF_ERROR(read_choices(&choices));
   rank_ = world.rank();
   targets_ = std::vector<Target>(static_cast<std::size_t>(world.size()));
+  mutex_kind_ = choices.mutex;
   idle_ = route(world).cpu_atomics;
   if (idle_) return kSuccess;
   ARMCI_MPI(MPI_Comm_dup(world.comm(), &comm_));
@@ -72,6 +73,8 @@ Status Transport::start_progress() {
 
 void Transport::finalise() {
   progress_.reset();
+  for (std::unique_ptr<Mutexes>& set : mutexes_) set.reset();
+  mutexes_.clear();
   if (dynamic_.window() != nullptr) (void)sync_->close(dynamic_.window());
   (void)dynamic_.free();
   noncontiguous_.release();
@@ -210,6 +213,32 @@ Status Transport::atomic64(int, const Key& key, void* remote, common::AtomicOp o
 Status Transport::atomic32(int, const Key& key, void* remote, common::AtomicOp op, std::int32_t operand,
                            std::int32_t compare, std::int32_t* before) {
   return sync_->atomic({window_of(key), key.rank, displacement_of(key, remote), op}, operand, compare, before);
+}
+
+Status Transport::create_mutexes(const common::GroupView& group, std::span<const int> counts, Mutexes** out) {
+  // A process alone has nobody to send messages to, and some MPI libraries have no window for it.
+  if (mutex_kind_ == MutexKind::kAtomic || counts.size() == 1) return kSuccess;
+  std::unique_ptr<Mutexes> made;
+  const Status status = Mutexes::create(group.comm, counts, &made);
+  // A set that some have and others have not cannot be destroyed: it stays.
+  int failed = status.ok() ? 0 : 1;
+  int any = 0;
+  ARMCI_MPI(MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, group.comm));
+  if (any != 0) (void)made.release();
+  ARMCI_RETURN_IF_ERROR(status);
+  if (any != 0) return fail(Code::kLayerBelow, "MUTEX-1", "a process could not create its mutexes, see its message");
+  std::lock_guard guard(mutexes_mutex_);
+  *out = mutexes_.emplace_back(std::move(made)).get();
+  return kSuccess;
+}
+
+void Transport::destroy_mutexes(Mutexes* mutexes) {
+  std::unique_ptr<Mutexes> last;  // ends after the guard: its end waits for other processes
+  std::lock_guard guard(mutexes_mutex_);
+  const auto found =
+      std::find_if(mutexes_.begin(), mutexes_.end(), [&](const auto& one) { return one.get() == mutexes; });
+  last = std::move(*found);
+  mutexes_.erase(found);
 }
 
 // After the operation was issued: a flush that finds the mark covers it.

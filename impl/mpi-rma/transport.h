@@ -16,8 +16,10 @@
 
 #include "impl/common/transport.h"
 #include "impl/mpi-rma/dynamic_window.h"
+#include "impl/mpi-rma/message_mutexes.h"
 #include "impl/mpi-rma/preflight/preflight.h"
 #include "impl/mpi-rma/progress.h"
+#include "impl/mpi-rma/settings.h"
 #include "impl/mpi-rma/shapes.h"
 #include "impl/mpi-rma/sync.h"
 #include "impl/mpi-rma/window.h"
@@ -33,6 +35,7 @@ class Transport {
     int rank = -1;               // the target's, in the window
   };
   using Completion = Pending;
+  using Mutexes = MessageMutexes;
   static constexpr common::TransportTraits kTraits = {.name = "mpi-rma",
                                                       .reaches_nodes = true,
                                                       .wants_on_node = true,
@@ -71,6 +74,8 @@ class Transport {
                           std::int64_t compare, std::int64_t* before);
   common::Status atomic32(int target, const Key& key, void* remote, common::AtomicOp op, std::int32_t operand,
                           std::int32_t compare, std::int32_t* before);
+  common::Status create_mutexes(const common::GroupView& group, std::span<const int> counts, Mutexes** out);
+  void destroy_mutexes(Mutexes* mutexes);
   common::Status test(Completion* completion, bool* done) { return completion->test(done); }
   common::Status flush(int target);
   void progress();
@@ -98,6 +103,9 @@ class Transport {
   DynamicWindow dynamic_;
   std::unique_ptr<ProgressThread> progress_;
   std::vector<Target> targets_;
+  std::vector<std::unique_ptr<Mutexes>> mutexes_;  // in the order of creation
+  std::mutex mutexes_mutex_;
+  MutexKind mutex_kind_ = MutexKind::kAtomic;
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = -1;
   bool idle_ = true;  // the CPU does everything: no windows
@@ -107,6 +115,7 @@ static_assert(common::Transport<Transport>);
 static_assert(common::HasAtomic32<Transport> && common::RegistersCollectively<Transport> &&
               common::TransfersAtOnce<Transport>);
 static_assert(common::MovesShapes<Transport> && common::Accumulates<Transport>);
+static_assert(common::MakesMutexes<Transport>);
 
 }  // namespace armci::rma
 

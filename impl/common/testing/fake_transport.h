@@ -18,9 +18,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <random>
+#include <set>
+#include <span>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "impl/common/status.h"
@@ -174,5 +179,48 @@ class NarrowAtomicsTransport : public ReorderingTransport {
 };
 static_assert(HasAtomic32<NarrowAtomicsTransport> && !HasAtomic32<ReorderingTransport>);
 static_assert(Transport<ReorderingTransport> && Transport<InOrderTransport>);
+
+// Makes mutexes in a way of its own. Taking one that is held waits without any order; giving back one that is not held
+// fails.
+class MutexMakingTransport : public ReorderingTransport {
+ public:
+  struct Mutexes {
+    Status lock(int mutex, int host) {
+      for (bool taken = false; !taken; std::this_thread::yield()) (void)try_lock(mutex, host, &taken);
+      return kSuccess;
+    }
+    Status try_lock(int mutex, int host, bool* taken) {
+      std::lock_guard guard(lock_);
+      *taken = held_.insert({mutex, host}).second;
+      return kSuccess;
+    }
+    Status unlock(int mutex, int host) {
+      if (on_unlock) on_unlock();
+      std::lock_guard guard(lock_);
+      return held_.erase({mutex, host}) == 1 ? kSuccess : fail(Code::kLayerBelow, nullptr, "nobody holds it");
+    }
+    Status is_free(int mutex, bool* free) {
+      std::lock_guard guard(lock_);
+      *free = !held_.contains({mutex, 0});
+      return kSuccess;
+    }
+
+    std::function<void()> on_unlock;
+
+   private:
+    std::mutex lock_;
+    std::set<std::pair<int, int>> held_;  // mutex, host
+  };
+
+  Status create_mutexes(const GroupView&, std::span<const int>, Mutexes** out) {
+    *out = made_.emplace_back(std::make_unique<Mutexes>()).get();
+    return kSuccess;
+  }
+  void destroy_mutexes(Mutexes*) {}
+
+ private:
+  std::vector<std::unique_ptr<Mutexes>> made_;
+};
+static_assert(Transport<MutexMakingTransport> && MakesMutexes<MutexMakingTransport>);
 
 }  // namespace armci::common::testing

@@ -109,6 +109,7 @@ class RuntimeForTest {
     std::vector<std::size_t> bytes;
     for (int proc = 0; proc < group_->size(); ++proc) bytes.push_back(runtime_.mutex_part_bytes(*set, proc));
     set->region = add_region(bytes);
+    if constexpr (MakesMutexes<T>) (void)runtime_.transport().create_mutexes({}, counts, &set->own);
     return set;
   }
 

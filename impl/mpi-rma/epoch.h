@@ -1,0 +1,35 @@
+// exclusive_epoch(): operations of MPI in an exclusive epoch of their own.
+//
+//   |mutex |MPI_Win_lock  operations  MPI_Win_unlock| mutex|  progress
+//
+// MPI libraries that execute the lock's atomics at the target do so inside its calls of MPI. A process that opens
+// epochs to itself one after the other makes hardly any call outside them, so the others' attempts would always find
+// the lock taken (Open MPI 4.1, osc/ucx: for minutes). It therefore makes one such call after each.
+#pragma once
+
+#include <mpi.h>
+
+#include <mutex>
+
+#include "impl/common/status.h"
+
+namespace armci::rma {
+
+// `operations` returns MPI's error code; `what` names them. `own`: the rank is this process. `mutex` keeps the
+// process from having two epochs of the window at once.
+template <class Operations>
+common::Status exclusive_epoch(MPI_Win window, int rank, bool own, std::mutex& mutex, const char* what,
+                               Operations operations) {
+  {
+    std::lock_guard guard(mutex);
+    ARMCI_MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, window));
+    const int error = operations();
+    ARMCI_MPI(MPI_Win_unlock(rank, window));
+    if (error != MPI_SUCCESS) return common::fail_mpi(error, what);
+  }
+  int found = 0;
+  if (own) ARMCI_MPI(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE));
+  return common::kSuccess;
+}
+
+}  // namespace armci::rma
