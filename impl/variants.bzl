@@ -6,11 +6,10 @@ every implementation, and every armci_suite is run on each, at each number of pr
 
 IMPLEMENTATIONS = {
     # library: the static library to link. nodes: how many (simulated) nodes its tests are run on. spans_nodes: whether
-    # it can leave the node at all. test_only: no library for users, built to prove something. measured: the benchmarks
-    # are linked with it.
-    "shmem": struct(library = "//impl/shmem:armci", nodes = [1], spans_nodes = False, test_only = False, measured = True),
-    "mpi-rma": struct(library = "//impl/mpi-rma:armci", nodes = [1], spans_nodes = True, test_only = True, measured = True),
-    "loopback": struct(library = "//impl/loopback:armci", nodes = [1], spans_nodes = False, test_only = True, measured = False),
+    # it can leave the node at all. test_only: no library for users, built to prove something.
+    "shmem": struct(library = "//impl/shmem:armci", nodes = [1], spans_nodes = False, test_only = False),
+    "mpi-rma": struct(library = "//impl/mpi-rma:armci", nodes = [1], spans_nodes = True, test_only = False),
+    "loopback": struct(library = "//impl/loopback:armci", nodes = [1], spans_nodes = False, test_only = True),
 }
 
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]

@@ -1,4 +1,4 @@
-"""The programs are stamped for each implementation that is measured, and for a library that is not ours."""
+"""The programs are stamped for each implementation for users, and for a library that is not ours."""
 
 load("//impl:variants.bzl", "IMPLEMENTATIONS", "WARNINGS", "in_target")
 load("//third_party/foreign:copts.bzl", "FOREIGN_COPTS")
@@ -22,7 +22,7 @@ def benchmark_library(name, deps = [], **kwargs):
     )
 
 def benchmark(name, parts = [], deps = [], **kwargs):
-    """Stamps <name>_<implementation> for each measured implementation, and <name>_foreign.
+    """Stamps <name>_<implementation> for each implementation for users, and <name>_foreign.
 
     Args:
       name: of the question.
@@ -31,7 +31,7 @@ def benchmark(name, parts = [], deps = [], **kwargs):
       **kwargs: as for cc_binary.
     """
     for implementation, row in IMPLEMENTATIONS.items():
-        if row.measured:
+        if not row.test_only:
             native.cc_binary(
                 name = "%s_%s" % (name, in_target(implementation)),
                 copts = WARNINGS,

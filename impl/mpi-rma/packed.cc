@@ -72,7 +72,7 @@ Status NoncontiguousTransfer::move_run(Kind kind, const Place& place, const Run&
   const int count = static_cast<int>(run.bytes / static_cast<std::size_t>(element_bytes));
   const MPI_Aint displacement = place.displacement(run.begin);
   const Access access = {kind,    place.window, place.rank, run.buffer.get(), count,
-                         element, displacement, count, element, element};
+                         element, displacement, count,      element,          element};
   ARMCI_RETURN_IF_ERROR(sync_->start(access, pending));
   if (pending != nullptr) {
     pending->hold(run.buffer, std::move(unpack));

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 from dataclasses import dataclass
@@ -65,6 +66,13 @@ def _row(key: Optional[ast.expr], value: ast.expr) -> Implementation:
 def implementations() -> list[str]:
     """Names of the implementations for users."""
     return [row.name for row in implementation_table() if not row.test_only]
+
+
+def tested_settings(name: str) -> list[dict[str, str]]:
+    """The ARMCI_* settings of an implementation under which the suite is run besides: impl/NAME/settings_tested.json,
+    a list of environments."""
+    path = ROOT / "impl" / name / "settings_tested.json"
+    return [dict(environment) for environment in json.loads(path.read_text())] if path.exists() else []
 
 
 def spans_nodes() -> bool:

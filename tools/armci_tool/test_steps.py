@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import tempfile
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from armci_tool import (bazel, campaign, checks, conformance, examples, install,
                         mutants, packages, process, programs, repository, results, traceability)
 from armci_tool.errors import ToolError
 from armci_tool.placement import Placement
-from armci_tool.results import FAILED, PASSED, Case
+from armci_tool.results import FAILED, PASSED, SKIPPED, Case
 from armci_tool.test_run import PlannedStep
 
 Note = Callable[[str], None]
@@ -26,6 +27,7 @@ TEST_ONLY_PROCESSES = 4
 THREADLESS_PROCESSES = 2
 SIMULATED_NODES = Placement(simulated_node_size=2)
 EVERY_PROCESS_A_NODE = Placement(simulated_node_size=1)
+TWO_NODES = Placement(nodes=2)
 
 # What the suite is shown on: tools/packages.txt installs it. Chapters without the calls that end its jobs, each of which
 # costs a launch; tools/armci conformance runs all.
@@ -68,13 +70,14 @@ def _build_steps(plan: Plan) -> list[PlannedStep]:
     opt, mpich = bazel.Configuration(), bazel.Configuration("mpich")
     steps = [_build_step(opt, quick=True), _unit_step(opt, quick=True),
              PlannedStep("clauses and tests", _traceability, "tools/armci traceability", quick=True)]
-    for name in repository.implementations():
+    for name in _on_one_node():
         for processes in PROCESS_COUNTS:
             # In full with the two most telling numbers of processes.
             telling = processes in TELLING_PROCESS_COUNTS
             steps.append(_conformance_step(name, opt, processes, plan.quick or not telling, quick=telling))
         # Where threads are promised not to be there, the way through the library is another.
         steps.append(_conformance_step(name, opt, THREADLESS_PROCESSES, True, thread_level="single"))
+    for name in repository.implementations():
         steps += [_examples_step(name, opt, quick=True), _plain_link_step(name, opt, quick=True)]
         steps.append(_faults_step(name, opt))
     steps.append(PlannedStep(f"mutants ({opt.name})", partial(_mutants, opt), "tools/armci mutants --quick"))
@@ -84,14 +87,35 @@ def _build_steps(plan: Plan) -> list[PlannedStep]:
     steps += [_conformance_step(row.name, opt, TEST_ONLY_PROCESSES, True)
               for row in repository.implementation_table() if row.test_only]
     steps += [_conformance_step("loopback", opt, TEST_ONLY_PROCESSES, True, placement=SIMULATED_NODES)]
-    # Every transfer by way of MPI.
-    steps += [_conformance_step("mpi-rma", opt, 2, True, placement=EVERY_PROCESS_A_NODE)]
+    for name in _between_nodes():
+        steps += _spanning_steps(name, opt)
     steps += [_build_step(mpich), _unit_step(mpich)]
-    steps += [_conformance_step("mpi-rma", mpich, 2, True, placement=EVERY_PROCESS_A_NODE)]
-    for name in repository.implementations():
+    for name in _on_one_node():
         steps += [_conformance_step(name, mpich, processes, True) for processes in PROCESS_COUNTS]
         steps += [_examples_step(name, mpich), _plain_link_step(name, mpich), _faults_step(name, mpich)]
         steps.append(_report_step(name))
+    for name in _between_nodes():
+        steps += _spanning_steps(name, mpich)
+        steps += [_examples_step(name, mpich)]
+        steps += [_conformance_step(name, mpich, THREADLESS_PROCESSES, True, settings)
+                  for settings in repository.tested_settings(name)]
+    return steps
+
+
+def _on_one_node() -> list[str]:
+    """Implementations whose tests on one node say everything."""
+    return [row.name for row in repository.implementation_table() if not row.test_only and not row.spans_nodes]
+
+
+def _between_nodes() -> list[str]:
+    return [row.name for row in repository.implementation_table() if not row.test_only and row.spans_nodes]
+
+
+def _spanning_steps(name: str, configuration: bazel.Configuration) -> list[PlannedStep]:
+    """On one node, between simulated nodes, and between nodes that are namespaces with TCP."""
+    steps = [_conformance_step(name, configuration, processes, True) for processes in TELLING_PROCESS_COUNTS]
+    steps.append(_conformance_step(name, configuration, 2, True, placement=EVERY_PROCESS_A_NODE))
+    steps.append(_conformance_step(name, configuration, 2, True, placement=TWO_NODES))
     return steps
 
 
@@ -101,8 +125,9 @@ def _sanitizer_steps() -> list[PlannedStep]:
         # Only what runs is built: the steps do it themselves.
         sanitized = bazel.Configuration(mode=mode)
         steps.append(_unit_step(sanitized, environment))
-        for name in repository.implementations():
-            steps.append(_conformance_step(name, sanitized, 3, True, environment))
+        steps += [_conformance_step(name, sanitized, 3, True, environment) for name in _on_one_node()]
+        steps += [_conformance_step(name, sanitized, 2, True, environment, placement=EVERY_PROCESS_A_NODE)
+                  for name in _between_nodes()]
     return steps
 
 
@@ -129,8 +154,9 @@ def _conformance_step(name: str, configuration: bazel.Configuration, processes: 
                       environment: Mapping[str, str] = {}, quick: bool = False,
                       placement: Placement = Placement(), thread_level: str = "") -> PlannedStep:
     selection = conformance.Selection(quick=short, thread_level=thread_level)
+    settings = tuple(f"{key}={value}" for key, value in environment.items() if key.startswith("ARMCI_"))
     planned = conformance.SuiteRun(name, configuration, processes, (), 0.0, quick=short, placement=placement,
-                                   thread_level=thread_level)
+                                   thread_level=thread_level, settings=settings)
     label = f", {planned.label}" if planned.label else ""
     return PlannedStep(f"conformance {name}, np={processes}{label} ({configuration.name})",
                        partial(_conformance, name, configuration, processes, selection, environment, placement),
@@ -249,6 +275,8 @@ def _traceability(note: Note) -> Sequence[Case]:
 
 def _conformance(name: str, configuration: bazel.Configuration, processes: int, selection: conformance.Selection,
                  environment: Mapping[str, str], placement: Placement, note: Note) -> Sequence[Case]:
+    if placement.nodes and os.geteuid() != 0:
+        return [Case(f"conformance {name} on {placement.label}", SKIPPED, detail="network namespaces need root")]
     binary = bazel.built(conformance.suite_label(name), configuration, on_progress=note)
     return campaign.run(libraries.OwnLibrary(name), binary, configuration, processes, selection, environment=environment,
                         placement=placement, on_test=note).cases
