@@ -1,7 +1,8 @@
-// EXT-5 to EXT-8, MODE-1, ERR-3, ERR-4, PROG-4: addresses, introspection, statistics, settings, access modes, checking.
+// EXT-5 to EXT-9, MODE-1, ERR-3, ERR-4, PROG-4: addresses, introspection, statistics, settings, access modes, checking.
 
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -85,6 +86,38 @@ CLAUSE_TEST(EXT, EXT8_settings_are_enumerated, "EXT-8") {
   EXPECT_EQ(ARMCIX_Setting(index, &setting), ARMCI_PENDING);
   CapturedStderr capture;
   EXPECT_NE(ARMCIX_Setting(-1, &setting), 0);
+}
+
+// All findings as one text, which ends where the enumeration does.
+std::string AllFindings() {
+  std::string all;
+  std::set<std::string> names;
+  armcix_finding_t finding{};
+  int index = 0;
+  for (; index < 1000 && ARMCIX_Finding(index, &finding) == 0; ++index) {
+    EXPECT_TRUE(names.insert(finding.name).second) << finding.name << " twice";
+    for (const char* sentence : {finding.text, finding.instead}) {
+      EXPECT_GT(std::string(sentence).size(), 5u) << finding.name;
+    }
+    all += std::string(finding.name) + "\n" + finding.text + "\n" + finding.instead + "\n";
+  }
+  EXPECT_LT(index, 1000) << "the enumeration does not end";
+  EXPECT_EQ(ARMCIX_Finding(index, &finding), ARMCI_PENDING);
+  return all;
+}
+
+CLAUSE_TEST(EXT, EXT9_findings_are_enumerated_alike, "EXT-9") {
+  Agree();
+  const std::string first = AllFindings();
+  const std::size_t hash = std::hash<std::string>()(first);
+  EXPECT_EQ(hash, FromRank(0, hash)) << "the same on all processes";
+  Region region(64);
+  Sync();
+  EXPECT_EQ(AllFindings(), first) << "another answer to the same question";
+  CapturedStderr capture;
+  armcix_finding_t finding{};
+  EXPECT_NE(ARMCIX_Finding(-1, &finding), 0);
+  EXPECT_NE(ARMCIX_Finding(0, nullptr), 0);
 }
 
 CLAUSE_TEST(PROG, PROG4_progress_helps_at_most, "PROG-4") {

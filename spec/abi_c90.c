@@ -19,6 +19,7 @@ AbiSizes abi_sizes_in_c(void) {
   sizes.stats = sizeof(armcix_stats_t);
   sizes.call_stats = sizeof(armcix_call_stats_t);
   sizes.setting = sizeof(armcix_setting_t);
+  sizes.finding = sizeof(armcix_finding_t);
   sizes.abi_version = armci_abi_reference;
   return sizes;
 }

@@ -19,6 +19,7 @@ typedef struct AbiSizes {
   size_t stats;
   size_t call_stats;
   size_t setting;
+  size_t finding;
   const int *abi_version; /* the symbol that this object refers to */
 } AbiSizes;
 

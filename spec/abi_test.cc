@@ -45,6 +45,7 @@ static_assert(offsetof(armci_meminfo_t, idlist) == 32);
 static_assert(sizeof(armcix_stats_t) == 152 && offsetof(armcix_stats_t, struct_bytes) == 0);
 static_assert(sizeof(armcix_call_stats_t) == 24 + 48 * 8);
 static_assert(sizeof(armcix_setting_t) == 6 * sizeof(char *));
+static_assert(sizeof(armcix_finding_t) == 3 * sizeof(char *));
 static_assert(sizeof(armcix_mutex_hdl_t) == sizeof(void *));
 
 static_assert(std::is_same_v<armci_size_t, long>);
@@ -251,6 +252,7 @@ SAME_TYPE(ARMCIX_Stats_get, PARMCIX_Stats_get);
 SAME_TYPE(ARMCIX_Stats_call, PARMCIX_Stats_call);
 SAME_TYPE(ARMCIX_Stats_reset, PARMCIX_Stats_reset);
 SAME_TYPE(ARMCIX_Setting, PARMCIX_Setting);
+SAME_TYPE(ARMCIX_Finding, PARMCIX_Finding);
 
 namespace {
 
@@ -276,6 +278,7 @@ int main() {
   expect_equal("sizeof(armcix_stats_t)", c.stats, sizeof(armcix_stats_t));
   expect_equal("sizeof(armcix_call_stats_t)", c.call_stats, sizeof(armcix_call_stats_t));
   expect_equal("sizeof(armcix_setting_t)", c.setting, sizeof(armcix_setting_t));
+  expect_equal("sizeof(armcix_finding_t)", c.finding, sizeof(armcix_finding_t));
   if (c.abi_version != &armci_abi_version_1 || armci_abi_reference != &armci_abi_version_1) {
     ++failures;
     std::printf("an object compiled with armci.h does not refer to armci_abi_version_1\n");

@@ -122,6 +122,13 @@ typedef struct armcix_setting_s {
   const char *text;          /* one sentence */
 } armcix_setting_t;
 
+/* One fault of the layer below that this run goes around. The texts stay valid until finalize. */
+typedef struct armcix_finding_s {
+  const char *name;    /* permanent, for instance "passive-progress" */
+  const char *text;    /* what goes wrong, one sentence */
+  const char *instead; /* what the library does, one sentence */
+} armcix_finding_t;
+
 /* TRANSFERS WITH 64-BIT SIZES
  *
  * ARMCIX_X is ARMCI_X with size_t lengths and counts and ptrdiff_t strides, and otherwise the same: shapes (C8, C9),
@@ -333,6 +340,12 @@ void ARMCIX_Stats_reset(void);
  * any time; before init with the defaults as values.
  * Clauses: EXT-8. Source: [here]. */
 int ARMCIX_Setting(int index, armcix_setting_t *out);
+
+/* Fault number index, 0 and up, in *out: what the library found out, at init, of the layer below (the MPI library, say)
+ * and goes around in this run. The same on all processes. Non-zero past the last one (ARMCI_PENDING, no line printed);
+ * an implementation that looks for none has none.
+ * Clauses: EXT-9. Source: [here]. */
+int ARMCIX_Finding(int index, armcix_finding_t *out);
 
 #ifdef __cplusplus
 }

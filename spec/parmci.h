@@ -205,6 +205,7 @@ int PARMCIX_Stats_get(armcix_stats_t *out);
 int PARMCIX_Stats_call(const char *call_name, armcix_call_stats_t *out);
 void PARMCIX_Stats_reset(void);
 int PARMCIX_Setting(int index, armcix_setting_t *out);
+int PARMCIX_Finding(int index, armcix_finding_t *out);
 
 #ifdef __cplusplus
 }

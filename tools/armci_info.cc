@@ -1,4 +1,5 @@
-// Prints what the linked library is and how it is set: name, version, capabilities, thread level, every setting.
+// Prints what the linked library is and how it is set: name, version, capabilities, thread level, what it goes around,
+// every setting.
 //
 // Rank 0 prints; all ranks must run the same library, which is checked. Status 0 when that is so.
 #include <mpi.h>
@@ -46,6 +47,7 @@ struct Report {
   std::string mpi;
   int processes = 1;
   int nodes = 1;
+  std::vector<armcix_finding_t> findings;
   std::vector<armcix_setting_t> settings;
 };
 
@@ -83,9 +85,18 @@ Report Collect() {
   report.mpi = MpiVersion();
   MPI_Comm_size(MPI_COMM_WORLD, &report.processes);
   report.nodes = armci_domain_count(ARMCI_DOMAIN_SMP);
+  armcix_finding_t finding{};
+  for (int index = 0; ARMCIX_Finding(index, &finding) == 0; ++index) report.findings.push_back(finding);
   armcix_setting_t setting{};
   for (int index = 0; ARMCIX_Setting(index, &setting) == 0; ++index) report.settings.push_back(setting);
   return report;
+}
+
+void PrintFindings(const Report& report) {
+  std::printf("faults of the layer below that this run goes around%s\n", report.findings.empty() ? ": none found" : "");
+  for (const armcix_finding_t& one : report.findings) {
+    std::printf("  %s: %s\n    Instead: %s\n", one.name, one.text, one.instead);
+  }
 }
 
 void PrintText(const Report& report) {
@@ -97,6 +108,7 @@ void PrintText(const Report& report) {
   for (const Capability& one : kCapabilities) {
     std::printf("  %-3s %-18s %s\n", (report.capabilities & one.bit) != 0 ? "yes" : "no", one.name, one.text);
   }
+  PrintFindings(report);
   std::printf("settings (environment; * differs from the default)\n");
   int width = 0;
   for (const armcix_setting_t& one : report.settings) width = std::max(width, static_cast<int>(std::strlen(one.name)));
@@ -113,6 +125,10 @@ void PrintText(const Report& report) {
 void PrintJson(const Report& report) {
   nlohmann::json capabilities = nlohmann::json::object();
   for (const Capability& one : kCapabilities) capabilities[one.name] = (report.capabilities & one.bit) != 0;
+  nlohmann::json findings = nlohmann::json::array();
+  for (const armcix_finding_t& one : report.findings) {
+    findings.push_back({{"name", one.name}, {"text", one.text}, {"instead", one.instead}});
+  }
   nlohmann::json settings = nlohmann::json::array();
   for (const armcix_setting_t& one : report.settings) {
     settings.push_back({{"name", OrEmpty(one.name)},
@@ -129,6 +145,7 @@ void PrintJson(const Report& report) {
                                    {"processes", report.processes},
                                    {"nodes", report.nodes},
                                    {"capabilities", capabilities},
+                                   {"findings", findings},
                                    {"settings", settings}};
   std::printf("%s\n", document.dump(2).c_str());
 }

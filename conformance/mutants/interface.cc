@@ -1,4 +1,4 @@
-// ABI, PROF, EXT-6, EXT-7: what programs and tools rely on besides the effect of a call.
+// ABI, PROF, EXT-6, EXT-7, EXT-9: what programs and tools rely on besides the effect of a call.
 
 #include <cstdint>
 #include <cstring>
@@ -96,6 +96,14 @@ MUTANT(thread_level_is_a_guess, "EXT-6", "ARMCIX_Query_thread says MPI_THREAD_SE
   calls->ARMCIX_Query_thread = [](int* provided) {
     *provided = MPI_THREAD_SERIALIZED;
     return 0;
+  };
+}
+
+MUTANT(findings_do_not_end, "EXT-9", "past the last finding comes the same one again and again") {
+  calls->ARMCIX_Finding = [](int index, armcix_finding_t* out) {
+    const int code = PARMCIX_Finding(index, out);
+    if (code == ARMCI_PENDING) *out = {"made-up", "Nothing goes wrong.", "Nothing is done."};
+    return code == ARMCI_PENDING ? 0 : code;
   };
 }
 

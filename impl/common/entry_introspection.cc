@@ -109,6 +109,18 @@ Valued<int> ARMCIX_Setting(int index, armcix_setting_t* out) {
   return {kSuccess, 0};
 }
 
+Valued<int> ARMCIX_Finding(int index, armcix_finding_t* out) {
+  if (out == nullptr) {
+    Status status = fail(Code::kNull, "ERR-1", "argument out is NULL");
+    return {status, status.value()};
+  }
+  const auto findings = runtime().findings();
+  if (index < 0 || static_cast<std::size_t>(index) >= findings.size()) return {kSuccess, ARMCI_PENDING};
+  const Finding& finding = findings[static_cast<std::size_t>(index)];
+  *out = {finding.name, finding.text, finding.instead};
+  return {kSuccess, 0};
+}
+
 }  // namespace
 }  // namespace armci::common::api
 

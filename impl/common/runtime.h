@@ -15,6 +15,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -141,6 +142,11 @@ class Runtime {
   Status fence_group(const Group& group);
   Status barrier(Group& group);
   void progress() { transport_.progress(); }
+  // What the transport goes around; until finalise().
+  std::span<const Finding> findings() const {
+    if constexpr (HasFindings<T>) return transport_.findings();
+    return {};
+  }
 
   // --- atomics (runtime_atomics.inc.h)
   template <std::integral Value>

@@ -61,6 +61,9 @@
 //                                        As atomic64, on 4-byte words: atomic against every other atomic32 on that
 //                                        word. Without it, RMW on 4 bytes replaces the 8 bytes around them.
 //
+//   span<const Finding> findings() const What it found wrong with the layer below at initialise() and goes around, the
+//                                        same on all processes; until finalise().
+//
 //   struct T::Mutexes                    A set of mutexes that the transport makes in a way of its own:
 //   Status create_mutexes(const GroupView&, span<const int> counts, T::Mutexes**)
 //                                        Collective over the group: counts[r] free mutexes at group rank r. Succeeds or
@@ -143,6 +146,13 @@ struct GroupView {
   int rank;  // this process's
 };
 
+// A fault of the layer below, for people to read; sentences.
+struct Finding {
+  const char* name;
+  const char* text;     // what goes wrong
+  const char* instead;  // what the transport does
+};
+
 inline constexpr std::size_t kKeyBytesMax = 64;
 
 template <class T>
@@ -186,6 +196,11 @@ concept TransfersAtOnce = requires(T t, int target, const typename T::Key& key, 
 template <class T>
 concept HasAtomic32 = requires(T t, int target, const typename T::Key& key, void* remote, std::int32_t value) {
   { t.atomic32(target, key, remote, AtomicOp::kFetchAdd, value, value, &value) } -> std::same_as<Status>;
+};
+
+template <class T>
+concept HasFindings = requires(const T t) {
+  { t.findings() } -> std::same_as<std::span<const Finding>>;
 };
 
 template <class T>

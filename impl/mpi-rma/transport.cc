@@ -56,6 +56,9 @@ Status Transport::initialise(const common::World& world) {
   if (idle_) return kSuccess;
   ARMCI_MPI(MPI_Comm_dup(world.comm(), &comm_));
   findings_ = preflight(comm_, choices.preflight);
+  for (const FaultRow& row : fault_table()) {
+    if (findings_.has(row.fault)) reported_.push_back({row.id, row.description, row.safe_method});
+  }
   if (common::config().verbose > 0 && rank_ == 0) print_findings(findings_);
   ARMCI_RETURN_IF_ERROR(Sync::make(choices.sync, settings().requests, findings_, comm_, &sync_));
   noncontiguous_.configure(sync_.get(), findings_,
@@ -89,6 +92,7 @@ void Transport::finalise() {
   noncontiguous_.release();
   sync_.reset();
   targets_.clear();
+  reported_.clear();
   if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
 }
 

@@ -79,6 +79,7 @@ class Transport {
   common::Status test(Completion* completion, bool* done) { return completion->test(done); }
   common::Status flush(int target);
   void progress();
+  std::span<const common::Finding> findings() const { return reported_; }
 
  private:
   // What a process has stored to a target and not flushed. The lock is held during a flush: who finds nothing to flush
@@ -99,6 +100,7 @@ class Transport {
 
   std::unique_ptr<Sync> sync_;
   Findings findings_;
+  std::vector<common::Finding> reported_;
   NoncontiguousTransfer noncontiguous_;
   DynamicWindow dynamic_;
   std::unique_ptr<ProgressThread> progress_;
@@ -115,7 +117,7 @@ static_assert(common::Transport<Transport>);
 static_assert(common::HasAtomic32<Transport> && common::RegistersCollectively<Transport> &&
               common::TransfersAtOnce<Transport>);
 static_assert(common::MovesShapes<Transport> && common::Accumulates<Transport>);
-static_assert(common::MakesMutexes<Transport>);
+static_assert(common::MakesMutexes<Transport> && common::HasFindings<Transport>);
 
 }  // namespace armci::rma
 
