@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "impl/common/testing/fake_shapes.h"
 #include "impl/common/testing/fake_transport.h"
 #include "impl/common/testing/runtime_world.h"
 
@@ -108,6 +109,20 @@ TEST(TransferTest, RandomShapesToAnotherNode) {
 TEST(TransferTest, RandomShapesOverATransportThatKeepsTheOrder) {
   RuntimeForTest<InOrderTransport> job({0, 1});
   random_transfers(job, 1, 20265);
+}
+
+TEST(TransferTest, RandomShapesOverATransportThatTakesThemWhole) {
+  RuntimeForTest<testing::ShapesTransport<>> job({0, 1});
+  random_transfers(job, 1, 20270);
+  EXPECT_GT(job.network().count(FakeCallKind::kPutStrided), 0);
+  EXPECT_GT(job.network().count(FakeCallKind::kGetStrided), 0);
+}
+
+TEST(TransferTest, RandomShapesOverATransportThatMovesAtOnce) {
+  RuntimeForTest<testing::AtOnceTransport> job({0, 1});
+  random_transfers(job, 1, 20271);
+  EXPECT_GT(job.network().count(FakeCallKind::kPutNow), 0);
+  EXPECT_GT(job.network().count(FakeCallKind::kGetNow), 0);
 }
 
 TEST(TransferTest, RandomShapesOnTheNodeNeedNoTransport) {

@@ -41,12 +41,36 @@ void FakeNetwork::check_key(int target, const Key& key) const {
   EXPECT_EQ(key.owner, target) << "the key is that of another process";
 }
 
-std::uint64_t FakeNetwork::issue(Operation operation, Completion* completion) {
+bool FakeNetwork::is_get(FakeCallKind kind) {
+  return kind == FakeCallKind::kGet || kind == FakeCallKind::kGetNow || kind == FakeCallKind::kGetStrided ||
+         kind == FakeCallKind::kGetList;
+}
+
+Status FakeNetwork::start(FakeCallKind kind, int target, const Key& key, const void* remote, std::vector<Piece> pieces,
+                          const AccSpec* acc, Completion* completion) {
+  std::lock_guard lock(mutex_);
+  check_key(target, key);
+  Operation operation;
   operation.number = operations_.size() + 1;
-  operation.held = holding_;
-  completion->operation = operation.number;
+  operation.target = target;
+  operation.put = !is_get(kind);
+  operation.held = holding_ && completion != nullptr;
+  for (const Piece& piece : pieces) operation.bytes += piece.bytes;
+  operation.pieces = std::move(pieces);
+  if (acc != nullptr) {
+    operation.adds = acc->type;
+    std::memcpy(operation.scale.data(), acc->scale, element_bytes(acc->type));
+  }
+  ARMCI_RETURN_IF_ERROR(record(kind, target, remote, operation.bytes, operation.number));
+  if (completion != nullptr) {
+    completion->operation = operation.number;
+  } else if (operation.put) {
+    stage(&operation);
+  } else {
+    read(&operation);
+  }
   operations_.push_back(std::move(operation));
-  return completion->operation;
+  return kSuccess;
 }
 
 Status FakeNetwork::register_memory(void* base, std::size_t bytes, Key* key) {
@@ -65,31 +89,12 @@ void FakeNetwork::deregister_memory(const Key&) {
 
 Status FakeNetwork::put(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
                         Completion* completion) {
-  std::lock_guard lock(mutex_);
-  check_key(target, key);
-  ARMCI_RETURN_IF_ERROR(record(FakeCallKind::kPut, target, remote, bytes, operations_.size() + 1));
-  Operation operation;
-  operation.target = target;
-  operation.put = true;
-  operation.to = static_cast<char*>(remote);
-  operation.from = static_cast<const char*>(local);
-  operation.bytes = bytes;
-  issue(std::move(operation), completion);
-  return kSuccess;
+  return start(FakeCallKind::kPut, target, key, remote, {{remote, local, bytes}}, nullptr, completion);
 }
 
 Status FakeNetwork::get(int target, const Key& key, const void* remote, void* local, std::size_t bytes,
                         Completion* completion) {
-  std::lock_guard lock(mutex_);
-  check_key(target, key);
-  ARMCI_RETURN_IF_ERROR(record(FakeCallKind::kGet, target, remote, bytes, operations_.size() + 1));
-  Operation operation;
-  operation.target = target;
-  operation.to = static_cast<char*>(local);
-  operation.from = static_cast<const char*>(remote);
-  operation.bytes = bytes;
-  issue(std::move(operation), completion);
-  return kSuccess;
+  return start(FakeCallKind::kGet, target, key, remote, {{local, remote, bytes}}, nullptr, completion);
 }
 
 template <class Word>
@@ -118,16 +123,39 @@ template Status FakeNetwork::atomic(int, const Key&, void*, AtomicOp, std::int64
 
 void FakeNetwork::stage(Operation* put) {
   if (put->done) return;
-  put->staged.assign(put->from, put->from + put->bytes);
+  for (const Piece& piece : put->pieces) {
+    const char* from = static_cast<const char*>(piece.from);
+    put->staged.insert(put->staged.end(), from, from + piece.bytes);
+  }
   put->done = true;
   put->held = false;
+}
+
+void FakeNetwork::write(const Operation& put) {
+  const char* from = put.staged.data();
+  for (const Piece& piece : put.pieces) {
+    if (put.adds) {
+      accumulate_kernel (*put.adds)(put.scale.data(), from, piece.to, piece.bytes / element_bytes(*put.adds));
+    } else {
+      move_bytes(static_cast<char*>(piece.to), from, piece.bytes);
+    }
+    from += piece.bytes;
+  }
+}
+
+void FakeNetwork::read(Operation* get) {
+  if (in_order_) deliver_in_order(get->target);
+  for (const Piece& piece : get->pieces) {
+    move_bytes(static_cast<char*>(piece.to), static_cast<const char*>(piece.from), piece.bytes);
+  }
+  get->done = true;
 }
 
 std::size_t FakeNetwork::deliver(const std::vector<std::uint64_t>& numbers) {
   for (std::uint64_t number : numbers) {
     Operation& put = operations_[number - 1];
     stage(&put);
-    move_bytes(put.to, put.staged.data(), put.bytes);
+    write(put);
     put.visible = true;
     visible_.push_back(number);
   }
@@ -161,9 +189,7 @@ Status FakeNetwork::test(Completion* completion, bool* done) {
   if (operation.put) {
     stage(&operation);
   } else {
-    if (in_order_) deliver_in_order(operation.target);
-    move_bytes(operation.to, operation.from, operation.bytes);
-    operation.done = true;
+    read(&operation);
   }
   return kSuccess;
 }

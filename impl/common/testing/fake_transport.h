@@ -15,11 +15,13 @@
 // Thread safety: all members by any thread; hooks run in the calling thread, with no lock held.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <set>
 #include <span>
@@ -33,7 +35,24 @@
 
 namespace armci::common::testing {
 
-enum class FakeCallKind { kPut, kGet, kAtomic, kTest, kFlush, kRegister, kDeregister };
+enum class FakeCallKind {
+  kPut,
+  kGet,
+  kAtomic,
+  kTest,
+  kFlush,
+  kRegister,
+  kDeregister,
+  // The optional members (fake_shapes.h).
+  kPutNow,
+  kGetNow,
+  kPutStrided,
+  kGetStrided,
+  kPutList,
+  kGetList,
+  kAccStrided,
+  kAccList,
+};
 
 struct FakeCall {
   FakeCallKind kind;
@@ -108,6 +127,16 @@ class FakeNetwork {
   static constexpr const char* kInjected = "the fake network fails this call";
 
  protected:
+  struct Piece {
+    void* to;
+    const void* from;
+    std::size_t bytes;
+  };
+  // A transfer of several pieces. Without a completion a store has left its buffer at return, and a get has arrived.
+  // With `acc` its elements are added.
+  Status start(FakeCallKind kind, int target, const Key& key, const void* remote, std::vector<Piece> pieces,
+               const AccSpec* acc, Completion* completion);
+
   template <class Word>
   Status atomic(int target, const Key& key, void* remote, AtomicOp op, Word operand, Word compare, Word* before);
 
@@ -115,14 +144,15 @@ class FakeNetwork {
   struct Operation {
     std::uint64_t number = 0;
     int target = -1;
-    bool put = false;
+    bool put = false;  // or an accumulate
     bool held = false;
     bool done = false;  // locally complete
     bool visible = false;
     int tests = 0;
-    char* to = nullptr;
-    const char* from = nullptr;
+    std::vector<Piece> pieces;
     std::size_t bytes = 0;
+    std::optional<AccType> adds;
+    std::array<char, 16> scale{};
     std::vector<char> staged;  // what a locally complete put will write
   };
   struct Failure {
@@ -132,8 +162,10 @@ class FakeNetwork {
   };
 
   Status record(FakeCallKind kind, int target, const void* remote, std::size_t bytes, std::uint64_t operation);
-  std::uint64_t issue(Operation operation, Completion* completion);
+  static bool is_get(FakeCallKind kind);
   void stage(Operation* put);
+  static void write(const Operation& put);
+  void read(Operation* get);
   std::size_t deliver(const std::vector<std::uint64_t>& numbers);
   void deliver_in_order(int target);
   std::vector<std::uint64_t> invisible_locked(int target) const;
