@@ -1,0 +1,118 @@
+// A program that keeps MPI below MPI_THREAD_MULTIPLE: ARMCI_Init says so on all processes, and works once no progress
+// thread is asked for.
+//
+//   thread_level_test single|funneled|mixed refused|works
+//
+// mixed: process 0 alone. refused: several nodes; works: one node, where there is no thread. Status 1 when a check
+// fails.
+#include <mpi.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "armci.h"
+#include "impl/mpi-rma/testing/job.h"
+
+namespace {
+
+using namespace armci::rma::testing;
+
+constexpr unsigned kHangSeconds = 120;
+constexpr double kQuickSeconds = 30;  // probes included, on a busy machine
+
+// ARMCI_Init, and what it writes to the standard error.
+int init(std::string* said) {
+  std::FILE* const file = std::tmpfile();
+  if (file == nullptr) MPI_Abort(MPI_COMM_WORLD, 2);
+  std::fflush(stderr);
+  const int kept = dup(STDERR_FILENO);
+  dup2(fileno(file), STDERR_FILENO);
+  const int code = ARMCI_Init();
+  std::fflush(stderr);
+  dup2(kept, STDERR_FILENO);
+  close(kept);
+  std::rewind(file);
+  said->clear();
+  for (int letter = std::fgetc(file); letter != EOF; letter = std::fgetc(file))
+    said->push_back(static_cast<char>(letter));
+  std::fclose(file);
+  return code;
+}
+
+bool names(const std::string& said, const std::string& words) { return said.find(words) != std::string::npos; }
+
+// Known before MPI is started.
+bool is_first() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK"}) {
+    if (const char* text = std::getenv(name); text != nullptr) return std::strcmp(text, "0") == 0;
+  }
+  return true;
+}
+
+// `low`: this process has the level that is too low.
+void check_refused(int level, bool low) {
+  std::string said;
+  const double start = MPI_Wtime();
+  const int code = init(&said);
+  const double seconds = MPI_Wtime() - start;
+  if (rank == 0) std::printf("refused after %.1f s\n", seconds);
+  check(seconds < kQuickSeconds, "it fails soon");
+  check(code != 0, "init fails on all processes");
+  check(names(said, "ARMCI_Init"), "the line names the call");
+  check(names(said, "thread level " + std::to_string(level)) || !low, "the line names the thread level");
+  check(names(said, "MPI_Init_thread with MPI_THREAD_MULTIPLE") || !low, "the line says what to do");
+  check(names(said, "ARMCI_RMA_PROGRESS=0") || !low, "the line says what else can be done");
+  check(ARMCI_Initialized() == 0, "the library is down");
+  if (failures > 0) std::fprintf(stderr, "rank %d: %s", rank, said.c_str());
+}
+
+void check_works() {
+  std::string said;
+  check(init(&said) == 0, "init succeeds");
+  if (failures > 0) return;
+  std::vector<void*> parts(static_cast<std::size_t>(size));
+  check(ARMCI_Malloc(parts.data(), 2 * sizeof(long)) == 0, "memory is there");
+  auto* const mine = static_cast<long*>(parts[static_cast<std::size_t>(rank)]);
+  mine[0] = mine[1] = 0;
+  ARMCI_Barrier();
+  const int right = (rank + 1) % size;
+  auto* const there = static_cast<long*>(parts[static_cast<std::size_t>(right)]);
+  long value = 10 + rank;
+  long seen = 0;
+  check(ARMCI_Put(&value, there, sizeof value, right) == 0, "put");
+  ARMCI_Barrier();
+  check(mine[0] == 10 + (rank + size - 1) % size, "what was put is there");
+  check(ARMCI_Get(there, &seen, sizeof seen, right) == 0 && seen == value, "get");
+  check(ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &seen, static_cast<long*>(parts[0]) + 1, 1, 0) == 0, "fetch-and-add");
+  ARMCI_Barrier();
+  check(rank != 0 || mine[1] == size, "every addition counts");
+  ARMCI_Barrier();
+  check(ARMCI_Free(mine) == 0, "memory goes");
+  check(ARMCI_Finalize() == 0, "finalize");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string word = argc > 1 ? argv[1] : "single";
+  const bool refused = argc > 2 && std::strcmp(argv[2], "refused") == 0;
+  const bool low = word != "mixed" || is_first();
+  const int lowest = word == "funneled" ? MPI_THREAD_FUNNELED : MPI_THREAD_SINGLE;
+  alarm(kHangSeconds);
+  // MPI_Init_thread is ours and would ask for more (mpi_init.cc), and choose this as well.
+  setenv("OMPI_MCA_osc", "^rdma", 0);
+  int level = MPI_THREAD_MULTIPLE;
+  PMPI_Init_thread(&argc, &argv, low ? lowest : MPI_THREAD_MULTIPLE, &level);
+  find_out_who();
+  check(level < MPI_THREAD_MULTIPLE || !low, "the MPI library has a lower thread level");
+  if (refused && failures == 0) {
+    check_refused(level, low);
+    setenv("ARMCI_RMA_PROGRESS", "0", 1);
+  }
+  if (failures == 0) check_works();
+  return verdict();
+}
