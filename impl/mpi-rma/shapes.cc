@@ -23,6 +23,9 @@ constexpr std::size_t kPieceBytesMax = std::size_t{1} << 30;
 constexpr std::size_t kOutstandingMax = 10000;
 constexpr std::size_t kAccumulateSegmentsMax = 256;
 
+// Of put-slow: datatypes that long go in one message.
+constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
+
 // Whether some byte is named twice, as far as the strides tell: each level has to step over all of the one below.
 bool may_overlap(const std::size_t* count, const std::ptrdiff_t* stride, int levels) {
   std::size_t reach = count[0];
@@ -151,16 +154,7 @@ Status NoncontiguousTransfer::strided(Kind kind, const Place& place, const void*
   }
   const bool overlaps = may_overlap(shape.count, shape.dst_stride, shape.levels);
   if (wants_direct(options_.strided) && !overlaps && !findings_.has(strided_fault(kind))) {
-    Datatype here;
-    Datatype there;
-    ARMCI_RETURN_IF_ERROR(cache_.get(shape, get ? Side::kDestination : Side::kSource, element, &here));
-    ARMCI_RETURN_IF_ERROR(cache_.get(shape, get ? Side::kSource : Side::kDestination, element, &there));
-    void* const begin = static_cast<char*>(local) + lowest_offset(shape, get ? Side::kDestination : Side::kSource);
-    const MPI_Aint displacement =
-        place.displacement(remote) + lowest_offset(shape, get ? Side::kSource : Side::kDestination);
-    return sync_->start({kind, place.window, place.rank, begin, here.count(), here.type(), displacement, there.count(),
-                         there.type(), element},
-                        pending);
+    return direct_strided(kind, place, src, dst, shape, element, pending);
   }
   Batch batch(sync_, kind, place, element, limit(options_.strided));
   Status status;
@@ -194,12 +188,63 @@ Status NoncontiguousTransfer::list(Kind kind, const Place& place, const Segments
   return batch.leave(pending);
 }
 
+// One operation with a datatype for each side.
+Status NoncontiguousTransfer::describe(Kind kind, const Place& place, const void* src, void* dst, const Strided& shape,
+                                       MPI_Datatype element, Datatype* here, Datatype* there, Access* access) {
+  const bool get = kind == Kind::kGet;
+  const Side near = get ? Side::kDestination : Side::kSource;
+  const Side far = get ? Side::kSource : Side::kDestination;
+  ARMCI_RETURN_IF_ERROR(cache_.get(shape, near, element, here));
+  ARMCI_RETURN_IF_ERROR(cache_.get(shape, far, element, there));
+  char* const local = static_cast<char*>(get ? dst : const_cast<void*>(src)) + lowest_offset(shape, near);
+  const MPI_Aint displacement = place.displacement(get ? src : dst) + lowest_offset(shape, far);
+  *access = {kind,         place.window, place.rank,     local,         here->count(),
+             here->type(), displacement, there->count(), there->type(), element};
+  return kSuccess;
+}
+
+// Cut at the outermost level where long datatypes are slow.
+Status NoncontiguousTransfer::direct_strided(Kind kind, const Place& place, const void* src, void* dst,
+                                             const Strided& shape, MPI_Datatype element, Pending* pending) {
+  Datatype here;
+  Datatype there;
+  Access access;
+  const int top = shape.levels;
+  const std::size_t rows = shape.count[top];
+  const std::size_t row_bytes = shape.total_bytes() / rows;
+  std::size_t together = rows;
+  if (top > 0 && findings_.has(Fault::kPutSlow)) together = std::max<std::size_t>(1, kPieceBytes / row_bytes);
+  if (together >= rows) {
+    ARMCI_RETURN_IF_ERROR(describe(kind, place, src, dst, shape, element, &here, &there, &access));
+    return sync_->start(access, pending);
+  }
+  Strided piece = shape;
+  for (std::size_t first = 0; first < rows; first += together) {
+    piece.count[top] = std::min(together, rows - first);
+    const auto step = static_cast<std::ptrdiff_t>(first);
+    ARMCI_RETURN_IF_ERROR(describe(kind, place, static_cast<const char*>(src) + step * shape.src_stride[top - 1],
+                                   static_cast<char*>(dst) + step * shape.dst_stride[top - 1], piece, element, &here,
+                                   &there, &access));
+    ARMCI_RETURN_IF_ERROR(sync_->issue({&access, 1}));
+  }
+  return leave(kind, place, pending);
+}
+
+// What was issued is complete at return, or once *pending is.
+Status NoncontiguousTransfer::leave(Kind kind, const Place& place, Pending* pending) {
+  if (pending == nullptr) return sync_->complete_locally(place.window, place.rank, kind);
+  *pending = Pending(sync_, place.window, place.rank, kind);
+  return kSuccess;
+}
+
 // One operation, or several where one type must not have all segments.
 Status NoncontiguousTransfer::direct_list(Kind kind, const Place& place, const Segments& segments, MPI_Datatype element,
                                           Pending* pending) {
   const bool get = kind == Kind::kGet;
   const bool limited = kind == Kind::kAccumulate && findings_.has(Fault::kAccumulateHeader);
-  const std::size_t together = limited ? kAccumulateSegmentsMax : segments.count;
+  std::size_t together = limited ? kAccumulateSegmentsMax : segments.count;
+  if (findings_.has(Fault::kPutSlow))
+    together = std::min(together, std::max<std::size_t>(1, kPieceBytes / segments.bytes));
   for (std::size_t first = 0; first < segments.count; first += together) {
     const std::size_t count = std::min(together, segments.count - first);
     void* const* locals = (get ? segments.dst : segments.src) + first;
@@ -216,9 +261,7 @@ Status NoncontiguousTransfer::direct_list(Kind kind, const Place& place, const S
     if (together == segments.count) return sync_->start(access, pending);
     ARMCI_RETURN_IF_ERROR(sync_->issue({&access, 1}));
   }
-  if (pending == nullptr) return sync_->complete_locally(place.window, place.rank, kind);
-  *pending = Pending(sync_, place.window, place.rank, kind);
-  return kSuccess;
+  return leave(kind, place, pending);
 }
 
 }  // namespace armci::rma

@@ -70,6 +70,11 @@ class NoncontiguousTransfer {
   bool find_run(Kind kind, void* const* remotes, std::size_t count, std::size_t bytes, Run* run);
   common::Status move_run(Kind kind, const Place& place, const Run& run, MPI_Datatype element,
                           std::function<void()> unpack, Pending* pending);
+  common::Status describe(Kind kind, const Place& place, const void* src, void* dst, const common::Strided& shape,
+                          MPI_Datatype element, Datatype* here, Datatype* there, Access* access);
+  common::Status direct_strided(Kind kind, const Place& place, const void* src, void* dst, const common::Strided& shape,
+                                MPI_Datatype element, Pending* pending);
+  common::Status leave(Kind kind, const Place& place, Pending* pending);
   common::Status direct_list(Kind kind, const Place& place, const common::Segments& segments, MPI_Datatype element,
                              Pending* pending);
   common::Status packed(Kind kind, const Place& place, const void* src, void* dst, const common::Strided& shape,

@@ -1,5 +1,8 @@
 #include "impl/mpi-rma/sync_epochless.h"
 
+#include <algorithm>
+#include <cstddef>
+
 namespace armci::rma {
 
 using common::kSuccess;
@@ -32,13 +35,49 @@ int issue_with_request(const Access& a, MPI_Request* request) {
 
 }  // namespace
 
-int Epochless::hand_over(const Access& a) const {
-  const bool contiguous = a.local_type == MPI_BYTE && a.type == MPI_BYTE;
-  if (a.kind == Kind::kPut && contiguous && static_cast<std::size_t>(a.count) <= options_.accumulated_put_bytes) {
-    return MPI_Accumulate(a.local, a.count, MPI_BYTE, a.rank, a.displacement, a.count, MPI_BYTE, MPI_REPLACE,
-                          a.window->handle());
+// A short blocking get, and what is non-blocking and one piece, are the quicker or the more independent by a request.
+bool Epochless::in_pieces(const Access& access, const Pending* pending) const {
+  constexpr std::size_t kShortGetBytesMax = 8192;
+  if (options_.piece_bytes == 0 || access.local_type != access.element || access.type != access.element) return false;
+  int element_bytes = 1;
+  MPI_Type_size(access.element, &element_bytes);
+  const std::size_t bytes = static_cast<std::size_t>(access.count) * static_cast<std::size_t>(element_bytes);
+  if (pending != nullptr) return bytes > options_.piece_bytes;
+  return access.kind != Kind::kGet || bytes > kShortGetBytesMax;
+}
+
+// Whether a request stands for the operation. A flush would complete a blocking get too, but with all stores before it.
+bool Epochless::by_request(const Access& access, const Pending* pending) const {
+  if (pending == nullptr) {
+    return access.kind == Kind::kGet && options_.gets_need_flush && options_.requests &&
+           access.local_type == access.element && access.type == access.element;
   }
-  return call(a);
+  const bool derived = is_derived(access.local_type) || is_derived(access.type);
+  return derived ? options_.derived_requests : options_.requests;
+}
+
+// Bounded, as requests of MPI are (requests-limited).
+Status Epochless::issue_pieces(const Access& access) {
+  constexpr int kOutstandingMax = 1024;
+  int bytes = 1;
+  ARMCI_MPI(MPI_Type_size(access.element, &bytes));
+  const int together = std::max(1, static_cast<int>(options_.piece_bytes) / bytes);
+  MPI_Op how = access.kind == Kind::kPut ? MPI_REPLACE : MPI_SUM;
+  MPI_Win window = access.window->handle();
+  int outstanding = 0;
+  for (int done = 0; done < access.count; done += together) {
+    const int now = std::min(together, access.count - done);
+    char* const local = static_cast<char*>(access.local) + static_cast<std::ptrdiff_t>(done) * bytes;
+    const MPI_Aint place = access.displacement + static_cast<MPI_Aint>(done) * bytes;
+    if (access.kind == Kind::kGet) {
+      ARMCI_MPI(MPI_Get_accumulate(nullptr, 0, access.element, local, now, access.element, access.rank, place, now,
+                                   access.element, MPI_NO_OP, window));
+    } else {
+      ARMCI_MPI(MPI_Accumulate(local, now, access.element, access.rank, place, now, access.element, how, window));
+    }
+    if (++outstanding % kOutstandingMax == 0) ARMCI_RETURN_IF_ERROR(flush(access.window, access.rank));
+  }
+  return kSuccess;
 }
 
 Status Epochless::open(Window* window) {
@@ -52,29 +91,24 @@ Status Epochless::close(Window* window) {
 }
 
 Status Epochless::start(const Access& access, Pending* pending) {
-  const bool derived = pending != nullptr && (is_derived(access.local_type) || is_derived(access.type));
-  if (pending != nullptr && (derived ? options_.derived_requests : options_.requests)) {
+  if (in_pieces(access, pending)) {
+    ARMCI_RETURN_IF_ERROR(issue_pieces(access));
+  } else if (by_request(access, pending)) {
     MPI_Request request = MPI_REQUEST_NULL;
     ARMCI_MPI(issue_with_request(access, &request));
-    *pending = Pending(request);
-    return kSuccess;
-  }
-  // A flush would wait for the stores as well, a request waits for this get alone.
-  if (pending == nullptr && access.kind == Kind::kGet && options_.gets_need_flush && options_.requests &&
-      access.local_type == MPI_BYTE && access.type == MPI_BYTE) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    ARMCI_MPI(issue_with_request(access, &request));
+    if (pending != nullptr) return *pending = Pending(request), kSuccess;
     ARMCI_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
     return kSuccess;
+  } else {
+    ARMCI_MPI(call(access));
   }
-  ARMCI_MPI(hand_over(access));
   if (pending == nullptr) return complete_locally(access.window, access.rank, access.kind);
   *pending = Pending(this, access.window, access.rank, access.kind);
   return kSuccess;
 }
 
 Status Epochless::issue(std::span<const Access> accesses) {
-  for (const Access& access : accesses) ARMCI_MPI(hand_over(access));
+  for (const Access& access : accesses) ARMCI_MPI(call(access));
   return kSuccess;
 }
 

@@ -9,12 +9,12 @@ class Epochless : public Sync {
  public:
   // Handles stand for requests of MPI, not for a flush: of operations without and with derived datatypes.
   // gets_need_flush: a local flush does not complete them (get-flush-local).
-  // accumulated_put_bytes: contiguous puts of up to that length are accumulates (put-slow).
+  // piece_bytes: contiguous transfers are accumulates of so many bytes each (put-slow); 0: they are what they are.
   struct Options {
     bool requests;
     bool derived_requests;
     bool gets_need_flush;
-    std::size_t accumulated_put_bytes;
+    std::size_t piece_bytes;
   };
   explicit Epochless(const Options& options) : options_(options) {}
 
@@ -31,7 +31,9 @@ class Epochless : public Sync {
   bool flushes() const override { return true; }
 
  private:
-  int hand_over(const Access& access) const;
+  bool in_pieces(const Access& access, const Pending* pending) const;
+  bool by_request(const Access& access, const Pending* pending) const;
+  common::Status issue_pieces(const Access& access);
   template <class Word>
   common::Status atomic_on(MPI_Datatype type, const Atomic& atomic, Word operand, Word compare, Word* before);
 

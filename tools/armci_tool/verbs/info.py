@@ -24,6 +24,6 @@ def execute(options: argparse.Namespace) -> int:
     status = 0
     for name in repository.choose_implementations(options.impl):
         repository.require_for_users(name)
-        binary = bazel.built(f"//tools:armci_info_{name}", chosen, verbose=options.verbose)
+        binary = bazel.built("//tools:armci_info" + bazel.target_suffix(name), chosen, verbose=options.verbose)
         status |= launch.start(launch.Launch((str(binary),), options.processes, chosen.mpi), capture=False).status
     return status
