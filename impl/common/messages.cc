@@ -8,6 +8,7 @@
 #include <new>
 
 #include "impl/common/backtrace.h"
+#include "impl/common/group_comm.h"
 #include "impl/common/world.h"
 
 namespace armci::common {
@@ -28,12 +29,10 @@ Status check_process(const char* name, int process) {
 }
 
 Status check_tag(int tag) {
-  void* value = nullptr;
-  int found = 0;
-  ARMCI_MPI(MPI_Comm_get_attr(groups().world().comm(), MPI_TAG_UB, &value, &found));
-  const int largest = found != 0 ? *static_cast<int*>(value) : 32767;
-  if (tag >= 0 && tag <= largest) return kSuccess;
-  return fail(Code::kArgument, "MSG-1", "argument tag = %d is outside 0..%d", tag, largest);
+  int reserved = 0;
+  ARMCI_RETURN_IF_ERROR(reserved_tag(groups().world().comm(), &reserved));
+  if (tag >= 0 && tag < reserved) return kSuccess;
+  return fail(Code::kArgument, "MSG-1", "argument tag = %d is outside 0..%d", tag, reserved - 1);
 }
 
 // Takes a message that does not fit out of the queue, so that the next receive finds the next message.

@@ -31,7 +31,8 @@ BouncePool::Buffer BouncePool::take(std::size_t bytes) {
 
 BouncePool::Block BouncePool::find(Shelf& shelf, std::size_t bytes) {
   const std::lock_guard lock(shelf.mutex);
-  const auto fits = [&](const Block& block) { return block.bytes >= bytes && block.bytes / kWasteMax <= bytes; };
+  const std::size_t wanted = std::max(bytes, kSmallestBytes);
+  const auto fits = [&](const Block& block) { return block.bytes >= wanted && block.bytes / kWasteMax <= wanted; };
   const auto found = std::find_if(shelf.blocks.begin(), shelf.blocks.end(), fits);
   if (found == shelf.blocks.end()) return {};
   Block block = std::move(*found);

@@ -20,6 +20,12 @@ TEST(BouncePoolTest, GivesWhatCameBack) {
   EXPECT_EQ(pool.take(9000).get(), memory);
 }
 
+TEST(BouncePoolTest, SmallBuffersShareOneBlock) {
+  BouncePool pool;
+  for (int i = 0; i < 1000; ++i) pool.take(64).reset();
+  EXPECT_EQ(pool.kept_bytes(), 4096u);
+}
+
 TEST(BouncePoolTest, TwoAtATimeAreTwo) {
   BouncePool pool;
   const BouncePool::Buffer one = pool.take(100);

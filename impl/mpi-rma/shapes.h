@@ -5,9 +5,9 @@
 //   packed    one contiguous operation and a copy on the origin, where the remote side is one run of bytes; a get may
 //             also bring narrow gaps along
 //
-// `direct` needs a remote side that does not overlap itself, and an MPI library that does datatypes right (preflight);
-// `auto` takes it where both hold, and `packed` before it where MPI moves a datatype row by row (datatype-rows). The
-// others are the four methods for vectors of Dinan et al. (IPDPS 2012).
+// `direct` needs a written side that does not overlap itself, and an MPI library that does datatypes right (preflight);
+// `auto` takes it where both hold, and `packed` before it where MPI moves a datatype row by row (datatype-rows).
+// `auto`, `direct`, `batched` and `conservative` are the four methods for vectors of Dinan et al. (IPDPS 2012).
 //
 // Thread safety: all members by any thread; release() when nothing is under way.
 #pragma once

@@ -33,10 +33,14 @@ int call(const Access& a) {
 }
 
 Pending::~Pending() {
-  if (request_ == MPI_REQUEST_NULL) return;
+  const bool holds = memory_ != nullptr && window_ != nullptr;
+  if (request_ == MPI_REQUEST_NULL && !holds) return;
   int ended = 0;
   MPI_Finalized(&ended);
-  if (ended == 0) MPI_Wait(&request_, MPI_STATUS_IGNORE);
+  if (ended != 0) return;
+  if (request_ != MPI_REQUEST_NULL) MPI_Wait(&request_, MPI_STATUS_IGNORE);
+  // The buffer goes back to its pool only when MPI is done with it; if that fails, never.
+  if (holds && !sync_->complete_locally(window_, rank_, kind_).ok()) new std::shared_ptr<char>(std::move(memory_));
 }
 
 Status Pending::test(bool* done) {

@@ -100,7 +100,7 @@ def _build_steps(plan: Plan) -> list[PlannedStep]:
     for name in _between_nodes():
         steps += _spanning_steps(name, mpich)
         steps += [_examples_step(name, mpich)]
-        steps += [_conformance_step(name, mpich, THREADLESS_PROCESSES, True, settings)
+        steps += [_conformance_step(name, mpich, 2, True, settings, placement=EVERY_PROCESS_A_NODE)
                   for settings in repository.tested_settings(name)]
     return steps
 

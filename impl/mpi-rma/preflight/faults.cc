@@ -111,8 +111,8 @@ constexpr FaultRow kTable[] = {
      "The origin packs where the remote side is one run of bytes; gets bring narrow gaps along.", Evidence::kTiming,
      true},
     {Fault::kPutSlow, "put-slow", "MPI_Put and a flush take longer than MPI_Accumulate(MPI_REPLACE) and a flush.",
-     "Contiguous transfers are accumulates of 64 KiB each: of MPI_REPLACE, MPI_NO_OP and MPI_SUM.", Evidence::kTiming,
-     true},
+     "Contiguous transfers are accumulates of 64 KiB each, but for short gets and short non-blocking ones.",
+     Evidence::kTiming, true},
 };
 static_assert(std::size(kTable) == kFaultCount);
 

@@ -10,7 +10,7 @@ constexpr std::size_t kWordBytes = sizeof(double);
 
 }  // namespace
 
-Layout::Layout(Shape shape, std::size_t count) {
+ProbeLayout::ProbeLayout(Shape shape, std::size_t count) {
   switch (shape) {
     case Shape::kContiguous:
       places_.resize(count);
@@ -33,10 +33,10 @@ Layout::Layout(Shape shape, std::size_t count) {
   MPI_Type_commit(&type_);
 }
 
-Layout::~Layout() { MPI_Type_free(&type_); }
+ProbeLayout::~ProbeLayout() { MPI_Type_free(&type_); }
 
 // Rows of 3 in a distance of 5; the last one is as long as is left.
-void Layout::make_vector(std::size_t count) {
+void ProbeLayout::make_vector(std::size_t count) {
   constexpr std::size_t kRow = 3;
   constexpr std::size_t kDistance = 5;
   for (std::size_t i = 0; i < count; ++i) places_.push_back(i / kRow * kDistance + i % kRow);
@@ -49,7 +49,7 @@ void Layout::make_vector(std::size_t count) {
 }
 
 // The first 4 columns of 8.
-void Layout::make_subarray(std::size_t count) {
+void ProbeLayout::make_subarray(std::size_t count) {
   constexpr std::size_t kWide = 4;
   constexpr std::size_t kLine = 8;
   const std::size_t wide = count % kWide == 0 ? kWide : 1;
@@ -63,7 +63,7 @@ void Layout::make_subarray(std::size_t count) {
 }
 
 // Single numbers in distances of 1, 2 and 3.
-void Layout::make_indexed(std::size_t first, std::size_t count) {
+void ProbeLayout::make_indexed(std::size_t first, std::size_t count) {
   std::vector<MPI_Aint> displacements;
   std::size_t place = first;
   for (std::size_t i = 0; i < count; ++i) {

@@ -1,6 +1,6 @@
 // The shapes in memory that the datatype probes move, each as an MPI datatype and as a list of places.
 //
-// Thread safety: a Layout is constant after its construction.
+// Thread safety: a ProbeLayout is constant after its construction.
 #pragma once
 
 #include <mpi.h>
@@ -17,12 +17,12 @@ inline constexpr bool is_strided(Shape shape) { return shape == Shape::kVector |
 
 // `count` numbers of type MPI_DOUBLE among kept ones. All begin at their base, as the library's own types do, but for
 // kDisplaced, which is indexed.
-class Layout {
+class ProbeLayout {
  public:
-  Layout(Shape shape, std::size_t count);
-  ~Layout();
-  Layout(const Layout&) = delete;
-  Layout& operator=(const Layout&) = delete;
+  ProbeLayout(Shape shape, std::size_t count);
+  ~ProbeLayout();
+  ProbeLayout(const ProbeLayout&) = delete;
+  ProbeLayout& operator=(const ProbeLayout&) = delete;
 
   MPI_Datatype type() const { return type_; }
   // Where number i of the type lies, in numbers from the base.

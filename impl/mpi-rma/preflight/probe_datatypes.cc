@@ -60,7 +60,7 @@ std::vector<Case> all_cases() {
   constexpr Shape kShapes[] = {Shape::kContiguous, Shape::kVector, Shape::kSubarray, Shape::kIndexed};
   const auto add = [&](Operation operation, Shape here, Shape there, std::size_t count) {
     cases.push_back({operation, here, there, count, first});
-    first += Layout::room(count);
+    first += ProbeLayout::room(count);
   };
   for (const Operation operation :
        {Operation::kPut, Operation::kGet, Operation::kAccumulate, Operation::kRput, Operation::kRget}) {
@@ -95,7 +95,7 @@ class Transfer {
         partners_(partners),
         here_(one.here, one.count),
         there_(one.there, one.count),
-        buffer_(Layout::room(one.count)) {
+        buffer_(ProbeLayout::room(one.count)) {
     double* const region = window_.at<double>(case_.first * sizeof(double));
     for (std::size_t place = 0; place < buffer_.size(); ++place) {
       buffer_[place] = brings_data_here(case_.operation) ? kUntouched : value(rank_, place);
@@ -161,8 +161,8 @@ class Transfer {
   const ProbeWindow& window_;
   int rank_;
   Partners partners_;
-  Layout here_;
-  Layout there_;
+  ProbeLayout here_;
+  ProbeLayout there_;
   std::vector<double> buffer_;
 };
 
@@ -186,7 +186,7 @@ void probe_round(const std::vector<Case>& cases, const ProbeWindow& window, int 
 
 void probe_datatypes(const Neighbourhood& around, Findings* found) {
   const std::vector<Case> cases = all_cases();
-  const std::size_t words = cases.back().first + Layout::room(cases.back().count);
+  const std::size_t words = cases.back().first + ProbeLayout::room(cases.back().count);
   for (const WindowKind kind : {WindowKind::kCreateShared, WindowKind::kDynamic}) {
     const ProbeWindow window(around, kind, words * sizeof(double));
     // Without such a window it has been found broken already.
