@@ -39,6 +39,8 @@ constexpr Row kTargets[] = {
     {"rma_fetch_add", {Limit::kTimeAtMost, 1.15}},
     // What a library owes itself: the direct way is never slower than the roundabout one, but for noise.
     {"consistency", {Limit::kTimeAtMost, 1.05}},
+    // One fence of all targets, against fences one by one [FENCE-7].
+    {"fence_all", {Limit::kTimeAtMost, 1}},
     // Collective calls.
     {"barrier", {Limit::kTimeAtMost, 1}},  // of MPI_Barrier
     {"malloc_free", {Limit::kSecondsAtMost, 200e-6}},

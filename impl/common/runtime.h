@@ -286,6 +286,9 @@ class Runtime {
   Status settle(Completion& completion);
   bool ended(Completion& completion, Status* status);
   Status flush(int proc);
+  Status flush_all();
+  struct Owed;
+  void note_flushed(Owed& owed, std::uint64_t covered);
   void flush_if_owed(int proc, Status* status);
   template <class Wanted>
   Status settle_pending(Wanted wanted);

@@ -75,9 +75,29 @@ Status Runtime<T>::flush(int proc) {
   Owed& owed = owed_[static_cast<std::size_t>(proc)];
   const std::uint64_t covered = owed.issued.load(std::memory_order_acquire);
   ARMCI_RETURN_IF_ERROR(transport_.flush(proc));
+  note_flushed(owed, covered);
+  return kSuccess;
+}
+
+template <class T>
+void Runtime<T>::note_flushed(Owed& owed, std::uint64_t covered) {
   std::uint64_t flushed = owed.flushed.load(std::memory_order_relaxed);
   while (flushed < covered && !owed.flushed.compare_exchange_weak(flushed, covered, std::memory_order_release)) {
   }
+}
+
+// The same for all targets at once. Only for transports that can.
+template <class T>
+Status Runtime<T>::flush_all() {
+  std::vector<std::pair<int, std::uint64_t>> covered;
+  for (int proc = 0; proc < size_; ++proc) {
+    if (!owes_stores(proc)) continue;
+    covered.emplace_back(proc, owed_[static_cast<std::size_t>(proc)].issued.load(std::memory_order_acquire));
+  }
+  if (covered.empty()) return kSuccess;
+  if (covered.size() == 1) return flush(covered.front().first);
+  ARMCI_RETURN_IF_ERROR(transport_.flush_all());
+  for (const auto& [proc, count] : covered) note_flushed(owed_[static_cast<std::size_t>(proc)], count);
   return kSuccess;
 }
 

@@ -65,7 +65,12 @@ Status Runtime<T>::fence_all() {
   Status status;
   if constexpr (!kNodeOnly) {
     status = settle_pending([](int) { return true; });
-    for (int proc = 0; proc < size_; ++proc) flush_if_owed(proc, &status);
+    if constexpr (FlushesAll<T>) {
+      const Status flushed = flush_all();
+      if (!flushed.ok()) status = flushed;
+    } else {
+      for (int proc = 0; proc < size_; ++proc) flush_if_owed(proc, &status);
+    }
   }
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (observe_flags != 0 && status.ok()) status = verify_all_buffers();

@@ -307,5 +307,38 @@ TEST(BarrierTest, FencesBeforeItOpens) {
   EXPECT_EQ(seen, 5);
 }
 
+using FlushAllJob = RuntimeForTest<testing::FlushAllTransport>;
+
+int flushes_of_all(FlushAllJob& job) { return static_cast<testing::FlushAllTransport&>(job.network()).flushes_of_all; }
+
+TEST(FlushAllTest, OneCallForSeveralTargetsNoneForNoStores) {
+  FlushAllJob job({0, 1, 2, 3});
+  ASSERT_TRUE(job->fence_all().ok());
+  EXPECT_EQ(flushes_of_all(job), 0) << "nothing is owed";
+  const int value = 5;
+  for (int target : {1, 3}) {
+    ASSERT_TRUE(job->contiguous<Kind::kPut>(&value, job.memory(target), sizeof value, target, through(nullptr)).ok());
+  }
+  ASSERT_TRUE(job->fence_all().ok());
+  EXPECT_EQ(flushes_of_all(job), 1);
+  EXPECT_EQ(*job.at<int>(1, 0), 5);
+  EXPECT_EQ(*job.at<int>(3, 0), 5);
+  ASSERT_TRUE(job->fence_all().ok());
+  EXPECT_EQ(flushes_of_all(job), 1) << "what is flushed is owed no more";
+}
+
+TEST(FlushAllTest, StoresStayOwedWhenItFails) {
+  FlushAllJob job({0, 1, 2});
+  const int value = 5;
+  for (int target : {1, 2}) {
+    ASSERT_TRUE(job->contiguous<Kind::kPut>(&value, job.memory(target), sizeof value, target, through(nullptr)).ok());
+  }
+  job.network().fail_call(testing::FakeCallKind::kFlush, 2);
+  EXPECT_EQ(job->fence_all().code(), Code::kLayerBelow);
+  ASSERT_TRUE(job->fence_all().ok());
+  EXPECT_EQ(*job.at<int>(1, 0), 5);
+  EXPECT_EQ(*job.at<int>(2, 0), 5);
+}
+
 }  // namespace
 }  // namespace armci::common

@@ -75,6 +75,8 @@
 //     Status unlock(int mutex, int host) mutex. An unlock that failed can be repeated.
 //     Status is_free(int mutex, bool*)   Of this process's own.
 //
+//   Status flush_all()                   flush() of every target at once, overlapped [FENCE-7].
+//
 // ## Optional: descriptors that come whole, never cut into segments
 //
 // The strides, counts and addresses are those of the call: source and destination, not remote and local. All remote
@@ -191,6 +193,11 @@ concept TransfersAtOnce = requires(T t, int target, const typename T::Key& key, 
                                    std::size_t bytes) {
   { t.put_now(target, key, to, from, bytes) } -> std::same_as<Status>;
   { t.get_now(target, key, from, to, bytes) } -> std::same_as<Status>;
+};
+
+template <class T>
+concept FlushesAll = requires(T t) {
+  { t.flush_all() } -> std::same_as<Status>;
 };
 
 template <class T>

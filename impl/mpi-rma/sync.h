@@ -119,6 +119,8 @@ class Sync {
                                 std::int64_t* before) = 0;
   // Remote completion of all this process started towards `rank`.
   virtual common::Status flush(Window* window, int rank) = 0;
+  // The same towards all ranks.
+  virtual common::Status flush_all(Window* window) = 0;
   // Whether stores need a flush at all.
   virtual bool flushes() const = 0;
 };

@@ -146,4 +146,9 @@ Status Epochless::flush(Window* window, int rank) {
   return kSuccess;
 }
 
+Status Epochless::flush_all(Window* window) {
+  ARMCI_MPI(MPI_Win_flush_all(window->handle()));
+  return kSuccess;
+}
+
 }  // namespace armci::rma

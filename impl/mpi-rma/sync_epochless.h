@@ -28,6 +28,7 @@ class Epochless : public Sync {
   common::Status atomic(const Atomic& atomic, std::int64_t operand, std::int64_t compare,
                         std::int64_t* before) override;
   common::Status flush(Window* window, int rank) override;
+  common::Status flush_all(Window* window) override;
   bool flushes() const override { return true; }
 
  private:

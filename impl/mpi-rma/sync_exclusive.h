@@ -52,6 +52,7 @@ class Exclusive : public Sync {
   common::Status atomic(const Atomic& atomic, std::int64_t operand, std::int64_t compare,
                         std::int64_t* before) override;
   common::Status flush(Window*, int) override { return common::kSuccess; }
+  common::Status flush_all(Window*) override { return common::kSuccess; }
   bool flushes() const override { return false; }
 
  private:

@@ -281,6 +281,31 @@ Status Transport::flush(int target) {
   return kSuccess;
 }
 
+// Under the locks of all targets, as in flush(); who holds several took them in this order.
+Status Transport::flush_all() {
+  std::vector<std::unique_lock<std::mutex>> guards;
+  std::vector<Window*> windows;
+  for (Target& to : targets_) {
+    guards.emplace_back(to.mutex);
+    for (const auto& [window, rank] : to.unflushed) {
+      window->unflushed(rank).store(false);
+      if (std::find(windows.begin(), windows.end(), window) == windows.end()) windows.push_back(window);
+    }
+  }
+  Status status;
+  for (Window* window : windows) {
+    if (status.ok()) status = sync_->flush_all(window);
+  }
+  for (Target& to : targets_) {
+    // What failed is flushed again by the next one.
+    for (const auto& [window, rank] : to.unflushed) {
+      if (!status.ok()) window->unflushed(rank).store(true);
+    }
+    if (status.ok()) to.unflushed.clear();
+  }
+  return status;
+}
+
 // Serves the other processes. Who waits for a store of theirs to its memory would otherwise see it only when the
 // progress thread comes round.
 void Transport::progress() {

@@ -78,6 +78,7 @@ class Transport {
   void destroy_mutexes(Mutexes* mutexes);
   common::Status test(Completion* completion, bool* done) { return completion->test(done); }
   common::Status flush(int target);
+  common::Status flush_all();
   void progress();
   std::span<const common::Finding> findings() const { return reported_; }
 
@@ -117,6 +118,7 @@ static_assert(common::Transport<Transport>);
 static_assert(common::HasAtomic32<Transport> && common::RegistersCollectively<Transport> &&
               common::TransfersAtOnce<Transport>);
 static_assert(common::MovesShapes<Transport> && common::Accumulates<Transport>);
+static_assert(common::FlushesAll<Transport>);
 static_assert(common::MakesMutexes<Transport> && common::HasFindings<Transport>);
 
 }  // namespace armci::rma

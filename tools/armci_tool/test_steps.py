@@ -273,7 +273,7 @@ def _traceability(note: Note) -> Sequence[Case]:
     binary = bazel.built(conformance.suite_label(names[0]), bazel.Configuration(), on_progress=note)
     clauses = traceability.read_clauses()
     problems = traceability.check(clauses, traceability.parse_test_list(conformance.list_tests(binary)),
-                                  spans_nodes=repository.spans_nodes())
+                                  spans_nodes=repository.spans_nodes(), benchmarks=traceability.benchmarks())
     return [Case("every clause has a test and every test a clause", FAILED if problems else PASSED,
                  detail="\n".join(problems))]
 

@@ -1,21 +1,24 @@
 """Clauses against tests: every clause has a test, every test names clauses that exist.
 
 A clause is a line `- **CHAPTER-number** text` of spec/semantics.md; permanent IDs are not defined twice. One marked
-`[needs: nodes]` is only required where an implementation that spans nodes exists.
+`[needs: nodes]` is only required where an implementation that spans nodes exists; one marked `[measured: NAME]` has a
+benchmark instead.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Mapping, Sequence
+from typing import Container, Mapping, Sequence
 
 from armci_tool.errors import ToolError
-from armci_tool.repository import SEMANTICS_FILE
+from armci_tool.repository import BENCHMARKS_FILE, SEMANTICS_FILE
 
 _CLAUSE = re.compile(r"^- \*\*([A-Z]+-[0-9]+)\*\*(.*)")
 _NEEDS = re.compile(r"\[needs: ([a-z, ]+)\]")
+_MEASURED = re.compile(r"\[measured: ([a-z_]+)\]")
 _TEST = re.compile(r"^(\S+)((?:\s+[A-Z]+-[0-9]+)*)\s*$")
 
 
@@ -27,6 +30,7 @@ class Clause:
     line: int
     needs: frozenset[str]
     text: str = ""
+    measured: str = ""  # the benchmark that judges a clause about time
 
     @property
     def chapter(self) -> str:
@@ -51,7 +55,9 @@ def read_clauses(path: Path = SEMANTICS_FILE) -> list[Clause]:
                             next_step="give the newer one an unused number")
         seen[identifier] = number
         whole = _whole_clause(lines, number - 1)
-        clauses.append(Clause(identifier, number, _needs(whole), whole.partition("**" + identifier + "**")[2].strip()))
+        measured = _MEASURED.search(whole)
+        clauses.append(Clause(identifier, number, _needs(whole), whole.partition("**" + identifier + "**")[2].strip(),
+                              measured.group(1) if measured else ""))
     if not clauses:
         raise ToolError("cannot read the clauses", where=f"{path} has no line like '- **ORD-1** text'")
     return clauses
@@ -74,6 +80,11 @@ def _needs(text: str) -> frozenset[str]:
     return frozenset(needs)
 
 
+def benchmarks() -> list[str]:
+    """Names of the benchmarks there are."""
+    return [str(row["name"]) for row in json.loads(BENCHMARKS_FILE.read_text())]
+
+
 def parse_test_list(text: str) -> dict[str, list[str]]:
     """`Name CLAUSE CLAUSE...` per line, as the suite's --list-clauses prints it."""
     tests: dict[str, list[str]] = {}
@@ -87,14 +98,18 @@ def parse_test_list(text: str) -> dict[str, list[str]]:
     return tests
 
 
-def check(clauses: Sequence[Clause], tests: Mapping[str, Sequence[str]], *, spans_nodes: bool) -> list[str]:
+def check(clauses: Sequence[Clause], tests: Mapping[str, Sequence[str]], *, spans_nodes: bool,
+          benchmarks: Container[str] = ()) -> list[str]:
     """Sentences about what is wrong; empty when every clause and every test has its counterpart. `spans_nodes`: there is
     an implementation on which the clauses between nodes can be tested."""
     known = {clause.identifier for clause in clauses}
     tested = {identifier for named in tests.values() for identifier in named}
     problems = []
     for clause in clauses:
-        exempt = "nodes" in clause.needs and not spans_nodes
+        exempt = clause.measured != "" or "nodes" in clause.needs and not spans_nodes
+        if clause.measured and clause.measured not in benchmarks:
+            problems.append(f"spec/semantics.md:{clause.line}: {clause.identifier} names the benchmark {clause.measured}, "
+                            "which does not exist")
         if clause.identifier not in tested and not exempt:
             problems.append(f"spec/semantics.md:{clause.line}: {clause.identifier} has no test")
     for name, named in sorted(tests.items()):

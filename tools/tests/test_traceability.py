@@ -61,6 +61,18 @@ def test_node_clauses_count_once_an_implementation_spans_nodes(tmp_path: Path) -
     assert "ORD-2 has no test" in problems[0]
 
 
+def test_a_clause_about_time_has_a_benchmark_instead(tmp_path: Path) -> None:
+    found = clauses(tmp_path, "- **FENCE-7** Overlaps. [needs: nodes] [measured: fence_all]\n")
+    assert not traceability.check(found, {}, spans_nodes=True, benchmarks=["fence_all"])
+    [problem] = traceability.check(found, {}, spans_nodes=True, benchmarks=["other"])
+    assert "fence_all, which does not exist" in problem
+
+
+def test_every_clause_about_time_is_measured_by_a_benchmark_there_is() -> None:
+    named = {clause.measured for clause in traceability.read_clauses() if clause.measured}
+    assert named <= set(traceability.benchmarks()) and "fence_all" in named
+
+
 @pytest.mark.parametrize("tests, expected", [
     ({"A.a": ["FENCE-2"]}, "ORD-1 has no test"),
     ({"A.a": ["ORD-1"], "A.b": []}, "A.b names no clause"),

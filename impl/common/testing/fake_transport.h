@@ -201,6 +201,23 @@ class FakeTransport : public FakeNetwork {
 using ReorderingTransport = FakeTransport<false>;
 using InOrderTransport = FakeTransport<true>;
 
+// One that flushes all targets at once.
+class FlushAllTransport : public ReorderingTransport {
+ public:
+  Status flush_all() {
+    ++flushes_of_all;
+    for (int target = 0; target < kTargets; ++target) {
+      if (!invisible(target).empty()) ARMCI_RETURN_IF_ERROR(flush(target));
+    }
+    return kSuccess;
+  }
+  int flushes_of_all = 0;
+
+ private:
+  static constexpr int kTargets = 8;
+};
+static_assert(FlushesAll<FlushAllTransport> && !FlushesAll<ReorderingTransport>);
+
 // One with atomics of 4 bytes as well.
 class NarrowAtomicsTransport : public ReorderingTransport {
  public:

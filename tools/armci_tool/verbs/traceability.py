@@ -21,7 +21,8 @@ def execute(options: argparse.Namespace) -> int:
     clauses = traceability.read_clauses()
     binary = bazel.built(conformance.suite_label(names[0]), bazel.Configuration(), verbose=options.verbose)
     tests = traceability.parse_test_list(conformance.list_tests(binary))
-    problems = traceability.check(clauses, tests, spans_nodes=repository.spans_nodes())
+    problems = traceability.check(clauses, tests, spans_nodes=repository.spans_nodes(),
+                                  benchmarks=traceability.benchmarks())
     for problem in problems:
         print(problem)
     print(f"{len(clauses)} clauses, {len(tests)} tests, {len(problems)} problems")
