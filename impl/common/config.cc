@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <numeric>
 #include <optional>
 #include <string_view>
@@ -311,7 +312,7 @@ const Config& config() { return current(); }
 void set_config(const Config& config) { current() = config; }
 
 bool setting(int index, SettingView* view) {
-  thread_local std::vector<std::string> texts;
+  thread_local std::deque<std::string> texts;  // keeps those that are there in place when it grows
   if (index < 0) return false;
   size_t position = static_cast<size_t>(index);
   for (const auto& table : tables()) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace armci::common {
@@ -132,6 +133,21 @@ TEST_F(ConfigTest, EnumerationCoversTheTableWithPresentValues) {
   EXPECT_GE(index, 11);
   EXPECT_FALSE(setting(-1, &view));
   EXPECT_FALSE(setting(index + 1, &view));
+}
+
+TEST_F(ConfigTest, ValuesStayWhileOthersAreAskedFor) {
+  std::thread([] {  // one that has asked for nothing yet
+    std::vector<SettingView> views;
+    SettingView view;
+    for (int index = 0; setting(index, &view); ++index) views.push_back(view);
+    for (std::size_t index = 0; index < views.size(); ++index) {
+      SettingView again;
+      const std::string before = views[index].value;
+      ASSERT_TRUE(setting(static_cast<int>(index), &again));
+      EXPECT_EQ(before, again.value);
+    }
+  })
+      .join();
 }
 
 TEST_F(ConfigTest, UnknownNamesAreCountedWithTheirNearest) {

@@ -7,6 +7,10 @@
 #include <thread>
 #include <vector>
 
+// Under the address sanitizer, too, too much memory is no memory, not the end.
+extern "C" const char* __asan_default_options();
+extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+
 namespace armci::rma {
 namespace {
 
