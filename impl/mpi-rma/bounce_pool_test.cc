@@ -8,7 +8,7 @@
 #include <vector>
 
 // Under the address sanitizer, too, too much memory is no memory, not the end.
-extern "C" const char* __asan_default_options();
+extern "C" [[gnu::visibility("default")]] const char* __asan_default_options();
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 
 namespace armci::rma {
