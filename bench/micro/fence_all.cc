@@ -33,7 +33,8 @@ Case FenceAll(const Session& session, const Region& region, char* local) {
 
 int main(int argc, char** argv) {
   using namespace armci::bench;
-  Session session(argc, argv, {"fence_all", "one fence of all targets, against fences one by one", 3});
+  Session session(argc, argv,
+                  {"fence_all", "one fence of all targets, against fences one by one", 3, /*between_nodes=*/true});
   {
     Region region(session, 4096);
     char local[8] = {};
