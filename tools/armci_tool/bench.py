@@ -63,6 +63,11 @@ def questions() -> list[Question]:
     return [Question(row["name"], bool(row.get("between_nodes"))) for row in table]
 
 
+def names() -> list[str]:
+    """Of all there are."""
+    return [question.name for question in questions()]
+
+
 def choose(names: Sequence[str], only_between_nodes: bool) -> list[str]:
     """`names` if there are such benchmarks; without any, all, or all whose processes may be on several nodes."""
     known = questions()

@@ -1,5 +1,5 @@
-"""What the conformance suite and the benchmarks can be linked with: the implementations of this repository, and an installed ARMCI that is
-not ours (see third_party/foreign)."""
+"""What the conformance suite and the benchmarks can be linked with: the implementations of this repository, and an
+installed ARMCI that is not ours (see third_party/foreign)."""
 
 from __future__ import annotations
 
@@ -99,7 +99,8 @@ Library = Union[OwnLibrary, ForeignLibrary]
 def add_foreign_arguments(parser: argparse.ArgumentParser) -> None:
     """--prefix, --libs and --name."""
     other = parser.add_argument_group("a library that is not of this repository, as in: --prefix /usr --libs -larmci")
-    other.add_argument("--prefix", type=option_types.path, metavar="DIR", help="its installation: DIR/include/armci.h, DIR/lib")
+    other.add_argument("--prefix", type=option_types.path, metavar="DIR",
+                       help="its installation: DIR/include/armci.h, DIR/lib")
     other.add_argument("--libs", default=DEFAULT_LIBS, metavar="WORDS",
                        help="what links it; {mpi} stands for the MPI library (default: %(default)s)")
     other.add_argument("--name", default=DEFAULT_NAME,

@@ -160,6 +160,8 @@ def _cell(clause: Clause, names: Sequence[str], results: Mapping[str, Case]) -> 
     if not cases:
         if names:
             return Cell(NOT_COVERED, "none of its tests was chosen, or could be built for this library")
+        if clause.measured:
+            return Cell(NOT_COVERED, f"about time: the benchmark {clause.measured} judges it")
         needs = ", ".join(sorted(clause.needs))
         return Cell(NOT_COVERED, "no test names it" + (f": it can only be seen with {needs}" if needs else ""))
     outcomes = {case.outcome for case in cases}

@@ -15,7 +15,6 @@ from armci_tool.errors import ToolError
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES_FILE = ROOT / "tools" / "packages.txt"
 SEMANTICS_FILE = ROOT / "spec" / "semantics.md"
-BENCHMARKS_FILE = ROOT / "bench" / "micro" / "benchmarks.json"
 VARIANTS_FILE = ROOT / "impl" / "variants.bzl"
 
 # Results of a run, and Bazel's links: not sources.

@@ -7,14 +7,13 @@ benchmark instead.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Container, Mapping, Sequence
 
 from armci_tool.errors import ToolError
-from armci_tool.repository import BENCHMARKS_FILE, SEMANTICS_FILE
+from armci_tool.repository import SEMANTICS_FILE
 
 _CLAUSE = re.compile(r"^- \*\*([A-Z]+-[0-9]+)\*\*(.*)")
 _NEEDS = re.compile(r"\[needs: ([a-z, ]+)\]")
@@ -78,11 +77,6 @@ def _needs(text: str) -> frozenset[str]:
     for match in _NEEDS.finditer(text):
         needs |= {word.strip() for word in match.group(1).split(",")}
     return frozenset(needs)
-
-
-def benchmarks() -> list[str]:
-    """Names of the benchmarks there are."""
-    return [str(row["name"]) for row in json.loads(BENCHMARKS_FILE.read_text())]
 
 
 def parse_test_list(text: str) -> dict[str, list[str]]:

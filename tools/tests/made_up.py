@@ -18,6 +18,7 @@ CLAUSES = [
     Clause("FAKE-3", 3, NOBODY, "Skipped everywhere."),
     Clause("OTHER-1", 5, frozenset({"nodes"}), "Shows between nodes only. [needs: nodes]"),
     Clause("OTHER-2", 6, NOBODY, "Its tests were left out by the filter."),
+    Clause("OTHER-3", 7, NOBODY, "Is quick.", measured="small"),
 ]
 TESTS = {"A.both": ["FAKE-1", "FAKE-2"], "A.one": ["FAKE-1"], "A.three": ["FAKE-3"], "B.two": ["OTHER-2"],
          "L.litmus": ["FAKE-1"]}

@@ -78,6 +78,7 @@ def verdicts(clause: str) -> list[str]:
     ("FAKE-3", [SKIPPED] * 3),
     ("OTHER-1", [NOT_COVERED] * 3),
     ("OTHER-2", [NOT_COVERED] * 3),
+    ("OTHER-3", [NOT_COVERED] * 3),
 ])
 def test_verdict_of_a_clause_is_the_worst_of_its_tests(clause: str, expected: list[str]) -> None:
     assert verdicts(clause) == expected
@@ -93,6 +94,7 @@ def test_reasons_are_given_for_what_was_not_tested() -> None:
     assert rows["FAKE-3"].reason == "needs 4 ranks"
     assert rows["OTHER-1"].reason == "no test names it: it can only be seen with nodes"
     assert "none of its tests was chosen" in rows["OTHER-2"].reason
+    assert rows["OTHER-3"].reason == "about time: the benchmark small judges it"
 
 
 def test_litmus_outcomes_are_counted_by_run_and_class() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from armci_tool import bazel, conformance, repository, traceability
+from armci_tool import bazel, bench, conformance, repository, traceability
 from armci_tool.verbs import add_verbose, make_parser
 
 
@@ -22,7 +22,7 @@ def execute(options: argparse.Namespace) -> int:
     binary = bazel.built(conformance.suite_label(names[0]), bazel.Configuration(), verbose=options.verbose)
     tests = traceability.parse_test_list(conformance.list_tests(binary))
     problems = traceability.check(clauses, tests, spans_nodes=repository.spans_nodes(),
-                                  benchmarks=traceability.benchmarks())
+                                  benchmarks=bench.names())
     for problem in problems:
         print(problem)
     print(f"{len(clauses)} clauses, {len(tests)} tests, {len(problems)} problems")
