@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-from armci_tool import test_steps
+import pytest
+from armci_tool import repository, test_steps
 from armci_tool.results import FAILED, PASSED
 
 DIED = ('<testsuites><testsuite name="t" tests="1" failures="0" errors="1"><testcase name="impl/t" status="run">'
@@ -44,3 +46,11 @@ def test_the_quick_run_is_a_part_of_the_whole() -> None:
     quick = [step.name for step in test_steps.plan_steps(test_steps.Plan(quick=True))]
     assert 0 < len(quick) < len(whole)
     assert [name for name in whole if name in quick] == quick
+
+
+@pytest.mark.parametrize("name", repository.implementations())
+def test_the_suite_is_run_under_settings_that_there_are(name: str) -> None:
+    sources = [file for folder in ("common", name) for file in (repository.ROOT / "impl" / folder).rglob("*.cc")]
+    known = set(re.findall(r'{"(ARMCI_[A-Z_]+)", ', "\n".join(file.read_text() for file in sources)))
+    assert "ARMCI_VERBOSE" in known
+    assert {key for environment in repository.tested_settings(name) for key in environment} <= known
