@@ -369,7 +369,7 @@ std::vector<Litmus> AtomicPrograms() {
       {"1 11", kAcceptable, "the put came first"},
       {"0 1", kAcceptable, "the RMW came first"},
       {"0 10", kInteresting, "a put is not promised to be atomic against an RMW (decision D39)"},
-      {"0 11", kForbidden, "the sum has the put, the value before it has not: the put came in between", "RMW-2"},
+      {"0 11", kInteresting, "the same: the put came between the RMW's reading for its caller and its adding"},
       {"1 1", kForbidden, "the RMW saw the put, and its own effect is lost", "RMW-2"},
       {"1 10", kForbidden, "the RMW saw the put, and the sum is without it", "RMW-2"}};
   const Table tickets{{"0 1", kAcceptable, "an order"}, {"1 0", kAcceptable, "an order"}};
