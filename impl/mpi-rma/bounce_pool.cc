@@ -48,6 +48,12 @@ void BouncePool::give_back(Shelf& shelf, Block block) {
   shelf.blocks.push_back(std::move(block));
 }
 
+void BouncePool::clear() {
+  const std::lock_guard lock(shelf_->mutex);
+  shelf_->blocks.clear();
+  shelf_->bytes = 0;
+}
+
 std::size_t BouncePool::kept_bytes() const {
   const std::lock_guard lock(shelf_->mutex);
   return shelf_->bytes;

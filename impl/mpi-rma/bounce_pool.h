@@ -21,6 +21,9 @@ class BouncePool {
   // At least `bytes` bytes, unspecified. nullptr: out of memory.
   Buffer take(std::size_t bytes);
 
+  // Frees what is kept.
+  void clear();
+
   std::size_t kept_bytes() const;
 
  private:

@@ -54,6 +54,15 @@ TEST(BouncePoolTest, KeepsNoMoreThanItMay) {
   EXPECT_EQ(pool.kept_bytes(), 8192u);
 }
 
+TEST(BouncePoolTest, AClearedPoolKeepsNothing) {
+  BouncePool pool;
+  const BouncePool::Buffer in_use = pool.take(100);
+  pool.take(100).reset();
+  pool.clear();
+  EXPECT_EQ(pool.kept_bytes(), 0u);
+  std::memset(in_use.get(), 3, 100);
+}
+
 TEST(BouncePoolTest, ABufferOutlivesItsPool) {
   std::optional<BouncePool> pool(std::in_place);
   const BouncePool::Buffer buffer = pool->take(64);

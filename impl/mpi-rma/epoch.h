@@ -24,8 +24,9 @@ common::Status exclusive_epoch(MPI_Win window, int rank, bool own, std::mutex& m
     std::lock_guard guard(mutex);
     ARMCI_MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, window));
     const int error = operations();
-    ARMCI_MPI(MPI_Win_unlock(rank, window));
+    const int unlocked = MPI_Win_unlock(rank, window);
     if (error != MPI_SUCCESS) return common::fail_mpi(error, what);
+    if (unlocked != MPI_SUCCESS) return common::fail_mpi(unlocked, "MPI_Win_unlock");
   }
   int found = 0;
   if (own) ARMCI_MPI(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE));

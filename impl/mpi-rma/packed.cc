@@ -21,8 +21,13 @@ namespace {
 
 // Longer runs go as datatypes: time to copy no longer matters beside the transfer, and memory does.
 constexpr std::size_t kRunBytesMax = std::size_t{16} << 20;
-// A row of its own takes as long as so many bytes of gap (measured over TCP: 2.6 us, 2.7 GB/s).
+// A row of its own takes as long as so many bytes of gap on a network where it needs a message.
 constexpr std::size_t kGapBytesMax = 4096;
+
+// Whether `bytes` bytes shall be moved for the sake of `total` ones in `rows` rows, gaps included.
+bool worth_moving(std::size_t bytes, std::size_t total, std::size_t rows) {
+  return bytes <= kRunBytesMax && (bytes <= total || bytes - total <= rows * kGapBytesMax);
+}
 
 }  // namespace
 
@@ -37,8 +42,7 @@ bool NoncontiguousTransfer::find_run(Kind kind, const void* remote, const Stride
   run->begin = static_cast<const char*>(remote) + extent.low;
   run->bytes = static_cast<std::size_t>(extent.high - extent.low);
   if (layout_of(shape, far).levels != 0) {
-    if (!get || run->bytes > kRunBytesMax) return false;
-    if (run->bytes > total && run->bytes - total > shape.segments() * kGapBytesMax) return false;
+    if (!get || !worth_moving(run->bytes, total, shape.segments())) return false;
   }
   run->buffer = pool_.take(run->bytes);
   return run->buffer != nullptr;
@@ -57,10 +61,7 @@ bool NoncontiguousTransfer::find_run(Kind kind, void* const* remotes, std::size_
   }
   run->begin = low;
   run->bytes = static_cast<std::size_t>(high - low) + bytes;
-  if (!dense) {
-    if (kind != Kind::kGet || run->bytes > kRunBytesMax) return false;
-    if (run->bytes > count * bytes && run->bytes - count * bytes > count * kGapBytesMax) return false;
-  }
+  if (!dense && (kind != Kind::kGet || !worth_moving(run->bytes, count * bytes, count))) return false;
   run->buffer = pool_.take(run->bytes);
   return run->buffer != nullptr;
 }
@@ -110,12 +111,19 @@ Status NoncontiguousTransfer::packed(Kind kind, const Place& place, const Segmen
       node::copy(mirror(segments.dst[i]), segments.src[i], segments.bytes);
     return move_run(kind, place, run, element, nullptr, pending);
   }
-  // The program's list may be gone when the data arrives.
-  const auto unpack = [mirror, bytes = segments.bytes, from = std::vector(segments.src, segments.src + segments.count),
-                       to = std::vector(segments.dst, segments.dst + segments.count)] {
-    for (std::size_t i = 0; i < to.size(); ++i) node::copy(to[i], mirror(from[i]), bytes);
+  const auto unpack = [mirror, bytes = segments.bytes](void* const* from, void* const* to, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) node::copy(to[i], mirror(from[i]), bytes);
   };
-  return move_run(kind, place, run, element, unpack, pending);
+  if (pending == nullptr) {
+    const auto now = [&] { unpack(segments.src, segments.dst, segments.count); };
+    return move_run(kind, place, run, element, now, pending);
+  }
+  // The program's list may be gone when the data arrives.
+  const auto later = [unpack, from = std::vector(segments.src, segments.src + segments.count),
+                      to = std::vector(segments.dst, segments.dst + segments.count)] {
+    unpack(from.data(), to.data(), to.size());
+  };
+  return move_run(kind, place, run, element, later, pending);
 }
 
 }  // namespace armci::rma

@@ -23,9 +23,6 @@ constexpr std::size_t kPieceBytesMax = std::size_t{1} << 30;
 constexpr std::size_t kOutstandingMax = 10000;
 constexpr std::size_t kAccumulateSegmentsMax = 256;
 
-// Of put-slow: datatypes that long go in one message.
-constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
-
 // Whether some byte is named twice, as far as the strides tell: each level has to step over all of the one below.
 bool may_overlap(const std::size_t* count, const std::ptrdiff_t* stride, int levels) {
   std::size_t reach = count[0];
@@ -203,6 +200,12 @@ Status NoncontiguousTransfer::describe(Kind kind, const Place& place, const void
   return kSuccess;
 }
 
+// How many of `count` parts of so many bytes one operation shall move.
+std::size_t NoncontiguousTransfer::together_in_piece(std::size_t bytes, std::size_t count) const {
+  const std::size_t piece = sync_->piece_bytes();
+  return piece == 0 ? count : std::min(count, std::max<std::size_t>(1, piece / bytes));
+}
+
 // Cut at the outermost level where long datatypes are slow.
 Status NoncontiguousTransfer::direct_strided(Kind kind, const Place& place, const void* src, void* dst,
                                              const Strided& shape, MPI_Datatype element, Pending* pending) {
@@ -213,7 +216,7 @@ Status NoncontiguousTransfer::direct_strided(Kind kind, const Place& place, cons
   const std::size_t rows = shape.count[top];
   const std::size_t row_bytes = shape.total_bytes() / rows;
   std::size_t together = rows;
-  if (top > 0 && findings_.has(Fault::kPutSlow)) together = std::max<std::size_t>(1, kPieceBytes / row_bytes);
+  if (top > 0) together = together_in_piece(row_bytes, rows);
   if (together >= rows) {
     ARMCI_RETURN_IF_ERROR(describe(kind, place, src, dst, shape, element, &here, &there, &access));
     return sync_->start(access, pending);
@@ -242,9 +245,7 @@ Status NoncontiguousTransfer::direct_list(Kind kind, const Place& place, const S
                                           Pending* pending) {
   const bool get = kind == Kind::kGet;
   const bool limited = kind == Kind::kAccumulate && findings_.has(Fault::kAccumulateHeader);
-  std::size_t together = limited ? kAccumulateSegmentsMax : segments.count;
-  if (findings_.has(Fault::kPutSlow))
-    together = std::min(together, std::max<std::size_t>(1, kPieceBytes / segments.bytes));
+  const std::size_t together = together_in_piece(segments.bytes, limited ? kAccumulateSegmentsMax : segments.count);
   for (std::size_t first = 0; first < segments.count; first += together) {
     const std::size_t count = std::min(together, segments.count - first);
     void* const* locals = (get ? segments.dst : segments.src) + first;

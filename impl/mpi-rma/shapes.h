@@ -47,8 +47,11 @@ class NoncontiguousTransfer {
   };
 
   void configure(Sync* sync, const Findings& findings, const Options& options);
-  // Frees what was cached.
-  void release() { cache_.clear(); }
+  // Frees what was kept.
+  void release() {
+    cache_.clear();
+    pool_.clear();
+  }
 
   // `element` is MPI_BYTE, or what an accumulate adds. pending == nullptr: the local memory is free at return.
   common::Status strided(Kind kind, const Place& place, const void* src, void* dst, const common::Strided& shape,
@@ -74,6 +77,7 @@ class NoncontiguousTransfer {
                           MPI_Datatype element, Datatype* here, Datatype* there, Access* access);
   common::Status direct_strided(Kind kind, const Place& place, const void* src, void* dst, const common::Strided& shape,
                                 MPI_Datatype element, Pending* pending);
+  std::size_t together_in_piece(std::size_t bytes, std::size_t count) const;
   common::Status leave(Kind kind, const Place& place, Pending* pending);
   common::Status direct_list(Kind kind, const Place& place, const common::Segments& segments, MPI_Datatype element,
                              Pending* pending);

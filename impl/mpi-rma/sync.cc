@@ -19,7 +19,8 @@ namespace {
 constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
 
 }  // namespace
-int call(const Access& a) {
+
+int issue_operation(const Access& a) {
   MPI_Win window = a.window->handle();
   switch (a.kind) {
     case Kind::kPut:

@@ -48,8 +48,9 @@ struct Atomic {
   MPI_Aint displacement;
   common::AtomicOp op;
 };
+
 // Hands an operation to MPI, in an epoch that is open; returns MPI's error code. An accumulate adds.
-int call(const Access& access);
+int issue_operation(const Access& access);
 
 class Sync;
 
@@ -123,6 +124,8 @@ class Sync {
   virtual common::Status flush_all(Window* window) = 0;
   // Whether stores need a flush at all.
   virtual bool flushes() const = 0;
+  // Above so many bytes, what is one operation is better issued in several (put-slow); 0: never.
+  virtual std::size_t piece_bytes() const = 0;
 };
 
 }  // namespace armci::rma

@@ -100,7 +100,7 @@ Status Epochless::start(const Access& access, Pending* pending) {
     ARMCI_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
     return kSuccess;
   } else {
-    ARMCI_MPI(call(access));
+    ARMCI_MPI(issue_operation(access));
   }
   if (pending == nullptr) return complete_locally(access.window, access.rank, access.kind);
   *pending = Pending(this, access.window, access.rank, access.kind);
@@ -108,7 +108,7 @@ Status Epochless::start(const Access& access, Pending* pending) {
 }
 
 Status Epochless::issue(std::span<const Access> accesses) {
-  for (const Access& access : accesses) ARMCI_MPI(call(access));
+  for (const Access& access : accesses) ARMCI_MPI(issue_operation(access));
   return kSuccess;
 }
 

@@ -30,6 +30,7 @@ class Epochless : public Sync {
   common::Status flush(Window* window, int rank) override;
   common::Status flush_all(Window* window) override;
   bool flushes() const override { return true; }
+  std::size_t piece_bytes() const override { return options_.piece_bytes; }
 
  private:
   bool in_pieces(const Access& access, const Pending* pending) const;

@@ -27,7 +27,7 @@ Status epoch(std::span<const Access> accesses) {
   const auto operations = [&] {
     int error = MPI_SUCCESS;
     for (const Access& access : accesses) {
-      if (error == MPI_SUCCESS) error = call(access);
+      if (error == MPI_SUCCESS) error = issue_operation(access);
     }
     return error;
   };

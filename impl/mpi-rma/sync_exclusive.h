@@ -54,6 +54,7 @@ class Exclusive : public Sync {
   common::Status flush(Window*, int) override { return common::kSuccess; }
   common::Status flush_all(Window*) override { return common::kSuccess; }
   bool flushes() const override { return false; }
+  std::size_t piece_bytes() const override { return 0; }
 
  private:
   struct Opened {
