@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "impl/mpi-rma/conflict_tree.h"
+#include "impl/mpi-rma/dynamic_window.h"
 
 namespace armci::rma {
 
@@ -16,8 +17,8 @@ using common::Strided;
 
 namespace {
 
-// Counts of MPI are int; a segment longer than this is moved in pieces.
-constexpr std::size_t kPieceBytesMax = std::size_t{1} << 30;
+// Counts of MPI are int; a segment longer than a cell is moved in pieces.
+constexpr std::size_t kCellBytes = DynamicWindow::kCellBytes;
 
 // The safe methods of requests-limited and accumulate-header (preflight/faults.cc).
 constexpr std::size_t kOutstandingMax = 10000;
@@ -33,6 +34,25 @@ bool may_overlap(const std::size_t* count, const std::ptrdiff_t* stride, int lev
     reach += step * (count[l + 1] - 1);
   }
   return false;
+}
+
+std::size_t left_in_cell(const void* address) {
+  return kCellBytes - reinterpret_cast<std::uintptr_t>(address) % kCellBytes;
+}
+
+// Whether the bytes of the remote side lie in several cells.
+bool crosses_cells(const Place& place, const void* remote, const Strided& shape, const std::ptrdiff_t* strides) {
+  common::Extent extent{};
+  if (!place.in_cells || !common::extent_of(shape.count, strides, shape.levels, &extent).ok()) return false;
+  return static_cast<std::size_t>(extent.high - extent.low) >
+         left_in_cell(static_cast<const char*>(remote) + extent.low);
+}
+
+bool crosses_cells(const Place& place, void* const* remotes, std::size_t count, std::size_t bytes) {
+  if (!place.in_cells) return false;
+  const auto [low, high] = std::minmax_element(remotes, remotes + count);
+  return static_cast<std::size_t>(static_cast<const char*>(*high) - static_cast<const char*>(*low)) + bytes >
+         left_in_cell(*low);
 }
 
 bool wants_direct(Method method) { return method == Method::kAuto || method == Method::kDirect; }
@@ -85,12 +105,16 @@ class NoncontiguousTransfer::Batch {
 
   Status add(const void* remote, void* local, std::size_t bytes) {
     for (std::size_t done = 0; done < bytes;) {
-      const std::size_t now = std::min(bytes - done, kPieceBytesMax);
+      const char* const to = static_cast<const char*>(remote) + done;
+      std::size_t now = std::min(bytes - done, left_in_cell(to));
+      // Elements stay whole, and those of two words may lie on the line.
+      if (now < bytes - done) now = std::max(now - now % element_bytes_, element_bytes_);
       access_.local = static_cast<char*>(local) + done;
-      access_.displacement = place_.displacement(remote) + static_cast<MPI_Aint>(done);
+      access_.displacement = place_.displacement(to);
       access_.local_count = access_.count = static_cast<int>(now / element_bytes_);
       accesses_.push_back(access_);
-      if (accesses_.size() == kTogetherMax) ARMCI_RETURN_IF_ERROR(issue());
+      bytes_ += now;
+      if (accesses_.size() == kTogetherMax || bytes_ >= kTogetherBytesMax) ARMCI_RETURN_IF_ERROR(issue());
       done += now;
     }
     return ++open_ < limit_ ? kSuccess : complete();
@@ -111,11 +135,14 @@ class NoncontiguousTransfer::Batch {
   }
 
  private:
+  // A strategy may have to stage what it is given together.
   static constexpr std::size_t kTogetherMax = 256;
+  static constexpr std::size_t kTogetherBytesMax = std::size_t{16} << 20;
 
   Status issue() {
     const Status issued = accesses_.empty() ? kSuccess : sync_->issue(accesses_);
     accesses_.clear();
+    bytes_ = 0;
     return issued;
   }
 
@@ -125,6 +152,7 @@ class NoncontiguousTransfer::Batch {
   const std::size_t element_bytes_;
   Access access_;
   std::vector<Access> accesses_;  // collected, not issued yet
+  std::size_t bytes_ = 0;         // of these
   std::size_t open_ = 0;
 };
 
@@ -143,8 +171,10 @@ std::size_t NoncontiguousTransfer::limit(Method method) const {
 Status NoncontiguousTransfer::strided(Kind kind, const Place& place, const void* src, void* dst, const Strided& shape,
                                       MPI_Datatype element, Pending* pending) {
   const bool get = kind == Kind::kGet;
-  void* local = get ? dst : const_cast<void*>(src);
   const void* remote = get ? src : dst;
+  if (crosses_cells(place, remote, shape, get ? shape.src_stride : shape.dst_stride)) {
+    return batched(kind, place, src, dst, shape, element, pending);
+  }
   Run run;
   if (packs(options_.strided) && find_run(kind, remote, shape, &run)) {
     return packed(kind, place, src, dst, shape, element, run, pending);
@@ -153,12 +183,19 @@ Status NoncontiguousTransfer::strided(Kind kind, const Place& place, const void*
   if (wants_direct(options_.strided) && !overlaps && !findings_.has(strided_fault(kind))) {
     return direct_strided(kind, place, src, dst, shape, element, pending);
   }
+  return batched(kind, place, src, dst, shape, element, pending);
+}
+
+Status NoncontiguousTransfer::batched(Kind kind, const Place& place, const void* src, void* dst, const Strided& shape,
+                                      MPI_Datatype element, Pending* pending) {
+  const bool get = kind == Kind::kGet;
+  char* const local = static_cast<char*>(get ? dst : const_cast<void*>(src));
+  const char* const remote = static_cast<const char*>(get ? src : dst);
   Batch batch(sync_, kind, place, element, limit(options_.strided));
   Status status;
   common::for_each_segment(shape, [&](std::ptrdiff_t from, std::ptrdiff_t to) {
     if (!status.ok()) return;
-    status = batch.add(static_cast<const char*>(remote) + (get ? from : to),
-                       static_cast<char*>(local) + (get ? to : from), shape.count[0]);
+    status = batch.add(remote + (get ? from : to), local + (get ? to : from), shape.count[0]);
   });
   ARMCI_RETURN_IF_ERROR(status);
   return batch.leave(pending);
@@ -167,8 +204,10 @@ Status NoncontiguousTransfer::strided(Kind kind, const Place& place, const void*
 Status NoncontiguousTransfer::list(Kind kind, const Place& place, const Segments& segments, MPI_Datatype element,
                                    Pending* pending) {
   const bool get = kind == Kind::kGet;
-  void* const* locals = get ? segments.dst : segments.src;
   void* const* remotes = get ? segments.src : segments.dst;
+  if (crosses_cells(place, remotes, segments.count, segments.bytes)) {
+    return batched(kind, place, segments, element, pending);
+  }
   Run run;
   if (packs(options_.vector) && find_run(kind, remotes, segments.count, segments.bytes, &run)) {
     return packed(kind, place, segments, element, run, pending);
@@ -178,6 +217,14 @@ Status NoncontiguousTransfer::list(Kind kind, const Place& place, const Segments
       !find_conflict(segments.dst, segments.count, segments.bytes).has_value()) {
     return direct_list(kind, place, segments, element, pending);
   }
+  return batched(kind, place, segments, element, pending);
+}
+
+Status NoncontiguousTransfer::batched(Kind kind, const Place& place, const Segments& segments, MPI_Datatype element,
+                                      Pending* pending) {
+  const bool get = kind == Kind::kGet;
+  void* const* locals = get ? segments.dst : segments.src;
+  void* const* remotes = get ? segments.src : segments.dst;
   Batch batch(sync_, kind, place, element, limit(options_.vector));
   for (std::size_t i = 0; i < segments.count; ++i) {
     ARMCI_RETURN_IF_ERROR(batch.add(remotes[i], locals[i], segments.bytes));

@@ -9,6 +9,8 @@
 // `auto` takes it where both hold, and `packed` before it where MPI moves a datatype row by row (datatype-rows).
 // `auto`, `direct`, `batched` and `conservative` are the four methods for vectors of Dinan et al. (IPDPS 2012).
 //
+// Where the remote side lies in several cells of the dynamic window, operations are batched and cut at their ends.
+//
 // Thread safety: all members by any thread; release() when nothing is under way.
 #pragma once
 
@@ -32,6 +34,7 @@ struct Place {
   Window* window;
   int rank;
   const void* base;  // of displacement 0
+  bool in_cells;     // no operation may reach beyond a cell (dynamic_window.h)
 
   MPI_Aint displacement(const void* remote) const {
     return static_cast<const char*>(remote) - static_cast<const char*>(base);
@@ -69,6 +72,10 @@ class NoncontiguousTransfer {
     BouncePool::Buffer buffer;
   };
   bool packs(Method method) const { return method == Method::kAuto && findings_.has(Fault::kDatatypeRows); }
+  common::Status batched(Kind kind, const Place& place, const void* src, void* dst, const common::Strided& shape,
+                         MPI_Datatype element, Pending* pending);
+  common::Status batched(Kind kind, const Place& place, const common::Segments& segments, MPI_Datatype element,
+                         Pending* pending);
   bool find_run(Kind kind, const void* remote, const common::Strided& shape, Run* run);
   bool find_run(Kind kind, void* const* remotes, std::size_t count, std::size_t bytes, Run* run);
   common::Status move_run(Kind kind, const Place& place, const Run& run, MPI_Datatype element,

@@ -1,6 +1,7 @@
 #include "impl/mpi-rma/sync_exclusive.h"
 
 #include <algorithm>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -67,11 +68,18 @@ class Staging {
  public:
   // `access` now uses a copy of the buffer, which `own` exposes.
   Status stage(Window* own, Access* access) {
-    int bytes = 0;
+    MPI_Count bytes = 0;
     int element_bytes = 0;
-    ARMCI_MPI(MPI_Type_size(access->local_type, &bytes));
+    ARMCI_MPI(MPI_Type_size_x(access->local_type, &bytes));
     ARMCI_MPI(MPI_Type_size(access->element, &element_bytes));
     const auto total = static_cast<std::size_t>(bytes) * static_cast<std::size_t>(access->local_count);
+    if (total / static_cast<std::size_t>(element_bytes) > INT_MAX) {
+      return fail(
+          Code::kUnsupported, "XFER-8",
+          "%zu bytes from or to memory that this process exposes are one operation of MPI here, which cannot be "
+          "staged; set ARMCI_RMA_STRIDED=batched and ARMCI_RMA_VECTOR=batched, or ARMCI_RMA_SYNC=epochless",
+          total);
+    }
     copies_.emplace_back(new (std::nothrow) char[total]);
     if (copies_.back() == nullptr) return fail(Code::kMemory, nullptr, "no memory for a copy of %zu bytes", total);
     Access copying = *access;

@@ -91,7 +91,7 @@ class Transport {
   };
 
   common::Status start_progress();
-  Place place_of(const Key& key) const { return {window_of(key), key.rank, key.base}; }
+  Place place_of(const Key& key) const { return {window_of(key), key.rank, key.base, key.window == nullptr}; }
   Window* window_of(const Key& key) const { return key.window != nullptr ? key.window : dynamic_.window(); }
   common::Status transfer(Kind kind, const Key& key, const void* remote, void* local, std::size_t bytes,
                           Completion* completion);
