@@ -64,17 +64,17 @@ long Read(const char* at, const Roles& roles) {
 }
 
 // The round that an element shows. A torn or invented value is a failure.
-long RoundOf(long value, const char* what) {
+long RoundOf(long value, const char* what, const std::string& text) {
   const long round = value & 0xFFFFFFFF;
-  EXPECT_EQ(value, round * kUnit) << "torn or invented " << what;
+  EXPECT_EQ(value, round * kUnit) << "torn or invented " << what << ": " << text << SeedText();
   return round;
 }
 
 void Look(const Region& region, const Stream& data, const Stream& flag, const Roles& roles, const std::string& text) {
   const std::ptrdiff_t flag_at = flag.SomeElement(&MyRng());
   const std::ptrdiff_t data_at = data.SomeElement(&MyRng());
-  const long seen_flag = RoundOf(Read(region.At(roles.target, kFlagOffset) + flag_at, roles), "flag");
-  const long seen_data = RoundOf(Read(region.At(roles.target) + data_at, roles), "data");
+  const long seen_flag = RoundOf(Read(region.At(roles.target, kFlagOffset) + flag_at, roles), "flag", text);
+  const long seen_data = RoundOf(Read(region.At(roles.target) + data_at, roles), "data", text);
   EXPECT_GE(seen_data, seen_flag) << "the flag overtook the data: " << text << ", data offset " << data_at
                                   << ", flag offset " << flag_at << SeedText();
 }
@@ -105,8 +105,9 @@ void MessagePassing(const Region& region, Kind first, Kind second, std::size_t d
   Sync();
   round = FromRank(roles.writer, round);
   if (Me() == roles.reader) {
-    EXPECT_EQ(RoundOf(Read(region.At(roles.target) + data.SomeElement(&MyRng()), roles), "data"), round) << text;
-    EXPECT_EQ(RoundOf(Read(region.At(roles.target, kFlagOffset) + flag.SomeElement(&MyRng()), roles), "flag"), round)
+    EXPECT_EQ(RoundOf(Read(region.At(roles.target) + data.SomeElement(&MyRng()), roles), "data", text), round) << text;
+    EXPECT_EQ(RoundOf(Read(region.At(roles.target, kFlagOffset) + flag.SomeElement(&MyRng()), roles), "flag", text),
+              round)
         << text;
   }
 }
