@@ -4,6 +4,7 @@
 #include <chrono>
 #include <climits>
 #include <cstdint>
+#include <new>
 #include <thread>
 
 #include "impl/mpi-rma/epoch.h"
@@ -55,7 +56,13 @@ Status MessageMutexes::initialise(MPI_Comm comm, std::span<const int> counts) {
   }
   const std::size_t bytes =
       static_cast<std::size_t>(counts[static_cast<std::size_t>(rank_)]) * static_cast<std::size_t>(size_);
-  memory_ = std::make_unique<char[]>(bytes + kBaseAlignment);
+  memory_.reset(new (std::nothrow) char[bytes + kBaseAlignment]());
+  int failed = memory_ == nullptr ? 1 : 0;
+  ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, comm_));
+  if (failed != 0) {
+    return fail(Code::kMemory, "MUTEX-1", "a process has no memory for its mutexes, %zu bytes here; create fewer",
+                bytes);
+  }
   const auto at = reinterpret_cast<std::uintptr_t>(memory_.get());
   char* base = memory_.get() + (kBaseAlignment - at % kBaseAlignment) % kBaseAlignment;
   ARMCI_MPI(MPI_Win_create(base, static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, comm_, &window_));
