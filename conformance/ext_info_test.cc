@@ -88,6 +88,16 @@ CLAUSE_TEST(EXT, EXT8_settings_are_enumerated, "EXT-8") {
   EXPECT_NE(ARMCIX_Setting(-1, &setting), 0);
 }
 
+// The size of simulated nodes in force, for the tests of domains.
+int NodeSizeInForce() {
+  armcix_setting_t setting{};
+  for (int index = 0; ARMCIX_Setting(index, &setting) == 0; ++index) {
+    if (setting.name == std::string("ARMCI_NODE_SIZE")) return std::atoi(setting.value);
+  }
+  return 0;
+}
+[[maybe_unused]] const bool node_size_is_asked = (AskForNodeSize(&NodeSizeInForce), true);
+
 // All findings as one text, which ends where the enumeration does.
 std::string AllFindings() {
   std::string all;

@@ -1,7 +1,6 @@
 // GROUP, DOM: process groups and locality.
 
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 #include <vector>
 
@@ -244,8 +243,8 @@ CLAUSE_TEST(DOM, DOM1_counts_ids_and_inverse_maps_agree, "DOM-1") {
 CLAUSE_TEST(DOM, DOM1_domains_are_what_mpi_calls_shared, "DOM-1") {
   Agree();
   MPI_Comm node;
-  if (const char* simulated = std::getenv("ARMCI_NODE_SIZE"); simulated != nullptr && std::atoi(simulated) > 0) {
-    MPI_Comm_split(Comm(), Me() / std::atoi(simulated), Me(), &node);
+  if (const int simulated = SimulatedNodeSize(); simulated > 0) {
+    MPI_Comm_split(Comm(), Me() / simulated, Me(), &node);
   } else {
     MPI_Comm_split_type(Comm(), MPI_COMM_TYPE_SHARED, Me(), MPI_INFO_NULL, &node);
   }

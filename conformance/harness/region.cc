@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <numeric>
 
@@ -135,6 +136,20 @@ std::vector<int> AllRanks() {
   std::iota(ranks.begin(), ranks.end(), 0);
   return ranks;
 }
+
+namespace {
+
+int NodeSizeOfEnvironment() {
+  const char* size = std::getenv("ARMCI_NODE_SIZE");
+  return size != nullptr ? std::atoi(size) : 0;
+}
+
+int (*node_size)() = &NodeSizeOfEnvironment;
+
+}  // namespace
+
+void AskForNodeSize(int (*ask)()) { node_size = ask; }
+int SimulatedNodeSize() { return node_size(); }
 
 bool SameNode(int p) { return armci_domain_same_id(ARMCI_DOMAIN_SMP, p) == 1; }
 

@@ -129,6 +129,11 @@ void StoreShared(void* at, T value) {
 // Whether p's memory can be loaded and stored by the caller (MEM-4).
 bool SameNode(int p);
 
+// Processes of a simulated node (DOM-1), 0: nodes are real. What ARMCI_NODE_SIZE says, unless the library can be asked:
+// a setting of its own may imply it. Tests that may call more than the classic functions say how.
+int SimulatedNodeSize();
+void AskForNodeSize(int (*ask)());
+
 }  // namespace conformance
 
 #endif  // CONFORMANCE_HARNESS_REGION_H_

@@ -205,6 +205,7 @@ class Runtime {
   }
   static constexpr bool kNodeOnly = !T::kTraits.reaches_nodes;
 
+  Status arrange(MPI_Comm parent);
   void prepare(const World& here);  // the part of initialise() that talks to nobody
 
   template <class Record>
@@ -219,6 +220,8 @@ class Runtime {
   static constexpr std::size_t kLargestBlock = std::size_t{1} << 60;
   Layout lay_out(const Group& group, const std::vector<std::int64_t>& sizes, Status* status) const;
   Status place(Group& group, const Layout& layout, RegionType* region);
+  Status make_on_nodes(Group& group, const std::vector<std::int64_t>& sizes, RegionType* region);
+  Status make_by_transport(Group& group, RegionType* region);
   Status check_limit(std::size_t bytes) const;
   Status commit_part(const Part& part, Key* key);
   Status commit_and_register(Group& group, RegionType* region);

@@ -75,8 +75,21 @@ void Runtime<T>::prepare(const World& here) {
   notified_.assign(static_cast<std::size_t>(size_), 0);
 }
 
+// What the transport wants of the world before it is made. The size of nodes it chose is then the one in force, for all
+// who ask [DOM-1, EXT-8].
+template <class T>
+Status Runtime<T>::arrange([[maybe_unused]] MPI_Comm parent) {
+  if constexpr (ProvidesMemory<T>) {
+    Config settings = config();
+    ARMCI_RETURN_IF_ERROR(transport_.arrange(parent, &settings.node_size));
+    set_config(settings);
+  }
+  return kSuccess;
+}
+
 template <class T>
 Status Runtime<T>::initialise(MPI_Comm parent) {
+  ARMCI_RETURN_IF_ERROR(arrange(parent));
   const Config& settings = config();
   World& here = world();
   ARMCI_RETURN_IF_ERROR(here.initialise(parent, settings.node_size));

@@ -7,7 +7,8 @@
 //   3 commit own part, register it, gather keys and verdicts
 //     all succeed, or all undo [MEM-8]                       give the block back
 //
-// Parts are committed by their owners, so that the pages come from the owner's memory on machines with several.
+// Parts are committed by their owners, so that the pages come from the owner's memory on machines with several. Where
+// the transport makes the memory (ProvidesMemory), steps 2 and 3 are its own.
 #pragma once
 
 #include "impl/common/runtime.h"
@@ -166,16 +167,51 @@ Status Runtime<T>::allocate_region(Group& group, std::int64_t bytes, RegionType*
     any = any || size > 0;
   }
   if (!any) return kSuccess;
+  bool provided = false;
+  if constexpr (ProvidesMemory<T>) provided = transport_.provides_memory();
+  ARMCI_RETURN_IF_ERROR(provided ? make_by_transport(group, region.get()) : make_on_nodes(group, sizes, region.get()));
+  *out = regions_.insert(std::move(region));
+  return kSuccess;
+}
+
+template <class T>
+Status Runtime<T>::make_on_nodes(Group& group, const std::vector<std::int64_t>& sizes, RegionType* region) {
   Status status;
   const Layout layout = lay_out(group, sizes, &status);
-  if (status.ok()) status = place(group, layout, region.get());
-  if (status.ok()) status = commit_and_register(group, region.get());
-  if (!status.ok()) {
-    if (region->block != nullptr && group.is_master())
-      node::node_memory().give_back(region->block, region->block_bytes);
-    return status;
+  if (status.ok()) status = place(group, layout, region);
+  if (status.ok()) status = commit_and_register(group, region);
+  if (!status.ok() && region->block != nullptr && group.is_master()) {
+    node::node_memory().give_back(region->block, region->block_bytes);
   }
-  *out = regions_.insert(std::move(region));
+  return status;
+}
+
+// The layer below is asked only when every member may have what it wants: it could not tell the others of a refusal.
+template <class T>
+Status Runtime<T>::make_by_transport([[maybe_unused]] Group& group, [[maybe_unused]] RegionType* region) {
+  if constexpr (ProvidesMemory<T>) {
+    Status status = check_limit(region->parts[static_cast<std::size_t>(group.rank())].bytes);
+    std::vector<int> codes(static_cast<std::size_t>(group.size()));
+    ARMCI_RETURN_IF_ERROR(gather(group, static_cast<int>(status.value()), codes.data()));
+    std::vector<Exposed> exposed;
+    for (std::size_t r = 0; r < codes.size(); ++r) {
+      const Part& part = region->parts[r];
+      if (codes[r] != 0 && status.ok()) {
+        status = fail(Code::kMemory, "MEM-8", "process %d may not allocate that much, see its message", part.proc);
+      }
+      if (part.bytes > kLargestBlock && status.ok()) {
+        status = fail(Code::kMemory, "MEM-8", "%zu bytes are more than any node can have", part.bytes);
+      }
+      exposed.push_back({part.proc, nullptr, node::round_up(part.bytes, kPartAlignment)});
+    }
+    ARMCI_RETURN_IF_ERROR(status);
+    std::vector<Key> keys(exposed.size());
+    ARMCI_RETURN_IF_ERROR(transport_.provide_region({group.comm(), group.rank()}, exposed, keys));
+    for (std::size_t r = 0; r < keys.size(); ++r) {
+      region->parts[r].base = static_cast<char*>(exposed[r].base);
+      region->parts[r].key = keys[r];
+    }
+  }
   return kSuccess;
 }
 

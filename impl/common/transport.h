@@ -55,6 +55,19 @@
 //                                        fails on all alike. register_memory is then asked for nothing but memory that
 //                                        one process allocates alone [MEM-14].
 //   void deregister_region(const Key&)   Collective over the same group, with the key of any of its parts.
+//
+//   Status arrange(MPI_Comm parent, int* node_size)
+//                                        For layers below that also make the memory of regions, in some jobs or in all.
+//                                        Collective, before the world is made: decides whether this job is one. Memory
+//                                        made so lies at addresses that mean something to its owner only, so
+//                                        *node_size, what ARMCI_NODE_SIZE is in force, is then 1. Fails on all alike.
+//   bool provides_memory() const         What was decided. The same on all processes.
+//   Status provide_region(const GroupView&, span<Exposed> parts, span<Key> keys)
+//                                        As register_region where memory is provided, and makes it: parts come with
+//                                        their sizes and get their bases, multiples of kPartAlignment [MEM-5]. The
+//                                        pages of this process's part are there at return [MEM-8]. deregister_region
+//                                        ends it.
+//
 //   Status put_now / get_now(as put and get, without a Completion)
 //                                        Return when the local buffer is the caller's again.
 //   Status atomic32(int target, const Key&, void* remote, AtomicOp, int32_t operand, int32_t compare, int32_t* before)
@@ -186,6 +199,15 @@ concept RegistersCollectively = requires(T t, const GroupView& group, std::span<
                                          std::span<typename T::Key> keys) {
   { t.register_region(group, parts, keys) } -> std::same_as<Status>;
   { t.deregister_region(keys[0]) } -> std::same_as<void>;
+};
+
+template <class T>
+concept ProvidesMemory = RegistersCollectively<T> &&
+    requires(T t, const T same, MPI_Comm parent, int* node_size, const GroupView& group, std::span<Exposed> parts,
+             std::span<typename T::Key> keys) {
+  { t.arrange(parent, node_size) } -> std::same_as<Status>;
+  { same.provides_memory() } -> std::same_as<bool>;
+  { t.provide_region(group, parts, keys) } -> std::same_as<Status>;
 };
 
 template <class T>

@@ -23,6 +23,11 @@ const common::SettingRow kRows[] = {
     {"ARMCI_RMA_MUTEX", "", "atomic", 0, 0,
      "What mutexes are made of: atomic (a queue of MPI's atomics) or message (put, get and zero-byte messages).",
      &the_settings.mutex},
+    {"ARMCI_RMA_WINDOW", "", "create", 0, 0,
+     "Where the memory of regions comes from: create (node memory under MPI_Win_create), allocate (MPI_Win_allocate) "
+     "or "
+     "shared (MPI_Win_allocate_shared under MPI_Win_create). With the last two each process is a node of its own.",
+     &the_settings.window},
     {"ARMCI_RMA_REQUESTS", "", "-1", -1, 1,
      "1: handles stand for requests of MPI; 0: for a flush when they are waited for; -1: what this MPI does right.",
      &the_settings.requests},
@@ -77,6 +82,8 @@ common::Status read_word(const char* variable, const std::string& text, const Wo
 
 constexpr Word<SyncKind> kSyncWords[] = {{"epochless", SyncKind::kEpochless}, {"exclusive", SyncKind::kExclusive}};
 constexpr Word<MutexKind> kMutexWords[] = {{"atomic", MutexKind::kAtomic}, {"message", MutexKind::kMessage}};
+constexpr Word<RegionKind> kWindowWords[] = {
+    {"create", RegionKind::kCreate}, {"allocate", RegionKind::kAllocate}, {"shared", RegionKind::kShared}};
 constexpr Word<Method> kMethodWords[] = {{"auto", Method::kAuto},
                                          {"direct", Method::kDirect},
                                          {"batched", Method::kBatched},
@@ -88,6 +95,7 @@ common::Status read_choices(Choices* choices) {
   Choices read;
   ARMCI_RETURN_IF_ERROR(read_word("ARMCI_RMA_SYNC", the_settings.sync, kSyncWords, &read.sync));
   ARMCI_RETURN_IF_ERROR(read_word("ARMCI_RMA_MUTEX", the_settings.mutex, kMutexWords, &read.mutex));
+  ARMCI_RETURN_IF_ERROR(read_word("ARMCI_RMA_WINDOW", the_settings.window, kWindowWords, &read.window));
   ARMCI_RETURN_IF_ERROR(read_word("ARMCI_RMA_STRIDED", the_settings.strided, kMethodWords, &read.strided));
   ARMCI_RETURN_IF_ERROR(read_word("ARMCI_RMA_VECTOR", the_settings.vector, kMethodWords, &read.vector));
   if (!parse_preflight_mode(the_settings.preflight.c_str(), &read.preflight)) {

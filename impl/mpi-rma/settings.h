@@ -16,6 +16,9 @@ enum class SyncKind { kEpochless, kExclusive };
 // What mutexes are made of: MPI's atomics, in a queue (impl/common), or put, get and messages (message_mutexes.h).
 enum class MutexKind { kAtomic, kMessage };
 
+// Where the memory of regions comes from: region_memory.h.
+enum class RegionKind { kCreate, kAllocate, kShared };
+
 // How a strided or vector transfer is made of operations of MPI: shapes.h.
 enum class Method { kAuto, kDirect, kBatched, kConservative };
 
@@ -23,6 +26,7 @@ struct Settings {
   std::string sync;       // ARMCI_RMA_SYNC
   int direct = -1;        // ARMCI_RMA_DIRECT
   std::string mutex;      // ARMCI_RMA_MUTEX
+  std::string window;     // ARMCI_RMA_WINDOW
   int requests = -1;      // ARMCI_RMA_REQUESTS
   std::string strided;    // ARMCI_RMA_STRIDED
   std::string vector;     // ARMCI_RMA_VECTOR
@@ -38,6 +42,7 @@ Settings& settings();
 struct Choices {
   SyncKind sync = SyncKind::kEpochless;
   MutexKind mutex = MutexKind::kAtomic;
+  RegionKind window = RegionKind::kCreate;
   Method strided = Method::kAuto;
   Method vector = Method::kAuto;
   PreflightMode preflight = PreflightMode::kCached;

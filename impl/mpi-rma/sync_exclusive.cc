@@ -63,6 +63,11 @@ Status local_span(const Access& access, const char** from, const char** to) {
   return kSuccess;
 }
 
+bool in_node_memory(const char* from, const char* to) {
+  const node::NodeMemory& memory = node::node_memory();
+  return from < memory.end() && to > memory.begin();
+}
+
 // Copies that stand for local buffers in exposed memory.
 class Staging {
  public:
@@ -130,6 +135,7 @@ Status Exclusive::open(Window* window) {
   MPI_Group_free(&group);
   if (error != MPI_SUCCESS) return common::fail_mpi(error, "MPI_Group_translate_ranks");
   std::lock_guard guard(opened_mutex_);
+  if (window->memory() != nullptr && !in_node_memory(window->memory(), window->memory() + 1)) elsewhere_ = true;
   opened_.push_back({window, std::move(processes)});
   return kSuccess;
 }
@@ -152,8 +158,7 @@ Window* Exclusive::exposing(const Access& access, Status* status) {
   const char* from = nullptr;
   const char* to = nullptr;
   *status = local_span(access, &from, &to);
-  const node::NodeMemory& memory = node::node_memory();
-  if (!status->ok() || from >= memory.end() || to <= memory.begin()) return nullptr;
+  if (!status->ok() || (!elsewhere_ && !in_node_memory(from, to))) return nullptr;
   std::shared_lock guard(opened_mutex_);
   // The dynamic window, which may expose a region's memory as well, is asked last.
   const auto found =

@@ -25,6 +25,7 @@
 // Open MPI 4.1 (osc/ucx) fails with MPI_ERR_RMA_SYNC or hangs where threads use MPI-3's permission to have several.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -72,6 +73,7 @@ class Exclusive : public Sync {
   std::vector<std::mutex> threads_;          // by process: the thread of this one that is at the mutex
   std::vector<Opened> opened_;               // in the order of opening: the dynamic window comes first
   std::shared_mutex opened_mutex_;
+  std::atomic<bool> elsewhere_{false};  // a window exposes memory that is not node memory
 };
 
 }  // namespace armci::rma

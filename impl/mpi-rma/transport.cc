@@ -1,12 +1,14 @@
 #include "impl/mpi-rma/transport.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
 #include "impl/common/config.h"
 #include "impl/mpi-rma/products.h"
 #include "impl/mpi-rma/settings.h"
+#include "impl/shmem/shared_file.h"
 
 namespace armci::rma {
 
@@ -35,6 +37,19 @@ bool overlap_on_node(int target, const void* remote, const void* local, std::siz
   return common::world().node_of(target) == common::world().my_node();
 }
 
+common::Finding reported(const FaultRow& row) { return {row.id, row.description, row.safe_method}; }
+
+// Collective: all learn whether everybody has the window, open. One that some have and others have not cannot be freed:
+// it stays.
+Status agree_on_window(const common::GroupView& group, Status status) {
+  int failed = status.ok() ? 0 : 1;
+  int any = 0;
+  ARMCI_MPI(MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, group.comm));
+  if (!status.ok()) return status;
+  if (any != 0) return fail(Code::kLayerBelow, "MEM-8", "a process could not create a window, see its message");
+  return kSuccess;
+}
+
 }  // namespace
 
 common::Routing Transport::route(const common::World& world) {
@@ -46,6 +61,23 @@ common::Routing Transport::route(const common::World& world) {
   return {direct, direct && world.node_count() == 1};
 }
 
+Status Transport::arrange(MPI_Comm parent, int* node_size) {
+  region_kind_ = RegionKind::kCreate;
+  early_findings_.reset();
+  hindrance_ = nullptr;
+  Choices choices;
+  ARMCI_RETURN_IF_ERROR(node::agree(parent, read_choices(&choices), "reading the environment"));
+  int size = 0;
+  ARMCI_MPI(MPI_Comm_size(parent, &size));
+  if (choices.window == RegionKind::kCreate || size == 1) return kSuccess;
+  early_findings_ = preflight(parent, choices.preflight);
+  hindrance_ = hindrance(choices.window, *early_findings_);
+  if (hindrance_ != nullptr) return kSuccess;
+  region_kind_ = choices.window;
+  *node_size = 1;
+  return kSuccess;
+}
+
 Status Transport::initialise(const common::World& world) {
   Choices choices;
   ARMCI_RETURN_IF_ERROR(read_choices(&choices));
@@ -53,16 +85,24 @@ Status Transport::initialise(const common::World& world) {
   targets_ = std::vector<Target>(static_cast<std::size_t>(world.size()));
   mutex_kind_ = choices.mutex;
   idle_ = route(world).cpu_atomics;
-  if (idle_) return kSuccess;
+  if (hindrance_ != nullptr && common::config().verbose > 0 && rank_ == 0) {
+    std::fprintf(stderr, "armci: ARMCI_RMA_WINDOW=create is used instead of %s: %s\n", settings().window.c_str(),
+                 hindrance_->description);
+  }
+  if (idle_) {
+    if (hindrance_ != nullptr) reported_ = {reported(*hindrance_)};
+    return kSuccess;
+  }
   ARMCI_MPI(MPI_Comm_dup(world.comm(), &comm_));
-  findings_ = preflight(comm_, choices.preflight);
+  findings_ = early_findings_ ? *early_findings_ : preflight(comm_, choices.preflight);
   for (const FaultRow& row : fault_table()) {
-    if (findings_.has(row.fault)) reported_.push_back({row.id, row.description, row.safe_method});
+    if (findings_.has(row.fault)) reported_.push_back(reported(row));
   }
   if (common::config().verbose > 0 && rank_ == 0) print_findings(findings_);
   ARMCI_RETURN_IF_ERROR(Sync::make(choices.sync, settings().requests, findings_, comm_, &sync_));
   noncontiguous_.configure(sync_.get(), findings_,
                            {choices.strided, choices.vector, static_cast<std::size_t>(settings().batch)});
+  if (provides_memory()) ARMCI_RETURN_IF_ERROR(region_memory_.initialise(world, region_kind_, findings_));
   ARMCI_RETURN_IF_ERROR(dynamic_.create(comm_));
   ARMCI_RETURN_IF_ERROR(sync_->open(dynamic_.window()));
   return start_progress();
@@ -103,13 +143,19 @@ Status Transport::register_region(const common::GroupView& group, std::span<cons
   std::unique_ptr<Window> window;
   Status status = Window::create(group.comm, mine.base, mine.bytes, &window);
   if (status.ok()) status = sync_->open(window.get());
-  // A window that some have and others have not cannot be freed: it stays.
-  int failed = status.ok() ? 0 : 1;
-  int any = 0;
-  ARMCI_MPI(MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, group.comm));
-  if (!status.ok()) return status;
-  if (any != 0) return fail(Code::kLayerBelow, "MEM-8", "a process could not create a window, see its message");
+  ARMCI_RETURN_IF_ERROR(agree_on_window(group, status));
   for (std::size_t r = 0; r < parts.size(); ++r) keys[r] = {window.get(), parts[r].base, static_cast<int>(r)};
+  (void)window.release();
+  return kSuccess;
+}
+
+Status Transport::provide_region(const common::GroupView& group, std::span<common::Exposed> parts,
+                                 std::span<Key> keys) {
+  std::unique_ptr<Window> window;
+  std::vector<const void*> origins;
+  ARMCI_RETURN_IF_ERROR(region_memory_.make(group, parts, &origins, &window));
+  ARMCI_RETURN_IF_ERROR(agree_on_window(group, sync_->open(window.get())));
+  for (std::size_t r = 0; r < parts.size(); ++r) keys[r] = {window.get(), origins[r], static_cast<int>(r)};
   (void)window.release();
   return kSuccess;
 }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "impl/mpi-rma/message_mutexes.h"
 #include "impl/mpi-rma/preflight/preflight.h"
 #include "impl/mpi-rma/progress.h"
+#include "impl/mpi-rma/region_memory.h"
 #include "impl/mpi-rma/settings.h"
 #include "impl/mpi-rma/shapes.h"
 #include "impl/mpi-rma/sync.h"
@@ -45,6 +47,10 @@ class Transport {
   static common::Routing route(const common::World& world);
   common::Status initialise(const common::World& world);
   void finalise();
+  // Under ARMCI_RMA_WINDOW=allocate and shared (region_memory.h).
+  common::Status arrange(MPI_Comm parent, int* node_size);
+  bool provides_memory() const { return region_kind_ != RegionKind::kCreate; }
+  common::Status provide_region(const common::GroupView& group, std::span<common::Exposed> parts, std::span<Key> keys);
   common::Status register_region(const common::GroupView& group, std::span<const common::Exposed> parts,
                                  std::span<Key> keys);
   void deregister_region(const Key& key);
@@ -100,10 +106,14 @@ class Transport {
   void forget(const Window* window);
 
   std::unique_ptr<Sync> sync_;
+  std::optional<Findings> early_findings_;  // arrange() needed them
   Findings findings_;
   std::vector<common::Finding> reported_;
   NoncontiguousTransfer noncontiguous_;
   DynamicWindow dynamic_;
+  RegionMemory region_memory_;
+  RegionKind region_kind_ = RegionKind::kCreate;
+  const FaultRow* hindrance_ = nullptr;  // why that is not the kind that was asked for
   std::unique_ptr<ProgressThread> progress_;
   std::vector<Target> targets_;
   std::vector<std::unique_ptr<Mutexes>> mutexes_;  // in the order of creation
@@ -117,6 +127,7 @@ class Transport {
 static_assert(common::Transport<Transport>);
 static_assert(common::HasAtomic32<Transport> && common::RegistersCollectively<Transport> &&
               common::TransfersAtOnce<Transport>);
+static_assert(common::ProvidesMemory<Transport>);
 static_assert(common::MovesShapes<Transport> && common::Accumulates<Transport>);
 static_assert(common::FlushesAll<Transport>);
 static_assert(common::MakesMutexes<Transport> && common::HasFindings<Transport>);

@@ -1,9 +1,25 @@
 #include "impl/mpi-rma/window.h"
 
+#include <cstdint>
+
 namespace armci::rma {
 
 using common::kSuccess;
 using common::Status;
+
+namespace {
+
+// MPI aligns what it allocates as it likes: at any byte, behind a part of odd size.
+constexpr std::size_t kAlignment = 64;
+
+MPI_Aint padded(std::size_t bytes) { return bytes == 0 ? 0 : static_cast<MPI_Aint>(bytes + kAlignment); }
+
+char* aligned(void* base) {
+  const auto at = reinterpret_cast<std::uintptr_t>(base);
+  return static_cast<char*>(base) + (kAlignment - at % kAlignment) % kAlignment;
+}
+
+}  // namespace
 
 Status Window::adopt(MPI_Comm comm, MPI_Win handle) {
   handle_ = handle;
@@ -20,8 +36,35 @@ Status Window::create(MPI_Comm comm, void* base, std::size_t bytes, std::unique_
   ARMCI_MPI(MPI_Win_create(base, static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, comm, &handle));
   ARMCI_RETURN_IF_ERROR(window->adopt(comm, handle));
   window->base_ = static_cast<const char*>(base);
-  if (bytes > 0) window->parts_[window->base_] = window->base_ + bytes;
+  window->note_part(static_cast<char*>(base), bytes);
   *out = std::move(window);
+  return kSuccess;
+}
+
+void Window::note_part(char* begin, std::size_t bytes) {
+  if (bytes == 0) return;
+  memory_ = begin;
+  parts_[begin] = begin + bytes;
+}
+
+Status Window::allocate(MPI_Comm comm, std::size_t bytes, std::unique_ptr<Window>* out) {
+  auto window = std::make_unique<Window>();
+  MPI_Win handle = MPI_WIN_NULL;
+  void* base = nullptr;
+  ARMCI_MPI(MPI_Win_allocate(padded(bytes), 1, MPI_INFO_NULL, comm, &base, &handle));
+  ARMCI_RETURN_IF_ERROR(window->adopt(comm, handle));
+  window->base_ = static_cast<const char*>(base);
+  window->note_part(aligned(base), bytes);
+  *out = std::move(window);
+  return kSuccess;
+}
+
+Status Window::allocate_shared(MPI_Comm comm, MPI_Comm machine, std::size_t bytes, std::unique_ptr<Window>* out) {
+  MPI_Win below = MPI_WIN_NULL;
+  void* base = nullptr;
+  ARMCI_MPI(MPI_Win_allocate_shared(padded(bytes), 1, MPI_INFO_NULL, machine, &base, &below));
+  ARMCI_RETURN_IF_ERROR(create(comm, bytes > 0 ? aligned(base) : nullptr, bytes, out));
+  (*out)->below_ = below;
   return kSuccess;
 }
 
@@ -56,6 +99,7 @@ MPI_Aint Window::displacement(const void* own) const { return static_cast<const 
 
 Status Window::free() {
   if (handle_ != MPI_WIN_NULL) ARMCI_MPI(MPI_Win_free(&handle_));
+  if (below_ != MPI_WIN_NULL) ARMCI_MPI(MPI_Win_free(&below_));
   return kSuccess;
 }
 

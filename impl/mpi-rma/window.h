@@ -23,6 +23,11 @@ class Window {
  public:
   // Collective over `comm`: exposes [base, base + bytes) of this process, which may be nothing.
   static common::Status create(MPI_Comm comm, void* base, std::size_t bytes, std::unique_ptr<Window>* out);
+  // Collective over `comm`: exposes `bytes` of this process, which MPI_Win_allocate makes.
+  static common::Status allocate(MPI_Comm comm, std::size_t bytes, std::unique_ptr<Window>* out);
+  // The same with memory of MPI_Win_allocate_shared over `machine`, the part of `comm` that shares memory.
+  static common::Status allocate_shared(MPI_Comm comm, MPI_Comm machine, std::size_t bytes,
+                                        std::unique_ptr<Window>* out);
   // Collective over `comm`: a window to attach memory to.
   static common::Status create_dynamic(MPI_Comm comm, std::unique_ptr<Window>* out);
   // Collective over the same communicator; no epoch is open.
@@ -37,6 +42,11 @@ class Window {
   int size() const { return size_; }
   int rank() const { return rank_; }
 
+  // What this process exposes, of a region: where its bytes begin (aligned as parts are, if MPI made them) and where
+  // displacement 0 is. nullptr: nothing.
+  char* memory() const { return memory_; }
+  const char* origin() const { return base_; }
+
   // Whether [from, to) lies in one exposed part of this process, whose bytes then have these displacements.
   bool exposes(const void* from, const void* to);
   MPI_Aint displacement(const void* own) const;
@@ -50,10 +60,14 @@ class Window {
  private:
   common::Status adopt(MPI_Comm comm, MPI_Win handle);
 
+  void note_part(char* begin, std::size_t bytes);
+
   MPI_Win handle_ = MPI_WIN_NULL;
+  MPI_Win below_ = MPI_WIN_NULL;  // that the memory belongs to, if it is another window's
   int size_ = 0;
   int rank_ = -1;
-  const char* base_ = nullptr;                // of displacement 0
+  const char* base_ = nullptr;  // of displacement 0
+  char* memory_ = nullptr;
   std::map<const char*, const char*> parts_;  // of this process: begin and end
   std::mutex parts_mutex_;
   std::mutex epochs_;

@@ -53,13 +53,19 @@ std::string environment_text(const char* name) {
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
+// Whether a list of components of Open MPI, of those wanted or (^) of those not wanted, leaves one.
+bool allows(std::string_view list, std::string_view component) {
+  return contains(list, component) != (list.front() == '^');
+}
+
 // Whether Open MPI's one-sided component ucx may be chosen: named, or left to Open MPI, which prefers it where UCX has
 // hardware, and where nothing else reaches another node.
 bool may_be_osc_ucx(const LibraryFacts& facts) {
-  if (facts.osc.empty()) return facts.has_rdma_device || facts.nodes > 1;
-  const bool named = contains(facts.osc, "ucx");
-  return facts.osc.front() == '^' ? !named : named;
+  return facts.osc.empty() ? facts.has_rdma_device || facts.nodes > 1 : allows(facts.osc, "ucx");
 }
+
+// Whether its component rdma may be: named, or left to Open MPI.
+bool may_be_osc_rdma(const LibraryFacts& facts) { return facts.osc.empty() || allows(facts.osc, "rdma"); }
 
 }  // namespace
 
@@ -98,9 +104,11 @@ Findings faults_by_version(const LibraryFacts& facts) {
   // Derivatives of MPICH print its version and its device as well.
   const bool mpich = contains(facts.version, "MPICH");
   if (open_mpi) {
-    found.add(Fault::kAllocateConcurrent);
     found.add(Fault::kDisplacement32);
-    found.add(Fault::kAllocateSwapCrash);
+    if (may_be_osc_rdma(facts)) {
+      found.add(Fault::kAllocateConcurrent);
+      found.add(Fault::kAllocateSwapCrash);
+    }
     if (may_be_osc_ucx(facts)) {
       found.add(Fault::kRputOutstanding);
       found.add(Fault::kRequestLost);

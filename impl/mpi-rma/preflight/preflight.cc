@@ -28,13 +28,14 @@ Findings probe_all(const Neighbourhood& around, Findings found) {
   return Findings(joined(found.bits(), around.comm()), Findings::Origin::kProbes);
 }
 
-// What the findings depend on. A process that has nobody to talk to has seen less than one that has, and so on.
-std::string cache_key(const Neighbourhood& around) {
+// What the findings depend on. A process that has nobody to talk to has seen less than one that has, and so on. `known`
+// is what the versions say, which findings that are kept hold as well: other rules, other findings.
+std::string cache_key(const Neighbourhood& around, const Findings& known) {
   std::string ids;
   for (const FaultRow& row : fault_table()) ids += std::string(row.id) + " ";
   const char* const reach = around.nodes() > 1 ? "nodes" : around.size() > 1 ? "one node" : "itself";
   return library_description() + "reach: " + reach + "\ntable: " + std::to_string(kFaultCount) + " " +
-         std::to_string(fingerprint(ids)) + "\n";
+         std::to_string(fingerprint(ids)) + "\nby version: " + std::to_string(known.bits()) + "\n";
 }
 
 // What process 0 finds in the cache, on all.
@@ -65,12 +66,9 @@ Findings preflight(MPI_Comm comm, PreflightMode mode) {
   const Neighbourhood around(comm);
   const Findings known(joined(faults_by_version(around.nodes()).bits(), around.comm()));
   if (mode == PreflightMode::kOff) return known;
-  const FindingsCache cache(cache_key(around));
+  const FindingsCache cache(cache_key(around, known));
   if (mode == PreflightMode::kCached) {
-    if (const std::optional<Findings> earlier = cached(around, cache)) {
-      // The versions are asked again: their rules may be newer than the cache.
-      return Findings(earlier->bits() | known.bits(), Findings::Origin::kCache);
-    }
+    if (const std::optional<Findings> earlier = cached(around, cache)) return *earlier;
   }
   const Findings found = probe_all(around, known);
   if (around.rank() == 0) cache.write(found.bits());

@@ -1,0 +1,58 @@
+// RegionMemory: memory of regions that MPI makes (ARMCI_RMA_WINDOW), instead of node memory.
+//
+//   create     node memory, equal addresses on a node | MPI_Win_create              not here:
+//   Transport::register_region allocate   MPI_Win_allocate over the group shared     MPI_Win_allocate_shared over the
+//   machine's members of the group | MPI_Win_create over the group
+//
+// MPI places such memory elsewhere in every process, so an address means something to its owner only [MEM-1, MEM-4],
+// and every process counts as a node of its own (D54).
+//
+// When MPI has not enough memory on one process, the others wait inside MPI for ever, under both libraries at hand; and
+// memory that it says it has may not be there yet. So everybody asks how much is free before MPI is asked, and each
+// process has its pages made before the region is given out [MEM-8].
+//
+// Thread safety: make() by any thread, collective over its group.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "impl/common/status.h"
+#include "impl/common/transport.h"
+#include "impl/mpi-rma/preflight/faults.h"
+#include "impl/mpi-rma/settings.h"
+#include "impl/mpi-rma/window.h"
+
+namespace armci::rma {
+
+// The first finding for which memory of that kind cannot be had, or nullptr. What can be gone around is none.
+const FaultRow* hindrance(RegionKind kind, const Findings& findings);
+
+// [from, from + bytes) gets its pages now. kMemory instead of SIGBUS where there are none left.
+common::Status make_pages(char* from, std::size_t bytes);
+
+class RegionMemory {
+ public:
+  // Collective over the world.
+  common::Status initialise(const common::World& world, RegionKind kind, const Findings& findings);
+
+  // The window of a region, whose parts get their bases; origins[r] is displacement 0 of group rank r. Fails on all
+  // alike. The window is not opened.
+  common::Status make(const common::GroupView& group, std::span<common::Exposed> parts,
+                      std::vector<const void*>* origins, std::unique_ptr<Window>* out) const;
+
+ private:
+  common::Status check_room(std::span<const common::Exposed> parts, std::size_t bytes_of_each) const;
+  common::Status make_window(const common::GroupView& group, std::size_t bytes, std::unique_ptr<Window>* out) const;
+
+  RegionKind kind_ = RegionKind::kCreate;
+  bool equal_sizes_ = false;     // win-allocate-unequal
+  std::vector<int> machine_of_;  // by absolute id: the lowest process of its machine
+  int my_machine_ = -1;
+};
+
+}  // namespace armci::rma
