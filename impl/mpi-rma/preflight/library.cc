@@ -124,6 +124,8 @@ Findings faults_by_version(const LibraryFacts& facts) {
     if (contains(facts.version, "ch4:ucx")) {
       found.add(Fault::kAccumulateHeader);
       found.add(Fault::kGetFlushLocal);
+      // Probed as well, but it has to be known without probes: data would be wrong.
+      found.add(Fault::kAllocateUnequal);
       // Probed as well, but it takes bad luck to see them, and an absence would be kept.
       found.add(Fault::kRputNoncontiguous);
       found.add(Fault::kRgetNoncontiguous);

@@ -52,6 +52,16 @@ TEST(FaultsByVersion, OpenMpiTakesUcxWhereItIsNamedOrNothingElseReaches) {
   EXPECT_TRUE(faults_by_version(one).has(Fault::kRputOutstanding));
 }
 
+TEST(FaultsByVersion, MemoryOfOpenMpiIsWrongUnderComponentRdmaOnly) {
+  LibraryFacts one = facts("Open MPI v4.1.4, package: Debian");
+  EXPECT_TRUE(faults_by_version(one).has(Fault::kAllocateConcurrent));
+  one.osc = "^rdma";
+  EXPECT_FALSE(faults_by_version(one).has(Fault::kAllocateConcurrent));
+  EXPECT_FALSE(faults_by_version(one).has(Fault::kAllocateSwapCrash));
+  one.osc = "sm,rdma";
+  EXPECT_TRUE(faults_by_version(one).has(Fault::kAllocateSwapCrash));
+}
+
 TEST(FaultsByVersion, DependOnTheDeviceOfMpich) {
   EXPECT_TRUE(faults_by_version(facts("MPICH ch4:ucx")).has(Fault::kAccumulateHeader));
   EXPECT_FALSE(faults_by_version(facts("MPICH ch4:ucx")).has(Fault::kRputPackedCrash));
