@@ -36,6 +36,9 @@ std::uint64_t free_bytes() {
 }  // namespace
 
 const FaultRow* hindrance(RegionKind kind, const Findings& findings) {
+  if (kind == RegionKind::kShared && findings.has(Fault::kAllocateSharedBroken)) {
+    return &fault_row(Fault::kAllocateSharedBroken);
+  }
   if (kind != RegionKind::kAllocate) return nullptr;
   for (Fault fault :
        {Fault::kAllocateBase, Fault::kAllocateConcurrent, Fault::kAllocateAtomics, Fault::kAllocateSwapCrash}) {

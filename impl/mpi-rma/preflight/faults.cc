@@ -16,6 +16,10 @@ constexpr FaultRow kTable[] = {
     {Fault::kAllocateConcurrent, "win-allocate-concurrent",
      "MPI_Win_allocate at the same time on disjoint communicators lets their windows share memory, or aborts.",
      "Windows are made on communicators of all processes only, one after the other.", Evidence::kVersion, false},
+    {Fault::kAllocateSharedBroken, "win-allocate-shared",
+     "There is no window of MPI_Win_allocate_shared, or its memory is not what other processes of the node store "
+     "there.",
+     "Memory of our own under MPI_Win_create.", Evidence::kProbe, false},
     {Fault::kCreateBroken, "win-create",
      "Contiguous put, get or accumulate through MPI_Win_create over private memory moves wrong data, or there is "
      "no such window.",

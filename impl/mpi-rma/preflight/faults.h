@@ -21,6 +21,7 @@ enum class Fault : int {
   kAllocateUnequal,
   kAllocateBase,
   kAllocateConcurrent,
+  kAllocateSharedBroken,
   kCreateBroken,
   kCreateSharedBroken,
   kDynamicBroken,

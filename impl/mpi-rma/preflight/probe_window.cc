@@ -108,6 +108,36 @@ bool works_with_unequal_sizes(const Neighbourhood& around, int trial) {
   return well;
 }
 
+// Everybody on a node stores into the part of the next, by its own address of it.
+bool shares_memory(const Neighbourhood& around) {
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(around.comm(), MPI_COMM_TYPE_SHARED, around.rank(), MPI_INFO_NULL, &node);
+  MPI_Comm_set_errhandler(node, MPI_ERRORS_RETURN);
+  int rank = 0;
+  int size = 1;
+  MPI_Comm_rank(node, &rank);
+  MPI_Comm_size(node, &size);
+  std::int64_t* mine = nullptr;
+  MPI_Win window = MPI_WIN_NULL;
+  bool well = went_well(MPI_Win_allocate_shared(sizeof *mine, 1, MPI_INFO_NULL, node, &mine, &window));
+  if (around.all(well)) {
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
+    MPI_Aint bytes = 0;
+    int unit = 0;
+    std::int64_t* next = nullptr;
+    MPI_Win_shared_query(window, (rank + 1) % size, &bytes, &unit, &next);
+    *next = number(rank, 0);
+    MPI_Win_sync(window);
+    MPI_Barrier(node);
+    MPI_Win_sync(window);
+    well = *mine == number((rank + size - 1) % size, 0);
+    MPI_Win_unlock_all(window);
+    MPI_Win_free(&window);
+  }
+  MPI_Comm_free(&node);
+  return well;
+}
+
 }  // namespace
 
 void probe_windows(const Neighbourhood& around, Findings* found) {
@@ -127,6 +157,7 @@ void probe_windows(const Neighbourhood& around, Findings* found) {
       if (!moves_data(window, around.rank(), partners, with_swap)) found->add(fault);
     }
   }
+  if (!shares_memory(around)) found->add(Fault::kAllocateSharedBroken);
   for (int trial = 0; trial < kUnequalTrials; ++trial) {
     if (!works_with_unequal_sizes(around, trial)) found->add(Fault::kAllocateUnequal);
   }
