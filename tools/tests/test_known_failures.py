@@ -63,6 +63,12 @@ def test_what_fails_now_and_then_may_pass() -> None:
     assert outcomes(run(Case("A.a", PASSED)), ENTRY, sometimes) == {"A.a": PASSED}
 
 
+def test_a_failure_that_shows_something_else_is_not_the_known_one() -> None:
+    torn = replace(ENTRY, sometimes=True, shows="torn")
+    assert outcomes(run(Case("A.a", FAILED, detail="x\ntorn flag")), torn) == {"A.a": KNOWN}
+    assert outcomes(run(Case("A.a", FAILED, detail="the job hung")), torn) == {"A.a": FAILED}
+
+
 def test_a_skipped_test_stays_skipped() -> None:
     assert outcomes(run(Case("A.a", SKIPPED)), ENTRY) == {"A.a": SKIPPED}
 
