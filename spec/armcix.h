@@ -342,8 +342,8 @@ void ARMCIX_Stats_reset(void);
 int ARMCIX_Setting(int index, armcix_setting_t *out);
 
 /* Fault number index, 0 and up, in *out: what the library found out, at init, of the layer below (the MPI library, say)
- * and goes around in this run, unless a setting chooses otherwise. The same on all processes. Non-zero past the last one (ARMCI_PENDING, no line printed);
- * an implementation that looks for none has none.
+ * and goes around in this run, unless a setting chooses otherwise. The same on all processes. Non-zero past the last
+ * one (ARMCI_PENDING, no line printed); an implementation that looks for none has none.
  * Clauses: EXT-9. Source: [here]. */
 int ARMCIX_Finding(int index, armcix_finding_t *out);
 

@@ -93,7 +93,7 @@ Report Collect() {
 }
 
 void PrintFindings(const Report& report) {
-  std::printf("faults of the layer below that this run goes around%s\n", report.findings.empty() ? ": none found" : "");
+  std::printf("faults of the layer below that this run goes around%s\n", report.findings.empty() ? ": none" : "");
   for (const armcix_finding_t& one : report.findings) {
     std::printf("  %s: %s\n    Instead: %s\n", one.name, one.text, one.instead);
   }

@@ -46,6 +46,8 @@ std::uint64_t ARMCIX_Capabilities() {
     bits |= ARMCIX_CAP_ASYNC_PROGRESS | ARMCIX_CAP_NATIVE_STRIDED | ARMCIX_CAP_NATIVE_VECTOR | ARMCIX_CAP_NATIVE_ACC |
             ARMCIX_CAP_NATIVE_RMW | ARMCIX_CAP_NATIVE_LOCK;
   }
+  if (MovesShapes<SelectedTransport>) bits |= ARMCIX_CAP_NATIVE_STRIDED | ARMCIX_CAP_NATIVE_VECTOR;
+  if (Accumulates<SelectedTransport>) bits |= ARMCIX_CAP_NATIVE_ACC;
   if (!library_initialised() || library_thread_level() == MPI_THREAD_MULTIPLE) bits |= ARMCIX_CAP_THREAD_MULTIPLE;
   return bits;
 }

@@ -19,10 +19,9 @@
 #include <vector>
 
 #include "impl/common/status.h"
+#include "impl/common/transport.h"
 
 namespace armci::common {
-
-enum class AccessMode : int { kDefault = 0, kReadOnly = 1, kAccOnly = 2, kPutOnly = 3 };
 
 template <class Key>
 struct Region {

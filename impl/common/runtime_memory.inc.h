@@ -325,7 +325,10 @@ Status Runtime<T>::set_mode(Group& group, void* base, AccessMode mode) {
                   static_cast<int>(modes[0]), group.absolute_id(0), static_cast<int>(other), group.absolute_id(r));
     }
   }
-  if (RegionType* region = id < 0 ? nullptr : regions_.by_id(id); region != nullptr) region->mode = mode;
+  if (RegionType* region = id < 0 ? nullptr : regions_.by_id(id); region != nullptr) {
+    region->mode = mode;
+    if constexpr (AppliesModes<T>) transport_.set_mode(region->parts[0].key, mode);
+  }
   ARMCI_RETURN_IF_ERROR(barrier(group));
   return fenced;
 }

@@ -88,7 +88,13 @@
 //     Status unlock(int mutex, int host) mutex. An unlock that failed can be repeated.
 //     Status is_free(int mutex, bool*)   Of this process's own.
 //
-//   Status flush_all()                   flush() of every target at once, overlapped [FENCE-7].
+//   Status flush_all()                   flush() of every target at once, overlapped [FENCE-7]. What could not be
+//   flushed
+//                                        is tried again by the next one.
+//
+//   void set_mode(const Key&, AccessMode)
+//                                        The program promises to access the region of this part in that way only
+//                                        [MODE-1]. Asked on every member, with nothing under way, before any proceeds.
 //
 // ## Optional: descriptors that come whole, never cut into segments
 //
@@ -125,6 +131,9 @@
 namespace armci::common {
 
 enum class AtomicOp { kFetchAdd, kSwap, kCompareSwap };
+
+// How the program promises to access a region [MODE-1].
+enum class AccessMode : int { kDefault = 0, kReadOnly = 1, kAccOnly = 2, kPutOnly = 3 };
 
 // Who makes accumulate, RMW and mutexes of a region atomic. One mechanism per implementation, never mixed.
 enum class Atomicity {
@@ -220,6 +229,11 @@ concept TransfersAtOnce = requires(T t, int target, const typename T::Key& key, 
 template <class T>
 concept FlushesAll = requires(T t) {
   { t.flush_all() } -> std::same_as<Status>;
+};
+
+template <class T>
+concept AppliesModes = requires(T t, const typename T::Key& key) {
+  { t.set_mode(key, AccessMode::kDefault) } -> std::same_as<void>;
 };
 
 template <class T>

@@ -1,4 +1,4 @@
-// exclusive_epoch(): operations of MPI in an exclusive epoch of their own.
+// epoch_of(): operations of MPI in an epoch of their own.
 //
 //   |mutex |MPI_Win_lock  operations  MPI_Win_unlock| mutex|  progress
 //
@@ -15,14 +15,15 @@
 
 namespace armci::rma {
 
-// `operations` returns MPI's error code; `what` names them. `own`: the rank is this process. `mutex` keeps the
-// process from having two epochs of the window at once.
+// `lock`: MPI_LOCK_EXCLUSIVE, or MPI_LOCK_SHARED where operations of others may run at the same time. `operations`
+// returns MPI's error code; `what` names them. `own`: the rank is this process. `mutex` keeps the process from having
+// two epochs of the window at once.
 template <class Operations>
-common::Status exclusive_epoch(MPI_Win window, int rank, bool own, std::mutex& mutex, const char* what,
-                               Operations operations) {
+common::Status epoch_of(MPI_Win window, int lock, int rank, bool own, std::mutex& mutex, const char* what,
+                        Operations operations) {
   {
     std::lock_guard guard(mutex);
-    ARMCI_MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, window));
+    ARMCI_MPI(MPI_Win_lock(lock, rank, 0, window));
     const int error = operations();
     const int unlocked = MPI_Win_unlock(rank, window);
     if (error != MPI_SUCCESS) return common::fail_mpi(error, what);

@@ -93,7 +93,7 @@ int MessageMutexes::get_others(int mutex, int host, std::span<char> bytes) {
 
 template <class Operations>
 Status MessageMutexes::epoch(int host, const char* what, Operations operations) {
-  return exclusive_epoch(window_, host, host == rank_, epoch_, what, operations);
+  return epoch_of(window_, MPI_LOCK_EXCLUSIVE, host, host == rank_, epoch_, what, operations);
 }
 
 Status MessageMutexes::exchange(int mutex, int host, char mine, std::span<char> bytes) {

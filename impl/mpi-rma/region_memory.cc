@@ -40,8 +40,8 @@ const FaultRow* hindrance(RegionKind kind, const Findings& findings) {
     return &fault_row(Fault::kAllocateSharedBroken);
   }
   if (kind != RegionKind::kAllocate) return nullptr;
-  for (Fault fault :
-       {Fault::kAllocateBase, Fault::kAllocateConcurrent, Fault::kAllocateAtomics, Fault::kAllocateSwapCrash}) {
+  for (Fault fault : {Fault::kAllocateBase, Fault::kAllocateConcurrent, Fault::kAllocateAtomics,
+                      Fault::kAllocateSwapCrash, Fault::kAllocatePutTwice}) {
     if (findings.has(fault)) return &fault_row(fault);
   }
   return nullptr;

@@ -1,8 +1,8 @@
 // RegionMemory: memory of regions that MPI makes (ARMCI_RMA_WINDOW), instead of node memory.
 //
-//   create     node memory, equal addresses on a node | MPI_Win_create              not here:
-//   Transport::register_region allocate   MPI_Win_allocate over the group shared     MPI_Win_allocate_shared over the
-//   machine's members of the group | MPI_Win_create over the group
+//   create     node memory | MPI_Win_create over the group                          Transport::register_region
+//   allocate   MPI_Win_allocate over the group
+//   shared     MPI_Win_allocate_shared over the machine's members of the group | MPI_Win_create over the group
 //
 // MPI places such memory elsewhere in every process, so an address means something to its owner only [MEM-1, MEM-4],
 // and every process counts as a node of its own (D54).

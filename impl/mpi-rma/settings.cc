@@ -1,6 +1,9 @@
 #include "impl/mpi-rma/settings.h"
 
+#include <iterator>
+
 #include "impl/common/config.h"
+#include "impl/shmem/shared_file.h"
 
 namespace armci::rma {
 
@@ -12,9 +15,9 @@ constexpr double kLongestIntervalUs = 100000;
 constexpr double kLargestBatch = 1 << 30;
 
 const common::SettingRow kRows[] = {
-    {"ARMCI_RMA_SYNC", "", "epochless", 0, 0,
-     "How transfers are synchronised: epochless (one epoch for good, completion by flushes) or exclusive (an epoch per "
-     "operation, as MPI-2 has it; to compare with, and for an MPI whose flushes are wrong).",
+    {"ARMCI_RMA_SYNC", "", "auto", 0, 0,
+     "How transfers are synchronised: epochless (one epoch for good, completion by flushes), exclusive (an epoch per "
+     "operation, as MPI-2 has it) or auto (exclusive for an MPI whose flushes or atomics are wrong).",
      &the_settings.sync},
     {"ARMCI_RMA_DIRECT", "", "-1", -1, 1,
      "1: same-node targets are reached by load and store; 0: by MPI like any other; -1: by load and store unless "
@@ -80,7 +83,8 @@ common::Status read_word(const char* variable, const std::string& text, const Wo
                       text.c_str(), known.c_str());
 }
 
-constexpr Word<SyncKind> kSyncWords[] = {{"epochless", SyncKind::kEpochless}, {"exclusive", SyncKind::kExclusive}};
+constexpr Word<SyncKind> kSyncWords[] = {
+    {"auto", SyncKind::kAuto}, {"epochless", SyncKind::kEpochless}, {"exclusive", SyncKind::kExclusive}};
 constexpr Word<MutexKind> kMutexWords[] = {{"atomic", MutexKind::kAtomic}, {"message", MutexKind::kMessage}};
 constexpr Word<RegionKind> kWindowWords[] = {
     {"create", RegionKind::kCreate}, {"allocate", RegionKind::kAllocate}, {"shared", RegionKind::kShared}};
@@ -104,6 +108,32 @@ common::Status read_choices(Choices* choices) {
                         the_settings.preflight.c_str());
   }
   *choices = read;
+  return common::kSuccess;
+}
+
+common::Status read_choices_together(MPI_Comm comm, Choices* choices) {
+  ARMCI_RETURN_IF_ERROR(node::agree(comm, read_choices(choices), "reading the environment"));
+  const char* const names[] = {"ARMCI_RMA_SYNC",    "ARMCI_RMA_MUTEX",  "ARMCI_RMA_WINDOW",   "ARMCI_RMA_DIRECT",
+                               "ARMCI_RMA_STRIDED", "ARMCI_RMA_VECTOR", "ARMCI_RMA_REQUESTS", "ARMCI_PREFLIGHT"};
+  constexpr int kCount = static_cast<int>(std::size(names));
+  const int mine[kCount] = {static_cast<int>(choices->sync),
+                            static_cast<int>(choices->mutex),
+                            static_cast<int>(choices->window),
+                            the_settings.direct,
+                            static_cast<int>(choices->strided),
+                            static_cast<int>(choices->vector),
+                            the_settings.requests,
+                            static_cast<int>(choices->preflight)};
+  int least[kCount];
+  int most[kCount];
+  ARMCI_MPI(MPI_Allreduce(mine, least, kCount, MPI_INT, MPI_MIN, comm));
+  ARMCI_MPI(MPI_Allreduce(mine, most, kCount, MPI_INT, MPI_MAX, comm));
+  for (int i = 0; i < kCount; ++i) {
+    if (least[i] == most[i]) continue;
+    return common::fail(common::Code::kArgument, "ERR-1",
+                        "environment variable %s is not the same on all processes; have the launcher pass it to all",
+                        names[i]);
+  }
   return common::kSuccess;
 }
 

@@ -3,6 +3,8 @@
 // Thread safety: written by load_config() before the transport starts, read-only afterwards.
 #pragma once
 
+#include <mpi.h>
+
 #include <string>
 
 #include "impl/common/status.h"
@@ -11,7 +13,7 @@
 namespace armci::rma {
 
 // How operations are opened and completed: sync.h.
-enum class SyncKind { kEpochless, kExclusive };
+enum class SyncKind { kAuto, kEpochless, kExclusive };
 
 // What mutexes are made of: MPI's atomics, in a queue (impl/common), or put, get and messages (message_mutexes.h).
 enum class MutexKind { kAtomic, kMessage };
@@ -40,7 +42,7 @@ Settings& settings();
 
 // What the settings that are words stand for.
 struct Choices {
-  SyncKind sync = SyncKind::kEpochless;
+  SyncKind sync = SyncKind::kAuto;
   MutexKind mutex = MutexKind::kAtomic;
   RegionKind window = RegionKind::kCreate;
   Method strided = Method::kAuto;
@@ -49,5 +51,8 @@ struct Choices {
 };
 // An error that lists the words there are for any other one [ERR-1].
 common::Status read_choices(Choices* choices);
+// Collective over `comm`: the same, and an error on all where one process has other settings than another, as a
+// launcher need not pass the environment on.
+common::Status read_choices_together(MPI_Comm comm, Choices* choices);
 
 }  // namespace armci::rma

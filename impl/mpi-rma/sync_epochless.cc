@@ -10,15 +10,6 @@ using common::Status;
 
 namespace {
 
-bool is_derived(MPI_Datatype type) {
-  int integers = 0;
-  int addresses = 0;
-  int types = 0;
-  int combiner = MPI_COMBINER_NAMED;
-  MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  return combiner != MPI_COMBINER_NAMED;
-}
-
 int issue_with_request(const Access& a, MPI_Request* request) {
   MPI_Win window = a.window->handle();
   switch (a.kind) {
@@ -52,7 +43,7 @@ bool Epochless::by_request(const Access& access, const Pending* pending) const {
     return access.kind == Kind::kGet && options_.gets_need_flush && options_.requests &&
            access.local_type == access.element && access.type == access.element;
   }
-  const bool derived = is_derived(access.local_type) || is_derived(access.type);
+  const bool derived = access.local_type != access.element || access.type != access.element;
   return derived ? options_.derived_requests : options_.requests;
 }
 

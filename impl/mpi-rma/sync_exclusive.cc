@@ -20,6 +20,15 @@ using common::Status;
 
 namespace {
 
+// Gets of memory that nobody writes, and accumulates on memory that is only accumulated on, need not exclude each
+// other.
+int lock_for(const Access& access) {
+  const common::AccessMode mode = access.window->mode();
+  const bool shared = (mode == common::AccessMode::kReadOnly && access.kind == Kind::kGet) ||
+                      (mode == common::AccessMode::kAccOnly && access.kind == Kind::kAccumulate);
+  return shared ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE;
+}
+
 // Operations of one window and rank in one epoch.
 Status epoch(std::span<const Access> accesses) {
   constexpr const char* kNames[] = {"MPI_Put", "MPI_Get", "MPI_Accumulate"};
@@ -32,8 +41,8 @@ Status epoch(std::span<const Access> accesses) {
     }
     return error;
   };
-  return exclusive_epoch(window.handle(), first.rank, first.rank == window.rank(), window.epochs(),
-                         kNames[static_cast<int>(first.kind)], operations);
+  return epoch_of(window.handle(), lock_for(first), first.rank, first.rank == window.rank(), window.epochs(),
+                  kNames[static_cast<int>(first.kind)], operations);
 }
 
 // An epoch for each run of operations that share window and rank.
@@ -102,8 +111,8 @@ class Staging {
   }
 
   // In between, the operations themselves.
-  Status fill() { return epochs(before_); }
-  Status empty() { return epochs(after_); }
+  Status copy_in() { return epochs(before_); }
+  Status copy_out() { return epochs(after_); }
 
  private:
   std::vector<std::unique_ptr<char[]>> copies_;
@@ -177,9 +186,9 @@ Status Exclusive::issue(std::span<const Access> accesses) {
     if (staged.empty()) staged.assign(accesses.begin(), accesses.end());
     ARMCI_RETURN_IF_ERROR(staging.stage(own, &staged[i]));
   }
-  ARMCI_RETURN_IF_ERROR(staging.fill());
+  ARMCI_RETURN_IF_ERROR(staging.copy_in());
   ARMCI_RETURN_IF_ERROR(epochs(staged.empty() ? accesses : std::span<const Access>(staged)));
-  return staging.empty();
+  return staging.copy_out();
 }
 
 Status Exclusive::start(const Access& access, Pending* pending) {

@@ -39,14 +39,22 @@ bool overlap_on_node(int target, const void* remote, const void* local, std::siz
 
 common::Finding reported(const FaultRow& row) { return {row.id, row.description, row.safe_method}; }
 
-// Collective: all learn whether everybody has the window, open. One that some have and others have not cannot be freed:
-// it stays.
-Status agree_on_window(const common::GroupView& group, Status status) {
-  int failed = status.ok() ? 0 : 1;
-  int any = 0;
-  ARMCI_MPI(MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, group.comm));
-  if (!status.ok()) return status;
-  if (any != 0) return fail(Code::kLayerBelow, "MEM-8", "a process could not create a window, see its message");
+// MPI does what the epochless strategy needs.
+bool can_be_epochless(const Findings& findings) {
+  return !findings.has(Fault::kAccumulateFlush) && !findings.has(Fault::kFetchAndOp) &&
+         !findings.has(Fault::kCompareAndSwap);
+}
+
+// Without these nothing works, whatever else is chosen.
+Status require_windows(const Findings& findings, RegionKind kind) {
+  for (const Fault fault : {Fault::kCreateSharedBroken, Fault::kDynamicBroken}) {
+    if (!findings.has(fault) || (fault == Fault::kCreateSharedBroken && kind == RegionKind::kAllocate)) continue;
+    const FaultRow& row = fault_row(fault);
+    return fail(Code::kUnsupported, "INIT-1",
+                "this MPI library cannot be used between nodes (%s): %s Choose another transport of it or another "
+                "library; tools/armci mpi-doctor shows the fault in a program of its own",
+                row.id, row.description);
+  }
   return kSuccess;
 }
 
@@ -66,7 +74,7 @@ Status Transport::arrange(MPI_Comm parent, int* node_size) {
   early_findings_.reset();
   hindrance_ = nullptr;
   Choices choices;
-  ARMCI_RETURN_IF_ERROR(node::agree(parent, read_choices(&choices), "reading the environment"));
+  ARMCI_RETURN_IF_ERROR(read_choices_together(parent, &choices));
   int size = 0;
   ARMCI_MPI(MPI_Comm_size(parent, &size));
   if (choices.window == RegionKind::kCreate || size == 1) return kSuccess;
@@ -99,6 +107,10 @@ Status Transport::initialise(const common::World& world) {
     if (findings_.has(row.fault)) reported_.push_back(reported(row));
   }
   if (common::config().verbose > 0 && rank_ == 0) print_findings(findings_);
+  ARMCI_RETURN_IF_ERROR(require_windows(findings_, region_kind_));
+  if (choices.sync == SyncKind::kAuto) {
+    choices.sync = can_be_epochless(findings_) ? SyncKind::kEpochless : SyncKind::kExclusive;
+  }
   ARMCI_RETURN_IF_ERROR(Sync::make(choices.sync, settings().requests, findings_, comm_, &sync_));
   noncontiguous_.configure(sync_.get(), findings_,
                            {choices.strided, choices.vector, static_cast<std::size_t>(settings().batch)});
@@ -141,9 +153,8 @@ Status Transport::register_region(const common::GroupView& group, std::span<cons
   if (idle_) return kSuccess;
   const common::Exposed& mine = parts[static_cast<std::size_t>(group.rank)];
   std::unique_ptr<Window> window;
-  Status status = Window::create(group.comm, mine.base, mine.bytes, &window);
-  if (status.ok()) status = sync_->open(window.get());
-  ARMCI_RETURN_IF_ERROR(agree_on_window(group, status));
+  const Status created = Window::create(group.comm, mine.base, mine.bytes, &window);
+  ARMCI_RETURN_IF_ERROR(open_together(group, created, std::move(window), &window));
   for (std::size_t r = 0; r < parts.size(); ++r) keys[r] = {window.get(), parts[r].base, static_cast<int>(r)};
   (void)window.release();
   return kSuccess;
@@ -154,10 +165,24 @@ Status Transport::provide_region(const common::GroupView& group, std::span<commo
   std::unique_ptr<Window> window;
   std::vector<const void*> origins;
   ARMCI_RETURN_IF_ERROR(region_memory_.make(group, parts, &origins, &window));
-  ARMCI_RETURN_IF_ERROR(agree_on_window(group, sync_->open(window.get())));
+  ARMCI_RETURN_IF_ERROR(open_together(group, kSuccess, std::move(window), &window));
   for (std::size_t r = 0; r < parts.size(); ++r) keys[r] = {window.get(), origins[r], static_cast<int>(r)};
   (void)window.release();
   return kSuccess;
+}
+
+// Collective: all learn whether everybody has the window, open. One that some have and others have not cannot be freed:
+// it stays, and nobody knows of it.
+Status Transport::open_together(const common::GroupView& group, Status status, std::unique_ptr<Window> window,
+                                std::unique_ptr<Window>* out) {
+  if (status.ok()) status = sync_->open(window.get());
+  int failed = status.ok() ? 0 : 1;
+  int any = 0;
+  ARMCI_MPI(MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, group.comm));
+  if (any == 0) return *out = std::move(window), kSuccess;
+  if (!status.ok()) return (void)window.release(), status;
+  (void)sync_->close(window.release());
+  return fail(Code::kLayerBelow, "MEM-8", "a process could not create a window, see its message");
 }
 
 void Transport::deregister_region(const Key& key) {
@@ -174,6 +199,7 @@ Status Transport::register_memory(void* base, std::size_t bytes, Key* key) {
   return dynamic_.attach(base, bytes);
 }
 
+// Of several pieces, all but the last are complete at return.
 Status Transport::transfer(Kind kind, const Key& key, const void* remote, void* local, std::size_t bytes,
                            Completion* completion) {
   Access access{kind, window_of(key), key.rank, local, 0, MPI_BYTE, displacement_of(key, remote),
@@ -183,12 +209,10 @@ Status Transport::transfer(Kind kind, const Key& key, const void* remote, void* 
         std::min(bytes - done, kChunkBytesMax - reinterpret_cast<std::uintptr_t>(remote) % kChunkBytesMax);
     remote = static_cast<const char*>(remote) + now;
     access.local_count = access.count = static_cast<int>(now);
-    Completion part;
-    ARMCI_RETURN_IF_ERROR(sync_->start(access, completion == nullptr ? nullptr : &part));
-    if (completion != nullptr) *completion = std::move(part);
+    done += now;
+    ARMCI_RETURN_IF_ERROR(sync_->start(access, done < bytes ? nullptr : completion));
     access.local = static_cast<char*>(access.local) + now;
     access.displacement += static_cast<MPI_Aint>(now);
-    done += now;
   }
   return kSuccess;
 }
@@ -303,12 +327,13 @@ void Transport::destroy_mutexes(Mutexes* mutexes) {
   mutexes_.erase(found);
 }
 
-// After the operation was issued: a flush that finds the mark covers it.
+// After the operation was issued: a flush that finds the mark covers it. A mark is set under the lock, together with
+// its entry: who finds it set, and then fences, must find the entry too.
 void Transport::note_store(int target, Window* window, int rank) {
-  if (window->unflushed(rank).exchange(true)) return;
+  if (window->unflushed(rank).load()) return;
   Target& to = targets_[static_cast<std::size_t>(target)];
   std::lock_guard guard(to.mutex);
-  to.unflushed.emplace_back(window, rank);
+  if (!window->unflushed(rank).exchange(true)) to.unflushed.emplace_back(window, rank);
 }
 
 Status Transport::flush(int target) {
@@ -340,7 +365,8 @@ Status Transport::flush_all() {
   }
   Status status;
   for (Window* window : windows) {
-    if (status.ok()) status = sync_->flush_all(window);
+    const Status flushed = sync_->flush_all(window);
+    if (!flushed.ok()) status = flushed;
   }
   for (Target& to : targets_) {
     // What failed is flushed again by the next one.

@@ -54,6 +54,9 @@ class Transport {
   common::Status register_region(const common::GroupView& group, std::span<const common::Exposed> parts,
                                  std::span<Key> keys);
   void deregister_region(const Key& key);
+  void set_mode(const Key& key, common::AccessMode mode) {
+    if (key.window != nullptr) key.window->set_mode(mode);
+  }
   common::Status register_memory(void* base, std::size_t bytes, Key* key);
   void deregister_memory(const Key&) {}
   common::Status put(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
@@ -97,6 +100,8 @@ class Transport {
   };
 
   common::Status start_progress();
+  common::Status open_together(const common::GroupView& group, common::Status status, std::unique_ptr<Window> window,
+                               std::unique_ptr<Window>* out);
   Place place_of(const Key& key) const { return {window_of(key), key.rank, key.base, key.window == nullptr}; }
   Window* window_of(const Key& key) const { return key.window != nullptr ? key.window : dynamic_.window(); }
   common::Status transfer(Kind kind, const Key& key, const void* remote, void* local, std::size_t bytes,
@@ -127,7 +132,7 @@ class Transport {
 static_assert(common::Transport<Transport>);
 static_assert(common::HasAtomic32<Transport> && common::RegistersCollectively<Transport> &&
               common::TransfersAtOnce<Transport>);
-static_assert(common::ProvidesMemory<Transport>);
+static_assert(common::ProvidesMemory<Transport> && common::AppliesModes<Transport>);
 static_assert(common::MovesShapes<Transport> && common::Accumulates<Transport>);
 static_assert(common::FlushesAll<Transport>);
 static_assert(common::MakesMutexes<Transport> && common::HasFindings<Transport>);

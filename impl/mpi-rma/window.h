@@ -16,6 +16,7 @@
 #include <mutex>
 
 #include "impl/common/status.h"
+#include "impl/common/transport.h"
 
 namespace armci::rma {
 
@@ -51,6 +52,10 @@ class Window {
   bool exposes(const void* from, const void* to);
   MPI_Aint displacement(const void* own) const;
 
+  // What the program promised; changed while nothing is under way.
+  common::AccessMode mode() const { return mode_.load(std::memory_order_relaxed); }
+  void set_mode(common::AccessMode mode) { mode_.store(mode, std::memory_order_relaxed); }
+
   // For a strategy that opens epochs: held while this process has one.
   std::mutex& epochs() { return epochs_; }
 
@@ -71,6 +76,7 @@ class Window {
   std::map<const char*, const char*> parts_;  // of this process: begin and end
   std::mutex parts_mutex_;
   std::mutex epochs_;
+  std::atomic<common::AccessMode> mode_{common::AccessMode::kDefault};
   std::unique_ptr<std::atomic<bool>[]> unflushed_;
 };
 

@@ -30,6 +30,7 @@ enum class Fault : int {
   // Atomics and accumulate.
   kAllocateAtomics,
   kAllocateSwapCrash,
+  kAllocatePutTwice,
   kFetchAndOp,
   kCompareAndSwap,
   kAccumulateFlush,

@@ -67,6 +67,11 @@ bool may_be_osc_ucx(const LibraryFacts& facts) {
 // Whether its component rdma may be: named, or left to Open MPI.
 bool may_be_osc_rdma(const LibraryFacts& facts) { return facts.osc.empty() || allows(facts.osc, "rdma"); }
 
+// Whether sm may be, for memory of MPI_Win_allocate on one node.
+bool may_be_osc_sm(const LibraryFacts& facts) {
+  return facts.nodes == 1 && (facts.osc.empty() || allows(facts.osc, "sm"));
+}
+
 }  // namespace
 
 std::string library_description() {
@@ -104,11 +109,12 @@ Findings faults_by_version(const LibraryFacts& facts) {
   // Derivatives of MPICH print its version and its device as well.
   const bool mpich = contains(facts.version, "MPICH");
   if (open_mpi) {
-    found.add(Fault::kDisplacement32);
     if (may_be_osc_rdma(facts)) {
+      found.add(Fault::kDisplacement32);
       found.add(Fault::kAllocateConcurrent);
       found.add(Fault::kAllocateSwapCrash);
     }
+    if (may_be_osc_sm(facts)) found.add(Fault::kAllocatePutTwice);
     if (may_be_osc_ucx(facts)) {
       found.add(Fault::kRputOutstanding);
       found.add(Fault::kRequestLost);

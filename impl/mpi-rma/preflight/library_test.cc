@@ -29,9 +29,11 @@ TEST(FaultTable, IdsAreUniqueAndEveryRowSaysWhatIsDone) {
 TEST(FaultsByVersion, EveryRowWithoutAProbeBelongsToALibrary) {
   std::uint64_t all = 0;
   for (const char* version : {"Open MPI v4.1.4", "MPICH Version: 4.0.2 ch4:ucx", "MPICH Version: 4.1 ch4:ofi"}) {
-    LibraryFacts many = facts(version);
-    many.nodes = 2;
-    all |= faults_by_version(many).bits();
+    for (const int nodes : {1, 2}) {
+      LibraryFacts some = facts(version);
+      some.nodes = nodes;
+      all |= faults_by_version(some).bits();
+    }
   }
   for (const FaultRow& row : fault_table()) {
     EXPECT_TRUE(row.evidence != Evidence::kVersion || Findings(all).has(row.fault)) << row.id;
@@ -58,6 +60,9 @@ TEST(FaultsByVersion, MemoryOfOpenMpiIsWrongUnderComponentRdmaOnly) {
   one.osc = "^rdma";
   EXPECT_FALSE(faults_by_version(one).has(Fault::kAllocateConcurrent));
   EXPECT_FALSE(faults_by_version(one).has(Fault::kAllocateSwapCrash));
+  EXPECT_TRUE(faults_by_version(one).has(Fault::kAllocatePutTwice));
+  one.osc = "ucx";
+  EXPECT_FALSE(faults_by_version(one).has(Fault::kAllocatePutTwice));
   one.osc = "sm,rdma";
   EXPECT_TRUE(faults_by_version(one).has(Fault::kAllocateSwapCrash));
 }

@@ -19,7 +19,7 @@ namespace {
 
 using namespace armci::rma::testing;
 
-constexpr std::size_t kCellBytes = std::size_t{1} << 30;
+constexpr std::size_t kCellBytes = std::size_t{1} << 30;  // DynamicWindow::kCellBytes
 constexpr std::size_t kMargin = std::size_t{1} << 20;
 constexpr int kOwner = 1;
 constexpr int kRows = 64;

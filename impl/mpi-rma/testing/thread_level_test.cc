@@ -22,7 +22,6 @@ namespace {
 using namespace armci::rma::testing;
 
 constexpr unsigned kHangSeconds = 120;
-constexpr double kQuickSeconds = 30;  // probes included, on a busy machine
 
 // ARMCI_Init, and what it writes to the standard error.
 int init(std::string* said) {
@@ -56,11 +55,7 @@ bool is_first() {
 // `low`: this process has the level that is too low.
 void check_refused(int level, bool low) {
   std::string said;
-  const double start = MPI_Wtime();
   const int code = init(&said);
-  const double seconds = MPI_Wtime() - start;
-  if (rank == 0) std::printf("refused after %.1f s\n", seconds);
-  check(seconds < kQuickSeconds, "it fails soon");
   check(code != 0, "init fails on all processes");
   check(names(said, "ARMCI_Init"), "the line names the call");
   check(names(said, "thread level " + std::to_string(level)) || !low, "the line names the thread level");

@@ -87,7 +87,11 @@ void check_defects() {
       check(found.has(fault.fault) || !clean.has(fault.fault), "a defect hides no fault");
     }
   }
-  check(run(PreflightMode::kForce).bits() == clean.bits(), "afterwards all is as before");
+  const Findings after = run(PreflightMode::kForce);
+  for (const auto& fault : armci::rma::fault_table()) {
+    if (fault.evidence == armci::rma::Evidence::kTiming) continue;
+    check(after.has(fault.fault) == clean.has(fault.fault), "afterwards all is as before");
+  }
 }
 
 void check_modes() {
