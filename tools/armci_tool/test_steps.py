@@ -36,7 +36,7 @@ FOREIGN_LIBRARY = libraries.ForeignLibrary(Path("/usr"), "-larmci-{mpi}", "armci
 FOREIGN_FILTER = "^(ACC|AGG|CMPL|FENCE|LC|ORD|RMW|XFER)[.](?!.*(litmus|histories))"
 FOREIGN_PROCESSES = 2
 
-# Under a sanitizer, and over TCP, where they take minutes on few cores: without the tests that wait for rare orders.
+# Where they take minutes on few cores, under a sanitizer and over TCP: without the tests that wait for rare orders.
 WITHOUT_RACES = "^(?!.*(litmus|histories|message_passing))"
 
 # Leaks: the MPI libraries keep memory until the process ends; what is looked for is misuse. What is freed is kept aside to
@@ -118,12 +118,17 @@ def _between_nodes() -> list[str]:
 
 def _spanning_steps(name: str, configuration: bazel.Configuration) -> list[PlannedStep]:
     """On one node, between simulated nodes, and between nodes that are namespaces with TCP."""
-    # Races take long over TCP where Open MPI is slow to answer; they are run with the other library.
-    filter_text = WITHOUT_RACES if configuration.mpi == launch.DEFAULT_MPI else ""
-    return [_conformance_step(name, configuration, 1, True),
-            _conformance_step(name, configuration, 2, True),
-            _conformance_step(name, configuration, 2, True, placement=EVERY_PROCESS_A_NODE),
-            _conformance_step(name, configuration, 2, True, placement=TWO_NODES, filter_text=filter_text)]
+    # Where Open MPI is slow to answer, races and many processes take long; they are run with the other library.
+    slow = configuration.mpi == launch.DEFAULT_MPI
+    steps = [_conformance_step(name, configuration, 1, True),
+             _conformance_step(name, configuration, 2, True),
+             _conformance_step(name, configuration, 2, True, placement=EVERY_PROCESS_A_NODE),
+             _conformance_step(name, configuration, 2, True, placement=TWO_NODES,
+                               filter_text=WITHOUT_RACES if slow else "")]
+    if not slow:
+        # Neighbours on a node and processes of another one in one job.
+        steps.append(_conformance_step(name, configuration, 4, True, placement=SIMULATED_NODES))
+    return steps
 
 
 def _sanitizer_steps() -> list[PlannedStep]:
