@@ -1,8 +1,8 @@
 // MPI_Init and MPI_Init_thread of the program, from C and Fortran, by MPI's profiling interface.
 //
 // Two things have to be settled before MPI starts: that several threads may call it, for the progress thread, and which
-// of its components Open MPI 4 takes for windows. A program that starts MPI by another name (the mpi_f08 module of Open
-// MPI calls neither of these) asks for MPI_THREAD_MULTIPLE itself.
+// of its components Open MPI 4 takes for windows. A program that starts MPI by another name (PMPI_Init, say) asks for
+// MPI_THREAD_MULTIPLE itself.
 
 #include <mpi.h>
 
@@ -48,6 +48,17 @@ extern "C" {
   int level = 0;
   *error = start(nullptr, nullptr, *required, &level);
   *provided = level;
+}
+
+// Of the module mpi_f08, where the last argument is optional.
+[[gnu::visibility("default")]] void mpi_init_f08_(MPI_Fint* error) {
+  MPI_Fint code = 0;
+  mpi_init_(error != nullptr ? error : &code);
+}
+
+[[gnu::visibility("default")]] void mpi_init_thread_f08_(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error) {
+  MPI_Fint code = 0;
+  mpi_init_thread_(required, provided, error != nullptr ? error : &code);
 }
 
 }  // extern "C"
