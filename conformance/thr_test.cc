@@ -53,7 +53,7 @@ CLAUSE_TEST(THR, THR1_each_thread_sees_its_own_operations_in_order, "THR-1", "OR
 CLAUSE_TEST(THR, THR1_accumulates_and_atomics_of_threads_are_exact, "THR-1", "ACC-2", "RMW-3", NeedsThreadMultiple{},
             DeadlineSeconds(60)) {
   constexpr int kElements = 100;
-  const int rounds = Scaled(20000, 2000);
+  const int rounds = Scaled(40000, 4000) / Np();  // all together the same number, however many contend
   Region region((kElements + 1) * 8);
   const int target = Np() - 1;
   std::vector<std::atomic<int>> drawn(static_cast<std::size_t>(rounds * kThreads * Np()));
@@ -82,7 +82,7 @@ CLAUSE_TEST(THR, THR1_accumulates_and_atomics_of_threads_are_exact, "THR-1", "AC
 
 CLAUSE_TEST(THR, THR1_threads_exclude_each_other_by_mutex, "THR-1", "MUTEX-2", NeedsThreadMultiple{},
             DeadlineSeconds(60)) {
-  const int rounds = Scaled(10000, 1000);
+  const int rounds = Scaled(20000, 2000) / Np();
   Region region(64);
   Mutexes mutexes(1);
   const int host = Np() / 2;

@@ -69,10 +69,12 @@
 //                                        ends it.
 //
 //   Status put_now / get_now(as put and get, without a Completion)
-//                                        Return when the local buffer is the caller's again.
+//                                        Return when the local buffer is the caller's again; may wait for the target's
+//                                        network, never for its program. A store is complete after a flush only.
 //   Status atomic32(int target, const Key&, void* remote, AtomicOp, int32_t operand, int32_t compare, int32_t* before)
 //                                        As atomic64, on 4-byte words: atomic against every other atomic32 on that
-//                                        word. Without it, RMW on 4 bytes replaces the 8 bytes around them.
+//                                        word; nothing is promised against an atomic64 on the 8 bytes around it.
+//                                        Without it, RMW on 4 bytes replaces the 8 bytes around them.
 //
 //   span<const Finding> findings() const What it found wrong with the layer below at initialise() and goes around, the
 //                                        same on all processes; until finalise().
@@ -87,6 +89,8 @@
 //     Status try_lock(..., bool* taken)  process, one thread at a time is between lock or try_lock and unlock of a
 //     Status unlock(int mutex, int host) mutex. An unlock that failed can be repeated.
 //     Status is_free(int mutex, bool*)   Of this process's own.
+//                                        Neither orders memory: Runtime has the barriers, and flushes what the holder
+//                                        stored before unlock() [MUTEX-2, MUTEX-3, MUTEX-6].
 //
 //   Status flush_all()                   flush() of every target at once, overlapped [FENCE-7]. What could not be
 //   flushed
