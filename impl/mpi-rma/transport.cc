@@ -90,7 +90,7 @@ Status Transport::initialise(const common::World& world) {
   Choices choices;
   ARMCI_RETURN_IF_ERROR(read_choices(&choices));
   rank_ = world.rank();
-  targets_ = std::vector<Target>(static_cast<std::size_t>(world.size()));
+  owed_.reset(world.size());
   mutex_kind_ = choices.mutex;
   idle_ = route(world).cpu_atomics;
   if (hindrance_ != nullptr && common::config().verbose > 0 && rank_ == 0) {
@@ -143,7 +143,6 @@ void Transport::finalise() {
   (void)dynamic_.free();
   noncontiguous_.release();
   sync_.reset();
-  targets_.clear();
   reported_.clear();
   if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
 }
@@ -187,7 +186,7 @@ Status Transport::open_together(const common::GroupView& group, Status status, s
 
 void Transport::deregister_region(const Key& key) {
   if (key.window == nullptr) return;
-  forget(key.window);
+  owed_.forget(key.window);
   const std::unique_ptr<Window> window(key.window);
   (void)sync_->close(window.get());
   (void)window->free();
@@ -225,7 +224,7 @@ Status Transport::put(int target, const Key& key, void* remote, const void* loca
 
 // After the operations of a store were issued, all or some.
 Status Transport::stored(int target, const Key& key, Status status) {
-  if (sync_->flushes()) note_store(target, window_of(key), key.rank);
+  if (sync_->flushes()) owed_.note(target, window_of(key), key.rank);
   return status;
 }
 
@@ -327,55 +326,12 @@ void Transport::destroy_mutexes(Mutexes* mutexes) {
   mutexes_.erase(found);
 }
 
-// After the operation was issued: a flush that finds the mark covers it. A mark is set under the lock, together with
-// its entry: who finds it set, and then fences, must find the entry too.
-void Transport::note_store(int target, Window* window, int rank) {
-  if (window->unflushed(rank).load()) return;
-  Target& to = targets_[static_cast<std::size_t>(target)];
-  std::lock_guard guard(to.mutex);
-  if (!window->unflushed(rank).exchange(true)) to.unflushed.emplace_back(window, rank);
-}
-
 Status Transport::flush(int target) {
-  Target& to = targets_[static_cast<std::size_t>(target)];
-  std::lock_guard guard(to.mutex);
-  while (!to.unflushed.empty()) {
-    const auto [window, rank] = to.unflushed.back();
-    window->unflushed(rank).store(false);
-    const Status status = sync_->flush(window, rank);
-    if (!status.ok()) {
-      window->unflushed(rank).store(true);
-      return status;
-    }
-    to.unflushed.pop_back();
-  }
-  return kSuccess;
+  return owed_.settle(target, [this](Window* window, int rank) { return sync_->flush(window, rank); });
 }
 
-// Under the locks of all targets, as in flush(); who holds several took them in this order.
 Status Transport::flush_all() {
-  std::vector<std::unique_lock<std::mutex>> guards;
-  std::vector<Window*> windows;
-  for (Target& to : targets_) {
-    guards.emplace_back(to.mutex);
-    for (const auto& [window, rank] : to.unflushed) {
-      window->unflushed(rank).store(false);
-      if (std::find(windows.begin(), windows.end(), window) == windows.end()) windows.push_back(window);
-    }
-  }
-  Status status;
-  for (Window* window : windows) {
-    const Status flushed = sync_->flush_all(window);
-    if (!flushed.ok()) status = flushed;
-  }
-  for (Target& to : targets_) {
-    // What failed is flushed again by the next one.
-    for (const auto& [window, rank] : to.unflushed) {
-      if (!status.ok()) window->unflushed(rank).store(true);
-    }
-    if (status.ok()) to.unflushed.clear();
-  }
-  return status;
+  return owed_.settle_all([this](Window* window) { return sync_->flush_all(window); });
 }
 
 // Serves the other processes. Who waits for a store of theirs to its memory would otherwise see it only when the
@@ -384,13 +340,6 @@ void Transport::progress() {
   if (idle_) return;
   int found = 0;
   (void)MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE);
-}
-
-void Transport::forget(const Window* window) {
-  for (Target& target : targets_) {
-    std::lock_guard guard(target.mutex);
-    std::erase_if(target.unflushed, [&](const auto& entry) { return entry.first == window; });
-  }
 }
 
 }  // namespace armci::rma

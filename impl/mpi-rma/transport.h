@@ -18,6 +18,7 @@
 #include "impl/common/transport.h"
 #include "impl/mpi-rma/dynamic_window.h"
 #include "impl/mpi-rma/message_mutexes.h"
+#include "impl/mpi-rma/owed_stores.h"
 #include "impl/mpi-rma/preflight/preflight.h"
 #include "impl/mpi-rma/progress.h"
 #include "impl/mpi-rma/region_memory.h"
@@ -92,13 +93,6 @@ class Transport {
   std::span<const common::Finding> findings() const { return reported_; }
 
  private:
-  // What a process has stored to a target and not flushed. The lock is held during a flush: who finds nothing to flush
-  // must not take another thread's flush, still under way, for its own.
-  struct Target {
-    std::mutex mutex;
-    std::vector<std::pair<Window*, int>> unflushed;
-  };
-
   common::Status start_progress();
   common::Status open_together(const common::GroupView& group, common::Status status, std::unique_ptr<Window> window,
                                std::unique_ptr<Window>* out);
@@ -107,8 +101,6 @@ class Transport {
   common::Status transfer(Kind kind, const Key& key, const void* remote, void* local, std::size_t bytes,
                           Completion* completion);
   common::Status stored(int target, const Key& key, common::Status status);
-  void note_store(int target, Window* window, int rank);
-  void forget(const Window* window);
 
   std::unique_ptr<Sync> sync_;
   std::optional<Findings> early_findings_;  // arrange() needed them
@@ -120,7 +112,7 @@ class Transport {
   RegionKind region_kind_ = RegionKind::kCreate;
   const FaultRow* hindrance_ = nullptr;  // why that is not the kind that was asked for
   std::unique_ptr<ProgressThread> progress_;
-  std::vector<Target> targets_;
+  OwedStores owed_;
   std::vector<std::unique_ptr<Mutexes>> mutexes_;  // in the order of creation
   std::mutex mutexes_mutex_;
   MutexKind mutex_kind_ = MutexKind::kAtomic;
