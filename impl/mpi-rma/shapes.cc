@@ -20,8 +20,7 @@ namespace {
 // Counts of MPI are int; a segment longer than a cell is moved in pieces.
 constexpr std::size_t kCellBytes = DynamicWindow::kCellBytes;
 
-// The safe methods of requests-limited and accumulate-header (preflight/faults.cc).
-constexpr std::size_t kOutstandingMax = 10000;
+// The safe method of accumulate-header (preflight/faults.cc).
 constexpr std::size_t kAccumulateSegmentsMax = 256;
 
 // Whether some byte is named twice, as far as the strides tell: each level has to step over all of the one below.
@@ -160,12 +159,6 @@ void NoncontiguousTransfer::configure(Sync* sync, const Findings& findings, cons
   sync_ = sync;
   findings_ = findings;
   options_ = options;
-}
-
-std::size_t NoncontiguousTransfer::limit(Method method) const {
-  if (method == Method::kConservative) return 1;
-  if (!findings_.has(Fault::kRequestsLimited)) return options_.batch;
-  return options_.batch == 0 ? kOutstandingMax : std::min(options_.batch, kOutstandingMax);
 }
 
 Status NoncontiguousTransfer::strided(Kind kind, const Place& place, const void* src, void* dst, const Strided& shape,

@@ -64,7 +64,7 @@ class NoncontiguousTransfer {
 
  private:
   class Batch;
-  std::size_t limit(Method method) const;
+  std::size_t limit(Method method) const { return method == Method::kConservative ? 1 : options_.batch; }
   // The run of bytes that a packed transfer moves.
   struct Run {
     const void* begin;  // remote

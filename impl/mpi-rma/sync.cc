@@ -14,6 +14,9 @@ using common::Status;
 
 namespace {
 
+// Of requests-limited: the safe method in preflight/faults.cc.
+constexpr int kOperationsMax = 10000;
+
 // Of put-slow. Pieces of 64 KiB were the fastest (MPICH over TCP: 1 MiB 3 times as fast as one MPI_Put, 2 to 4 times as
 // one MPI_Accumulate).
 constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
@@ -83,6 +86,7 @@ Status Sync::make(SyncKind kind, int requests, const Findings& findings, MPI_Com
   const bool derived = absent({Fault::kRputNoncontiguous, Fault::kRgetNoncontiguous, Fault::kRputPackedCrash});
   const bool accumulated = findings.has(Fault::kPutSlow) && !findings.has(Fault::kAccumulateFlush);
   *out = std::make_unique<Epochless>(Epochless::Options{chosen, chosen && derived, findings.has(Fault::kGetFlushLocal),
+                                                        findings.has(Fault::kRequestsLimited) ? kOperationsMax : 0,
                                                         accumulated ? kPieceBytes : 0});
   return kSuccess;
 }

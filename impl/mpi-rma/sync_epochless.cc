@@ -81,7 +81,17 @@ Status Epochless::close(Window* window) {
   return kSuccess;
 }
 
+// Operations that were completed one by one are counted too: a flush more, every now and then.
+Status Epochless::bound_operations(Window* window, std::size_t started) {
+  if (options_.operations_max == 0) return kSuccess;
+  const int number = static_cast<int>(started);
+  if (window->started().fetch_add(number) + number < options_.operations_max) return kSuccess;
+  window->started().store(0);
+  return flush_all(window);
+}
+
 Status Epochless::start(const Access& access, Pending* pending) {
+  if (pending != nullptr) ARMCI_RETURN_IF_ERROR(bound_operations(access.window, 1));
   if (in_pieces(access, pending)) {
     ARMCI_RETURN_IF_ERROR(issue_pieces(access));
   } else if (by_request(access, pending)) {
@@ -99,6 +109,8 @@ Status Epochless::start(const Access& access, Pending* pending) {
 }
 
 Status Epochless::issue(std::span<const Access> accesses) {
+  if (accesses.empty()) return kSuccess;
+  ARMCI_RETURN_IF_ERROR(bound_operations(accesses.front().window, accesses.size()));
   for (const Access& access : accesses) ARMCI_MPI(issue_operation(access));
   return kSuccess;
 }

@@ -9,11 +9,13 @@ class Epochless : public Sync {
  public:
   // Handles stand for requests of MPI, not for a flush: of operations without and with derived datatypes.
   // gets_need_flush: a local flush does not complete them (get-flush-local).
+  // operations_max: so many may be under way in a window (requests-limited); 0: any number.
   // piece_bytes: contiguous transfers are accumulates of so many bytes each (put-slow); 0: they are what they are.
   struct Options {
     bool requests;
     bool derived_requests;
     bool gets_need_flush;
+    int operations_max;
     std::size_t piece_bytes;
   };
   explicit Epochless(const Options& options) : options_(options) {}
@@ -36,6 +38,7 @@ class Epochless : public Sync {
   bool in_pieces(const Access& access, const Pending* pending) const;
   bool by_request(const Access& access, const Pending* pending) const;
   common::Status issue_pieces(const Access& access);
+  common::Status bound_operations(Window* window, std::size_t started);
   template <class Word>
   common::Status atomic_on(MPI_Datatype type, const Atomic& atomic, Word operand, Word compare, Word* before);
 

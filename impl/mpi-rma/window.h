@@ -59,6 +59,9 @@ class Window {
   // For a strategy that opens epochs: held while this process has one.
   std::mutex& epochs() { return epochs_; }
 
+  // Operations started since all were last known to be complete.
+  std::atomic<int>& started() { return started_; }
+
   // By rank: whether stores went there that no flush covers yet.
   std::atomic<bool>& unflushed(int rank) { return unflushed_[static_cast<std::size_t>(rank)]; }
 
@@ -78,6 +81,7 @@ class Window {
   std::mutex epochs_;
   std::atomic<common::AccessMode> mode_{common::AccessMode::kDefault};
   std::unique_ptr<std::atomic<bool>[]> unflushed_;
+  std::atomic<int> started_{0};
 };
 
 }  // namespace armci::rma

@@ -88,6 +88,26 @@ void check_nonblocking(Lists* lists, const long* mine, int next, long from) {
   check(holds(mine, [&](int i) { return 7 + from - i; }), "what was put by a handle is there");
 }
 
+// More operations under way at once than some MPI libraries have room for, in lists of a usual length.
+void check_many_handles(Lists* lists, const long* mine, int next, long from) {
+  constexpr int kHandles = 50;
+  constexpr int kLength = 5000;
+  static_assert(kHandles * kLength > 200000);
+  for (int i = 0; i < kSegments; ++i) lists->value(i) = 7 + rank - i;
+  std::vector<armci_hdl_t> handles(kHandles);
+  bool right = true;
+  for (armci_hdl_t& handle : handles) {
+    ARMCI_INIT_HANDLE(&handle);
+    armci_giov_t to = lists->to_there();
+    to.ptr_array_len = kLength;
+    right = ARMCI_NbPutV(&to, 1, next, &handle) == 0 && right;
+  }
+  for (armci_hdl_t& handle : handles) right = ARMCI_Wait(&handle) == 0 && right;
+  check(right, "many non-blocking puts");
+  ARMCI_Barrier();
+  check(holds(mine, [&](int i) { return 7 + from - i; }), "what was put by many handles is there");
+}
+
 // All segments of the list are three words: no datatype may be made of such a list.
 void check_overlap(Lists* lists, const long* mine, int next, long from) {
   for (int i = 0; i < kSegments; ++i) {
@@ -119,6 +139,7 @@ int main(int argc, char** argv) {
   Lists lists(part_of(parts, next));
   check_transfers(&lists, mine, next, from);
   check_nonblocking(&lists, mine, next, from);
+  check_many_handles(&lists, mine, next, from);
   check_overlap(&lists, mine, next, from);
   ARMCI_Barrier();
   check(ARMCI_Free(mine) == 0, "memory goes");
