@@ -18,7 +18,10 @@ char* cell_of(const void* address) {
 
 }  // namespace
 
-Status DynamicWindow::create(MPI_Comm comm) { return Window::create_dynamic(comm, &window_); }
+Status DynamicWindow::create(MPI_Comm comm, bool whole) {
+  whole_ = whole;
+  return Window::create_dynamic(comm, &window_);
+}
 
 Status DynamicWindow::free() {
   if (window_ == nullptr) return kSuccess;
@@ -32,6 +35,12 @@ Status DynamicWindow::attach(const void* base, std::size_t bytes) {
   const node::NodeMemory& memory = node::node_memory();
   const char* end = static_cast<const char*>(base) + bytes;
   std::lock_guard guard(mutex_);
+  if (whole_) {
+    if (!attached_.empty()) return kSuccess;
+    ARMCI_RETURN_IF_ERROR(window_->attach(memory.begin(), static_cast<std::size_t>(memory.end() - memory.begin())));
+    attached_.insert(memory.begin());
+    return kSuccess;
+  }
   for (char* cell = cell_of(base); cell < end; cell += kCellBytes) {
     char* from = std::max(cell, memory.begin());
     char* to = std::min(cell + kCellBytes, memory.end());

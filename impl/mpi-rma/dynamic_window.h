@@ -4,7 +4,8 @@
 //   cells        |      0       |         1          |    2  |       attached whole, when a block first needs them
 //
 // Cells and not blocks, because MPI libraries attach few pieces of memory (Open MPI 32) and some fail after many
-// attachments and detachments; a cell stays attached until the end. A transfer is cut where one cell ends.
+// attachments and detachments; a cell stays attached until the end. A transfer is cut where one cell ends. Where MPI
+// gets more than one piece wrong (dynamic-pieces), all of node memory is one.
 //
 // Thread safety: attach() by any thread; creating and freeing are collective.
 #pragma once
@@ -26,8 +27,8 @@ class DynamicWindow {
  public:
   static constexpr std::size_t kCellBytes = std::size_t{1} << 30;
 
-  // Collective over `comm`.
-  common::Status create(MPI_Comm comm);
+  // Collective over `comm`. `whole`: all of node memory is attached, once.
+  common::Status create(MPI_Comm comm, bool whole);
   common::Status free();
 
   // Makes [base, base + bytes) of this process reachable: a range of node memory.
@@ -37,6 +38,7 @@ class DynamicWindow {
 
  private:
   std::unique_ptr<Window> window_;
+  bool whole_ = false;
   std::mutex mutex_;
   std::set<char*> attached_;  // where the attached parts of cells begin
 };

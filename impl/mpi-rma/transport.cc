@@ -115,7 +115,7 @@ Status Transport::initialise(const common::World& world) {
   noncontiguous_.configure(sync_.get(), findings_,
                            {choices.strided, choices.vector, static_cast<std::size_t>(settings().batch)});
   if (provides_memory()) ARMCI_RETURN_IF_ERROR(region_memory_.initialise(world, region_kind_, findings_));
-  ARMCI_RETURN_IF_ERROR(dynamic_.create(comm_));
+  ARMCI_RETURN_IF_ERROR(dynamic_.create(comm_, findings_.has(Fault::kDynamicPieces)));
   ARMCI_RETURN_IF_ERROR(sync_->open(dynamic_.window()));
   return start_progress();
 }

@@ -25,6 +25,7 @@ enum class Fault : int {
   kCreateBroken,
   kCreateSharedBroken,
   kDynamicBroken,
+  kDynamicPieces,
   kWindowAlone,
   kDisplacement32,
   // Atomics and accumulate.
