@@ -82,7 +82,7 @@ CLAUSE_TEST(THR, THR1_accumulates_and_atomics_of_threads_are_exact, "THR-1", "AC
 
 CLAUSE_TEST(THR, THR1_threads_exclude_each_other_by_mutex, "THR-1", "MUTEX-2", NeedsThreadMultiple{},
             DeadlineSeconds(60)) {
-  const int rounds = Scaled(20000, 2000) / Np();
+  const int rounds = Scaled(20000, 1000) / Np();
   Region region(64);
   Mutexes mutexes(1);
   const int host = Np() / 2;
