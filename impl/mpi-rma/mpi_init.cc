@@ -1,8 +1,8 @@
 // MPI_Init and MPI_Init_thread of the program, from C and Fortran, by MPI's profiling interface.
 //
-// Two things have to be settled before MPI starts: that several threads may call it, for the progress thread, and which
-// of its components Open MPI 4 takes for windows. A program that starts MPI by another name (PMPI_Init, say) asks for
-// MPI_THREAD_MULTIPLE itself.
+// What has to be settled before MPI starts: that several threads may call it, for the progress thread, which of its
+// components Open MPI 4 takes for windows, and how UCX below it keeps threads apart. A program that starts MPI by
+// another name (PMPI_Init, say) asks for MPI_THREAD_MULTIPLE itself.
 
 #include <mpi.h>
 
@@ -12,13 +12,17 @@
 
 namespace {
 
-// osc/rdma crashes in compare-and-swap between the processes of a node; without it osc/ucx is chosen. Whoever names
-// components himself keeps them.
+// Whoever names other settings himself keeps them.
+//
+// osc/rdma crashes in compare-and-swap between the processes of a node; without it osc/ucx is chosen. UCX's locks spin
+// unless told otherwise: when cores are few, the progress thread meets the program's thread preempted inside one and
+// spins a time slice away, 4 ms for a transfer of 50 us [decision D55].
 void choose_components() {
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   MPI_Get_library_version(version, &length);
   if (std::strstr(version, "Open MPI v4.") != nullptr) setenv("OMPI_MCA_osc", "^rdma", 0);
+  setenv("UCX_USE_MT_MUTEX", "y", 0);
 }
 
 int start(int* argc, char*** argv, int required, int* provided) {

@@ -19,9 +19,9 @@ PACKAGE = "//bench/micro"
 QUESTIONS_FILE = ROOT / "bench" / "micro" / "benchmarks.json"
 DEFAULT_PROCESSES = 2
 
-# The one-sided calls of Open MPI on one machine: osc/rdma, which it would take by itself for some windows and which
-# mpi-rma turns off, is far behind osc/sm. All that is measured gets the same.
-MPI_SETTINGS = {"OMPI_MCA_osc": "^rdma"}
+# What mpi-rma sets, for all that is measured. The one-sided calls of Open MPI on one machine: osc/rdma, which it would
+# take by itself for some windows, is far behind osc/sm. Between nodes: locks of UCX that sleep.
+MPI_SETTINGS = {"OMPI_MCA_osc": "^rdma", "UCX_USE_MT_MUTEX": "y"}
 
 _NEEDS = re.compile(r"needs (\d+) processes")
 # Lines that begin with the rank tell of wrong data.
