@@ -56,7 +56,8 @@ class MpiWindow {
   void Flush() const { MPI_Win_flush(target_, window_); }
 
   // Other ways to the same end, with all of their completion. Accumulates are ordered among each other, so that none
-  // has to wait for the one before.
+  // has to wait for the one before. No requests: a progress thread may have MPI lose one for good (finding request-lost
+  // of impl/mpi-rma/preflight).
   void PutByAccumulate(const void* local, Layout side) const {
     MPI_Accumulate(local, side.count, side.type, target_, 0, side.count, side.type, MPI_REPLACE, window_);
     MPI_Win_flush_local(target_, window_);
@@ -65,11 +66,6 @@ class MpiWindow {
     MPI_Get_accumulate(nullptr, 0, side.type, local, side.count, side.type, target_, 0, side.count, side.type,
                        MPI_NO_OP, window_);
     CompleteLocally(Kind::kGet);
-  }
-  void GetByRequest(void* local, Layout side) const {
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Rget(local, side.count, side.type, target_, 0, side.count, side.type, window_, &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
 
   template <typename Integer>

@@ -26,7 +26,8 @@ constexpr size_t kRegionBytes = kRowsMost * kRowLargest * kSpread;
 constexpr size_t kLocalBytes = kRowsMost * kRowLargest;
 constexpr double kSample = 1e-3;
 
-// Two private buffers of doubles and the memory of rank 1; the raw calls go to a window of the same size.
+// Two private buffers of doubles and the memory of rank 1. The raw calls go to windows of the same size, one for each
+// way: memory that is visited more often is nearer to the core.
 struct Sides {
   char* local;
   char* result;
@@ -244,7 +245,7 @@ Way ArmciWay(const Shape& shape, const Sides& at) {
 
 // --- Cases ---
 
-std::vector<Action> Actions(const Shape& shape, const Sides& at) {
+std::vector<Action> Actions(const Shape& shape, const Sides& at, const Sides& at_segments) {
   std::vector<Action> all = {Subject(shape, at)};
   const Issue datatypes = ByDatatypes(shape, at);
   const std::string fault = Fault(shape, at, RawWay(shape, at, datatypes));
@@ -253,28 +254,28 @@ std::vector<Action> Actions(const Shape& shape, const Sides& at) {
   } else {
     std::fprintf(stderr, "bench: MPI's datatypes give wrong data and are no baseline here (%s)\n", fault.c_str());
   }
-  all.push_back(Raw("segments", shape, at, BySegments(shape, at)));
+  all.push_back(Raw("segments", shape, at_segments, BySegments(shape, at_segments)));
   return all;
 }
 
-Case Transfer(const Shape& shape, const Sides& at) {
+Case Transfer(const Shape& shape, const Sides& at, const Sides& at_segments) {
   const std::string kind = shape.kind == Kind::kPut ? "put" : shape.kind == Kind::kGet ? "get" : "acc";
   return {{kind + (shape.vector ? " vector" : " strided"),
            std::to_string(shape.rows) + " x " + FormatBytes(static_cast<size_t>(shape.row)), "rma_shape"},
           Crew::kServed,
-          [=] { return Actions(shape, at); },
+          [=] { return Actions(shape, at, at_segments); },
           [=] { return Fault(shape, at, ArmciWay(shape, at)); },
           kSample};
 }
 
-std::vector<Case> Cases(bool quick, const Sides& at) {
+std::vector<Case> Cases(bool quick, const Sides& at, const Sides& at_segments) {
   std::vector<Case> cases;
   for (bool vector : {false, true}) {
     for (Kind kind : {Kind::kPut, Kind::kGet, Kind::kAccumulate}) {
       for (int rows : {16, 128, 1024}) {
         for (int row : {64, 1024, 8192}) {
           if ((vector && row == 8192) || (quick && (rows == 128 || row == 8192))) continue;
-          cases.push_back(Transfer({kind, vector, rows, row}, at));
+          cases.push_back(Transfer({kind, vector, rows, row}, at, at_segments));
         }
       }
     }
@@ -293,13 +294,17 @@ int main(int argc, char** argv) {
   {
     Region region(session, kRegionBytes);
     MpiWindow window(MPI_COMM_WORLD, kRegionBytes, kTarget);
+    MpiWindow window_of_segments(MPI_COMM_WORLD, kRegionBytes, kTarget);
     LocalBuffer local(kLocalBytes);
     LocalBuffer result(kLocalBytes);
     auto* numbers = reinterpret_cast<double*>(local.data());
     for (size_t i = 0; i < kLocalBytes / sizeof(double); ++i) numbers[i] = static_cast<double>(i % 1000 + 1);
     std::memset(region.on(session.rank()), 0, kRegionBytes);
     ARMCI_Barrier();
-    session.Run(Cases(session.options().quick, {local.data(), result.data(), region.on(kTarget), &window}));
+    const Sides at = {local.data(), result.data(), region.on(kTarget), &window};
+    Sides at_segments = at;
+    at_segments.window = &window_of_segments;
+    session.Run(Cases(session.options().quick, at, at_segments));
   }
   return session.Finish();
 }
