@@ -65,13 +65,15 @@ class HandleTable {
     return last_;
   }
 
-  // How many operations are under way in all. Takes no lock: the watchdog asks while others may hang.
-  std::size_t total() const { return total_.load(std::memory_order_relaxed); }
+  // How many operations are under way in all. Takes no lock: the watchdog asks while others may hang. Who sees 0 sees
+  // what was completed until then.
+  std::size_t total() const { return total_.load(std::memory_order_acquire); }
 
   // Completes what can be completed of one handle: `finish(Completion&)` returns false while its operation is under
   // way, and must not block: the table is locked. Returns true when nothing is left.
   template <class Finish>
   bool complete(armci_hdl_t* handle, Finish finish) {
+    if (total() == 0 || (handle != nullptr && read_handle(handle).slot == 0)) return true;
     std::lock_guard lock(mutex_);
     HandleBits bits{};
     if (handle != nullptr) {

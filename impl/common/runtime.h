@@ -248,6 +248,9 @@ class Runtime {
   Status move_contiguous(const Part& part, const void* src, void* dst, std::size_t bytes, int proc, How how,
                          const AccSpec& acc);
   template <Kind kind>
+  Status move_to_other_node(const Part& part, const void* src, void* dst, std::size_t bytes, int proc, How how,
+                            const AccSpec& acc);
+  template <Kind kind>
   Status move_vector(const Segments* list, std::size_t length, std::uintptr_t dst_bits, int proc, How how,
                      const AccSpec& acc);
 

@@ -49,6 +49,7 @@ bool Runtime<T>::ended(Completion& completion, Status* status) {
 template <class T>
 template <class Wanted>
 Status Runtime<T>::settle_pending(Wanted wanted) {
+  if (handles_.total() == 0) return kSuccess;
   Status status;
   const std::uint64_t last = handles_.last();
   const auto mine = [&](const auto& pending) { return pending.number <= last && wanted(pending.target); };

@@ -55,10 +55,12 @@ Status Runtime<T>::observe(const RegionType& region, std::size_t bytes, int proc
   return check_promise(region.mode, kind == Kind::kPut, kind == Kind::kGet, kind == Kind::kAcc);
 }
 
+// The way to other nodes is a call: what it keeps on the stack must not cost the way on the node anything.
 template <class T>
 template <Kind kind>
-Status Runtime<T>::move_contiguous(const Part& part, const void* src, void* dst, std::size_t bytes, int proc, How how,
-                                   const AccSpec& acc) {
+[[gnu::always_inline]] inline Status Runtime<T>::move_contiguous(const Part& part, const void* src, void* dst,
+                                                                 std::size_t bytes, int proc, How how,
+                                                                 const AccSpec& acc) {
   if constexpr (kind == Kind::kAcc) {
     if (cpu_atomics(proc)) {
       node::Accumulator(node::node_memory().accumulate_locks(), acc.type, acc.scale).add(dst, src, bytes);
@@ -72,16 +74,21 @@ Status Runtime<T>::move_contiguous(const Part& part, const void* src, void* dst,
     std::atomic_thread_fence(std::memory_order_acquire);
     return kSuccess;
   }
-  if constexpr (!kNodeOnly) {
-    if constexpr (kind == Kind::kPut) return remote_put(part, dst, src, bytes, proc, how);
-    if constexpr (kind == Kind::kGet) return remote_get(part, src, dst, bytes, proc, how);
-    if constexpr (kind == Kind::kAcc) {
-      Strided shape{};
-      shape.count[0] = bytes;
-      return remote_strided<kind>(part, src, dst, shape, proc, how, acc);
-    }
-  }
+  if constexpr (!kNodeOnly) return move_to_other_node<kind>(part, src, dst, bytes, proc, how, acc);
   return kSuccess;
+}
+
+template <class T>
+template <Kind kind>
+[[gnu::noinline]] Status Runtime<T>::move_to_other_node(const Part& part, const void* src, void* dst, std::size_t bytes,
+                                                        int proc, How how, const AccSpec& acc) {
+  if constexpr (kind == Kind::kPut) return remote_put(part, dst, src, bytes, proc, how);
+  if constexpr (kind == Kind::kGet) return remote_get(part, src, dst, bytes, proc, how);
+  if constexpr (kind == Kind::kAcc) {
+    Strided shape{};
+    shape.count[0] = bytes;
+    return remote_strided<kind>(part, src, dst, shape, proc, how, acc);
+  }
 }
 
 // The usual call asks for a part that this thread used lately and passes every check at once; any other, wrong ones
