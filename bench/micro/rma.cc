@@ -2,7 +2,9 @@
 //
 // Cases, to and from rank 1, which is inside MPI_Recv unless --target-sleeps is given:
 //   put, accumulate      8 B to 4 MiB; ready when the local buffer may be used; the baseline is MPI_Put or
-//                        MPI_Accumulate with MPI_Win_flush_local. ARMCI orders puts to one process, MPI does not.
+//                        MPI_Accumulate with MPI_Win_flush_local. ARMCI orders blocking puts to one process, MPI does
+//                        not; what the next put may not overtake costs MPI_Win_flush.
+//   nb put + wait        as put, and unordered as MPI has it
 //   the same + fence     ready when the target has the data: MPI_Win_flush
 //   get                  MPI_Get with MPI_Win_flush_local, or MPI_Win_flush where the local one is not enough
 //   fetch-and-add        int and long, against MPI_Fetch_and_op with MPI_Win_flush
@@ -38,17 +40,19 @@ struct Sides {
 struct Operation {
   const char* name;
   Kind kind;
+  bool nonblocking;
   bool fence;
   const char* subject;
   const char* raw;
 };
 
 constexpr Operation kOperations[] = {
-    {"put", Kind::kPut, false, "ARMCI_Put", "MPI_Put"},
-    {"put + fence", Kind::kPut, true, "ARMCI_Put, ARMCI_Fence", "MPI_Put, flush"},
-    {"get", Kind::kGet, false, "ARMCI_Get", "MPI_Get"},
-    {"accumulate", Kind::kAccumulate, false, "ARMCI_Acc", "MPI_Accumulate"},
-    {"accumulate + fence", Kind::kAccumulate, true, "ARMCI_Acc, ARMCI_Fence", "MPI_Accumulate, flush"},
+    {"put", Kind::kPut, false, false, "ARMCI_Put", "MPI_Put"},
+    {"nb put + wait", Kind::kPut, true, false, "ARMCI_NbPut, ARMCI_Wait", "MPI_Put"},
+    {"put + fence", Kind::kPut, false, true, "ARMCI_Put, ARMCI_Fence", "MPI_Put, flush"},
+    {"get", Kind::kGet, false, false, "ARMCI_Get", "MPI_Get"},
+    {"accumulate", Kind::kAccumulate, false, false, "ARMCI_Acc", "MPI_Accumulate"},
+    {"accumulate + fence", Kind::kAccumulate, false, true, "ARMCI_Acc, ARMCI_Fence", "MPI_Accumulate, flush"},
 };
 
 template <typename Body, typename Drain>
@@ -77,9 +81,20 @@ void Call(Kind kind, const Sides& at, int bytes) {
   }
 }
 
+void PutAndWait(const Sides& at, int bytes) {
+  armci_hdl_t handle;
+  ARMCI_INIT_HANDLE(&handle);
+  ARMCI_NbPut(at.local, at.remote, bytes, kTarget, &handle);
+  ARMCI_Wait(&handle);
+}
+
 Action Subject(const Operation& operation, const Sides& at, int bytes) {
   const Kind kind = operation.kind;
   const auto drain = [] { ARMCI_Fence(kTarget); };
+  if (operation.nonblocking) {
+    return Drained(
+        operation.subject, Role::kSubject, [=] { PutAndWait(at, bytes); }, drain);
+  }
   if (!operation.fence) {
     return Drained(
         operation.subject, Role::kSubject, [=] { Call(kind, at, bytes); }, drain);
@@ -146,7 +161,7 @@ Case Transfer(const Operation& operation, const Sides& at, size_t size) {
   const auto actions = [=, &operation] {
     std::vector<Action> all = {Subject(operation, at, bytes)};
     all.push_back(Raw(operation.raw, Role::kBaseline, operation.kind, operation.fence, at, bytes));
-    if (!operation.fence) AddOtherWays(operation.kind, at, bytes, &all);
+    if (!operation.fence && !operation.nonblocking) AddOtherWays(operation.kind, at, bytes, &all);
     return all;
   };
   return {{operation.name, FormatBytes(size), "rma_transfer"},

@@ -13,8 +13,7 @@
 //              above it meet the same helpful target, it is in one. With --target-sleeps it is not: then what counts is
 //              who makes progress without it.
 //
-//   together   every rank    gather asleep, barrier | act n times | agree on the time span, asleep until the slowest is
-//   done
+//   together   every rank    gather asleep, barrier | act n times | agree on the time span, asleep until all are done
 //              The span runs from the first start to the last end, so contention cannot hide at the edges.
 //
 // Thread safety: one thread per process. All members are collective unless they say otherwise.

@@ -24,7 +24,7 @@ Status make_at_once(MPI_Comm parent, const int* ranks, int count, MPI_Comm* out)
 Status join(MPI_Comm parent, MPI_Comm mine, int leader, bool behind, MPI_Comm* joined) {
   MPI_Comm both = MPI_COMM_NULL;
   int tag = 0;
-  ARMCI_RETURN_IF_ERROR(reserved_tag(parent, &tag));
+  ARMCI_RETURN_IF_ERROR(largest_tag(parent, &tag));
   ARMCI_MPI(MPI_Intercomm_create(mine, 0, parent, leader, tag, &both));
   const int merged = MPI_Intercomm_merge(both, behind ? 1 : 0, joined);
   MPI_Comm_free(&both);
@@ -55,7 +55,7 @@ Status make_recursively(MPI_Comm parent, const int* ranks, int count, MPI_Comm* 
 
 }  // namespace
 
-Status reserved_tag(MPI_Comm comm, int* tag) {
+Status largest_tag(MPI_Comm comm, int* tag) {
   constexpr int kLeastUpperBound = 32767;  // that the standard asks for
   void* value = nullptr;
   int found = 0;

@@ -20,7 +20,7 @@ namespace armci::common {
 // in the order of the list. Thread safety: one call at a time among the same processes.
 Status make_comm(MPI_Comm parent, const int* ranks, int count, MPI_Comm* out);
 
-// The tag of the leaders' messages over `parent`, the largest there is: none of the program's.
-Status reserved_tag(MPI_Comm comm, int* tag);
+// The largest tag of a message over `comm`. The leaders' messages have it: none of the program's over `parent` do.
+Status largest_tag(MPI_Comm comm, int* tag);
 
 }  // namespace armci::common

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "impl/common/agree.h"
 #include "impl/common/api_id.h"
 #include "impl/common/backtrace.h"
 #include "impl/common/config.h"
@@ -12,7 +13,6 @@
 #include "impl/common/stats.h"
 #include "impl/common/totals.h"
 #include "impl/common/watchdog.h"
-#include "impl/shmem/shared_file.h"
 
 namespace armci::common {
 
@@ -112,7 +112,7 @@ Status read_settings(MPI_Comm parent) {
   ARMCI_MPI(MPI_Comm_rank(parent, &rank));
   set_message_rank(rank);
   Status mine = load_config(&settings);
-  ARMCI_RETURN_IF_ERROR(node::agree(parent, mine, "reading the environment"));
+  ARMCI_RETURN_IF_ERROR(agree(parent, mine, "reading the environment"));
   set_config(settings);
   if (rank == 0) warn_unknown_settings();
   return kSuccess;
@@ -144,7 +144,7 @@ Status library_init(int* argc, char*** argv, int required, MPI_Comm parent) {
   if (parent == MPI_COMM_NULL) parent = MPI_COMM_WORLD;
   Status status = read_settings(parent);
   if (status.ok()) status = runtime().initialise(parent);
-  if (status.ok()) status = node::agree(world().comm(), start_observers(), "starting watchdog and statistics");
+  if (status.ok()) status = agree(world().comm(), start_observers(), "starting watchdog and statistics");
   if (!status.ok()) {
     stop_watchdog();
     runtime().abandon();

@@ -30,7 +30,7 @@ Status check_process(const char* name, int process) {
 
 Status check_tag(int tag) {
   int reserved = 0;
-  ARMCI_RETURN_IF_ERROR(reserved_tag(groups().world().comm(), &reserved));
+  ARMCI_RETURN_IF_ERROR(largest_tag(groups().world().comm(), &reserved));
   if (tag >= 0 && tag < reserved) return kSuccess;
   return fail(Code::kArgument, "MSG-1", "argument tag = %d is outside 0..%d", tag, reserved - 1);
 }

@@ -1,8 +1,8 @@
 // Runtime<T>: start and end. Included by runtime.h.
 #pragma once
 
+#include "impl/common/agree.h"
 #include "impl/common/runtime.h"
-#include "impl/shmem/shared_file.h"
 #include "impl/shmem/wait.h"
 
 namespace armci::common {
@@ -104,12 +104,12 @@ Status Runtime<T>::initialise(MPI_Comm parent) {
   const node::NodeMemoryOptions options{settings.shm_dir, static_cast<std::size_t>(settings.shm_reserve_bytes),
                                         static_cast<std::size_t>(settings.shm_retain_bytes), here.rank()};
   Status mine = node::node_memory().attach(here.machine_comm(), options);
-  ARMCI_RETURN_IF_ERROR(node::agree(here.comm(), mine, "setting up node memory"));
+  ARMCI_RETURN_IF_ERROR(agree(here.comm(), mine, "setting up node memory"));
   prepare(here);
   ARMCI_RETURN_IF_ERROR(groups().initialise(here.comm()));
   ARMCI_RETURN_IF_ERROR(furnish(groups().world()));
   transport_started_ = true;
-  ARMCI_RETURN_IF_ERROR(node::agree(here.comm(), transport_.initialise(here), "starting the transport"));
+  ARMCI_RETURN_IF_ERROR(agree(here.comm(), transport_.initialise(here), "starting the transport"));
   const std::size_t service_bytes = sizeof(Service) + static_cast<std::size_t>(size_) * sizeof(NotifyCell);
   ARMCI_RETURN_IF_ERROR(allocate_region(groups().world(), static_cast<std::int64_t>(service_bytes), &service_));
   std::memset(service_->parts[static_cast<std::size_t>(rank_)].base, 0, service_bytes);

@@ -92,9 +92,8 @@
 //                                        Neither orders memory: Runtime has the barriers, and flushes what the holder
 //                                        stored before unlock() [MUTEX-2, MUTEX-3, MUTEX-6].
 //
-//   Status flush_all()                   flush() of every target at once, overlapped [FENCE-7]. What could not be
-//   flushed
-//                                        is tried again by the next one.
+//   Status flush_all()                   flush() of every target at once, overlapped [FENCE-7]. What failed is
+//                                        tried again by the next one.
 //
 //   void set_mode(const Key&, AccessMode)
 //                                        The program promises to access the region of this part in that way only

@@ -11,6 +11,7 @@ using common::Status;
 
 namespace {
 
+// Its first byte.
 char* cell_of(const void* address) {
   return reinterpret_cast<char*>(reinterpret_cast<std::uintptr_t>(address) / DynamicWindow::kCellBytes *
                                  DynamicWindow::kCellBytes);
@@ -35,15 +36,9 @@ Status DynamicWindow::attach(const void* base, std::size_t bytes) {
   const node::NodeMemory& memory = node::node_memory();
   const char* end = static_cast<const char*>(base) + bytes;
   std::lock_guard guard(mutex_);
-  if (whole_) {
-    if (!attached_.empty()) return kSuccess;
-    ARMCI_RETURN_IF_ERROR(window_->attach(memory.begin(), static_cast<std::size_t>(memory.end() - memory.begin())));
-    attached_.insert(memory.begin());
-    return kSuccess;
-  }
-  for (char* cell = cell_of(base); cell < end; cell += kCellBytes) {
-    char* from = std::max(cell, memory.begin());
-    char* to = std::min(cell + kCellBytes, memory.end());
+  char* to = nullptr;
+  for (char* from = whole_ ? memory.begin() : std::max(cell_of(base), memory.begin()); from < end; from = to) {
+    to = whole_ ? memory.end() : std::min(from + left_in_cell(from), memory.end());
     if (attached_.contains(from)) continue;
     ARMCI_RETURN_IF_ERROR(window_->attach(from, static_cast<std::size_t>(to - from)));
     attached_.insert(from);

@@ -26,6 +26,10 @@ namespace armci::rma {
 class DynamicWindow {
  public:
   static constexpr std::size_t kCellBytes = std::size_t{1} << 30;
+  // From `address` to where its cell ends.
+  static std::size_t left_in_cell(const void* address) {
+    return kCellBytes - reinterpret_cast<std::uintptr_t>(address) % kCellBytes;
+  }
 
   // Collective over `comm`. `whole`: all of node memory is attached, once.
   common::Status create(MPI_Comm comm, bool whole);

@@ -7,6 +7,8 @@
 #include <new>
 #include <thread>
 
+#include "impl/common/agree.h"
+#include "impl/common/group_comm.h"
 #include "impl/mpi-rma/epoch.h"
 #include "impl/shmem/wait.h"
 
@@ -45,24 +47,21 @@ Status MessageMutexes::initialise(MPI_Comm comm, std::span<const int> counts) {
     first_.push_back(static_cast<int>(std::min<std::int64_t>(total, INT_MAX)));
     total += count;
   }
-  int* tag_max = nullptr;
-  int found = 0;
-  ARMCI_MPI(MPI_Comm_get_attr(comm_, MPI_TAG_UB, &tag_max, &found));
-  if (found != 0 && total - 1 > *tag_max) {
+  int tag_max = 0;
+  ARMCI_RETURN_IF_ERROR(common::largest_tag(comm_, &tag_max));
+  if (total - 1 > tag_max) {
     return fail(Code::kUnsupported, nullptr,
                 "mutexes over messages need a tag for each, and %lld are more than this MPI has (%d); set "
                 "ARMCI_RMA_MUTEX=atomic",
-                static_cast<long long>(total), *tag_max);
+                static_cast<long long>(total), tag_max);
   }
   const std::size_t bytes =
       static_cast<std::size_t>(counts[static_cast<std::size_t>(rank_)]) * static_cast<std::size_t>(size_);
   memory_.reset(new (std::nothrow) char[bytes + kBaseAlignment]());
-  int failed = memory_ == nullptr ? 1 : 0;
-  ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, comm_));
-  if (failed != 0) {
-    return fail(Code::kMemory, "MUTEX-1", "a process has no memory for its mutexes, %zu bytes here; create fewer",
-                bytes);
-  }
+  const Status mine = memory_ != nullptr
+                          ? kSuccess
+                          : fail(Code::kMemory, "MUTEX-1", "no memory for mutexes, %zu bytes; create fewer", bytes);
+  ARMCI_RETURN_IF_ERROR(common::agree(comm_, mine, "creating mutexes"));
   const auto at = reinterpret_cast<std::uintptr_t>(memory_.get());
   char* base = memory_.get() + (kBaseAlignment - at % kBaseAlignment) % kBaseAlignment;
   ARMCI_MPI(MPI_Win_create(base, static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, comm_, &window_));

@@ -5,25 +5,15 @@
 
 #include <mpi.h>
 
-#include <cstdio>
 #include <memory>
 #include <vector>
+
+#include "impl/mpi-rma/testing/job.h"
 
 namespace {
 
 using armci::rma::MessageMutexes;
-
-int rank = 0;
-int size = 1;
-int failures = 0;
-
-void check(bool right, const char* what) {
-  int all = right ? 1 : 0;
-  MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  if (all == 1) return;
-  ++failures;
-  if (rank == 0) std::printf("FAILED: %s\n", what);
-}
+using namespace armci::rma::testing;
 
 // A number at process 0 that is read and written in two epochs: whoever comes in between loses an update.
 class Counter {
@@ -106,8 +96,7 @@ void check_exclusion(MessageMutexes& mutexes, int host) {
 int main(int argc, char** argv) {
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  find_out_who();
   // Process 0 hosts none.
   std::vector<int> counts(static_cast<std::size_t>(size), 2);
   counts[0] = 0;
@@ -120,6 +109,5 @@ int main(int argc, char** argv) {
     }
   }
   mutexes.reset();
-  MPI_Finalize();
-  return failures == 0 ? 0 : 1;
+  return verdict();
 }

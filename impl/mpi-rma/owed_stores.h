@@ -1,8 +1,7 @@
 // OwedStores: where a process has stored and not flushed since.
 //
 //   store   issued | note(): mark of (window, rank) set, entry listed        one entry, however many stores
-//   flush            settle(): mark cleared | flush of MPI | entry gone      a store in between is marked, and listed,
-//   anew
+//   flush            settle(): mark cleared | flush of MPI | entry gone      a store in between is listed anew
 //
 // The mark is set together with its entry, and the lock is held during a flush: who finds the mark set finds the entry
 // as well, and who finds no entry finds it gone because a flush is over, not because another thread's is under way

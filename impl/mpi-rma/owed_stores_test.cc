@@ -5,12 +5,13 @@
 
 #include <mpi.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <memory>
 #include <thread>
 #include <vector>
+
+#include "impl/mpi-rma/testing/job.h"
 
 namespace {
 
@@ -19,14 +20,7 @@ using armci::common::kSuccess;
 using armci::common::Status;
 using armci::rma::OwedStores;
 using armci::rma::Window;
-
-int failures = 0;
-
-void check(bool right, const char* what) {
-  if (right) return;
-  ++failures;
-  std::printf("FAILED: %s\n", what);
-}
+using namespace armci::rma::testing;
 
 // Stores have numbers; a flush completes those that were issued before it began.
 struct Network {
@@ -95,6 +89,7 @@ void check_failures(Window* window, Window* other) {
 int main(int argc, char** argv) {
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  find_out_who();
   std::unique_ptr<Window> window;
   std::unique_ptr<Window> other;
   check(Window::create_dynamic(MPI_COMM_WORLD, &window).ok(), "a window");
@@ -103,7 +98,5 @@ int main(int argc, char** argv) {
   check_failures(window.get(), other.get());
   (void)window->free();
   (void)other->free();
-  MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  MPI_Finalize();
-  return failures == 0 ? 0 : 1;
+  return verdict();
 }

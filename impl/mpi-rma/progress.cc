@@ -4,8 +4,11 @@
 #include <sched.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <system_error>
+
+#include "impl/mpi-rma/inside_mpi.h"
 
 namespace armci::rma {
 
@@ -54,8 +57,12 @@ ProgressThread::~ProgressThread() {
 }
 
 void ProgressThread::run(MPI_Comm comm, int interval_us) {
+  constexpr int kIntervalInsideUs = 1000;
+  const auto interval = [&] {
+    return std::chrono::microseconds(InsideMpi::anybody() ? std::max(interval_us, kIntervalInsideUs) : interval_us);
+  };
   std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, std::chrono::microseconds(interval_us), [this] { return leaving_; })) {
+  while (!wake_.wait_for(lock, interval(), [this] { return leaving_; })) {
     lock.unlock();
     int found = 0;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE);

@@ -4,6 +4,9 @@
 // thread calls MPI now and then and sleeps in between. It may run on every CPU of the machine that the job may use: the
 // binding of its rank, which it would inherit, has it wait for the rank's own core.
 //
+// While the program itself is inside MPI (inside_mpi.h) the thread would take the core and MPI's locks from the call
+// that does the work: it then comes once in a millisecond.
+//
 // Thread safety: start and destruction by the thread that initialises. MPI is called from the thread: needs
 // MPI_THREAD_MULTIPLE.
 #pragma once
@@ -25,7 +28,7 @@ class ProgressThread {
   ProgressThread(const ProgressThread&) = delete;
   ProgressThread& operator=(const ProgressThread&) = delete;
 
-  // Polls on `comm`, which nobody sends on, every `interval_us`.
+  // Polls on `comm`, which nobody sends on, every `interval_us`; less often while others are inside MPI.
   common::Status start(MPI_Comm comm, int interval_us);
 
  private:

@@ -11,8 +11,8 @@
 #include <initializer_list>
 #include <utility>
 
+#include "impl/common/agree.h"
 #include "impl/common/world.h"
-#include "impl/shmem/shared_file.h"
 
 namespace armci::rma {
 
@@ -110,7 +110,7 @@ Status RegionMemory::make(const common::GroupView& group, std::span<common::Expo
   for (const common::Exposed& part : parts) most = std::max(most, part.bytes);
   const std::size_t own = parts[static_cast<std::size_t>(group.rank)].bytes;
   ARMCI_RETURN_IF_ERROR(
-      node::agree(group.comm, check_room(parts, equal_sizes_ ? most : 0), "looking for memory for a region"));
+      common::agree(group.comm, check_room(parts, equal_sizes_ ? most : 0), "looking for memory for a region"));
 
   std::unique_ptr<Window> window;
   Status status = make_window(group, equal_sizes_ ? most : own, &window);

@@ -1,9 +1,7 @@
 #include "impl/mpi-rma/settings.h"
 
-#include <iterator>
-
+#include "impl/common/agree.h"
 #include "impl/common/config.h"
-#include "impl/shmem/shared_file.h"
 
 namespace armci::rma {
 
@@ -27,8 +25,7 @@ const common::SettingRow kRows[] = {
      "What mutexes are made of: atomic (a queue of MPI's atomics) or message (put, get and zero-byte messages).",
      &the_settings.mutex},
     {"ARMCI_RMA_WINDOW", "", "create", 0, 0,
-     "Where the memory of regions comes from: create (node memory under MPI_Win_create), allocate (MPI_Win_allocate) "
-     "or "
+     "Where the memory of regions comes from: create (node memory under MPI_Win_create), allocate (MPI_Win_allocate), "
      "shared (MPI_Win_allocate_shared under MPI_Win_create). With the last two each process is a node of its own.",
      &the_settings.window},
     {"ARMCI_RMA_REQUESTS", "", "-1", -1, 1,
@@ -112,27 +109,26 @@ common::Status read_choices(Choices* choices) {
 }
 
 common::Status read_choices_together(MPI_Comm comm, Choices* choices) {
-  ARMCI_RETURN_IF_ERROR(node::agree(comm, read_choices(choices), "reading the environment"));
-  const char* const names[] = {"ARMCI_RMA_SYNC",    "ARMCI_RMA_MUTEX",  "ARMCI_RMA_WINDOW",   "ARMCI_RMA_DIRECT",
-                               "ARMCI_RMA_STRIDED", "ARMCI_RMA_VECTOR", "ARMCI_RMA_REQUESTS", "ARMCI_PREFLIGHT"};
-  constexpr int kCount = static_cast<int>(std::size(names));
-  const int mine[kCount] = {static_cast<int>(choices->sync),
-                            static_cast<int>(choices->mutex),
-                            static_cast<int>(choices->window),
-                            the_settings.direct,
-                            static_cast<int>(choices->strided),
-                            static_cast<int>(choices->vector),
-                            the_settings.requests,
-                            static_cast<int>(choices->preflight)};
-  int least[kCount];
-  int most[kCount];
-  ARMCI_MPI(MPI_Allreduce(mine, least, kCount, MPI_INT, MPI_MIN, comm));
-  ARMCI_MPI(MPI_Allreduce(mine, most, kCount, MPI_INT, MPI_MAX, comm));
-  for (int i = 0; i < kCount; ++i) {
-    if (least[i] == most[i]) continue;
+  ARMCI_RETURN_IF_ERROR(common::agree(comm, read_choices(choices), "reading the environment"));
+  const struct {
+    const char* name;
+    int value;
+  } shared[] = {{"ARMCI_RMA_SYNC", static_cast<int>(choices->sync)},
+                {"ARMCI_RMA_MUTEX", static_cast<int>(choices->mutex)},
+                {"ARMCI_RMA_WINDOW", static_cast<int>(choices->window)},
+                {"ARMCI_RMA_DIRECT", the_settings.direct},
+                {"ARMCI_RMA_STRIDED", static_cast<int>(choices->strided)},
+                {"ARMCI_RMA_VECTOR", static_cast<int>(choices->vector)},
+                {"ARMCI_RMA_REQUESTS", the_settings.requests},
+                {"ARMCI_PREFLIGHT", static_cast<int>(choices->preflight)}};
+  for (const auto& setting : shared) {
+    // The largest, and the smallest with its sign turned.
+    int most[2] = {setting.value, -setting.value};
+    ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_INT, MPI_MAX, comm));
+    if (most[0] == -most[1]) continue;
     return common::fail(common::Code::kArgument, "ERR-1",
                         "environment variable %s is not the same on all processes; have the launcher pass it to all",
-                        names[i]);
+                        setting.name);
   }
   return common::kSuccess;
 }

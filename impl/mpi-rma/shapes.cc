@@ -17,9 +17,6 @@ using common::Strided;
 
 namespace {
 
-// Counts of MPI are int; a segment longer than a cell is moved in pieces.
-constexpr std::size_t kCellBytes = DynamicWindow::kCellBytes;
-
 // The safe method of accumulate-header (preflight/faults.cc).
 constexpr std::size_t kAccumulateSegmentsMax = 256;
 
@@ -35,23 +32,19 @@ bool may_overlap(const std::size_t* count, const std::ptrdiff_t* stride, int lev
   return false;
 }
 
-std::size_t left_in_cell(const void* address) {
-  return kCellBytes - reinterpret_cast<std::uintptr_t>(address) % kCellBytes;
-}
-
 // Whether the bytes of the remote side lie in several cells.
 bool crosses_cells(const Place& place, const void* remote, const Strided& shape, const std::ptrdiff_t* strides) {
   common::Extent extent{};
   if (!place.in_cells || !common::extent_of(shape.count, strides, shape.levels, &extent).ok()) return false;
   return static_cast<std::size_t>(extent.high - extent.low) >
-         left_in_cell(static_cast<const char*>(remote) + extent.low);
+         DynamicWindow::left_in_cell(static_cast<const char*>(remote) + extent.low);
 }
 
 bool crosses_cells(const Place& place, void* const* remotes, std::size_t count, std::size_t bytes) {
   if (!place.in_cells) return false;
   const auto [low, high] = std::minmax_element(remotes, remotes + count);
   return static_cast<std::size_t>(static_cast<const char*>(*high) - static_cast<const char*>(*low)) + bytes >
-         left_in_cell(*low);
+         DynamicWindow::left_in_cell(*low);
 }
 
 bool wants_direct(Method method) { return method == Method::kAuto || method == Method::kDirect; }
@@ -104,8 +97,9 @@ class NoncontiguousTransfer::Batch {
 
   Status add(const void* remote, void* local, std::size_t bytes) {
     for (std::size_t done = 0; done < bytes;) {
+      // Counts of MPI are int, and the dynamic window has cells.
       const char* const to = static_cast<const char*>(remote) + done;
-      std::size_t now = std::min(bytes - done, left_in_cell(to));
+      std::size_t now = std::min(bytes - done, DynamicWindow::left_in_cell(to));
       // Elements stay whole, and those of two words may lie on the line.
       if (now < bytes - done) now = std::max(now - now % element_bytes_, element_bytes_);
       access_.local = static_cast<char*>(local) + done;

@@ -12,8 +12,8 @@
 // - Mutexes of atomics are one per target process, not per region and process: what has to be excluded is another
 //   atomic on the same word, and a region then costs no second window. Atomics on two regions of a process wait for
 //   each other.
-// - Memory that a process allocates alone is in a window of MPI-3's dynamic kind, under the same epochs: MPI-2 has
-// none.
+// - Memory that a process allocates alone is in a window of MPI-3's dynamic kind, which MPI-2 lacks, under the same
+//   epochs.
 // - The owner's direct accesses [DLA] are no epochs. They rely on the unified memory model of MPI-3: a window's memory
 //   has no second, public copy.
 //

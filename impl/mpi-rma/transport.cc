@@ -5,10 +5,10 @@
 #include <cstring>
 #include <utility>
 
+#include "impl/common/agree.h"
 #include "impl/common/config.h"
 #include "impl/mpi-rma/products.h"
 #include "impl/mpi-rma/settings.h"
-#include "impl/shmem/shared_file.h"
 
 namespace armci::rma {
 
@@ -21,9 +21,6 @@ using common::Status;
 using common::Strided;
 
 namespace {
-
-// Counts of MPI are int, and the dynamic window has cells.
-constexpr std::size_t kChunkBytesMax = DynamicWindow::kCellBytes;
 
 MPI_Aint displacement_of(const Transport::Key& key, const void* remote) {
   return static_cast<const char*>(remote) - static_cast<const char*>(key.base);
@@ -175,13 +172,11 @@ Status Transport::provide_region(const common::GroupView& group, std::span<commo
 Status Transport::open_together(const common::GroupView& group, Status status, std::unique_ptr<Window> window,
                                 std::unique_ptr<Window>* out) {
   if (status.ok()) status = sync_->open(window.get());
-  int failed = status.ok() ? 0 : 1;
-  int any = 0;
-  ARMCI_MPI(MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, group.comm));
-  if (any == 0) return *out = std::move(window), kSuccess;
-  if (!status.ok()) return (void)window.release(), status;
-  (void)sync_->close(window.release());
-  return fail(Code::kLayerBelow, "MEM-8", "a process could not create a window, see its message");
+  const Status all = common::agree(group.comm, status, "creating a window");
+  if (all.ok()) return *out = std::move(window), kSuccess;
+  Window* const stays = window.release();
+  if (status.ok()) (void)sync_->close(stays);
+  return all;
 }
 
 void Transport::deregister_region(const Key& key) {
@@ -198,14 +193,13 @@ Status Transport::register_memory(void* base, std::size_t bytes, Key* key) {
   return dynamic_.attach(base, bytes);
 }
 
-// Of several pieces, all but the last are complete at return.
+// In pieces, since counts of MPI are int and the dynamic window has cells; all but the last are complete at return.
 Status Transport::transfer(Kind kind, const Key& key, const void* remote, void* local, std::size_t bytes,
                            Completion* completion) {
   Access access{kind, window_of(key), key.rank, local, 0, MPI_BYTE, displacement_of(key, remote),
                 0,    MPI_BYTE,       MPI_BYTE};
   for (std::size_t done = 0; done < bytes;) {
-    const std::size_t now =
-        std::min(bytes - done, kChunkBytesMax - reinterpret_cast<std::uintptr_t>(remote) % kChunkBytesMax);
+    const std::size_t now = std::min(bytes - done, DynamicWindow::left_in_cell(remote));
     remote = static_cast<const char*>(remote) + now;
     access.local_count = access.count = static_cast<int>(now);
     done += now;
@@ -218,6 +212,7 @@ Status Transport::transfer(Kind kind, const Key& key, const void* remote, void* 
 
 Status Transport::put(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
                       Completion* completion) {
+  const InsideMpi inside;
   if (overlap_on_node(target, remote, local, bytes)) return std::memmove(remote, local, bytes), kSuccess;
   return stored(target, key, transfer(Kind::kPut, key, remote, const_cast<void*>(local), bytes, completion));
 }
@@ -230,26 +225,31 @@ Status Transport::stored(int target, const Key& key, Status status) {
 
 Status Transport::put_strided(int target, const Key& key, void* remote, const void* local, const Strided& shape,
                               Completion* completion) {
+  const InsideMpi inside;
   return stored(target, key,
                 noncontiguous_.strided(Kind::kPut, place_of(key), local, remote, shape, MPI_BYTE, completion));
 }
 
 Status Transport::get_strided(int, const Key& key, const void* remote, void* local, const Strided& shape,
                               Completion* completion) {
+  const InsideMpi inside;
   return noncontiguous_.strided(Kind::kGet, place_of(key), remote, local, shape, MPI_BYTE, completion);
 }
 
 Status Transport::put_list(int target, const Key& key, const Segments& list, Completion* completion) {
+  const InsideMpi inside;
   return stored(target, key, noncontiguous_.list(Kind::kPut, place_of(key), list, MPI_BYTE, completion));
 }
 
 Status Transport::get_list(int, const Key& key, const Segments& list, Completion* completion) {
+  const InsideMpi inside;
   return noncontiguous_.list(Kind::kGet, place_of(key), list, MPI_BYTE, completion);
 }
 
 // With a scale other than 1 the products are formed here, a bounded number at a time.
 Status Transport::accumulate_strided(int target, const Key& key, void* remote, const void* local, const Strided& shape,
                                      const AccSpec& acc, Completion* completion) {
+  const InsideMpi inside;
   const MPI_Datatype element = element_type(acc.type);
   if (is_one(acc)) {
     return stored(target, key,
@@ -270,6 +270,7 @@ Status Transport::accumulate_strided(int target, const Key& key, void* remote, c
 
 Status Transport::accumulate_list(int target, const Key& key, const Segments& list, const AccSpec& acc,
                                   Completion* completion) {
+  const InsideMpi inside;
   const MPI_Datatype element = element_type(acc.type);
   if (is_one(acc)) {
     return stored(target, key, noncontiguous_.list(Kind::kAccumulate, place_of(key), list, element, completion));
@@ -286,17 +287,20 @@ Status Transport::accumulate_list(int target, const Key& key, const Segments& li
 
 Status Transport::get(int target, const Key& key, const void* remote, void* local, std::size_t bytes,
                       Completion* completion) {
+  const InsideMpi inside;
   if (overlap_on_node(target, remote, local, bytes)) return std::memmove(local, remote, bytes), kSuccess;
   return transfer(Kind::kGet, key, remote, local, bytes, completion);
 }
 
 Status Transport::atomic64(int, const Key& key, void* remote, common::AtomicOp op, std::int64_t operand,
                            std::int64_t compare, std::int64_t* before) {
+  const InsideMpi inside;
   return sync_->atomic({window_of(key), key.rank, displacement_of(key, remote), op}, operand, compare, before);
 }
 
 Status Transport::atomic32(int, const Key& key, void* remote, common::AtomicOp op, std::int32_t operand,
                            std::int32_t compare, std::int32_t* before) {
+  const InsideMpi inside;
   return sync_->atomic({window_of(key), key.rank, displacement_of(key, remote), op}, operand, compare, before);
 }
 
@@ -304,14 +308,9 @@ Status Transport::create_mutexes(const common::GroupView& group, std::span<const
   // A process alone has nobody to send messages to, and some MPI libraries have no window for it.
   if (mutex_kind_ == MutexKind::kAtomic || counts.size() == 1) return kSuccess;
   std::unique_ptr<Mutexes> made;
-  const Status status = Mutexes::create(group.comm, counts, &made);
+  const Status all = common::agree(group.comm, Mutexes::create(group.comm, counts, &made), "creating mutexes");
   // A set that some have and others have not cannot be destroyed: it stays.
-  int failed = status.ok() ? 0 : 1;
-  int any = 0;
-  ARMCI_MPI(MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, group.comm));
-  if (any != 0) (void)made.release();
-  ARMCI_RETURN_IF_ERROR(status);
-  if (any != 0) return fail(Code::kLayerBelow, "MUTEX-1", "a process could not create its mutexes, see its message");
+  if (!all.ok()) return (void)made.release(), all;
   std::lock_guard guard(mutexes_mutex_);
   *out = mutexes_.emplace_back(std::move(made)).get();
   return kSuccess;
@@ -327,10 +326,12 @@ void Transport::destroy_mutexes(Mutexes* mutexes) {
 }
 
 Status Transport::flush(int target) {
+  const InsideMpi inside;
   return owed_.settle(target, [this](Window* window, int rank) { return sync_->flush(window, rank); });
 }
 
 Status Transport::flush_all() {
+  const InsideMpi inside;
   return owed_.settle_all([this](Window* window) { return sync_->flush_all(window); });
 }
 

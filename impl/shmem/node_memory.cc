@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "impl/common/agree.h"
 #include "impl/common/backtrace.h"
 #include "impl/shmem/shared_file.h"
 
@@ -77,7 +78,7 @@ Status NodeMemory::attach(MPI_Comm machine_comm, const NodeMemoryOptions& option
       prepared = allocate_pages(0, table_offset_ + kTableStepBytes);
       if (prepared.ok()) construct_control(processes, options.retain_bytes);
     }
-    status = agree(machine_comm, prepared, "setting up node memory");
+    status = common::agree(machine_comm, prepared, "setting up node memory");
     if (!status.ok()) munmap(base_, reserve_);
   }
   if (!status.ok()) {

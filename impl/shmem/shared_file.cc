@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "impl/common/agree.h"
+
 namespace armci::node {
 
 using common::fail;
@@ -110,18 +112,6 @@ std::uint64_t pid_namespace() {
   return stat("/proc/self/ns/pid", &information) == 0 ? information.st_ino : 0;
 }
 
-Status agree(MPI_Comm comm, Status mine, const char* what) {
-  struct {
-    int value;
-    int rank;
-  } in{mine.value(), 0}, out{};
-  ARMCI_MPI(MPI_Comm_rank(comm, &in.rank));
-  ARMCI_MPI(MPI_Allreduce(&in, &out, 1, MPI_2INT, MPI_MAXLOC, comm));
-  if (out.value == 0 || !mine.ok()) return mine;
-  return fail(static_cast<common::Code>(out.value), nullptr, "%s failed on process %d of the group, see its message",
-              what, out.rank);
-}
-
 Status open_shared_file(MPI_Comm machine_comm, const std::string& directory, std::uint64_t bytes, int* descriptor) {
   Invitation invitation{};
   bool everywhere = false;
@@ -145,7 +135,7 @@ Status open_shared_file(MPI_Comm machine_comm, const std::string& directory, std
     mine = fail_errno(errno, "cannot give the file in %s a length of %llu bytes", directory.c_str(),
                       static_cast<unsigned long long>(bytes));
   }
-  Status all = agree(machine_comm, mine, "setting the length of node memory");
+  Status all = common::agree(machine_comm, mine, "setting the length of node memory");
   if (!all.ok()) close(*descriptor);
   return all;
 }

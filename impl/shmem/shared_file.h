@@ -16,10 +16,6 @@ namespace armci::node {
 common::Status open_shared_file(MPI_Comm machine_comm, const std::string& directory, std::uint64_t bytes,
                                 int* descriptor);
 
-// All processes of comm learn whether all were successful: returns `mine` where it failed, and a failure that names
-// the first process that failed elsewhere. Collective.
-common::Status agree(MPI_Comm comm, common::Status mine, const char* what);
-
 // The process's pid namespace, 0 when it cannot be told.
 std::uint64_t pid_namespace();
 

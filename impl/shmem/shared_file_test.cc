@@ -75,13 +75,6 @@ TEST_F(SharedFileTest, ADirectoryThatIsNotThereIsNamed) {
   EXPECT_NE(text.find("ARMCI_SHM_DIR"), std::string::npos) << text;
 }
 
-TEST(AgreeTest, SuccessAndFailureOfTheOnlyProcess) {
-  EXPECT_TRUE(agree(MPI_COMM_SELF, common::kSuccess, "trying").ok());
-  const Status mine = common::fail(Code::kProc, "ERR-1", "mine");
-  EXPECT_EQ(agree(MPI_COMM_SELF, mine, "trying").code(), Code::kProc);
-  EXPECT_STREQ(last_cause().text, "mine");
-}
-
 TEST(PidNamespaceTest, IsThisProcesss) {
   struct stat information;
   ASSERT_EQ(stat("/proc/self/ns/pid", &information), 0);

@@ -17,25 +17,15 @@
 #include <string>
 
 #include "impl/mpi-rma/preflight/testing/defects.h"
+#include "impl/mpi-rma/testing/job.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 using armci::rma::Findings;
 using armci::rma::PreflightMode;
+using namespace armci::rma::testing;
 using Origin = armci::rma::Findings::Origin;
-
-int rank = 0;
-int size = 1;
-int failures = 0;
-
-void check(bool right, const char* what) {
-  int all = right ? 1 : 0;
-  MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  if (all == 1) return;
-  ++failures;
-  if (rank == 0) std::printf("FAILED: %s\n", what);
-}
 
 Findings run(PreflightMode mode) {
   MPI_Barrier(MPI_COMM_WORLD);
@@ -75,12 +65,12 @@ void check_cache(const fs::path& home) {
 
 void check_defects() {
   const Findings clean = run(PreflightMode::kForce);
-  for (const auto& row : armci::rma::testing::defect_table()) {
+  for (const auto& row : defect_table()) {
     // What is faulty without us shows nothing.
     if (clean.has(row.expected)) continue;
-    if (rank == 0) armci::rma::testing::set_defect(row.defect);
+    if (rank == 0) set_defect(row.defect);
     const Findings found = run(PreflightMode::kForce);
-    armci::rma::testing::set_defect(armci::rma::testing::Defect::kNone);
+    set_defect(Defect::kNone);
     check(found.has(row.expected), row.name);
     for (const auto& fault : armci::rma::fault_table()) {
       if (fault.evidence == armci::rma::Evidence::kTiming) continue;
@@ -108,8 +98,7 @@ int main(int argc, char** argv) {
   const bool single = argc > 1 && std::strcmp(argv[1], "single") == 0;
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, single ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  find_out_who();
   // Process 0 alone reads and writes the cache.
   std::string home = (fs::temp_directory_path() / "preflightXXXXXX").string();
   if (rank == 0 && mkdtemp(home.data()) == nullptr) MPI_Abort(MPI_COMM_WORLD, 2);
@@ -119,10 +108,6 @@ int main(int argc, char** argv) {
   check_cache(home);
   if (size == 2) check_defects();
 
-  if (rank == 0) {
-    fs::remove_all(home);
-    std::printf("%d checks failed\n", failures);
-  }
-  MPI_Finalize();
-  return failures == 0 ? 0 : 1;
+  if (rank == 0) fs::remove_all(home);
+  return verdict();
 }

@@ -1,0 +1,51 @@
+// The calls of MPI in which programs wait, by MPI's profiling interface: while one is under way, MPI serves the other
+// processes in it, and the progress thread would only be in its way.
+//
+// Those that are not here, and those of Fortran where its binding does not come by the C names, are served twice.
+
+#include <mpi.h>
+
+#include "impl/mpi-rma/inside_mpi.h"
+
+#define ARMCI_WAITS_INSIDE(name, parameters, arguments)                 \
+  extern "C" [[gnu::visibility("default")]] int MPI_##name parameters { \
+    const armci::rma::InsideMpi inside;                                 \
+    return PMPI_##name arguments;                                       \
+  }
+
+ARMCI_WAITS_INSIDE(Recv,
+                   (void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status* status),
+                   (buffer, count, type, source, tag, comm, status))
+ARMCI_WAITS_INSIDE(Send, (const void* buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm),
+                   (buffer, count, type, target, tag, comm))
+ARMCI_WAITS_INSIDE(Sendrecv,
+                   (const void* out, int out_count, MPI_Datatype out_type, int target, int out_tag, void* in,
+                    int in_count, MPI_Datatype in_type, int source, int in_tag, MPI_Comm comm, MPI_Status* status),
+                   (out, out_count, out_type, target, out_tag, in, in_count, in_type, source, in_tag, comm, status))
+ARMCI_WAITS_INSIDE(Probe, (int source, int tag, MPI_Comm comm, MPI_Status* status), (source, tag, comm, status))
+ARMCI_WAITS_INSIDE(Wait, (MPI_Request * request, MPI_Status* status), (request, status))
+ARMCI_WAITS_INSIDE(Waitall, (int count, MPI_Request requests[], MPI_Status statuses[]), (count, requests, statuses))
+ARMCI_WAITS_INSIDE(Waitany, (int count, MPI_Request requests[], int* index, MPI_Status* status),
+                   (count, requests, index, status))
+ARMCI_WAITS_INSIDE(Waitsome, (int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]),
+                   (count, requests, done, indices, statuses))
+ARMCI_WAITS_INSIDE(Barrier, (MPI_Comm comm), (comm))
+ARMCI_WAITS_INSIDE(Bcast, (void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm),
+                   (buffer, count, type, root, comm))
+ARMCI_WAITS_INSIDE(Reduce,
+                   (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm),
+                   (in, out, count, type, op, root, comm))
+ARMCI_WAITS_INSIDE(Allreduce, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+                   (in, out, count, type, op, comm))
+ARMCI_WAITS_INSIDE(Gather,
+                   (const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count, MPI_Datatype out_type,
+                    int root, MPI_Comm comm),
+                   (in, in_count, in_type, out, out_count, out_type, root, comm))
+ARMCI_WAITS_INSIDE(Allgather,
+                   (const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count, MPI_Datatype out_type,
+                    MPI_Comm comm),
+                   (in, in_count, in_type, out, out_count, out_type, comm))
+ARMCI_WAITS_INSIDE(Alltoall,
+                   (const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count, MPI_Datatype out_type,
+                    MPI_Comm comm),
+                   (in, in_count, in_type, out, out_count, out_type, comm))
