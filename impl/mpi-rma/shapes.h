@@ -84,7 +84,7 @@ class NoncontiguousTransfer {
                           MPI_Datatype element, Datatype* here, Datatype* there, Access* access);
   common::Status direct_strided(Kind kind, const Place& place, const void* src, void* dst, const common::Strided& shape,
                                 MPI_Datatype element, Pending* pending);
-  std::size_t together_in_piece(std::size_t bytes, std::size_t count) const;
+  std::size_t together_in_piece(Kind kind, std::size_t bytes, std::size_t count) const;
   common::Status leave(Kind kind, const Place& place, Pending* pending);
   common::Status direct_list(Kind kind, const Place& place, const common::Segments& segments, MPI_Datatype element,
                              Pending* pending);
