@@ -1,17 +1,20 @@
 #include "impl/common/agree.h"
 
+#include <climits>
+
 namespace armci::common {
 
-Status agree(MPI_Comm comm, Status mine, const char* what) {
+Status agree(MPI_Comm comm, Status mine, const char* what, const char* clause) {
+  constexpr int kNobody = INT_MAX;
   struct {
-    int value;
-    int rank;
-  } in{mine.value(), 0}, out{};
-  ARMCI_MPI(MPI_Comm_rank(comm, &in.rank));
-  ARMCI_MPI(MPI_Allreduce(&in, &out, 1, MPI_2INT, MPI_MAXLOC, comm));
-  if (out.value == 0 || !mine.ok()) return mine;
-  return fail(static_cast<Code>(out.value), nullptr, "%s failed on process %d of the group, see its message", what,
-              out.rank);
+    int failed;  // rank
+    int code;
+  } in{kNobody, mine.value()}, first{};
+  if (!mine.ok()) ARMCI_MPI(MPI_Comm_rank(comm, &in.failed));
+  ARMCI_MPI(MPI_Allreduce(&in, &first, 1, MPI_2INT, MPI_MINLOC, comm));
+  if (first.failed == kNobody || !mine.ok()) return mine;
+  return fail(static_cast<Code>(first.code), clause, "%s failed on process %d of the group, see its message", what,
+              first.failed);
 }
 
 }  // namespace armci::common

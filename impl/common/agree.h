@@ -7,8 +7,8 @@
 
 namespace armci::common {
 
-// All processes of comm learn whether all were successful: returns `mine` where it failed, and a failure that names
-// the first process that failed elsewhere. Collective.
-Status agree(MPI_Comm comm, Status mine, const char* what);
+// All processes of comm learn whether all were successful: returns `mine` where it failed, and elsewhere a failure with
+// the code of the first process that failed, which it names. `clause`: which is not kept then, or nullptr. Collective.
+Status agree(MPI_Comm comm, Status mine, const char* what, const char* clause = nullptr);
 
 }  // namespace armci::common

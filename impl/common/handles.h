@@ -73,7 +73,7 @@ class HandleTable {
   // way, and must not block: the table is locked. Returns true when nothing is left.
   template <class Finish>
   bool complete(armci_hdl_t* handle, Finish finish) {
-    if (total() == 0 || (handle != nullptr && read_handle(handle).slot == 0)) return true;
+    if (total() == 0) return true;
     std::lock_guard lock(mutex_);
     HandleBits bits{};
     if (handle != nullptr) {
@@ -147,8 +147,9 @@ class HandleTable {
       all = all && finished;
       return finished;
     });
-    total_ -= static_cast<std::size_t>(pending.end() - gone);
+    const auto ended = static_cast<std::size_t>(pending.end() - gone);
     pending.erase(gone, pending.end());
+    total_ -= ended;  // last: who sees 0 takes no lock
     if (pending.empty() && index != 0) release(index);
     return all;
   }

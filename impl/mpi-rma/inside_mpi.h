@@ -2,9 +2,9 @@
 //
 //   program    compute ....... | MPI_Recv, waits ............ | compute .....
 //   inside                     1                              0
-//   progress   look look look |             look             |  look look look       seldom where somebody else does
+//   progress   look look look |   .    .      .      look    | .  look look look     seldom where somebody else does
 //
-// Said by the transport of its own calls, and by mpi_calls.cc of the program's.
+// Said by mpi_calls.cc, of the calls that wait.
 //
 // Thread safety: all of it by any thread.
 #pragma once

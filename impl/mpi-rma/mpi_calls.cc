@@ -1,16 +1,18 @@
-// The calls of MPI in which programs wait, by MPI's profiling interface: while one is under way, MPI serves the other
-// processes in it, and the progress thread would only be in its way.
+// The calls of MPI that wait, by MPI's profiling interface: while one is under way, of the program or of this library,
+// MPI serves the other processes in it, and the progress thread would only be in its way.
 //
-// Those that are not here, and those of Fortran where its binding does not come by the C names, are served twice.
+// Weak, since nothing is lost but time: a program, or a tool, may have functions of its own by these names. Calls that
+// are not here are served by the progress thread as well; so are those of Fortran under Open MPI, whose binding does
+// not come by the C names.
 
 #include <mpi.h>
 
 #include "impl/mpi-rma/inside_mpi.h"
 
-#define ARMCI_WAITS_INSIDE(name, parameters, arguments)                 \
-  extern "C" [[gnu::visibility("default")]] int MPI_##name parameters { \
-    const armci::rma::InsideMpi inside;                                 \
-    return PMPI_##name arguments;                                       \
+#define ARMCI_WAITS_INSIDE(name, parameters, arguments)                            \
+  extern "C" [[gnu::visibility("default"), gnu::weak]] int MPI_##name parameters { \
+    const armci::rma::InsideMpi inside;                                            \
+    return PMPI_##name arguments;                                                  \
   }
 
 ARMCI_WAITS_INSIDE(Recv,
@@ -49,3 +51,11 @@ ARMCI_WAITS_INSIDE(Alltoall,
                    (const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count, MPI_Datatype out_type,
                     MPI_Comm comm),
                    (in, in_count, in_type, out, out_count, out_type, comm))
+ARMCI_WAITS_INSIDE(Win_flush, (int rank, MPI_Win window), (rank, window))
+ARMCI_WAITS_INSIDE(Win_flush_all, (MPI_Win window), (window))
+ARMCI_WAITS_INSIDE(Win_flush_local, (int rank, MPI_Win window), (rank, window))
+ARMCI_WAITS_INSIDE(Win_flush_local_all, (MPI_Win window), (window))
+ARMCI_WAITS_INSIDE(Win_lock, (int type, int rank, int assert, MPI_Win window), (type, rank, assert, window))
+ARMCI_WAITS_INSIDE(Win_unlock, (int rank, MPI_Win window), (rank, window))
+ARMCI_WAITS_INSIDE(Win_unlock_all, (MPI_Win window), (window))
+ARMCI_WAITS_INSIDE(Win_fence, (int assert, MPI_Win window), (assert, window))

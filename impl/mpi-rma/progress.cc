@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <system_error>
+#include <utility>
 
 #include "impl/mpi-rma/inside_mpi.h"
 
@@ -57,12 +58,16 @@ ProgressThread::~ProgressThread() {
 }
 
 void ProgressThread::run(MPI_Comm comm, int interval_us) {
-  constexpr int kIntervalInsideUs = 1000;
-  const auto interval = [&] {
-    return std::chrono::microseconds(InsideMpi::anybody() ? std::max(interval_us, kIntervalInsideUs) : interval_us);
-  };
+  constexpr int kLongestUs = 1000;
   std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, interval(), [this] { return leaving_; })) {
+  int wait_us = interval_us;
+  while (!wake_.wait_for(lock, std::chrono::microseconds(wait_us), [this] { return leaving_; })) {
+    if (InsideMpi::anybody()) {
+      const int before_us = std::exchange(wait_us, std::max(interval_us, std::min(2 * wait_us, kLongestUs)));
+      if (before_us < wait_us) continue;
+    } else {
+      wait_us = interval_us;
+    }
     lock.unlock();
     int found = 0;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE);

@@ -5,7 +5,7 @@
 // binding of its rank, which it would inherit, has it wait for the rank's own core.
 //
 // While the program itself is inside MPI (inside_mpi.h) the thread would take the core and MPI's locks from the call
-// that does the work: it then comes once in a millisecond.
+// that does the work: it then looks ever more rarely whether that is still so, and polls once in a millisecond.
 //
 // Thread safety: start and destruction by the thread that initialises. MPI is called from the thread: needs
 // MPI_THREAD_MULTIPLE.

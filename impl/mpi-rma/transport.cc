@@ -172,7 +172,7 @@ Status Transport::provide_region(const common::GroupView& group, std::span<commo
 Status Transport::open_together(const common::GroupView& group, Status status, std::unique_ptr<Window> window,
                                 std::unique_ptr<Window>* out) {
   if (status.ok()) status = sync_->open(window.get());
-  const Status all = common::agree(group.comm, status, "creating a window");
+  const Status all = common::agree(group.comm, status, "creating a window", "MEM-8");
   if (all.ok()) return *out = std::move(window), kSuccess;
   Window* const stays = window.release();
   if (status.ok()) (void)sync_->close(stays);
@@ -212,7 +212,6 @@ Status Transport::transfer(Kind kind, const Key& key, const void* remote, void* 
 
 Status Transport::put(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
                       Completion* completion) {
-  const InsideMpi inside;
   if (overlap_on_node(target, remote, local, bytes)) return std::memmove(remote, local, bytes), kSuccess;
   return stored(target, key, transfer(Kind::kPut, key, remote, const_cast<void*>(local), bytes, completion));
 }
@@ -225,31 +224,26 @@ Status Transport::stored(int target, const Key& key, Status status) {
 
 Status Transport::put_strided(int target, const Key& key, void* remote, const void* local, const Strided& shape,
                               Completion* completion) {
-  const InsideMpi inside;
   return stored(target, key,
                 noncontiguous_.strided(Kind::kPut, place_of(key), local, remote, shape, MPI_BYTE, completion));
 }
 
 Status Transport::get_strided(int, const Key& key, const void* remote, void* local, const Strided& shape,
                               Completion* completion) {
-  const InsideMpi inside;
   return noncontiguous_.strided(Kind::kGet, place_of(key), remote, local, shape, MPI_BYTE, completion);
 }
 
 Status Transport::put_list(int target, const Key& key, const Segments& list, Completion* completion) {
-  const InsideMpi inside;
   return stored(target, key, noncontiguous_.list(Kind::kPut, place_of(key), list, MPI_BYTE, completion));
 }
 
 Status Transport::get_list(int, const Key& key, const Segments& list, Completion* completion) {
-  const InsideMpi inside;
   return noncontiguous_.list(Kind::kGet, place_of(key), list, MPI_BYTE, completion);
 }
 
 // With a scale other than 1 the products are formed here, a bounded number at a time.
 Status Transport::accumulate_strided(int target, const Key& key, void* remote, const void* local, const Strided& shape,
                                      const AccSpec& acc, Completion* completion) {
-  const InsideMpi inside;
   const MPI_Datatype element = element_type(acc.type);
   if (is_one(acc)) {
     return stored(target, key,
@@ -270,7 +264,6 @@ Status Transport::accumulate_strided(int target, const Key& key, void* remote, c
 
 Status Transport::accumulate_list(int target, const Key& key, const Segments& list, const AccSpec& acc,
                                   Completion* completion) {
-  const InsideMpi inside;
   const MPI_Datatype element = element_type(acc.type);
   if (is_one(acc)) {
     return stored(target, key, noncontiguous_.list(Kind::kAccumulate, place_of(key), list, element, completion));
@@ -287,20 +280,17 @@ Status Transport::accumulate_list(int target, const Key& key, const Segments& li
 
 Status Transport::get(int target, const Key& key, const void* remote, void* local, std::size_t bytes,
                       Completion* completion) {
-  const InsideMpi inside;
   if (overlap_on_node(target, remote, local, bytes)) return std::memmove(local, remote, bytes), kSuccess;
   return transfer(Kind::kGet, key, remote, local, bytes, completion);
 }
 
 Status Transport::atomic64(int, const Key& key, void* remote, common::AtomicOp op, std::int64_t operand,
                            std::int64_t compare, std::int64_t* before) {
-  const InsideMpi inside;
   return sync_->atomic({window_of(key), key.rank, displacement_of(key, remote), op}, operand, compare, before);
 }
 
 Status Transport::atomic32(int, const Key& key, void* remote, common::AtomicOp op, std::int32_t operand,
                            std::int32_t compare, std::int32_t* before) {
-  const InsideMpi inside;
   return sync_->atomic({window_of(key), key.rank, displacement_of(key, remote), op}, operand, compare, before);
 }
 
@@ -308,7 +298,8 @@ Status Transport::create_mutexes(const common::GroupView& group, std::span<const
   // A process alone has nobody to send messages to, and some MPI libraries have no window for it.
   if (mutex_kind_ == MutexKind::kAtomic || counts.size() == 1) return kSuccess;
   std::unique_ptr<Mutexes> made;
-  const Status all = common::agree(group.comm, Mutexes::create(group.comm, counts, &made), "creating mutexes");
+  const Status all =
+      common::agree(group.comm, Mutexes::create(group.comm, counts, &made), "creating mutexes", "MUTEX-1");
   // A set that some have and others have not cannot be destroyed: it stays.
   if (!all.ok()) return (void)made.release(), all;
   std::lock_guard guard(mutexes_mutex_);
@@ -326,12 +317,10 @@ void Transport::destroy_mutexes(Mutexes* mutexes) {
 }
 
 Status Transport::flush(int target) {
-  const InsideMpi inside;
   return owed_.settle(target, [this](Window* window, int rank) { return sync_->flush(window, rank); });
 }
 
 Status Transport::flush_all() {
-  const InsideMpi inside;
   return owed_.settle_all([this](Window* window) { return sync_->flush_all(window); });
 }
 

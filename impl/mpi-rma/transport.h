@@ -17,7 +17,6 @@
 
 #include "impl/common/transport.h"
 #include "impl/mpi-rma/dynamic_window.h"
-#include "impl/mpi-rma/inside_mpi.h"
 #include "impl/mpi-rma/message_mutexes.h"
 #include "impl/mpi-rma/owed_stores.h"
 #include "impl/mpi-rma/preflight/preflight.h"
@@ -87,10 +86,7 @@ class Transport {
                           std::int32_t compare, std::int32_t* before);
   common::Status create_mutexes(const common::GroupView& group, std::span<const int> counts, Mutexes** out);
   void destroy_mutexes(Mutexes* mutexes);
-  common::Status test(Completion* completion, bool* done) {
-    const InsideMpi inside;
-    return completion->test(done);
-  }
+  common::Status test(Completion* completion, bool* done) { return completion->test(done); }
   common::Status flush(int target);
   common::Status flush_all();
   void progress();

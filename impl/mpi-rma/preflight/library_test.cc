@@ -54,7 +54,7 @@ TEST(FaultsByVersion, OpenMpiTakesUcxWhereItIsNamedOrNothingElseReaches) {
   EXPECT_TRUE(faults_by_version(one).has(Fault::kRputOutstanding));
 }
 
-TEST(FaultsByVersion, MemoryOfOpenMpiIsWrongUnderComponentRdmaOnly) {
+TEST(FaultsByVersion, MemoryOfOpenMpiIsWrongUnderSomeComponents) {
   LibraryFacts one = facts("Open MPI v4.1.4, package: Debian");
   EXPECT_TRUE(faults_by_version(one).has(Fault::kAllocateConcurrent));
   one.osc = "^rdma";

@@ -1,4 +1,5 @@
-// Windows of each kind: does contiguous data arrive where it should, through them and back?
+// Windows of each kind: does contiguous data arrive where it should, through them and back, and do atomics work in
+// them?
 //
 // Each process's memory, in slots of kSlotBytes:
 //   0          what a source puts here (kWords numbers)
@@ -41,8 +42,14 @@ void fill(std::int64_t* words, int rank) {
 // Whether compare_and_swap may be tried: on memory of MPI_Win_allocate it ends the process with some libraries.
 enum class Swap { kYes, kNo };
 
-// One round of put, get, accumulate, fetch_and_op and compare_and_swap; true when all were right.
-bool moves_data(const ProbeWindow& window, int rank, const Partners& partners, Swap with_swap) {
+// What was right in a round.
+struct Verdict {
+  bool data;  // put, get and accumulate
+  bool add;   // fetch_and_op
+  bool swap;  // compare_and_swap, or it was not tried
+};
+
+Verdict try_operations(const ProbeWindow& window, int rank, const Partners& partners, Swap with_swap) {
   std::vector<std::int64_t> given(kWords);
   std::vector<std::int64_t> got(kWords);
   const std::vector<std::int64_t> ones(kWords, 1);
@@ -59,22 +66,24 @@ bool moves_data(const ProbeWindow& window, int rank, const Partners& partners, S
   const std::int64_t five = 5;
   std::int64_t before_add = 0;
   std::int64_t before_swap = with_swap == Swap::kYes ? 0 : compare;
-  bool well = went_well(MPI_Put(given.data(), count, MPI_INT64_T, target, slot(0), count, MPI_INT64_T, window.win())) &&
+  Verdict well{};
+  well.data = went_well(MPI_Put(given.data(), count, MPI_INT64_T, target, slot(0), count, MPI_INT64_T, window.win())) &&
               went_well(MPI_Get(got.data(), count, MPI_INT64_T, target, slot(1), count, MPI_INT64_T, window.win())) &&
               went_well(MPI_Accumulate(ones.data(), count, MPI_INT64_T, target, slot(2), count, MPI_INT64_T, MPI_SUM,
-                                       window.win())) &&
-              went_well(MPI_Fetch_and_op(&five, &before_add, MPI_INT64_T, target, slot(3), MPI_SUM, window.win()));
-  if (with_swap == Swap::kYes) {
-    well = went_well(MPI_Compare_and_swap(&swap, &compare, &before_swap, MPI_INT64_T, target, slot(4), window.win())) &&
-           well;
-  }
-  well = went_well(MPI_Win_flush(target, window.win())) && well;
+                                       window.win()));
+  well.add = went_well(MPI_Fetch_and_op(&five, &before_add, MPI_INT64_T, target, slot(3), MPI_SUM, window.win()));
+  well.swap = with_swap == Swap::kNo || went_well(MPI_Compare_and_swap(&swap, &compare, &before_swap, MPI_INT64_T,
+                                                                       target, slot(4), window.win()));
+  well.data = went_well(MPI_Win_flush(target, window.win())) && well.data;
   window.meet();
 
-  return well && holds(window.at<std::int64_t>(0), partners.source, 0) && holds(got.data(), target, 0) &&
-         holds(window.at<std::int64_t>(2 * kSlotBytes), rank, 1) && before_add == number(target, 0) &&
-         *window.at<std::int64_t>(3 * kSlotBytes) == number(rank, 0) + five && before_swap == compare &&
-         *window.at<std::int64_t>(4 * kSlotBytes) == (with_swap == Swap::kYes ? swap : number(rank, 0));
+  well.data = well.data && holds(window.at<std::int64_t>(0), partners.source, 0) && holds(got.data(), target, 0) &&
+              holds(window.at<std::int64_t>(2 * kSlotBytes), rank, 1);
+  well.add =
+      well.add && before_add == number(target, 0) && *window.at<std::int64_t>(3 * kSlotBytes) == number(rank, 0) + five;
+  well.swap = well.swap && before_swap == compare &&
+              *window.at<std::int64_t>(4 * kSlotBytes) == (with_swap == Swap::kYes ? swap : number(rank, 0));
+  return well;
 }
 
 // So many numbers has each process of a window of unequal sizes: an array that is distributed unevenly.
@@ -152,9 +161,13 @@ void probe_windows(const Neighbourhood& around, Findings* found) {
       found->add(around.size() == 1 ? Fault::kWindowAlone : fault);
       continue;
     }
-    const Swap with_swap = kind == WindowKind::kAllocate ? Swap::kNo : Swap::kYes;
+    const bool allocated = kind == WindowKind::kAllocate;
     for (const Partners& partners : around.rounds()) {
-      if (!moves_data(window, around.rank(), partners, with_swap)) found->add(fault);
+      const Verdict well = try_operations(window, around.rank(), partners, allocated ? Swap::kNo : Swap::kYes);
+      // Where atomics alone are wrong, the library does without them.
+      if (!well.data || (allocated && !well.add)) found->add(fault);
+      if (!well.add && !allocated) found->add(Fault::kFetchAndOp);
+      if (!well.swap) found->add(Fault::kCompareAndSwap);
     }
   }
   if (!shares_memory(around)) found->add(Fault::kAllocateSharedBroken);

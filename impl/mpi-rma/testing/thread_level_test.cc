@@ -15,34 +15,13 @@
 #include <vector>
 
 #include "armci.h"
-#include "impl/mpi-rma/testing/job.h"
+#include "impl/mpi-rma/testing/trial.h"
 
 namespace {
 
 using namespace armci::rma::testing;
 
 constexpr unsigned kHangSeconds = 120;
-
-// ARMCI_Init, and what it writes to the standard error.
-int init(std::string* said) {
-  std::FILE* const file = std::tmpfile();
-  if (file == nullptr) MPI_Abort(MPI_COMM_WORLD, 2);
-  std::fflush(stderr);
-  const int kept = dup(STDERR_FILENO);
-  dup2(fileno(file), STDERR_FILENO);
-  const int code = ARMCI_Init();
-  std::fflush(stderr);
-  dup2(kept, STDERR_FILENO);
-  close(kept);
-  std::rewind(file);
-  said->clear();
-  for (int letter = std::fgetc(file); letter != EOF; letter = std::fgetc(file))
-    said->push_back(static_cast<char>(letter));
-  std::fclose(file);
-  return code;
-}
-
-bool names(const std::string& said, const std::string& words) { return said.find(words) != std::string::npos; }
 
 // Known before MPI is started.
 bool is_first() {
@@ -63,31 +42,6 @@ void check_refused(int level, bool low) {
   check(names(said, "ARMCI_RMA_PROGRESS=0") || !low, "the line says what else can be done");
   check(ARMCI_Initialized() == 0, "the library is down");
   if (failures > 0) std::fprintf(stderr, "rank %d: %s", rank, said.c_str());
-}
-
-void check_works() {
-  std::string said;
-  check(init(&said) == 0, "init succeeds");
-  if (failures > 0) return;
-  std::vector<void*> parts(static_cast<std::size_t>(size));
-  check(ARMCI_Malloc(parts.data(), 2 * sizeof(long)) == 0, "memory is there");
-  auto* const mine = static_cast<long*>(parts[static_cast<std::size_t>(rank)]);
-  mine[0] = mine[1] = 0;
-  ARMCI_Barrier();
-  const int right = (rank + 1) % size;
-  auto* const there = static_cast<long*>(parts[static_cast<std::size_t>(right)]);
-  long value = 10 + rank;
-  long seen = 0;
-  check(ARMCI_Put(&value, there, sizeof value, right) == 0, "put");
-  ARMCI_Barrier();
-  check(mine[0] == 10 + (rank + size - 1) % size, "what was put is there");
-  check(ARMCI_Get(there, &seen, sizeof seen, right) == 0 && seen == value, "get");
-  check(ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &seen, static_cast<long*>(parts[0]) + 1, 1, 0) == 0, "fetch-and-add");
-  ARMCI_Barrier();
-  check(rank != 0 || mine[1] == size, "every addition counts");
-  ARMCI_Barrier();
-  check(ARMCI_Free(mine) == 0, "memory goes");
-  check(ARMCI_Finalize() == 0, "finalize");
 }
 
 }  // namespace
