@@ -140,13 +140,15 @@ void AddOtherWays(Kind kind, const Sides& at, int bytes, std::vector<Action>* al
 }
 
 // From a target of zeros, by two operations.
-std::string Verify(Kind kind, const Sides& at, int bytes) {
+std::string Verify(const Operation& operation, const Sides& at, int bytes) {
+  const Kind kind = operation.kind;
+  const auto operate = [&] { operation.nonblocking ? PutAndWait(at, bytes) : Call(kind, at, bytes); };
   const size_t count = static_cast<size_t>(bytes) / sizeof(double);
   std::fill_n(at.result, count, 0.0);
   ARMCI_Put(kind == Kind::kGet ? at.local : at.result, at.remote, bytes, kTarget);
   ARMCI_Fence(kTarget);
-  Call(kind, at, bytes);
-  Call(kind, at, bytes);
+  operate();
+  operate();
   ARMCI_Fence(kTarget);
   if (kind != Kind::kGet) ARMCI_Get(at.remote, at.result, bytes, kTarget);
   const double times = kind == Kind::kAccumulate ? 2 : 1;
@@ -167,7 +169,7 @@ Case Transfer(const Operation& operation, const Sides& at, size_t size) {
   return {{operation.name, FormatBytes(size), "rma_transfer"},
           Crew::kServed,
           actions,
-          [=, &operation] { return Verify(operation.kind, at, bytes); },
+          [=, &operation] { return Verify(operation, at, bytes); },
           kSample};
 }
 

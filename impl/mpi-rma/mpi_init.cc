@@ -12,12 +12,10 @@
 
 namespace {
 
-// Whoever names other settings himself keeps them.
-//
-// osc/rdma crashes in compare-and-swap between the processes of a node; without it osc/ucx is chosen. UCX's locks spin
-// unless told otherwise: when cores are few, the progress thread meets the program's thread preempted inside one and
-// spins a time slice away, 4 ms for a transfer of 50 us [decision D55].
-void choose_components() {
+// Whoever sets these himself keeps them. osc/rdma crashes in compare-and-swap between the processes of a node; without
+// it osc/ucx is chosen. Locks of UCX spin unless told otherwise, for a time slice where threads are more than cores
+// [D55].
+void preset_environment() {
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   MPI_Get_library_version(version, &length);
@@ -26,7 +24,7 @@ void choose_components() {
 }
 
 int start(int* argc, char*** argv, int required, int* provided) {
-  choose_components();
+  preset_environment();
   return PMPI_Init_thread(argc, argv, std::max(required, static_cast<int>(MPI_THREAD_MULTIPLE)), provided);
 }
 

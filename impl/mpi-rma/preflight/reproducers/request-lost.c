@@ -1,5 +1,5 @@
 /* request-lost: A request of MPI_Rput or MPI_Rget never completes when another thread makes progress while it is
- * started.
+ * started. MPI_Rget is tried.
  *
  * Control: the same without the thread. Between two machines, or two network namespaces, it takes seconds at most; on
  * one machine it was not seen.
@@ -74,7 +74,7 @@ static void *poll_mpi(void *unused) {
 
 /* Whether one of many gets, started one after the other is complete, is still open when patience ends. */
 static int lost(double seconds) {
-  char buffer[kBytes];
+  static char buffer[kBytes]; /* for as long as the one that is lost may still write to it */
   int done = 1;
   for (const double end = MPI_Wtime() + seconds; done && MPI_Wtime() < end;) {
     MPI_Request request;
