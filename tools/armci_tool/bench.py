@@ -91,29 +91,38 @@ def require_measured(implementation: str) -> None:
 
 
 def run_program(program: Program, arguments: Sequence[str] = (), *, timeout_s: Optional[float] = None,
-                on_case: Callable[[str], None] = lambda text: None) -> BenchRun:
-    """Starts it, on more processes than asked when its question needs them."""
-    run, needed = _run_once(program, arguments, timeout_s, on_case)
+                silence_s: Optional[float] = None, on_case: Callable[[str], None] = lambda text: None) -> BenchRun:
+    """Starts it, on more processes than asked when its question needs them.
+
+    It is ended after `timeout_s`, and when no new case began for `silence_s`; its text then says in which case.
+    """
+    run, needed = _run_once(program, arguments, timeout_s, silence_s, on_case)
     if needed > program.processes:
-        run, _ = _run_once(replace(program, processes=needed), arguments, timeout_s, on_case)
+        run, _ = _run_once(replace(program, processes=needed), arguments, timeout_s, silence_s, on_case)
     return run
 
 
-def _run_once(program: Program, arguments: Sequence[str], timeout_s: Optional[float],
+def _run_once(program: Program, arguments: Sequence[str], timeout_s: Optional[float], silence_s: Optional[float],
               on_case: Callable[[str], None]) -> tuple[BenchRun, int]:
+    begun = "none"
 
     def note(line: str) -> None:
+        nonlocal begun
         if _PROGRESS.match(line):
-            on_case(_PROGRESS.sub("", line))
+            begun = _PROGRESS.sub("", line).strip()
+            on_case(begun)
 
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "result.json"
         line = (str(program.binary), "--progress", "--json", str(file), *arguments)
         settings = {name: value for name, value in MPI_SETTINGS.items() if name not in os.environ}
         job = launch.Launch(line, program.processes, program.mpi, settings, placement=program.placement)
-        result = launch.start(job, timeout_s=timeout_s, on_line=note)
+        result = launch.start(job, timeout_s=timeout_s, silence_s=silence_s, on_line=note)
         data = json.loads(file.read_text()) if file.exists() and file.stat().st_size else None
     text = "\n".join(line for line in result.output.splitlines() if not _PROGRESS.match(line) or _NEEDS.search(line))
+    if result.timed_out:
+        text += (f"\nbench: {program.name} was ended after {result.seconds:.0f} s because it went on no more; the last "
+                 f"case begun: {begun}. Run it alone: --filter with a word of the case, and attach a debugger")
     needs = _NEEDS.search(result.output) if not result.ok else None
     run = BenchRun(program.name, result.status, text.strip(), data)
     return run, int(needs.group(1)) if needs else 0

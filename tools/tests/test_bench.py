@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Optional
 
 import pytest
-from armci_tool import bench, bench_compare
+from armci_tool import bench, bench_compare, process
 from armci_tool.errors import ToolError
 
 
@@ -61,6 +62,15 @@ def test_a_case_that_one_library_lacks_is_told() -> None:
     assert bench_compare.counts(cell.verdict for cell in cells) == {"faster": 0, "same": 1, "slower": 0, "alone": 1}
     missing: Optional[float] = cells[1].ratio
     assert missing is None
+
+
+def test_a_benchmark_that_hangs_is_ended_and_its_case_named(tmp_path: Path) -> None:
+    script = tmp_path / "hangs"
+    script.write_text("#!/bin/sh\necho bench: rma: put 8 B\necho bench: rma: get 64 B\nexec sleep 600\n")
+    script.chmod(0o755)
+    ended = bench.run_program(bench.Program("rma", script, "mpich", 1), silence_s=2)
+    assert ended.status == process.TIMEOUT_STATUS and ended.data is None
+    assert "the last case begun: get 64 B" in ended.text
 
 
 def test_a_program_that_died_leaves_nothing_to_compare() -> None:

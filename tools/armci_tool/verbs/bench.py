@@ -18,6 +18,8 @@ DEFAULT_ROUNDS = 5
 ROUND_SECONDS = 3.0
 # A foreign library may hang.
 ROUND_DEADLINE_S = 600.0
+# No case is measured for so long, beyond the time asked for.
+SILENCE_S = 120.0
 COMPLAINT_LINES = 15
 _EXAMPLES = "\n  ".join(("tools/armci bench --impl shmem --quick small contiguous",
                          "tools/armci bench --impl mpi-rma --nodes 2",
@@ -74,7 +76,8 @@ def _measure(implementations: Sequence[str], names: Sequence[str], where: placem
     for implementation in implementations:
         for program in _build(implementation, chosen, names, where, options):
             with Progress(program.name) as progress:
-                run = bench.run_program(program, _arguments(options), on_case=progress.note)
+                run = bench.run_program(program, _arguments(options), on_case=progress.note,
+                                        silence_s=SILENCE_S + (options.seconds or 0))
             print(run.text + "\n")
             if options.report and run.data is not None:
                 _write(options.report / f"{run.name}_{implementation}_{chosen.mpi}{where.suffix}.json", run.data)
