@@ -39,6 +39,17 @@ Status MessageMutexes::create(MPI_Comm comm, std::span<const int> counts, std::u
 
 Status MessageMutexes::initialise(MPI_Comm comm, std::span<const int> counts) {
   ARMCI_MPI(MPI_Comm_dup(comm, &comm_));
+  std::size_t bytes = 0;
+  ARMCI_RETURN_IF_ERROR(common::agree(comm_, prepare(counts, &bytes), "creating mutexes"));
+  const auto at = reinterpret_cast<std::uintptr_t>(memory_.get());
+  char* base = memory_.get() + (kBaseAlignment - at % kBaseAlignment) % kBaseAlignment;
+  ARMCI_MPI(MPI_Win_create(base, static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, comm_, &window_));
+  ARMCI_MPI(MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN));
+  return kSuccess;
+}
+
+// The part that talks to nobody: numbers of mutexes, and memory for the bytes of this process's own.
+Status MessageMutexes::prepare(std::span<const int> counts, std::size_t* bytes) {
   ARMCI_MPI(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN));
   ARMCI_MPI(MPI_Comm_rank(comm_, &rank_));
   ARMCI_MPI(MPI_Comm_size(comm_, &size_));
@@ -55,18 +66,10 @@ Status MessageMutexes::initialise(MPI_Comm comm, std::span<const int> counts) {
                 "ARMCI_RMA_MUTEX=atomic",
                 static_cast<long long>(total), tag_max);
   }
-  const std::size_t bytes =
-      static_cast<std::size_t>(counts[static_cast<std::size_t>(rank_)]) * static_cast<std::size_t>(size_);
-  memory_.reset(new (std::nothrow) char[bytes + kBaseAlignment]());
-  const Status mine = memory_ != nullptr
-                          ? kSuccess
-                          : fail(Code::kMemory, "MUTEX-1", "no memory for mutexes, %zu bytes; create fewer", bytes);
-  ARMCI_RETURN_IF_ERROR(common::agree(comm_, mine, "creating mutexes"));
-  const auto at = reinterpret_cast<std::uintptr_t>(memory_.get());
-  char* base = memory_.get() + (kBaseAlignment - at % kBaseAlignment) % kBaseAlignment;
-  ARMCI_MPI(MPI_Win_create(base, static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, comm_, &window_));
-  ARMCI_MPI(MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN));
-  return kSuccess;
+  *bytes = static_cast<std::size_t>(counts[static_cast<std::size_t>(rank_)]) * static_cast<std::size_t>(size_);
+  memory_.reset(new (std::nothrow) char[*bytes + kBaseAlignment]());
+  if (memory_ != nullptr) return kSuccess;
+  return fail(Code::kMemory, "MUTEX-1", "no memory for mutexes, %zu bytes; create fewer", *bytes);
 }
 
 MessageMutexes::~MessageMutexes() {

@@ -67,6 +67,7 @@ class MessageMutexes {
  private:
   MessageMutexes() = default;
   common::Status initialise(MPI_Comm comm, std::span<const int> counts);
+  common::Status prepare(std::span<const int> counts, std::size_t* bytes);
   int number(int mutex, int host) const { return first_[static_cast<std::size_t>(host)] + mutex; }
   MPI_Aint place(int mutex, int rank) const { return static_cast<MPI_Aint>(mutex) * size_ + rank; }
 
