@@ -4,8 +4,6 @@
 #include <mpi.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <chrono>
 #include <thread>
 
 #include "armci.h"
@@ -119,25 +117,23 @@ void check_windows() {
   MPI_Win_free(&window);
 }
 
-// Another thread sees it while this one waits for a message that comes only then.
+// The message that this thread waits for comes only once another one has seen it wait.
 void check_noticed() {
   check(!InsideMpi::anybody(), "nobody is inside MPI between calls");
-  int in = 0;
+  int word = 1;
   if (rank == 0) {
-    bool seen = false;
-    std::atomic<bool> over{false};
-    std::thread looker([&] {
-      while (!seen && !over.load()) seen = InsideMpi::anybody();
+    std::thread looker([] {
+      while (!InsideMpi::anybody()) std::this_thread::yield();
+      const int seen = 1;
+      MPI_Send(&seen, 1, MPI_INT, 1, kTag, MPI_COMM_WORLD);
     });
-    MPI_Recv(&in, 1, MPI_INT, 1, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    over.store(true);
+    MPI_Recv(&word, 1, MPI_INT, 1, kTag + 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     looker.join();
-    in = seen ? 1 : 0;
   } else {
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    MPI_Send(&in, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD);
+    MPI_Recv(&word, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Send(&word, 1, MPI_INT, 0, kTag + 1, MPI_COMM_WORLD);
   }
-  check(rank != 0 || in == 1, "a call that waits is noticed");
+  check(word == 1, "a call that waits is noticed");
   check(!InsideMpi::anybody(), "and that it is over");
 }
 

@@ -72,13 +72,40 @@ inline void check_integers(void* place) {
   ARMCI_Barrier();
 }
 
+// Four rows of two numbers, dense here and with gaps of a row in the neighbour's memory, there and back; the gaps stay.
+inline void check_rows(void* remote, int proc) {
+  constexpr int kRows = 4;
+  constexpr int kRowBytes = 2 * sizeof(long);
+  long sent[4 * kRows];
+  long got[4 * kRows];
+  for (int i = 0; i < 4 * kRows; ++i) sent[i] = i + 1;
+  ARMCI_Put(sent, remote, sizeof sent, proc);
+  ARMCI_Fence(proc);
+  long rows[2 * kRows];
+  for (int i = 0; i < 2 * kRows; ++i) rows[i] = 100 + i;
+  int dense[1] = {kRowBytes};
+  int spread[1] = {2 * kRowBytes};
+  int count[2] = {kRowBytes, kRows};
+  bool right = ARMCI_PutS(rows, dense, remote, spread, count, 1, proc) == 0;
+  ARMCI_Fence(proc);
+  right = ARMCI_Get(remote, got, sizeof got, proc) == 0 && right;
+  for (int i = 0; i < 4 * kRows; ++i) {
+    right = right && got[i] == (i % 4 < 2 ? 100 + i / 4 * 2 + i % 4 : i + 1);
+  }
+  check(right, "rows that are put");
+  long back[2 * kRows] = {};
+  right = ARMCI_GetS(remote, spread, back, dense, count, 1, proc) == 0;
+  for (int i = 0; i < 2 * kRows; ++i) right = right && back[i] == 100 + i;
+  check(right, "rows that are got");
+}
+
 // The library from init to finalize: transfers, atomics and a mutex that all use. Collective.
 inline void check_works() {
   std::string said;
   check(init(&said) == 0, "init succeeds");
   if (failures > 0) return;
   std::vector<void*> parts(static_cast<std::size_t>(size));
-  check(ARMCI_Malloc(parts.data(), 2 * sizeof(long)) == 0, "memory is there");
+  check(ARMCI_Malloc(parts.data(), 16 * sizeof(long)) == 0, "memory is there");
   auto* const mine = static_cast<long*>(parts[static_cast<std::size_t>(rank)]);
   mine[0] = mine[1] = 0;
   ARMCI_Barrier();
@@ -94,6 +121,7 @@ inline void check_works() {
   ARMCI_Barrier();
   check(rank != 0 || mine[1] == size, "every addition counts");
   check_integers(parts[0]);
+  check_rows(there, right);
   ARMCI_Barrier();
   check(ARMCI_Free(mine) == 0, "memory goes");
   check(ARMCI_Finalize() == 0, "finalize");
