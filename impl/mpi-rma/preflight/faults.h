@@ -60,6 +60,7 @@ enum class Fault : int {
   kRequestLost,
   kRequestsLimited,
   kPassiveProgress,
+  kPutTorn,
   // Speed.
   kDatatypeRows,
   kPutSlow,

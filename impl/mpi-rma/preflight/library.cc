@@ -124,6 +124,7 @@ Findings faults_by_version(const LibraryFacts& facts) {
       found.add(Fault::kAtomicStarvation);
       found.add(Fault::kAccumulateBottom);
       found.add(Fault::kPassiveProgress);
+      found.add(Fault::kPutTorn);
     }
   }
   if (mpich) {
@@ -132,6 +133,7 @@ Findings faults_by_version(const LibraryFacts& facts) {
     if (contains(facts.version, "ch4:ucx")) {
       found.add(Fault::kAccumulateHeader);
       found.add(Fault::kGetFlushLocal);
+      found.add(Fault::kPutTorn);
       // Probed as well, but it has to be known without probes: data would be wrong.
       found.add(Fault::kAllocateUnequal);
       // Probed as well, but it takes bad luck to see them, and an absence would be kept.
