@@ -29,10 +29,11 @@
 namespace armci::common {
 
 using SelectedRuntime = Runtime<SelectedTransport>;
-static_assert(
-    !(SelectedTransport::kTraits.reaches_nodes && SelectedTransport::kTraits.atomicity == Atomicity::kNodeCpu),
-    "CPU atomics on the node and atomic64 for other nodes would not be atomic together: such a transport needs "
-    "the optional members of transport.h, which Runtime does not call yet");
+static_assert(!(SelectedTransport::kTraits.reaches_nodes &&
+                SelectedTransport::kTraits.atomicity == Atomicity::kNodeCpu) ||
+                  Accumulates<SelectedTransport>,
+              "an accumulate of Runtime's under a lock word would not be atomic together with those of the target "
+              "node's CPU: such a transport needs accumulate_strided and accumulate_list");
 extern SelectedRuntime the_runtime;
 inline SelectedRuntime& runtime() { return the_runtime; }
 

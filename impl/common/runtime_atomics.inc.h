@@ -30,6 +30,19 @@ inline std::optional<AtomicOp> single_op(node::RmwOp op) {
   }
 }
 
+// What a CPU does for it.
+constexpr node::RmwOp node_op(AtomicOp op) {
+  switch (op) {
+    case AtomicOp::kFetchAdd:
+      return node::RmwOp::kAdd;
+    case AtomicOp::kSwap:
+      return node::RmwOp::kSwap;
+    case AtomicOp::kCompareSwap:
+      break;
+  }
+  return node::RmwOp::kCompareSwap;
+}
+
 template <class T>
 template <std::integral Value>
 [[gnu::always_inline]] inline Status Runtime<T>::rmw(node::RmwOp op, void* remote, Value operand, Value compare,

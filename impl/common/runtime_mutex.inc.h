@@ -1,7 +1,7 @@
 // Runtime<T>: sets of mutexes. Included by runtime.h.
 //
-// On node memory a mutex is a NodeMutex. Where the transport makes things atomic it is the tail of a queue at the same
-// place, see runtime_mutex_queue.inc.h, or a mutex that the transport makes itself (MakesMutexes).
+// In a group whose members all reach it by the CPU a mutex is a NodeMutex. In any other it is the tail of a queue at the
+// same place, see runtime_mutex_queue.inc.h, or a mutex that the transport makes itself (MakesMutexes).
 #pragma once
 
 #include "impl/common/runtime.h"
@@ -54,7 +54,7 @@ int Runtime<T>::find_held(const MutexSet& set) {
   const int own = set.group->rank();
   for (int m = 0; m < set.counts[static_cast<std::size_t>(own)]; ++m) {
     const char* place = mutex_place(set, m, own);
-    if (cpu_atomics(rank_)) {
+    if (!uses_queues(*set.group)) {
       if (!node::mutex_is_free(reinterpret_cast<const node::NodeMutex*>(place))) return m;
     } else if (set.own != nullptr) {
       bool free = true;
@@ -112,7 +112,7 @@ char* Runtime<T>::mutex_place(const MutexSet& set, int mutex, int group_rank) co
 template <class T>
 Status Runtime<T>::lock(MutexSet& set, int mutex, int group_rank) {
   ARMCI_RETURN_IF_ERROR(check_mutex(set, mutex, group_rank));
-  if (cpu_atomics(set.group->absolute_id(group_rank))) [[likely]] {
+  if (!uses_queues(*set.group)) [[likely]] {
     node::mutex_lock(reinterpret_cast<node::NodeMutex*>(mutex_place(set, mutex, group_rank)), rank_, handoff_us_);
     return kSuccess;
   }
@@ -123,7 +123,7 @@ Status Runtime<T>::lock(MutexSet& set, int mutex, int group_rank) {
 template <class T>
 Status Runtime<T>::try_lock(MutexSet& set, int mutex, int group_rank, bool* taken) {
   ARMCI_RETURN_IF_ERROR(check_mutex(set, mutex, group_rank));
-  if (cpu_atomics(set.group->absolute_id(group_rank))) {
+  if (!uses_queues(*set.group)) {
     *taken = node::mutex_try_lock(reinterpret_cast<node::NodeMutex*>(mutex_place(set, mutex, group_rank)), rank_);
     return kSuccess;
   }
@@ -134,7 +134,7 @@ Status Runtime<T>::try_lock(MutexSet& set, int mutex, int group_rank, bool* take
 template <class T>
 Status Runtime<T>::unlock(MutexSet& set, int mutex, int group_rank) {
   ARMCI_RETURN_IF_ERROR(check_mutex(set, mutex, group_rank));
-  if (cpu_atomics(set.group->absolute_id(group_rank))) [[likely]] {
+  if (!uses_queues(*set.group)) [[likely]] {
     auto* place = reinterpret_cast<node::NodeMutex*>(mutex_place(set, mutex, group_rank));
     return node::mutex_unlock(place, rank_) ? kSuccess : not_the_owner(mutex, group_rank);
   }

@@ -223,21 +223,26 @@ Status Runtime<T>::remote_strided(const Part& part, const void* src, void* dst, 
   return status;
 }
 
-template <class T>
-Status Runtime<T>::atomic64(int proc, const Part& part, void* remote, AtomicOp op, std::int64_t operand,
-                            std::int64_t compare, std::int64_t* before) {
-  return transport_.atomic64(proc, part.key, remote, op, operand, compare, before);
-}
-
+// By the CPU where that makes things atomic together with the target node's server [RMW-2].
 template <class T>
 template <class Word>
 Status Runtime<T>::atomic(int proc, const Part& part, void* remote, AtomicOp op, Word operand, Word compare,
                           Word* before) {
+  if (cpu_atomics(proc)) {
+    *before = node::rmw(node_op(op), remote, operand, compare);
+    return kSuccess;
+  }
   if constexpr (sizeof(Word) == sizeof(std::int32_t)) {
     return transport_.atomic32(proc, part.key, remote, op, operand, compare, before);
   } else {
     return transport_.atomic64(proc, part.key, remote, op, operand, compare, before);
   }
+}
+
+template <class T>
+Status Runtime<T>::atomic64(int proc, const Part& part, void* remote, AtomicOp op, std::int64_t operand,
+                            std::int64_t compare, std::int64_t* before) {
+  return atomic(proc, part, remote, op, operand, compare, before);
 }
 
 template <class T>

@@ -1,8 +1,7 @@
 // ProgressThread: lets MPI serve the other processes while the program is elsewhere.
 //
 // MPI libraries execute much of a one-sided operation at its target, on the CPU, and only inside calls of MPI. The
-// thread calls MPI now and then and sleeps in between. It may run on every CPU of the machine that the job may use: the
-// binding of its rank, which it would inherit, has it wait for the rank's own core.
+// thread calls MPI now and then and sleeps in between.
 //
 // While the program itself is inside MPI (inside_mpi.h) the thread would take the core and MPI's locks from the call
 // that does the work: it then looks ever more rarely whether that is still so, and polls once in a millisecond.
