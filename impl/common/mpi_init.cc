@@ -1,8 +1,8 @@
 // MPI_Init and MPI_Init_thread of the program, from C and Fortran, by MPI's profiling interface.
 //
-// What has to be settled before MPI starts: that several threads may call it, for a thread of the library's, which of its
-// components Open MPI 4 takes for windows, how UCX below it keeps threads apart and cuts what it sends. A program that starts MPI by
-// another name (PMPI_Init, say) asks for MPI_THREAD_MULTIPLE itself.
+// What has to be settled before MPI starts: that several threads may call it, for a thread of the library's, which of
+// its components Open MPI 4 takes for windows, how UCX below it keeps threads apart and cuts what it sends. A program
+// that starts MPI by another name (PMPI_Init, say) asks for MPI_THREAD_MULTIPLE itself.
 
 #include <mpi.h>
 

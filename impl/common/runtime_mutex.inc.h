@@ -1,7 +1,7 @@
 // Runtime<T>: sets of mutexes. Included by runtime.h.
 //
-// In a group whose members all reach it by the CPU a mutex is a NodeMutex. In any other it is the tail of a queue at the
-// same place, see runtime_mutex_queue.inc.h, or a mutex that the transport makes itself (MakesMutexes).
+// In a group whose members all reach it by the CPU a mutex is a NodeMutex. In any other it is the tail of a queue at
+// the same place, see runtime_mutex_queue.inc.h, or a mutex that the transport makes itself (MakesMutexes).
 #pragma once
 
 #include "impl/common/runtime.h"

@@ -1,0 +1,136 @@
+// The messages between a process and the server of another node.
+//
+// A request is a header of 64 bytes, what describes its places, and the data of a store:
+//
+//   | header | places | data |
+//
+// Header, in the byte order of the machine (x86-64: least significant first):
+//
+//   offset  bytes  field
+//    0       4     magic: kMagic, which includes the version of the format
+//    4       1     kind: RequestKind
+//    5       1     form: how the places are described, Form
+//    6       1     type: of the elements of an accumulate, or the operation of an atomic
+//    7       1     levels: of strides, form kStrided only
+//    8       4     tag: of the reply
+//   12       4     zero
+//   16       8     address: of the first byte (kContiguous, kStrided); of the word of an atomic
+//   24       8     bytes: of the transfer (kContiguous) or of one segment; of the word of an atomic
+//   32       8     first: the first segment, in the order of the loop nest (kStrided)
+//   40       8     count: of segments in this request (kStrided, kList)
+//   48      16     operand: the scale of an accumulate; operand and comparand of an atomic
+//
+// Places: nothing (kContiguous); for each level its count and its stride, 8 bytes each (kStrided); an address of 8
+// bytes for each segment (kList).
+//
+// A reply is a header of 16 bytes and the data of a get: credits that come back (4 bytes), zero (4), value (8). A get
+// of more than kShortReplyBytes from one place is answered by its data alone, straight into the buffer of the caller. A
+// message of credits is a reply without data, with the tag kCreditTag; the answer to a goodbye is the last of them, and
+// has the value 1.
+//
+// Every field of a request is checked before it is used: decode().
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "impl/common/accumulate.h"
+#include "impl/common/shapes.h"
+#include "impl/common/status.h"
+#include "impl/shmem/node_atomics.h"
+
+namespace armci::twosided {
+
+inline constexpr std::uint32_t kMagic = 0x01534d41;  // "AMS", version 1
+
+enum class RequestKind : std::uint8_t { kPut = 1, kGet = 2, kAccumulate = 3, kAtomic = 4, kFence = 5, kBye = 6 };
+enum class Form : std::uint8_t { kContiguous = 0, kStrided = 1, kList = 2 };
+
+struct RequestHeader {
+  std::uint32_t magic = kMagic;
+  RequestKind kind = RequestKind::kFence;
+  Form form = Form::kContiguous;
+  std::uint8_t type = 0;
+  std::uint8_t levels = 0;
+  std::uint32_t tag = 0;
+  std::uint32_t zero = 0;
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  std::uint64_t operand[2] = {0, 0};
+};
+static_assert(sizeof(RequestHeader) == 64 && offsetof(RequestHeader, tag) == 8);
+static_assert(offsetof(RequestHeader, address) == 16 && offsetof(RequestHeader, operand) == 48);
+
+struct WireLevel {
+  std::uint64_t count;
+  std::int64_t stride;
+};
+
+struct ReplyHeader {
+  std::uint32_t credits = 0;
+  std::uint32_t zero = 0;
+  std::uint64_t value = 0;
+};
+static_assert(sizeof(ReplyHeader) == 16);
+
+// The value of the last message of credits.
+inline constexpr std::uint64_t kLastCredits = 1;
+
+// Tags of messages. Requests have one of their own, so that a server sees those of one process in the order of sending.
+inline constexpr int kRequestTag = 1;
+inline constexpr int kCreditTag = 2;
+inline constexpr int kFirstReplyTag = 16;
+
+inline constexpr std::size_t kShortReplyBytes = 4096;
+// Of one segment: what MPI can count.
+inline constexpr std::size_t kSegmentBytesMax = std::size_t{1} << 30;
+
+// A request that passed all checks. Points into the message.
+struct Request {
+  RequestHeader header;
+  std::span<const char> data;                // of a store
+  common::Strided shape{};                   // kStrided: of the remote side, as destination; without bytes per segment
+  const std::uint64_t* addresses = nullptr;  // kList
+
+  std::size_t segments() const { return header.form == Form::kContiguous ? 1 : header.count; }
+  std::size_t total_bytes() const { return segments() * header.bytes; }
+};
+
+// Whether a range of addresses may be read and written.
+using IsInside = bool (*)(std::uintptr_t address, std::size_t bytes);
+
+// Checks every field against the others, the length of the message and the memory there is. `reply_bytes_max`: what a
+// get of several segments may ask for. On failure nothing of *request may be used.
+common::Status decode(std::span<const char> message, IsInside inside, std::size_t reply_bytes_max, Request* request);
+
+// Calls visit(offset) with the remote offset of each segment of [first, first + count) of a strided shape, in the order
+// of the loop nest: visit(source offset, destination offset).
+template <class Visit>
+void for_segment_range(const common::Strided& shape, std::size_t first, std::size_t count, Visit visit) {
+  std::size_t index[common::kMaxStrideLevels] = {};
+  std::ptrdiff_t src = 0;
+  std::ptrdiff_t dst = 0;
+  std::size_t rest = first;
+  for (int l = 0; l < shape.levels; ++l) {
+    index[l] = rest % shape.count[l + 1];
+    rest /= shape.count[l + 1];
+    src += static_cast<std::ptrdiff_t>(index[l]) * shape.src_stride[l];
+    dst += static_cast<std::ptrdiff_t>(index[l]) * shape.dst_stride[l];
+  }
+  for (; count > 0; --count) {
+    visit(src, dst);
+    for (int l = 0; l < shape.levels; ++l) {
+      src += shape.src_stride[l];
+      dst += shape.dst_stride[l];
+      if (++index[l] < shape.count[l + 1]) break;
+      src -= shape.src_stride[l] * static_cast<std::ptrdiff_t>(shape.count[l + 1]);
+      dst -= shape.dst_stride[l] * static_cast<std::ptrdiff_t>(shape.count[l + 1]);
+      index[l] = 0;
+    }
+  }
+}
+
+}  // namespace armci::twosided
