@@ -9,8 +9,26 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 
 namespace {
+
+// Whether a list of UCX's transports, of those wanted or (^) of those not wanted, leaves one that is known by any of
+// these names. UCX warns of settings of transports that it may not take.
+bool leaves(const char* list, std::initializer_list<const char*> names) {
+  if (list == nullptr) return true;
+  const auto named = [list](const char* name) { return std::strstr(list, name) != nullptr; };
+  return std::any_of(names.begin(), names.end(), named) != (list[0] == '^');
+}
+
+// Segments carry 20 bytes of headers. No element is stored in two parts if the rest is a multiple of 16, and in shared
+// memory short enough for the C library to copy it by vectors (finding put-torn) [D57].
+void preset_segments() {
+  const char* const transports = std::getenv("UCX_TLS");
+  if (leaves(transports, {"tcp", "all"})) setenv("UCX_TCP_TX_SEG_SIZE", "8196", 0);
+  if (leaves(transports, {"posix", "shm", "sm", "all"})) setenv("UCX_POSIX_SEG_SIZE", "2084", 0);
+  if (leaves(transports, {"sysv", "shm", "sm", "all"})) setenv("UCX_SYSV_SEG_SIZE", "2084", 0);
+}
 
 // Whoever sets these himself keeps them. osc/rdma crashes in compare-and-swap between the processes of a node; without
 // it osc/ucx is chosen. Locks of UCX spin unless told otherwise, for a time slice where threads are more than cores
@@ -21,11 +39,7 @@ void preset_environment() {
   MPI_Get_library_version(version, &length);
   if (std::strstr(version, "Open MPI v4.") != nullptr) setenv("OMPI_MCA_osc", "^rdma", 0);
   setenv("UCX_USE_MT_MUTEX", "y", 0);
-  // Its segments carry 20 bytes of headers. No element is stored in two parts if the rest is a multiple of 16, and in
-  // shared memory short enough for the C library to copy it by vectors (finding put-torn) [D57].
-  setenv("UCX_TCP_TX_SEG_SIZE", "8196", 0);
-  setenv("UCX_POSIX_SEG_SIZE", "2084", 0);
-  setenv("UCX_SYSV_SEG_SIZE", "2084", 0);
+  preset_segments();
 }
 
 int start(int* argc, char*** argv, int required, int* provided) {

@@ -85,6 +85,33 @@ MPI_Datatype element_type(common::AccType type) {
   return MPI_BYTE;
 }
 
+namespace {
+
+// Of numbers that were or-ed.
+MPI_Datatype widest_divisor(std::uintptr_t bits) {
+  if (bits % sizeof(std::int64_t) == 0) return MPI_INT64_T;
+  if (bits % sizeof(std::int32_t) == 0) return MPI_INT32_T;
+  return bits % sizeof(std::int16_t) == 0 ? MPI_INT16_T : MPI_BYTE;
+}
+
+std::uintptr_t bits_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
+
+}  // namespace
+
+MPI_Datatype word_type(const void* src, const void* dst, const Strided& shape) {
+  std::uintptr_t bits = bits_of(src) | bits_of(dst) | shape.count[0];
+  for (int l = 0; l < shape.levels; ++l) {
+    bits |= static_cast<std::uintptr_t>(shape.src_stride[l]) | static_cast<std::uintptr_t>(shape.dst_stride[l]);
+  }
+  return widest_divisor(bits);
+}
+
+MPI_Datatype word_type(const Segments& list) {
+  std::uintptr_t bits = list.bytes;
+  for (std::size_t i = 0; i < list.count; ++i) bits |= bits_of(list.src[i]) | bits_of(list.dst[i]);
+  return widest_divisor(bits);
+}
+
 // Operations of one call that are completed together.
 class NoncontiguousTransfer::Batch {
  public:

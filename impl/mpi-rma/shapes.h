@@ -103,4 +103,9 @@ class NoncontiguousTransfer {
 // The predefined datatype that an accumulate of `type` adds.
 MPI_Datatype element_type(common::AccType type);
 
+// What puts and gets of a shape are made of: the widest integer that divides all addresses, lengths and strides of both
+// sides. MPI libraries that copy element by element then keep the program's elements whole [LC-3, D58].
+MPI_Datatype word_type(const void* src, const void* dst, const common::Strided& shape);
+MPI_Datatype word_type(const common::Segments& list);
+
 }  // namespace armci::rma

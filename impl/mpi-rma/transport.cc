@@ -225,20 +225,22 @@ Status Transport::stored(int target, const Key& key, Status status) {
 Status Transport::put_strided(int target, const Key& key, void* remote, const void* local, const Strided& shape,
                               Completion* completion) {
   return stored(target, key,
-                noncontiguous_.strided(Kind::kPut, place_of(key), local, remote, shape, MPI_BYTE, completion));
+                noncontiguous_.strided(Kind::kPut, place_of(key), local, remote, shape, word_type(local, remote, shape),
+                                       completion));
 }
 
 Status Transport::get_strided(int, const Key& key, const void* remote, void* local, const Strided& shape,
                               Completion* completion) {
-  return noncontiguous_.strided(Kind::kGet, place_of(key), remote, local, shape, MPI_BYTE, completion);
+  return noncontiguous_.strided(Kind::kGet, place_of(key), remote, local, shape, word_type(remote, local, shape),
+                                completion);
 }
 
 Status Transport::put_list(int target, const Key& key, const Segments& list, Completion* completion) {
-  return stored(target, key, noncontiguous_.list(Kind::kPut, place_of(key), list, MPI_BYTE, completion));
+  return stored(target, key, noncontiguous_.list(Kind::kPut, place_of(key), list, word_type(list), completion));
 }
 
 Status Transport::get_list(int, const Key& key, const Segments& list, Completion* completion) {
-  return noncontiguous_.list(Kind::kGet, place_of(key), list, MPI_BYTE, completion);
+  return noncontiguous_.list(Kind::kGet, place_of(key), list, word_type(list), completion);
 }
 
 // With a scale other than 1 the products are formed here, a bounded number at a time.

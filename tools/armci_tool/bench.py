@@ -20,8 +20,8 @@ QUESTIONS_FILE = ROOT / "bench" / "micro" / "benchmarks.json"
 DEFAULT_PROCESSES = 2
 
 # What mpi-rma sets, for all that is measured. The one-sided calls of Open MPI on one machine: osc/rdma, which it would
-# take by itself for some windows, is far behind osc/sm. Between nodes: locks of UCX that sleep.
-MPI_SETTINGS = {"OMPI_MCA_osc": "^rdma", "UCX_USE_MT_MUTEX": "y"}
+# take by itself for some windows, is far behind osc/sm. Between nodes: locks of UCX that sleep, and its segments.
+MPI_SETTINGS = {"OMPI_MCA_osc": "^rdma", "UCX_USE_MT_MUTEX": "y", "UCX_TCP_TX_SEG_SIZE": "8196"}
 
 _NEEDS = re.compile(r"needs (\d+) processes")
 # Lines that begin with the rank tell of wrong data.

@@ -81,9 +81,9 @@ def judge(result: process.Result) -> tuple[str, str]:
     if "control: ok" not in said:
         return UNKNOWN, f"the control fails: {_ending(result)}"
     if "fault: absent" in said and result.ok:
-        return ABSENT, "data compared"
+        return ABSENT, "not seen by its program"
     if "fault: present" in said:
-        return PRESENT, _own_words(said) or "wrong data or order"
+        return PRESENT, _own_words(said) or "seen by its program"
     return PRESENT, _ending(result)
 
 

@@ -10,8 +10,11 @@ SECONDS_MAX = 1e7
 
 
 def words(text: str) -> list[str]:
-    """`a,b` as a list."""
-    return [part.strip() for part in text.split(",") if part.strip()]
+    """`a,b` as a list of at least one."""
+    found = [part.strip() for part in text.split(",") if part.strip()]
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text!r} names nothing")
+    return found
 
 
 def count(text: str) -> int:

@@ -38,8 +38,8 @@ def test_programs_stand_alone(fault: doctor.Fault) -> None:
 
 
 @pytest.mark.parametrize("job, outcome, evidence", [
-    (result("control: ok\nfault: absent\n"), doctor.ABSENT, "data compared"),
-    (result("control: ok\nfault: present\n", 1), doctor.PRESENT, "wrong data or order"),
+    (result("control: ok\nfault: absent\n"), doctor.ABSENT, "not seen by its program"),
+    (result("control: ok\nfault: present\n", 1), doctor.PRESENT, "seen by its program"),
     (result("control: ok\nthere is no such window\nfault: present\n", 1), doctor.PRESENT, "there is no such window"),
     (result("control: failed\n", 2), doctor.UNKNOWN, "the control fails: ends with status 2"),
     (result("control: ok\n", 124, True), doctor.PRESENT, "hangs"),

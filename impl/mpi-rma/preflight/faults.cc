@@ -118,7 +118,8 @@ constexpr FaultRow kTable[] = {
      "A progress thread, and calls of MPI_Iprobe in every waiting loop.", Evidence::kVersion, true},
     {Fault::kPutTorn, "put-torn",
      "MPI_Put and MPI_Accumulate of many bytes arrive in pieces that end inside elements, which loads see in part.",
-     "Pieces of whole elements by UCX_TCP_TX_SEG_SIZE, UCX_POSIX_SEG_SIZE and UCX_SYSV_SEG_SIZE, unless they are set.",
+     "Pieces of whole elements by UCX_TCP_TX_SEG_SIZE, UCX_POSIX_SEG_SIZE and UCX_SYSV_SEG_SIZE, where the environment "
+     "had no others before MPI started; datatypes of whole words.",
      Evidence::kVersion, true},
     {Fault::kDatatypeRows, "datatype-rows",
      "MPI_Put with a datatype moves each row by itself, which takes longer than to pack the rows first.",

@@ -78,7 +78,7 @@ Findings preflight(MPI_Comm comm, PreflightMode mode) {
 void print_findings(const Findings& findings) {
   for (const FaultRow& row : fault_table()) {
     if (!findings.has(row.fault)) continue;
-    std::printf("  %s: %s Instead: %s\n", row.id, row.description, row.safe_method);
+    std::fprintf(stderr, "armci: finding %s: %s Instead: %s\n", row.id, row.description, row.safe_method);
   }
 }
 

@@ -34,7 +34,7 @@ bool parse_preflight_mode(const char* text, PreflightMode* mode);
 // All processes give the same mode.
 Findings preflight(MPI_Comm comm, PreflightMode mode);
 
-// One line for each finding on stdout, for ARMCI_VERBOSE=1; the caller chooses the process that prints.
+// One line for each finding on stderr, for ARMCI_VERBOSE=1; the caller chooses the process that prints.
 void print_findings(const Findings& findings);
 
 }  // namespace armci::rma
