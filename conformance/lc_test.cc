@@ -291,6 +291,48 @@ void TornElements() {
   }
 }
 
+// As above, with stores that no network moves in one piece; only the target looks, all the time.
+template <typename T>
+void TornElementsOfLargeStores() {
+  constexpr std::size_t kElements = 16384;
+  Region region(2 * kElements * sizeof(T));
+  const int target = Np() - 1;
+  std::vector<Plan> plans;
+  for (const Shape shape : kShapes) {
+    for (const std::size_t part : {1, 4, 16}) {
+      plans.push_back(PlanOfSize(shape, kElements / part * sizeof(T), sizeof(T)));
+      if (plans.back().DstEnd() > static_cast<std::ptrdiff_t>(2 * kElements * sizeof(T))) plans.pop_back();
+    }
+  }
+  std::vector<T> local(3 * kElements);
+  MPI_Request all_stored = MPI_REQUEST_NULL;
+  if (Me() != target) {
+    for (int round = 0; round < Scaled(2000, 400); ++round) {
+      const Plan& plan = plans[static_cast<std::size_t>(round) % plans.size()];
+      std::memset(local.data(), 1 + static_cast<int>(MyRng().Below(250)), local.size() * sizeof(T));
+      EXPECT_EQ(Move(plan, Op::kPut, Mode::kBlocking, reinterpret_cast<char*>(local.data()), region.At(target), target),
+                0);
+      ARMCI_Fence(target);
+    }
+  }
+  MPI_Ibarrier(Comm(), &all_stored);
+  for (int done = 0; done == 0; MPI_Test(&all_stored, &done, MPI_STATUS_IGNORE)) {
+    for (std::size_t i = 0; Me() == target && i < 2 * kElements; ++i) {
+      const T seen = LoadShared<T>(region.template As<T>(target, i));
+      T whole;
+      std::memset(&whole, static_cast<int>(seen & 0xFF), sizeof whole);
+      if (seen == whole) continue;
+      ADD_FAILURE() << "torn element " << i << " of " << sizeof(T) << " bytes: " << std::hex << seen << SeedText();
+      break;
+    }
+  }
+}
+
+CLAUSE_TEST(LC, LC3_no_torn_elements_of_large_stores, "LC-3", NeedsRanks(2), DeadlineSeconds(60)) {
+  TornElementsOfLargeStores<unsigned int>();
+  TornElementsOfLargeStores<unsigned long>();
+}
+
 CLAUSE_TEST(LC, LC3_no_torn_elements_of_4_and_8_bytes, "LC-3", NeedsRanks(2), DeadlineSeconds(60)) {
   TornElements<unsigned int>();
   TornElements<unsigned long>();
