@@ -91,7 +91,8 @@ def _build_steps(plan: Plan) -> list[PlannedStep]:
     # Implementations that exist for the tests: only that the core is right on them.
     steps += [_conformance_step(row.name, opt, TEST_ONLY_PROCESSES, True)
               for row in repository.implementation_table() if row.test_only]
-    steps += [_conformance_step("loopback", opt, TEST_ONLY_PROCESSES, True, placement=SIMULATED_NODES)]
+    steps += [_conformance_step(row.name, opt, TEST_ONLY_PROCESSES, True, placement=SIMULATED_NODES)
+              for row in repository.implementation_table() if row.test_only]
     for name in _between_nodes():
         steps += _spanning_steps(name, opt)
     steps += [_build_step(mpich), _unit_step(mpich)]

@@ -1,0 +1,231 @@
+#include "impl/mpi-twosided/wire.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <random>
+#include <vector>
+
+namespace armci::twosided {
+namespace {
+
+constexpr std::uintptr_t kMemory = 0x100000;
+constexpr std::size_t kMemoryBytes = 65536;
+constexpr std::size_t kReplyBytesMax = 8192;
+
+bool inside(std::uintptr_t address, std::size_t bytes) {
+  return address >= kMemory && bytes <= kMemoryBytes && address - kMemory <= kMemoryBytes - bytes;
+}
+
+// A message, in memory that is aligned as a server's buffers are.
+class Message {
+ public:
+  explicit Message(const RequestHeader& header) { append(&header, sizeof header); }
+
+  Message& level(std::uint64_t count, std::int64_t stride) {
+    const WireLevel level{count, stride};
+    return append(&level, sizeof level);
+  }
+  Message& address(std::uint64_t address) { return append(&address, sizeof address); }
+  Message& data(std::size_t bytes) { return append(std::vector<char>(bytes, 1).data(), bytes); }
+
+  std::span<const char> bytes() const { return {reinterpret_cast<const char*>(words_.data()), length_}; }
+  std::span<char> bytes() { return {reinterpret_cast<char*>(words_.data()), length_}; }
+
+ private:
+  Message& append(const void* from, std::size_t bytes) {
+    std::memcpy(reinterpret_cast<char*>(words_.data()) + length_, from, bytes);
+    length_ += bytes;
+    return *this;
+  }
+
+  std::array<std::uint64_t, 4096> words_{};
+  std::size_t length_ = 0;
+};
+
+RequestHeader header_of(RequestKind kind, Form form, std::uint64_t address, std::uint64_t bytes) {
+  RequestHeader header;
+  header.kind = kind;
+  header.form = form;
+  header.address = address;
+  header.bytes = bytes;
+  return header;
+}
+
+Message contiguous_put() {
+  return Message(header_of(RequestKind::kPut, Form::kContiguous, kMemory + 5, 100)).data(100);
+}
+
+// Rows 1 to 3 of 2 x 2, the first column backwards.
+Message strided_put() {
+  RequestHeader header = header_of(RequestKind::kPut, Form::kStrided, kMemory + 1000, 24);
+  header.levels = 2;
+  header.first = 1;
+  header.count = 3;
+  return Message(header).level(2, -48).level(2, 200).data(3 * 24);
+}
+
+Message list_accumulate() {
+  RequestHeader header = header_of(RequestKind::kAccumulate, Form::kList, 0, 32);
+  header.type = static_cast<std::uint8_t>(common::AccType::kDouble);
+  header.count = 2;
+  return Message(header).address(kMemory + 8).address(kMemory + kMemoryBytes - 32).data(64);
+}
+
+Message strided_get() {
+  RequestHeader header = header_of(RequestKind::kGet, Form::kStrided, kMemory, 8);
+  header.levels = 1;
+  header.count = 10;
+  return Message(header).level(10, 16);
+}
+
+Message atomic() {
+  RequestHeader header = header_of(RequestKind::kAtomic, Form::kContiguous, kMemory + 16, 8);
+  header.type = static_cast<std::uint8_t>(node::RmwOp::kSwap);
+  return Message(header);
+}
+
+std::vector<Message> valid_messages() {
+  return {contiguous_put(), strided_put(), list_accumulate(),
+          strided_get(),    atomic(),      Message(header_of(RequestKind::kFence, Form::kContiguous, 0, 0))};
+}
+
+bool accepted(const Message& message) {
+  Request request;
+  return decode(message.bytes(), inside, kReplyBytesMax, &request).ok();
+}
+
+// A valid message with some fields of its header changed.
+template <class Change>
+bool accepted_with(Message message, Change change) {
+  RequestHeader header;
+  std::memcpy(&header, message.bytes().data(), sizeof header);
+  change(header);
+  std::memcpy(message.bytes().data(), &header, sizeof header);
+  return accepted(message);
+}
+
+TEST(Decode, AcceptsWhatIsRight) {
+  for (const Message& message : valid_messages()) EXPECT_TRUE(accepted(message));
+}
+
+TEST(Decode, TellsPlacesAndData) {
+  const Message message = strided_put();
+  Request request;
+  ASSERT_TRUE(decode(message.bytes(), inside, kReplyBytesMax, &request).ok());
+  EXPECT_EQ(request.data.size(), 72u);
+  EXPECT_EQ(request.data.data(), message.bytes().data() + 64 + 2 * sizeof(WireLevel));
+  std::vector<std::ptrdiff_t> offsets;
+  for_segment_range(request.shape, request.header.first, request.header.count,
+                    [&](std::ptrdiff_t, std::ptrdiff_t to) { offsets.push_back(to); });
+  EXPECT_EQ(offsets, (std::vector<std::ptrdiff_t>{-48, 200, 152}));
+}
+
+TEST(Decode, RefusesEveryOtherLength) {
+  for (const Message& message : {contiguous_put(), strided_put(), list_accumulate()}) {
+    for (std::size_t length = 0; length < message.bytes().size(); ++length) {
+      Request request;
+      EXPECT_FALSE(decode(message.bytes().first(length), inside, kReplyBytesMax, &request).ok()) << length;
+    }
+    EXPECT_FALSE(accepted(Message(message).data(1)));
+  }
+}
+
+TEST(Decode, RefusesWrongFields) {
+  EXPECT_FALSE(accepted_with(contiguous_put(), [](RequestHeader& h) { h.magic += 1 << 24; }));
+  EXPECT_FALSE(accepted_with(contiguous_put(), [](RequestHeader& h) { h.kind = static_cast<RequestKind>(0); }));
+  EXPECT_FALSE(accepted_with(contiguous_put(), [](RequestHeader& h) { h.kind = static_cast<RequestKind>(99); }));
+  EXPECT_FALSE(accepted_with(contiguous_put(), [](RequestHeader& h) { h.form = static_cast<Form>(3); }));
+  EXPECT_FALSE(accepted_with(contiguous_put(), [](RequestHeader& h) { h.bytes = 0; }));
+  EXPECT_FALSE(accepted_with(contiguous_put(), [](RequestHeader& h) { h.bytes = 99; }));
+  EXPECT_FALSE(accepted_with(contiguous_put(), [](RequestHeader& h) { h.address = kMemory - 1; }));
+  EXPECT_FALSE(accepted_with(contiguous_put(), [](RequestHeader& h) { h.address = kMemory + kMemoryBytes - 99; }));
+  EXPECT_FALSE(accepted_with(contiguous_put(), [](RequestHeader& h) { h.address = ~std::uint64_t{0}; }));
+  EXPECT_FALSE(accepted_with(strided_put(), [](RequestHeader& h) { h.levels = 0; }));
+  EXPECT_FALSE(accepted_with(strided_put(), [](RequestHeader& h) { h.levels = 200; }));
+  EXPECT_FALSE(accepted_with(strided_put(), [](RequestHeader& h) { h.first = 2; }));
+  EXPECT_FALSE(accepted_with(strided_put(), [](RequestHeader& h) { h.first = ~std::uint64_t{0}; }));
+  EXPECT_FALSE(accepted_with(strided_put(), [](RequestHeader& h) { h.address = kMemory + 47; }));
+  EXPECT_FALSE(accepted_with(list_accumulate(), [](RequestHeader& h) { h.type = 6; }));
+  EXPECT_FALSE(accepted_with(list_accumulate(), [](RequestHeader& h) { h.count = std::uint64_t{1} << 61; }));
+  EXPECT_FALSE(accepted_with(list_accumulate(), [](RequestHeader& h) { h.bytes = 28; }));
+  EXPECT_FALSE(accepted_with(atomic(), [](RequestHeader& h) { h.bytes = 2; }));
+  EXPECT_FALSE(accepted_with(atomic(), [](RequestHeader& h) { h.type = 8; }));
+  EXPECT_FALSE(accepted_with(atomic(), [](RequestHeader& h) { h.address += 4; }));
+}
+
+TEST(Decode, RefusesWrongPlaces) {
+  RequestHeader header = header_of(RequestKind::kGet, Form::kStrided, kMemory, 8);
+  header.levels = 2;
+  header.count = 1;
+  EXPECT_TRUE(accepted(Message(header).level(2, 16).level(2, 64)));
+  EXPECT_FALSE(accepted(Message(header).level(0, 16).level(2, 64)));
+  EXPECT_FALSE(accepted(Message(header).level(std::uint64_t{1} << 40, 16).level(std::uint64_t{1} << 40, 64)));
+  EXPECT_FALSE(accepted(Message(header).level(2, INT64_MIN).level(2, 64)));
+  EXPECT_FALSE(accepted(Message(header).level(2, kMemoryBytes).level(2, 64)));
+  header = header_of(RequestKind::kAccumulate, Form::kList, 0, 8);
+  header.type = static_cast<std::uint8_t>(common::AccType::kLong);
+  header.count = 1;
+  EXPECT_TRUE(accepted(Message(header).address(kMemory).data(8)));
+  EXPECT_FALSE(accepted(Message(header).address(kMemory + 4).data(8))) << "not aligned";
+  EXPECT_FALSE(accepted(Message(header).address(0).data(8)));
+}
+
+TEST(Decode, RefusesAnAnswerThatIsTooLong) {
+  RequestHeader header = header_of(RequestKind::kGet, Form::kStrided, kMemory, 1024);
+  header.levels = 1;
+  header.count = kReplyBytesMax / 1024;
+  EXPECT_TRUE(accepted(Message(header).level(100, 0)));
+  ++header.count;
+  EXPECT_FALSE(accepted(Message(header).level(100, 0)));
+}
+
+// Whatever comes: what is accepted names nothing outside memory, and no data that did not come.
+void expect_harmless(const Request& request, std::span<const char> message) {
+  const RequestHeader& header = request.header;
+  if (header.kind == RequestKind::kFence || header.kind == RequestKind::kBye) return;
+  if (header.kind == RequestKind::kPut || header.kind == RequestKind::kAccumulate) {
+    EXPECT_EQ(request.data.size(), request.total_bytes());
+    EXPECT_EQ(request.data.data() + request.data.size(), message.data() + message.size());
+  }
+  if (header.kind == RequestKind::kAtomic || header.form == Form::kContiguous) {
+    EXPECT_TRUE(inside(header.address, header.bytes));
+    return;
+  }
+  for (std::size_t i = 0; header.form == Form::kList && i < header.count; ++i) {
+    EXPECT_TRUE(inside(request.addresses[i], header.bytes));
+  }
+  if (header.form != Form::kStrided) return;
+  for_segment_range(request.shape, header.first, header.count, [&](std::ptrdiff_t, std::ptrdiff_t to) {
+    EXPECT_TRUE(inside(header.address + static_cast<std::uint64_t>(to), header.bytes));
+  });
+}
+
+TEST(Decode, WhatPassesIsHarmless) {
+  std::mt19937_64 random(1);
+  const std::vector<Message> valid = valid_messages();
+  constexpr std::array<std::uint64_t, 8> kTelling = {0, 1, 8, 255, kMemory, kMemory + kMemoryBytes, 1ULL << 63, ~0ULL};
+  int passed = 0;
+  for (int round = 0; round < 300000 && !::testing::Test::HasFailure(); ++round) {
+    Message message = valid[random() % valid.size()];
+    const std::span<char> bytes = message.bytes();
+    for (std::uint64_t changes = random() % 3 + 1; changes > 0; --changes) {
+      const std::size_t at = random() % (bytes.size() / 8) * 8;
+      if (random() % 2 == 0) {
+        bytes[at + random() % 8] = static_cast<char>(random());
+      } else {
+        std::memcpy(&bytes[at], &kTelling[random() % kTelling.size()], 8);
+      }
+    }
+    const std::span<const char> sent = bytes.first(random() % 4 == 0 ? random() % (bytes.size() + 1) : bytes.size());
+    Request request;
+    if (!decode(sent, inside, kReplyBytesMax, &request).ok()) continue;
+    ++passed;
+    expect_harmless(request, sent);
+  }
+  EXPECT_GT(passed, 10000) << "too few got through to say anything";
+}
+
+}  // namespace
+}  // namespace armci::twosided
