@@ -106,6 +106,31 @@ TYPED_TEST(MutexTest, ThreadsExcludeEachOther) {
   EXPECT_EQ(counter, kThreads * kRounds);
 }
 
+// The CPU on the node, a server for other nodes: one queue for both.
+
+using ServerJob = RuntimeForTest<FakeTransport<true, Atomicity::kNodeCpu>>;
+
+TEST(ServedNodesTest, AMutexOnTheNodeOfAGroupOfSeveralIsAQueueByTheCpu) {
+  ServerJob job({0, 0, 1});
+  auto set = job.make_mutexes({0, 1, 1});
+  ASSERT_TRUE(job->lock(*set, 0, 1).ok());
+  EXPECT_FALSE(tried(job, *set, 0, 1));
+  const auto* word = reinterpret_cast<const std::int64_t*>(set->region->parts[1].base);
+  EXPECT_EQ(static_cast<std::uint32_t>(*word), 1u) << "not the tail of a queue, which other nodes would see";
+  ASSERT_TRUE(job->unlock(*set, 0, 1).ok());
+  EXPECT_EQ(*word, 0);
+  EXPECT_EQ(job.network().count(FakeCallKind::kAtomic), 0);
+}
+
+TEST(ServedNodesTest, AMutexOfAnotherNodeIsTakenThroughTheTransport) {
+  ServerJob job({0, 0, 1});
+  auto set = job.make_mutexes({0, 1, 1});
+  EXPECT_TRUE(tried(job, *set, 0, 2));
+  EXPECT_EQ(job.network().count(FakeCallKind::kAtomic), 1);
+  ASSERT_TRUE(job->unlock(*set, 0, 2).ok());
+  EXPECT_EQ(job.network().count(FakeCallKind::kAtomic), 2);
+}
+
 // The transport's own mutexes: what is left to do here.
 
 TEST(OwnMutexTest, NoAtomicIsNeeded) {

@@ -259,7 +259,10 @@ Status Server::post(Buffer* buffer) {
 }
 
 Server::Buffer Server::take_reply_buffer() {
-  if (free_replies_.empty()) return {std::make_unique<Line[]>(room_.bytes / sizeof(Line) + 1), MPI_REQUEST_NULL};
+  if (free_replies_.empty()) {
+    const std::size_t bytes = std::max(room_.bytes, kShortReplyBytes + sizeof(ReplyHeader));
+    return {std::make_unique<Line[]>(bytes / sizeof(Line) + 1), MPI_REQUEST_NULL};
+  }
   Buffer buffer = std::move(free_replies_.back());
   free_replies_.pop_back();
   return buffer;
