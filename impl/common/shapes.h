@@ -107,17 +107,22 @@ Status normalise(const Stride* src_stride, const Stride* dst_stride, const Count
   return kSuccess;
 }
 
-// Calls visit(src_offset, dst_offset) for every segment, in the order of the loop nest with level 0 innermost.
+// Calls visit(src_offset, dst_offset) for `count` segments from the first-th on, in the order of the loop nest with
+// level 0 innermost.
 template <class Visit>
-void for_each_segment(const Strided& shape, Visit visit) {
-  if (shape.empty()) return;
+void for_segment_range(const Strided& shape, std::size_t first, std::size_t count, Visit visit) {
   std::size_t index[kMaxStrideLevels] = {};
   std::ptrdiff_t src = 0;
   std::ptrdiff_t dst = 0;
-  for (;;) {
+  for (int l = 0; first > 0 && l < shape.levels; ++l) {
+    index[l] = first % shape.count[l + 1];
+    first /= shape.count[l + 1];
+    src += static_cast<std::ptrdiff_t>(index[l]) * shape.src_stride[l];
+    dst += static_cast<std::ptrdiff_t>(index[l]) * shape.dst_stride[l];
+  }
+  for (; count > 0; --count) {
     visit(src, dst);
-    int l = 0;
-    for (; l < shape.levels; ++l) {
+    for (int l = 0; l < shape.levels; ++l) {
       src += shape.src_stride[l];
       dst += shape.dst_stride[l];
       if (++index[l] < shape.count[l + 1]) break;
@@ -125,8 +130,13 @@ void for_each_segment(const Strided& shape, Visit visit) {
       dst -= shape.dst_stride[l] * static_cast<std::ptrdiff_t>(shape.count[l + 1]);
       index[l] = 0;
     }
-    if (l == shape.levels) return;
   }
+}
+
+// The same for every segment.
+template <class Visit>
+void for_each_segment(const Strided& shape, Visit visit) {
+  if (!shape.empty()) for_segment_range(shape, 0, shape.segments(), visit);
 }
 
 // One descriptor of a vector call, whichever struct the caller used.

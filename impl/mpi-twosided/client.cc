@@ -33,6 +33,13 @@ std::span<const char> as_bytes(const Place* places, std::size_t count) {
   return {reinterpret_cast<const char*>(places), count * sizeof(Place)};
 }
 
+// Writes all of a request but its data, whose place it returns.
+char* compose(const RequestHeader& header, std::span<const char> places, char* message) {
+  std::memcpy(message, &header, sizeof header);
+  if (!places.empty()) std::memcpy(message + sizeof header, places.data(), places.size());
+  return message + sizeof header + places.size();
+}
+
 }  // namespace
 
 Client::Client(MPI_Comm requests, MPI_Comm replies, Room room, std::vector<int> servers)
@@ -74,10 +81,7 @@ Status Client::tell(Lock& lock, int server, const RequestHeader& header, std::sp
                     std::size_t bytes, Fill fill) {
   Slot* slot = nullptr;
   ARMCI_RETURN_IF_ERROR(acquire(lock, server, &slot));
-  char* const message = slot->data.data();
-  std::memcpy(message, &header, sizeof header);
-  if (!places.empty()) std::memcpy(message + sizeof header, places.data(), places.size());
-  fill(message + sizeof header + places.size());
+  fill(compose(header, places, slot->data.data()));
   return send(server, slot, sizeof header + places.size() + bytes);
 }
 
@@ -321,11 +325,6 @@ Status Client::wait(std::uint64_t operation) {
   return await(lock, operation);
 }
 
-Status Client::progress() {
-  const Lock lock(mutex_);
-  return advance();
-}
-
 Status Client::await(Lock& lock, std::uint64_t operation) {
   node::PollingBackoff backoff;
   for (;;) {
@@ -370,7 +369,6 @@ Status Client::acquire(Lock& lock, int server, Slot** slot) {
       }
     }
     ARMCI_RETURN_IF_ERROR(advance());
-    if (one.credits > 0) continue;
     lock.unlock();
     backoff.step();
     lock.lock();
@@ -404,18 +402,13 @@ Status Client::ask(Lock& lock, int server, RequestHeader header, std::span<const
       MPI_Irecv(to, static_cast<int>(bytes), MPI_BYTE, server, static_cast<int>(header.tag), replies_, &reply.request));
   open_.push_back(std::move(reply));
   ++operations_[expected.operation];
-  char* const message = slot->data.data();
-  std::memcpy(message, &header, sizeof header);
-  if (!places.empty()) std::memcpy(message + sizeof header, places.data(), places.size());
+  compose(header, places, slot->data.data());
   return send(server, slot, sizeof header + places.size());
 }
 
 std::uint32_t Client::next_tag() {
-  if (last_tag_ < kFirstReplyTag || last_tag_ >= static_cast<std::uint32_t>(largest_tag_)) {
-    last_tag_ = kFirstReplyTag;
-    return last_tag_;
-  }
-  return ++last_tag_;
+  last_tag_ = last_tag_ < kFirstReplyTag || last_tag_ >= kLastReplyTag ? kFirstReplyTag : last_tag_ + 1;
+  return last_tag_;
 }
 
 Status Client::advance() {

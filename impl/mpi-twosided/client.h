@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <span>
 #include <unordered_map>
@@ -32,8 +31,6 @@ class Client {
 
   // Says goodbye to all servers that were spoken to; nothing is under way.
   common::Status leave();
-  // Bytes of buffers of this process.
-  std::size_t buffer_bytes() const { return slots_.size() * room_.bytes; }
 
   // A put or an accumulate, as the header says; places and lengths are filled in. The local buffer is free at return.
   common::Status store(int target, RequestHeader header, void* remote, const void* local, std::size_t bytes);
@@ -55,7 +52,6 @@ class Client {
   common::Status flush(int target);
   // The same for every node, overlapped.
   common::Status flush_all();
-  common::Status progress();
 
  private:
   using Lock = std::unique_lock<std::mutex>;
@@ -117,7 +113,6 @@ class Client {
   const MPI_Comm replies_;
   const Room room_;
   const std::vector<int> servers_;
-  int largest_tag_ = 32767;  // what every MPI library has at least
   std::mutex mutex_;
   std::vector<Peer> peers_;  // by the server's rank
   std::vector<int> known_;   // servers that were spoken to

@@ -3,7 +3,6 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -56,39 +55,6 @@ std::uint64_t execute_atomic(const RequestHeader& header) {
   return static_cast<std::uint64_t>(before);
 }
 
-// How long a server without work waits: it spins for a moment where it has a core to itself, gives the core up, and
-// sleeps ever longer.
-class Idleness {
- public:
-  explicit Idleness(int longest_us) : longest_us_(longest_us) {}
-
-  void wait() {
-    if (looks_ < node::spin_iterations()) {
-      ++looks_;
-      node::cpu_relax();
-    } else if (looks_ < node::spin_iterations() + kYields || longest_us_ == 0) {
-      ++looks_;
-      std::this_thread::yield();
-    } else {
-      std::this_thread::sleep_for(std::chrono::microseconds(sleep_us_));
-      sleep_us_ = std::min(2 * sleep_us_, longest_us_);
-    }
-  }
-
-  void end() {
-    looks_ = 0;
-    sleep_us_ = std::min(kShortestUs, longest_us_);
-  }
-
- private:
-  static constexpr int kYields = 20;
-  static constexpr int kShortestUs = 20;
-
-  const int longest_us_;
-  int looks_ = 0;
-  int sleep_us_ = kShortestUs;
-};
-
 }  // namespace
 
 Server::~Server() { stop(); }
@@ -125,7 +91,7 @@ void Server::stop() {
 
 void Server::run() {
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // nanoseconds; short sleeps are to be short
-  Idleness idleness(wait_us_);
+  node::PollingBackoff idleness(wait_us_);
   while (!leaving_.load(std::memory_order_relaxed)) {
     bool busy = false;
     const Status status = step(&busy);
@@ -135,9 +101,9 @@ void Server::run() {
       common::die(status.value());
     }
     if (busy) {
-      idleness.end();
+      idleness = node::PollingBackoff(wait_us_);
     } else {
-      idleness.wait();
+      idleness.step();
     }
   }
 }
@@ -222,11 +188,8 @@ Status Server::answer_get(const Request& request, int client) {
   if (header.form == Form::kContiguous && header.bytes > kShortReplyBytes) {
     return send(client, header.tag, pointer(header.address), header.bytes, {});
   }
-  Buffer buffer = take_reply_buffer();
-  ReplyHeader reply;
-  reply.credits = std::exchange(owed_credits_[static_cast<std::size_t>(client)], 0);
-  std::memcpy(buffer.data(), &reply, sizeof reply);
-  char* to = buffer.data() + sizeof reply;
+  Buffer buffer = begin_reply(client, 0);
+  char* to = buffer.data() + sizeof(ReplyHeader);
   for_places(request, [&](const char* from) {
     node::copy(to, from, header.bytes);
     to += header.bytes;
@@ -236,13 +199,19 @@ Status Server::answer_get(const Request& request, int client) {
 }
 
 Status Server::answer(int client, std::uint32_t tag, std::uint64_t value) {
+  Buffer buffer = begin_reply(client, value);
+  const char* data = buffer.data();
+  return send(client, tag, data, sizeof(ReplyHeader), std::move(buffer));
+}
+
+// With all the credits that the process is owed.
+Server::Buffer Server::begin_reply(int client, std::uint64_t value) {
   Buffer buffer = take_reply_buffer();
   ReplyHeader reply;
   reply.credits = std::exchange(owed_credits_[static_cast<std::size_t>(client)], 0);
   reply.value = value;
   std::memcpy(buffer.data(), &reply, sizeof reply);
-  const char* data = buffer.data();
-  return send(client, tag, data, sizeof reply, std::move(buffer));
+  return buffer;
 }
 
 // Once half of what the process may send is owed; replies bring the others along.

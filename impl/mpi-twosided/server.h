@@ -83,6 +83,7 @@ class Server {
   common::Status answer(int client, std::uint32_t tag, std::uint64_t value);
   common::Status return_credits(int client);
   common::Status post(Buffer* buffer);
+  Buffer begin_reply(int client, std::uint64_t value);
   Buffer take_reply_buffer();
   common::Status send(int client, std::uint32_t tag, const void* data, std::size_t bytes, Buffer buffer);
   common::Status collect_sent();

@@ -83,6 +83,7 @@ inline constexpr std::uint64_t kLastCredits = 1;
 inline constexpr int kRequestTag = 1;
 inline constexpr int kCreditTag = 2;
 inline constexpr int kFirstReplyTag = 16;
+inline constexpr int kLastReplyTag = 32767;  // what every MPI library has at least
 
 inline constexpr std::size_t kShortReplyBytes = 4096;
 // Of one segment: what MPI can count.
@@ -105,32 +106,5 @@ using IsInside = bool (*)(std::uintptr_t address, std::size_t bytes);
 // Checks every field against the others, the length of the message and the memory there is. `reply_bytes_max`: what a
 // get of several segments may ask for. On failure nothing of *request may be used.
 common::Status decode(std::span<const char> message, IsInside inside, std::size_t reply_bytes_max, Request* request);
-
-// Calls visit(offset) with the remote offset of each segment of [first, first + count) of a strided shape, in the order
-// of the loop nest: visit(source offset, destination offset).
-template <class Visit>
-void for_segment_range(const common::Strided& shape, std::size_t first, std::size_t count, Visit visit) {
-  std::size_t index[common::kMaxStrideLevels] = {};
-  std::ptrdiff_t src = 0;
-  std::ptrdiff_t dst = 0;
-  std::size_t rest = first;
-  for (int l = 0; l < shape.levels; ++l) {
-    index[l] = rest % shape.count[l + 1];
-    rest /= shape.count[l + 1];
-    src += static_cast<std::ptrdiff_t>(index[l]) * shape.src_stride[l];
-    dst += static_cast<std::ptrdiff_t>(index[l]) * shape.dst_stride[l];
-  }
-  for (; count > 0; --count) {
-    visit(src, dst);
-    for (int l = 0; l < shape.levels; ++l) {
-      src += shape.src_stride[l];
-      dst += shape.dst_stride[l];
-      if (++index[l] < shape.count[l + 1]) break;
-      src -= shape.src_stride[l] * static_cast<std::ptrdiff_t>(shape.count[l + 1]);
-      dst -= shape.dst_stride[l] * static_cast<std::ptrdiff_t>(shape.count[l + 1]);
-      index[l] = 0;
-    }
-  }
-}
 
 }  // namespace armci::twosided

@@ -25,10 +25,10 @@ int usable_cpus() {
 }
 
 // Sleeps for *us and makes it half as long again, up to the longest.
-void sleep_longer(std::int64_t* us) {
-  const timespec pause{0, *us * 1000};
+void sleep_longer(std::int64_t* us, std::int64_t longest_us) {
+  const timespec pause{0, std::min(*us, longest_us) * 1000};
   nanosleep(&pause, nullptr);
-  *us = std::min(*us + *us / 2, kLongestSleepUs);
+  *us = std::min(*us + *us / 2, longest_us);
 }
 
 }  // namespace
@@ -61,7 +61,12 @@ bool Backoff::step() {
 }
 
 void PollingBackoff::step() {
-  if (busy_.step()) sleep_longer(&sleep_us_);
+  if (!busy_.step()) return;
+  if (longest_us_ == 0) {
+    sched_yield();
+  } else {
+    sleep_longer(&sleep_us_, longest_us_);
+  }
 }
 
 void QueueBackoff::step(std::int64_t ahead) {
@@ -70,7 +75,7 @@ void QueueBackoff::step(std::int64_t ahead) {
     busy_ = {};
     sleep_us_ = std::min(kFirstSleepUs * ahead, kLongestSleepUs);
   }
-  if (ahead > 1 || busy_.step()) sleep_longer(&sleep_us_);
+  if (ahead > 1 || busy_.step()) sleep_longer(&sleep_us_, kLongestSleepUs);
 }
 
 }  // namespace armci::node

@@ -47,15 +47,17 @@ class Backoff {
   int yields_ = 0;
 };
 
-// For words that nobody will wake us for (a plain store by a program or a remote write): spin, yield, then sleep in
-// growing intervals up to a millisecond.
+// For what nobody will wake us for (a plain store by a program, a remote write, a message): spin, yield, then sleep in
+// growing intervals up to `longest_us`; 0: yield on.
 class PollingBackoff {
  public:
+  explicit PollingBackoff(std::int64_t longest_us = 1000) : longest_us_(longest_us) {}
   void step();
 
  private:
   Backoff busy_;
   std::int64_t sleep_us_ = 20;
+  std::int64_t longest_us_;
 };
 
 // For one who waits in a queue and sees its own place by polling: the next in line polls as above and starts anew
