@@ -28,11 +28,12 @@ constexpr long kSleepMostNs = 2'000'000;
 
 // Waits asleep in the kernel, looking at the request ever more rarely: MPI's own waiting would take a core from the
 // process that is being timed.
-void SleepUntilComplete(MPI_Request* request) {
+void SleepUntilComplete(MPI_Request* request, const std::function<void()>& meanwhile = {}) {
   long interval_ns = kSleepLeastNs;
   for (int done = 0; done == 0;) {
     MPI_Test(request, &done, MPI_STATUS_IGNORE);
     if (done != 0) return;
+    if (meanwhile) meanwhile();
     const timespec interval = {0, interval_ns};
     nanosleep(&interval, nullptr);
     interval_ns = std::min(interval_ns * 3 / 2, kSleepMostNs);
@@ -131,10 +132,10 @@ bool Session::Undisturbed(int active, const Sample& sample) const {
   return sample.core_wait_s <= kCoreWaitAcceptable * sample.span_s;
 }
 
-void Session::SleepUntilRootIsDone() const {
+void Session::SleepUntilRootIsDone(const std::function<void()>& meanwhile) const {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Irecv(nullptr, 0, MPI_BYTE, 0, kWakeTag, comm_, &request);
-  SleepUntilComplete(&request);
+  SleepUntilComplete(&request, meanwhile);
 }
 
 void Session::ServeUntilRootIsDone() const { MPI_Recv(nullptr, 0, MPI_BYTE, 0, kWakeTag, comm_, MPI_STATUS_IGNORE); }
@@ -184,7 +185,7 @@ void Session::RunOne(const Case& one, size_t cases) {
   } else if (one.crew == Crew::kServed && !options_.target_sleeps) {
     ServeUntilRootIsDone();
   } else {
-    SleepUntilRootIsDone();
+    SleepUntilRootIsDone(one.meanwhile);
   }
 }
 

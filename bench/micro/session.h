@@ -62,6 +62,8 @@ struct Case {
   // wrong answer is not a result.
   std::function<std::string()> verify = {};
   double sample_s = 0.5e-3;
+  // What the others do now and then while they sleep (crew kAlone).
+  std::function<void()> meanwhile = {};
 };
 
 class Session {
@@ -132,7 +134,7 @@ class Session {
   bool Undisturbed(int active, const Sample& sample) const;
   Sample Agree(int active, double start, double end, double core_wait) const;
   void StartTogether() const;
-  void SleepUntilRootIsDone() const;
+  void SleepUntilRootIsDone(const std::function<void()>& meanwhile) const;
   void ServeUntilRootIsDone() const;
   void WakeTheOthers() const;
   SamplingPlan PlanFor(const Case& one, size_t cases) const;

@@ -37,6 +37,15 @@ constexpr Row kTargets[] = {
     {"rma_transfer", {Limit::kTimeAtMost, 1.1}},
     {"rma_shape", {Limit::kTimeAtMost, 1.05}},
     {"rma_fetch_add", {Limit::kTimeAtMost, 1.15}},
+    // Messages that both sides know of: round trips of the same lengths, and streams with as many under way.
+    {"message_round_trip", {Limit::kTimeAtMost, 1.35}},
+    {"message_round_trip_atomic", {Limit::kTimeAtMost, 1.4}},
+    {"message_initiation", {Limit::kTimeAtMost, 0.1}},
+    {"message_stream", {Limit::kRateAtLeast, 0.92}},
+    {"message_stream_strided", {Limit::kRateAtLeast, 0.85}},
+    {"message_stream_accumulate", {Limit::kRateAtLeast, 0.75}},
+    {"aggregate_of_vector", {Limit::kTimeAtMost, 1.15}},
+    {"aggregate_of_puts", {Limit::kTimeAtMost, 0.05}},
     // What a library owes itself: the direct way is never slower than the roundabout one, but for noise.
     {"consistency", {Limit::kTimeAtMost, 1.05}},
     // One fence of all targets, against fences one by one [FENCE-7].
