@@ -1,314 +1,66 @@
+// Requests, answers, credits and completion; what is asked for is in client_transfer.cc.
 #include "impl/mpi-twosided/client.h"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "impl/shmem/copy.h"
+#include "impl/mpi-twosided/client_messages.inc.h"
 #include "impl/shmem/wait.h"
 
 namespace armci::twosided {
 
 using common::kSuccess;
-using common::Segments;
 using common::Status;
-using common::Strided;
 
 namespace {
 
 constexpr int kSlots = 16;
-constexpr std::size_t kElementBytesMax = 16;  // pieces of an accumulate end between elements
-
-std::uint64_t address_of(const void* place) { return reinterpret_cast<std::uintptr_t>(place); }
-
-// The strides of the remote side, as they travel.
-std::vector<WireLevel> wire_levels(const Strided& shape, const std::ptrdiff_t* strides) {
-  std::vector<WireLevel> levels;
-  for (int l = 0; l < shape.levels; ++l) levels.push_back({shape.count[l + 1], strides[l]});
-  return levels;
-}
-
-template <class Place>
-std::span<const char> as_bytes(const Place* places, std::size_t count) {
-  return {reinterpret_cast<const char*>(places), count * sizeof(Place)};
-}
-
-// Writes all of a request but its data, whose place it returns.
-char* compose(const RequestHeader& header, std::span<const char> places, char* message) {
-  std::memcpy(message, &header, sizeof header);
-  if (!places.empty()) std::memcpy(message + sizeof header, places.data(), places.size());
-  return message + sizeof header + places.size();
-}
+constexpr int kPackingMemories = 4;
 
 }  // namespace
 
-Client::Client(MPI_Comm requests, MPI_Comm replies, Room room, std::vector<int> servers)
-    : requests_(requests),
-      replies_(replies),
+Client::Client(const Comms& comms, Room room, const Routes& routes, std::vector<int> servers, int process)
+    : comms_(comms),
       room_(room),
+      routes_(routes),
       servers_(std::move(servers)),
+      process_(process),
       peers_(servers_.size()),
+      batches_(servers_.size()),
       slots_(kSlots) {
   for (Peer& one : peers_) one.credits = room_.buffers;
 }
 
 Status Client::leave() {
   Lock lock(mutex_);
-  for (const int server : known_) {
+  ARMCI_RETURN_IF_ERROR(send_batches(lock));
+  for (const int node : known_) {
+    const Peer& peer = peers_[static_cast<std::size_t>(node)];
+    ARMCI_RETURN_IF_ERROR(await_until(lock, [&] { return peer.executed == peer.sent; }));
+    Slot* slot = nullptr;
+    ARMCI_RETURN_IF_ERROR(acquire(lock, node, &slot));
     RequestHeader header;
     header.kind = RequestKind::kBye;
-    ARMCI_RETURN_IF_ERROR(tell(lock, server, header, {}, 0, [](char*) {}));
+    header.node = static_cast<std::uint32_t>(node);
+    header.origin = static_cast<std::uint32_t>(process_);
+    compose(header, {}, slot->data.get());
+    ARMCI_RETURN_IF_ERROR(send(node, slot, sizeof header));
   }
-  node::PollingBackoff backoff;
-  const auto known = [this](int server) { return peer(server).known; };
-  while (std::any_of(known_.begin(), known_.end(), known)) {
-    ARMCI_RETURN_IF_ERROR(advance());
-    backoff.step();
-  }
+  const auto none_known = [this] {
+    return std::none_of(peers_.begin(), peers_.end(), [](const Peer& peer) { return peer.known; });
+  };
+  ARMCI_RETURN_IF_ERROR(await_until(lock, none_known));
   for (Slot& slot : slots_) ARMCI_MPI(MPI_Wait(&slot.request, MPI_STATUS_IGNORE));
   known_.clear();
   return kSuccess;
 }
 
-std::size_t Client::data_room(std::size_t place_bytes) const {
-  return (room_.bytes - sizeof(RequestHeader) - place_bytes) / kElementBytesMax * kElementBytesMax;
-}
-
-// --- stores
-
-template <class Fill>
-Status Client::tell(Lock& lock, int server, const RequestHeader& header, std::span<const char> places,
-                    std::size_t bytes, Fill fill) {
-  Slot* slot = nullptr;
-  ARMCI_RETURN_IF_ERROR(acquire(lock, server, &slot));
-  fill(compose(header, places, slot->data.data()));
-  return send(server, slot, sizeof header + places.size() + bytes);
-}
-
-Status Client::store_run(Lock& lock, int target, RequestHeader header, const char* local, std::size_t bytes) {
-  const int server = server_of(target);
-  header.form = Form::kContiguous;
-  header.levels = 0;
-  while (bytes > 0) {
-    header.bytes = std::min(bytes, data_room(0));
-    ARMCI_RETURN_IF_ERROR(
-        tell(lock, server, header, {}, header.bytes, [&](char* to) { node::copy(to, local, header.bytes); }));
-    ++peer(server).stores;
-    header.address += header.bytes;
-    local += header.bytes;
-    bytes -= header.bytes;
-  }
-  return kSuccess;
-}
-
-Status Client::store(int target, RequestHeader header, void* remote, const void* local, std::size_t bytes) {
-  Lock lock(mutex_);
-  header.address = address_of(remote);
-  return store_run(lock, target, header, static_cast<const char*>(local), bytes);
-}
-
-Status Client::store_strided(int target, RequestHeader header, void* remote, const void* local, const Strided& shape) {
-  Lock lock(mutex_);
-  const int server = server_of(target);
-  const std::size_t row = shape.count[0];
-  const std::vector<WireLevel> levels = wire_levels(shape, shape.dst_stride);
-  const std::span<const char> places = as_bytes(levels.data(), levels.size());
-  const std::size_t rows_max = data_room(places.size()) / row;
-  const char* const from = static_cast<const char*>(local);
-  if (rows_max < 2) {
-    Status status;
-    for_each_segment(shape, [&](std::ptrdiff_t source, std::ptrdiff_t place) {
-      if (!status.ok()) return;
-      header.address = address_of(remote) + static_cast<std::uint64_t>(place);
-      status = store_run(lock, target, header, from + source, row);
-    });
-    return status;
-  }
-  header.form = Form::kStrided;
-  header.levels = static_cast<std::uint8_t>(shape.levels);
-  header.address = address_of(remote);
-  header.bytes = row;
-  const std::size_t rows = shape.segments();
-  for (header.first = 0; header.first < rows; header.first += header.count) {
-    header.count = std::min(rows_max, rows - header.first);
-    ARMCI_RETURN_IF_ERROR(tell(lock, server, header, places, header.count * row, [&](char* to) {
-      for_segment_range(shape, header.first, header.count, [&](std::ptrdiff_t source, std::ptrdiff_t) {
-        node::copy(to, from + source, row);
-        to += row;
-      });
-    }));
-    ++peer(server).stores;
-  }
-  return kSuccess;
-}
-
-Status Client::store_list(int target, RequestHeader header, const Segments& list) {
-  Lock lock(mutex_);
-  const int server = server_of(target);
-  const std::size_t segments_max = data_room(0) / (list.bytes + sizeof(std::uint64_t));
-  if (segments_max < 2) {
-    for (std::size_t i = 0; i < list.count; ++i) {
-      header.address = address_of(list.dst[i]);
-      ARMCI_RETURN_IF_ERROR(store_run(lock, target, header, static_cast<const char*>(list.src[i]), list.bytes));
-    }
-    return kSuccess;
-  }
-  header.form = Form::kList;
-  header.bytes = list.bytes;
-  for (std::size_t i = 0; i < list.count; i += header.count) {
-    header.count = std::min(segments_max, list.count - i);
-    const std::span<const char> places = as_bytes(list.dst + i, header.count);
-    ARMCI_RETURN_IF_ERROR(tell(lock, server, header, places, header.count * list.bytes, [&](char* to) {
-      for (std::size_t k = i; k < i + header.count; ++k, to += list.bytes) node::copy(to, list.src[k], list.bytes);
-    }));
-    ++peer(server).stores;
-  }
-  return kSuccess;
-}
-
-// --- gets
-
-Status Client::get_run(Lock& lock, int target, const char* remote, char* local, std::size_t bytes,
-                       std::uint64_t operation) {
-  RequestHeader header;
-  header.kind = RequestKind::kGet;
-  for (std::size_t done = 0; done < bytes; done += header.bytes) {
-    header.address = address_of(remote + done);
-    header.bytes = std::min(bytes - done, kSegmentBytesMax);
-    char* const to = local + done;
-    Expected expected{operation, nullptr, header.bytes, {}};
-    if (header.bytes > kShortReplyBytes) {
-      expected.direct = to;
-    } else {
-      expected.unpack = [to, length = header.bytes](const char* data) { node::copy(to, data, length); };
-    }
-    ARMCI_RETURN_IF_ERROR(ask(lock, server_of(target), header, {}, std::move(expected)));
-  }
-  return kSuccess;
-}
-
-Status Client::get(int target, const void* remote, void* local, std::size_t bytes, std::uint64_t* operation) {
-  Lock lock(mutex_);
-  *operation = begin_operation();
-  const Status status =
-      get_run(lock, target, static_cast<const char*>(remote), static_cast<char*>(local), bytes, *operation);
-  end_part(*operation);
-  return status;
-}
-
-Status Client::get_strided(int target, const void* remote, void* local, const Strided& shape,
-                           std::uint64_t* operation) {
-  Lock lock(mutex_);
-  *operation = begin_operation();
-  const std::size_t row = shape.count[0];
-  const std::size_t rows_max = room_.reply_bytes() / row;
-  char* const to = static_cast<char*>(local);
-  Status status;
-  if (rows_max < 2) {
-    for_each_segment(shape, [&](std::ptrdiff_t place, std::ptrdiff_t target_place) {
-      if (!status.ok()) return;
-      status = get_run(lock, target, static_cast<const char*>(remote) + place, to + target_place, row, *operation);
-    });
-    end_part(*operation);
-    return status;
-  }
-  const std::vector<WireLevel> levels = wire_levels(shape, shape.src_stride);
-  RequestHeader header;
-  header.kind = RequestKind::kGet;
-  header.form = Form::kStrided;
-  header.levels = static_cast<std::uint8_t>(shape.levels);
-  header.address = address_of(remote);
-  header.bytes = row;
-  const std::size_t rows = shape.segments();
-  for (header.first = 0; status.ok() && header.first < rows; header.first += header.count) {
-    header.count = std::min(rows_max, rows - header.first);
-    const auto unpack = [shape, to, row, first = header.first, count = header.count](const char* data) {
-      for_segment_range(shape, first, count, [&](std::ptrdiff_t, std::ptrdiff_t place) {
-        node::copy(to + place, data, row);
-        data += row;
-      });
-    };
-    status = ask(lock, server_of(target), header, as_bytes(levels.data(), levels.size()),
-                 {*operation, nullptr, header.count * row, unpack});
-  }
-  end_part(*operation);
-  return status;
-}
-
-Status Client::get_list(int target, const Segments& list, std::uint64_t* operation) {
-  Lock lock(mutex_);
-  *operation = begin_operation();
-  Status status;
-  const std::size_t segments_max = std::min(room_.reply_bytes() / list.bytes, data_room(0) / sizeof(std::uint64_t));
-  RequestHeader header;
-  header.kind = RequestKind::kGet;
-  header.form = Form::kList;
-  header.bytes = list.bytes;
-  for (std::size_t i = 0; status.ok() && i < list.count; i += header.count) {
-    header.count = std::min(std::max(segments_max, std::size_t{1}), list.count - i);
-    if (segments_max < 2) {
-      status = get_run(lock, target, static_cast<const char*>(list.src[i]), static_cast<char*>(list.dst[i]), list.bytes,
-                       *operation);
-      continue;
-    }
-    // The caller's array of addresses need not last as long as the operation.
-    std::vector<void*> to(list.dst + i, list.dst + i + header.count);
-    const auto unpack = [to = std::move(to), bytes = list.bytes](const char* data) {
-      for (void* place : to) {
-        node::copy(place, data, bytes);
-        data += bytes;
-      }
-    };
-    status = ask(lock, server_of(target), header, as_bytes(list.src + i, header.count),
-                 {*operation, nullptr, header.count * list.bytes, unpack});
-  }
-  end_part(*operation);
-  return status;
-}
-
-// --- atomics and fences
-
-Status Client::atomic(int target, RequestHeader header, std::uint64_t* before) {
-  Lock lock(mutex_);
-  const std::uint64_t operation = begin_operation();
-  const auto unpack = [before](const char* message) {
-    std::memcpy(before, message - sizeof(ReplyHeader) + offsetof(ReplyHeader, value), sizeof *before);
-  };
-  header.kind = RequestKind::kAtomic;
-  const Status status = ask(lock, server_of(target), header, {}, {operation, nullptr, 0, unpack});
-  end_part(operation);
-  ARMCI_RETURN_IF_ERROR(status);
-  return await(lock, operation);
-}
-
-// Nothing is asked where nothing is owed.
-Status Client::ask_fence(Lock& lock, int server, std::uint64_t operation) {
-  Peer& one = peer(server);
-  if (one.flushed == one.stores) return kSuccess;
-  RequestHeader header;
-  header.kind = RequestKind::kFence;
-  const auto note_flushed = [&one, covered = one.stores](const char*) { one.flushed = std::max(one.flushed, covered); };
-  return ask(lock, server, header, {}, {operation, nullptr, 0, note_flushed});
-}
-
-Status Client::flush(int target) {
-  Lock lock(mutex_);
-  const std::uint64_t operation = begin_operation();
-  const Status status = ask_fence(lock, server_of(target), operation);
-  end_part(operation);
-  ARMCI_RETURN_IF_ERROR(status);
-  return await(lock, operation);
-}
-
-Status Client::flush_all() {
-  Lock lock(mutex_);
-  const std::uint64_t operation = begin_operation();
-  Status status;
-  // By index: others may get to know a server while this waits for room.
-  for (std::size_t i = 0; status.ok() && i < known_.size(); ++i) status = ask_fence(lock, known_[i], operation);
-  end_part(operation);
-  ARMCI_RETURN_IF_ERROR(status);
-  return await(lock, operation);
+std::size_t Client::buffer_bytes() {
+  const Lock lock(mutex_);
+  const auto used = [](const Slot& slot) { return slot.data != nullptr; };
+  return static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), used)) * room_.bytes +
+         static_cast<std::size_t>(packing_memories_) * room_.chunk_bytes;
 }
 
 // --- completion
@@ -326,14 +78,51 @@ Status Client::wait(std::uint64_t operation) {
 }
 
 Status Client::await(Lock& lock, std::uint64_t operation) {
-  node::PollingBackoff backoff;
-  for (;;) {
-    ARMCI_RETURN_IF_ERROR(advance());
-    if (!operations_.contains(operation)) return kSuccess;
-    lock.unlock();
-    backoff.step();
-    lock.lock();
+  return await_until(lock, [=, this] { return !operations_.contains(operation); });
+}
+
+Status Client::flush(int target) {
+  Lock lock(mutex_);
+  const int node = routes_.node_of(target);
+  ARMCI_RETURN_IF_ERROR(send_batch(lock, node));
+  const Peer& peer = entry(node);
+  return await_until(lock, [&peer, sent = peer.sent] { return peer.executed >= sent; });
+}
+
+// The processes of a job begin with different nodes, so that not all ask the same server first.
+Status Client::flush_all() {
+  Lock lock(mutex_);
+  ARMCI_RETURN_IF_ERROR(send_batches(lock));
+  std::vector<std::pair<const Peer*, std::uint64_t>> owing;
+  for (const int node : known_) {
+    const Peer& peer = peers_[static_cast<std::size_t>(node)];
+    if (peer.executed < peer.sent) owing.emplace_back(&peer, peer.sent);
   }
+  return await_until(lock, [&] {
+    return std::all_of(owing.begin(), owing.end(), [](const auto& one) { return one.first->executed >= one.second; });
+  });
+}
+
+Status Client::help(bool* under_way) {
+  *under_way = false;
+  if (waiting_.load(std::memory_order_relaxed) != 0) return kSuccess;
+  const Lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return kSuccess;
+  ARMCI_RETURN_IF_ERROR(advance());
+  // One that somebody is still filling waits for the next look.
+  for (std::size_t i = 0; i < batched_.size();) {
+    const int node = batched_[i];
+    const bool old = std::exchange(batch(node).looked_at, true);
+    Slot* slot = nullptr;
+    if (old && entry(node).credits > 0) ARMCI_RETURN_IF_ERROR(take_slot(&slot));
+    if (slot == nullptr) {
+      ++i;
+      continue;
+    }
+    ARMCI_RETURN_IF_ERROR(post_batch(node, slot));
+  }
+  *under_way = !open_.empty() || !sending_.empty() || !batched_.empty();
+  return kSuccess;
 }
 
 std::uint64_t Client::begin_operation() {
@@ -346,68 +135,140 @@ void Client::end_part(std::uint64_t operation) {
   if (found != operations_.end() && --found->second == 0) operations_.erase(found);
 }
 
-// --- messages
+// --- batches
 
-Status Client::acquire(Lock& lock, int server, Slot** slot) {
-  Peer& one = peer(server);
-  if (!one.known) {
-    one.known = true;
-    known_.push_back(server);
-    ARMCI_MPI(MPI_Irecv(&one.credit_message, sizeof one.credit_message, MPI_BYTE, server, kCreditTag, replies_,
-                        &one.credit_request));
+Status Client::put_into_batch(Lock& lock, int node, std::uint64_t address, const void* local, std::size_t bytes) {
+  Batch& to = batch(node);
+  if (to.message.size() + BatchEntry::room(bytes) > room_.bytes) ARMCI_RETURN_IF_ERROR(send_batch(lock, node));
+  if (to.message.empty()) {
+    ARMCI_RETURN_IF_ERROR(meet(node));
+    batched_.push_back(node);
+    to.message.reserve(room_.bytes);
+    to.message.resize(sizeof(RequestHeader));
   }
-  node::PollingBackoff backoff;
-  for (;;) {
-    if (one.credits > 0) {
-      for (Slot& free : slots_) {
-        int sent = 0;
-        ARMCI_MPI(MPI_Test(&free.request, &sent, MPI_STATUS_IGNORE));
-        if (sent == 0) continue;
-        if (free.data.empty()) free.data.resize(room_.bytes);
-        *slot = &free;
-        return kSuccess;
-      }
-    }
-    ARMCI_RETURN_IF_ERROR(advance());
-    lock.unlock();
-    backoff.step();
-    lock.lock();
-  }
-}
-
-Status Client::send(int server, Slot* slot, std::size_t bytes) {
-  --peer(server).credits;
-  ARMCI_MPI(
-      MPI_Isend(slot->data.data(), static_cast<int>(bytes), MPI_BYTE, server, kRequestTag, requests_, &slot->request));
+  const std::size_t at = to.message.size();
+  const BatchEntry entry{address, bytes};
+  to.message.resize(at + BatchEntry::room(bytes));
+  std::memcpy(&to.message[at], &entry, sizeof entry);
+  std::memcpy(&to.message[at + sizeof entry], local, bytes);
+  ++to.entries;
+  to.bytes += bytes;
+  to.looked_at = false;
   return kSuccess;
 }
 
-Status Client::ask(Lock& lock, int server, RequestHeader header, std::span<const char> places, Expected expected) {
+Status Client::send_batch(Lock& lock, int node) {
+  if (batch(node).message.empty()) return kSuccess;
   Slot* slot = nullptr;
-  ARMCI_RETURN_IF_ERROR(acquire(lock, server, &slot));
+  ARMCI_RETURN_IF_ERROR(acquire(lock, node, &slot));
+  // Another thread may have sent it meanwhile.
+  return batch(node).message.empty() ? kSuccess : post_batch(node, slot);
+}
+
+Status Client::post_batch(int node, Slot* slot) {
+  Batch& from = batch(node);
+  RequestHeader header;
+  header.kind = RequestKind::kPut;
+  header.form = Form::kBatch;
+  header.node = static_cast<std::uint32_t>(node);
+  header.origin = static_cast<std::uint32_t>(process_);
+  header.count = from.entries;
+  header.bytes = from.bytes;
+  std::memcpy(from.message.data(), &header, sizeof header);
+  std::memcpy(slot->data.get(), from.message.data(), from.message.size());
+  const std::size_t bytes = from.message.size();
+  from.message.clear();
+  from.entries = from.bytes = 0;
+  std::erase(batched_, node);
+  return send(node, slot, bytes);
+}
+
+Status Client::send_batches(Lock& lock) {
+  while (!batched_.empty()) {
+    // Those after this process's node first.
+    const int own = routes_.node_of(process_);
+    const auto after = std::find_if(batched_.begin(), batched_.end(), [own](int node) { return node > own; });
+    ARMCI_RETURN_IF_ERROR(send_batch(lock, after != batched_.end() ? *after : batched_.front()));
+  }
+  return kSuccess;
+}
+
+// --- messages
+
+Status Client::meet(int node) {
+  Peer& peer = entry(node);
+  if (peer.known) return kSuccess;
+  const int at = routes_.entry(process_, node);
+  peer.known = true;
+  known_.push_back(at);
+  ARMCI_MPI(MPI_Irecv(&peer.credit_message, sizeof peer.credit_message, MPI_BYTE, server(at), kCreditTag,
+                      comms_.replies, &peer.credit_request));
+  return kSuccess;
+}
+
+Status Client::take_slot(Slot** slot) {
+  *slot = nullptr;
+  for (Slot& free : slots_) {
+    int sent = 0;
+    ARMCI_MPI(MPI_Test(&free.request, &sent, MPI_STATUS_IGNORE));
+    if (sent == 0) continue;
+    if (free.data == nullptr) free.data.reset(new char[room_.bytes]);
+    *slot = &free;
+    break;
+  }
+  return kSuccess;
+}
+
+Status Client::acquire(Lock& lock, int node, Slot** slot) {
+  ARMCI_RETURN_IF_ERROR(meet(node));
+  const Peer& peer = entry(node);
+  Status status;
+  ARMCI_RETURN_IF_ERROR(await_until(lock, [&] {
+    if (peer.credits == 0) return false;
+    status = take_slot(slot);
+    return !status.ok() || *slot != nullptr;
+  }));
+  return status;
+}
+
+Status Client::send(int node, Slot* slot, std::size_t bytes) {
+  Peer& peer = entry(node);
+  --peer.credits;
+  ++peer.sent;
+  ARMCI_MPI(MPI_Isend(slot->data.get(), static_cast<int>(bytes), MPI_BYTE, server(routes_.entry(process_, node)),
+                      kRequestTag, comms_.requests, &slot->request));
+  return kSuccess;
+}
+
+Status Client::ask(Lock& lock, int node, RequestHeader header, std::span<const char> places, Expected expected) {
+  ARMCI_RETURN_IF_ERROR(send_batch(lock, node));
+  Slot* slot = nullptr;
+  ARMCI_RETURN_IF_ERROR(acquire(lock, node, &slot));
   header.tag = next_tag();
   Reply reply;
   reply.operation = expected.operation;
-  reply.server = server;
+  reply.node = node;
   reply.unpack = std::move(expected.unpack);
   void* to = expected.direct;
   std::size_t bytes = expected.bytes;
   if (to == nullptr) {
     bytes += sizeof(ReplyHeader);
-    reply.message.resize(bytes);
-    to = reply.message.data();
+    reply.message.reset(new char[bytes]);
+    to = reply.message.get();
   }
   // Before the request goes out, so that the answer never waits in MPI's own memory.
-  ARMCI_MPI(
-      MPI_Irecv(to, static_cast<int>(bytes), MPI_BYTE, server, static_cast<int>(header.tag), replies_, &reply.request));
+  ARMCI_MPI(MPI_Irecv(to, static_cast<int>(bytes), MPI_BYTE, server(node), static_cast<int>(header.tag), comms_.replies,
+                      &reply.request));
   open_.push_back(std::move(reply));
   ++operations_[expected.operation];
-  compose(header, places, slot->data.data());
-  return send(server, slot, sizeof header + places.size());
+  header.node = static_cast<std::uint32_t>(node);
+  header.origin = static_cast<std::uint32_t>(process_);
+  compose(header, places, slot->data.get());
+  return send(node, slot, sizeof header + places.size());
 }
 
 std::uint32_t Client::next_tag() {
-  last_tag_ = last_tag_ < kFirstReplyTag || last_tag_ >= kLastReplyTag ? kFirstReplyTag : last_tag_ + 1;
+  last_tag_ = last_tag_ < kFirstTag || last_tag_ >= kLastTag ? kFirstTag : last_tag_ + 1;
   return last_tag_;
 }
 
@@ -424,35 +285,71 @@ Status Client::advance() {
     open_.pop_back();
     arrived(reply);
   }
-  for (const int server : known_) ARMCI_RETURN_IF_ERROR(advance_credits(server));
-  return kSuccess;
+  for (const int node : known_) {
+    ARMCI_RETURN_IF_ERROR(advance_credits(&peers_[static_cast<std::size_t>(node)], server(node)));
+  }
+  return advance_sending();
 }
 
 // Memory ordering: what the caller reads afterwards is not older than the answer [ORD-4].
 void Client::arrived(Reply& reply) {
-  if (!reply.message.empty()) {
+  if (reply.message != nullptr) {
     ReplyHeader header;
-    std::memcpy(&header, reply.message.data(), sizeof header);
-    peer(reply.server).credits += static_cast<int>(header.credits);
-    if (reply.unpack) reply.unpack(reply.message.data() + sizeof header);
+    std::memcpy(&header, reply.message.get(), sizeof header);
+    credit(&peers_[static_cast<std::size_t>(reply.node)], header.credits);
+    if (reply.unpack) reply.unpack(reply.message.get() + sizeof header);
   }
   std::atomic_thread_fence(std::memory_order_acquire);
   end_part(reply.operation);
 }
 
-Status Client::advance_credits(int server) {
-  Peer& one = peer(server);
-  while (one.known) {
+void Client::credit(Peer* peer, std::uint32_t count) {
+  peer->credits += static_cast<int>(count);
+  peer->executed += count;
+}
+
+Status Client::advance_credits(Peer* peer, int server) {
+  while (peer->known) {
     int here = 0;
-    ARMCI_MPI(MPI_Test(&one.credit_request, &here, MPI_STATUS_IGNORE));
+    ARMCI_MPI(MPI_Test(&peer->credit_request, &here, MPI_STATUS_IGNORE));
     if (here == 0) break;
-    one.credits += static_cast<int>(one.credit_message.credits);
-    if (one.credit_message.value == kLastCredits) {
-      one.known = false;
+    credit(peer, peer->credit_message.credits);
+    if (peer->credit_message.value == kLastCredits) {
+      peer->known = false;
       break;
     }
-    ARMCI_MPI(MPI_Irecv(&one.credit_message, sizeof one.credit_message, MPI_BYTE, server, kCreditTag, replies_,
-                        &one.credit_request));
+    ARMCI_MPI(MPI_Irecv(&peer->credit_message, sizeof peer->credit_message, MPI_BYTE, server, kCreditTag,
+                        comms_.replies, &peer->credit_request));
+  }
+  return kSuccess;
+}
+
+Status Client::advance_sending() {
+  for (std::size_t i = 0; i < sending_.size();) {
+    int sent = 0;
+    ARMCI_MPI(MPI_Test(&sending_[i].request, &sent, MPI_STATUS_IGNORE));
+    if (sent == 0) {
+      ++i;
+      continue;
+    }
+    Sending done = std::move(sending_[i]);
+    if (i + 1 < sending_.size()) sending_[i] = std::move(sending_.back());
+    sending_.pop_back();
+    if (done.packed != nullptr) packing_memory_.push_back(std::move(done.packed));
+    if (done.operation != 0) end_part(done.operation);
+  }
+  return kSuccess;
+}
+
+Status Client::take_packing_memory(Lock& lock, Memory* memory) {
+  ARMCI_RETURN_IF_ERROR(
+      await_until(lock, [this] { return !packing_memory_.empty() || packing_memories_ < kPackingMemories; }));
+  if (packing_memory_.empty()) {
+    ++packing_memories_;
+    memory->reset(new char[room_.chunk_bytes]);
+  } else {
+    *memory = std::move(packing_memory_.back());
+    packing_memory_.pop_back();
   }
   return kSuccess;
 }

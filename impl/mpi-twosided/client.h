@@ -1,17 +1,25 @@
 // The client: what a process asks of the servers of other nodes, and the answers it waits for.
 //
-// A store is copied into a send buffer and is complete locally at once; a large one goes in several requests, each as
-// long as the server's room. A get asks for its data in as many requests as it takes, and is complete when all have
-// answered. A request waits until its server has room for it (credits).
+//   store    up to a buffer: copied into a request, and complete locally at once
+//            longer, from one place: in pieces of a chunk, each sent from where it lies behind its request
+//            longer, rows or lists: packed into buffers, each sent while the next is packed
+//            non-blocking, of up to kBatchedBytes: copied into a batch, which leaves as one request when it is full,
+//            before anything else goes to its node, or when advance() finds it
+//   get      in as many requests as it takes, complete when all have been answered
+//   flush    waits until the credits of all requests so far are back
+//
+// A request waits until its server has room for it (credits).
 //
 // Thread safety: all members by any thread; one at a time is inside, and none waits there for another process.
 #pragma once
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <unordered_map>
@@ -19,21 +27,25 @@
 
 #include "impl/common/shapes.h"
 #include "impl/common/status.h"
-#include "impl/mpi-twosided/server.h"
+#include "impl/mpi-twosided/message_pool.h"
+#include "impl/mpi-twosided/routes.h"
 #include "impl/mpi-twosided/wire.h"
 
 namespace armci::twosided {
 
 class Client {
  public:
-  // servers[p]: the rank of the server of process p; room: that of each server for this process.
-  Client(MPI_Comm requests, MPI_Comm replies, Room room, std::vector<int> servers);
+  // servers[n]: the rank of the server of node n; `process`: the one that asks.
+  Client(const Comms& comms, Room room, const Routes& routes, std::vector<int> servers, int process);
 
   // Says goodbye to all servers that were spoken to; nothing is under way.
   common::Status leave();
 
-  // A put or an accumulate, as the header says; places and lengths are filled in. The local buffer is free at return.
-  common::Status store(int target, RequestHeader header, void* remote, const void* local, std::size_t bytes);
+  // A put or an accumulate, as the header says; places and lengths are filled in. *operation: for test(), the local
+  // buffer belongs to it until then; 0 if it is complete. Without one, the buffer is free at return.
+  common::Status store(int target, RequestHeader header, void* remote, const void* local, std::size_t bytes,
+                       std::uint64_t* operation);
+  // The local buffer is free at return.
   common::Status store_strided(int target, RequestHeader header, void* remote, const void* local,
                                const common::Strided& shape);
   common::Status store_list(int target, RequestHeader header, const common::Segments& list);
@@ -53,30 +65,51 @@ class Client {
   // The same for every node, overlapped.
   common::Status flush_all();
 
+  // Sends what is to be sent and takes what has come, unless a thread is inside. *under_way: whether there is something
+  // that nobody waits for.
+  common::Status help(bool* under_way);
+
+  std::size_t buffer_bytes();
+
  private:
   using Lock = std::unique_lock<std::mutex>;
   using Unpack = std::function<void(const char* data)>;
+  using Memory = std::unique_ptr<char[]>;
+  // A server that takes requests of this process.
   struct Peer {
     int credits = 0;
     bool known = false;
-    std::uint64_t stores = 0;   // sent
-    std::uint64_t flushed = 0;  // of those, visible
+    std::uint64_t sent = 0;
+    std::uint64_t executed = 0;
     ReplyHeader credit_message;
     MPI_Request credit_request = MPI_REQUEST_NULL;
   };
+  // Puts to a node that have not been sent.
+  struct Batch {
+    std::vector<char> message;  // empty: there are none
+    std::uint64_t entries = 0;
+    std::uint64_t bytes = 0;
+    bool looked_at = false;
+  };
   struct Slot {
-    std::vector<char> data;
+    Memory data;
     MPI_Request request = MPI_REQUEST_NULL;
+  };
+  // Data under way to a server; packed, or from where they lie.
+  struct Sending {
+    MPI_Request request = MPI_REQUEST_NULL;
+    std::uint64_t operation = 0;
+    Memory packed;
   };
   // An answer that is waited for.
   struct Reply {
     MPI_Request request = MPI_REQUEST_NULL;
     std::uint64_t operation = 0;
-    int server = -1;
-    std::vector<char> message;  // empty: received where it belongs
+    int node = -1;
+    Memory message;  // null: received where it belongs
     Unpack unpack;
   };
-  // What a request expects back: nothing, `bytes` at `direct`, or a reply with `bytes` of data for `unpack`.
+  // What a request expects back: `bytes` at `direct`, or a reply with `bytes` of data for `unpack`.
   struct Expected {
     std::uint64_t operation = 0;
     void* direct = nullptr;
@@ -85,40 +118,65 @@ class Client {
   };
 
   std::size_t data_room(std::size_t place_bytes) const;
-  int server_of(int target) const { return servers_[static_cast<std::size_t>(target)]; }
-  Peer& peer(int server) { return peers_[static_cast<std::size_t>(server)]; }
+  std::size_t piece_bytes(std::size_t total) const;
+  Peer& entry(int node) { return peers_[static_cast<std::size_t>(routes_.entry(process_, node))]; }
+  Batch& batch(int node) { return batches_[static_cast<std::size_t>(node)]; }
+  int server(int node) const { return servers_[static_cast<std::size_t>(node)]; }
 
   // Waits, letting other threads in, until the server has room and a send buffer is free.
-  common::Status acquire(Lock& lock, int server, Slot** slot);
-  common::Status send(int server, Slot* slot, std::size_t bytes);
+  common::Status acquire(Lock& lock, int node, Slot** slot);
+  common::Status meet(int node);
+  common::Status take_slot(Slot** slot);
+  common::Status send(int node, Slot* slot, std::size_t bytes);
   // Sends a request that is answered.
-  common::Status ask(Lock& lock, int server, RequestHeader header, std::span<const char> places, Expected expected);
+  common::Status ask(Lock& lock, int node, RequestHeader header, std::span<const char> places, Expected expected);
   // Sends a store whose data `fill` writes to the place given.
   template <class Fill>
-  common::Status tell(Lock& lock, int server, const RequestHeader& header, std::span<const char> places,
-                      std::size_t bytes, Fill fill);
-  common::Status store_run(Lock& lock, int target, RequestHeader header, const char* local, std::size_t bytes);
-  common::Status get_run(Lock& lock, int target, const char* remote, char* local, std::size_t bytes,
+  common::Status tell(Lock& lock, int node, RequestHeader header, std::span<const char> places, std::size_t bytes,
+                      Fill fill);
+  // Sends a store whose data follow: `data`, which belongs to the operation, or `packed`.
+  common::Status tell_long(Lock& lock, int node, RequestHeader header, std::span<const char> places, const void* data,
+                           std::size_t bytes, Memory packed, std::uint64_t operation);
+  common::Status put_into_batch(Lock& lock, int node, std::uint64_t address, const void* local, std::size_t bytes);
+  common::Status send_batch(Lock& lock, int node);
+  common::Status send_batches(Lock& lock);
+  common::Status post_batch(int node, Slot* slot);
+  common::Status store_run(Lock& lock, int node, RequestHeader header, const char* local, std::size_t bytes,
+                           std::uint64_t operation);
+  common::Status store_runs(Lock& lock, int node, RequestHeader header, void* remote, const char* local,
+                            const common::Strided& shape);
+  common::Status get_run(Lock& lock, int node, const char* remote, char* local, std::size_t bytes,
                          std::uint64_t operation);
-  common::Status ask_fence(Lock& lock, int server, std::uint64_t operation);
+  common::Status take_packing_memory(Lock& lock, Memory* memory);
   common::Status await(Lock& lock, std::uint64_t operation);
+  template <class Condition>
+  common::Status await_until(Lock& lock, Condition condition);
   common::Status advance();
-  common::Status advance_credits(int server);
+  common::Status advance_credits(Peer* peer, int server);
+  common::Status advance_sending();
   void arrived(Reply& reply);
+  static void credit(Peer* peer, std::uint32_t count);
   std::uint64_t begin_operation();
   void end_part(std::uint64_t operation);
   std::uint32_t next_tag();
 
-  const MPI_Comm requests_;
-  const MPI_Comm replies_;
+  const Comms comms_;
   const Room room_;
+  const Routes routes_;
   const std::vector<int> servers_;
+  const int process_;
   std::mutex mutex_;
-  std::vector<Peer> peers_;  // by the server's rank
-  std::vector<int> known_;   // servers that were spoken to
+  std::atomic<int> waiting_{0};  // threads that wait inside
+  std::vector<Peer> peers_;      // by node
+  std::vector<int> known_;       // nodes whose servers were spoken to
+  std::vector<Batch> batches_;   // by node
+  std::vector<int> batched_;     // nodes that have a batch
   std::vector<Slot> slots_;
+  std::vector<Sending> sending_;
+  std::vector<Memory> packing_memory_;  // free
+  int packing_memories_ = 0;
   std::vector<Reply> open_;
-  std::unordered_map<std::uint64_t, int> operations_;  // parts that have not been answered
+  std::unordered_map<std::uint64_t, int> operations_;  // parts that have not ended
   std::uint64_t last_operation_ = 0;
   std::uint32_t last_tag_ = 0;
 };

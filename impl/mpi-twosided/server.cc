@@ -20,6 +20,7 @@ namespace armci::twosided {
 using common::Code;
 using common::fail;
 using common::kSuccess;
+using common::note;
 using common::Status;
 
 namespace {
@@ -45,6 +46,18 @@ void for_places(const Request& request, Visit visit) {
     case Form::kList:
       for (std::size_t i = 0; i < header.count; ++i) visit(pointer(request.addresses[i]));
       break;
+    case Form::kBatch:  // see store_batch()
+      break;
+  }
+}
+
+void store_batch(const Request& request) {
+  const char* from = request.data.data();
+  for (std::size_t i = 0; i < request.header.count; ++i) {
+    BatchEntry entry;
+    std::memcpy(&entry, from, sizeof entry);
+    node::copy(pointer(entry.address), from + sizeof entry, entry.bytes);
+    from += BatchEntry::room(entry.bytes);
   }
 }
 
@@ -57,22 +70,43 @@ std::uint64_t execute_atomic(const RequestHeader& header) {
 
 }  // namespace
 
+Server::Server(const Comms& comms, Room room, const Routes& routes, std::vector<int> servers, int node, int wait_us)
+    : comms_(comms),
+      room_(room),
+      routes_(routes),
+      servers_(std::move(servers)),
+      node_(node),
+      wait_us_(wait_us),
+      requests_(comms.requests, kRequestTag, room.bytes),
+      forwarded_(comms.forwards, kRequestTag, room.bytes),
+      forwarder_(comms.forwards, room.forwards) {}
+
 Server::~Server() { stop(); }
 
-Status Server::start(std::span<const int> clients) {
-  int size = 0;
-  ARMCI_MPI(MPI_Comm_size(requests_, &size));
-  owed_credits_.assign(static_cast<std::size_t>(size), 0);
+Status Server::open() {
+  const std::vector<int> neighbours = routes_.neighbours(node_);
+  origins_.resize(static_cast<std::size_t>(routes_.processes()));
+  const std::size_t buffers = routes_.clients(node_).size() * static_cast<std::size_t>(room_.buffers);
+  const std::size_t forwards = neighbours.size() * static_cast<std::size_t>(room_.forwards);
+  ARMCI_RETURN_IF_ERROR(requests_.open(buffers, "requests"));
+  ARMCI_RETURN_IF_ERROR(forwarded_.open(forwards, "forwarded requests"));
+  ARMCI_RETURN_IF_ERROR(forwarder_.open(servers_, neighbours));
   try {
-    buffers_.resize(clients.size() * static_cast<std::size_t>(room_.buffers));
-    for (Buffer& buffer : buffers_) buffer.lines = std::make_unique<Line[]>(room_.bytes / sizeof(Line) + 1);
+    for (int i = 0; i < room_.chunks; ++i) {
+      chunks_.push_back(std::make_unique<Chunk>());
+      chunks_.back()->data.reset(new char[sizeof(ReplyHeader) + room_.chunk_bytes]);
+      free_chunks_.push_back(chunks_.back().get());
+    }
   } catch (const std::bad_alloc&) {
     return fail(Code::kMemory, nullptr,
-                "no memory for %d request buffers of %zu bytes for each of %zu processes; set ARMCI_SERVER_BUFFERS or "
-                "ARMCI_SERVER_BUFFER_BYTES lower",
-                room_.buffers, room_.bytes, clients.size());
+                "no memory for %d chunks of %zu bytes; set ARMCI_SERVER_CHUNKS or ARMCI_SERVER_CHUNK_BYTES lower",
+                room_.chunks, room_.chunk_bytes);
   }
-  for (Buffer& buffer : buffers_) ARMCI_RETURN_IF_ERROR(post(&buffer));
+  return kSuccess;
+}
+
+Status Server::start(std::function<bool()> help) {
+  help_ = std::move(help);
   return common::start_background_thread(
       "armci-server", [this] { run(); }, &thread_);
 }
@@ -80,18 +114,23 @@ Status Server::start(std::span<const int> clients) {
 void Server::stop() {
   leaving_.store(true, std::memory_order_relaxed);
   if (thread_.joinable()) thread_.join();
-  for (Buffer* buffer : posted_) {
-    MPI_Cancel(&buffer->request);
-    MPI_Wait(&buffer->request, MPI_STATUS_IGNORE);
-  }
-  posted_.clear();
+  requests_.close();
+  forwarded_.close();
+  forwarder_.close();
   for (Sending& sending : sending_) MPI_Wait(&sending.request, MPI_STATUS_IGNORE);
   sending_.clear();
 }
 
+std::size_t Server::buffer_bytes() const {
+  return requests_.memory_bytes() + forwarded_.memory_bytes() +
+         chunks_.size() * (sizeof(ReplyHeader) + room_.chunk_bytes);
+}
+
 void Server::run() {
+  constexpr int kActiveSleepUs = 50;
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // nanoseconds; short sleeps are to be short
   node::PollingBackoff idleness(wait_us_);
+  node::PollingBackoff activity(std::min(wait_us_, kActiveSleepUs));
   while (!leaving_.load(std::memory_order_relaxed)) {
     bool busy = false;
     const Status status = step(&busy);
@@ -100,148 +139,289 @@ void Server::run() {
       common::print_failure("server", common::last_cause());
       common::die(status.value());
     }
+    const bool active = (help_ && help_()) || !sending_.empty() || !receiving_.empty();
     if (busy) {
       idleness = node::PollingBackoff(wait_us_);
+      activity = node::PollingBackoff(std::min(wait_us_, kActiveSleepUs));
     } else {
-      idleness.step();
+      (active ? activity : idleness).step();
     }
   }
 }
 
 Status Server::step(bool* busy) {
-  constexpr int kRequestsMax = 64;  // before replies are looked after
   *busy = false;
-  for (int i = 0; i < kRequestsMax && !posted_.empty(); ++i) {
-    Buffer* const buffer = posted_.front();
-    MPI_Status status;
-    int here = 0;
-    ARMCI_MPI(MPI_Test(&buffer->request, &here, &status));
-    if (here == 0) break;
-    *busy = true;
-    posted_.pop_front();
-    int bytes = 0;
-    ARMCI_MPI(MPI_Get_count(&status, MPI_BYTE, &bytes));
-    const int client = status.MPI_SOURCE;
-    // Before the reply that brings the credit back: what is received lies in the buffer until execute() is done, so the
-    // buffer is posted after it, and the credits of a reply are those of the requests before.
-    bool last = false;
-    ARMCI_RETURN_IF_ERROR(execute({buffer->data(), static_cast<std::size_t>(bytes)}, client, &last));
-    ARMCI_RETURN_IF_ERROR(post(buffer));
-    if (last) continue;
-    ++owed_credits_[static_cast<std::size_t>(client)];
-    ARMCI_RETURN_IF_ERROR(return_credits(client));
-  }
+  ARMCI_RETURN_IF_ERROR(take_requests(&requests_, false, busy));
+  ARMCI_RETURN_IF_ERROR(take_requests(&forwarded_, true, busy));
+  ARMCI_RETURN_IF_ERROR(receive_chunks(busy));
+  ARMCI_RETURN_IF_ERROR(take_acknowledgements(busy));
+  ARMCI_RETURN_IF_ERROR(return_credits());
   return collect_sent();
 }
 
-Status Server::execute(std::span<const char> message, int client, bool* last) {
-  Request request;
-  const Status valid = decode(message, is_inside, room_.reply_bytes(), &request);
-  if (!valid.ok()) return note(valid, "from process %d", client);
-  const RequestHeader& header = request.header;
+// --- requests on their way to be executed
+
+Status Server::take_requests(MessagePool* pool, bool forwarded, bool* busy) {
+  constexpr int kRequestsMax = 64;  // before all else is looked after
+  for (int i = 0; i < kRequestsMax; ++i) {
+    MessagePool::Message message;
+    ARMCI_RETURN_IF_ERROR(pool->take(&message));
+    if (message.buffer == nullptr) break;
+    *busy = true;
+    ARMCI_RETURN_IF_ERROR(arrived(message, forwarded));
+  }
+  return kSuccess;
+}
+
+Status Server::arrived(const MessagePool::Message& message, bool forwarded) {
+  RequestHeader header;
+  Status valid = read_header(message.text(), &header);
+  if (valid.ok() && (header.origin >= origins_.size() ||
+                     (!forwarded && header.origin != static_cast<std::uint32_t>(message.source)))) {
+    valid = fail(Code::kLayerBelow, nullptr, "a request with origin = %u came from another process and is refused",
+                 header.origin);
+  }
+  const bool here = header.node == static_cast<std::uint32_t>(node_);
+  if (valid.ok() && !here && (forwarded || !forwarder_.reaches(header.node))) {
+    valid = fail(Code::kLayerBelow, nullptr, "a request for node %u came to that of node %d and is refused",
+                 header.node, node_);
+  }
+  if (!valid.ok()) return note(valid, "from rank %d", message.source);
+  std::uint64_t ticket = 0;
+  if (!forwarded) {
+    Origin& from = origin(header.origin);
+    ticket = from.first + from.open.size();
+    from.open.push_back(false);
+  }
+  if (!here) return forwarder_.forward(message, header, ticket);
+  Work work;
+  work.buffer = message.buffer;
+  work.forwarded = forwarded;
+  work.source = message.source;
+  work.ticket = ticket;
+  valid = decode(message.text(), is_inside, room_.chunk_bytes, &work.request);
+  if (!valid.ok()) return note(valid, "from process %u", header.origin);
+  return begin(std::move(work));
+}
+
+Status Server::begin(Work work) {
+  Origin& from = origin(work.request.header.origin);
+  const bool waits_for_chunk = needs_chunk(work.request);
+  if (from.queue.empty() && !waits_for_chunk) return complete(&work);
+  from.queue.push_back(std::move(work));
+  if (!waits_for_chunk) return kSuccess;
+  wants_chunk_.push_back(&from.queue.back());
+  return give_chunks();
+}
+
+bool Server::needs_chunk(const Request& request) const {
+  if (request.is_store()) return request.data_follow();
+  return request.header.kind == RequestKind::kGet && request.header.form != Form::kContiguous &&
+         request.total_bytes() > room_.reply_bytes();
+}
+
+bool Server::ready(const Work& work) { return work.request.data_follow() ? work.received : work.chunk != nullptr; }
+
+// In the order of asking, whether or not a request is the next of its process: see above.
+Status Server::give_chunks() {
+  while (!free_chunks_.empty() && !wants_chunk_.empty()) {
+    Work* const work = wants_chunk_.front();
+    wants_chunk_.pop_front();
+    work->chunk = free_chunks_.back();
+    free_chunks_.pop_back();
+    const RequestHeader& header = work->request.header;
+    if (work->request.data_follow()) {
+      ARMCI_MPI(MPI_Irecv(work->chunk->data.get(), static_cast<int>(work->request.total_bytes()), MPI_BYTE,
+                          static_cast<int>(header.origin), static_cast<int>(header.tag), comms_.data,
+                          &work->chunk->request));
+      receiving_.push_back(work);
+    } else {
+      ARMCI_RETURN_IF_ERROR(run_queue(&origin(header.origin)));
+    }
+  }
+  return kSuccess;
+}
+
+Status Server::receive_chunks(bool* busy) {
+  for (std::size_t i = 0; i < receiving_.size();) {
+    Work* const work = receiving_[i];
+    int here = 0;
+    ARMCI_MPI(MPI_Test(&work->chunk->request, &here, MPI_STATUS_IGNORE));
+    if (here == 0) {
+      ++i;
+      continue;
+    }
+    *busy = true;
+    receiving_[i] = receiving_.back();
+    receiving_.pop_back();
+    work->received = true;
+    ARMCI_RETURN_IF_ERROR(run_queue(&origin(work->request.header.origin)));
+  }
+  return give_chunks();
+}
+
+Status Server::run_queue(Origin* from) {
+  while (!from->queue.empty()) {
+    Work& next = from->queue.front();
+    if (needs_chunk(next.request) && !ready(next)) break;
+    ARMCI_RETURN_IF_ERROR(complete(&next));
+    from->queue.pop_front();
+  }
+  return kSuccess;
+}
+
+// Executes a request, and lets its sender know of the room: a reply brings the credit along.
+Status Server::complete(Work* work) {
+  const RequestHeader& header = work->request.header;
+  if (work->forwarded) {
+    ARMCI_RETURN_IF_ERROR(forwarded_.replace());
+    ARMCI_RETURN_IF_ERROR(execute(*work));
+    forwarded_.give_back(work->buffer);
+    Sending sending;
+    sending.reply = take_reply();
+    const ReplyHeader acknowledgement{0, 0, header.slot};
+    std::memcpy(sending.reply.get(), &acknowledgement, sizeof acknowledgement);
+    ARMCI_MPI(MPI_Isend(sending.reply.get(), static_cast<int>(sizeof acknowledgement), MPI_BYTE, work->source,
+                        kAcknowledgeTag, comms_.forwards, &sending.request));
+    sending_.push_back(std::move(sending));
+    return kSuccess;
+  }
+  ARMCI_RETURN_IF_ERROR(requests_.replace());
+  executed(header.origin, work->ticket);
+  ARMCI_RETURN_IF_ERROR(execute(*work));
+  requests_.give_back(work->buffer);
+  return kSuccess;
+}
+
+Status Server::take_acknowledgements(bool* busy) {
+  for (;;) {
+    Forwarder::Done done;
+    ARMCI_RETURN_IF_ERROR(forwarder_.next_done(&done));
+    if (done.buffer == nullptr) return kSuccess;
+    *busy = true;
+    ARMCI_RETURN_IF_ERROR(requests_.post(done.buffer));
+    executed(done.origin, done.ticket);
+  }
+}
+
+// --- credits
+
+void Server::executed(std::uint32_t process, std::uint64_t ticket) {
+  Origin& from = origin(process);
+  from.open[ticket - from.first] = true;
+  const bool none_owed = from.owed == 0;
+  while (!from.open.empty() && from.open.front()) {
+    from.open.pop_front();
+    ++from.first;
+    ++from.owed;
+  }
+  if (none_owed && from.owed != 0) owed_to_.push_back(process);
+}
+
+// Those that no reply has brought along.
+Status Server::return_credits() {
+  for (const std::uint32_t process : owed_to_) {
+    if (origin(process).owed != 0) ARMCI_RETURN_IF_ERROR(answer(static_cast<int>(process), kCreditTag, 0));
+  }
+  owed_to_.clear();
+  return kSuccess;
+}
+
+// --- execution
+
+Status Server::execute(const Work& work) {
+  const RequestHeader& header = work.request.header;
+  const int client = static_cast<int>(header.origin);
   switch (header.kind) {
     case RequestKind::kPut:
     case RequestKind::kAccumulate:
-      store(request);
+      store(work.request, work.chunk != nullptr ? work.chunk->data.get() : work.request.data.data());
+      if (work.chunk != nullptr) free_chunks_.push_back(work.chunk);
       return kSuccess;
     case RequestKind::kGet:
-      return answer_get(request, client);
+      return answer_get(work);
     case RequestKind::kAtomic:
       return answer(client, header.tag,
                     header.bytes == sizeof(std::int32_t) ? execute_atomic<std::int32_t>(header)
                                                          : execute_atomic<std::int64_t>(header));
-    case RequestKind::kFence:
-      // Memory ordering: what was stored is visible to all processes of the node before the reply is.
-      std::atomic_thread_fence(std::memory_order_seq_cst);
-      return answer(client, header.tag, 0);
     case RequestKind::kBye:
-      *last = true;
       return answer(client, kCreditTag, kLastCredits);
   }
   return kSuccess;
 }
 
 // Memory ordering: stores of one process take effect in the order of their requests [ORD-1].
-void Server::store(const Request& request) const {
+void Server::store(const Request& request, const char* data) const {
   const std::size_t bytes = request.header.bytes;
-  const char* from = request.data.data();
   std::atomic_thread_fence(std::memory_order_release);
-  if (request.header.kind == RequestKind::kPut) {
+  if (request.header.form == Form::kBatch) {
+    store_batch(request);
+  } else if (request.header.kind == RequestKind::kPut) {
     for_places(request, [&](char* to) {
-      node::copy(to, from, bytes);
-      from += bytes;
+      node::copy(to, data, bytes);
+      data += bytes;
     });
   } else {
     const node::Accumulator accumulator(node::node_memory().accumulate_locks(),
                                         static_cast<common::AccType>(request.header.type), request.header.operand);
     for_places(request, [&](char* to) {
-      accumulator.add(to, from, bytes);
-      from += bytes;
+      accumulator.add(to, data, bytes);
+      data += bytes;
     });
   }
   std::atomic_thread_fence(std::memory_order_release);
 }
 
-Status Server::answer_get(const Request& request, int client) {
-  const RequestHeader& header = request.header;
+Status Server::answer_get(const Work& work) {
+  const RequestHeader& header = work.request.header;
+  const int client = static_cast<int>(header.origin);
   std::atomic_thread_fence(std::memory_order_acquire);
   if (header.form == Form::kContiguous && header.bytes > kShortReplyBytes) {
     return send(client, header.tag, pointer(header.address), header.bytes, {});
   }
-  Buffer buffer = begin_reply(client, 0);
-  char* to = buffer.data() + sizeof(ReplyHeader);
-  for_places(request, [&](const char* from) {
+  Sending sending;
+  sending.chunk = work.chunk;
+  if (work.chunk == nullptr) sending.reply = take_reply();
+  char* const message = work.chunk != nullptr ? work.chunk->data.get() : sending.reply.get();
+  char* to = message + sizeof(ReplyHeader);
+  for_places(work.request, [&](const char* from) {
     node::copy(to, from, header.bytes);
     to += header.bytes;
   });
-  const char* data = buffer.data();
-  return send(client, header.tag, data, static_cast<std::size_t>(to - data), std::move(buffer));
+  const ReplyHeader head = begin_reply(client, 0);
+  std::memcpy(message, &head, sizeof head);
+  return send(client, header.tag, message, static_cast<std::size_t>(to - message), std::move(sending));
 }
 
 Status Server::answer(int client, std::uint32_t tag, std::uint64_t value) {
-  Buffer buffer = begin_reply(client, value);
-  const char* data = buffer.data();
-  return send(client, tag, data, sizeof(ReplyHeader), std::move(buffer));
+  Sending sending;
+  sending.reply = take_reply();
+  char* const message = sending.reply.get();
+  const ReplyHeader head = begin_reply(client, value);
+  std::memcpy(message, &head, sizeof head);
+  return send(client, tag, message, sizeof head, std::move(sending));
 }
 
 // With all the credits that the process is owed.
-Server::Buffer Server::begin_reply(int client, std::uint64_t value) {
-  Buffer buffer = take_reply_buffer();
-  ReplyHeader reply;
-  reply.credits = std::exchange(owed_credits_[static_cast<std::size_t>(client)], 0);
-  reply.value = value;
-  std::memcpy(buffer.data(), &reply, sizeof reply);
-  return buffer;
+//
+// Memory ordering: what was stored is visible to all processes of the node before the credit is to anyone [FENCE-1].
+ReplyHeader Server::begin_reply(int client, std::uint64_t value) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return {std::exchange(origin(static_cast<std::uint32_t>(client)).owed, 0), 0, value};
 }
 
-// Once half of what the process may send is owed; replies bring the others along.
-Status Server::return_credits(int client) {
-  const std::uint32_t owed = owed_credits_[static_cast<std::size_t>(client)];
-  return 2 * owed < static_cast<std::uint32_t>(room_.buffers) ? kSuccess : answer(client, kCreditTag, 0);
-}
-
-Status Server::post(Buffer* buffer) {
-  ARMCI_MPI(MPI_Irecv(buffer->data(), static_cast<int>(room_.bytes), MPI_BYTE, MPI_ANY_SOURCE, kRequestTag, requests_,
-                      &buffer->request));
-  posted_.push_back(buffer);
-  return kSuccess;
-}
-
-Server::Buffer Server::take_reply_buffer() {
+std::unique_ptr<char[]> Server::take_reply() {
   if (free_replies_.empty()) {
-    const std::size_t bytes = std::max(room_.bytes, kShortReplyBytes + sizeof(ReplyHeader));
-    return {std::make_unique<Line[]>(bytes / sizeof(Line) + 1), MPI_REQUEST_NULL};
+    return std::unique_ptr<char[]>(new char[std::max(room_.reply_bytes(), kShortReplyBytes) + sizeof(ReplyHeader)]);
   }
-  Buffer buffer = std::move(free_replies_.back());
+  std::unique_ptr<char[]> reply = std::move(free_replies_.back());
   free_replies_.pop_back();
-  return buffer;
+  return reply;
 }
 
-Status Server::send(int client, std::uint32_t tag, const void* data, std::size_t bytes, Buffer buffer) {
-  Sending sending;
-  ARMCI_MPI(
-      MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, client, static_cast<int>(tag), replies_, &sending.request));
-  sending.buffer = std::move(buffer);
+Status Server::send(int client, std::uint32_t tag, const void* data, std::size_t bytes, Sending sending) {
+  ARMCI_MPI(MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, client, static_cast<int>(tag), comms_.replies,
+                      &sending.request));
   sending_.push_back(std::move(sending));
   return kSuccess;
 }
@@ -254,11 +434,12 @@ Status Server::collect_sent() {
       ++i;
       continue;
     }
-    if (sending_[i].buffer.lines != nullptr) free_replies_.push_back(std::move(sending_[i].buffer));
-    std::swap(sending_[i], sending_.back());
+    if (sending_[i].reply != nullptr) free_replies_.push_back(std::move(sending_[i].reply));
+    if (sending_[i].chunk != nullptr) free_chunks_.push_back(sending_[i].chunk);
+    if (i + 1 < sending_.size()) sending_[i] = std::move(sending_.back());
     sending_.pop_back();
   }
-  return kSuccess;
+  return give_chunks();
 }
 
 }  // namespace armci::twosided

@@ -3,18 +3,24 @@
 //   process (other node)                  server (a thread of the node's first process)
 //   put   |--header, data--------------->| copies to its place
 //         |  the buffer is free at once  |
-//   fence |----------------------------->| all of the above is there
-//         |<------------------------reply|
+//         |<-----------------------credit| all that came before is there
 //   get   |----------------------------->|
 //         |<--data, from where they lie--|
+//   long  |--header--------------------->| a chunk is taken, and the data received into it
+//   put   |--data----------------------->| then copied to their place
+//         |<-----------------------credit|
 //
-// Requests wait in buffers that were posted before: for each process outside the node ARMCI_SERVER_BUFFERS of
-// ARMCI_SERVER_BUFFER_BYTES. A process has as many credits, spends one with each request, and gets it back with a reply
-// or in a message of credits when its buffer is posted again. Nothing is sent without a credit, so no request ever lies
-// in MPI's own memory, and a server's memory is bounded by the number of processes.
+// Requests wait in buffers that were posted before: ARMCI_SERVER_BUFFERS of ARMCI_SERVER_BUFFER_BYTES for each process
+// whose requests come here. A process has as many credits, spends one with each request, and gets it back when the
+// request has been executed, with a reply or in a message of credits. Nothing is sent without a credit, so no request
+// ever lies in MPI's own memory, and a server's memory is bounded by the number of processes.
 //
-// Order: requests of one process are executed in the order in which they were sent. Buffers are posted and taken in one
-// order, and MPI gives messages of one sender to them in that of sending.
+// Order: requests of one process are executed in the order in which they were sent, and their credits come back in it.
+// Buffers are posted and taken in one order, and MPI gives messages of one sender to them in that of sending. What
+// needs a chunk gets it in the order of arrival, so that one who has a chunk never waits for one who has none.
+//
+// Clusters (routes.h): requests that mean another node of the cluster are sent on to its server (forwarder.h), which
+// executes them in the order of each process likewise, and answers the process itself.
 //
 // Thread safety: start and stop by one thread; MPI is called from the server's thread, which needs MPI_THREAD_MULTIPLE.
 #pragma once
@@ -25,78 +31,114 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <thread>
 #include <vector>
 
 #include "impl/common/status.h"
+#include "impl/mpi-twosided/forwarder.h"
+#include "impl/mpi-twosided/message_pool.h"
+#include "impl/mpi-twosided/routes.h"
 #include "impl/mpi-twosided/wire.h"
 
 namespace armci::twosided {
 
-// How many buffers there are, and how long they are.
-struct Room {
-  int buffers = 0;
-  std::size_t bytes = 0;
-
-  // Data of a get of several segments that fit into a reply.
-  std::size_t reply_bytes() const { return bytes - sizeof(ReplyHeader); }
-};
-
 class Server {
  public:
-  Server(MPI_Comm requests, MPI_Comm replies, Room room, int wait_us)
-      : requests_(requests), replies_(replies), room_(room), wait_us_(wait_us) {}
+  // servers[n]: the rank of the server of node n. `node`: the one that is served here.
+  Server(const Comms& comms, Room room, const Routes& routes, std::vector<int> servers, int node, int wait_us);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Posts the buffers and starts the thread. Every one of the processes `clients` (absolute ids) may send from then on.
-  common::Status start(std::span<const int> clients);
+  // Posts the buffers. Every process may send from then on.
+  common::Status open();
+  // Starts the thread that serves until stop(). `help`: called now and then, with what else goes on in this process;
+  // tells whether something does.
+  common::Status start(std::function<bool()> help);
+  // Serves in the calling thread until stop().
+  void run();
   // After every client has said goodbye. Ends the thread.
   void stop();
 
- private:
-  struct alignas(64) Line {
-    char bytes[64];
-  };
-  struct Buffer {
-    std::unique_ptr<Line[]> lines;
-    MPI_Request request = MPI_REQUEST_NULL;
+  // Of request buffers, chunks and buffers of forwarded requests.
+  std::size_t buffer_bytes() const;
 
-    char* data() const { return lines[0].bytes; }
+ private:
+  struct Chunk {
+    std::unique_ptr<char[]> data;
+    MPI_Request request = MPI_REQUEST_NULL;
   };
-  // A reply under way; with a buffer unless it is sent from where the data lie.
+  // A request that is to be executed here, in the buffer that it came in.
+  struct Work {
+    MessagePool::Buffer* buffer = nullptr;
+    Request request;
+    bool forwarded = false;
+    int source = -1;           // who sent it: its origin, or the server that forwarded it
+    std::uint64_t ticket = 0;  // of its credit
+    Chunk* chunk = nullptr;
+    bool received = false;  // its data, in the chunk
+  };
+  // What there is of one process.
+  struct Origin {
+    std::deque<Work> queue;  // to be executed, in the order of sending
+    // Requests whose credits are not owed yet, in the order of sending, and which of them have been executed.
+    std::deque<bool> open;
+    std::uint64_t first = 0;
+    std::uint32_t owed = 0;
+  };
+  // A reply under way; what it is sent from, unless that is the memory itself.
   struct Sending {
     MPI_Request request = MPI_REQUEST_NULL;
-    Buffer buffer;
+    std::unique_ptr<char[]> reply;
+    Chunk* chunk = nullptr;
   };
 
-  void run();
-  // Executes what has come; whether there was something.
+  Origin& origin(std::uint32_t process) { return origins_[process]; }
+  // Does what there is to do; whether there was something.
   common::Status step(bool* busy);
-  // *last: the process sends nothing more.
-  common::Status execute(std::span<const char> message, int client, bool* last);
-  void store(const Request& request) const;
-  common::Status answer_get(const Request& request, int client);
+  common::Status take_requests(MessagePool* pool, bool forwarded, bool* busy);
+  common::Status arrived(const MessagePool::Message& message, bool forwarded);
+  common::Status forward(const MessagePool::Message& message, const RequestHeader& header, std::uint64_t ticket);
+  common::Status begin(Work work);
+  bool needs_chunk(const Request& request) const;
+  static bool ready(const Work& work);
+  common::Status give_chunks();
+  common::Status receive_chunks(bool* busy);
+  common::Status run_queue(Origin* origin);
+  common::Status complete(Work* work);
+  common::Status execute(const Work& work);
+  void store(const Request& request, const char* data) const;
+  common::Status answer_get(const Work& work);
   common::Status answer(int client, std::uint32_t tag, std::uint64_t value);
-  common::Status return_credits(int client);
-  common::Status post(Buffer* buffer);
-  Buffer begin_reply(int client, std::uint64_t value);
-  Buffer take_reply_buffer();
-  common::Status send(int client, std::uint32_t tag, const void* data, std::size_t bytes, Buffer buffer);
+  common::Status send(int client, std::uint32_t tag, const void* data, std::size_t bytes, Sending sending);
+  ReplyHeader begin_reply(int client, std::uint64_t value);
+  std::unique_ptr<char[]> take_reply();
+  common::Status take_acknowledgements(bool* busy);
+  void executed(std::uint32_t process, std::uint64_t ticket);
+  common::Status return_credits();
   common::Status collect_sent();
 
-  const MPI_Comm requests_;
-  const MPI_Comm replies_;
+  const Comms comms_;
   const Room room_;
+  const Routes routes_;
+  const std::vector<int> servers_;
+  const int node_;
   const int wait_us_;
-  std::vector<std::uint32_t> owed_credits_;  // by absolute id
-  std::vector<Buffer> buffers_;
-  std::deque<Buffer*> posted_;  // in the order of posting
+  std::function<bool()> help_;
+  MessagePool requests_;
+  MessagePool forwarded_;
+  Forwarder forwarder_;
+  std::vector<Origin> origins_;         // by process
+  std::vector<std::uint32_t> owed_to_;  // processes that are owed credits, perhaps more than once
+  std::vector<std::unique_ptr<Chunk>> chunks_;
+  std::vector<Chunk*> free_chunks_;
+  std::deque<Work*> wants_chunk_;
+  std::vector<Work*> receiving_;
   std::vector<Sending> sending_;
-  std::vector<Buffer> free_replies_;
+  std::vector<std::unique_ptr<char[]>> free_replies_;
   std::atomic<bool> leaving_{false};
   std::thread thread_;
 };

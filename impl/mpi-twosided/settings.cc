@@ -1,6 +1,9 @@
 #include "impl/mpi-twosided/settings.h"
 
+#include <charconv>
+
 #include "impl/common/config.h"
+#include "impl/mpi-twosided/routes.h"
 
 namespace armci::twosided {
 
@@ -15,6 +18,18 @@ const common::SettingRow kRows[] = {
     {"ARMCI_SERVER_BUFFER_BYTES", "bytes", "32K", 1024, 1 << 24,
      "Length of that room for each request, its header included; the same on all processes.",
      &the_settings.buffer_bytes},
+    {"ARMCI_SERVER_CHUNKS", "", "8", 1, 1024,
+     "Chunks that a server has for data which do not fit into a request or a short reply, for all processes together.",
+     &the_settings.chunks},
+    {"ARMCI_SERVER_CHUNK_BYTES", "bytes", "256K", 65536, 1 << 28, "Length of a chunk; the same on all processes.",
+     &the_settings.chunk_bytes},
+    {"ARMCI_SERVER_CLUSTER", "nodes", "1", 0, 0,
+     "Nodes in a cluster, whose servers share the buffers for the other processes and forward requests to one another; "
+     "auto: about the square root of the number of nodes; the same on all processes.",
+     &the_settings.cluster},
+    {"ARMCI_SERVER_FORWARDS", "", "8", 1, 1024,
+     "Requests forwarded by another server of the cluster that a server has room for; the same on all processes.",
+     &the_settings.forwards},
     {"ARMCI_SERVER_WAIT", "us", "500", 0, 100000,
      "How long a server that has nothing to do sleeps at most before it looks again; 0: it never sleeps.",
      &the_settings.wait_us},
@@ -29,5 +44,19 @@ const common::SettingRow kRows[] = {
 }  // namespace
 
 Settings& settings() { return the_settings; }
+
+common::Status cluster_size(int nodes, int* size) {
+  const std::string& text = the_settings.cluster;
+  if (text == "auto") {
+    *size = best_cluster(nodes);
+    return common::kSuccess;
+  }
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *size);
+  if (error == std::errc() && end == text.data() + text.size() && *size >= 1) return common::kSuccess;
+  return common::fail(common::Code::kArgument, "ERR-1",
+                      "environment variable ARMCI_SERVER_CLUSTER = '%s' is neither auto nor a number of nodes of at "
+                      "least 1",
+                      text.c_str());
+}
 
 }  // namespace armci::twosided

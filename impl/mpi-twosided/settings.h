@@ -4,16 +4,26 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+
+#include "impl/common/status.h"
 
 namespace armci::twosided {
 
 struct Settings {
   int buffers = 0;                // ARMCI_SERVER_BUFFERS: that a server has for each process of other nodes
   std::int64_t buffer_bytes = 0;  // ARMCI_SERVER_BUFFER_BYTES
+  int forwards = 0;               // ARMCI_SERVER_FORWARDS: that it has for each other server of its cluster
+  int chunks = 0;                 // ARMCI_SERVER_CHUNKS: for data that do not fit into those
+  std::int64_t chunk_bytes = 0;   // ARMCI_SERVER_CHUNK_BYTES
+  std::string cluster;            // ARMCI_SERVER_CLUSTER: nodes in a cluster, or auto
   int wait_us = 0;                // ARMCI_SERVER_WAIT: the longest sleep of an idle server
 };
 
 // The values in force.
 Settings& settings();
+
+// How many nodes form a cluster, by ARMCI_SERVER_CLUSTER.
+common::Status cluster_size(int nodes, int* size);
 
 }  // namespace armci::twosided

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "impl/common/agree.h"
+#include "impl/common/backtrace.h"
 #include "impl/mpi-twosided/settings.h"
 
 namespace armci::twosided {
@@ -21,16 +22,35 @@ using common::World;
 
 namespace {
 
-// The same room on all processes: credits are counted by the ones, buffers posted by the others.
-Status read_room(MPI_Comm comm, Room* room) {
-  *room = {settings().buffers, static_cast<std::size_t>(settings().buffer_bytes)};
-  const long mine[2] = {settings().buffers, static_cast<long>(settings().buffer_bytes)};
-  long most[4] = {mine[0], -mine[0], mine[1], -mine[1]};
-  ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, most, 4, MPI_LONG, MPI_MAX, comm));
-  if (most[0] == -most[1] && most[2] == -most[3]) return kSuccess;
-  return fail(Code::kArgument, "ERR-1",
-              "environment variable %s is not the same on all processes; have the launcher pass it to all",
-              most[0] == -most[1] ? "ARMCI_SERVER_BUFFER_BYTES" : "ARMCI_SERVER_BUFFERS");
+// What all processes have to agree on: credits are counted by the ones, buffers posted by the others.
+Status read_room(const World& world, Room* room, int* cluster) {
+  ARMCI_RETURN_IF_ERROR(cluster_size(world.node_count(), cluster));
+  const Settings& of = settings();
+  *room = {of.buffers, static_cast<std::size_t>(of.buffer_bytes), of.forwards, of.chunks,
+           static_cast<std::size_t>(of.chunk_bytes)};
+  struct Value {
+    const char* name;
+    long value;
+  };
+  const Value values[] = {{"ARMCI_SERVER_BUFFERS", of.buffers},
+                          {"ARMCI_SERVER_BUFFER_BYTES", static_cast<long>(of.buffer_bytes)},
+                          {"ARMCI_SERVER_FORWARDS", of.forwards},
+                          {"ARMCI_SERVER_CHUNK_BYTES", static_cast<long>(of.chunk_bytes)},
+                          {"ARMCI_SERVER_CLUSTER", *cluster}};
+  constexpr int kValues = static_cast<int>(std::size(values));
+  long most[2 * kValues];
+  for (int i = 0; i < kValues; ++i) {
+    most[2 * i] = values[i].value;
+    most[2 * i + 1] = -values[i].value;
+  }
+  ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, most, 2 * kValues, MPI_LONG, MPI_MAX, world.comm()));
+  for (int i = 0; i < kValues; ++i) {
+    if (most[2 * i] == -most[2 * i + 1]) continue;
+    return fail(Code::kArgument, "ERR-1",
+                "environment variable %s is not the same on all processes; have the launcher pass it to all",
+                values[i].name);
+  }
+  return kSuccess;
 }
 
 Status require_threads() {
@@ -84,47 +104,85 @@ RequestHeader atomic_header(void* remote, AtomicOp op, Word operand, Word compar
 
 Status Transport::initialise(const World& world) {
   if (world.node_count() == 1) return kSuccess;
-  ARMCI_MPI(MPI_Comm_dup(world.comm(), &requests_));
-  ARMCI_MPI(MPI_Comm_dup(world.comm(), &replies_));
+  for (MPI_Comm* comm : {&comms_.requests, &comms_.replies, &comms_.data, &comms_.forwards}) {
+    ARMCI_MPI(MPI_Comm_dup(world.comm(), comm));
+  }
   // Nobody sends before every server has posted its buffers.
-  return common::agree(requests_, open(world), "starting the servers");
+  ARMCI_RETURN_IF_ERROR(common::agree(comms_.requests, open(world), "making room for requests"));
+  return common::agree(comms_.requests, start_threads(), "starting the servers");
 }
 
 Status Transport::open(const World& world) {
   Room room;
-  ARMCI_RETURN_IF_ERROR(read_room(requests_, &room));
+  int cluster = 1;
+  const Status agreed = read_room(world, &room, &cluster);
+  ARMCI_RETURN_IF_ERROR(agreed);
   ARMCI_RETURN_IF_ERROR(require_threads());
+  std::vector<int> node_of;
+  for (int process = 0; process < world.size(); ++process) node_of.push_back(world.node_of(process));
   std::vector<int> servers;
-  std::vector<int> clients;
-  for (int proc = 0; proc < world.size(); ++proc) {
-    servers.push_back(world.node(world.node_of(proc)).ranks[0]);
-    if (!world.same_node(proc)) clients.push_back(proc);
+  for (int node = 0; node < world.node_count(); ++node) servers.push_back(world.node(node).ranks[0]);
+  const Routes routes(std::move(node_of), world.node_count(), cluster);
+  client_ = std::make_unique<Client>(comms_, room, routes, servers, world.rank());
+  if (servers[static_cast<std::size_t>(world.my_node())] != world.rank()) {
+    companion_ = std::make_unique<Companion>(client_.get());
+    return kSuccess;
   }
-  if (world.node(world.my_node()).ranks[0] == world.rank()) {
-    server_ = std::make_unique<Server>(requests_, replies_, room, settings().wait_us);
-    ARMCI_RETURN_IF_ERROR(server_->start(clients));
-  }
-  client_ = std::make_unique<Client>(requests_, replies_, room, std::move(servers));
-  return kSuccess;
+  server_ = std::make_unique<Server>(comms_, room, routes, servers, world.my_node(), settings().wait_us);
+  return server_->open();
+}
+
+Status Transport::start_threads() {
+  if (companion_ != nullptr) return companion_->start();
+  return server_->start([client = client_.get()] {
+    bool under_way = false;
+    const Status status = client->help(&under_way);
+    if (!status.ok()) {
+      common::print_failure("server", common::last_cause());
+      common::die(status.value());
+    }
+    return under_way;
+  });
+}
+
+void Transport::begun() {
+  if (companion_ != nullptr) companion_->wake();
 }
 
 void Transport::finalise() {
   if (client_ != nullptr) (void)client_->leave();
-  if (requests_ != MPI_COMM_NULL) MPI_Barrier(requests_);
+  if (comms_.requests != MPI_COMM_NULL) MPI_Barrier(comms_.requests);
   server_.reset();
+  companion_.reset();
   client_.reset();
-  if (requests_ != MPI_COMM_NULL) MPI_Comm_free(&requests_);
-  if (replies_ != MPI_COMM_NULL) MPI_Comm_free(&replies_);
+  for (MPI_Comm* comm : {&comms_.requests, &comms_.replies, &comms_.data, &comms_.forwards}) {
+    if (*comm != MPI_COMM_NULL) MPI_Comm_free(comm);
+  }
 }
 
 Status Transport::finish(std::uint64_t operation, Completion* completion) {
   if (completion == nullptr) return client_->wait(operation);
   completion->operation = operation;
+  begun();
+  return kSuccess;
+}
+
+Status Transport::put(int target, const Key&, void* remote, const void* local, std::size_t bytes,
+                      Completion* completion) {
+  ARMCI_RETURN_IF_ERROR(client_->store(target, put_header(), remote, local, bytes, &completion->operation));
+  begun();
+  return kSuccess;
+}
+
+Status Transport::get(int target, const Key&, const void* remote, void* local, std::size_t bytes,
+                      Completion* completion) {
+  ARMCI_RETURN_IF_ERROR(client_->get(target, remote, local, bytes, &completion->operation));
+  begun();
   return kSuccess;
 }
 
 Status Transport::put_now(int target, const Key&, void* remote, const void* local, std::size_t bytes) {
-  return client_->store(target, put_header(), remote, local, bytes);
+  return client_->store(target, put_header(), remote, local, bytes, nullptr);
 }
 
 Status Transport::get_now(int target, const Key&, const void* remote, void* local, std::size_t bytes) {
@@ -158,7 +216,7 @@ Status Transport::get_list(int target, const Key&, const Segments& list, Complet
 Status Transport::accumulate_strided(int target, const Key&, void* remote, const void* local, const Strided& shape,
                                      const AccSpec& acc, Completion*) {
   const RequestHeader header = accumulate_header(acc);
-  return shape.levels == 0 ? client_->store(target, header, remote, local, shape.count[0])
+  return shape.levels == 0 ? client_->store(target, header, remote, local, shape.count[0], nullptr)
                            : client_->store_strided(target, header, remote, local, shape);
 }
 

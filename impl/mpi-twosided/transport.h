@@ -13,6 +13,7 @@
 
 #include "impl/common/transport.h"
 #include "impl/mpi-twosided/client.h"
+#include "impl/mpi-twosided/companion.h"
 #include "impl/mpi-twosided/server.h"
 
 namespace armci::twosided {
@@ -33,13 +34,10 @@ class Transport {
   void finalise();
   common::Status register_memory(void*, std::size_t, Key*) { return common::kSuccess; }
   void deregister_memory(const Key&) {}
-  common::Status put(int target, const Key&, void* remote, const void* local, std::size_t bytes, Completion*) {
-    return put_now(target, {}, remote, local, bytes);
-  }
+  common::Status put(int target, const Key&, void* remote, const void* local, std::size_t bytes,
+                     Completion* completion);
   common::Status get(int target, const Key&, const void* remote, void* local, std::size_t bytes,
-                     Completion* completion) {
-    return client_->get(target, remote, local, bytes, &completion->operation);
-  }
+                     Completion* completion);
   common::Status put_now(int target, const Key&, void* remote, const void* local, std::size_t bytes);
   common::Status get_now(int target, const Key& key, const void* remote, void* local, std::size_t bytes);
   common::Status put_strided(int target, const Key&, void* remote, const void* local, const common::Strided& shape,
@@ -63,12 +61,15 @@ class Transport {
 
  private:
   common::Status open(const common::World& world);
+  common::Status start_threads();
+  // Something goes on that nobody waits for.
+  void begun();
   common::Status finish(std::uint64_t operation, Completion* completion);
 
-  MPI_Comm requests_ = MPI_COMM_NULL;
-  MPI_Comm replies_ = MPI_COMM_NULL;
-  std::unique_ptr<Server> server_;  // on the first process of a node
-  std::unique_ptr<Client> client_;  // none in a job of one node
+  Comms comms_;
+  std::unique_ptr<Client> client_;        // none in a job of one node
+  std::unique_ptr<Server> server_;        // on the first process of a node
+  std::unique_ptr<Companion> companion_;  // on the others
 };
 
 static_assert(common::Transport<Transport>);

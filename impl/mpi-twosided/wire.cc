@@ -16,10 +16,8 @@ Status malformed(const char* what, std::uint64_t value) {
               static_cast<unsigned long long>(value));
 }
 
-bool is_store(RequestKind kind) { return kind == RequestKind::kPut || kind == RequestKind::kAccumulate; }
-bool is_transfer(RequestKind kind) { return is_store(kind) || kind == RequestKind::kGet; }
-
 Status check_atomic(const RequestHeader& header, IsInside inside) {
+  if (header.tag < kFirstTag || header.tag > kLastTag) return malformed("tag", header.tag);
   if (header.type > static_cast<std::uint8_t>(node::RmwOp::kMax)) return malformed("operation", header.type);
   if (header.bytes != 4 && header.bytes != 8) return malformed("bytes of a word", header.bytes);
   if (header.address % header.bytes != 0 || !inside(header.address, header.bytes)) {
@@ -89,6 +87,26 @@ Status check_list(std::span<const char> places, IsInside inside, Request* reques
   return kSuccess;
 }
 
+// The entries, which end where the message does.
+Status check_batch(std::span<const char> entries, IsInside inside, const RequestHeader& header) {
+  if (header.kind != RequestKind::kPut || header.tag != 0) return malformed("form", 3);
+  std::size_t total = 0;
+  for (std::size_t i = 0; i < header.count; ++i) {
+    BatchEntry entry;
+    if (entries.size() < sizeof entry) return malformed("count", header.count);
+    std::memcpy(&entry, entries.data(), sizeof entry);
+    if (entry.bytes == 0 || entry.bytes > entries.size() - sizeof entry ||
+        BatchEntry::room(entry.bytes) > entries.size()) {
+      return malformed("bytes", entry.bytes);
+    }
+    if (!inside(entry.address, entry.bytes)) return malformed("address", entry.address);
+    total += entry.bytes;
+    entries = entries.subspan(BatchEntry::room(entry.bytes));
+  }
+  if (total != header.bytes || !entries.empty()) return malformed("bytes", header.bytes);
+  return kSuccess;
+}
+
 Status check_places(std::span<const char> places, IsInside inside, Request* request, std::size_t* used) {
   const RequestHeader& header = request->header;
   *used = 0;
@@ -102,33 +120,49 @@ Status check_places(std::span<const char> places, IsInside inside, Request* requ
       return check_strided(places, inside, request, used);
     case Form::kList:
       return check_list(places, inside, request, used);
+    case Form::kBatch:
+      return check_batch(places, inside, header);
   }
   return malformed("form", static_cast<std::uint64_t>(header.form));
 }
 
+// The data, here or to come, against the places.
+Status check_data(const Request& request, std::size_t bytes_max) {
+  const RequestHeader& header = request.header;
+  std::size_t total = 0;
+  if (header.form == Form::kBatch) return kSuccess;
+  if (__builtin_mul_overflow(request.segments(), header.bytes, &total)) return malformed("bytes", header.bytes);
+  if (request.is_store() && request.data.size() != (request.data_follow() ? 0 : total)) {
+    return malformed("length", request.data.size());
+  }
+  const bool bounded = request.data_follow() || (!request.is_store() && header.form != Form::kContiguous);
+  return bounded && total > bytes_max ? malformed("bytes", total) : kSuccess;
+}
+
 }  // namespace
 
-Status decode(std::span<const char> message, IsInside inside, std::size_t reply_bytes_max, Request* request) {
+Status read_header(std::span<const char> message, RequestHeader* header) {
   if (message.size() < sizeof(RequestHeader)) return malformed("length", message.size());
+  std::memcpy(header, message.data(), sizeof *header);
+  if (header->magic != kMagic) return malformed("magic", header->magic);
+  const auto kind = static_cast<std::uint8_t>(header->kind);
+  const bool known = kind >= static_cast<std::uint8_t>(RequestKind::kPut) && header->kind <= RequestKind::kBye;
+  return known ? kSuccess : malformed("kind", kind);
+}
+
+Status decode(std::span<const char> message, IsInside inside, std::size_t bytes_max, Request* request) {
   RequestHeader& header = request->header;
-  std::memcpy(&header, message.data(), sizeof header);
-  if (header.magic != kMagic) return malformed("magic", header.magic);
-  if (header.kind == RequestKind::kFence || header.kind == RequestKind::kBye) return kSuccess;
+  ARMCI_RETURN_IF_ERROR(read_header(message, &header));
+  if (header.kind == RequestKind::kBye) return kSuccess;
   if (header.kind == RequestKind::kAtomic) return check_atomic(header, inside);
-  if (!is_transfer(header.kind)) return malformed("kind", static_cast<std::uint64_t>(header.kind));
   if (header.bytes == 0 || header.bytes > kSegmentBytesMax) return malformed("bytes", header.bytes);
   if (header.kind == RequestKind::kAccumulate) ARMCI_RETURN_IF_ERROR(check_element(header));
+  if (header.tag > kLastTag || (!request->is_store() && header.tag < kFirstTag)) return malformed("tag", header.tag);
   const std::span<const char> places = message.subspan(sizeof header);
   std::size_t used = 0;
   ARMCI_RETURN_IF_ERROR(check_places(places, inside, request, &used));
-  std::size_t total = 0;
-  if (__builtin_mul_overflow(request->segments(), header.bytes, &total)) return malformed("bytes", header.bytes);
   request->data = places.subspan(used);
-  if (is_store(header.kind) && request->data.size() != total) return malformed("length", message.size());
-  if (header.kind == RequestKind::kGet && header.form != Form::kContiguous && total > reply_bytes_max) {
-    return malformed("bytes", total);
-  }
-  return kSuccess;
+  return check_data(*request, bytes_max);
 }
 
 }  // namespace armci::twosided

@@ -1,6 +1,6 @@
-// The messages between a process and the server of another node.
+// The messages between a process and the servers of other nodes.
 //
-// A request is a header of 64 bytes, what describes its places, and the data of a store:
+// A request is a header of 72 bytes, what describes its places, and the data of a store:
 //
 //   | header | places | data |
 //
@@ -12,21 +12,26 @@
 //    5       1     form: how the places are described, Form
 //    6       1     type: of the elements of an accumulate, or the operation of an atomic
 //    7       1     levels: of strides, form kStrided only
-//    8       4     tag: of the reply
-//   12       4     zero
+//    8       4     tag: of the reply; of a store: of the message that has its data, or 0 if they are here
+//   12       4     origin: the process that asks
 //   16       8     address: of the first byte (kContiguous, kStrided); of the word of an atomic
-//   24       8     bytes: of the transfer (kContiguous) or of one segment; of the word of an atomic
-//   32       8     first: the first segment, in the order of the loop nest (kStrided)
-//   40       8     count: of segments in this request (kStrided, kList)
-//   48      16     operand: the scale of an accumulate; operand and comparand of an atomic
+//   24       8     bytes: of the transfer (kContiguous), of one segment, or of all segments (kBatch); of an atomic's
+//   word 32       8     first: the first segment, in the order of the loop nest (kStrided) 40       8     count: of
+//   segments in this request (kStrided, kList, kBatch) 48      16     operand: the scale of an accumulate; operand and
+//   comparand of an atomic 64       4     node: whose memory is meant 68       4     slot: by which a server that
+//   forwards a request knows it again
 //
-// Places: nothing (kContiguous); for each level its count and its stride, 8 bytes each (kStrided); an address of 8
-// bytes for each segment (kList).
+// Places: nothing (kContiguous, kBatch); for each level its count and its stride, 8 bytes each (kStrided); an address
+// of 8 bytes for each segment (kList). The data of a batch are entries: address (8 bytes), length (8), and as many
+// bytes, filled up to a multiple of 8.
 //
 // A reply is a header of 16 bytes and the data of a get: credits that come back (4 bytes), zero (4), value (8). A get
 // of more than kShortReplyBytes from one place is answered by its data alone, straight into the buffer of the caller. A
 // message of credits is a reply without data, with the tag kCreditTag; the answer to a goodbye is the last of them, and
-// has the value 1.
+// has the value 1. An acknowledgement of a forwarded request is a reply whose value is the slot.
+//
+// There is no message for a fence, since credits come back when requests have been executed, and none for locks, which
+// are atomics (impl/common/runtime_mutex_queue.inc.h).
 //
 // Every field of a request is checked before it is used: decode().
 #pragma once
@@ -42,31 +47,41 @@
 
 namespace armci::twosided {
 
-inline constexpr std::uint32_t kMagic = 0x01534d41;  // "AMS", version 1
+inline constexpr std::uint32_t kMagic = 0x02534d41;  // "AMS", version 2
 
-enum class RequestKind : std::uint8_t { kPut = 1, kGet = 2, kAccumulate = 3, kAtomic = 4, kFence = 5, kBye = 6 };
-enum class Form : std::uint8_t { kContiguous = 0, kStrided = 1, kList = 2 };
+enum class RequestKind : std::uint8_t { kPut = 1, kGet = 2, kAccumulate = 3, kAtomic = 4, kBye = 5 };
+enum class Form : std::uint8_t { kContiguous = 0, kStrided = 1, kList = 2, kBatch = 3 };
 
 struct RequestHeader {
   std::uint32_t magic = kMagic;
-  RequestKind kind = RequestKind::kFence;
+  RequestKind kind = RequestKind::kBye;
   Form form = Form::kContiguous;
   std::uint8_t type = 0;
   std::uint8_t levels = 0;
   std::uint32_t tag = 0;
-  std::uint32_t zero = 0;
+  std::uint32_t origin = 0;
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
   std::uint64_t first = 0;
   std::uint64_t count = 0;
   std::uint64_t operand[2] = {0, 0};
+  std::uint32_t node = 0;
+  std::uint32_t slot = 0;
 };
-static_assert(sizeof(RequestHeader) == 64 && offsetof(RequestHeader, tag) == 8);
+static_assert(sizeof(RequestHeader) == 72 && offsetof(RequestHeader, tag) == 8);
 static_assert(offsetof(RequestHeader, address) == 16 && offsetof(RequestHeader, operand) == 48);
 
 struct WireLevel {
   std::uint64_t count;
   std::int64_t stride;
+};
+
+// Before each segment of a batch.
+struct BatchEntry {
+  std::uint64_t address;
+  std::uint64_t bytes;
+
+  static std::size_t room(std::size_t bytes) { return sizeof(BatchEntry) + (bytes + 7) / 8 * 8; }
 };
 
 struct ReplyHeader {
@@ -82,8 +97,10 @@ inline constexpr std::uint64_t kLastCredits = 1;
 // Tags of messages. Requests have one of their own, so that a server sees those of one process in the order of sending.
 inline constexpr int kRequestTag = 1;
 inline constexpr int kCreditTag = 2;
-inline constexpr int kFirstReplyTag = 16;
-inline constexpr int kLastReplyTag = 32767;  // what every MPI library has at least
+inline constexpr int kAcknowledgeTag = 3;
+// Of replies, and of data that come by themselves.
+inline constexpr int kFirstTag = 16;
+inline constexpr int kLastTag = 32767;  // what every MPI library has at least
 
 inline constexpr std::size_t kShortReplyBytes = 4096;
 // Of one segment: what MPI can count.
@@ -97,14 +114,21 @@ struct Request {
   const std::uint64_t* addresses = nullptr;  // kList
 
   std::size_t segments() const { return header.form == Form::kContiguous ? 1 : header.count; }
-  std::size_t total_bytes() const { return segments() * header.bytes; }
+  std::size_t total_bytes() const { return header.form == Form::kBatch ? header.bytes : segments() * header.bytes; }
+  bool is_store() const { return header.kind == RequestKind::kPut || header.kind == RequestKind::kAccumulate; }
+  // Its data come in a message of their own.
+  bool data_follow() const { return is_store() && header.tag != 0; }
 };
 
 // Whether a range of addresses may be read and written.
 using IsInside = bool (*)(std::uintptr_t address, std::size_t bytes);
 
-// Checks every field against the others, the length of the message and the memory there is. `reply_bytes_max`: what a
-// get of several segments may ask for. On failure nothing of *request may be used.
-common::Status decode(std::span<const char> message, IsInside inside, std::size_t reply_bytes_max, Request* request);
+// The header of a request, whosever memory it means; checks what can be checked without that memory.
+common::Status read_header(std::span<const char> message, RequestHeader* header);
+
+// Checks every field against the others, the length of the message and the memory there is. `bytes_max`: what a get of
+// several segments may ask for, and what the data of a store may be that come by themselves. On failure nothing of
+// *request may be used.
+common::Status decode(std::span<const char> message, IsInside inside, std::size_t bytes_max, Request* request);
 
 }  // namespace armci::twosided

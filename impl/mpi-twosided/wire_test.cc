@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uintptr_t kMemory = 0x100000;
 constexpr std::size_t kMemoryBytes = 65536;
-constexpr std::size_t kReplyBytesMax = 8192;
+constexpr std::size_t kBytesMax = 8192;
 
 bool inside(std::uintptr_t address, std::size_t bytes) {
   return address >= kMemory && bytes <= kMemoryBytes && address - kMemory <= kMemoryBytes - bytes;
@@ -75,25 +75,43 @@ Message list_accumulate() {
 
 Message strided_get() {
   RequestHeader header = header_of(RequestKind::kGet, Form::kStrided, kMemory, 8);
+  header.tag = kLastTag;
   header.levels = 1;
   header.count = 10;
   return Message(header).level(10, 16);
 }
 
+// Two segments of 5 and 16 bytes.
+Message batch() {
+  RequestHeader header = header_of(RequestKind::kPut, Form::kBatch, 0, 21);
+  header.count = 2;
+  return Message(header).address(kMemory + 3).address(5).data(8).address(kMemory).address(16).data(16);
+}
+
+// Its data are to come.
+Message long_put() {
+  RequestHeader header = header_of(RequestKind::kPut, Form::kContiguous, kMemory, kBytesMax);
+  header.tag = kFirstTag;
+  return Message(header);
+}
+
 Message atomic() {
   RequestHeader header = header_of(RequestKind::kAtomic, Form::kContiguous, kMemory + 16, 8);
+  header.tag = kFirstTag;
   header.type = static_cast<std::uint8_t>(node::RmwOp::kSwap);
   return Message(header);
 }
 
 std::vector<Message> valid_messages() {
-  return {contiguous_put(), strided_put(), list_accumulate(),
-          strided_get(),    atomic(),      Message(header_of(RequestKind::kFence, Form::kContiguous, 0, 0))};
+  return {contiguous_put(),  strided_put(),
+          list_accumulate(), strided_get(),
+          atomic(),          batch(),
+          long_put(),        Message(header_of(RequestKind::kBye, Form::kContiguous, 0, 0))};
 }
 
 bool accepted(const Message& message) {
   Request request;
-  return decode(message.bytes(), inside, kReplyBytesMax, &request).ok();
+  return decode(message.bytes(), inside, kBytesMax, &request).ok();
 }
 
 // A valid message with some fields of its header changed.
@@ -113,9 +131,9 @@ TEST(Decode, AcceptsWhatIsRight) {
 TEST(Decode, TellsPlacesAndData) {
   const Message message = strided_put();
   Request request;
-  ASSERT_TRUE(decode(message.bytes(), inside, kReplyBytesMax, &request).ok());
+  ASSERT_TRUE(decode(message.bytes(), inside, kBytesMax, &request).ok());
   EXPECT_EQ(request.data.size(), 72u);
-  EXPECT_EQ(request.data.data(), message.bytes().data() + 64 + 2 * sizeof(WireLevel));
+  EXPECT_EQ(request.data.data(), message.bytes().data() + sizeof(RequestHeader) + 2 * sizeof(WireLevel));
   std::vector<std::ptrdiff_t> offsets;
   for_segment_range(request.shape, request.header.first, request.header.count,
                     [&](std::ptrdiff_t, std::ptrdiff_t to) { offsets.push_back(to); });
@@ -123,10 +141,10 @@ TEST(Decode, TellsPlacesAndData) {
 }
 
 TEST(Decode, RefusesEveryOtherLength) {
-  for (const Message& message : {contiguous_put(), strided_put(), list_accumulate()}) {
+  for (const Message& message : {contiguous_put(), strided_put(), list_accumulate(), batch()}) {
     for (std::size_t length = 0; length < message.bytes().size(); ++length) {
       Request request;
-      EXPECT_FALSE(decode(message.bytes().first(length), inside, kReplyBytesMax, &request).ok()) << length;
+      EXPECT_FALSE(decode(message.bytes().first(length), inside, kBytesMax, &request).ok()) << length;
     }
     EXPECT_FALSE(accepted(Message(message).data(1)));
   }
@@ -150,13 +168,34 @@ TEST(Decode, RefusesWrongFields) {
   EXPECT_FALSE(accepted_with(list_accumulate(), [](RequestHeader& h) { h.type = 6; }));
   EXPECT_FALSE(accepted_with(list_accumulate(), [](RequestHeader& h) { h.count = std::uint64_t{1} << 61; }));
   EXPECT_FALSE(accepted_with(list_accumulate(), [](RequestHeader& h) { h.bytes = 28; }));
+  EXPECT_FALSE(accepted_with(batch(), [](RequestHeader& h) { h.count = 1; }));
+  EXPECT_FALSE(accepted_with(batch(), [](RequestHeader& h) { h.count = 3; }));
+  EXPECT_FALSE(accepted_with(batch(), [](RequestHeader& h) { h.bytes = 20; }));
+  EXPECT_FALSE(accepted_with(batch(), [](RequestHeader& h) { h.tag = kFirstTag; }));
+  EXPECT_FALSE(accepted_with(batch(), [](RequestHeader& h) { h.kind = RequestKind::kGet; }));
+  EXPECT_FALSE(accepted_with(long_put(), [](RequestHeader& h) { h.tag = 0; }));
+  EXPECT_FALSE(accepted_with(long_put(), [](RequestHeader& h) { h.tag = kLastTag + 1; }));
+  EXPECT_FALSE(accepted_with(long_put(), [](RequestHeader& h) { h.bytes = kBytesMax + 1; }));
+  EXPECT_FALSE(accepted_with(strided_get(), [](RequestHeader& h) { h.tag = kAcknowledgeTag; }));
+  EXPECT_FALSE(accepted_with(atomic(), [](RequestHeader& h) { h.tag = kCreditTag; }));
   EXPECT_FALSE(accepted_with(atomic(), [](RequestHeader& h) { h.bytes = 2; }));
   EXPECT_FALSE(accepted_with(atomic(), [](RequestHeader& h) { h.type = 8; }));
   EXPECT_FALSE(accepted_with(atomic(), [](RequestHeader& h) { h.address += 4; }));
 }
 
+TEST(Decode, RefusesWrongEntriesOfABatch) {
+  RequestHeader header = header_of(RequestKind::kPut, Form::kBatch, 0, 8);
+  header.count = 1;
+  EXPECT_TRUE(accepted(Message(header).address(kMemory).address(8).data(8)));
+  EXPECT_FALSE(accepted(Message(header).address(kMemory - 1).address(8).data(8)));
+  EXPECT_FALSE(accepted(Message(header).address(kMemory).address(0).data(8)));
+  EXPECT_FALSE(accepted(Message(header).address(kMemory).address(9).data(8)));
+  EXPECT_FALSE(accepted(Message(header).address(kMemory).address(~std::uint64_t{0}).data(8)));
+}
+
 TEST(Decode, RefusesWrongPlaces) {
   RequestHeader header = header_of(RequestKind::kGet, Form::kStrided, kMemory, 8);
+  header.tag = kFirstTag;
   header.levels = 2;
   header.count = 1;
   EXPECT_TRUE(accepted(Message(header).level(2, 16).level(2, 64)));
@@ -174,8 +213,9 @@ TEST(Decode, RefusesWrongPlaces) {
 
 TEST(Decode, RefusesAnAnswerThatIsTooLong) {
   RequestHeader header = header_of(RequestKind::kGet, Form::kStrided, kMemory, 1024);
+  header.tag = kFirstTag;
   header.levels = 1;
-  header.count = kReplyBytesMax / 1024;
+  header.count = kBytesMax / 1024;
   EXPECT_TRUE(accepted(Message(header).level(100, 0)));
   ++header.count;
   EXPECT_FALSE(accepted(Message(header).level(100, 0)));
@@ -184,9 +224,21 @@ TEST(Decode, RefusesAnAnswerThatIsTooLong) {
 // Whatever comes: what is accepted names nothing outside memory, and no data that did not come.
 void expect_harmless(const Request& request, std::span<const char> message) {
   const RequestHeader& header = request.header;
-  if (header.kind == RequestKind::kFence || header.kind == RequestKind::kBye) return;
-  if (header.kind == RequestKind::kPut || header.kind == RequestKind::kAccumulate) {
-    EXPECT_EQ(request.data.size(), request.total_bytes());
+  if (header.kind == RequestKind::kBye) return;
+  if (header.form == Form::kBatch && header.kind != RequestKind::kAtomic) {
+    std::span<const char> rest = request.data;
+    for (std::uint64_t i = 0; i < header.count; ++i) {
+      BatchEntry entry;
+      ASSERT_GE(rest.size(), sizeof entry);
+      std::memcpy(&entry, rest.data(), sizeof entry);
+      EXPECT_TRUE(inside(entry.address, entry.bytes));
+      ASSERT_GE(rest.size(), BatchEntry::room(entry.bytes));
+      rest = rest.subspan(BatchEntry::room(entry.bytes));
+    }
+    return;
+  }
+  if (request.is_store()) {
+    EXPECT_EQ(request.data.size(), request.data_follow() ? 0 : request.total_bytes());
     EXPECT_EQ(request.data.data() + request.data.size(), message.data() + message.size());
   }
   if (header.kind == RequestKind::kAtomic || header.form == Form::kContiguous) {
@@ -220,7 +272,7 @@ TEST(Decode, WhatPassesIsHarmless) {
     }
     const std::span<const char> sent = bytes.first(random() % 4 == 0 ? random() % (bytes.size() + 1) : bytes.size());
     Request request;
-    if (!decode(sent, inside, kReplyBytesMax, &request).ok()) continue;
+    if (!decode(sent, inside, kBytesMax, &request).ok()) continue;
     ++passed;
     expect_harmless(request, sent);
   }

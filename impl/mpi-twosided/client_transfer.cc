@@ -1,0 +1,330 @@
+// Puts, accumulates, gets and atomics as requests.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "impl/mpi-twosided/client.h"
+#include "impl/mpi-twosided/client_messages.inc.h"
+#include "impl/shmem/copy.h"
+
+namespace armci::twosided {
+
+using common::kSuccess;
+using common::Segments;
+using common::Status;
+using common::Strided;
+
+namespace {
+
+constexpr std::size_t kElementBytesMax = 16;  // pieces of an accumulate end between elements
+constexpr std::size_t kBatchedBytes = 512;
+constexpr std::size_t kLeastPieceBytes = 65536;
+constexpr std::size_t kPieces = 4;  // that a transfer is cut into at least, so that they overlap
+
+std::uint64_t address_of(const void* place) { return reinterpret_cast<std::uintptr_t>(place); }
+
+// The strides of the remote side, as they travel.
+std::vector<WireLevel> wire_levels(const Strided& shape, const std::ptrdiff_t* strides) {
+  std::vector<WireLevel> levels;
+  for (int l = 0; l < shape.levels; ++l) levels.push_back({shape.count[l + 1], strides[l]});
+  return levels;
+}
+
+template <class Place>
+std::span<const char> as_bytes(const Place* places, std::size_t count) {
+  return {reinterpret_cast<const char*>(places), count * sizeof(Place)};
+}
+
+}  // namespace
+
+std::size_t Client::data_room(std::size_t place_bytes) const {
+  return (room_.bytes - sizeof(RequestHeader) - place_bytes) / kElementBytesMax * kElementBytesMax;
+}
+
+// Of a transfer whose data do not fit into one request.
+std::size_t Client::piece_bytes(std::size_t total) const {
+  const std::size_t part = total / kPieces / kElementBytesMax * kElementBytesMax;
+  return std::min(std::max(part, kLeastPieceBytes), room_.chunk_bytes);
+}
+
+// --- stores
+
+template <class Fill>
+Status Client::tell(Lock& lock, int node, RequestHeader header, std::span<const char> places, std::size_t bytes,
+                    Fill fill) {
+  ARMCI_RETURN_IF_ERROR(send_batch(lock, node));
+  Slot* slot = nullptr;
+  ARMCI_RETURN_IF_ERROR(acquire(lock, node, &slot));
+  header.node = static_cast<std::uint32_t>(node);
+  header.origin = static_cast<std::uint32_t>(process_);
+  fill(compose(header, places, slot->data.get()));
+  return send(node, slot, sizeof header + places.size() + bytes);
+}
+
+Status Client::tell_long(Lock& lock, int node, RequestHeader header, std::span<const char> places, const void* data,
+                         std::size_t bytes, Memory packed, std::uint64_t operation) {
+  header.tag = next_tag();
+  ARMCI_RETURN_IF_ERROR(tell(lock, node, header, places, 0, [](char*) {}));
+  Sending sending;
+  sending.operation = operation;
+  if (operation != 0) ++operations_[operation];
+  ARMCI_MPI(MPI_Isend(packed != nullptr ? packed.get() : data, static_cast<int>(bytes), MPI_BYTE, server(node),
+                      static_cast<int>(header.tag), comms_.data, &sending.request));
+  sending.packed = std::move(packed);
+  sending_.push_back(std::move(sending));
+  return kSuccess;
+}
+
+Status Client::store_run(Lock& lock, int node, RequestHeader header, const char* local, std::size_t bytes,
+                         std::uint64_t operation) {
+  header.form = Form::kContiguous;
+  header.levels = 0;
+  if (bytes <= data_room(0)) {
+    header.bytes = bytes;
+    return tell(lock, node, header, {}, bytes, [=](char* to) { node::copy(to, local, bytes); });
+  }
+  const std::size_t piece = piece_bytes(bytes);
+  while (bytes > 0) {
+    header.bytes = std::min(bytes, piece);
+    ARMCI_RETURN_IF_ERROR(tell_long(lock, node, header, {}, local, header.bytes, nullptr, operation));
+    header.address += header.bytes;
+    local += header.bytes;
+    bytes -= header.bytes;
+  }
+  return kSuccess;
+}
+
+Status Client::store(int target, RequestHeader header, void* remote, const void* local, std::size_t bytes,
+                     std::uint64_t* operation) {
+  Lock lock(mutex_);
+  const int node = routes_.node_of(target);
+  header.address = address_of(remote);
+  if (operation != nullptr) *operation = 0;
+  if (operation != nullptr && header.kind == RequestKind::kPut && bytes <= kBatchedBytes) {
+    return put_into_batch(lock, node, header.address, local, bytes);
+  }
+  const char* const from = static_cast<const char*>(local);
+  if (bytes <= data_room(0)) return store_run(lock, node, header, from, bytes, 0);
+  const std::uint64_t whole = begin_operation();
+  const Status status = store_run(lock, node, header, from, bytes, whole);
+  end_part(whole);
+  if (operation != nullptr) {
+    *operation = whole;
+    return status;
+  }
+  const Status ended = await(lock, whole);
+  return status.ok() ? ended : status;
+}
+
+// Row by row.
+Status Client::store_runs(Lock& lock, int node, RequestHeader header, void* remote, const char* local,
+                          const Strided& shape) {
+  const std::uint64_t whole = begin_operation();
+  Status status;
+  for_each_segment(shape, [&](std::ptrdiff_t source, std::ptrdiff_t place) {
+    if (!status.ok()) return;
+    header.address = address_of(remote) + static_cast<std::uint64_t>(place);
+    status = store_run(lock, node, header, local + source, shape.count[0], whole);
+  });
+  end_part(whole);
+  const Status ended = await(lock, whole);
+  return status.ok() ? ended : status;
+}
+
+Status Client::store_strided(int target, RequestHeader header, void* remote, const void* local, const Strided& shape) {
+  Lock lock(mutex_);
+  const int node = routes_.node_of(target);
+  const std::size_t row = shape.count[0];
+  const char* const from = static_cast<const char*>(local);
+  if (row > room_.chunk_bytes / 2) return store_runs(lock, node, header, remote, from, shape);
+  const std::vector<WireLevel> levels = wire_levels(shape, shape.dst_stride);
+  const std::span<const char> places = as_bytes(levels.data(), levels.size());
+  const std::size_t rows = shape.segments();
+  header.form = Form::kStrided;
+  header.levels = static_cast<std::uint8_t>(shape.levels);
+  header.address = address_of(remote);
+  header.bytes = row;
+  const auto pack = [&](char* to) {
+    for_segment_range(shape, header.first, header.count, [&](std::ptrdiff_t source, std::ptrdiff_t) {
+      node::copy(to, from + source, row);
+      to += row;
+    });
+  };
+  if (rows * row <= data_room(places.size())) {
+    header.count = rows;
+    return tell(lock, node, header, places, rows * row, pack);
+  }
+  const std::size_t rows_max = std::max(piece_bytes(rows * row) / row, std::size_t{1});
+  for (header.first = 0; header.first < rows; header.first += header.count) {
+    header.count = std::min(rows_max, rows - header.first);
+    Memory packed;
+    ARMCI_RETURN_IF_ERROR(take_packing_memory(lock, &packed));
+    pack(packed.get());
+    ARMCI_RETURN_IF_ERROR(tell_long(lock, node, header, places, nullptr, header.count * row, std::move(packed), 0));
+  }
+  return kSuccess;
+}
+
+Status Client::store_list(int target, RequestHeader header, const Segments& list) {
+  Lock lock(mutex_);
+  const int node = routes_.node_of(target);
+  const std::size_t bytes = list.bytes;
+  if (bytes > room_.chunk_bytes / 2) {
+    const std::uint64_t whole = begin_operation();
+    Status status;
+    for (std::size_t i = 0; status.ok() && i < list.count; ++i) {
+      header.address = address_of(list.dst[i]);
+      status = store_run(lock, node, header, static_cast<const char*>(list.src[i]), bytes, whole);
+    }
+    end_part(whole);
+    const Status ended = await(lock, whole);
+    return status.ok() ? ended : status;
+  }
+  header.form = Form::kList;
+  header.bytes = bytes;
+  const std::size_t short_max = data_room(0) / (bytes + sizeof(std::uint64_t));
+  const std::size_t long_max =
+      std::min(std::max(piece_bytes(list.count * bytes) / bytes, std::size_t{1}), data_room(0) / sizeof(std::uint64_t));
+  for (std::size_t i = 0; i < list.count; i += header.count) {
+    const std::size_t rest = list.count - i;
+    header.count = std::min(rest <= short_max ? short_max : long_max, rest);
+    const std::span<const char> places = as_bytes(list.dst + i, header.count);
+    const auto pack = [&](char* to) {
+      for (std::size_t k = i; k < i + header.count; ++k, to += bytes) node::copy(to, list.src[k], bytes);
+    };
+    if (rest <= short_max) {
+      ARMCI_RETURN_IF_ERROR(tell(lock, node, header, places, header.count * bytes, pack));
+      continue;
+    }
+    Memory packed;
+    ARMCI_RETURN_IF_ERROR(take_packing_memory(lock, &packed));
+    pack(packed.get());
+    ARMCI_RETURN_IF_ERROR(tell_long(lock, node, header, places, nullptr, header.count * bytes, std::move(packed), 0));
+  }
+  return kSuccess;
+}
+
+// --- gets
+
+Status Client::get_run(Lock& lock, int node, const char* remote, char* local, std::size_t bytes,
+                       std::uint64_t operation) {
+  RequestHeader header;
+  header.kind = RequestKind::kGet;
+  for (std::size_t done = 0; done < bytes; done += header.bytes) {
+    header.address = address_of(remote + done);
+    header.bytes = std::min(bytes - done, kSegmentBytesMax);
+    char* const to = local + done;
+    Expected expected{operation, nullptr, header.bytes, {}};
+    if (header.bytes > kShortReplyBytes) {
+      expected.direct = to;
+    } else {
+      expected.unpack = [to, length = header.bytes](const char* data) { node::copy(to, data, length); };
+    }
+    ARMCI_RETURN_IF_ERROR(ask(lock, node, header, {}, std::move(expected)));
+  }
+  return kSuccess;
+}
+
+Status Client::get(int target, const void* remote, void* local, std::size_t bytes, std::uint64_t* operation) {
+  Lock lock(mutex_);
+  *operation = begin_operation();
+  const Status status = get_run(lock, routes_.node_of(target), static_cast<const char*>(remote),
+                                static_cast<char*>(local), bytes, *operation);
+  end_part(*operation);
+  return status;
+}
+
+Status Client::get_strided(int target, const void* remote, void* local, const Strided& shape,
+                           std::uint64_t* operation) {
+  Lock lock(mutex_);
+  *operation = begin_operation();
+  const int node = routes_.node_of(target);
+  const std::size_t row = shape.count[0];
+  char* const to = static_cast<char*>(local);
+  Status status;
+  if (row > room_.chunk_bytes / 2) {
+    for_each_segment(shape, [&](std::ptrdiff_t place, std::ptrdiff_t target_place) {
+      if (!status.ok()) return;
+      status = get_run(lock, node, static_cast<const char*>(remote) + place, to + target_place, row, *operation);
+    });
+    end_part(*operation);
+    return status;
+  }
+  const std::vector<WireLevel> levels = wire_levels(shape, shape.src_stride);
+  RequestHeader header;
+  header.kind = RequestKind::kGet;
+  header.form = Form::kStrided;
+  header.levels = static_cast<std::uint8_t>(shape.levels);
+  header.address = address_of(remote);
+  header.bytes = row;
+  const std::size_t rows = shape.segments();
+  const std::size_t total = rows * row;
+  const std::size_t piece = total <= room_.reply_bytes() ? total : piece_bytes(total);
+  const std::size_t rows_max = std::max(piece / row, std::size_t{1});
+  for (header.first = 0; status.ok() && header.first < rows; header.first += header.count) {
+    header.count = std::min(rows_max, rows - header.first);
+    const auto unpack = [shape, to, row, first = header.first, count = header.count](const char* data) {
+      for_segment_range(shape, first, count, [&](std::ptrdiff_t, std::ptrdiff_t place) {
+        node::copy(to + place, data, row);
+        data += row;
+      });
+    };
+    status = ask(lock, node, header, as_bytes(levels.data(), levels.size()),
+                 {*operation, nullptr, header.count * row, unpack});
+  }
+  end_part(*operation);
+  return status;
+}
+
+Status Client::get_list(int target, const Segments& list, std::uint64_t* operation) {
+  Lock lock(mutex_);
+  *operation = begin_operation();
+  const int node = routes_.node_of(target);
+  Status status;
+  const std::size_t total = list.count * list.bytes;
+  const std::size_t piece = total <= room_.reply_bytes() ? total : piece_bytes(total);
+  const std::size_t segments_max =
+      std::min(std::max(piece / list.bytes, std::size_t{1}), data_room(0) / sizeof(std::uint64_t));
+  const bool row_by_row = list.bytes > room_.chunk_bytes / 2;
+  RequestHeader header;
+  header.kind = RequestKind::kGet;
+  header.form = Form::kList;
+  header.bytes = list.bytes;
+  for (std::size_t i = 0; status.ok() && i < list.count; i += header.count) {
+    header.count = row_by_row ? 1 : std::min(segments_max, list.count - i);
+    if (row_by_row) {
+      status = get_run(lock, node, static_cast<const char*>(list.src[i]), static_cast<char*>(list.dst[i]), list.bytes,
+                       *operation);
+      continue;
+    }
+    // The caller's array of addresses need not last as long as the operation.
+    std::vector<void*> to(list.dst + i, list.dst + i + header.count);
+    const auto unpack = [to = std::move(to), bytes = list.bytes](const char* data) {
+      for (void* place : to) {
+        node::copy(place, data, bytes);
+        data += bytes;
+      }
+    };
+    status = ask(lock, node, header, as_bytes(list.src + i, header.count),
+                 {*operation, nullptr, header.count * list.bytes, unpack});
+  }
+  end_part(*operation);
+  return status;
+}
+
+// --- atomics
+
+Status Client::atomic(int target, RequestHeader header, std::uint64_t* before) {
+  Lock lock(mutex_);
+  const std::uint64_t operation = begin_operation();
+  const auto unpack = [before](const char* message) {
+    std::memcpy(before, message - sizeof(ReplyHeader) + offsetof(ReplyHeader, value), sizeof *before);
+  };
+  header.kind = RequestKind::kAtomic;
+  const Status status = ask(lock, routes_.node_of(target), header, {}, {operation, nullptr, 0, unpack});
+  end_part(operation);
+  ARMCI_RETURN_IF_ERROR(status);
+  return await(lock, operation);
+}
+
+}  // namespace armci::twosided

@@ -1,0 +1,59 @@
+#include "impl/mpi-twosided/message_pool.h"
+
+#include <new>
+
+namespace armci::twosided {
+
+using common::Code;
+using common::fail;
+using common::kSuccess;
+using common::Status;
+
+Status MessagePool::open(std::size_t count, const char* purpose) {
+  if (count == 0) return kSuccess;
+  try {
+    buffers_.resize(count + 1);
+    for (Buffer& buffer : buffers_) buffer.data.reset(new char[bytes_]);
+  } catch (const std::bad_alloc&) {
+    return fail(Code::kMemory, nullptr,
+                "no memory for %zu buffers of %zu bytes for %s; set ARMCI_SERVER_BUFFERS or ARMCI_SERVER_BUFFER_BYTES "
+                "lower, or ARMCI_SERVER_CLUSTER higher",
+                count, bytes_, purpose);
+  }
+  spare_ = &buffers_.back();
+  for (std::size_t i = 0; i < count; ++i) ARMCI_RETURN_IF_ERROR(post(&buffers_[i]));
+  return kSuccess;
+}
+
+void MessagePool::close() {
+  for (Buffer* buffer : posted_) {
+    MPI_Cancel(&buffer->request);
+    MPI_Wait(&buffer->request, MPI_STATUS_IGNORE);
+  }
+  posted_.clear();
+}
+
+Status MessagePool::take(Message* message) {
+  message->buffer = nullptr;
+  if (posted_.empty()) return kSuccess;
+  MPI_Status status;
+  int here = 0;
+  ARMCI_MPI(MPI_Test(&posted_.front()->request, &here, &status));
+  if (here == 0) return kSuccess;
+  int bytes = 0;
+  ARMCI_MPI(MPI_Get_count(&status, MPI_BYTE, &bytes));
+  *message = {posted_.front(), status.MPI_SOURCE, static_cast<std::size_t>(bytes)};
+  posted_.pop_front();
+  return kSuccess;
+}
+
+Status MessagePool::replace() { return post(spare_); }
+
+Status MessagePool::post(Buffer* buffer) {
+  ARMCI_MPI(
+      MPI_Irecv(buffer->data.get(), static_cast<int>(bytes_), MPI_BYTE, MPI_ANY_SOURCE, tag_, comm_, &buffer->request));
+  posted_.push_back(buffer);
+  return kSuccess;
+}
+
+}  // namespace armci::twosided
