@@ -42,7 +42,7 @@ static_assert(offsetof(armci_meminfo_t, size) == 16);
 static_assert(offsetof(armci_meminfo_t, cpid) == 24);
 static_assert(offsetof(armci_meminfo_t, idlist) == 32);
 
-static_assert(sizeof(armcix_stats_t) == 152 && offsetof(armcix_stats_t, struct_bytes) == 0);
+static_assert(sizeof(armcix_stats_t) == 160 && offsetof(armcix_stats_t, struct_bytes) == 0);
 static_assert(sizeof(armcix_call_stats_t) == 24 + 48 * 8);
 static_assert(sizeof(armcix_setting_t) == 6 * sizeof(char *));
 static_assert(sizeof(armcix_finding_t) == 3 * sizeof(char *));

@@ -79,7 +79,7 @@ typedef struct armcix_mutex_set_s *armcix_mutex_hdl_t;
 
 /* Totals of this process since init or the last reset. Set struct_bytes to sizeof(armcix_stats_t) before the call: a
  * library that knows more fields fills what the caller has room for, one that knows fewer sets struct_bytes to what it
- * filled. The counts need ARMCI_STATS=1 and are 0 without; the region fields are always right. */
+ * filled. The counts need ARMCI_STATS=1 and are 0 without; the region fields and buffer_bytes are always right. */
 typedef struct armcix_stats_s {
   size_t struct_bytes;
   uint64_t calls;             /* all calls */
@@ -100,6 +100,7 @@ typedef struct armcix_stats_s {
   uint64_t region_bytes_live; /* the caller's parts of them, in bytes */
   uint64_t region_bytes_max;  /* the most that was */
   double seconds;             /* since init or the last reset */
+  uint64_t buffer_bytes;      /* the library's buffers for messages of and to other nodes, at this moment */
 } armcix_stats_t;
 
 /* One function's use. histogram[0] counts calls of 0 bytes, histogram[k] those of 2^(k-1) up to 2^k - 1, the last one

@@ -47,6 +47,7 @@ struct Report {
   std::string mpi;
   int processes = 1;
   int nodes = 1;
+  uint64_t buffer_bytes = 0;  // of the process that has the most
   std::vector<armcix_finding_t> findings;
   std::vector<armcix_setting_t> settings;
 };
@@ -85,6 +86,10 @@ Report Collect() {
   report.mpi = MpiVersion();
   MPI_Comm_size(MPI_COMM_WORLD, &report.processes);
   report.nodes = armci_domain_count(ARMCI_DOMAIN_SMP);
+  armcix_stats_t totals{};
+  totals.struct_bytes = sizeof totals;
+  if (ARMCIX_Stats_get(&totals) == 0) report.buffer_bytes = totals.buffer_bytes;
+  MPI_Allreduce(MPI_IN_PLACE, &report.buffer_bytes, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
   armcix_finding_t finding{};
   for (int index = 0; ARMCIX_Finding(index, &finding) == 0; ++index) report.findings.push_back(finding);
   armcix_setting_t setting{};
@@ -104,6 +109,8 @@ void PrintText(const Report& report) {
               report.version[2]);
   std::printf("MPI             %s, thread level %s\n", report.mpi.c_str(), ThreadLevelName(report.thread_level));
   std::printf("job             %d processes on %d nodes\n", report.processes, report.nodes);
+  std::printf("buffers         %llu bytes for messages between nodes, in the process that has the most\n",
+              static_cast<unsigned long long>(report.buffer_bytes));
   std::printf("capabilities\n");
   for (const Capability& one : kCapabilities) {
     std::printf("  %-3s %-18s %s\n", (report.capabilities & one.bit) != 0 ? "yes" : "no", one.name, one.text);
@@ -144,6 +151,7 @@ void PrintJson(const Report& report) {
                                    {"thread_level", ThreadLevelName(report.thread_level)},
                                    {"processes", report.processes},
                                    {"nodes", report.nodes},
+                                   {"buffer_bytes", report.buffer_bytes},
                                    {"capabilities", capabilities},
                                    {"findings", findings},
                                    {"settings", settings}};

@@ -70,6 +70,7 @@ Status ARMCIX_Stats_get(armcix_stats_t* out) {
   totals.regions_live = runtime().region_usage().live;
   totals.region_bytes_live = runtime().region_usage().bytes;
   totals.region_bytes_max = runtime().region_usage().bytes_max;
+  totals.buffer_bytes = runtime().buffer_bytes();
   totals.struct_bytes = std::min(out->struct_bytes, sizeof totals);
   std::memcpy(out, &totals, totals.struct_bytes);
   return kSuccess;

@@ -157,6 +157,22 @@ Status library_init(int* argc, char*** argv, int required, MPI_Comm parent) {
   return kSuccess;
 }
 
+namespace {
+
+// Collective: what the processes have for messages, where statistics are wanted and there is something.
+Status print_buffers(MPI_Comm comm) {
+  const std::uint64_t mine = runtime().buffer_bytes();
+  // The least is the most of what each has less than the largest number.
+  std::uint64_t most[3] = {stats().enabled() ? std::uint64_t{1} : 0, mine, ~mine};
+  ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, most, 3, MPI_UINT64_T, MPI_MAX, comm));
+  if (most[0] == 0 || most[1] == 0 || world().rank() != 0) return kSuccess;
+  std::fprintf(stderr, "armci: buffers for messages: at least %llu and at most %llu bytes in a process\n",
+               static_cast<unsigned long long>(~most[2]), static_cast<unsigned long long>(most[1]));
+  return kSuccess;
+}
+
+}  // namespace
+
 Status library_finalise() {
   if (inits == 0) return fail(Code::kState, "INIT-2", "called without a matching init");
   if (inits == 1 && !mpi_running()) {
@@ -166,8 +182,9 @@ Status library_finalise() {
   // The last thing that may take long; the watchdog looks into node memory, so it stops before that goes.
   Status status = runtime().barrier(groups().world());
   // On every process: some may count and others not.
-  Status printed = stats().print_summary(world().comm(), stderr);
-  if (status.ok()) status = printed;
+  for (const Status& printed : {stats().print_summary(world().comm(), stderr), print_buffers(world().comm())}) {
+    if (status.ok()) status = printed;
+  }
   stop_watchdog();
   Status ended = runtime().finalise();
   if (status.ok()) status = ended;

@@ -142,6 +142,11 @@ class Runtime {
   Status fence_group(const Group& group);
   Status barrier(Group& group);
   void progress() { transport_.progress(); }
+  // Of the transport, for messages of and to other nodes.
+  std::size_t buffer_bytes() {
+    if constexpr (HasBuffers<T>) return transport_.buffer_bytes();
+    return 0;
+  }
   // What the transport goes around; until finalise().
   std::span<const Finding> findings() const {
     if constexpr (HasFindings<T>) return transport_.findings();

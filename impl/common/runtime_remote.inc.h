@@ -29,6 +29,9 @@ Status Runtime<T>::settle(Completion& completion) {
 
 template <class T>
 Status Runtime<T>::finish(Completion completion, int proc, How how) {
+  if constexpr (TellsCompletion<T>) {
+    if (completion.complete()) return kSuccess;
+  }
   if (how.blocking) return settle(completion);
   handles_.add(how.handle, {std::move(completion), proc});
   if (handles_.total() > kOutstandingMax) return settle_pending([](int) { return true; });

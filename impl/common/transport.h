@@ -76,6 +76,9 @@
 //                                        word; nothing is promised against an atomic64 on the 8 bytes around it.
 //                                        Without it, RMW on 4 bytes replaces the 8 bytes around them.
 //
+//   bool Completion::complete() const    Whether the operation was complete when it was begun: nothing is asked then.
+//   size_t buffer_bytes()                Memory for messages of and to other nodes, at this moment.
+//
 //   span<const Finding> findings() const What it found wrong with the layer below at initialise() and goes around, the
 //                                        same on all processes; until finalise().
 //
@@ -242,6 +245,16 @@ concept AppliesModes = requires(T t, const typename T::Key& key) {
 template <class T>
 concept HasAtomic32 = requires(T t, int target, const typename T::Key& key, void* remote, std::int32_t value) {
   { t.atomic32(target, key, remote, AtomicOp::kFetchAdd, value, value, &value) } -> std::same_as<Status>;
+};
+
+template <class T>
+concept TellsCompletion = requires(const typename T::Completion completion) {
+  { completion.complete() } -> std::same_as<bool>;
+};
+
+template <class T>
+concept HasBuffers = requires(T t) {
+  { t.buffer_bytes() } -> std::same_as<std::size_t>;
 };
 
 template <class T>

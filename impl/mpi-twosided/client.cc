@@ -139,18 +139,18 @@ void Client::end_part(std::uint64_t operation) {
 
 Status Client::put_into_batch(Lock& lock, int node, std::uint64_t address, const void* local, std::size_t bytes) {
   Batch& to = batch(node);
-  if (to.message.size() + BatchEntry::room(bytes) > room_.bytes) ARMCI_RETURN_IF_ERROR(send_batch(lock, node));
-  if (to.message.empty()) {
+  if (to.length + BatchEntry::room(bytes) > room_.bytes) ARMCI_RETURN_IF_ERROR(send_batch(lock, node));
+  if (to.length == 0) {
     ARMCI_RETURN_IF_ERROR(meet(node));
     batched_.push_back(node);
-    to.message.reserve(room_.bytes);
-    to.message.resize(sizeof(RequestHeader));
+    if (to.message == nullptr) to.message.reset(new char[room_.bytes]);
+    to.length = sizeof(RequestHeader);
   }
-  const std::size_t at = to.message.size();
+  char* const at = to.message.get() + to.length;
   const BatchEntry entry{address, bytes};
-  to.message.resize(at + BatchEntry::room(bytes));
-  std::memcpy(&to.message[at], &entry, sizeof entry);
-  std::memcpy(&to.message[at + sizeof entry], local, bytes);
+  std::memcpy(at, &entry, sizeof entry);
+  std::memcpy(at + sizeof entry, local, bytes);
+  to.length += BatchEntry::room(bytes);
   ++to.entries;
   to.bytes += bytes;
   to.looked_at = false;
@@ -158,11 +158,11 @@ Status Client::put_into_batch(Lock& lock, int node, std::uint64_t address, const
 }
 
 Status Client::send_batch(Lock& lock, int node) {
-  if (batch(node).message.empty()) return kSuccess;
+  if (batch(node).length == 0) return kSuccess;
   Slot* slot = nullptr;
   ARMCI_RETURN_IF_ERROR(acquire(lock, node, &slot));
   // Another thread may have sent it meanwhile.
-  return batch(node).message.empty() ? kSuccess : post_batch(node, slot);
+  return batch(node).length == 0 ? kSuccess : post_batch(node, slot);
 }
 
 Status Client::post_batch(int node, Slot* slot) {
@@ -174,10 +174,9 @@ Status Client::post_batch(int node, Slot* slot) {
   header.origin = static_cast<std::uint32_t>(process_);
   header.count = from.entries;
   header.bytes = from.bytes;
-  std::memcpy(from.message.data(), &header, sizeof header);
-  std::memcpy(slot->data.get(), from.message.data(), from.message.size());
-  const std::size_t bytes = from.message.size();
-  from.message.clear();
+  std::memcpy(from.message.get(), &header, sizeof header);
+  std::swap(from.message, slot->data);
+  const std::size_t bytes = std::exchange(from.length, 0);
   from.entries = from.bytes = 0;
   std::erase(batched_, node);
   return send(node, slot, bytes);

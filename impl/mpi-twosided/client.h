@@ -86,7 +86,8 @@ class Client {
   };
   // Puts to a node that have not been sent.
   struct Batch {
-    std::vector<char> message;  // empty: there are none
+    Memory message;
+    std::size_t length = 0;  // 0: there are none
     std::uint64_t entries = 0;
     std::uint64_t bytes = 0;
     bool looked_at = false;

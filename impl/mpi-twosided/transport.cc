@@ -240,6 +240,10 @@ Status Transport::atomic32(int target, const Key&, void* remote, AtomicOp op, st
   return kSuccess;
 }
 
+std::size_t Transport::buffer_bytes() {
+  return (server_ != nullptr ? server_->buffer_bytes() : 0) + (client_ != nullptr ? client_->buffer_bytes() : 0);
+}
+
 Status Transport::test(Completion* completion, bool* done) {
   *done = true;
   if (completion->operation == 0) return kSuccess;

@@ -23,6 +23,8 @@ class Transport {
   struct Key {};  // addresses are all that the server needs
   struct Completion {
     std::uint64_t operation = 0;  // 0: complete
+
+    bool complete() const { return operation == 0; }
   };
   static constexpr common::TransportTraits kTraits = {.name = "mpi-twosided",
                                                       .reaches_nodes = true,
@@ -58,6 +60,7 @@ class Transport {
   common::Status flush(int target) { return client_->flush(target); }
   common::Status flush_all() { return client_->flush_all(); }
   void progress() {}
+  std::size_t buffer_bytes();
 
  private:
   common::Status open(const common::World& world);
@@ -74,6 +77,7 @@ class Transport {
 
 static_assert(common::Transport<Transport>);
 static_assert(common::TransfersAtOnce<Transport> && common::HasAtomic32<Transport> && common::FlushesAll<Transport>);
+static_assert(common::TellsCompletion<Transport> && common::HasBuffers<Transport>);
 static_assert(common::MovesShapes<Transport> && common::Accumulates<Transport>);
 
 }  // namespace armci::twosided

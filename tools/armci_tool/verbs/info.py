@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from armci_tool import bazel, launch, option_types, repository
+from armci_tool import bazel, launch, nodes, option_types, placement, repository
 from armci_tool.verbs import add_configuration, add_verbose, configuration, make_parser
 
 
@@ -14,6 +14,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
                        "ARMCI_TIMEOUT=60 tools/armci info --impl shmem", execute)
     made.add_argument("--impl", default="shmem", help="implementation, or all (default: %(default)s)")
     made.add_argument("-n", dest="processes", type=option_types.count, default=1, help="number of processes (default: %(default)s)")
+    placement.add_arguments(made)
     add_configuration(made)
     add_verbose(made)
 
@@ -21,9 +22,13 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 def execute(options: argparse.Namespace) -> int:
     """Runs the verb."""
     chosen = configuration(options)
+    where = placement.from_options(options)
+    if where.nodes:
+        nodes.require(where.nodes)
     status = 0
     for name in repository.choose_implementations(options.impl):
         repository.require_for_users(name)
         binary = bazel.built("//tools:armci_info" + bazel.target_suffix(name), chosen, verbose=options.verbose)
-        status |= launch.start(launch.Launch((str(binary),), options.processes, chosen.mpi), capture=False).status
+        job = launch.Launch((str(binary),), options.processes, chosen.mpi, placement=where)
+        status |= launch.start(job, capture=False).status
     return status
