@@ -46,6 +46,10 @@ constexpr Row kTargets[] = {
     {"message_stream_accumulate", {Limit::kRateAtLeast, 0.75}},
     {"aggregate_of_vector", {Limit::kTimeAtMost, 1.15}},
     {"aggregate_of_puts", {Limit::kTimeAtMost, 0.05}},
+    // While processes compute: microseconds, part of a core, part of a transfer.
+    {"busy_p99", {Limit::kValueAtMost, 1000}},
+    {"idle_server", {Limit::kValueAtMost, 0.02}},
+    {"overlap", {Limit::kValueAtMost, 0.2}},
     // What a library owes itself: the direct way is never slower than the roundabout one, but for noise.
     {"consistency", {Limit::kTimeAtMost, 1.05}},
     // One fence of all targets, against fences one by one [FENCE-7].

@@ -3,7 +3,10 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <cstdint>
 #include <system_error>
 #include <utility>
 
@@ -18,6 +21,27 @@ void leave_binding(pthread_t thread) {
   pthread_setaffinity_np(thread, sizeof all, &all);
 }
 
+// Turns of 100 us, the least there is, instead of a millisecond or more: Linux from 6.12 on then lets the thread run as
+// soon as it wakes up, before a program that computes has used up its own turn. Its share of the CPU stays the same.
+// Others take no notice.
+void ask_for_short_turns() {
+#ifdef SYS_sched_setattr
+  struct {
+    std::uint32_t size;
+    std::uint32_t policy;
+    std::uint64_t flags;
+    std::int32_t nice;
+    std::uint32_t priority;
+    std::uint64_t runtime_ns;
+    std::uint64_t deadline_ns;
+    std::uint64_t period_ns;
+  } attributes{};
+  if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0 || attributes.policy != SCHED_OTHER) return;
+  attributes.runtime_ns = 100'000;
+  (void)syscall(SYS_sched_setattr, 0, &attributes, 0);
+#endif
+}
+
 }  // namespace
 
 Status start_background_thread(const char* name, std::function<void()> body, std::thread* thread) {
@@ -27,7 +51,10 @@ Status start_background_thread(const char* name, std::function<void()> body, std
   pthread_sigmask(SIG_SETMASK, &every, &before);
   Status status;
   try {
-    *thread = std::thread(std::move(body));
+    *thread = std::thread([body = std::move(body)] {
+      ask_for_short_turns();
+      body();
+    });
   } catch (const std::system_error& error) {
     status = fail(Code::kMemory, nullptr, "cannot start the thread %s: %s", name, error.what());
   }

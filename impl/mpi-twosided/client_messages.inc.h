@@ -10,6 +10,9 @@
 
 namespace armci::twosided {
 
+// Of a thread that waits for a message: no longer, since nobody else looks for it then.
+inline constexpr std::int64_t kLongestSleepUs = 100;
+
 // Writes all of a request but its data, whose place it returns.
 inline char* compose(const RequestHeader& header, std::span<const char> places, char* message) {
   std::memcpy(message, &header, sizeof header);
@@ -35,7 +38,7 @@ common::Status Client::await_until(Lock& lock, Condition condition) {
   ARMCI_RETURN_IF_ERROR(advance());
   if (condition()) return common::kSuccess;
   const Inside inside(&waiting_);
-  node::PollingBackoff backoff;
+  node::PollingBackoff backoff(kLongestSleepUs);
   for (;;) {
     lock.unlock();
     backoff.step();
