@@ -58,8 +58,9 @@ Status check_strided(std::span<const char> places, IsInside inside, Request* req
     }
     shape.count[l + 1] = level.count;
     shape.src_stride[l] = 0;
-    shape.dst_stride[l] = strides[l] = level.stride;
-    bits |= static_cast<std::uint64_t>(level.stride);
+    // The stride of a level that repeats once leads nowhere, and nothing bounds it: a walk must not add it.
+    shape.dst_stride[l] = strides[l] = level.count == 1 ? 0 : level.stride;
+    bits |= static_cast<std::uint64_t>(strides[l]);
   }
   if (header.count == 0 || header.first > segments || header.count > segments - header.first) {
     return malformed("count", header.count);
@@ -67,7 +68,7 @@ Status check_strided(std::span<const char> places, IsInside inside, Request* req
   common::Extent extent;
   if (!common::extent_of(shape.count, strides, shape.levels, &extent).ok() ||
       !inside(header.address + static_cast<std::uint64_t>(extent.low),
-              static_cast<std::size_t>(extent.high - extent.low))) {
+              static_cast<std::size_t>(extent.high) - static_cast<std::size_t>(extent.low))) {
     return malformed("address", header.address);
   }
   return misaligned(header, bits) ? malformed("address", header.address) : kSuccess;
