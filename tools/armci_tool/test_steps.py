@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Callable, Mapping, Sequence
 
-from armci_tool import (bazel, bench, campaign, checks, conformance, examples, install, launch, leftovers, libraries,
-                        mutants, packages, process, programs, repository, results, traceability)
+from armci_tool import (bazel, bench, campaign, checks, conformance, examples, fuzz, install, launch, leftovers,
+                        libraries, mutants, packages, process, programs, repository, results, traceability)
 from armci_tool.errors import ToolError
 from armci_tool.placement import Placement
 from armci_tool.results import FAILED, PASSED, SKIPPED, Case
@@ -57,7 +57,7 @@ class Plan:
 
 def plan_steps(plan: Plan) -> list[PlannedStep]:
     """The steps, in order."""
-    everything = [*_source_steps(), *_build_steps(plan), *_sanitizer_steps(), _leftover_step()]
+    everything = [*_source_steps(), *_build_steps(plan), *_sanitizer_steps(), _fuzz_step(), _leftover_step()]
     return [step for step in everything if step.quick or not plan.quick]
 
 
@@ -205,6 +205,13 @@ def _faults_step(name: str, configuration: bazel.Configuration) -> PlannedStep:
 def _report_step(name: str) -> PlannedStep:
     words = ["conformance", "--impl", name, "--mpi", "all", "-n", "2,3", "--quick", "--filter", "DOM", "--repeat", "2"]
     return PlannedStep(f"report {name}", partial(_report, words), " ".join(["tools/armci", *words, "--report", "DIR"]))
+
+
+def _fuzz_step() -> PlannedStep:
+    def run(note: Note) -> Sequence[Case]:
+        note("building with clang")
+        return fuzz.run(fuzz.build(fuzz.RESULTS), fuzz.RESULTS, note)
+    return PlannedStep("fuzz the parser of requests", run, "tools/armci test --only 'fuzz the parser'")
 
 
 def _leftover_step() -> PlannedStep:

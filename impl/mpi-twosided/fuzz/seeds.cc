@@ -1,0 +1,89 @@
+#include "impl/mpi-twosided/fuzz/seeds.h"
+
+#include <cstring>
+#include <limits>
+
+#include "impl/mpi-twosided/wire.h"
+
+namespace armci::twosided::fuzz {
+
+namespace {
+
+template <class Value>
+std::string bytes_of(const Value& value) {
+  std::string bytes(sizeof value, '\0');
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return bytes;
+}
+
+RequestHeader header_of(RequestKind kind, std::uint8_t type) {
+  RequestHeader header;
+  header.kind = kind;
+  header.type = type;
+  header.tag = kFirstReplyTag;
+  header.address = kMemory + 4096;
+  header.bytes = 32;
+  return header;
+}
+
+// The same transfer in the three forms, with `bytes_each` bytes of data for a segment.
+void append_forms(const std::string& name, RequestHeader header, std::size_t bytes_each, std::vector<Seed>* seeds) {
+  header.form = Form::kContiguous;
+  seeds->push_back({name + "-contiguous", bytes_of(header) + std::string(bytes_each, 'c')});
+  header.form = Form::kStrided;
+  header.levels = 2;
+  header.first = 1;
+  header.count = 4;
+  seeds->push_back({name + "-strided", bytes_of(header) + bytes_of(WireLevel{2, -64}) + bytes_of(WireLevel{3, 256}) +
+                                           std::string(4 * bytes_each, 's')});
+  header.form = Form::kList;
+  header.levels = 0;
+  header.count = 3;
+  std::string places;
+  for (const std::uint64_t offset : {std::uint64_t{0}, std::uint64_t{64}, kMemoryBytes - header.bytes}) {
+    places += bytes_of(kMemory + offset);
+  }
+  seeds->push_back({name + "-list", bytes_of(header) + places + std::string(3 * bytes_each, 'l')});
+}
+
+// Shapes next to the limits of what is accepted, which single changes of bytes take a long way to.
+void append_odd_shapes(std::vector<Seed>* seeds) {
+  RequestHeader header = header_of(RequestKind::kGet, 0);
+  header.form = Form::kStrided;
+  header.levels = 2;
+  header.count = 2;
+  constexpr std::int64_t kLongest = std::numeric_limits<std::int64_t>::max();
+  seeds->push_back({"get-once", bytes_of(header) + bytes_of(WireLevel{1, kLongest}) + bytes_of(WireLevel{2, 64})});
+  constexpr std::uint64_t kMany = (std::uint64_t{1} << 31) + 1;
+  seeds->push_back(
+      {"get-many", bytes_of(header) + bytes_of(WireLevel{2 * kMany - 1, 0}) + bytes_of(WireLevel{kMany, 0})});
+  header.levels = common::kMaxStrideLevels;
+  std::string levels;
+  for (int l = 0; l < 2 * common::kMaxStrideLevels; ++l) levels += bytes_of(WireLevel{2, 64});
+  seeds->push_back({"get-deep", bytes_of(header) + levels});
+}
+
+}  // namespace
+
+std::vector<Seed> seeds() {
+  std::vector<Seed> made;
+  append_forms("put", header_of(RequestKind::kPut, 0), 32, &made);
+  append_forms("get", header_of(RequestKind::kGet, 0), 0, &made);
+  for (std::uint8_t type = 0; type < common::kAccTypes; ++type) {
+    // Three elements: too few or too many bytes for whole ones of another type.
+    RequestHeader header = header_of(RequestKind::kAccumulate, type);
+    header.bytes = 3 * common::element_bytes(static_cast<common::AccType>(type));
+    append_forms("accumulate" + std::to_string(type), header, header.bytes, &made);
+  }
+  append_odd_shapes(&made);
+  for (const std::uint64_t bytes : {4, 8}) {
+    RequestHeader header = header_of(RequestKind::kAtomic, static_cast<std::uint8_t>(node::RmwOp::kSwap));
+    header.bytes = bytes;
+    made.push_back({"atomic" + std::to_string(bytes), bytes_of(header)});
+  }
+  made.push_back({"fence", bytes_of(header_of(RequestKind::kFence, 0))});
+  made.push_back({"bye", bytes_of(header_of(RequestKind::kBye, 0))});
+  return made;
+}
+
+}  // namespace armci::twosided::fuzz

@@ -1,0 +1,27 @@
+// One valid request of every kind and form: what fuzzing decode() starts from.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace armci::twosided::fuzz {
+
+// The memory that the requests name. It is never touched.
+inline constexpr std::uint64_t kMemory = 0x100000;
+inline constexpr std::uint64_t kMemoryBytes = 65536;
+inline constexpr std::size_t kReplyBytesMax = 8192;
+
+inline bool is_inside(std::uintptr_t address, std::size_t bytes) {
+  return address >= kMemory && bytes <= kMemoryBytes && address - kMemory <= kMemoryBytes - bytes;
+}
+
+struct Seed {
+  std::string name;  // of its file
+  std::string message;
+};
+
+std::vector<Seed> seeds();
+
+}  // namespace armci::twosided::fuzz
