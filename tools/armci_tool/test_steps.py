@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Callable, Mapping, Sequence
 
 from armci_tool import (bazel, bench, campaign, checks, conformance, examples, fuzz, install, launch, leftovers,
-                        libraries, mutants, packages, process, programs, repository, results, traceability)
+                        libraries, model, mutants, packages, process, programs, repository, results, traceability)
 from armci_tool.errors import ToolError
 from armci_tool.placement import Placement
 from armci_tool.results import FAILED, PASSED, SKIPPED, Case
@@ -67,6 +67,7 @@ def _source_steps() -> list[PlannedStep]:
         PlannedStep("form of the sources", _forms, "tools/armci format", quick=True),
         PlannedStep("tests of the tool", partial(_pytest, "tools/tests"), f"{PYTHON} -B -m pytest tools/tests",
                     quick=True),
+        PlannedStep("model of flow control", partial(model.run, model.RESULTS), "tools/armci test --only 'model of'"),
     ]
 
 

@@ -1,0 +1,110 @@
+"""Checks the model of flow control with spin: that it holds, and that it does not when it is broken on purpose."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable, Sequence
+
+from armci_tool import checks, process
+from armci_tool.errors import ToolError
+from armci_tool.repository import ROOT
+from armci_tool.results import FAILED, PASSED, Case
+
+MODEL = ROOT / "impl" / "mpi-twosided" / "model" / "flow_control.pml"
+RESULTS = ROOT / "report" / "flow_control"
+MEMORY_MB = 2000
+TIMEOUT_S = 300
+
+# Of the program that spin makes. A claim that looks along whole paths needs a counter for each process.
+_SAFETY = ("-O2", "-DSAFETY", "-DCOLLAPSE")
+_QUICKLY = ("-O0", "-DSAFETY", "-DCOLLAPSE")  # to build: an error is found after few states
+_LIVENESS = ("-O1", "-DCOLLAPSE", "-DNFAIR=4")
+_WHOLE = ("-m1000000",)
+_FAIR_PATHS = (*_WHOLE, "-a", "-f")
+
+DEADLOCK = "invalid end state"
+WRONG_ORDER = r"assertion violated \(n2==executed"
+FENCE_TOO_EARLY = r"assertion violated \(executed\S*==issued"
+
+
+@dataclass(frozen=True)
+class Check:
+    """A configuration of the model; `breaks`: what a broken one must be caught at, as a regular expression."""
+
+    name: str
+    defines: tuple[str, ...]
+    compiler_flags: tuple[str, ...] = _SAFETY
+    options: tuple[str, ...] = _WHOLE
+    breaks: str = ""
+
+
+CHECKS = (
+    Check("2 servers, 2 clients", ("REQUESTS=2",)),
+    Check("2 servers, 3 clients", ("CLIENTS=3", "REQUESTS=1")),
+    Check("3 servers, 3 clients", ("SERVERS=3", "CLIENTS=3", "REQUESTS=1")),
+    Check("a client ends", ("REQUESTS=1", "WATCHED=0"), _LIVENESS, _FAIR_PATHS),
+    Check("a client is served for ever", ("REQUESTS=1", "WATCHED=0", "ENDLESS"), _LIVENESS, _FAIR_PATHS),
+    Check("broken: one pool for clients and servers", ("REQUESTS=2", "SHARED_POOL"), _QUICKLY, breaks=DEADLOCK),
+    Check("broken: credits before execution", ("REQUESTS=2", "EARLY_CREDITS"), _QUICKLY, breaks=FENCE_TOO_EARLY),
+    Check("broken: credits held back", ("REQUESTS=2", "CREDITS=3", "HELD_CREDITS"), _QUICKLY, breaks=DEADLOCK),
+    Check("broken: chunks in any order", ("REQUESTS=2", "ANY_CHUNK"), _QUICKLY, breaks=DEADLOCK),
+    Check("broken: requests overtake", ("REQUESTS=3", "CREDITS=3", "UNORDERED"), _QUICKLY, breaks=WRONG_ORDER),
+)
+
+_STATES = re.compile(r"(\d+) states, stored")
+_ERRORS = re.compile(r"errors: (\d+)")
+
+
+def run(results: Path, note: Callable[[str], None] = lambda text: None,
+        planned: Sequence[Check] = CHECKS) -> Sequence[Case]:
+    """A case for each check; what leads to an error is kept in `results`."""
+    cases = []
+    for number, check in enumerate(planned, 1):
+        note(check.name)
+        folder = results / str(number)
+        folder.mkdir(parents=True, exist_ok=True)
+        cases.append(_case(check, folder, _examine(check, folder)))
+    return cases
+
+
+def _examine(check: Check, folder: Path) -> process.Result:
+    """The output of the search through all states."""
+    steps = (["spin", *_defines(check), "-a", str(MODEL)],
+             ["gcc", "-w", f"-DMEMLIM={MEMORY_MB}", *check.compiler_flags, "-o", "pan", "pan.c"])
+    for line in steps:
+        made = process.run(line, cwd=folder, timeout_s=TIMEOUT_S)
+        if not made.ok:
+            raise ToolError("the model cannot be built", where=made.tail(20), next_step="mend " + checks.relative(MODEL))
+    return process.run([str(folder / "pan"), *check.options], cwd=folder, timeout_s=TIMEOUT_S)
+
+
+def _defines(check: Check) -> list[str]:
+    return [f"-D{define}" for define in check.defines]
+
+
+def _case(check: Check, folder: Path, result: process.Result) -> Case:
+    states, errors = _STATES.search(result.output), _ERRORS.search(result.output)
+    problem = judge(check, result.output)
+    facts = (("states", states.group(1)),) if states else ()
+    if not problem:
+        return Case(check.name, PASSED, result.seconds, facts=facts)
+    counted = f"{states.group(1) if states else 'no'} states, {errors.group(1) if errors else 'no'} errors counted"
+    shown = [line for line in result.output.splitlines() if line.strip() and "unreached" not in line]
+    trail = f"the way there: spin {' '.join(_defines(check))} -k {checks.relative(folder)}/{MODEL.name}.trail -p -g " \
+            f"{checks.relative(MODEL)}"
+    return Case(check.name, FAILED, result.seconds, "\n".join([f"{problem}; {counted}", trail, *shown[:25]]), facts)
+
+
+def judge(check: Check, output: str) -> str:
+    """What is wrong with the output of a search, "" if nothing is."""
+    errors = _ERRORS.search(output)
+    if errors is None or "error: " in output:
+        return "the search did not come to its end"
+    if check.breaks:
+        return "" if re.search(check.breaks, output) else f"what is broken was not noticed ({check.breaks})"
+    if int(errors.group(1)) > 0:
+        return "the model does not hold"
+    # Memory, depth: the search says so, and then that it found nothing.
+    return "not all states were searched" if "not completed" in output or "too small" in output else ""
