@@ -42,8 +42,6 @@ void promise(bool kept, const char* what) {
   std::abort();
 }
 
-bool is_store(RequestKind kind) { return kind == RequestKind::kPut || kind == RequestKind::kAccumulate; }
-
 void check_atomic(const RequestHeader& header) {
   promise(header.bytes == 4 || header.bytes == 8, "an atomic is of a word");
   promise(is_inside(header.address, header.bytes), "the word of an atomic lies in memory");
@@ -67,6 +65,17 @@ void for_places(const Request& request, Visit visit) {
     case Form::kList:
       for (std::size_t i = 0; i < request.segments(); ++i) visit(request.addresses[i], header.bytes);
       break;
+    case Form::kBatch: {
+      const char* from = request.data.data();
+      for (std::size_t i = 0; i < request.segments(); ++i) {
+        BatchEntry entry;
+        std::memcpy(&entry, from, sizeof entry);
+        visit(entry.address, entry.bytes);
+        from += BatchEntry::room(entry.bytes);
+      }
+      promise(from == request.data.data() + request.data.size(), "the entries of a batch end where its data do");
+      break;
+    }
   }
 }
 
@@ -106,7 +115,14 @@ Wide check_places(const Request& request) {
 }
 
 void check_data(const Request& request, std::span<const char> message, Wide total) {
-  promise(request.data.size() == total, "a store comes with its data");
+  if (request.header.form == Form::kBatch) {
+    promise(request.header.kind == RequestKind::kPut && !request.data_follow(), "a batch is of puts, with their data");
+  } else if (request.data_follow()) {
+    promise(request.data.empty(), "a store whose data follow comes without");
+    promise(total <= kReplyBytesMax, "data that follow fit into a chunk");
+  } else {
+    promise(request.data.size() == total, "a store comes with its data");
+  }
   promise(request.data.data() >= message.data() + sizeof(RequestHeader) &&
               request.data.data() + request.data.size() == message.data() + message.size(),
           "the data are the end of the message");
@@ -117,10 +133,10 @@ void check_data(const Request& request, std::span<const char> message, Wide tota
 
 void check(const Request& request, std::span<const char> message) {
   const RequestHeader& header = request.header;
-  if (header.kind == RequestKind::kFence || header.kind == RequestKind::kBye) return;
+  if (header.kind == RequestKind::kBye) return;
   if (header.kind == RequestKind::kAtomic) return check_atomic(header);
   const Wide total = check_places(request);
-  if (is_store(header.kind)) check_data(request, message, total);
+  if (request.is_store()) check_data(request, message, total);
   if (header.kind == RequestKind::kGet && header.form != Form::kContiguous) {
     promise(total <= kReplyBytesMax, "the answer to a get of several places fits");
   }

@@ -20,7 +20,8 @@ RequestHeader header_of(RequestKind kind, std::uint8_t type) {
   RequestHeader header;
   header.kind = kind;
   header.type = type;
-  header.tag = kFirstReplyTag;
+  const bool store = kind == RequestKind::kPut || kind == RequestKind::kAccumulate;
+  header.tag = store ? 0 : kFirstTag;
   header.address = kMemory + 4096;
   header.bytes = 32;
   return header;
@@ -44,6 +45,22 @@ void append_forms(const std::string& name, RequestHeader header, std::size_t byt
     places += bytes_of(kMemory + offset);
   }
   seeds->push_back({name + "-list", bytes_of(header) + places + std::string(3 * bytes_each, 'l')});
+}
+
+void append_batch(std::vector<Seed>* seeds) {
+  RequestHeader header = header_of(RequestKind::kPut, 0);
+  header.form = Form::kBatch;
+  header.count = 2;
+  header.bytes = 5 + 16;
+  seeds->push_back({"batch", bytes_of(header) + bytes_of(BatchEntry{kMemory + 3, 5}) + std::string(8, 'b') +
+                                 bytes_of(BatchEntry{kMemory + kMemoryBytes - 16, 16}) + std::string(16, 'b')});
+}
+
+// Stores whose data come by themselves.
+void append_forms_that_follow(std::vector<Seed>* seeds) {
+  RequestHeader header = header_of(RequestKind::kPut, 0);
+  header.tag = kFirstTag;
+  append_forms("long", header, 0, seeds);
 }
 
 // Shapes next to the limits of what is accepted, which single changes of bytes take a long way to.
@@ -81,7 +98,8 @@ std::vector<Seed> seeds() {
     header.bytes = bytes;
     made.push_back({"atomic" + std::to_string(bytes), bytes_of(header)});
   }
-  made.push_back({"fence", bytes_of(header_of(RequestKind::kFence, 0))});
+  append_batch(&made);
+  append_forms_that_follow(&made);
   made.push_back({"bye", bytes_of(header_of(RequestKind::kBye, 0))});
   return made;
 }
