@@ -17,7 +17,7 @@ inline constexpr std::size_t kAccumulateChunkBytes = 65536;  // read, added and 
 // Waits for local completion of one operation.
 template <class T>
 Status Runtime<T>::settle(Completion& completion) {
-  node::PollingBackoff backoff;
+  node::NetworkBackoff backoff;
   for (;;) {
     bool done = false;
     ARMCI_RETURN_IF_ERROR(transport_.test(&completion, &done));
@@ -56,7 +56,7 @@ Status Runtime<T>::settle_pending(Wanted wanted) {
   Status status;
   const std::uint64_t last = handles_.last();
   const auto mine = [&](const auto& pending) { return pending.number <= last && wanted(pending.target); };
-  node::PollingBackoff backoff;
+  node::NetworkBackoff backoff;
   while (!handles_.complete_if(mine, [&](Completion& completion) { return ended(completion, &status); })) {
     transport_.progress();
     backoff.step();

@@ -9,7 +9,7 @@ template <class T>
 Status Runtime<T>::wait(armci_hdl_t* handle) {
   Status status;
   if constexpr (!kNodeOnly) {
-    node::PollingBackoff backoff;
+    node::NetworkBackoff backoff;
     while (!handles_.complete(handle, [&](Completion& completion) { return ended(completion, &status); })) {
       transport_.progress();
       backoff.step();

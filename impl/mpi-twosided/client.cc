@@ -16,7 +16,8 @@ using common::Status;
 namespace {
 
 constexpr int kSlots = 16;
-constexpr int kPackingMemories = 4;
+constexpr int kPackingMemories = 8;
+constexpr std::size_t kBatchBytes = 8192;
 
 }  // namespace
 
@@ -137,9 +138,12 @@ void Client::end_part(std::uint64_t operation) {
 
 // --- batches
 
+// Short enough for MPI to send at once, and for the next to be filled meanwhile.
+std::size_t Client::batch_bytes() const { return std::min(room_.bytes, kBatchBytes); }
+
 Status Client::put_into_batch(Lock& lock, int node, std::uint64_t address, const void* local, std::size_t bytes) {
   Batch& to = batch(node);
-  if (to.length + BatchEntry::room(bytes) > room_.bytes) ARMCI_RETURN_IF_ERROR(send_batch(lock, node));
+  if (to.length + BatchEntry::room(bytes) > batch_bytes()) ARMCI_RETURN_IF_ERROR(send_batch(lock, node));
   if (to.length == 0) {
     ARMCI_RETURN_IF_ERROR(meet(node));
     batched_.push_back(node);
@@ -248,6 +252,7 @@ Status Client::ask(Lock& lock, int node, RequestHeader header, std::span<const c
   reply.operation = expected.operation;
   reply.node = node;
   reply.unpack = std::move(expected.unpack);
+  reply.is_long = expected.bytes > room_.reply_bytes();
   void* to = expected.direct;
   std::size_t bytes = expected.bytes;
   if (to == nullptr) {
@@ -258,6 +263,7 @@ Status Client::ask(Lock& lock, int node, RequestHeader header, std::span<const c
   // Before the request goes out, so that the answer never waits in MPI's own memory.
   ARMCI_MPI(MPI_Irecv(to, static_cast<int>(bytes), MPI_BYTE, server(node), static_cast<int>(header.tag), comms_.replies,
                       &reply.request));
+  long_replies_ += reply.is_long ? 1 : 0;
   open_.push_back(std::move(reply));
   ++operations_[expected.operation];
   header.node = static_cast<std::uint32_t>(node);
@@ -285,13 +291,16 @@ Status Client::advance() {
     arrived(reply);
   }
   for (const int node : known_) {
-    ARMCI_RETURN_IF_ERROR(advance_credits(&peers_[static_cast<std::size_t>(node)], server(node)));
+    Peer& peer = peers_[static_cast<std::size_t>(node)];
+    if (peer.executed < peer.sent) ARMCI_RETURN_IF_ERROR(advance_credits(&peer, server(node)));
   }
   return advance_sending();
 }
 
 // Memory ordering: what the caller reads afterwards is not older than the answer [ORD-4].
 void Client::arrived(Reply& reply) {
+  ++ended_;
+  long_replies_ -= reply.is_long ? 1 : 0;
   if (reply.message != nullptr) {
     ReplyHeader header;
     std::memcpy(&header, reply.message.get(), sizeof header);
@@ -303,6 +312,7 @@ void Client::arrived(Reply& reply) {
 }
 
 void Client::credit(Peer* peer, std::uint32_t count) {
+  ++ended_;
   peer->credits += static_cast<int>(count);
   peer->executed += count;
 }
@@ -331,6 +341,7 @@ Status Client::advance_sending() {
       ++i;
       continue;
     }
+    ++ended_;
     Sending done = std::move(sending_[i]);
     if (i + 1 < sending_.size()) sending_[i] = std::move(sending_.back());
     sending_.pop_back();

@@ -108,6 +108,7 @@ class Client {
     std::uint64_t operation = 0;
     int node = -1;
     Memory message;  // null: received where it belongs
+    bool is_long = false;
     Unpack unpack;
   };
   // What a request expects back: `bytes` at `direct`, or a reply with `bytes` of data for `unpack`.
@@ -120,6 +121,7 @@ class Client {
 
   std::size_t data_room(std::size_t place_bytes) const;
   std::size_t piece_bytes(std::size_t total) const;
+  std::size_t batch_bytes() const;
   Peer& entry(int node) { return peers_[static_cast<std::size_t>(routes_.entry(process_, node))]; }
   Batch& batch(int node) { return batches_[static_cast<std::size_t>(node)]; }
   int server(int node) const { return servers_[static_cast<std::size_t>(node)]; }
@@ -156,7 +158,7 @@ class Client {
   common::Status advance_credits(Peer* peer, int server);
   common::Status advance_sending();
   void arrived(Reply& reply);
-  static void credit(Peer* peer, std::uint32_t count);
+  void credit(Peer* peer, std::uint32_t count);
   std::uint64_t begin_operation();
   void end_part(std::uint64_t operation);
   std::uint32_t next_tag();
@@ -177,6 +179,8 @@ class Client {
   std::vector<Memory> packing_memory_;  // free
   int packing_memories_ = 0;
   std::vector<Reply> open_;
+  int long_replies_ = 0;                               // of those
+  std::uint64_t ended_ = 0;                            // messages, ever
   std::unordered_map<std::uint64_t, int> operations_;  // parts that have not ended
   std::uint64_t last_operation_ = 0;
   std::uint32_t last_tag_ = 0;

@@ -10,9 +10,6 @@
 
 namespace armci::twosided {
 
-// Of a thread that waits for a message: no longer, since nobody else looks for it then.
-inline constexpr std::int64_t kLongestSleepUs = 100;
-
 // Writes all of a request but its data, whose place it returns.
 inline char* compose(const RequestHeader& header, std::span<const char> places, char* message) {
   std::memcpy(message, &header, sizeof header);
@@ -38,12 +35,15 @@ common::Status Client::await_until(Lock& lock, Condition condition) {
   ARMCI_RETURN_IF_ERROR(advance());
   if (condition()) return common::kSuccess;
   const Inside inside(&waiting_);
-  node::PollingBackoff backoff(kLongestSleepUs);
+  node::NetworkBackoff backoff;
   for (;;) {
+    const bool streaming = !sending_.empty() || long_replies_ > 0;
+    const std::uint64_t before = ended_;
     lock.unlock();
-    backoff.step();
+    backoff.step(streaming);
     lock.lock();
     ARMCI_RETURN_IF_ERROR(advance());
+    if (ended_ != before) backoff.restart();
     if (condition()) return common::kSuccess;
   }
 }

@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::size_t kElementBytesMax = 16;  // pieces of an accumulate end between elements
 constexpr std::size_t kBatchedBytes = 512;
-constexpr std::size_t kLeastPieceBytes = 65536;
-constexpr std::size_t kPieces = 4;  // that a transfer is cut into at least, so that they overlap
+constexpr std::size_t kLeastPieceBytes = 262144;
+constexpr std::size_t kPieces = 4;
 
 std::uint64_t address_of(const void* place) { return reinterpret_cast<std::uintptr_t>(place); }
 

@@ -39,7 +39,7 @@ void Companion::wake() {
 
 void Companion::run() {
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // nanoseconds
-  node::PollingBackoff backoff(kSleepUs);
+  node::NetworkBackoff backoff(kSleepUs);
   int quiet = 0;
   while (!leaving_.load()) {
     bool under_way = false;
@@ -56,7 +56,7 @@ void Companion::run() {
       if (!under_way) node::futex_wait(&wakes_, seen, kLongestSleepUs);
       asleep_.store(false);
       quiet = 0;
-      backoff = node::PollingBackoff(kSleepUs);
+      backoff = node::NetworkBackoff(kSleepUs);
     } else {
       backoff.step();
     }

@@ -129,8 +129,8 @@ std::size_t Server::buffer_bytes() const {
 void Server::run() {
   constexpr int kActiveSleepUs = 50;
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // nanoseconds; short sleeps are to be short
-  node::PollingBackoff idleness(wait_us_);
-  node::PollingBackoff activity(std::min(wait_us_, kActiveSleepUs));
+  node::NetworkBackoff idleness(wait_us_);
+  node::NetworkBackoff activity(std::min(wait_us_, kActiveSleepUs));
   while (!leaving_.load(std::memory_order_relaxed)) {
     bool busy = false;
     const Status status = step(&busy);
@@ -139,12 +139,13 @@ void Server::run() {
       common::print_failure("server", common::last_cause());
       common::die(status.value());
     }
-    const bool active = (help_ && help_()) || !sending_.empty() || !receiving_.empty();
+    const bool streaming = !sending_.empty() || !receiving_.empty();
+    const bool active = (help_ && help_()) || streaming;
     if (busy) {
-      idleness = node::PollingBackoff(wait_us_);
-      activity = node::PollingBackoff(std::min(wait_us_, kActiveSleepUs));
+      idleness.restart();
+      activity.restart();
     } else {
-      (active ? activity : idleness).step();
+      (active ? activity : idleness).step(streaming);
     }
   }
 }

@@ -13,6 +13,10 @@ namespace {
 constexpr int kSpinsWithFreeCores = 4000;  // about 50 us of pause instructions, a few context switches
 constexpr int kSpinsWhenShared = 20;
 constexpr int kYields = 20;
+constexpr std::int64_t kLookUs = 60;  // a round trip or two
+constexpr std::int64_t kLookWhenStreamingUs = 2000;
+constexpr std::int64_t kLookWhenSharedUs = 5;
+constexpr std::int64_t kShortestSleepUs = 10;
 constexpr std::int64_t kFirstSleepUs = 20;
 constexpr std::int64_t kLongestSleepUs = 1000;
 
@@ -24,11 +28,15 @@ int usable_cpus() {
   return online > 0 ? static_cast<int>(online) : 1;
 }
 
-// Sleeps for *us and makes it half as long again, up to the longest.
-void sleep_longer(std::int64_t* us, std::int64_t longest_us) {
-  const timespec pause{0, std::min(*us, longest_us) * 1000};
+void sleep_for(std::int64_t us) {
+  const timespec pause{0, us * 1000};
   nanosleep(&pause, nullptr);
-  *us = std::min(*us + *us / 2, longest_us);
+}
+
+// Sleeps for *us and makes it half as long again, up to the longest.
+void sleep_longer(std::int64_t* us) {
+  sleep_for(*us);
+  *us = std::min(*us + *us / 2, kLongestSleepUs);
 }
 
 }  // namespace
@@ -61,11 +69,20 @@ bool Backoff::step() {
 }
 
 void PollingBackoff::step() {
-  if (!busy_.step()) return;
-  if (longest_us_ == 0) {
+  if (busy_.step()) sleep_longer(&sleep_us_);
+}
+
+void NetworkBackoff::step(bool streaming) {
+  const std::int64_t now = now_us();
+  if (since_us_ == 0) since_us_ = now;
+  const std::int64_t waited = now - since_us_;
+  const bool free_cores = spin_iterations() > kSpinsWhenShared;
+  if (waited < (!free_cores ? kLookWhenSharedUs : streaming ? kLookWhenStreamingUs : kLookUs)) {
+    cpu_relax();
+  } else if (longest_us_ == 0) {
     sched_yield();
   } else {
-    sleep_longer(&sleep_us_, longest_us_);
+    sleep_for(std::min(std::max(waited / 8, kShortestSleepUs), longest_us_));
   }
 }
 
@@ -75,7 +92,7 @@ void QueueBackoff::step(std::int64_t ahead) {
     busy_ = {};
     sleep_us_ = std::min(kFirstSleepUs * ahead, kLongestSleepUs);
   }
-  if (ahead > 1 || busy_.step()) sleep_longer(&sleep_us_, kLongestSleepUs);
+  if (ahead > 1 || busy_.step()) sleep_longer(&sleep_us_);
 }
 
 }  // namespace armci::node

@@ -47,16 +47,33 @@ class Backoff {
   int yields_ = 0;
 };
 
-// For what nobody will wake us for (a plain store by a program, a remote write, a message): spin, yield, then sleep in
-// growing intervals up to `longest_us`; 0: yield on.
+// For what nobody will wake us for (a plain store by a program): spin, yield, then sleep in growing intervals up to a
+// millisecond.
 class PollingBackoff {
  public:
-  explicit PollingBackoff(std::int64_t longest_us = 1000) : longest_us_(longest_us) {}
   void step();
 
  private:
   Backoff busy_;
   std::int64_t sleep_us_ = 20;
+};
+
+// For what another node is to do, or asks for: look again and again for some time if there are cores for all, then
+// sleep an eighth of the time that nothing has come, up to `longest_us`; 0: yield on.
+//
+// A look costs more than a spin, as it goes into the network's library: what ends it is the time. Who looked for longer
+// than the turn of a sleeper allows would wait for a whole turn of a program that computes when it has to be there at
+// once. It does not yield on its way, since each yield gives such a program a whole turn too.
+class NetworkBackoff {
+ public:
+  explicit NetworkBackoff(std::int64_t longest_us = 100) : longest_us_(longest_us) {}
+  // `streaming`: long messages are on their way, which go on only while somebody looks.
+  void step(bool streaming = false);
+  // Something has come.
+  void restart() { since_us_ = 0; }
+
+ private:
+  std::int64_t since_us_ = 0;  // 0: not begun
   std::int64_t longest_us_;
 };
 
