@@ -1,6 +1,5 @@
 #include "impl/common/background_thread.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 
@@ -8,7 +7,6 @@
 #include <utility>
 
 namespace armci::common {
-namespace {
 
 // Every CPU there may be; the kernel takes away those that the job may not use.
 void leave_binding(pthread_t thread) {
@@ -17,8 +15,6 @@ void leave_binding(pthread_t thread) {
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) CPU_SET(cpu, &all);
   pthread_setaffinity_np(thread, sizeof all, &all);
 }
-
-}  // namespace
 
 Status start_background_thread(const char* name, std::function<void()> body, std::thread* thread) {
   sigset_t every;
