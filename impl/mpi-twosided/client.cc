@@ -47,7 +47,7 @@ Client::Client(MPI_Comm requests, MPI_Comm replies, Room room, std::vector<int> 
       replies_(replies),
       room_(room),
       servers_(std::move(servers)),
-      peers_(servers_.size()),
+      peers_(static_cast<std::size_t>(*std::max_element(servers_.begin(), servers_.end())) + 1),
       slots_(kSlots) {
   for (Peer& one : peers_) one.credits = room_.buffers;
 }

@@ -26,7 +26,7 @@ namespace armci::twosided {
 
 class Client {
  public:
-  // servers[p]: the rank of the server of process p; room: that of each server for this process.
+  // servers[p]: the rank of the server of process p, in both communicators; room: that of each server for this process.
   Client(MPI_Comm requests, MPI_Comm replies, Room room, std::vector<int> servers);
 
   // Says goodbye to all servers that were spoken to; nothing is under way.

@@ -59,7 +59,7 @@ std::uint64_t execute_atomic(const RequestHeader& header) {
 
 Server::~Server() { stop(); }
 
-Status Server::start(std::span<const int> clients) {
+Status Server::post_all(std::span<const int> clients) {
   int size = 0;
   ARMCI_MPI(MPI_Comm_size(requests_, &size));
   owed_credits_.assign(static_cast<std::size_t>(size), 0);
@@ -73,8 +73,13 @@ Status Server::start(std::span<const int> clients) {
                 room_.buffers, room_.bytes, clients.size());
   }
   for (Buffer& buffer : buffers_) ARMCI_RETURN_IF_ERROR(post(&buffer));
+  return kSuccess;
+}
+
+Status Server::start(std::span<const int> clients) {
+  ARMCI_RETURN_IF_ERROR(post_all(clients));
   return common::start_background_thread(
-      "armci-server", [this] { run(); }, &thread_);
+      "armci-server", [this] { run([this] { return leaving_.load(std::memory_order_relaxed); }); }, &thread_);
 }
 
 void Server::stop() {
@@ -89,10 +94,10 @@ void Server::stop() {
   sending_.clear();
 }
 
-void Server::run() {
+void Server::run(const std::function<bool()>& over) {
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // nanoseconds; short sleeps are to be short
   node::PollingBackoff idleness(wait_us_);
-  while (!leaving_.load(std::memory_order_relaxed)) {
+  while (!over()) {
     bool busy = false;
     const Status status = step(&busy);
     if (!status.ok()) {

@@ -17,6 +17,7 @@
 // order, and MPI gives messages of one sender to them in that of sending.
 //
 // Thread safety: start and stop by one thread; MPI is called from the server's thread, which needs MPI_THREAD_MULTIPLE.
+// In a process of its own (server_process.h) the caller of run() is the server, at any thread level.
 #pragma once
 
 #include <mpi.h>
@@ -25,6 +26,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <thread>
@@ -52,8 +54,12 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Posts the buffers and starts the thread. Every one of the processes `clients` (absolute ids) may send from then on.
+  // Posts the buffers. Every one of the processes `clients` (absolute ids) may send from then on.
+  common::Status post_all(std::span<const int> clients);
+  // The same, and starts the thread.
   common::Status start(std::span<const int> clients);
+  // Serves in the caller's thread until `over` says so, which is asked between requests.
+  void run(const std::function<bool()>& over);
   // After every client has said goodbye. Ends the thread.
   void stop();
 
@@ -73,7 +79,6 @@ class Server {
     Buffer buffer;
   };
 
-  void run();
   // Executes what has come; whether there was something.
   common::Status step(bool* busy);
   // *last: the process sends nothing more.

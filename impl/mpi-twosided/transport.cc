@@ -1,10 +1,12 @@
 #include "impl/mpi-twosided/transport.h"
 
+#include <cstdio>
 #include <cstring>
 #include <utility>
 #include <vector>
 
 #include "impl/common/agree.h"
+#include "impl/common/config.h"
 #include "impl/mpi-twosided/settings.h"
 
 namespace armci::twosided {
@@ -21,26 +23,47 @@ using common::World;
 
 namespace {
 
-// The same room on all processes: credits are counted by the ones, buffers posted by the others.
-Status read_room(MPI_Comm comm, Room* room) {
+// The same on all processes: credits are counted by the ones, buffers posted by the others.
+Status read_plan(MPI_Comm comm, Room* room, ServerKind* kind) {
+  ARMCI_RETURN_IF_ERROR(common::agree(comm, read_server_kind(kind), "reading the environment"));
   *room = {settings().buffers, static_cast<std::size_t>(settings().buffer_bytes)};
-  const long mine[2] = {settings().buffers, static_cast<long>(settings().buffer_bytes)};
-  long most[4] = {mine[0], -mine[0], mine[1], -mine[1]};
-  ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, most, 4, MPI_LONG, MPI_MAX, comm));
-  if (most[0] == -most[1] && most[2] == -most[3]) return kSuccess;
-  return fail(Code::kArgument, "ERR-1",
-              "environment variable %s is not the same on all processes; have the launcher pass it to all",
-              most[0] == -most[1] ? "ARMCI_SERVER_BUFFER_BYTES" : "ARMCI_SERVER_BUFFERS");
+  const struct {
+    const char* name;
+    long value;
+  } shared[] = {{"ARMCI_SERVER", static_cast<long>(*kind)},
+                {"ARMCI_SERVER_BUFFERS", settings().buffers},
+                {"ARMCI_SERVER_BUFFER_BYTES", static_cast<long>(settings().buffer_bytes)}};
+  for (const auto& setting : shared) {
+    // The largest, and the smallest with its sign turned.
+    long most[2] = {setting.value, -setting.value};
+    ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_LONG, MPI_MAX, comm));
+    if (most[0] == -most[1]) continue;
+    return fail(Code::kArgument, "ERR-1",
+                "environment variable %s is not the same on all processes; have the launcher pass it to all",
+                setting.name);
+  }
+  return kSuccess;
 }
 
-Status require_threads() {
+// What auto stands for here. Every process has to have the level, as every one may be a node's first.
+Status choose_kind(MPI_Comm comm, ServerKind* kind) {
   int level = MPI_THREAD_SINGLE;
   ARMCI_MPI(MPI_Query_thread(&level));
-  if (level == MPI_THREAD_MULTIPLE) return kSuccess;
+  int lowest = level;
+  ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, &lowest, 1, MPI_INT, MPI_MIN, comm));
+  const bool threads = lowest == MPI_THREAD_MULTIPLE;
+  if (*kind == ServerKind::kAuto) *kind = threads ? ServerKind::kThread : ServerKind::kProcess;
+  if (*kind == ServerKind::kProcess || level == MPI_THREAD_MULTIPLE) return kSuccess;
   return fail(Code::kUnsupported, "PROG-1",
-              "the server of a node is a thread, and MPI's thread level %d keeps it from calling MPI; call "
-              "MPI_Init_thread with MPI_THREAD_MULTIPLE",
+              "the server of a node is a thread (ARMCI_SERVER=thread), and MPI's thread level %d keeps it from calling "
+              "MPI; call MPI_Init_thread with MPI_THREAD_MULTIPLE, or set ARMCI_SERVER=process",
               level);
+}
+
+void print_kind(const World& world, ServerKind kind) {
+  if (common::config().verbose < 1 || world.rank() != 0) return;
+  std::fprintf(stderr, "armci: the server of a node is a %s (ARMCI_SERVER=%s)\n",
+               kind == ServerKind::kProcess ? "process" : "thread", settings().server.c_str());
 }
 
 std::uint8_t wire_op(AtomicOp op) {
@@ -84,16 +107,23 @@ RequestHeader atomic_header(void* remote, AtomicOp op, Word operand, Word compar
 
 Status Transport::initialise(const World& world) {
   if (world.node_count() == 1) return kSuccess;
-  ARMCI_MPI(MPI_Comm_dup(world.comm(), &requests_));
-  ARMCI_MPI(MPI_Comm_dup(world.comm(), &replies_));
+  world_comm_ = world.comm();
   // Nobody sends before every server has posted its buffers.
-  return common::agree(requests_, open(world), "starting the servers");
+  return common::agree(world_comm_, open(world), "starting the servers");
 }
 
 Status Transport::open(const World& world) {
   Room room;
-  ARMCI_RETURN_IF_ERROR(read_room(requests_, &room));
-  ARMCI_RETURN_IF_ERROR(require_threads());
+  ServerKind kind = ServerKind::kAuto;
+  ARMCI_RETURN_IF_ERROR(read_plan(world_comm_, &room, &kind));
+  ARMCI_RETURN_IF_ERROR(common::agree(world_comm_, choose_kind(world_comm_, &kind), "choosing what a server is"));
+  print_kind(world, kind);
+  return kind == ServerKind::kProcess ? open_processes(world, room) : open_thread(world, room);
+}
+
+Status Transport::open_thread(const World& world, Room room) {
+  ARMCI_MPI(MPI_Comm_dup(world_comm_, &requests_));
+  ARMCI_MPI(MPI_Comm_dup(world_comm_, &replies_));
   std::vector<int> servers;
   std::vector<int> clients;
   for (int proc = 0; proc < world.size(); ++proc) {
@@ -108,13 +138,24 @@ Status Transport::open(const World& world) {
   return kSuccess;
 }
 
+Status Transport::open_processes(const World& world, Room room) {
+  processes_ = std::make_unique<ServerProcesses>();
+  ARMCI_RETURN_IF_ERROR(processes_->start(world, room, settings().wait_us));
+  std::vector<int> servers;
+  for (int proc = 0; proc < world.size(); ++proc) servers.push_back(world.size() + world.node_of(proc));
+  client_ = std::make_unique<Client>(processes_->requests(), processes_->replies(), room, std::move(servers));
+  return kSuccess;
+}
+
 void Transport::finalise() {
   if (client_ != nullptr) (void)client_->leave();
-  if (requests_ != MPI_COMM_NULL) MPI_Barrier(requests_);
+  if (world_comm_ != MPI_COMM_NULL) MPI_Barrier(world_comm_);
   server_.reset();
   client_.reset();
+  processes_.reset();
   if (requests_ != MPI_COMM_NULL) MPI_Comm_free(&requests_);
   if (replies_ != MPI_COMM_NULL) MPI_Comm_free(&replies_);
+  world_comm_ = MPI_COMM_NULL;
 }
 
 Status Transport::finish(std::uint64_t operation, Completion* completion) {

@@ -1,10 +1,10 @@
 // The mpi-twosided implementation: ARMCI over messages of MPI, with a server on each node.
 //
 // On a node memory is loaded and stored directly, as in impl/shmem. What a process wants of another node it asks that
-// node's server for (server.h), a thread that executes requests with the same CPU instructions as the node's own
-// processes, so that all are atomic together.
+// node's server for (server.h), a thread or a process (ARMCI_SERVER) that executes requests with the same CPU
+// instructions as the node's own processes, so that all are atomic together.
 //
-// Thread safety: as the contract asks; needs MPI_THREAD_MULTIPLE where there are several nodes.
+// Thread safety: as the contract asks; servers that are threads need MPI_THREAD_MULTIPLE.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@
 #include "impl/common/transport.h"
 #include "impl/mpi-twosided/client.h"
 #include "impl/mpi-twosided/server.h"
+#include "impl/mpi-twosided/server_process.h"
 
 namespace armci::twosided {
 
@@ -63,12 +64,16 @@ class Transport {
 
  private:
   common::Status open(const common::World& world);
+  common::Status open_thread(const common::World& world, Room room);
+  common::Status open_processes(const common::World& world, Room room);
   common::Status finish(std::uint64_t operation, Completion* completion);
 
-  MPI_Comm requests_ = MPI_COMM_NULL;
+  MPI_Comm world_comm_ = MPI_COMM_NULL;  // the world's, while there are servers
+  MPI_Comm requests_ = MPI_COMM_NULL;    // of servers that are threads
   MPI_Comm replies_ = MPI_COMM_NULL;
-  std::unique_ptr<Server> server_;  // on the first process of a node
-  std::unique_ptr<Client> client_;  // none in a job of one node
+  std::unique_ptr<Server> server_;              // a thread, on the first process of a node
+  std::unique_ptr<ServerProcesses> processes_;  // or the processes of all nodes
+  std::unique_ptr<Client> client_;              // none in a job of one node
 };
 
 static_assert(common::Transport<Transport>);
