@@ -1,6 +1,5 @@
 #include "impl/common/background_thread.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -11,7 +10,6 @@
 #include <utility>
 
 namespace armci::common {
-namespace {
 
 // Every CPU there may be; the kernel takes away those that the job may not use.
 void leave_binding(pthread_t thread) {
@@ -41,8 +39,6 @@ void ask_for_short_turns() {
   (void)syscall(SYS_sched_setattr, 0, &attributes, 0);
 #endif
 }
-
-}  // namespace
 
 Status start_background_thread(const char* name, std::function<void()> body, std::thread* thread) {
   sigset_t every;

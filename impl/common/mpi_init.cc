@@ -4,14 +4,19 @@
 // its components Open MPI 4 takes for windows, how UCX below it keeps threads apart and cuts what it sends. A program
 // that starts MPI by another name (PMPI_Init, say) asks for MPI_THREAD_MULTIPLE itself.
 
+#include "impl/common/mpi_init.h"
+
 #include <mpi.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 
 namespace {
+
+constinit std::atomic<int> least_level{MPI_THREAD_MULTIPLE};
 
 // Whether a list of UCX's transports, of those wanted or (^) of those not wanted, leaves one that is known by any of
 // these names. UCX warns of settings of transports that it may not take.
@@ -44,10 +49,14 @@ void preset_environment() {
 
 int start(int* argc, char*** argv, int required, int* provided) {
   preset_environment();
-  return PMPI_Init_thread(argc, argv, std::max(required, static_cast<int>(MPI_THREAD_MULTIPLE)), provided);
+  return PMPI_Init_thread(argc, argv, std::max(required, least_level.load()), provided);
 }
 
 }  // namespace
+
+namespace armci::common {
+void keep_thread_level() { least_level.store(MPI_THREAD_SINGLE); }
+}  // namespace armci::common
 
 extern "C" {
 

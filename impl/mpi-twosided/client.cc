@@ -21,12 +21,13 @@ constexpr std::size_t kBatchBytes = 8192;
 
 }  // namespace
 
-Client::Client(const Comms& comms, Room room, const Routes& routes, std::vector<int> servers, int process)
+Client::Client(const Comms& comms, Room room, const Routes& routes, std::vector<int> servers, int process, bool helped)
     : comms_(comms),
       room_(room),
       routes_(routes),
       servers_(std::move(servers)),
       process_(process),
+      helped_(helped),
       peers_(servers_.size()),
       batches_(servers_.size()),
       slots_(kSlots) {

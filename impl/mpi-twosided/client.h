@@ -35,8 +35,9 @@ namespace armci::twosided {
 
 class Client {
  public:
-  // servers[n]: the rank of the server of node n; `process`: the one that asks.
-  Client(const Comms& comms, Room room, const Routes& routes, std::vector<int> servers, int process);
+  // servers[n]: the rank of the server of node n; `process`: the one that asks. helped: a
+  // thread calls help() now and then.
+  Client(const Comms& comms, Room room, const Routes& routes, std::vector<int> servers, int process, bool helped);
 
   // Says goodbye to all servers that were spoken to; nothing is under way.
   common::Status leave();
@@ -168,6 +169,7 @@ class Client {
   const Routes routes_;
   const std::vector<int> servers_;
   const int process_;
+  const bool helped_;
   std::mutex mutex_;
   std::atomic<int> waiting_{0};  // threads that wait inside
   std::vector<Peer> peers_;      // by node

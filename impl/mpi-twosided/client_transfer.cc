@@ -100,7 +100,8 @@ Status Client::store(int target, RequestHeader header, void* remote, const void*
   const int node = routes_.node_of(target);
   header.address = address_of(remote);
   if (operation != nullptr) *operation = 0;
-  if (operation != nullptr && header.kind == RequestKind::kPut && bytes <= kBatchedBytes) {
+  // Only where somebody sends what is forgotten.
+  if (operation != nullptr && helped_ && header.kind == RequestKind::kPut && bytes <= kBatchedBytes) {
     return put_into_batch(lock, node, header.address, local, bytes);
   }
   const char* const from = static_cast<const char*>(local);

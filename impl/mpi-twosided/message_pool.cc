@@ -9,6 +9,17 @@ using common::fail;
 using common::kSuccess;
 using common::Status;
 
+Status Comms::duplicate(MPI_Comm all) {
+  for (MPI_Comm* comm : {&requests, &replies, &data, &forwards}) ARMCI_MPI(MPI_Comm_dup(all, comm));
+  return kSuccess;
+}
+
+void Comms::free() {
+  for (MPI_Comm* comm : {&requests, &replies, &data, &forwards}) {
+    if (*comm != MPI_COMM_NULL) MPI_Comm_free(comm);
+  }
+}
+
 Status MessagePool::open(std::size_t count, const char* purpose) {
   if (count == 0) return kSuccess;
   try {

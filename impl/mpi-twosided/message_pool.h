@@ -24,6 +24,11 @@ struct Comms {
   MPI_Comm replies = MPI_COMM_NULL;   // to processes
   MPI_Comm data = MPI_COMM_NULL;      // to servers: what did not fit into a request
   MPI_Comm forwards = MPI_COMM_NULL;  // between servers: requests and acknowledgements
+
+  // Collective over `all`: the processes by absolute id, and the servers.
+  common::Status duplicate(MPI_Comm all);
+  // Collective.
+  void free();
 };
 
 // How much room servers have; the same on all processes.

@@ -108,7 +108,7 @@ Status Server::open() {
 Status Server::start(std::function<bool()> help) {
   help_ = std::move(help);
   return common::start_background_thread(
-      "armci-server", [this] { run(); }, &thread_);
+      "armci-server", [this] { run([this] { return leaving_.load(std::memory_order_relaxed); }); }, &thread_);
 }
 
 void Server::stop() {
@@ -126,12 +126,12 @@ std::size_t Server::buffer_bytes() const {
          chunks_.size() * (sizeof(ReplyHeader) + room_.chunk_bytes);
 }
 
-void Server::run() {
+void Server::run(const std::function<bool()>& over) {
   constexpr int kActiveSleepUs = 50;
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // nanoseconds; short sleeps are to be short
   node::NetworkBackoff idleness(wait_us_);
   node::NetworkBackoff activity(std::min(wait_us_, kActiveSleepUs));
-  while (!leaving_.load(std::memory_order_relaxed)) {
+  while (!over()) {
     bool busy = false;
     const Status status = step(&busy);
     if (!status.ok()) {

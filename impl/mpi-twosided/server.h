@@ -23,6 +23,7 @@
 // executes them in the order of each process likewise, and answers the process itself.
 //
 // Thread safety: start and stop by one thread; MPI is called from the server's thread, which needs MPI_THREAD_MULTIPLE.
+// In a process of its own (server_process.h) the caller of run() is the server, at any thread level.
 #pragma once
 
 #include <mpi.h>
@@ -58,8 +59,8 @@ class Server {
   // Starts the thread that serves until stop(). `help`: called now and then, with what else goes on in this process;
   // tells whether something does.
   common::Status start(std::function<bool()> help);
-  // Serves in the calling thread until stop().
-  void run();
+  // Serves in the calling thread until `over` says so, which is asked between requests.
+  void run(const std::function<bool()>& over);
   // After every client has said goodbye. Ends the thread.
   void stop();
 

@@ -10,7 +10,11 @@
 
 namespace armci::twosided {
 
+// What a server is. kAuto: a thread where MPI lets several threads call it, else a process.
+enum class ServerKind { kAuto, kThread, kProcess };
+
 struct Settings {
+  std::string server;             // ARMCI_SERVER
   int buffers = 0;                // ARMCI_SERVER_BUFFERS: that a server has for each process of other nodes
   std::int64_t buffer_bytes = 0;  // ARMCI_SERVER_BUFFER_BYTES
   int forwards = 0;               // ARMCI_SERVER_FORWARDS: that it has for each other server of its cluster
@@ -25,5 +29,8 @@ Settings& settings();
 
 // How many nodes form a cluster, by ARMCI_SERVER_CLUSTER.
 common::Status cluster_size(int nodes, int* size);
+
+// What ARMCI_SERVER stands for; an error that lists the words there are for any other one [ERR-1].
+common::Status read_server_kind(ServerKind* kind);
 
 }  // namespace armci::twosided

@@ -1,11 +1,13 @@
 #include "impl/mpi-twosided/transport.h"
 
+#include <cstdio>
 #include <cstring>
 #include <utility>
 #include <vector>
 
 #include "impl/common/agree.h"
 #include "impl/common/backtrace.h"
+#include "impl/common/config.h"
 #include "impl/mpi-twosided/settings.h"
 
 namespace armci::twosided {
@@ -22,45 +24,66 @@ using common::World;
 
 namespace {
 
-// What all processes have to agree on: credits are counted by the ones, buffers posted by the others.
-Status read_room(const World& world, Room* room, int* cluster) {
-  ARMCI_RETURN_IF_ERROR(cluster_size(world.node_count(), cluster));
+// What all processes do alike.
+struct Plan {
+  ServerKind kind = ServerKind::kAuto;
+  Room room;
+  int cluster = 1;
+  bool threads = false;  // MPI lets several call it, on all processes
+};
+
+Status read_words(int nodes, Plan* plan) {
+  ARMCI_RETURN_IF_ERROR(read_server_kind(&plan->kind));
+  return cluster_size(nodes, &plan->cluster);
+}
+
+// The same on all processes: credits are counted by the ones, buffers posted by the others. Collective; succeeds or
+// fails on all alike.
+Status read_plan(const World& world, Plan* plan) {
+  ARMCI_RETURN_IF_ERROR(common::agree(world.comm(), read_words(world.node_count(), plan), "reading the environment"));
   const Settings& of = settings();
-  *room = {of.buffers, static_cast<std::size_t>(of.buffer_bytes), of.forwards, of.chunks,
-           static_cast<std::size_t>(of.chunk_bytes)};
-  struct Value {
+  plan->room = {of.buffers, static_cast<std::size_t>(of.buffer_bytes), of.forwards, of.chunks,
+                static_cast<std::size_t>(of.chunk_bytes)};
+  const struct {
     const char* name;
     long value;
-  };
-  const Value values[] = {{"ARMCI_SERVER_BUFFERS", of.buffers},
-                          {"ARMCI_SERVER_BUFFER_BYTES", static_cast<long>(of.buffer_bytes)},
-                          {"ARMCI_SERVER_FORWARDS", of.forwards},
-                          {"ARMCI_SERVER_CHUNK_BYTES", static_cast<long>(of.chunk_bytes)},
-                          {"ARMCI_SERVER_CLUSTER", *cluster}};
-  constexpr int kValues = static_cast<int>(std::size(values));
-  long most[2 * kValues];
-  for (int i = 0; i < kValues; ++i) {
-    most[2 * i] = values[i].value;
-    most[2 * i + 1] = -values[i].value;
-  }
-  ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, most, 2 * kValues, MPI_LONG, MPI_MAX, world.comm()));
-  for (int i = 0; i < kValues; ++i) {
-    if (most[2 * i] == -most[2 * i + 1]) continue;
+  } shared[] = {{"ARMCI_SERVER", static_cast<long>(plan->kind)},
+                {"ARMCI_SERVER_BUFFERS", of.buffers},
+                {"ARMCI_SERVER_BUFFER_BYTES", static_cast<long>(of.buffer_bytes)},
+                {"ARMCI_SERVER_FORWARDS", of.forwards},
+                {"ARMCI_SERVER_CHUNK_BYTES", static_cast<long>(of.chunk_bytes)},
+                {"ARMCI_SERVER_CLUSTER", plan->cluster}};
+  for (const auto& setting : shared) {
+    // The largest, and the smallest with its sign turned.
+    long most[2] = {setting.value, -setting.value};
+    ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_LONG, MPI_MAX, world.comm()));
+    if (most[0] == -most[1]) continue;
     return fail(Code::kArgument, "ERR-1",
                 "environment variable %s is not the same on all processes; have the launcher pass it to all",
-                values[i].name);
+                setting.name);
   }
   return kSuccess;
 }
 
-Status require_threads() {
+// What auto stands for here. Every process has to have the level, as every one may be a node's first.
+Status choose_kind(MPI_Comm comm, Plan* plan) {
   int level = MPI_THREAD_SINGLE;
   ARMCI_MPI(MPI_Query_thread(&level));
-  if (level == MPI_THREAD_MULTIPLE) return kSuccess;
+  int lowest = level;
+  ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, &lowest, 1, MPI_INT, MPI_MIN, comm));
+  plan->threads = lowest == MPI_THREAD_MULTIPLE;
+  if (plan->kind == ServerKind::kAuto) plan->kind = plan->threads ? ServerKind::kThread : ServerKind::kProcess;
+  if (plan->kind == ServerKind::kProcess || level == MPI_THREAD_MULTIPLE) return kSuccess;
   return fail(Code::kUnsupported, "PROG-1",
-              "the server of a node is a thread, and MPI's thread level %d keeps it from calling MPI; call "
-              "MPI_Init_thread with MPI_THREAD_MULTIPLE",
+              "the server of a node is a thread (ARMCI_SERVER=thread), and MPI's thread level %d keeps it from calling "
+              "MPI; call MPI_Init_thread with MPI_THREAD_MULTIPLE, or set ARMCI_SERVER=process",
               level);
+}
+
+void print_kind(const World& world, ServerKind kind) {
+  if (common::config().verbose < 1 || world.rank() != 0) return;
+  std::fprintf(stderr, "armci: the server of a node is a %s (ARMCI_SERVER=%s)\n",
+               kind == ServerKind::kProcess ? "process" : "thread", settings().server.c_str());
 }
 
 std::uint8_t wire_op(AtomicOp op) {
@@ -104,36 +127,44 @@ RequestHeader atomic_header(void* remote, AtomicOp op, Word operand, Word compar
 
 Status Transport::initialise(const World& world) {
   if (world.node_count() == 1) return kSuccess;
-  for (MPI_Comm* comm : {&comms_.requests, &comms_.replies, &comms_.data, &comms_.forwards}) {
-    ARMCI_MPI(MPI_Comm_dup(world.comm(), comm));
-  }
-  // Nobody sends before every server has posted its buffers.
-  ARMCI_RETURN_IF_ERROR(common::agree(comms_.requests, open(world), "making room for requests"));
-  return common::agree(comms_.requests, start_threads(), "starting the servers");
-}
-
-Status Transport::open(const World& world) {
-  Room room;
-  int cluster = 1;
-  const Status agreed = read_room(world, &room, &cluster);
-  ARMCI_RETURN_IF_ERROR(agreed);
-  ARMCI_RETURN_IF_ERROR(require_threads());
+  world_comm_ = world.comm();
+  Plan plan;
+  ARMCI_RETURN_IF_ERROR(read_plan(world, &plan));
+  ARMCI_RETURN_IF_ERROR(common::agree(world_comm_, choose_kind(world_comm_, &plan), "choosing what a server is"));
+  print_kind(world, plan.kind);
   std::vector<int> node_of;
   for (int process = 0; process < world.size(); ++process) node_of.push_back(world.node_of(process));
-  std::vector<int> servers;
-  for (int node = 0; node < world.node_count(); ++node) servers.push_back(world.node(node).ranks[0]);
-  const Routes routes(std::move(node_of), world.node_count(), cluster);
-  client_ = std::make_unique<Client>(comms_, room, routes, servers, world.rank());
-  if (servers[static_cast<std::size_t>(world.my_node())] != world.rank()) {
-    companion_ = std::make_unique<Companion>(client_.get());
-    return kSuccess;
+  const Routes routes(std::move(node_of), world.node_count(), plan.cluster);
+  if (plan.kind == ServerKind::kProcess) {
+    processes_ = std::make_unique<ServerProcesses>();
+    ARMCI_RETURN_IF_ERROR(processes_->start(world, plan.room, plan.cluster, settings().wait_us));
+    comms_ = processes_->comms();
   }
+  // Nobody sends before every server has posted its buffers.
+  ARMCI_RETURN_IF_ERROR(
+      common::agree(world_comm_, open(world, plan.room, routes, plan.threads), "making room for requests"));
+  return common::agree(world_comm_, start_threads(plan.threads), "starting the servers");
+}
+
+Status Transport::open(const World& world, Room room, const Routes& routes, bool helped) {
+  std::vector<int> servers;
+  for (int node = 0; node < world.node_count(); ++node) {
+    servers.push_back(processes_ != nullptr ? world.size() + node : world.node(node).ranks[0]);
+  }
+  if (processes_ == nullptr) ARMCI_RETURN_IF_ERROR(comms_.duplicate(world_comm_));
+  client_ = std::make_unique<Client>(comms_, room, routes, servers, world.rank(), helped);
+  if (processes_ != nullptr || servers[static_cast<std::size_t>(world.my_node())] != world.rank()) return kSuccess;
   server_ = std::make_unique<Server>(comms_, room, routes, servers, world.my_node(), settings().wait_us);
   return server_->open();
 }
 
-Status Transport::start_threads() {
-  if (companion_ != nullptr) return companion_->start();
+// Without threads what a process has begun goes on in its calls only.
+Status Transport::start_threads(bool threads) {
+  if (!threads) return kSuccess;
+  if (server_ == nullptr) {
+    companion_ = std::make_unique<Companion>(client_.get());
+    return companion_->start();
+  }
   return server_->start([client = client_.get()] {
     bool under_way = false;
     const Status status = client->help(&under_way);
@@ -151,13 +182,14 @@ void Transport::begun() {
 
 void Transport::finalise() {
   if (client_ != nullptr) (void)client_->leave();
-  if (comms_.requests != MPI_COMM_NULL) MPI_Barrier(comms_.requests);
+  if (world_comm_ != MPI_COMM_NULL) MPI_Barrier(world_comm_);
   server_.reset();
   companion_.reset();
   client_.reset();
-  for (MPI_Comm* comm : {&comms_.requests, &comms_.replies, &comms_.data, &comms_.forwards}) {
-    if (*comm != MPI_COMM_NULL) MPI_Comm_free(comm);
-  }
+  if (processes_ == nullptr) comms_.free();
+  processes_.reset();
+  comms_ = {};
+  world_comm_ = MPI_COMM_NULL;
 }
 
 Status Transport::finish(std::uint64_t operation, Completion* completion) {

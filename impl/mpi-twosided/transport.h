@@ -1,10 +1,10 @@
 // The mpi-twosided implementation: ARMCI over messages of MPI, with a server on each node.
 //
 // On a node memory is loaded and stored directly, as in impl/shmem. What a process wants of another node it asks that
-// node's server for (server.h), a thread that executes requests with the same CPU instructions as the node's own
-// processes, so that all are atomic together.
+// node's server for (server.h), a thread or a process (ARMCI_SERVER) that executes requests with the same CPU
+// instructions as the node's own processes, so that all are atomic together.
 //
-// Thread safety: as the contract asks; needs MPI_THREAD_MULTIPLE where there are several nodes.
+// Thread safety: as the contract asks; servers that are threads need MPI_THREAD_MULTIPLE.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +15,7 @@
 #include "impl/mpi-twosided/client.h"
 #include "impl/mpi-twosided/companion.h"
 #include "impl/mpi-twosided/server.h"
+#include "impl/mpi-twosided/server_process.h"
 
 namespace armci::twosided {
 
@@ -63,16 +64,18 @@ class Transport {
   std::size_t buffer_bytes();
 
  private:
-  common::Status open(const common::World& world);
-  common::Status start_threads();
+  common::Status open(const common::World& world, Room room, const Routes& routes, bool helped);
+  common::Status start_threads(bool threads);
   // Something goes on that nobody waits for.
   void begun();
   common::Status finish(std::uint64_t operation, Completion* completion);
 
-  Comms comms_;
-  std::unique_ptr<Client> client_;        // none in a job of one node
-  std::unique_ptr<Server> server_;        // on the first process of a node
-  std::unique_ptr<Companion> companion_;  // on the others
+  MPI_Comm world_comm_ = MPI_COMM_NULL;         // the world's, while there are servers
+  std::unique_ptr<ServerProcesses> processes_;  // servers that are processes
+  Comms comms_;                                 // theirs if there are any
+  std::unique_ptr<Client> client_;              // none in a job of one node
+  std::unique_ptr<Server> server_;              // a thread, on the first process of a node
+  std::unique_ptr<Companion> companion_;        // on a process without one, if MPI lets several threads call it
 };
 
 static_assert(common::Transport<Transport>);

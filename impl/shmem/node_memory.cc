@@ -89,7 +89,7 @@ Status NodeMemory::attach(MPI_Comm machine_comm, const NodeMemoryOptions& option
   }
   Peer& me = control().peers[machine_rank_];
   me.world_rank = options.world_rank;
-  me.pid_namespace = pid_namespace();
+  me.pid_namespace = pid_namespace_ = pid_namespace();
   me.pid.store(getpid(), std::memory_order_release);
   ARMCI_MPI(MPI_Barrier(machine_comm));
   return kSuccess;
@@ -139,6 +139,42 @@ void NodeMemory::detach() {
   close(descriptor_);
   base_ = nullptr;
   descriptor_ = -1;
+}
+
+Status NodeMemory::address(NodeMemoryAddress* address) const {
+  address->base = reinterpret_cast<std::uintptr_t>(base_);
+  address->reserve_bytes = reserve_;
+  return address_of(descriptor_, &address->file);
+}
+
+Status NodeMemory::attach_as_guest(const NodeMemoryAddress& address) {
+  const int descriptor = open_at(address.file);
+  if (descriptor < 0) {
+    return fail(Code::kUnsupported, nullptr,
+                "descriptor %d of process %d, the node memory, cannot be opened here: this process is on another "
+                "machine, in another container or of another user",
+                address.file.descriptor, address.file.pid);
+  }
+  void* const wanted = reinterpret_cast<void*>(static_cast<std::uintptr_t>(address.base));
+  void* const got = mmap(wanted, address.reserve_bytes, PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, descriptor, 0);
+  if (got != wanted) {
+    const int error = got == MAP_FAILED ? errno : EEXIST;
+    if (got != MAP_FAILED) munmap(got, address.reserve_bytes);
+    close(descriptor);
+    return fail_errno(
+        error,
+        "cannot map %llu MiB of node memory at %p, where the node's processes have it; raise the limit on "
+        "address space (ulimit -v unlimited) or lower ARMCI_SHM_RESERVE",
+        static_cast<unsigned long long>(address.reserve_bytes >> 20), wanted);
+  }
+  base_ = static_cast<char*>(got);
+  madvise(base_, address.reserve_bytes, MADV_DONTDUMP);
+  reserve_ = address.reserve_bytes;
+  descriptor_ = descriptor;
+  machine_rank_ = -1;
+  pid_namespace_ = pid_namespace();
+  return kSuccess;
 }
 
 void NodeMemory::lock_heap() {
@@ -216,11 +252,10 @@ void NodeMemory::give_back(void* block, std::size_t bytes) {
 
 int NodeMemory::dead_peer() const {
   if (base_ == nullptr) return -1;
-  const std::uint64_t here = control().peers[machine_rank_].pid_namespace;
   for (int i = 0; i < control().peer_count; ++i) {
     const Peer& peer = control().peers[i];
     const std::int32_t pid = peer.pid.load(std::memory_order_acquire);
-    if (i == machine_rank_ || pid == 0 || peer.pid_namespace != here) continue;
+    if (i == machine_rank_ || pid == 0 || peer.pid_namespace != pid_namespace_) continue;
     if (peer.leaving.load(std::memory_order_acquire) == 0 && process_ended(pid)) return peer.world_rank;
   }
   return -1;

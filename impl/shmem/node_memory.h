@@ -24,6 +24,7 @@
 
 #include "impl/common/status.h"
 #include "impl/shmem/node_heap.h"
+#include "impl/shmem/shared_file.h"
 
 namespace armci::node {
 
@@ -60,12 +61,25 @@ struct NodeMemoryOptions {
   int world_rank;
 };
 
+// What a process that is not one of the machine's processes needs to map their memory (a server). Bytes, for messages.
+struct NodeMemoryAddress {
+  FileAddress file;
+  std::uint64_t base;
+  std::uint64_t reserve_bytes;
+};
+
 class NodeMemory {
  public:
   // Collective over the processes that share memory. On failure every process fails and nothing is left mapped.
   common::Status attach(MPI_Comm machine_comm, const NodeMemoryOptions& options);
   // Collective over the same processes.
   void detach();
+
+  // For a guest on this machine; good until detach().
+  common::Status address(NodeMemoryAddress* address) const;
+  // Maps the memory of other processes where they have it. A guest is none of those that they watch, and neither takes
+  // nor gives back; it detaches by itself. Not collective.
+  common::Status attach_as_guest(const NodeMemoryAddress& address);
 
   // Takes a block of at least `bytes` (rounded up to pages); its pages are not committed yet. Not collective.
   common::Status take(std::size_t bytes, void** block);
@@ -106,7 +120,8 @@ class NodeMemory {
   std::size_t reserve_ = 0;
   std::size_t table_offset_ = 0;
   int descriptor_ = -1;
-  int machine_rank_ = -1;
+  int machine_rank_ = -1;  // of a guest: -1
+  std::uint64_t pid_namespace_ = 0;
   std::string directory_;
 };
 

@@ -62,6 +62,47 @@ class NodeMemoryTest : public ::testing::Test {
   }
 };
 
+TEST_F(NodeMemoryTest, GuestHasTheMemoryAtTheSameAddress) {
+  auto* const word = static_cast<long*>(take(sizeof(long)));
+  *word = 7;
+  NodeMemoryAddress address{};
+  ASSERT_TRUE(node_memory().address(&address).ok());
+  const int failed = armci::testing::run_processes(1, [&](int) {
+    node_memory().detach();  // as one that comes from elsewhere
+    if (!node_memory().attach_as_guest(address).ok() || *word != 7 || node_memory().dead_peer() != -1) return 1;
+    if (!node_memory().contains(word, sizeof *word)) return 2;
+    *word = 8;
+    node_memory().detach();
+    return 0;
+  });
+  EXPECT_EQ(failed, 0);
+  EXPECT_EQ(*word, 8);
+}
+
+TEST_F(NodeMemoryTest, GuestIsToldThatTheMemoryIsElsewhere) {
+  NodeMemoryAddress address{};
+  ASSERT_TRUE(node_memory().address(&address).ok());
+  NodeMemoryAddress elsewhere[4] = {address, address, address, address};
+  elsewhere[0].file.boot_id[0] ^= 1;
+  ++elsewhere[1].file.pid_namespace;
+  ++elsewhere[2].file.inode;
+  elsewhere[3].file.descriptor = 1 << 20;
+  for (const NodeMemoryAddress& other : elsewhere) {
+    NodeMemory guest;
+    EXPECT_EQ(guest.attach_as_guest(other).code(), Code::kUnsupported);
+    EXPECT_NE(std::strstr(last_cause().text, "cannot be opened here"), nullptr);
+    EXPECT_FALSE(guest.attached());
+  }
+}
+
+TEST_F(NodeMemoryTest, GuestIsToldThatTheAddressIsTaken) {
+  NodeMemoryAddress address{};
+  ASSERT_TRUE(node_memory().address(&address).ok());
+  NodeMemory guest;
+  EXPECT_FALSE(guest.attach_as_guest(address).ok());
+  EXPECT_NE(std::strstr(last_cause().text, "cannot map"), nullptr);
+}
+
 TEST_F(NodeMemoryTest, BlocksCanBeWrittenFromEndToEnd) {
   constexpr std::size_t kBytes = 3 * kPageBytes + 5;
   char* block = static_cast<char*>(take(kBytes));

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "impl/common/agree.h"
 
@@ -22,18 +23,42 @@ namespace {
 
 struct Invitation {
   std::int32_t created;  // 0, or the errno of the creator
-  std::int32_t pid;
-  std::int32_t descriptor;
-  std::uint64_t pid_namespace;
-  std::uint64_t device;
-  std::uint64_t inode;
+  FileAddress file;
   char path[4096];  // empty: unnamed
 };
 
-bool same_file(int descriptor, const Invitation& invitation) {
+bool same_file(int descriptor, const FileAddress& address) {
   struct stat information;
-  return fstat(descriptor, &information) == 0 && information.st_dev == invitation.device &&
-         information.st_ino == invitation.inode;
+  return fstat(descriptor, &information) == 0 && information.st_dev == address.device &&
+         information.st_ino == address.inode;
+}
+
+void read_boot_id(char (&id)[sizeof FileAddress::boot_id]) {
+  std::memset(id, 0, sizeof id);
+  const int descriptor = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  if (read(descriptor, id, sizeof id - 1) < 0) id[0] = '\0';
+  close(descriptor);
+}
+
+// 0 or an errno.
+int describe(int descriptor, FileAddress* address) {
+  struct stat information;
+  if (fstat(descriptor, &information) != 0) return errno;
+  read_boot_id(address->boot_id);
+  address->pid = getpid();
+  address->descriptor = descriptor;
+  address->pid_namespace = pid_namespace();
+  address->device = information.st_dev;
+  address->inode = information.st_ino;
+  return 0;
+}
+
+int open_same(const char* path, const FileAddress& address) {
+  const int descriptor = open(path, O_RDWR | O_CLOEXEC);
+  if (descriptor < 0 || same_file(descriptor, address)) return descriptor;
+  close(descriptor);
+  return -1;
 }
 
 int create(const std::string& directory, bool named, Invitation* invitation) {
@@ -45,35 +70,14 @@ int create(const std::string& directory, bool named, Invitation* invitation) {
     invitation->path[0] = '\0';
     descriptor = open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   }
-  struct stat information;
-  if (descriptor < 0 || fstat(descriptor, &information) != 0) {
-    invitation->created = errno;
-    if (descriptor >= 0) close(descriptor);
-    return -1;
-  }
-  invitation->created = 0;
-  invitation->pid = getpid();
-  invitation->descriptor = descriptor;
-  invitation->pid_namespace = pid_namespace();
-  invitation->device = information.st_dev;
-  invitation->inode = information.st_ino;
-  return descriptor;
+  invitation->created = descriptor < 0 ? errno : describe(descriptor, &invitation->file);
+  if (invitation->created == 0) return descriptor;
+  if (descriptor >= 0) close(descriptor);
+  return -1;
 }
 
 int join(const Invitation& invitation) {
-  char path[64];
-  const char* name = invitation.path;
-  if (name[0] == '\0') {
-    if (invitation.pid_namespace != pid_namespace()) return -1;
-    std::snprintf(path, sizeof path, "/proc/%d/fd/%d", invitation.pid, invitation.descriptor);
-    name = path;
-  }
-  const int descriptor = open(name, O_RDWR | O_CLOEXEC);
-  if (descriptor >= 0 && !same_file(descriptor, invitation)) {
-    close(descriptor);
-    return -1;
-  }
-  return descriptor;
+  return invitation.path[0] == '\0' ? open_at(invitation.file) : open_same(invitation.path, invitation.file);
 }
 
 // Growing a file beyond this process's limit would be a signal, not an error.
@@ -110,6 +114,20 @@ Status attempt(MPI_Comm comm, const std::string& directory, bool named, int* des
 std::uint64_t pid_namespace() {
   struct stat information;
   return stat("/proc/self/ns/pid", &information) == 0 ? information.st_ino : 0;
+}
+
+Status address_of(int descriptor, FileAddress* address) {
+  const int error = describe(descriptor, address);
+  return error == 0 ? kSuccess : fail_errno(error, "cannot tell the file of descriptor %d", descriptor);
+}
+
+int open_at(const FileAddress& address) {
+  char boot_id[sizeof address.boot_id];
+  read_boot_id(boot_id);
+  if (std::memcmp(boot_id, address.boot_id, sizeof boot_id) != 0 || address.pid_namespace != pid_namespace()) return -1;
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", address.pid, address.descriptor);
+  return open_same(path, address);
 }
 
 Status open_shared_file(MPI_Comm machine_comm, const std::string& directory, std::uint64_t bytes, int* descriptor) {

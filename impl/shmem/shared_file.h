@@ -19,4 +19,20 @@ common::Status open_shared_file(MPI_Comm machine_comm, const std::string& direct
 // The process's pid namespace, 0 when it cannot be told.
 std::uint64_t pid_namespace();
 
+// Where others find a file without a name: among the descriptors of a process that has it open. Bytes that may travel
+// in messages, also to other machines, where open_at() finds out that they mean nothing.
+struct FileAddress {
+  char boot_id[40];  // of the machine; empty when it cannot be told
+  std::int32_t pid;
+  std::int32_t descriptor;
+  std::uint64_t pid_namespace;
+  std::uint64_t device;
+  std::uint64_t inode;
+};
+
+// Of an open descriptor of this process.
+common::Status address_of(int descriptor, FileAddress* address);
+// A descriptor of that file, or -1: on another machine, in another pid namespace, and when its owner has closed it.
+int open_at(const FileAddress& address);
+
 }  // namespace armci::node

@@ -23,6 +23,8 @@ from armci_tool.placement import SIMULATED_SIZE_VARIABLE, Placement
 FORWARDED_PREFIXES = ("ARMCI_", "ASAN_", "UBSAN_", "TSAN_", "LSAN_", "GTEST_")
 # Nodes made of namespaces look like one machine to UCX (its boot is the same): it must not go around the network.
 NODE_ENVIRONMENT = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": nodes.INTERFACE}
+# mpi-twosided's, where servers are processes unless it is "thread".
+SERVER_VARIABLE = "ARMCI_SERVER"
 SHARED_MEMORY = Path("/dev/shm")
 _FOLDER_PREFIX = "armci-tool-"
 
@@ -38,6 +40,8 @@ class MpiLibrary:
     # On this machine as it is; and on nodes, with {hosts} (NODE:RANKS,...), {agent}, {interface} and {preload}
     # to be filled in; the last is the library made from tools/PRELOAD_ON_NODES.c.
     on_machine: tuple[str, ...] = ()
+    # The same where ARMCI_SERVER asks for processes that MPI starts while the job runs, if that takes anything else.
+    on_machine_to_spawn: tuple[str, ...] = ()
     on_nodes: tuple[str, ...] = ()
     preload_on_nodes: str = ""
     only_as_root: tuple[str, ...] = ()
@@ -57,6 +61,8 @@ MPI_LIBRARIES: dict[str, MpiLibrary] = {
     "openmpi": MpiLibrary("openmpi", "mpirun.openmpi", "mpicc.openmpi",
                           fixed=("--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"),
                           on_machine=("--mca", "btl", "vader,self"),
+                          # Its shared memory does not reach processes that are started later.
+                          on_machine_to_spawn=("--mca", "btl", "tcp,vader,self", "--mca", "btl_tcp_if_include", "lo"),
                           on_nodes=("-H", "{hosts}", "--mca", "plm_rsh_agent", "{agent}", "--mca", "orte_tmpdir_base",
                                     nodes.SESSION_FOLDER, "--mca", "oob_tcp_if_include", "{interface}", "--mca", "pml",
                                     "ob1", "--mca", "btl", "tcp,vader,self", "--mca", "btl_tcp_if_include",
@@ -99,20 +105,22 @@ class Launch:
         line = [library.launcher]
         if as_root if as_root is not None else os.geteuid() == 0:
             line += library.only_as_root
-        line += [*library.fixed, *self._where(library)]
+        present = os.environ if present is None else present
+        line += [*library.fixed, *self._where(library, {**present, **self.settings()})]
         if self.tag_output:
             line += library.tag_output
         if library.forward:
-            for name in self._forwarded(os.environ if present is None else present):
+            for name in self._forwarded(present):
                 line += [*library.forward, name]
         line += ["-n", str(self.processes), *self.program]
         if not self.placement.nodes:
             return line
         return nodes.command_line(self.placement.nodes, line, library.preload_on_nodes)
 
-    def _where(self, library: MpiLibrary) -> list[str]:
+    def _where(self, library: MpiLibrary, settings: Mapping[str, str]) -> list[str]:
         if not self.placement.nodes:
-            return list(library.on_machine)
+            may_spawn = settings.get(SERVER_VARIABLE, "thread") != "thread"
+            return list(library.on_machine_to_spawn or library.on_machine if may_spawn else library.on_machine)
         ranks = self.placement.ranks_per_node(self.processes)
         hosts = ",".join(f"{nodes.host(node)}:{count}" for node, count in enumerate(ranks))
         values = {"hosts": hosts, "agent": str(nodes.AGENT), "interface": nodes.INTERFACE,

@@ -39,6 +39,13 @@ def test_openmpi_forwards_settings_only() -> None:
     assert forwarded == ["ARMCI_CHECK", "ARMCI_TIMEOUT", "ASAN_OPTIONS"]
 
 
+@pytest.mark.parametrize("server, components", [("", "vader,self"), ("thread", "vader,self"),
+                                                ("auto", "tcp,vader,self"), ("process", "tcp,vader,self")])
+def test_openmpi_has_tcp_where_processes_are_started_later(server: str, components: str) -> None:
+    line = Launch(("./p",), 2).command_line(as_root=False, present={"ARMCI_SERVER": server} if server else {})
+    assert line[line.index("btl") + 1] == components
+
+
 def test_mpich_line_needs_no_flags() -> None:
     assert Launch(("./p",), 2, "mpich").command_line(as_root=True, present={"ARMCI_CHECK": "1"}) == [
         "mpiexec.mpich", "-n", "2", "./p"]

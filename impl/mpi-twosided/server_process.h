@@ -1,0 +1,45 @@
+// ServerProcesses: the servers of all nodes as processes, started with MPI_Comm_spawn, as the job's processes see them.
+//
+// A server process maps its node's memory as a guest and serves as the thread does (server.h). It needs nothing of
+// MPI's thread levels. What passes between both sides: enlist.h.
+//
+// A server process that dies ends the job: the first process of its node watches it. One whose node's first process
+// dies ends as well.
+//
+// Thread safety: none; start and stop are collective.
+#pragma once
+
+#include <mpi.h>
+
+#include "impl/common/status.h"
+#include "impl/common/world.h"
+#include "impl/mpi-twosided/enlist.h"
+#include "impl/mpi-twosided/process_watch.h"
+
+namespace armci::twosided {
+
+class ServerProcesses {
+ public:
+  ServerProcesses() = default;
+  ServerProcesses(const ServerProcesses&) = delete;
+  ServerProcesses& operator=(const ServerProcesses&) = delete;
+  ~ServerProcesses() { stop(); }
+
+  // Collective. On failure it fails on all processes, and no server is left.
+  common::Status start(const common::World& world, Room room, int cluster, int wait_us);
+  // Collective, after every process has said goodbye to the servers.
+  void stop();
+
+  const Comms& comms() const { return circle_.comms; }
+
+ private:
+  common::Status spawn(const common::World& world);
+  common::Status instruct(const common::World& world, Terms terms, int* pid);
+
+  Circle circle_;
+  int server_ = -1;  // of this process's node, on its first process
+  bool serving_ = false;
+  ProcessWatch watch_;
+};
+
+}  // namespace armci::twosided

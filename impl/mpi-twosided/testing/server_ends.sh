@@ -1,0 +1,40 @@
+#!/bin/sh
+# A job whose server process, or the process that it serves, is killed ends soon, says why, and leaves no server:
+#   server_ends LAUNCH PROGRAM server|first
+set -eu
+
+launch=$1
+program=$2
+killed=$3
+within_s=15
+
+fail() {
+  printf 'FAILED: %s\n%s\n' "$1" "$text"
+  exit 1
+}
+
+start=$(date +%s)
+status=0
+text=$("$launch" "$program" 4 2 "$killed" 0 2>&1) || status=$?
+case $text in *'starts no processes'*) exit "$status" ;; esac
+[ "$status" -ne 0 ] || fail 'the job ends as if nothing had happened'
+[ $(($(date +%s) - start)) -le "$within_s" ] || fail "the job ends within $within_s s"
+case $text in *UNEXPECTED*) fail 'no process goes on' ;; esac
+case $text in *killing*) ;; *) fail 'the job comes to the point' ;; esac
+if [ "$killed" = server ]; then
+  printf '%s\n' "$text" | grep -q 'armci: rank [0-9]*: .*the server of node [01], process [0-9]*, died' ||
+    fail 'a line says that a server died'
+fi
+servers_left() {
+  for line in /proc/[0-9]*/cmdline; do
+    if tr '\0' ' ' 2>/dev/null <"$line" | grep -q "^$(readlink -f "$program") armci-server"; then echo "$line"; fi
+  done
+}
+
+# Those that are told to end by the death of another process need a moment.
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+  left=$(servers_left)
+  [ -n "$left" ] || exit 0
+  sleep 0.2
+done
+fail "no server is left, but $left"

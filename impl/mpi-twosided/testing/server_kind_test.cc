@@ -1,0 +1,156 @@
+// Servers that are threads or processes, as ARMCI_SERVER says, below a program that has some thread level.
+//
+//   server_kind_test works LEVEL thread|process    everything works, and the servers are that; several nodes
+//   server_kind_test refused LEVEL                 MPI starts no process: ARMCI_Init says so on all processes
+//   server_kind_test wrong LEVEL                   so it does for a word that is none
+//   server_kind_test server|first LEVEL            a server, or the process it serves, is killed
+//
+// LEVEL: a number of MPI's. Where MPI starts no processes, ARMCI_Init says so in place of what needs them. Status 1
+// when a check fails.
+#include <dirent.h>
+#include <mpi.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "armci.h"
+#include "impl/mpi-rma/testing/trial.h"
+#include "impl/mpi-twosided/testing/spawning.h"
+
+namespace {
+
+using namespace armci::rma::testing;
+
+constexpr unsigned kHangSeconds = 120;
+constexpr unsigned kEndSeconds = 20;
+
+bool refuses = false;
+
+std::string name_of(const std::string& folder) {
+  std::string name;
+  std::getline(std::ifstream(folder + "/comm"), name);
+  return name;
+}
+
+// Whoever started this process started it.
+bool is_sibling(const std::string& folder) {
+  std::ostringstream all;
+  all << std::ifstream(folder + "/stat").rdbuf();
+  const std::string text = all.str();
+  int parent = -1;
+  const std::size_t end = text.rfind(')');
+  return end != std::string::npos && std::sscanf(text.c_str() + end, ") %*c %d", &parent) == 1 && parent == getppid();
+}
+
+// Entries of /proc, or of this process's threads, that are called as servers are; the last one's number in *pid.
+int count_servers(const std::string& folder, int* pid) {
+  int found = 0;
+  DIR* const entries = opendir(folder.c_str());
+  while (const dirent* entry = readdir(entries)) {
+    const std::string path = folder + "/" + entry->d_name;
+    if (std::atoi(entry->d_name) == 0 || name_of(path) != "armci-server") continue;
+    if (folder == "/proc" && !is_sibling(path)) continue;
+    *pid = std::atoi(entry->d_name);
+    ++found;
+  }
+  closedir(entries);
+  return found;
+}
+
+void check_kind(const std::string& kind) {
+  std::string said;
+  int pid = 0;
+  check(init(&said) == 0, "init succeeds");
+  if (failures > 0) {
+    std::fprintf(stderr, "rank %d: %s", rank, said.c_str());
+    return;
+  }
+  int threads = count_servers("/proc/self/task", &pid);
+  MPI_Allreduce(MPI_IN_PLACE, &threads, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  check(kind == "thread" ? threads > 0 : threads == 0, "servers are threads just where they are to be");
+  check((count_servers("/proc", &pid) > 0) == (kind == "process"), "and processes where they are to be those");
+  check(ARMCI_Finalize() == 0, "finalize");
+  check_works();
+  MPI_Barrier(MPI_COMM_WORLD);
+  // The launcher may still look after those that have ended.
+  for (int tries = 0; tries < 100 && count_servers("/proc", &pid) > 0; ++tries) usleep(50000);
+  check(count_servers("/proc", &pid) == 0, "no server process is left");
+}
+
+void check_init_says(const std::string& what, const std::string& advice) {
+  std::string said;
+  check(init(&said) != 0, "init fails on all processes");
+  check(rank != 0 || names(said, what), "the line says what happened");
+  check(rank != 0 || names(said, advice), "the line says what to do");
+  check(ARMCI_Initialized() == 0, "the library is down");
+  if (failures > 0) std::fprintf(stderr, "rank %d: %s", rank, said.c_str());
+}
+
+// Does not come back.
+void kill_one(bool server) {
+  std::string said;
+  int pid = 0;
+  check(init(&said) == 0, "init succeeds");
+  if (rank == 0) {
+    check(count_servers("/proc", &pid) > 0, "there are servers");
+    std::printf("killing\n");
+    std::fflush(stdout);
+    kill(server ? pid : getpid(), SIGKILL);
+  } else {
+    check(true, "");
+  }
+  sleep(kEndSeconds);
+  std::printf("UNEXPECTED: the job goes on\n");
+  _exit(1);
+}
+
+}  // namespace
+
+// MPI as the library sees it.
+extern "C" int MPI_Comm_spawn_multiple(int count, char* programs[], char** arguments[], const int processes[],
+                                       const MPI_Info infos[], int root, MPI_Comm comm, MPI_Comm* spawned,
+                                       int errors[]) {
+  // As Open MPI does, which leaves no MPI_COMM_NULL behind.
+  if (refuses) return *spawned = MPI_COMM_WORLD, MPI_ERR_SPAWN;
+  return PMPI_Comm_spawn_multiple(count, programs, arguments, processes, infos, root, comm, spawned, errors);
+}
+
+int main(int argc, char** argv) {
+  const std::string task = argc > 1 ? argv[1] : "";
+  alarm(kHangSeconds);
+  // MPI_Init_thread is ours and might ask for more (mpi_init.cc).
+  setenv("OMPI_MCA_osc", "^rdma", 0);
+  int level = MPI_THREAD_SINGLE;
+  PMPI_Init_thread(&argc, &argv, argc > 2 ? std::atoi(argv[2]) : MPI_THREAD_SINGLE, &level);
+  find_out_who();
+  const std::string kind = argc > 3 ? argv[3] : "process";
+  const bool needs_spawn = (task == "works" && kind == "process") || task == "server" || task == "first";
+  if (needs_spawn && !armci::twosided::testing::can_spawn()) {
+    if (rank == 0) std::printf("this MPI library starts no processes\n");
+    check_init_says("MPI_Comm_spawn_multiple", "ARMCI_SERVER=thread");
+  } else if (task == "works") {
+    check_kind(kind);
+  } else if (task == "refused") {
+    refuses = true;
+    check_init_says("MPI_Comm_spawn_multiple", "ARMCI_SERVER=thread");
+    refuses = false;
+    if (level == MPI_THREAD_MULTIPLE) {
+      setenv("ARMCI_SERVER", "thread", 1);
+      check_kind("thread");
+    }
+  } else if (task == "wrong") {
+    setenv("ARMCI_SERVER", "both", 1);
+    check_init_says("ARMCI_SERVER = both", "auto, thread, process");
+  } else if (task == "server" || task == "first") {
+    kill_one(task == "server");
+  } else {
+    check(false, "a task that is known");
+  }
+  return verdict();
+}
