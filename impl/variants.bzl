@@ -9,7 +9,7 @@ IMPLEMENTATIONS = {
     # it can leave the node at all. test_only: no library for users, built to prove something.
     "shmem": struct(library = "//impl/shmem:armci", nodes = [1], spans_nodes = False, test_only = False),
     "mpi-rma": struct(library = "//impl/mpi-rma:armci", nodes = [1], spans_nodes = True, test_only = False),
-    "mpi-twosided": struct(library = "//impl/mpi-twosided:armci", nodes = [1], spans_nodes = True, test_only = True),
+    "mpi-twosided": struct(library = "//impl/mpi-twosided:armci", nodes = [1], spans_nodes = True, test_only = False),
     "loopback": struct(library = "//impl/loopback:armci", nodes = [1], spans_nodes = False, test_only = True),
 }
 
