@@ -60,15 +60,20 @@ Status Client::leave() {
 
 std::size_t Client::buffer_bytes() {
   const Lock lock(mutex_);
-  const auto used = [](const Slot& slot) { return slot.data != nullptr; };
-  return static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), used)) * room_.bytes +
-         static_cast<std::size_t>(packing_memories_) * room_.chunk_bytes;
+  std::size_t requests = 0;
+  for (const Slot& slot : slots_) requests += slot.data != nullptr ? 1 : 0;
+  for (const Batch& one : batches_) requests += one.message != nullptr ? 1 : 0;
+  std::size_t replies = 0;
+  for (const Reply& reply : open_) replies += reply.message_bytes;
+  return requests * room_.bytes + static_cast<std::size_t>(packing_memories_) * room_.chunk_bytes + replies;
 }
 
 // --- completion
 
 Status Client::test(std::uint64_t operation, bool* done) {
   const Lock lock(mutex_);
+  *done = !operations_.contains(operation);
+  if (*done) return kSuccess;
   ARMCI_RETURN_IF_ERROR(advance());
   *done = !operations_.contains(operation);
   return kSuccess;
@@ -106,7 +111,8 @@ Status Client::flush_all() {
 }
 
 Status Client::help(bool* under_way) {
-  *under_way = false;
+  // Who is inside takes care of it now, but perhaps of something else next.
+  *under_way = true;
   if (waiting_.load(std::memory_order_relaxed) != 0) return kSuccess;
   const Lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return kSuccess;
@@ -123,8 +129,38 @@ Status Client::help(bool* under_way) {
     }
     ARMCI_RETURN_IF_ERROR(post_batch(node, slot));
   }
+  return look_around(under_way);
+}
+
+Status Client::look_around(bool* under_way) {
   *under_way = !open_.empty() || !sending_.empty() || !batched_.empty();
+  for (Slot& slot : slots_) {
+    if (slot.request == MPI_REQUEST_NULL) continue;
+    int sent = 0;
+    ARMCI_MPI(MPI_Test(&slot.request, &sent, MPI_STATUS_IGNORE));
+    if (sent == 0) *under_way = true;
+  }
   return kSuccess;
+}
+
+Status Client::is_under_way(bool* under_way) {
+  const Lock lock(mutex_);
+  return look_around(under_way);
+}
+
+Status Client::settle() {
+  Lock lock(mutex_);
+  Status status;
+  ARMCI_RETURN_IF_ERROR(await_until(lock, [&] {
+    bool under_way = false;
+    status = look_around(&under_way);
+    return !status.ok() || (sending_.empty() && long_replies_ == 0 && slots_sent());
+  }));
+  return status;
+}
+
+bool Client::slots_sent() const {
+  return std::all_of(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.request == MPI_REQUEST_NULL; });
 }
 
 std::uint64_t Client::begin_operation() {
@@ -188,12 +224,12 @@ Status Client::post_batch(int node, Slot* slot) {
 }
 
 Status Client::send_batches(Lock& lock) {
-  while (!batched_.empty()) {
-    // Those after this process's node first.
-    const int own = routes_.node_of(process_);
-    const auto after = std::find_if(batched_.begin(), batched_.end(), [own](int node) { return node > own; });
-    ARMCI_RETURN_IF_ERROR(send_batch(lock, after != batched_.end() ? *after : batched_.front()));
-  }
+  // What other threads add meanwhile is theirs.
+  std::vector<int> nodes = batched_;
+  // Those after this process's node first.
+  const int own = routes_.node_of(process_);
+  std::stable_partition(nodes.begin(), nodes.end(), [own](int node) { return node > own; });
+  for (const int node : nodes) ARMCI_RETURN_IF_ERROR(send_batch(lock, node));
   return kSuccess;
 }
 
@@ -259,6 +295,7 @@ Status Client::ask(Lock& lock, int node, RequestHeader header, std::span<const c
   if (to == nullptr) {
     bytes += sizeof(ReplyHeader);
     reply.message.reset(new char[bytes]);
+    reply.message_bytes = bytes;
     to = reply.message.get();
   }
   // Before the request goes out, so that the answer never waits in MPI's own memory.

@@ -69,6 +69,11 @@ class Client {
   // Sends what is to be sent and takes what has come, unless a thread is inside. *under_way: whether there is something
   // that nobody waits for.
   common::Status help(bool* under_way);
+  // Whether it would find something.
+  common::Status is_under_way(bool* under_way);
+  // For a process that nobody helps: waits until nothing is under way that servers wait for in turn, which are data on
+  // their way and requests that MPI has not sent.
+  common::Status settle();
 
   std::size_t buffer_bytes();
 
@@ -109,6 +114,7 @@ class Client {
     std::uint64_t operation = 0;
     int node = -1;
     Memory message;  // null: received where it belongs
+    std::size_t message_bytes = 0;
     bool is_long = false;
     Unpack unpack;
   };
@@ -155,6 +161,8 @@ class Client {
   common::Status await(Lock& lock, std::uint64_t operation);
   template <class Condition>
   common::Status await_until(Lock& lock, Condition condition);
+  common::Status look_around(bool* under_way);
+  bool slots_sent() const;
   common::Status advance();
   common::Status advance_credits(Peer* peer, int server);
   common::Status advance_sending();

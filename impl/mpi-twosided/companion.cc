@@ -13,7 +13,7 @@ using common::Status;
 namespace {
 
 constexpr std::int64_t kSleepUs = 50;  // while something is under way
-constexpr int kQuietLooks = 20;
+constexpr int kQuietLooks = 4;
 constexpr std::int64_t kLongestSleepUs = 1'000'000;
 
 }  // namespace
@@ -53,7 +53,7 @@ void Companion::run() {
     }
     quiet = under_way ? 0 : quiet + 1;
     if (asleep_.load()) {
-      if (!under_way) node::futex_wait(&wakes_, seen, kLongestSleepUs);
+      if (!under_way && !leaving_.load()) node::futex_wait(&wakes_, seen, kLongestSleepUs);
       asleep_.store(false);
       quiet = 0;
       backoff = node::NetworkBackoff(kSleepUs);

@@ -123,7 +123,9 @@ void Server::stop() {
 
 std::size_t Server::buffer_bytes() const {
   return requests_.memory_bytes() + forwarded_.memory_bytes() +
-         chunks_.size() * (sizeof(ReplyHeader) + room_.chunk_bytes);
+         chunks_.size() * (sizeof(ReplyHeader) + room_.chunk_bytes) +
+         replies_[0].load(std::memory_order_relaxed) * sizeof(ReplyHeader) +
+         replies_[1].load(std::memory_order_relaxed) * reply_bytes();
 }
 
 void Server::run(const std::function<bool()>& over) {
@@ -200,7 +202,7 @@ Status Server::arrived(const MessagePool::Message& message, bool forwarded) {
   work.forwarded = forwarded;
   work.source = message.source;
   work.ticket = ticket;
-  valid = decode(message.text(), is_inside, room_.chunk_bytes, &work.request);
+  valid = decode(message.text(), is_inside, std::max(room_.chunk_bytes, room_.reply_bytes()), &work.request);
   if (!valid.ok()) return note(valid, "from process %u", header.origin);
   return begin(std::move(work));
 }
@@ -279,7 +281,7 @@ Status Server::complete(Work* work) {
     ARMCI_RETURN_IF_ERROR(execute(*work));
     forwarded_.give_back(work->buffer);
     Sending sending;
-    sending.reply = take_reply();
+    take_reply(false, &sending);
     const ReplyHeader acknowledgement{0, 0, header.slot};
     std::memcpy(sending.reply.get(), &acknowledgement, sizeof acknowledgement);
     ARMCI_MPI(MPI_Isend(sending.reply.get(), static_cast<int>(sizeof acknowledgement), MPI_BYTE, work->source,
@@ -382,7 +384,7 @@ Status Server::answer_get(const Work& work) {
   }
   Sending sending;
   sending.chunk = work.chunk;
-  if (work.chunk == nullptr) sending.reply = take_reply();
+  if (work.chunk == nullptr) take_reply(true, &sending);
   char* const message = work.chunk != nullptr ? work.chunk->data.get() : sending.reply.get();
   char* to = message + sizeof(ReplyHeader);
   for_places(work.request, [&](const char* from) {
@@ -396,7 +398,7 @@ Status Server::answer_get(const Work& work) {
 
 Status Server::answer(int client, std::uint32_t tag, std::uint64_t value) {
   Sending sending;
-  sending.reply = take_reply();
+  take_reply(false, &sending);
   char* const message = sending.reply.get();
   const ReplyHeader head = begin_reply(client, value);
   std::memcpy(message, &head, sizeof head);
@@ -411,13 +413,20 @@ ReplyHeader Server::begin_reply(int client, std::uint64_t value) {
   return {std::exchange(origin(static_cast<std::uint32_t>(client)).owed, 0), 0, value};
 }
 
-std::unique_ptr<char[]> Server::take_reply() {
-  if (free_replies_.empty()) {
-    return std::unique_ptr<char[]>(new char[std::max(room_.reply_bytes(), kShortReplyBytes) + sizeof(ReplyHeader)]);
+std::size_t Server::reply_bytes() const {
+  return std::max(room_.reply_bytes(), kShortReplyBytes) + sizeof(ReplyHeader);
+}
+
+void Server::take_reply(bool has_data, Sending* sending) {
+  std::vector<std::unique_ptr<char[]>>& free = free_replies_[has_data ? 1 : 0];
+  sending->has_data = has_data;
+  if (free.empty()) {
+    sending->reply.reset(new char[has_data ? reply_bytes() : sizeof(ReplyHeader)]);
+    replies_[has_data ? 1 : 0].fetch_add(1, std::memory_order_relaxed);
+    return;
   }
-  std::unique_ptr<char[]> reply = std::move(free_replies_.back());
-  free_replies_.pop_back();
-  return reply;
+  sending->reply = std::move(free.back());
+  free.pop_back();
 }
 
 Status Server::send(int client, std::uint32_t tag, const void* data, std::size_t bytes, Sending sending) {
@@ -435,8 +444,9 @@ Status Server::collect_sent() {
       ++i;
       continue;
     }
-    if (sending_[i].reply != nullptr) free_replies_.push_back(std::move(sending_[i].reply));
-    if (sending_[i].chunk != nullptr) free_chunks_.push_back(sending_[i].chunk);
+    Sending& done = sending_[i];
+    if (done.reply != nullptr) free_replies_[done.has_data ? 1 : 0].push_back(std::move(done.reply));
+    if (done.chunk != nullptr) free_chunks_.push_back(done.chunk);
     if (i + 1 < sending_.size()) sending_[i] = std::move(sending_.back());
     sending_.pop_back();
   }

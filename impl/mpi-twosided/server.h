@@ -94,6 +94,7 @@ class Server {
   struct Sending {
     MPI_Request request = MPI_REQUEST_NULL;
     std::unique_ptr<char[]> reply;
+    bool has_data = false;  // of the reply
     Chunk* chunk = nullptr;
   };
 
@@ -116,7 +117,8 @@ class Server {
   common::Status answer(int client, std::uint32_t tag, std::uint64_t value);
   common::Status send(int client, std::uint32_t tag, const void* data, std::size_t bytes, Sending sending);
   ReplyHeader begin_reply(int client, std::uint64_t value);
-  std::unique_ptr<char[]> take_reply();
+  std::size_t reply_bytes() const;
+  void take_reply(bool has_data, Sending* sending);
   common::Status take_acknowledgements(bool* busy);
   void executed(std::uint32_t process, std::uint64_t ticket);
   common::Status return_credits();
@@ -139,7 +141,9 @@ class Server {
   std::deque<Work*> wants_chunk_;
   std::vector<Work*> receiving_;
   std::vector<Sending> sending_;
-  std::vector<std::unique_ptr<char[]>> free_replies_;
+  // Free ones, without and with room for data.
+  std::vector<std::unique_ptr<char[]>> free_replies_[2];
+  std::atomic<std::size_t> replies_[2] = {0, 0};  // that were made
   std::atomic<bool> leaving_{false};
   std::thread thread_;
 };

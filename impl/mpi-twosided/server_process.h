@@ -23,7 +23,8 @@ class ServerProcesses {
   ServerProcesses() = default;
   ServerProcesses(const ServerProcesses&) = delete;
   ServerProcesses& operator=(const ServerProcesses&) = delete;
-  ~ServerProcesses() { stop(); }
+  // Without stop() the servers notice the end of the process by themselves.
+  ~ServerProcesses() { watch_.stop(); }
 
   // Collective. On failure it fails on all processes, and no server is left.
   common::Status start(const common::World& world, Room room, int cluster, int wait_us);

@@ -42,8 +42,9 @@ Status read_words(int nodes, Plan* plan) {
 Status read_plan(const World& world, Plan* plan) {
   ARMCI_RETURN_IF_ERROR(common::agree(world.comm(), read_words(world.node_count(), plan), "reading the environment"));
   const Settings& of = settings();
-  plan->room = {of.buffers, static_cast<std::size_t>(of.buffer_bytes), of.forwards, of.chunks,
-                static_cast<std::size_t>(of.chunk_bytes)};
+  // Pieces of that length end between elements of every type.
+  const std::size_t chunk_bytes = static_cast<std::size_t>(of.chunk_bytes) / 16 * 16;
+  plan->room = {of.buffers, static_cast<std::size_t>(of.buffer_bytes), of.forwards, of.chunks, chunk_bytes};
   const struct {
     const char* name;
     long value;
@@ -137,7 +138,9 @@ Status Transport::initialise(const World& world) {
   const Routes routes(std::move(node_of), world.node_count(), plan.cluster);
   if (plan.kind == ServerKind::kProcess) {
     processes_ = std::make_unique<ServerProcesses>();
-    ARMCI_RETURN_IF_ERROR(processes_->start(world, plan.room, plan.cluster, settings().wait_us));
+    ARMCI_RETURN_IF_ERROR(common::agree(world_comm_,
+                                        processes_->start(world, plan.room, plan.cluster, settings().wait_us),
+                                        "starting the server processes"));
     comms_ = processes_->comms();
   }
   // Nobody sends before every server has posted its buffers.
@@ -160,7 +163,8 @@ Status Transport::open(const World& world, Room room, const Routes& routes, bool
 
 // Without threads what a process has begun goes on in its calls only.
 Status Transport::start_threads(bool threads) {
-  if (!threads) return kSuccess;
+  alone_ = !threads;
+  if (alone_) return client_->settle();
   if (server_ == nullptr) {
     companion_ = std::make_unique<Companion>(client_.get());
     return companion_->start();
@@ -176,8 +180,19 @@ Status Transport::start_threads(bool threads) {
   });
 }
 
-void Transport::begun() {
-  if (companion_ != nullptr) companion_->wake();
+// The thread of a server looks by itself.
+Status Transport::begun() {
+  if (alone_) return client_->settle();
+  if (companion_ == nullptr) return kSuccess;
+  bool under_way = false;
+  ARMCI_RETURN_IF_ERROR(client_->is_under_way(&under_way));
+  if (under_way) companion_->wake();
+  return kSuccess;
+}
+
+void Transport::progress() {
+  bool under_way = false;
+  if (alone_) (void)client_->help(&under_way);
 }
 
 void Transport::finalise() {
@@ -186,8 +201,13 @@ void Transport::finalise() {
   server_.reset();
   companion_.reset();
   client_.reset();
-  if (processes_ == nullptr) comms_.free();
-  processes_.reset();
+  if (processes_ == nullptr) {
+    comms_.free();
+  } else {
+    processes_->stop();
+    processes_.reset();
+  }
+  alone_ = false;
   comms_ = {};
   world_comm_ = MPI_COMM_NULL;
 }
@@ -195,26 +215,24 @@ void Transport::finalise() {
 Status Transport::finish(std::uint64_t operation, Completion* completion) {
   if (completion == nullptr) return client_->wait(operation);
   completion->operation = operation;
-  begun();
-  return kSuccess;
+  return begun();
 }
 
 Status Transport::put(int target, const Key&, void* remote, const void* local, std::size_t bytes,
                       Completion* completion) {
   ARMCI_RETURN_IF_ERROR(client_->store(target, put_header(), remote, local, bytes, &completion->operation));
-  begun();
-  return kSuccess;
+  return begun();
 }
 
 Status Transport::get(int target, const Key&, const void* remote, void* local, std::size_t bytes,
                       Completion* completion) {
   ARMCI_RETURN_IF_ERROR(client_->get(target, remote, local, bytes, &completion->operation));
-  begun();
-  return kSuccess;
+  return begun();
 }
 
 Status Transport::put_now(int target, const Key&, void* remote, const void* local, std::size_t bytes) {
-  return client_->store(target, put_header(), remote, local, bytes, nullptr);
+  ARMCI_RETURN_IF_ERROR(client_->store(target, put_header(), remote, local, bytes, nullptr));
+  return begun();
 }
 
 Status Transport::get_now(int target, const Key&, const void* remote, void* local, std::size_t bytes) {
@@ -225,7 +243,8 @@ Status Transport::get_now(int target, const Key&, const void* remote, void* loca
 
 Status Transport::put_strided(int target, const Key&, void* remote, const void* local, const Strided& shape,
                               Completion*) {
-  return client_->store_strided(target, put_header(), remote, local, shape);
+  ARMCI_RETURN_IF_ERROR(client_->store_strided(target, put_header(), remote, local, shape));
+  return begun();
 }
 
 Status Transport::get_strided(int target, const Key&, const void* remote, void* local, const Strided& shape,
@@ -236,7 +255,8 @@ Status Transport::get_strided(int target, const Key&, const void* remote, void* 
 }
 
 Status Transport::put_list(int target, const Key&, const Segments& list, Completion*) {
-  return client_->store_list(target, put_header(), list);
+  ARMCI_RETURN_IF_ERROR(client_->store_list(target, put_header(), list));
+  return begun();
 }
 
 Status Transport::get_list(int target, const Key&, const Segments& list, Completion* completion) {
@@ -248,12 +268,14 @@ Status Transport::get_list(int target, const Key&, const Segments& list, Complet
 Status Transport::accumulate_strided(int target, const Key&, void* remote, const void* local, const Strided& shape,
                                      const AccSpec& acc, Completion*) {
   const RequestHeader header = accumulate_header(acc);
-  return shape.levels == 0 ? client_->store(target, header, remote, local, shape.count[0], nullptr)
-                           : client_->store_strided(target, header, remote, local, shape);
+  ARMCI_RETURN_IF_ERROR(shape.levels == 0 ? client_->store(target, header, remote, local, shape.count[0], nullptr)
+                                          : client_->store_strided(target, header, remote, local, shape));
+  return begun();
 }
 
 Status Transport::accumulate_list(int target, const Key&, const Segments& list, const AccSpec& acc, Completion*) {
-  return client_->store_list(target, accumulate_header(acc), list);
+  ARMCI_RETURN_IF_ERROR(client_->store_list(target, accumulate_header(acc), list));
+  return begun();
 }
 
 Status Transport::atomic64(int target, const Key&, void* remote, AtomicOp op, std::int64_t operand,

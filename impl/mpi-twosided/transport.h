@@ -41,7 +41,7 @@ class Transport {
                      Completion* completion);
   common::Status get(int target, const Key&, const void* remote, void* local, std::size_t bytes,
                      Completion* completion);
-  common::Status put_now(int target, const Key&, void* remote, const void* local, std::size_t bytes);
+  common::Status put_now(int target, const Key& key, void* remote, const void* local, std::size_t bytes);
   common::Status get_now(int target, const Key& key, const void* remote, void* local, std::size_t bytes);
   common::Status put_strided(int target, const Key&, void* remote, const void* local, const common::Strided& shape,
                              Completion*);
@@ -60,14 +60,14 @@ class Transport {
   common::Status test(Completion* completion, bool* done);
   common::Status flush(int target) { return client_->flush(target); }
   common::Status flush_all() { return client_->flush_all(); }
-  void progress() {}
+  void progress();
   std::size_t buffer_bytes();
 
  private:
   common::Status open(const common::World& world, Room room, const Routes& routes, bool helped);
   common::Status start_threads(bool threads);
-  // Something goes on that nobody waits for.
-  void begun();
+  // After every call that may leave something under way that nobody waits for.
+  common::Status begun();
   common::Status finish(std::uint64_t operation, Completion* completion);
 
   MPI_Comm world_comm_ = MPI_COMM_NULL;         // the world's, while there are servers
@@ -76,6 +76,7 @@ class Transport {
   std::unique_ptr<Client> client_;              // none in a job of one node
   std::unique_ptr<Server> server_;              // a thread, on the first process of a node
   std::unique_ptr<Companion> companion_;        // on a process without one, if MPI lets several threads call it
+  bool alone_ = false;                          // no thread helps
 };
 
 static_assert(common::Transport<Transport>);

@@ -15,11 +15,12 @@
 //    8       4     tag: of the reply; of a store: of the message that has its data, or 0 if they are here
 //   12       4     origin: the process that asks
 //   16       8     address: of the first byte (kContiguous, kStrided); of the word of an atomic
-//   24       8     bytes: of the transfer (kContiguous), of one segment, or of all segments (kBatch); of an atomic's
-//   word 32       8     first: the first segment, in the order of the loop nest (kStrided) 40       8     count: of
-//   segments in this request (kStrided, kList, kBatch) 48      16     operand: the scale of an accumulate; operand and
-//   comparand of an atomic 64       4     node: whose memory is meant 68       4     slot: by which a server that
-//   forwards a request knows it again
+//   24       8     bytes: of the transfer, of one segment, of a whole batch (kBatch), of an atomic's word
+//   32       8     first: the first segment, in the order of the loop nest (kStrided)
+//   40       8     count: of segments in this request (kStrided, kList, kBatch)
+//   48      16     operand: the scale of an accumulate; operand and comparand of an atomic
+//   64       4     node: whose memory is meant
+//   68       4     slot: by which a server that forwards a request knows it again
 //
 // Places: nothing (kContiguous, kBatch); for each level its count and its stride, 8 bytes each (kStrided); an address
 // of 8 bytes for each segment (kList). The data of a batch are entries: address (8 bytes), length (8), and as many

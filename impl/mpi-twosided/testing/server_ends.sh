@@ -1,6 +1,7 @@
 #!/bin/sh
-# A job whose server process, or the process that it serves, is killed ends soon, says why, and leaves no server:
-#   server_ends LAUNCH PROGRAM server|first
+# A job whose server process, or the process that it serves, is killed, or one of whose processes exits, ends soon, says
+# why, and leaves no server:
+#   server_ends LAUNCH PROGRAM server|first|exit
 set -eu
 
 launch=$1

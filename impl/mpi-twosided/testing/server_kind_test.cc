@@ -4,6 +4,8 @@
 //   server_kind_test refused LEVEL                 MPI starts no process: ARMCI_Init says so on all processes
 //   server_kind_test wrong LEVEL                   so it does for a word that is none
 //   server_kind_test server|first LEVEL            a server, or the process it serves, is killed
+//   server_kind_test exit LEVEL                    a process calls exit() with servers running
+//   server_kind_test left LEVEL                    what a process has left under way keeps nobody waiting; 3 nodes
 //
 // LEVEL: a number of MPI's. Where MPI starts no processes, ARMCI_Init says so in place of what needs them. Status 1
 // when a check fails.
@@ -18,6 +20,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "armci.h"
 #include "impl/mpi-rma/testing/trial.h"
@@ -92,8 +95,38 @@ void check_init_says(const std::string& what, const std::string& advice) {
   if (failures > 0) std::fprintf(stderr, "rank %d: %s", rank, said.c_str());
 }
 
+// Process 0 puts more rows than the server of process 1 has chunks for, and goes to wait; process 2 needs one of them.
+void check_left() {
+  constexpr int kRow = 4096;
+  constexpr int kRows = 2048;
+  std::string said;
+  check(init(&said) == 0, "init succeeds");
+  std::vector<void*> bases(3);
+  check(ARMCI_Malloc(bases.data(), armci_size_t{2} * kRow * kRows) == 0, "malloc");
+  std::vector<char> local(std::size_t{kRow} * kRows, 'x');
+  int count[2] = {kRow, kRows};
+  int dense = kRow;
+  int spread = 2 * kRow;
+  int seen = 0;
+  int failed = 0;
+  ARMCI_Barrier();
+  if (rank == 0) {
+    failed = ARMCI_PutS(local.data(), &dense, bases[1], &spread, count, 1, 1);
+    armci_notify_wait(2, &seen);
+  } else if (rank == 2) {
+    usleep(20000);
+    failed = ARMCI_Put(local.data(), bases[1], 1 << 20, 1);
+    ARMCI_Fence(1);
+    armci_notify(0);
+  }
+  ARMCI_Barrier();
+  check(failed == 0, "both puts succeed");
+  ARMCI_Free(bases[static_cast<std::size_t>(rank)]);
+  check(ARMCI_Finalize() == 0, "finalize");
+}
+
 // Does not come back.
-void kill_one(bool server) {
+void kill_one(const std::string& task) {
   std::string said;
   int pid = 0;
   check(init(&said) == 0, "init succeeds");
@@ -101,7 +134,8 @@ void kill_one(bool server) {
     check(count_servers("/proc", &pid) > 0, "there are servers");
     std::printf("killing\n");
     std::fflush(stdout);
-    kill(server ? pid : getpid(), SIGKILL);
+    if (task == "exit") std::exit(3);
+    kill(task == "server" ? pid : getpid(), SIGKILL);
   } else {
     check(true, "");
   }
@@ -130,7 +164,8 @@ int main(int argc, char** argv) {
   PMPI_Init_thread(&argc, &argv, argc > 2 ? std::atoi(argv[2]) : MPI_THREAD_SINGLE, &level);
   find_out_who();
   const std::string kind = argc > 3 ? argv[3] : "process";
-  const bool needs_spawn = (task == "works" && kind == "process") || task == "server" || task == "first";
+  const bool needs_spawn =
+      (task == "works" && kind == "process") || task == "server" || task == "first" || task == "exit" || task == "left";
   if (needs_spawn && !armci::twosided::testing::can_spawn()) {
     if (rank == 0) std::printf("this MPI library starts no processes\n");
     check_init_says("MPI_Comm_spawn_multiple", "ARMCI_SERVER=thread");
@@ -147,8 +182,10 @@ int main(int argc, char** argv) {
   } else if (task == "wrong") {
     setenv("ARMCI_SERVER", "both", 1);
     check_init_says("ARMCI_SERVER = both", "auto, thread, process");
-  } else if (task == "server" || task == "first") {
-    kill_one(task == "server");
+  } else if (task == "left") {
+    check_left();
+  } else if (task == "server" || task == "first" || task == "exit") {
+    kill_one(task);
   } else {
     check(false, "a task that is known");
   }
