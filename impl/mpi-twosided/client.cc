@@ -110,9 +110,8 @@ Status Client::flush_all() {
   });
 }
 
-Status Client::help(bool* under_way) {
-  // Who is inside takes care of it now, but perhaps of something else next.
-  *under_way = true;
+Status Client::help(Found* found) {
+  *found = Found::kSomebody;
   if (waiting_.load(std::memory_order_relaxed) != 0) return kSuccess;
   const Lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return kSuccess;
@@ -129,7 +128,10 @@ Status Client::help(bool* under_way) {
     }
     ARMCI_RETURN_IF_ERROR(post_batch(node, slot));
   }
-  return look_around(under_way);
+  bool under_way = false;
+  ARMCI_RETURN_IF_ERROR(look_around(&under_way));
+  *found = under_way ? Found::kSomething : Found::kNothing;
+  return kSuccess;
 }
 
 Status Client::look_around(bool* under_way) {

@@ -66,9 +66,10 @@ class Client {
   // The same for every node, overlapped.
   common::Status flush_all();
 
-  // Sends what is to be sent and takes what has come, unless a thread is inside. *under_way: whether there is something
-  // that nobody waits for.
-  common::Status help(bool* under_way);
+  // What help() found: nothing, something that goes on, or a thread inside, which takes care of all that there is.
+  enum class Found { kNothing, kSomething, kSomebody };
+  // Sends what is to be sent and takes what has come.
+  common::Status help(Found* found);
   // Whether it would find something.
   common::Status is_under_way(bool* under_way);
   // For a process that nobody helps: waits until nothing is under way that servers wait for in turn, which are data on

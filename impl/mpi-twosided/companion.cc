@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::int64_t kSleepUs = 50;  // while something is under way
 constexpr int kQuietLooks = 4;
+constexpr std::int64_t kRestUs = 1000;  // while another thread takes care
 constexpr std::int64_t kLongestSleepUs = 1'000'000;
 
 }  // namespace
@@ -42,21 +43,28 @@ void Companion::run() {
   node::NetworkBackoff backoff(kSleepUs);
   int quiet = 0;
   while (!leaving_.load()) {
-    bool under_way = false;
+    Client::Found found = Client::Found::kNothing;
     const std::uint32_t seen = wakes_.load();
     // Looked at once more when asleep_ is visible: what was begun before that wakes nobody.
     if (quiet > kQuietLooks) asleep_.store(true);
-    const Status status = client_->help(&under_way);
+    const Status status = client_->help(&found);
     if (!status.ok()) {
       common::print_failure("companion", common::last_cause());
       common::die(status.value());
     }
-    quiet = under_way ? 0 : quiet + 1;
-    if (asleep_.load()) {
-      if (!under_way && !leaving_.load()) node::futex_wait(&wakes_, seen, kLongestSleepUs);
+    if (found != Client::Found::kNothing || leaving_.load()) {
       asleep_.store(false);
       quiet = 0;
-      backoff = node::NetworkBackoff(kSleepUs);
+    } else {
+      ++quiet;
+    }
+    if (found == Client::Found::kSomebody) {
+      node::futex_wait(&wakes_, seen, kRestUs);
+    } else if (asleep_.load()) {
+      node::futex_wait(&wakes_, seen, kLongestSleepUs);
+      asleep_.store(false);
+      quiet = 0;
+      backoff.restart();
     } else {
       backoff.step();
     }

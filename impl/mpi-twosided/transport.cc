@@ -170,13 +170,13 @@ Status Transport::start_threads(bool threads) {
     return companion_->start();
   }
   return server_->start([client = client_.get()] {
-    bool under_way = false;
-    const Status status = client->help(&under_way);
+    Client::Found found = Client::Found::kNothing;
+    const Status status = client->help(&found);
     if (!status.ok()) {
       common::print_failure("server", common::last_cause());
       common::die(status.value());
     }
-    return under_way;
+    return found == Client::Found::kSomething;
   });
 }
 
@@ -191,8 +191,8 @@ Status Transport::begun() {
 }
 
 void Transport::progress() {
-  bool under_way = false;
-  if (alone_) (void)client_->help(&under_way);
+  Client::Found found = Client::Found::kNothing;
+  if (alone_) (void)client_->help(&found);
 }
 
 void Transport::finalise() {
