@@ -17,6 +17,7 @@
 
 #include "armci.h"
 #include "bench/common/clock.h"
+#include "bench/common/statistics.h"
 #include "bench/micro/session.h"
 
 namespace armci::bench {
@@ -39,19 +40,19 @@ volatile double the_result;
 
 // Seconds of CPU time that the threads of this process but the one that asks have had.
 double OtherThreadsSeconds() {
-  double ticks = 0;
+  double nanoseconds = 0;
   DIR* tasks = opendir("/proc/self/task");
   Require(tasks != nullptr, "opening /proc/self/task");
   while (const dirent* one = readdir(tasks)) {
     const std::string name = one->d_name;
     if (name[0] == '.' || name == std::to_string(getpid())) continue;
     std::ifstream file("/proc/self/task/" + name + "/schedstat");
-    double nanoseconds = 0;
-    file >> nanoseconds;
-    ticks += nanoseconds;
+    double running = 0;
+    file >> running;
+    nanoseconds += running;
   }
   closedir(tasks);
-  return ticks * 1e-9;
+  return nanoseconds * 1e-9;
 }
 
 // Rank 0 operates, the others compute until it is done.
@@ -68,8 +69,7 @@ double Percentile99(const Session& session, int operations, Operate operate) {
       microseconds.push_back((NowSeconds() - start) * 1e6);
     }
     for (int other = 1; other < session.size(); ++other) MPI_Send(nullptr, 0, MPI_BYTE, other, 1, MPI_COMM_WORLD);
-    std::sort(microseconds.begin(), microseconds.end());
-    return microseconds[microseconds.size() * 99 / 100];
+    return Quantile(microseconds, 0.99);
   }
   // Rarely inside MPI, which would serve others there.
   for (int done = 0; done == 0;) {
@@ -92,30 +92,17 @@ double IdleShare(double seconds) {
   return share;
 }
 
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 double Unhidden(const Session& session, char* remote, char* local, int rounds) {
   const int target = session.size() - 1;
-  MPI_Request end = MPI_REQUEST_NULL;
   MPI_Barrier(MPI_COMM_WORLD);
-  if (!session.root()) {
-    MPI_Irecv(nullptr, 0, MPI_BYTE, 0, 2, MPI_COMM_WORLD, &end);
-    for (int done = 0; done == 0;) {
-      usleep(20000);
-      MPI_Test(&end, &done, MPI_STATUS_IGNORE);
-    }
-    return 0;
-  }
+  if (!session.root()) return session.SleepUntilRootIsDone({}), 0;
   std::vector<double> alone;
   std::vector<double> extra;
   for (int i = 0; i < rounds; ++i) {
     double start = NowSeconds();
     ARMCI_Get(remote, local, kBytes, target);
     alone.push_back(NowSeconds() - start);
-    const double work = 1.5 * Median(alone);
+    const double work = 1.5 * Quantile(alone, 0.5);
     armci_hdl_t handle;
     ARMCI_INIT_HANDLE(&handle);
     start = NowSeconds();
@@ -124,8 +111,8 @@ double Unhidden(const Session& session, char* remote, char* local, int rounds) {
     ARMCI_Wait(&handle);
     extra.push_back(NowSeconds() - start - work);
   }
-  for (int other = 1; other < session.size(); ++other) MPI_Send(nullptr, 0, MPI_BYTE, other, 2, MPI_COMM_WORLD);
-  return Median(extra) / Median(alone);
+  session.WakeTheOthers();
+  return Quantile(extra, 0.5) / Quantile(alone, 0.5);
 }
 
 void Run(Session* session, const Region& region, char* local) {

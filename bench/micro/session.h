@@ -103,6 +103,11 @@ class Session {
     return {std::move(name), role, [this, body](long iterations) { return Span(size_, iterations, body); }};
   }
 
+  // For what is measured in no case: the other ranks sleep, calling `meanwhile` now and then, until rank 0 wakes them.
+  // Not collective.
+  void SleepUntilRootIsDone(const std::function<void()>& meanwhile) const;
+  void WakeTheOthers() const;
+
  private:
   // One sample of all processes, seen from all of them: the same values everywhere.
   struct Sample {
@@ -134,9 +139,7 @@ class Session {
   bool Undisturbed(int active, const Sample& sample) const;
   Sample Agree(int active, double start, double end, double core_wait) const;
   void StartTogether() const;
-  void SleepUntilRootIsDone(const std::function<void()>& meanwhile) const;
   void ServeUntilRootIsDone() const;
-  void WakeTheOthers() const;
   SamplingPlan PlanFor(const Case& one, size_t cases) const;
   void RunOne(const Case& one, size_t cases);
   void WarnOfDisturbance() const;

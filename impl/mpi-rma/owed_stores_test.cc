@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "impl/mpi-rma/testing/job.h"
+#include "impl/common/testing/job.h"
 
 namespace {
 
@@ -20,7 +20,7 @@ using armci::common::kSuccess;
 using armci::common::Status;
 using armci::rma::OwedStores;
 using armci::rma::Window;
-using namespace armci::rma::testing;
+using namespace armci::common::testing;
 
 // Stores have numbers; a flush completes those that were issued before it began.
 struct Network {

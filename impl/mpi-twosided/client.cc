@@ -40,14 +40,9 @@ Status Client::leave() {
   for (const int node : known_) {
     const Peer& peer = peers_[static_cast<std::size_t>(node)];
     ARMCI_RETURN_IF_ERROR(await_until(lock, [&] { return peer.executed == peer.sent; }));
-    Slot* slot = nullptr;
-    ARMCI_RETURN_IF_ERROR(acquire(lock, node, &slot));
     RequestHeader header;
     header.kind = RequestKind::kBye;
-    header.node = static_cast<std::uint32_t>(node);
-    header.origin = static_cast<std::uint32_t>(process_);
-    compose(header, {}, slot->data.get());
-    ARMCI_RETURN_IF_ERROR(send(node, slot, sizeof header));
+    ARMCI_RETURN_IF_ERROR(tell(lock, node, header, {}, 0, [](char*) {}));
   }
   const auto none_known = [this] {
     return std::none_of(peers_.begin(), peers_.end(), [](const Peer& peer) { return peer.known; });
@@ -135,12 +130,19 @@ Status Client::help(Found* found) {
 }
 
 Status Client::look_around(bool* under_way) {
-  *under_way = !open_.empty() || !sending_.empty() || !batched_.empty();
+  bool sent = false;
+  ARMCI_RETURN_IF_ERROR(test_slots(&sent));
+  *under_way = !sent || !open_.empty() || !sending_.empty() || !batched_.empty();
+  return kSuccess;
+}
+
+Status Client::test_slots(bool* all_sent) {
+  *all_sent = true;
   for (Slot& slot : slots_) {
     if (slot.request == MPI_REQUEST_NULL) continue;
     int sent = 0;
     ARMCI_MPI(MPI_Test(&slot.request, &sent, MPI_STATUS_IGNORE));
-    if (sent == 0) *under_way = true;
+    if (sent == 0) *all_sent = false;
   }
   return kSuccess;
 }
@@ -154,20 +156,11 @@ Status Client::settle() {
   Lock lock(mutex_);
   Status status;
   ARMCI_RETURN_IF_ERROR(await_until(lock, [&] {
-    bool under_way = false;
-    status = look_around(&under_way);
-    return !status.ok() || (sending_.empty() && long_replies_ == 0 && slots_sent());
+    bool sent = false;
+    status = test_slots(&sent);
+    return !status.ok() || (sent && sending_.empty() && long_replies_ == 0);
   }));
   return status;
-}
-
-bool Client::slots_sent() const {
-  return std::all_of(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.request == MPI_REQUEST_NULL; });
-}
-
-std::uint64_t Client::begin_operation() {
-  operations_.emplace(++last_operation_, 1);  // the part that is ended when all others have been asked for
-  return last_operation_;
 }
 
 void Client::end_part(std::uint64_t operation) {
@@ -213,8 +206,7 @@ Status Client::post_batch(int node, Slot* slot) {
   RequestHeader header;
   header.kind = RequestKind::kPut;
   header.form = Form::kBatch;
-  header.node = static_cast<std::uint32_t>(node);
-  header.origin = static_cast<std::uint32_t>(process_);
+  address(node, &header);
   header.count = from.entries;
   header.bytes = from.bytes;
   std::memcpy(from.message.get(), &header, sizeof header);
@@ -236,6 +228,11 @@ Status Client::send_batches(Lock& lock) {
 }
 
 // --- messages
+
+void Client::address(int node, RequestHeader* header) const {
+  header->node = static_cast<std::uint32_t>(node);
+  header->origin = static_cast<std::uint32_t>(process_);
+}
 
 Status Client::meet(int node) {
   Peer& peer = entry(node);
@@ -306,8 +303,7 @@ Status Client::ask(Lock& lock, int node, RequestHeader header, std::span<const c
   long_replies_ += reply.is_long ? 1 : 0;
   open_.push_back(std::move(reply));
   ++operations_[expected.operation];
-  header.node = static_cast<std::uint32_t>(node);
-  header.origin = static_cast<std::uint32_t>(process_);
+  address(node, &header);
   compose(header, places, slot->data.get());
   return send(node, slot, sizeof header + places.size());
 }
@@ -318,18 +314,7 @@ std::uint32_t Client::next_tag() {
 }
 
 Status Client::advance() {
-  for (std::size_t i = 0; i < open_.size();) {
-    int here = 0;
-    ARMCI_MPI(MPI_Test(&open_[i].request, &here, MPI_STATUS_IGNORE));
-    if (here == 0) {
-      ++i;
-      continue;
-    }
-    Reply reply = std::move(open_[i]);
-    if (i + 1 < open_.size()) open_[i] = std::move(open_.back());
-    open_.pop_back();
-    arrived(reply);
-  }
+  ARMCI_RETURN_IF_ERROR(take_ended(&open_, [this](Reply reply) { return arrived(reply); }));
   for (const int node : known_) {
     Peer& peer = peers_[static_cast<std::size_t>(node)];
     if (peer.executed < peer.sent) ARMCI_RETURN_IF_ERROR(advance_credits(&peer, server(node)));
@@ -338,7 +323,7 @@ Status Client::advance() {
 }
 
 // Memory ordering: what the caller reads afterwards is not older than the answer [ORD-4].
-void Client::arrived(Reply& reply) {
+Status Client::arrived(const Reply& reply) {
   ++ended_;
   long_replies_ -= reply.is_long ? 1 : 0;
   if (reply.message != nullptr) {
@@ -349,6 +334,7 @@ void Client::arrived(Reply& reply) {
   }
   std::atomic_thread_fence(std::memory_order_acquire);
   end_part(reply.operation);
+  return kSuccess;
 }
 
 void Client::credit(Peer* peer, std::uint32_t count) {
@@ -374,21 +360,12 @@ Status Client::advance_credits(Peer* peer, int server) {
 }
 
 Status Client::advance_sending() {
-  for (std::size_t i = 0; i < sending_.size();) {
-    int sent = 0;
-    ARMCI_MPI(MPI_Test(&sending_[i].request, &sent, MPI_STATUS_IGNORE));
-    if (sent == 0) {
-      ++i;
-      continue;
-    }
+  return take_ended(&sending_, [this](Sending done) {
     ++ended_;
-    Sending done = std::move(sending_[i]);
-    if (i + 1 < sending_.size()) sending_[i] = std::move(sending_.back());
-    sending_.pop_back();
     if (done.packed != nullptr) packing_memory_.push_back(std::move(done.packed));
     if (done.operation != 0) end_part(done.operation);
-  }
-  return kSuccess;
+    return kSuccess;
+  });
 }
 
 Status Client::take_packing_memory(Lock& lock, Memory* memory) {

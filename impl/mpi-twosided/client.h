@@ -129,11 +129,14 @@ class Client {
 
   std::size_t data_room(std::size_t place_bytes) const;
   std::size_t piece_bytes(std::size_t total) const;
+  std::size_t reply_piece_bytes(std::size_t total) const;
   std::size_t batch_bytes() const;
   Peer& entry(int node) { return peers_[static_cast<std::size_t>(routes_.entry(process_, node))]; }
   Batch& batch(int node) { return batches_[static_cast<std::size_t>(node)]; }
   int server(int node) const { return servers_[static_cast<std::size_t>(node)]; }
 
+  // Fills in from whom the request is, and for which node.
+  void address(int node, RequestHeader* header) const;
   // Waits, letting other threads in, until the server has room and a send buffer is free.
   common::Status acquire(Lock& lock, int node, Slot** slot);
   common::Status meet(int node);
@@ -158,18 +161,29 @@ class Client {
                             const common::Strided& shape);
   common::Status get_run(Lock& lock, int node, const char* remote, char* local, std::size_t bytes,
                          std::uint64_t operation);
+  // Row by row, and in pieces of many rows.
+  common::Status get_runs(Lock& lock, int node, const char* remote, char* local, const common::Strided& shape,
+                          std::uint64_t operation);
+  common::Status get_rows(Lock& lock, int node, const char* remote, char* local, const common::Strided& shape,
+                          std::uint64_t operation);
+  common::Status get_segments(Lock& lock, int node, const common::Segments& list, std::uint64_t operation);
   common::Status take_packing_memory(Lock& lock, Memory* memory);
   common::Status await(Lock& lock, std::uint64_t operation);
   template <class Condition>
   common::Status await_until(Lock& lock, Condition condition);
   common::Status look_around(bool* under_way);
-  bool slots_sent() const;
+  common::Status test_slots(bool* all_sent);
   common::Status advance();
   common::Status advance_credits(Peer* peer, int server);
   common::Status advance_sending();
-  void arrived(Reply& reply);
+  common::Status arrived(const Reply& reply);
   void credit(Peer* peer, std::uint32_t count);
-  std::uint64_t begin_operation();
+  // An operation whose parts are those that ask_for(operation) asks for.
+  template <class AskFor>
+  common::Status begin_parts(std::uint64_t* operation, AskFor ask_for);
+  // Waits for all of them, also when one could not be asked for.
+  template <class AskFor>
+  common::Status await_parts(Lock& lock, AskFor ask_for);
   void end_part(std::uint64_t operation);
   std::uint32_t next_tag();
 

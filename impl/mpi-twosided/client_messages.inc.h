@@ -29,6 +29,34 @@ class Inside {
   std::atomic<int>* count_;
 };
 
+template <class Fill>
+common::Status Client::tell(Lock& lock, int node, RequestHeader header, std::span<const char> places, std::size_t bytes,
+                            Fill fill) {
+  ARMCI_RETURN_IF_ERROR(send_batch(lock, node));
+  Slot* slot = nullptr;
+  ARMCI_RETURN_IF_ERROR(acquire(lock, node, &slot));
+  address(node, &header);
+  fill(compose(header, places, slot->data.get()));
+  return send(node, slot, sizeof header + places.size() + bytes);
+}
+
+template <class AskFor>
+common::Status Client::begin_parts(std::uint64_t* operation, AskFor ask_for) {
+  *operation = ++last_operation_;
+  operations_.emplace(*operation, 1);  // the part that is ended when all others have been asked for
+  const common::Status status = ask_for(*operation);
+  end_part(*operation);
+  return status;
+}
+
+template <class AskFor>
+common::Status Client::await_parts(Lock& lock, AskFor ask_for) {
+  std::uint64_t operation = 0;
+  const common::Status asked = begin_parts(&operation, ask_for);
+  const common::Status ended = await(lock, operation);
+  return asked.ok() ? ended : asked;
+}
+
 // Waits, letting other threads in between two looks.
 template <class Condition>
 common::Status Client::await_until(Lock& lock, Condition condition) {

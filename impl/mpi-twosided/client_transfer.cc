@@ -47,19 +47,12 @@ std::size_t Client::piece_bytes(std::size_t total) const {
   return std::min(std::max(part, kLeastPieceBytes), room_.chunk_bytes);
 }
 
-// --- stores
-
-template <class Fill>
-Status Client::tell(Lock& lock, int node, RequestHeader header, std::span<const char> places, std::size_t bytes,
-                    Fill fill) {
-  ARMCI_RETURN_IF_ERROR(send_batch(lock, node));
-  Slot* slot = nullptr;
-  ARMCI_RETURN_IF_ERROR(acquire(lock, node, &slot));
-  header.node = static_cast<std::uint32_t>(node);
-  header.origin = static_cast<std::uint32_t>(process_);
-  fill(compose(header, places, slot->data.get()));
-  return send(node, slot, sizeof header + places.size() + bytes);
+// The same of an answer in several segments.
+std::size_t Client::reply_piece_bytes(std::size_t total) const {
+  return total <= room_.reply_bytes() ? total : piece_bytes(total);
 }
+
+// --- stores
 
 Status Client::tell_long(Lock& lock, int node, RequestHeader header, std::span<const char> places, const void* data,
                          std::size_t bytes, Memory packed, std::uint64_t operation) {
@@ -106,30 +99,22 @@ Status Client::store(int target, RequestHeader header, void* remote, const void*
   }
   const char* const from = static_cast<const char*>(local);
   if (bytes <= data_room(0)) return store_run(lock, node, header, from, bytes, 0);
-  const std::uint64_t whole = begin_operation();
-  const Status status = store_run(lock, node, header, from, bytes, whole);
-  end_part(whole);
-  if (operation != nullptr) {
-    *operation = whole;
-    return status;
-  }
-  const Status ended = await(lock, whole);
-  return status.ok() ? ended : status;
+  const auto ask_for = [&](std::uint64_t whole) { return store_run(lock, node, header, from, bytes, whole); };
+  return operation != nullptr ? begin_parts(operation, ask_for) : await_parts(lock, ask_for);
 }
 
 // Row by row.
 Status Client::store_runs(Lock& lock, int node, RequestHeader header, void* remote, const char* local,
                           const Strided& shape) {
-  const std::uint64_t whole = begin_operation();
-  Status status;
-  for_each_segment(shape, [&](std::ptrdiff_t source, std::ptrdiff_t place) {
-    if (!status.ok()) return;
-    header.address = address_of(remote) + static_cast<std::uint64_t>(place);
-    status = store_run(lock, node, header, local + source, shape.count[0], whole);
+  return await_parts(lock, [&](std::uint64_t whole) {
+    Status status;
+    for_each_segment(shape, [&](std::ptrdiff_t source, std::ptrdiff_t place) {
+      if (!status.ok()) return;
+      header.address = address_of(remote) + static_cast<std::uint64_t>(place);
+      status = store_run(lock, node, header, local + source, shape.count[0], whole);
+    });
+    return status;
   });
-  end_part(whole);
-  const Status ended = await(lock, whole);
-  return status.ok() ? ended : status;
 }
 
 Status Client::store_strided(int target, RequestHeader header, void* remote, const void* local, const Strided& shape) {
@@ -171,15 +156,13 @@ Status Client::store_list(int target, RequestHeader header, const Segments& list
   const int node = routes_.node_of(target);
   const std::size_t bytes = list.bytes;
   if (bytes > room_.chunk_bytes / 2) {
-    const std::uint64_t whole = begin_operation();
-    Status status;
-    for (std::size_t i = 0; status.ok() && i < list.count; ++i) {
-      header.address = address_of(list.dst[i]);
-      status = store_run(lock, node, header, static_cast<const char*>(list.src[i]), bytes, whole);
-    }
-    end_part(whole);
-    const Status ended = await(lock, whole);
-    return status.ok() ? ended : status;
+    return await_parts(lock, [&](std::uint64_t whole) {
+      for (std::size_t i = 0; i < list.count; ++i) {
+        header.address = address_of(list.dst[i]);
+        ARMCI_RETURN_IF_ERROR(store_run(lock, node, header, static_cast<const char*>(list.src[i]), bytes, whole));
+      }
+      return kSuccess;
+    });
   }
   header.form = Form::kList;
   header.bytes = bytes;
@@ -228,29 +211,25 @@ Status Client::get_run(Lock& lock, int node, const char* remote, char* local, st
 
 Status Client::get(int target, const void* remote, void* local, std::size_t bytes, std::uint64_t* operation) {
   Lock lock(mutex_);
-  *operation = begin_operation();
-  const Status status = get_run(lock, routes_.node_of(target), static_cast<const char*>(remote),
-                                static_cast<char*>(local), bytes, *operation);
-  end_part(*operation);
+  return begin_parts(operation, [&](std::uint64_t whole) {
+    return get_run(lock, routes_.node_of(target), static_cast<const char*>(remote), static_cast<char*>(local), bytes,
+                   whole);
+  });
+}
+
+Status Client::get_runs(Lock& lock, int node, const char* remote, char* local, const Strided& shape,
+                        std::uint64_t operation) {
+  Status status;
+  for_each_segment(shape, [&](std::ptrdiff_t place, std::ptrdiff_t local_place) {
+    if (!status.ok()) return;
+    status = get_run(lock, node, remote + place, local + local_place, shape.count[0], operation);
+  });
   return status;
 }
 
-Status Client::get_strided(int target, const void* remote, void* local, const Strided& shape,
-                           std::uint64_t* operation) {
-  Lock lock(mutex_);
-  *operation = begin_operation();
-  const int node = routes_.node_of(target);
+Status Client::get_rows(Lock& lock, int node, const char* remote, char* local, const Strided& shape,
+                        std::uint64_t operation) {
   const std::size_t row = shape.count[0];
-  char* const to = static_cast<char*>(local);
-  Status status;
-  if (row > room_.chunk_bytes / 2) {
-    for_each_segment(shape, [&](std::ptrdiff_t place, std::ptrdiff_t target_place) {
-      if (!status.ok()) return;
-      status = get_run(lock, node, static_cast<const char*>(remote) + place, to + target_place, row, *operation);
-    });
-    end_part(*operation);
-    return status;
-  }
   const std::vector<WireLevel> levels = wire_levels(shape, shape.src_stride);
   RequestHeader header;
   header.kind = RequestKind::kGet;
@@ -259,45 +238,41 @@ Status Client::get_strided(int target, const void* remote, void* local, const St
   header.address = address_of(remote);
   header.bytes = row;
   const std::size_t rows = shape.segments();
-  const std::size_t total = rows * row;
-  const std::size_t piece = total <= room_.reply_bytes() ? total : piece_bytes(total);
-  const std::size_t rows_max = std::max(piece / row, std::size_t{1});
-  for (header.first = 0; status.ok() && header.first < rows; header.first += header.count) {
+  const std::size_t rows_max = std::max(reply_piece_bytes(rows * row) / row, std::size_t{1});
+  for (header.first = 0; header.first < rows; header.first += header.count) {
     header.count = std::min(rows_max, rows - header.first);
-    const auto unpack = [shape, to, row, first = header.first, count = header.count](const char* data) {
+    const auto unpack = [shape, local, row, first = header.first, count = header.count](const char* data) {
       for_segment_range(shape, first, count, [&](std::ptrdiff_t, std::ptrdiff_t place) {
-        node::copy(to + place, data, row);
+        node::copy(local + place, data, row);
         data += row;
       });
     };
-    status = ask(lock, node, header, as_bytes(levels.data(), levels.size()),
-                 {*operation, nullptr, header.count * row, unpack});
+    ARMCI_RETURN_IF_ERROR(ask(lock, node, header, as_bytes(levels.data(), levels.size()),
+                              {operation, nullptr, header.count * row, unpack}));
   }
-  end_part(*operation);
-  return status;
+  return kSuccess;
 }
 
-Status Client::get_list(int target, const Segments& list, std::uint64_t* operation) {
+Status Client::get_strided(int target, const void* remote, void* local, const Strided& shape,
+                           std::uint64_t* operation) {
   Lock lock(mutex_);
-  *operation = begin_operation();
-  const int node = routes_.node_of(target);
-  Status status;
-  const std::size_t total = list.count * list.bytes;
-  const std::size_t piece = total <= room_.reply_bytes() ? total : piece_bytes(total);
+  const auto by = shape.count[0] > room_.chunk_bytes / 2 ? &Client::get_runs : &Client::get_rows;
+  return begin_parts(operation, [&](std::uint64_t whole) {
+    return (this->*by)(lock, routes_.node_of(target), static_cast<const char*>(remote), static_cast<char*>(local),
+                       shape, whole);
+  });
+}
+
+Status Client::get_segments(Lock& lock, int node, const Segments& list, std::uint64_t operation) {
+  const std::size_t piece = reply_piece_bytes(list.count * list.bytes);
   const std::size_t segments_max =
       std::min(std::max(piece / list.bytes, std::size_t{1}), data_room(0) / sizeof(std::uint64_t));
-  const bool row_by_row = list.bytes > room_.chunk_bytes / 2;
   RequestHeader header;
   header.kind = RequestKind::kGet;
   header.form = Form::kList;
   header.bytes = list.bytes;
-  for (std::size_t i = 0; status.ok() && i < list.count; i += header.count) {
-    header.count = row_by_row ? 1 : std::min(segments_max, list.count - i);
-    if (row_by_row) {
-      status = get_run(lock, node, static_cast<const char*>(list.src[i]), static_cast<char*>(list.dst[i]), list.bytes,
-                       *operation);
-      continue;
-    }
+  for (std::size_t i = 0; i < list.count; i += header.count) {
+    header.count = std::min(segments_max, list.count - i);
     // The caller's array of addresses need not last as long as the operation.
     std::vector<void*> to(list.dst + i, list.dst + i + header.count);
     const auto unpack = [to = std::move(to), bytes = list.bytes](const char* data) {
@@ -306,26 +281,36 @@ Status Client::get_list(int target, const Segments& list, std::uint64_t* operati
         data += bytes;
       }
     };
-    status = ask(lock, node, header, as_bytes(list.src + i, header.count),
-                 {*operation, nullptr, header.count * list.bytes, unpack});
+    ARMCI_RETURN_IF_ERROR(ask(lock, node, header, as_bytes(list.src + i, header.count),
+                              {operation, nullptr, header.count * list.bytes, unpack}));
   }
-  end_part(*operation);
-  return status;
+  return kSuccess;
+}
+
+Status Client::get_list(int target, const Segments& list, std::uint64_t* operation) {
+  Lock lock(mutex_);
+  const int node = routes_.node_of(target);
+  return begin_parts(operation, [&](std::uint64_t whole) {
+    if (list.bytes <= room_.chunk_bytes / 2) return get_segments(lock, node, list, whole);
+    for (std::size_t i = 0; i < list.count; ++i) {
+      ARMCI_RETURN_IF_ERROR(get_run(lock, node, static_cast<const char*>(list.src[i]), static_cast<char*>(list.dst[i]),
+                                    list.bytes, whole));
+    }
+    return kSuccess;
+  });
 }
 
 // --- atomics
 
 Status Client::atomic(int target, RequestHeader header, std::uint64_t* before) {
   Lock lock(mutex_);
-  const std::uint64_t operation = begin_operation();
   const auto unpack = [before](const char* message) {
     std::memcpy(before, message - sizeof(ReplyHeader) + offsetof(ReplyHeader, value), sizeof *before);
   };
   header.kind = RequestKind::kAtomic;
-  const Status status = ask(lock, routes_.node_of(target), header, {}, {operation, nullptr, 0, unpack});
-  end_part(operation);
-  ARMCI_RETURN_IF_ERROR(status);
-  return await(lock, operation);
+  return await_parts(lock, [&](std::uint64_t whole) {
+    return ask(lock, routes_.node_of(target), header, {}, {whole, nullptr, 0, unpack});
+  });
 }
 
 }  // namespace armci::twosided

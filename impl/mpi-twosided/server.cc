@@ -437,19 +437,11 @@ Status Server::send(int client, std::uint32_t tag, const void* data, std::size_t
 }
 
 Status Server::collect_sent() {
-  for (std::size_t i = 0; i < sending_.size();) {
-    int sent = 0;
-    ARMCI_MPI(MPI_Test(&sending_[i].request, &sent, MPI_STATUS_IGNORE));
-    if (sent == 0) {
-      ++i;
-      continue;
-    }
-    Sending& done = sending_[i];
+  ARMCI_RETURN_IF_ERROR(take_ended(&sending_, [this](Sending done) {
     if (done.reply != nullptr) free_replies_[done.has_data ? 1 : 0].push_back(std::move(done.reply));
     if (done.chunk != nullptr) free_chunks_.push_back(done.chunk);
-    if (i + 1 < sending_.size()) sending_[i] = std::move(sending_.back());
-    sending_.pop_back();
-  }
+    return kSuccess;
+  }));
   return give_chunks();
 }
 

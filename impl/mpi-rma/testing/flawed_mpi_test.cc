@@ -15,12 +15,13 @@
 #include <string>
 
 #include "armcix.h"
+#include "impl/common/testing/trial.h"
 #include "impl/mpi-rma/preflight/testing/defects.h"
-#include "impl/mpi-rma/testing/trial.h"
 
 namespace {
 
 namespace fs = std::filesystem;
+using namespace armci::common::testing;
 using namespace armci::rma::testing;
 
 constexpr unsigned kHangSeconds = 120;

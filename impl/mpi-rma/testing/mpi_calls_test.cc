@@ -7,12 +7,12 @@
 #include <thread>
 
 #include "armci.h"
+#include "impl/common/testing/job.h"
 #include "impl/mpi-rma/inside_mpi.h"
-#include "impl/mpi-rma/testing/job.h"
 
 namespace {
 
-using namespace armci::rma::testing;
+using namespace armci::common::testing;
 using armci::rma::InsideMpi;
 
 constexpr unsigned kHangSeconds = 120;

@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "armci.h"
-#include "impl/mpi-rma/testing/trial.h"
+#include "impl/common/testing/trial.h"
 
 namespace {
 
-using namespace armci::rma::testing;
+using namespace armci::common::testing;
 
 constexpr unsigned kHangSeconds = 120;
 

@@ -15,11 +15,11 @@
 
 #include "armci.h"
 #include "armcix.h"
-#include "impl/mpi-rma/testing/job.h"
+#include "impl/common/testing/job.h"
 
 namespace {
 
-using namespace armci::rma::testing;
+using namespace armci::common::testing;
 
 constexpr unsigned kHangSeconds = 120;
 

@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "armci.h"
-#include "impl/mpi-rma/testing/job.h"
+#include "impl/common/testing/job.h"
 #include "impl/mpi-twosided/testing/spawning.h"
 
 namespace {
 
-using namespace armci::rma::testing;
+using namespace armci::common::testing;
 
 constexpr unsigned kHangSeconds = 120;
 

@@ -23,12 +23,12 @@
 #include <vector>
 
 #include "armci.h"
-#include "impl/mpi-rma/testing/trial.h"
+#include "impl/common/testing/trial.h"
 #include "impl/mpi-twosided/testing/spawning.h"
 
 namespace {
 
-using namespace armci::rma::testing;
+using namespace armci::common::testing;
 
 constexpr unsigned kHangSeconds = 120;
 constexpr unsigned kEndSeconds = 20;

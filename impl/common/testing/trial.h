@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "armci.h"
-#include "impl/mpi-rma/testing/job.h"
+#include "impl/common/testing/job.h"
 
-namespace armci::rma::testing {
+namespace armci::common::testing {
 
 // ARMCI_Init, and what it writes to the standard error.
 inline int init(std::string* said) {
@@ -127,4 +127,4 @@ inline void check_works() {
   check(ARMCI_Finalize() == 0, "finalize");
 }
 
-}  // namespace armci::rma::testing
+}  // namespace armci::common::testing

@@ -7,7 +7,7 @@
 
 #include <cstdio>
 
-namespace armci::rma::testing {
+namespace armci::common::testing {
 
 inline int rank = 0;
 inline int size = 1;
@@ -35,4 +35,4 @@ inline int verdict() {
   return failures == 0 ? 0 : 1;
 }
 
-}  // namespace armci::rma::testing
+}  // namespace armci::common::testing
