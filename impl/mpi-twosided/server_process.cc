@@ -126,18 +126,22 @@ Status ServerProcesses::start(const World& world, Room room, int cluster, int wa
   ProcessWatch deadline;
   if (world.rank() == 0) {
     // Without a timer there is no deadline.
-    (void)deadline.start_timer(kStartSeconds, [] {
+    (void)deadline.start_timer(kStartSeconds, [this] {
       (void)fail(Code::kLayerBelow, "PROG-1",
-                 "the server processes have not started within %d s; set ARMCI_SERVER=thread, or find out why MPI's "
-                 "MPI_Comm_spawn hangs here",
-                 kStartSeconds);
+                 "the server processes have not started within %d s: %s; set ARMCI_SERVER=thread", kStartSeconds,
+                 step_.load());
       common::print_failure("starting the server processes", common::last_cause());
       common::die(1);
     });
   }
+  step_ =
+      "MPI_Comm_spawn_multiple has not returned (Open MPI above PMIx 4 hangs there now and then unless the launcher "
+      "runs with EVENT_NOEPOLL=1)";
   ARMCI_RETURN_IF_ERROR(common::agree(world.comm(), spawn(world), "starting the server processes"));
+  step_ = "they run, but MPI has not connected all processes with them";
   ARMCI_RETURN_IF_ERROR(circle_.join(world.comm(), false));
   int pid = 0;
+  step_ = "they have not said that they serve";
   const Terms terms{room, cluster, wait_us, node::spin_iterations(), world.size()};
   const Status instructed = instruct(world, terms, &pid);
   ARMCI_RETURN_IF_ERROR(agree_on_start(circle_, world.size(), instructed));

@@ -11,6 +11,8 @@
 
 #include <mpi.h>
 
+#include <atomic>
+
 #include "impl/common/status.h"
 #include "impl/common/world.h"
 #include "impl/mpi-twosided/enlist.h"
@@ -41,6 +43,7 @@ class ServerProcesses {
   int server_ = -1;  // of this process's node, on its first process
   bool serving_ = false;
   ProcessWatch watch_;
+  std::atomic<const char*> step_{""};  // what a start that hangs waits for
 };
 
 }  // namespace armci::twosided

@@ -279,10 +279,13 @@ def bazel_cases(label: str, logs: Path) -> list[Case]:
 
 
 def _with_log(case: Case, log: Path) -> str:
-    """A program that died left no account of its own: the end of its output is all there is."""
+    """A program that died left no account of its own: the end of its output is all there is, and the line of it that
+    says most comes first."""
     if case.outcome != FAILED or not case.detail.startswith("exited with error code") or not log.exists():
         return case.detail
-    return "\n".join([case.detail, *log.read_text(errors="replace").splitlines()[-60:]])
+    lines = log.read_text(errors="replace").splitlines()[-60:]
+    telling = [line for line in lines if line.startswith(("FAILED", "armci: "))]
+    return "\n".join([": ".join([case.detail, *telling[:1]]), *lines])
 
 
 def _traceability(note: Note) -> Sequence[Case]:

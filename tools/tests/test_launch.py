@@ -57,13 +57,17 @@ def test_impossible_launches_are_errors(bad: Launch) -> None:
         bad.command_line()
 
 
-def test_a_fatal_error_below_mpich_ends_the_job_unless_the_user_wants_otherwise(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = script(tmp_path, "p", "echo errors: $UCX_HANDLE_ERRORS")
-    monkeypatch.delenv("UCX_HANDLE_ERRORS", raising=False)
-    assert "errors: bt" in launch.start(Launch((str(program),), 1, "mpich"), timeout_s=60).output
-    monkeypatch.setenv("UCX_HANDLE_ERRORS", "freeze")
-    assert "errors: freeze" in launch.start(Launch((str(program),), 1, "mpich"), timeout_s=60).output
+@pytest.mark.parametrize(("mpi", "name", "value"), [
+    ("mpich", "UCX_HANDLE_ERRORS", "bt"),  # a fatal error below it ends the job
+    ("openmpi", "EVENT_NOEPOLL", "1"),  # its launcher answers all processes
+])
+def test_an_mpi_library_has_settings_of_its_own_unless_the_user_wants_otherwise(
+        mpi: str, name: str, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = script(tmp_path, "p", f"echo setting: ${name}")
+    monkeypatch.delenv(name, raising=False)
+    assert f"setting: {value}" in launch.start(Launch((str(program),), 1, mpi), timeout_s=60).output
+    monkeypatch.setenv(name, "other")
+    assert "setting: other" in launch.start(Launch((str(program),), 1, mpi), timeout_s=60).output
 
 
 def test_shared_memory_files_of_a_job_go_with_it(tmp_path: Path) -> None:

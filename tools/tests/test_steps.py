@@ -30,6 +30,14 @@ def test_a_test_that_died_shows_the_end_of_its_log(tmp_path: Path) -> None:
     assert "heap-use-after-free" in case.detail
 
 
+def test_what_a_test_that_died_said_comes_first(tmp_path: Path) -> None:
+    (tmp_path / "impl" / "t").mkdir(parents=True)
+    (tmp_path / "impl" / "t" / "test.xml").write_text(DIED)
+    (tmp_path / "impl" / "t" / "test.log").write_text("begins\narmci: rank 0: it hangs\nFAILED: all of it\n")
+    [case] = test_steps.bazel_cases("//impl:t", tmp_path)
+    assert case.detail.splitlines()[0] == "exited with error code 1: armci: rank 0: it hangs"
+
+
 def test_a_test_without_results_fails(tmp_path: Path) -> None:
     [case] = test_steps.bazel_cases("//impl:t", tmp_path)
     assert case.outcome == FAILED

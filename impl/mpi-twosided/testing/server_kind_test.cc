@@ -114,7 +114,7 @@ void check_left() {
     failed = ARMCI_PutS(local.data(), &dense, bases[1], &spread, count, 1, 1);
     armci_notify_wait(2, &seen);
   } else if (rank == 2) {
-    usleep(20000);
+    usleep(20000);  // most of the rows are on their way then; without it they may come after what is put here
     failed = ARMCI_Put(local.data(), bases[1], 1 << 20, 1);
     ARMCI_Fence(1);
     armci_notify(0);
