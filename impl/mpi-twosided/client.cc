@@ -16,7 +16,7 @@ using common::Status;
 namespace {
 
 constexpr int kSlots = 16;
-constexpr int kPackingMemories = 8;
+constexpr int kPackingMemories = 2;  // what is sent is then still in the cache that it was packed into
 constexpr std::size_t kBatchBytes = 8192;
 
 }  // namespace

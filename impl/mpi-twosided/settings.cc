@@ -25,7 +25,7 @@ const common::SettingRow kRows[] = {
     {"ARMCI_SERVER_BUFFER_BYTES", "bytes", "32K", 1024, 1 << 24,
      "Length of that room for each request, its header included; the same on all processes.",
      &the_settings.buffer_bytes},
-    {"ARMCI_SERVER_CHUNKS", "", "8", 1, 1024,
+    {"ARMCI_SERVER_CHUNKS", "", "3", 1, 1024,
      "Chunks that a server has for data which do not fit into a request or a short reply, for all processes together.",
      &the_settings.chunks},
     {"ARMCI_SERVER_CHUNK_BYTES", "bytes", "256K", 65536, 1 << 28, "Length of a chunk; the same on all processes.",
