@@ -21,9 +21,11 @@ constexpr std::size_t kBatchBytes = 8192;
 
 }  // namespace
 
-Client::Client(const Comms& comms, Room room, const Routes& routes, std::vector<int> servers, int process, bool helped)
+Client::Client(const Comms& comms, Room room, const Thresholds& thresholds, const Routes& routes,
+               std::vector<int> servers, int process, bool helped)
     : comms_(comms),
       room_(room),
+      thresholds_(thresholds),
       routes_(routes),
       servers_(std::move(servers)),
       process_(process),

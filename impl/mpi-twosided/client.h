@@ -33,11 +33,19 @@
 
 namespace armci::twosided {
 
+// When data go which way; settings.h says what each is.
+struct Thresholds {
+  std::size_t small_put_bytes = 0;
+  std::size_t small_get_bytes = 0;
+  std::size_t piece_bytes = 0;
+};
+
 class Client {
  public:
   // servers[n]: the rank of the server of node n; `process`: the one that asks. helped: a
   // thread calls help() now and then.
-  Client(const Comms& comms, Room room, const Routes& routes, std::vector<int> servers, int process, bool helped);
+  Client(const Comms& comms, Room room, const Thresholds& thresholds, const Routes& routes, std::vector<int> servers,
+         int process, bool helped);
 
   // Says goodbye to all servers that were spoken to; nothing is under way.
   common::Status leave();
@@ -46,10 +54,9 @@ class Client {
   // buffer belongs to it until then; 0 if it is complete. Without one, the buffer is free at return.
   common::Status store(int target, RequestHeader header, void* remote, const void* local, std::size_t bytes,
                        std::uint64_t* operation);
-  // The local buffer is free at return.
   common::Status store_strided(int target, RequestHeader header, void* remote, const void* local,
-                               const common::Strided& shape);
-  common::Status store_list(int target, RequestHeader header, const common::Segments& list);
+                               const common::Strided& shape, std::uint64_t* operation);
+  common::Status store_list(int target, RequestHeader header, const common::Segments& list, std::uint64_t* operation);
 
   // *operation: for test(); the local buffer belongs to it until then.
   common::Status get(int target, const void* remote, void* local, std::size_t bytes, std::uint64_t* operation);
@@ -157,11 +164,20 @@ class Client {
   common::Status post_batch(int node, Slot* slot);
   common::Status store_run(Lock& lock, int node, RequestHeader header, const char* local, std::size_t bytes,
                            std::uint64_t operation);
+  // A part of a long store: sent from `dense`, where its data lie without gaps, or, if that is null, as `pack` puts
+  // them into the memory given.
+  template <class Pack>
+  common::Status tell_part(Lock& lock, int node, const RequestHeader& header, std::span<const char> places,
+                           const char* dense, std::size_t bytes, Pack pack, std::uint64_t operation);
+  // Row by row, and in pieces of many rows.
   common::Status store_runs(Lock& lock, int node, RequestHeader header, void* remote, const char* local,
-                            const common::Strided& shape);
+                            const common::Strided& shape, std::uint64_t operation);
+  common::Status store_rows(Lock& lock, int node, RequestHeader header, std::span<const char> places, const char* local,
+                            const common::Strided& shape, std::uint64_t operation);
+  common::Status store_segments(Lock& lock, int node, RequestHeader header, const common::Segments& list,
+                                std::uint64_t operation);
   common::Status get_run(Lock& lock, int node, const char* remote, char* local, std::size_t bytes,
                          std::uint64_t operation);
-  // Row by row, and in pieces of many rows.
   common::Status get_runs(Lock& lock, int node, const char* remote, char* local, const common::Strided& shape,
                           std::uint64_t operation);
   common::Status get_rows(Lock& lock, int node, const char* remote, char* local, const common::Strided& shape,
@@ -178,7 +194,7 @@ class Client {
   common::Status advance_sending();
   common::Status arrived(const Reply& reply);
   void credit(Peer* peer, std::uint32_t count);
-  // An operation whose parts are those that ask_for(operation) asks for.
+  // An operation whose parts are those that ask_for(operation) asks for; 0 if all have ended.
   template <class AskFor>
   common::Status begin_parts(std::uint64_t* operation, AskFor ask_for);
   // Waits for all of them, also when one could not be asked for.
@@ -189,6 +205,7 @@ class Client {
 
   const Comms comms_;
   const Room room_;
+  const Thresholds thresholds_;
   const Routes routes_;
   const std::vector<int> servers_;
   const int process_;

@@ -46,6 +46,7 @@ common::Status Client::begin_parts(std::uint64_t* operation, AskFor ask_for) {
   operations_.emplace(*operation, 1);  // the part that is ended when all others have been asked for
   const common::Status status = ask_for(*operation);
   end_part(*operation);
+  if (!operations_.contains(*operation)) *operation = 0;
   return status;
 }
 

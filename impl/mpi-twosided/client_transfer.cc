@@ -17,8 +17,6 @@ using common::Strided;
 namespace {
 
 constexpr std::size_t kElementBytesMax = 16;  // pieces of an accumulate end between elements
-constexpr std::size_t kBatchedBytes = 512;
-constexpr std::size_t kLeastPieceBytes = 262144;
 constexpr std::size_t kPieces = 4;
 
 std::uint64_t address_of(const void* place) { return reinterpret_cast<std::uintptr_t>(place); }
@@ -28,6 +26,23 @@ std::vector<WireLevel> wire_levels(const Strided& shape, const std::ptrdiff_t* s
   std::vector<WireLevel> levels;
   for (int l = 0; l < shape.levels; ++l) levels.push_back({shape.count[l + 1], strides[l]});
   return levels;
+}
+
+// Whether the segments of one side follow each other without gaps.
+bool is_dense(const Strided& shape, const std::ptrdiff_t* strides) {
+  auto next = static_cast<std::ptrdiff_t>(shape.count[0]);
+  for (int l = 0; l < shape.levels; ++l) {
+    if (strides[l] != next) return false;
+    next *= static_cast<std::ptrdiff_t>(shape.count[l + 1]);
+  }
+  return true;
+}
+
+bool is_dense(const void* const* places, std::size_t count, std::size_t bytes) {
+  for (std::size_t i = 1; i < count; ++i) {
+    if (static_cast<const char*>(places[i]) != static_cast<const char*>(places[i - 1]) + bytes) return false;
+  }
+  return true;
 }
 
 template <class Place>
@@ -44,7 +59,7 @@ std::size_t Client::data_room(std::size_t place_bytes) const {
 // Of a transfer whose data do not fit into one request.
 std::size_t Client::piece_bytes(std::size_t total) const {
   const std::size_t part = total / kPieces / kElementBytesMax * kElementBytesMax;
-  return std::min(std::max(part, kLeastPieceBytes), room_.chunk_bytes);
+  return std::min(std::max(part, thresholds_.piece_bytes), room_.chunk_bytes);
 }
 
 // The same of an answer in several segments.
@@ -94,7 +109,7 @@ Status Client::store(int target, RequestHeader header, void* remote, const void*
   header.address = address_of(remote);
   if (operation != nullptr) *operation = 0;
   // Only where somebody sends what is forgotten.
-  if (operation != nullptr && helped_ && header.kind == RequestKind::kPut && bytes <= kBatchedBytes) {
+  if (operation != nullptr && helped_ && header.kind == RequestKind::kPut && bytes <= thresholds_.small_put_bytes) {
     return put_into_batch(lock, node, header.address, local, bytes);
   }
   const char* const from = static_cast<const char*>(local);
@@ -103,36 +118,34 @@ Status Client::store(int target, RequestHeader header, void* remote, const void*
   return operation != nullptr ? begin_parts(operation, ask_for) : await_parts(lock, ask_for);
 }
 
-// Row by row.
-Status Client::store_runs(Lock& lock, int node, RequestHeader header, void* remote, const char* local,
-                          const Strided& shape) {
-  return await_parts(lock, [&](std::uint64_t whole) {
-    Status status;
-    for_each_segment(shape, [&](std::ptrdiff_t source, std::ptrdiff_t place) {
-      if (!status.ok()) return;
-      header.address = address_of(remote) + static_cast<std::uint64_t>(place);
-      status = store_run(lock, node, header, local + source, shape.count[0], whole);
-    });
-    return status;
-  });
+template <class Pack>
+Status Client::tell_part(Lock& lock, int node, const RequestHeader& header, std::span<const char> places,
+                         const char* dense, std::size_t bytes, Pack pack, std::uint64_t operation) {
+  if (dense != nullptr) return tell_long(lock, node, header, places, dense, bytes, nullptr, operation);
+  Memory packed;
+  ARMCI_RETURN_IF_ERROR(take_packing_memory(lock, &packed));
+  pack(packed.get());
+  return tell_long(lock, node, header, places, nullptr, bytes, std::move(packed), 0);
 }
 
-Status Client::store_strided(int target, RequestHeader header, void* remote, const void* local, const Strided& shape) {
-  Lock lock(mutex_);
-  const int node = routes_.node_of(target);
+Status Client::store_runs(Lock& lock, int node, RequestHeader header, void* remote, const char* local,
+                          const Strided& shape, std::uint64_t operation) {
+  Status status;
+  for_each_segment(shape, [&](std::ptrdiff_t source, std::ptrdiff_t place) {
+    if (!status.ok()) return;
+    header.address = address_of(remote) + static_cast<std::uint64_t>(place);
+    status = store_run(lock, node, header, local + source, shape.count[0], operation);
+  });
+  return status;
+}
+
+Status Client::store_rows(Lock& lock, int node, RequestHeader header, std::span<const char> places, const char* local,
+                          const Strided& shape, std::uint64_t operation) {
   const std::size_t row = shape.count[0];
-  const char* const from = static_cast<const char*>(local);
-  if (row > room_.chunk_bytes / 2) return store_runs(lock, node, header, remote, from, shape);
-  const std::vector<WireLevel> levels = wire_levels(shape, shape.dst_stride);
-  const std::span<const char> places = as_bytes(levels.data(), levels.size());
   const std::size_t rows = shape.segments();
-  header.form = Form::kStrided;
-  header.levels = static_cast<std::uint8_t>(shape.levels);
-  header.address = address_of(remote);
-  header.bytes = row;
   const auto pack = [&](char* to) {
     for_segment_range(shape, header.first, header.count, [&](std::ptrdiff_t source, std::ptrdiff_t) {
-      node::copy(to, from + source, row);
+      node::copy(to, local + source, row);
       to += row;
     });
   };
@@ -140,30 +153,36 @@ Status Client::store_strided(int target, RequestHeader header, void* remote, con
     header.count = rows;
     return tell(lock, node, header, places, rows * row, pack);
   }
+  const bool dense = is_dense(shape, shape.src_stride);
   const std::size_t rows_max = std::max(piece_bytes(rows * row) / row, std::size_t{1});
   for (header.first = 0; header.first < rows; header.first += header.count) {
     header.count = std::min(rows_max, rows - header.first);
-    Memory packed;
-    ARMCI_RETURN_IF_ERROR(take_packing_memory(lock, &packed));
-    pack(packed.get());
-    ARMCI_RETURN_IF_ERROR(tell_long(lock, node, header, places, nullptr, header.count * row, std::move(packed), 0));
+    ARMCI_RETURN_IF_ERROR(tell_part(lock, node, header, places, dense ? local + header.first * row : nullptr,
+                                    header.count * row, pack, operation));
   }
   return kSuccess;
 }
 
-Status Client::store_list(int target, RequestHeader header, const Segments& list) {
+Status Client::store_strided(int target, RequestHeader header, void* remote, const void* local, const Strided& shape,
+                             std::uint64_t* operation) {
   Lock lock(mutex_);
   const int node = routes_.node_of(target);
+  const char* const from = static_cast<const char*>(local);
+  const std::vector<WireLevel> levels = wire_levels(shape, shape.dst_stride);
+  header.address = address_of(remote);
+  const auto ask_for = [&](std::uint64_t whole) {
+    if (shape.count[0] > room_.chunk_bytes / 2) return store_runs(lock, node, header, remote, from, shape, whole);
+    header.form = Form::kStrided;
+    header.levels = static_cast<std::uint8_t>(shape.levels);
+    header.bytes = shape.count[0];
+    return store_rows(lock, node, header, as_bytes(levels.data(), levels.size()), from, shape, whole);
+  };
+  return operation != nullptr ? begin_parts(operation, ask_for) : await_parts(lock, ask_for);
+}
+
+Status Client::store_segments(Lock& lock, int node, RequestHeader header, const Segments& list,
+                              std::uint64_t operation) {
   const std::size_t bytes = list.bytes;
-  if (bytes > room_.chunk_bytes / 2) {
-    return await_parts(lock, [&](std::uint64_t whole) {
-      for (std::size_t i = 0; i < list.count; ++i) {
-        header.address = address_of(list.dst[i]);
-        ARMCI_RETURN_IF_ERROR(store_run(lock, node, header, static_cast<const char*>(list.src[i]), bytes, whole));
-      }
-      return kSuccess;
-    });
-  }
   header.form = Form::kList;
   header.bytes = bytes;
   const std::size_t short_max = data_room(0) / (bytes + sizeof(std::uint64_t));
@@ -176,16 +195,32 @@ Status Client::store_list(int target, RequestHeader header, const Segments& list
     const auto pack = [&](char* to) {
       for (std::size_t k = i; k < i + header.count; ++k, to += bytes) node::copy(to, list.src[k], bytes);
     };
+    const std::size_t part = header.count * bytes;
     if (rest <= short_max) {
-      ARMCI_RETURN_IF_ERROR(tell(lock, node, header, places, header.count * bytes, pack));
+      ARMCI_RETURN_IF_ERROR(tell(lock, node, header, places, part, pack));
       continue;
     }
-    Memory packed;
-    ARMCI_RETURN_IF_ERROR(take_packing_memory(lock, &packed));
-    pack(packed.get());
-    ARMCI_RETURN_IF_ERROR(tell_long(lock, node, header, places, nullptr, header.count * bytes, std::move(packed), 0));
+    const bool dense = is_dense(list.src + i, header.count, bytes);
+    ARMCI_RETURN_IF_ERROR(tell_part(lock, node, header, places, dense ? static_cast<const char*>(list.src[i]) : nullptr,
+                                    part, pack, operation));
   }
   return kSuccess;
+}
+
+Status Client::store_list(int target, RequestHeader header, const Segments& list, std::uint64_t* operation) {
+  Lock lock(mutex_);
+  const int node = routes_.node_of(target);
+  const auto ask_for = [&](std::uint64_t whole) {
+    if (list.bytes <= room_.chunk_bytes / 2) return store_segments(lock, node, header, list, whole);
+    for (std::size_t i = 0; i < list.count; ++i) {
+      header.address = address_of(list.dst[i]);
+      const char* const from = static_cast<const char*>(list.src[i]);
+      const Status status = store_run(lock, node, header, from, list.bytes, whole);
+      if (!status.ok()) return status;
+    }
+    return kSuccess;
+  };
+  return operation != nullptr ? begin_parts(operation, ask_for) : await_parts(lock, ask_for);
 }
 
 // --- gets
@@ -199,9 +234,11 @@ Status Client::get_run(Lock& lock, int node, const char* remote, char* local, st
     header.bytes = std::min(bytes - done, kSegmentBytesMax);
     char* const to = local + done;
     Expected expected{operation, nullptr, header.bytes, {}};
-    if (header.bytes > kShortReplyBytes) {
+    if (header.bytes > thresholds_.small_get_bytes) {
+      header.type = kDataAlone;
       expected.direct = to;
     } else {
+      header.type = 0;
       expected.unpack = [to, length = header.bytes](const char* data) { node::copy(to, data, length); };
     }
     ARMCI_RETURN_IF_ERROR(ask(lock, node, header, {}, std::move(expected)));
@@ -238,17 +275,24 @@ Status Client::get_rows(Lock& lock, int node, const char* remote, char* local, c
   header.address = address_of(remote);
   header.bytes = row;
   const std::size_t rows = shape.segments();
+  const bool alone = rows * row > room_.reply_bytes() && is_dense(shape, shape.dst_stride);
+  header.type = alone ? kDataAlone : 0;
   const std::size_t rows_max = std::max(reply_piece_bytes(rows * row) / row, std::size_t{1});
   for (header.first = 0; header.first < rows; header.first += header.count) {
     header.count = std::min(rows_max, rows - header.first);
-    const auto unpack = [shape, local, row, first = header.first, count = header.count](const char* data) {
-      for_segment_range(shape, first, count, [&](std::ptrdiff_t, std::ptrdiff_t place) {
-        node::copy(local + place, data, row);
-        data += row;
-      });
-    };
-    ARMCI_RETURN_IF_ERROR(ask(lock, node, header, as_bytes(levels.data(), levels.size()),
-                              {operation, nullptr, header.count * row, unpack}));
+    Expected expected{operation, nullptr, header.count * row, {}};
+    if (alone) {
+      expected.direct = local + header.first * row;
+    } else {
+      expected.unpack = [shape, local, row, first = header.first, count = header.count](const char* data) {
+        for_segment_range(shape, first, count, [&](std::ptrdiff_t, std::ptrdiff_t place) {
+          node::copy(local + place, data, row);
+          data += row;
+        });
+      };
+    }
+    const std::span<const char> places = as_bytes(levels.data(), levels.size());
+    ARMCI_RETURN_IF_ERROR(ask(lock, node, header, places, std::move(expected)));
   }
   return kSuccess;
 }
@@ -273,16 +317,23 @@ Status Client::get_segments(Lock& lock, int node, const Segments& list, std::uin
   header.bytes = list.bytes;
   for (std::size_t i = 0; i < list.count; i += header.count) {
     header.count = std::min(segments_max, list.count - i);
-    // The caller's array of addresses need not last as long as the operation.
-    std::vector<void*> to(list.dst + i, list.dst + i + header.count);
-    const auto unpack = [to = std::move(to), bytes = list.bytes](const char* data) {
-      for (void* place : to) {
-        node::copy(place, data, bytes);
-        data += bytes;
-      }
-    };
-    ARMCI_RETURN_IF_ERROR(ask(lock, node, header, as_bytes(list.src + i, header.count),
-                              {operation, nullptr, header.count * list.bytes, unpack}));
+    Expected expected{operation, nullptr, header.count * list.bytes, {}};
+    const bool alone =
+        list.count * list.bytes > room_.reply_bytes() && is_dense(list.dst + i, header.count, list.bytes);
+    header.type = alone ? kDataAlone : 0;
+    if (alone) {
+      expected.direct = list.dst[i];
+    } else {
+      // The caller's array of addresses need not last as long as the operation.
+      std::vector<void*> to(list.dst + i, list.dst + i + header.count);
+      expected.unpack = [to = std::move(to), bytes = list.bytes](const char* data) {
+        for (void* place : to) {
+          node::copy(place, data, bytes);
+          data += bytes;
+        }
+      };
+    }
+    ARMCI_RETURN_IF_ERROR(ask(lock, node, header, as_bytes(list.src + i, header.count), std::move(expected)));
   }
   return kSuccess;
 }

@@ -125,7 +125,7 @@ std::size_t Server::buffer_bytes() const {
   return requests_.memory_bytes() + forwarded_.memory_bytes() +
          chunks_.size() * (sizeof(ReplyHeader) + room_.chunk_bytes) +
          replies_[0].load(std::memory_order_relaxed) * sizeof(ReplyHeader) +
-         replies_[1].load(std::memory_order_relaxed) * reply_bytes();
+         replies_[1].load(std::memory_order_relaxed) * (sizeof(ReplyHeader) + room_.reply_bytes());
 }
 
 void Server::run(const std::function<bool()>& over) {
@@ -219,7 +219,7 @@ Status Server::begin(Work work) {
 
 bool Server::needs_chunk(const Request& request) const {
   if (request.is_store()) return request.data_follow();
-  return request.header.kind == RequestKind::kGet && request.header.form != Form::kContiguous &&
+  return request.header.kind == RequestKind::kGet && !request.is_in_place() &&
          request.total_bytes() > room_.reply_bytes();
 }
 
@@ -379,9 +379,7 @@ Status Server::answer_get(const Work& work) {
   const RequestHeader& header = work.request.header;
   const int client = static_cast<int>(header.origin);
   std::atomic_thread_fence(std::memory_order_acquire);
-  if (header.form == Form::kContiguous && header.bytes > kShortReplyBytes) {
-    return send(client, header.tag, pointer(header.address), header.bytes, {});
-  }
+  if (work.request.is_in_place()) return send(client, header.tag, pointer(header.address), header.bytes, {});
   Sending sending;
   sending.chunk = work.chunk;
   if (work.chunk == nullptr) take_reply(true, &sending);
@@ -391,6 +389,10 @@ Status Server::answer_get(const Work& work) {
     node::copy(to, from, header.bytes);
     to += header.bytes;
   });
+  if (work.request.data_alone()) {
+    const char* const data = message + sizeof(ReplyHeader);
+    return send(client, header.tag, data, static_cast<std::size_t>(to - data), std::move(sending));
+  }
   const ReplyHeader head = begin_reply(client, 0);
   std::memcpy(message, &head, sizeof head);
   return send(client, header.tag, message, static_cast<std::size_t>(to - message), std::move(sending));
@@ -413,15 +415,11 @@ ReplyHeader Server::begin_reply(int client, std::uint64_t value) {
   return {std::exchange(origin(static_cast<std::uint32_t>(client)).owed, 0), 0, value};
 }
 
-std::size_t Server::reply_bytes() const {
-  return std::max(room_.reply_bytes(), kShortReplyBytes) + sizeof(ReplyHeader);
-}
-
 void Server::take_reply(bool has_data, Sending* sending) {
   std::vector<std::unique_ptr<char[]>>& free = free_replies_[has_data ? 1 : 0];
   sending->has_data = has_data;
   if (free.empty()) {
-    sending->reply.reset(new char[has_data ? reply_bytes() : sizeof(ReplyHeader)]);
+    sending->reply.reset(new char[sizeof(ReplyHeader) + (has_data ? room_.reply_bytes() : 0)]);
     replies_[has_data ? 1 : 0].fetch_add(1, std::memory_order_relaxed);
     return;
   }

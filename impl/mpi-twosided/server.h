@@ -117,7 +117,6 @@ class Server {
   common::Status answer(int client, std::uint32_t tag, std::uint64_t value);
   common::Status send(int client, std::uint32_t tag, const void* data, std::size_t bytes, Sending sending);
   ReplyHeader begin_reply(int client, std::uint64_t value);
-  std::size_t reply_bytes() const;
   void take_reply(bool has_data, Sending* sending);
   common::Status take_acknowledgements(bool* busy);
   void executed(std::uint32_t process, std::uint64_t ticket);

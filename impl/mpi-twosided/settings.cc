@@ -30,6 +30,15 @@ const common::SettingRow kRows[] = {
      &the_settings.chunks},
     {"ARMCI_SERVER_CHUNK_BYTES", "bytes", "256K", 65536, 1 << 28, "Length of a chunk; the same on all processes.",
      &the_settings.chunk_bytes},
+    {"ARMCI_SERVER_SMALL_PUT_BYTES", "bytes", "512", 0, 4096,
+     "Non-blocking puts of up to this length are gathered into batches; 0: none is.", &the_settings.small_put_bytes},
+    {"ARMCI_SERVER_SMALL_GET_BYTES", "bytes", "4K", 0, 1 << 20,
+     "Contiguous gets of up to this length, and of a request buffer, are copied into the reply; longer ones are "
+     "received "
+     "where they belong.",
+     &the_settings.small_get_bytes},
+    {"ARMCI_SERVER_PIECE_BYTES", "bytes", "256K", 4096, 1 << 28,
+     "Long transfers go in four pieces, of at least this length and of at most a chunk.", &the_settings.piece_bytes},
     {"ARMCI_SERVER_CLUSTER", "nodes", "1", 0, 0,
      "Nodes in a cluster, whose servers share the buffers for the other processes and forward requests to one another; "
      "auto: about the square root of the number of nodes; the same on all processes.",

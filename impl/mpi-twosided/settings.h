@@ -20,8 +20,12 @@ struct Settings {
   int forwards = 0;               // ARMCI_SERVER_FORWARDS: that it has for each other server of its cluster
   int chunks = 0;                 // ARMCI_SERVER_CHUNKS: for data that do not fit into those
   std::int64_t chunk_bytes = 0;   // ARMCI_SERVER_CHUNK_BYTES
-  std::string cluster;            // ARMCI_SERVER_CLUSTER: nodes in a cluster, or auto
-  int wait_us = 0;                // ARMCI_SERVER_WAIT: the longest sleep of an idle server
+  // When data go which way; each process decides for what it asks.
+  std::int64_t small_put_bytes = 0;  // ARMCI_SERVER_SMALL_PUT_BYTES
+  std::int64_t small_get_bytes = 0;  // ARMCI_SERVER_SMALL_GET_BYTES
+  std::int64_t piece_bytes = 0;      // ARMCI_SERVER_PIECE_BYTES
+  std::string cluster;               // ARMCI_SERVER_CLUSTER: nodes in a cluster, or auto
+  int wait_us = 0;                   // ARMCI_SERVER_WAIT: the longest sleep of an idle server
 };
 
 // The values in force.

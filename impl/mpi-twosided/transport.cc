@@ -1,5 +1,6 @@
 #include "impl/mpi-twosided/transport.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -35,6 +36,14 @@ struct Plan {
 Status read_words(int nodes, Plan* plan) {
   ARMCI_RETURN_IF_ERROR(read_server_kind(&plan->kind));
   return cluster_size(nodes, &plan->cluster);
+}
+
+// What MPI's messages and the buffers allow.
+Thresholds thresholds(const Room& room) {
+  const Settings& of = settings();
+  return {static_cast<std::size_t>(of.small_put_bytes),
+          std::min(static_cast<std::size_t>(of.small_get_bytes), room.reply_bytes()),
+          std::min(static_cast<std::size_t>(of.piece_bytes) / 16 * 16, room.chunk_bytes)};
 }
 
 // The same on all processes: credits are counted by the ones, buffers posted by the others. Collective; succeeds or
@@ -113,6 +122,10 @@ RequestHeader accumulate_header(const AccSpec& acc) {
   return header;
 }
 
+std::uint64_t* operation_of(Transport::Completion* completion) {
+  return completion != nullptr ? &completion->operation : nullptr;
+}
+
 template <class Word>
 RequestHeader atomic_header(void* remote, AtomicOp op, Word operand, Word compare) {
   RequestHeader header;
@@ -155,7 +168,7 @@ Status Transport::open(const World& world, Room room, const Routes& routes, bool
     servers.push_back(processes_ != nullptr ? world.size() + node : world.node(node).ranks[0]);
   }
   if (processes_ == nullptr) ARMCI_RETURN_IF_ERROR(comms_.duplicate(world_comm_));
-  client_ = std::make_unique<Client>(comms_, room, routes, servers, world.rank(), helped);
+  client_ = std::make_unique<Client>(comms_, room, thresholds(room), routes, servers, world.rank(), helped);
   if (processes_ != nullptr || servers[static_cast<std::size_t>(world.my_node())] != world.rank()) return kSuccess;
   server_ = std::make_unique<Server>(comms_, room, routes, servers, world.my_node(), settings().wait_us);
   return server_->open();
@@ -242,8 +255,8 @@ Status Transport::get_now(int target, const Key&, const void* remote, void* loca
 }
 
 Status Transport::put_strided(int target, const Key&, void* remote, const void* local, const Strided& shape,
-                              Completion*) {
-  ARMCI_RETURN_IF_ERROR(client_->store_strided(target, put_header(), remote, local, shape));
+                              Completion* completion) {
+  ARMCI_RETURN_IF_ERROR(client_->store_strided(target, put_header(), remote, local, shape, operation_of(completion)));
   return begun();
 }
 
@@ -254,8 +267,8 @@ Status Transport::get_strided(int target, const Key&, const void* remote, void* 
   return finish(operation, completion);
 }
 
-Status Transport::put_list(int target, const Key&, const Segments& list, Completion*) {
-  ARMCI_RETURN_IF_ERROR(client_->store_list(target, put_header(), list));
+Status Transport::put_list(int target, const Key&, const Segments& list, Completion* completion) {
+  ARMCI_RETURN_IF_ERROR(client_->store_list(target, put_header(), list, operation_of(completion)));
   return begun();
 }
 
@@ -266,15 +279,17 @@ Status Transport::get_list(int target, const Key&, const Segments& list, Complet
 }
 
 Status Transport::accumulate_strided(int target, const Key&, void* remote, const void* local, const Strided& shape,
-                                     const AccSpec& acc, Completion*) {
+                                     const AccSpec& acc, Completion* completion) {
   const RequestHeader header = accumulate_header(acc);
-  ARMCI_RETURN_IF_ERROR(shape.levels == 0 ? client_->store(target, header, remote, local, shape.count[0], nullptr)
-                                          : client_->store_strided(target, header, remote, local, shape));
+  std::uint64_t* const operation = operation_of(completion);
+  ARMCI_RETURN_IF_ERROR(shape.levels == 0 ? client_->store(target, header, remote, local, shape.count[0], operation)
+                                          : client_->store_strided(target, header, remote, local, shape, operation));
   return begun();
 }
 
-Status Transport::accumulate_list(int target, const Key&, const Segments& list, const AccSpec& acc, Completion*) {
-  ARMCI_RETURN_IF_ERROR(client_->store_list(target, accumulate_header(acc), list));
+Status Transport::accumulate_list(int target, const Key&, const Segments& list, const AccSpec& acc,
+                                  Completion* completion) {
+  ARMCI_RETURN_IF_ERROR(client_->store_list(target, accumulate_header(acc), list, operation_of(completion)));
   return begun();
 }
 

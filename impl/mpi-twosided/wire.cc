@@ -136,7 +136,7 @@ Status check_data(const Request& request, std::size_t bytes_max) {
   if (request.is_store() && request.data.size() != (request.data_follow() ? 0 : total)) {
     return malformed("length", request.data.size());
   }
-  const bool bounded = request.data_follow() || (!request.is_store() && header.form != Form::kContiguous);
+  const bool bounded = request.data_follow() || (!request.is_store() && !request.is_in_place());
   return bounded && total > bytes_max ? malformed("bytes", total) : kSuccess;
 }
 
@@ -158,6 +158,7 @@ Status decode(std::span<const char> message, IsInside inside, std::size_t bytes_
   if (header.kind == RequestKind::kAtomic) return check_atomic(header, inside);
   if (header.bytes == 0 || header.bytes > kSegmentBytesMax) return malformed("bytes", header.bytes);
   if (header.kind == RequestKind::kAccumulate) ARMCI_RETURN_IF_ERROR(check_element(header));
+  if (header.kind == RequestKind::kGet && header.type > kDataAlone) return malformed("type", header.type);
   if (header.tag > kLastTag || (!request->is_store() && header.tag < kFirstTag)) return malformed("tag", header.tag);
   const std::span<const char> places = message.subspan(sizeof header);
   std::size_t used = 0;

@@ -10,9 +10,9 @@
 //    0       4     magic: kMagic, which includes the version of the format
 //    4       1     kind: RequestKind
 //    5       1     form: how the places are described, Form
-//    6       1     type: of the elements of an accumulate, or the operation of an atomic
-//    7       1     levels: of strides, form kStrided only
-//    8       4     tag: of the reply; of a store: of the message that has its data, or 0 if they are here
+//    6       1     type: of the elements of an accumulate; the operation of an atomic; of a get: 1 if its data come
+//    alone 7       1     levels: of strides, form kStrided only 8       4     tag: of the reply; of a store: of the
+//    message that has its data, or 0 if they are here
 //   12       4     origin: the process that asks
 //   16       8     address: of the first byte (kContiguous, kStrided); of the word of an atomic
 //   24       8     bytes: of the transfer, of one segment, of a whole batch (kBatch), of an atomic's word
@@ -26,9 +26,9 @@
 // of 8 bytes for each segment (kList). The data of a batch are entries: address (8 bytes), length (8), and as many
 // bytes, filled up to a multiple of 8.
 //
-// A reply is a header of 16 bytes and the data of a get: credits that come back (4 bytes), zero (4), value (8). A get
-// of more than kShortReplyBytes from one place is answered by its data alone, straight into the buffer of the caller. A
-// message of credits is a reply without data, with the tag kCreditTag; the answer to a goodbye is the last of them, and
+// A reply is a header of 16 bytes and the data of a get: credits that come back (4 bytes), zero (4), value (8). If the
+// data come alone, there is no header before them, so that they can be received where they belong. A message of credits
+// is a reply without data, with the tag kCreditTag; the answer to a goodbye is the last of them, and
 // has the value 1. An acknowledgement of a forwarded request is a reply whose value is the slot.
 //
 // There is no message for a fence, since credits come back when requests have been executed, and none for locks, which
@@ -48,7 +48,7 @@
 
 namespace armci::twosided {
 
-inline constexpr std::uint32_t kMagic = 0x02534d41;  // "AMS", version 2
+inline constexpr std::uint32_t kMagic = 0x03534d41;  // "AMS", version 3
 
 enum class RequestKind : std::uint8_t { kPut = 1, kGet = 2, kAccumulate = 3, kAtomic = 4, kBye = 5 };
 enum class Form : std::uint8_t { kContiguous = 0, kStrided = 1, kList = 2, kBatch = 3 };
@@ -103,7 +103,8 @@ inline constexpr int kAcknowledgeTag = 3;
 inline constexpr int kFirstTag = 16;
 inline constexpr int kLastTag = 32767;  // what every MPI library has at least
 
-inline constexpr std::size_t kShortReplyBytes = 4096;
+// The type of a get whose data come alone.
+inline constexpr std::uint8_t kDataAlone = 1;
 // Of one segment: what MPI can count.
 inline constexpr std::size_t kSegmentBytesMax = std::size_t{1} << 30;
 
@@ -119,6 +120,9 @@ struct Request {
   bool is_store() const { return header.kind == RequestKind::kPut || header.kind == RequestKind::kAccumulate; }
   // Its data come in a message of their own.
   bool data_follow() const { return is_store() && header.tag != 0; }
+  bool data_alone() const { return header.kind == RequestKind::kGet && header.type == kDataAlone; }
+  // Answered from where the data lie.
+  bool is_in_place() const { return data_alone() && header.form == Form::kContiguous; }
 };
 
 // Whether a range of addresses may be read and written.
@@ -127,8 +131,8 @@ using IsInside = bool (*)(std::uintptr_t address, std::size_t bytes);
 // The header of a request, whosever memory it means; checks what can be checked without that memory.
 common::Status read_header(std::span<const char> message, RequestHeader* header);
 
-// Checks every field against the others, the length of the message and the memory there is. `bytes_max`: what a get of
-// several segments may ask for, and what the data of a store may be that come by themselves. On failure nothing of
+// Checks every field against the others, the length of the message and the memory there is. `bytes_max`: what a get may
+// ask for that is not in place, and what the data of a store may be that come by themselves. On failure nothing of
 // *request may be used.
 common::Status decode(std::span<const char> message, IsInside inside, std::size_t bytes_max, Request* request);
 

@@ -177,6 +177,8 @@ TEST(Decode, RefusesWrongFields) {
   EXPECT_FALSE(accepted_with(long_put(), [](RequestHeader& h) { h.tag = kLastTag + 1; }));
   EXPECT_FALSE(accepted_with(long_put(), [](RequestHeader& h) { h.bytes = kBytesMax + 1; }));
   EXPECT_FALSE(accepted_with(strided_get(), [](RequestHeader& h) { h.tag = kAcknowledgeTag; }));
+  EXPECT_TRUE(accepted_with(strided_get(), [](RequestHeader& h) { h.type = kDataAlone; }));
+  EXPECT_FALSE(accepted_with(strided_get(), [](RequestHeader& h) { h.type = kDataAlone + 1; }));
   EXPECT_FALSE(accepted_with(atomic(), [](RequestHeader& h) { h.tag = kCreditTag; }));
   EXPECT_FALSE(accepted_with(atomic(), [](RequestHeader& h) { h.bytes = 2; }));
   EXPECT_FALSE(accepted_with(atomic(), [](RequestHeader& h) { h.type = 8; }));
@@ -234,6 +236,11 @@ TEST(Decode, RefusesAnAnswerThatIsTooLong) {
   EXPECT_TRUE(accepted(Message(header).level(100, 0)));
   ++header.count;
   EXPECT_FALSE(accepted(Message(header).level(100, 0)));
+  header = header_of(RequestKind::kGet, Form::kContiguous, kMemory, kBytesMax + 1);
+  header.tag = kFirstTag;
+  EXPECT_FALSE(accepted(Message(header)));
+  header.type = kDataAlone;
+  EXPECT_TRUE(accepted(Message(header))) << "in place";
 }
 
 // Whatever comes: what is accepted names nothing outside memory, and no data that did not come.

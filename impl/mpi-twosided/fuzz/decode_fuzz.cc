@@ -137,9 +137,9 @@ void check(const Request& request, std::span<const char> message) {
   if (header.kind == RequestKind::kAtomic) return check_atomic(header);
   const Wide total = check_places(request);
   if (request.is_store()) check_data(request, message, total);
-  if (header.kind == RequestKind::kGet && header.form != Form::kContiguous) {
-    promise(total <= kReplyBytesMax, "the answer to a get of several places fits");
-  }
+  if (header.kind != RequestKind::kGet) return;
+  promise(header.type <= kDataAlone, "the answer to a get has a header or none");
+  if (!request.is_in_place()) promise(total <= kReplyBytesMax, "an answer that is copied fits");
 }
 
 void print_accepted() {

@@ -86,6 +86,7 @@ std::vector<Seed> seeds() {
   std::vector<Seed> made;
   append_forms("put", header_of(RequestKind::kPut, 0), 32, &made);
   append_forms("get", header_of(RequestKind::kGet, 0), 0, &made);
+  append_forms("get-alone", header_of(RequestKind::kGet, kDataAlone), 0, &made);
   for (std::uint8_t type = 0; type < common::kAccTypes; ++type) {
     // Three elements: too few or too many bytes for whole ones of another type.
     RequestHeader header = header_of(RequestKind::kAccumulate, type);
