@@ -127,14 +127,14 @@ Status Client::help(Found* found) {
   }
   bool under_way = false;
   ARMCI_RETURN_IF_ERROR(look_around(&under_way));
-  *found = under_way ? Found::kSomething : Found::kNothing;
+  *found = under_way || !batched_.empty() ? Found::kSomething : Found::kNothing;
   return kSuccess;
 }
 
 Status Client::look_around(bool* under_way) {
   bool sent = false;
   ARMCI_RETURN_IF_ERROR(test_slots(&sent));
-  *under_way = !sent || !open_.empty() || !sending_.empty() || !batched_.empty();
+  *under_way = !sent || !open_.empty() || !sending_.empty();
   return kSuccess;
 }
 
@@ -149,9 +149,13 @@ Status Client::test_slots(bool* all_sent) {
   return kSuccess;
 }
 
-Status Client::is_under_way(bool* under_way) {
+Status Client::has_news(bool batches, bool* news) {
+  *news = false;
+  if (!news_.load(std::memory_order_relaxed) || !news_.exchange(false)) return kSuccess;
   const Lock lock(mutex_);
-  return look_around(under_way);
+  ARMCI_RETURN_IF_ERROR(look_around(news));
+  *news = *news || (batches && !batched_.empty());
+  return kSuccess;
 }
 
 Status Client::settle() {
@@ -181,6 +185,7 @@ Status Client::put_into_batch(Lock& lock, int node, std::uint64_t address, const
   if (to.length == 0) {
     ARMCI_RETURN_IF_ERROR(meet(node));
     batched_.push_back(node);
+    news_.store(true, std::memory_order_relaxed);
     if (to.message == nullptr) to.message.reset(new char[room_.bytes]);
     to.length = sizeof(RequestHeader);
   }
@@ -276,6 +281,7 @@ Status Client::send(int node, Slot* slot, std::size_t bytes) {
   Peer& peer = entry(node);
   --peer.credits;
   ++peer.sent;
+  news_.store(true, std::memory_order_relaxed);
   ARMCI_MPI(MPI_Isend(slot->data.get(), static_cast<int>(bytes), MPI_BYTE, server(routes_.entry(process_, node)),
                       kRequestTag, comms_.requests, &slot->request));
   return kSuccess;

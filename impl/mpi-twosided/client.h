@@ -77,8 +77,9 @@ class Client {
   enum class Found { kNothing, kSomething, kSomebody };
   // Sends what is to be sent and takes what has come.
   common::Status help(Found* found);
-  // Whether it would find something.
-  common::Status is_under_way(bool* under_way);
+  // Whether there is something since the last call that is not to wait until somebody looks by himself; with `batches`,
+  // also what has been put into one.
+  common::Status has_news(bool batches, bool* news);
   // For a process that nobody helps: waits until nothing is under way that servers wait for in turn, which are data on
   // their way and requests that MPI has not sent.
   common::Status settle();
@@ -211,11 +212,12 @@ class Client {
   const int process_;
   const bool helped_;
   std::mutex mutex_;
-  std::atomic<int> waiting_{0};  // threads that wait inside
-  std::vector<Peer> peers_;      // by node
-  std::vector<int> known_;       // nodes whose servers were spoken to
-  std::vector<Batch> batches_;   // by node
-  std::vector<int> batched_;     // nodes that have a batch
+  std::atomic<int> waiting_{0};    // threads that wait inside
+  std::atomic<bool> news_{false};  // something has been begun
+  std::vector<Peer> peers_;        // by node
+  std::vector<int> known_;         // nodes whose servers were spoken to
+  std::vector<Batch> batches_;     // by node
+  std::vector<int> batched_;       // nodes that have a batch
   std::vector<Slot> slots_;
   std::vector<Sending> sending_;
   std::vector<Memory> packing_memory_;  // free

@@ -26,16 +26,8 @@ Status Companion::start() {
 
 void Companion::stop() {
   leaving_.store(true);
-  wake();
+  sleeper_.wake();
   if (thread_.joinable()) thread_.join();
-}
-
-// Memory ordering: sequentially consistent, so that either this sees the thread asleep or the thread what was begun.
-void Companion::wake() {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (!asleep_.load(std::memory_order_relaxed)) return;
-  wakes_.fetch_add(1);
-  node::futex_wake(&wakes_, 1);
 }
 
 void Companion::run() {
@@ -43,26 +35,25 @@ void Companion::run() {
   node::NetworkBackoff backoff(kSleepUs);
   int quiet = 0;
   while (!leaving_.load()) {
+    const bool sleepy = quiet > kQuietLooks;
+    const std::uint32_t seen = sleepy ? sleeper_.prepare() : sleeper_.seen();
     Client::Found found = Client::Found::kNothing;
-    const std::uint32_t seen = wakes_.load();
-    // Looked at once more when asleep_ is visible: what was begun before that wakes nobody.
-    if (quiet > kQuietLooks) asleep_.store(true);
     const Status status = client_->help(&found);
     if (!status.ok()) {
       common::print_failure("companion", common::last_cause());
       common::die(status.value());
     }
     if (found != Client::Found::kNothing || leaving_.load()) {
-      asleep_.store(false);
+      sleeper_.found();
       quiet = 0;
     } else {
       ++quiet;
     }
     if (found == Client::Found::kSomebody) {
-      node::futex_wait(&wakes_, seen, kRestUs);
-    } else if (asleep_.load()) {
-      node::futex_wait(&wakes_, seen, kLongestSleepUs);
-      asleep_.store(false);
+      sleeper_.sleep(seen, kRestUs);
+    } else if (quiet > 0 && sleepy) {
+      sleeper_.sleep(seen, kLongestSleepUs);
+      sleeper_.found();
       quiet = 0;
       backoff.restart();
     } else {

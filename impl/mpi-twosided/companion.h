@@ -2,16 +2,16 @@
 //
 // It is asleep until something has been begun that nobody waits for.
 //
-// Thread safety: start and stop by one thread, wake() by any; MPI is called from the thread, which needs
+// Thread safety: start and stop by one thread; MPI is called from the thread, which needs
 // MPI_THREAD_MULTIPLE.
 #pragma once
 
 #include <atomic>
-#include <cstdint>
 #include <thread>
 
 #include "impl/common/status.h"
 #include "impl/mpi-twosided/client.h"
+#include "impl/mpi-twosided/sleeper.h"
 
 namespace armci::twosided {
 
@@ -24,16 +24,15 @@ class Companion {
 
   common::Status start();
   void stop();
-  // Something has been begun. Costs a load while the thread is awake.
-  void wake();
+  // For those who have begun something.
+  Sleeper& sleeper() { return sleeper_; }
 
  private:
   void run();
 
   Client* const client_;
   std::atomic<bool> leaving_{false};
-  std::atomic<bool> asleep_{false};
-  std::atomic<std::uint32_t> wakes_{0};
+  Sleeper sleeper_;
   std::thread thread_;
 };
 

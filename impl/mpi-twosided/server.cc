@@ -133,8 +133,10 @@ void Server::run(const std::function<bool()>& over) {
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // nanoseconds; short sleeps are to be short
   node::NetworkBackoff idleness(wait_us_);
   node::NetworkBackoff activity(std::min(wait_us_, kActiveSleepUs));
+  bool sleepy = false;
   while (!over()) {
     bool busy = false;
+    const std::uint32_t seen = sleepy ? sleeper_.prepare() : sleeper_.seen();
     const Status status = step(&busy);
     if (!status.ok()) {
       // Who sent the request waits for its reply for good.
@@ -143,12 +145,17 @@ void Server::run(const std::function<bool()>& over) {
     }
     const bool streaming = !sending_.empty() || !receiving_.empty();
     const bool active = (help_ && help_()) || streaming;
+    if (busy || active) sleeper_.found();
     if (busy) {
       idleness.restart();
       activity.restart();
-    } else {
-      (active ? activity : idleness).step(streaming);
+      sleepy = false;
+      continue;
     }
+    const std::int64_t us = (active ? activity : idleness).next(streaming);
+    // Looks once more where whoever begins something would wake it.
+    if (us > 0 && (active || sleepy)) sleeper_.sleep(seen, us);
+    sleepy = us > 0 && !active;
   }
 }
 

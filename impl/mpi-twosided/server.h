@@ -42,6 +42,7 @@
 #include "impl/mpi-twosided/forwarder.h"
 #include "impl/mpi-twosided/message_pool.h"
 #include "impl/mpi-twosided/routes.h"
+#include "impl/mpi-twosided/sleeper.h"
 #include "impl/mpi-twosided/wire.h"
 
 namespace armci::twosided {
@@ -59,6 +60,8 @@ class Server {
   // Starts the thread that serves until stop(). `help`: called now and then, with what else goes on in this process;
   // tells whether something does.
   common::Status start(std::function<bool()> help);
+  // For those who have begun something that `help` is to look after.
+  Sleeper& sleeper() { return sleeper_; }
   // Serves in the calling thread until `over` says so, which is asked between requests.
   void run(const std::function<bool()>& over);
   // After every client has said goodbye. Ends the thread.
@@ -130,6 +133,7 @@ class Server {
   const int node_;
   const int wait_us_;
   std::function<bool()> help_;
+  Sleeper sleeper_;
   MessagePool requests_;
   MessagePool forwarded_;
   Forwarder forwarder_;

@@ -193,13 +193,12 @@ Status Transport::start_threads(bool threads) {
   });
 }
 
-// The thread of a server looks by itself.
+// Threads of servers find batches by themselves, soon enough.
 Status Transport::begun() {
   if (alone_) return client_->settle();
-  if (companion_ == nullptr) return kSuccess;
-  bool under_way = false;
-  ARMCI_RETURN_IF_ERROR(client_->is_under_way(&under_way));
-  if (under_way) companion_->wake();
+  bool news = false;
+  ARMCI_RETURN_IF_ERROR(client_->has_news(companion_ != nullptr, &news));
+  if (news) (companion_ != nullptr ? companion_->sleeper() : server_->sleeper()).wake();
   return kSuccess;
 }
 

@@ -73,17 +73,24 @@ void PollingBackoff::step() {
 }
 
 void NetworkBackoff::step(bool streaming) {
+  const std::int64_t us = next(streaming);
+  if (us > 0) sleep_for(us);
+}
+
+std::int64_t NetworkBackoff::next(bool streaming) {
   const std::int64_t now = now_us();
   if (since_us_ == 0) since_us_ = now;
   const std::int64_t waited = now - since_us_;
   const bool free_cores = spin_iterations() > kSpinsWhenShared;
   if (waited < (!free_cores ? kLookWhenSharedUs : streaming ? kLookWhenStreamingUs : kLookUs)) {
     cpu_relax();
-  } else if (longest_us_ == 0) {
-    sched_yield();
-  } else {
-    sleep_for(std::min(std::max(waited / 8, kShortestSleepUs), longest_us_));
+    return 0;
   }
+  if (longest_us_ == 0) {
+    sched_yield();
+    return 0;
+  }
+  return std::min(std::max(waited / 8, kShortestSleepUs), longest_us_);
 }
 
 void QueueBackoff::step(std::int64_t ahead) {

@@ -69,6 +69,8 @@ class NetworkBackoff {
   explicit NetworkBackoff(std::int64_t longest_us = 100) : longest_us_(longest_us) {}
   // `streaming`: long messages are on their way, which go on only while somebody looks.
   void step(bool streaming = false);
+  // The same for one who sleeps by himself: how long, in microseconds; 0: look again at once.
+  std::int64_t next(bool streaming = false);
   // Something has come.
   void restart() { since_us_ = 0; }
 

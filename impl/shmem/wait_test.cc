@@ -117,6 +117,30 @@ TEST(FutexTest, AWakeOfBitsWakesThoseOnly) {
   for (std::thread& waiter : waiters) waiter.join();
 }
 
+TEST(NetworkBackoffTest, LooksForATimeAndThenSleepsLongerAndLonger) {
+  constexpr std::int64_t kLongestUs = 50;
+  set_spin_policy(1, -1);
+  NetworkBackoff backoff(kLongestUs);
+  const std::int64_t start = now_us();
+  EXPECT_EQ(backoff.next(), 0);
+  std::int64_t last = 0;
+  while (last < kLongestUs) {
+    const std::int64_t us = backoff.next();
+    EXPECT_GE(us, last);
+    EXPECT_LE(us, kLongestUs);
+    last = us;
+  }
+  EXPECT_GE(now_us() - start, 8 * kLongestUs) << "an eighth of what it has waited";
+  backoff.restart();
+  EXPECT_EQ(backoff.next(), 0) << "something has come";
+}
+
+TEST(NetworkBackoffTest, WhereNoSleepIsAllowedItIsAlwaysTimeToLook) {
+  NetworkBackoff backoff(0);
+  const std::int64_t start = now_us();
+  while (now_us() - start < 5000) EXPECT_EQ(backoff.next(), 0);
+}
+
 TEST(PollingBackoffTest, EndsEveryStepByItself) {
   PollingBackoff backoff;
   for (int i = 0; i < spin_iterations() + 100; ++i) backoff.step();
