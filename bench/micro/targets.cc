@@ -54,6 +54,7 @@ constexpr Row kTargets[] = {
     {"consistency", {Limit::kTimeAtMost, 1.05}},
     // One fence of all targets, against fences one by one [FENCE-7].
     {"fence_all", {Limit::kTimeAtMost, 1}},
+    {"fence_all_of_singles", {Limit::kTimeAtMost, 1.0 / 3}},
     // Collective calls.
     {"barrier", {Limit::kTimeAtMost, 1}},  // of MPI_Barrier
     {"malloc_free", {Limit::kSecondsAtMost, 200e-6}},
