@@ -46,6 +46,8 @@ constexpr Row kTargets[] = {
     {"message_stream_accumulate", {Limit::kRateAtLeast, 0.75}},
     {"aggregate_of_vector", {Limit::kTimeAtMost, 1.15}},
     {"aggregate_of_puts", {Limit::kTimeAtMost, 0.05}},
+    // By way of another node's server, against straight to the target's.
+    {"forwarded", {Limit::kTimeAtMost, 1.6}},
     // While processes compute: microseconds, part of a core, part of a transfer.
     {"busy_p99", {Limit::kValueAtMost, 1000}},
     {"idle_server", {Limit::kValueAtMost, 0.02}},
