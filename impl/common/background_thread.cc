@@ -5,11 +5,31 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdint>
+#include <cstring>
 #include <system_error>
 #include <utility>
 
 namespace armci::common {
+
+bool read_cpu_list(const char* text, cpu_set_t* cpus) {
+  CPU_ZERO(cpus);
+  for (const char* at = text;; ++at) {
+    unsigned first = 0;
+    const char* const end = text + std::strlen(text);
+    auto number = std::from_chars(at, end, first);
+    unsigned last = first;
+    if (number.ec == std::errc() && number.ptr != end && *number.ptr == '-') {
+      number = std::from_chars(number.ptr + 1, end, last);
+    }
+    if (number.ec != std::errc() || last < first || last >= CPU_SETSIZE) return false;
+    for (unsigned cpu = first; cpu <= last; ++cpu) CPU_SET(cpu, cpus);
+    at = number.ptr;
+    if (at == end) return true;
+    if (*at != ',') return false;
+  }
+}
 
 // Every CPU there may be; the kernel takes away those that the job may not use.
 void leave_binding(pthread_t thread) {

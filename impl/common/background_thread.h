@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <functional>
 #include <thread>
@@ -17,6 +18,9 @@ Status start_background_thread(const char* name, std::function<void()> body, std
 
 // Has the system let the calling thread run soon after it wakes up; of no effect where it cannot.
 void ask_for_short_turns();
+
+// A list of CPUs as Linux writes it, 0-3,8; false: it is none.
+bool read_cpu_list(const char* text, cpu_set_t* cpus);
 
 // Takes a thread off the core that the launcher bound its process to, for every CPU that the job may use.
 void leave_binding(pthread_t thread);

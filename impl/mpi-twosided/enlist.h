@@ -19,6 +19,7 @@
 #pragma once
 
 #include <mpi.h>
+#include <sched.h>
 
 #include "impl/common/status.h"
 #include "impl/mpi-twosided/message_pool.h"
@@ -35,6 +36,7 @@ struct Terms {
   int wait_us = 0;
   int spin_iterations = 0;
   int processes = 0;
+  cpu_set_t cpus;
 };
 
 // Messages in the communicator of all, between a server and the first process of its node.

@@ -22,6 +22,7 @@
 #include "impl/mpi-twosided/enlist.h"
 #include "impl/mpi-twosided/process_watch.h"
 #include "impl/mpi-twosided/server.h"
+#include "impl/mpi-twosided/settings.h"
 #include "impl/shmem/copy.h"
 #include "impl/shmem/node_memory.h"
 #include "impl/shmem/wait.h"
@@ -77,6 +78,7 @@ Status prepare(const Orders& orders, Server* server, ProcessWatch* watch) {
                 "put it elsewhere, set ARMCI_SERVER=thread",
                 orders.first, static_cast<int>(getpid()), host);
   }
+  ARMCI_RETURN_IF_ERROR(bind_server(pthread_self(), orders.terms.cpus));
   // A job whose processes die is ended by the launcher, which says why; nobody is left to be served.
   ARMCI_RETURN_IF_ERROR(watch->start_for(orders.memory.file.pid, [] { _exit(1); }));
   return server->open();

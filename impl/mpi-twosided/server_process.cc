@@ -8,7 +8,6 @@
 #include "impl/common/backtrace.h"
 #include "impl/mpi-twosided/server_main.h"
 #include "impl/shmem/node_memory.h"
-#include "impl/shmem/wait.h"
 
 namespace armci::twosided {
 
@@ -122,7 +121,7 @@ Status ServerProcesses::instruct(const World& world, Terms terms, int* pid) {
   return told;
 }
 
-Status ServerProcesses::start(const World& world, Room room, int cluster, int wait_us) {
+Status ServerProcesses::start(const World& world, const Terms& terms) {
   ProcessWatch deadline;
   if (world.rank() == 0) {
     // Without a timer there is no deadline.
@@ -142,7 +141,6 @@ Status ServerProcesses::start(const World& world, Room room, int cluster, int wa
   ARMCI_RETURN_IF_ERROR(circle_.join(world.comm(), false));
   int pid = 0;
   step_ = "they have not said that they serve";
-  const Terms terms{room, cluster, wait_us, node::spin_iterations(), world.size()};
   const Status instructed = instruct(world, terms, &pid);
   ARMCI_RETURN_IF_ERROR(agree_on_start(circle_, world.size(), instructed));
   serving_ = true;

@@ -29,7 +29,7 @@ class ServerProcesses {
   ~ServerProcesses() { watch_.stop(); }
 
   // Collective. On failure it fails on all processes, and no server is left.
-  common::Status start(const common::World& world, Room room, int cluster, int wait_us);
+  common::Status start(const common::World& world, const Terms& terms);
   // Collective, after every process has said goodbye to the servers.
   void stop();
 

@@ -10,6 +10,7 @@
 #include "impl/common/backtrace.h"
 #include "impl/common/config.h"
 #include "impl/mpi-twosided/settings.h"
+#include "impl/shmem/wait.h"
 
 namespace armci::twosided {
 
@@ -30,11 +31,13 @@ struct Plan {
   ServerKind kind = ServerKind::kAuto;
   Room room;
   int cluster = 1;
+  cpu_set_t cpus;
   bool threads = false;  // MPI lets several call it, on all processes
 };
 
 Status read_words(int nodes, Plan* plan) {
   ARMCI_RETURN_IF_ERROR(read_server_kind(&plan->kind));
+  ARMCI_RETURN_IF_ERROR(read_server_cpus(&plan->cpus));
   return cluster_size(nodes, &plan->cluster);
 }
 
@@ -151,15 +154,14 @@ Status Transport::initialise(const World& world) {
   const Routes routes(std::move(node_of), world.node_count(), plan.cluster);
   if (plan.kind == ServerKind::kProcess) {
     processes_ = std::make_unique<ServerProcesses>();
-    ARMCI_RETURN_IF_ERROR(common::agree(world_comm_,
-                                        processes_->start(world, plan.room, plan.cluster, settings().wait_us),
-                                        "starting the server processes"));
+    const Terms terms{plan.room, plan.cluster, settings().wait_us, node::spin_iterations(), world.size(), plan.cpus};
+    ARMCI_RETURN_IF_ERROR(common::agree(world_comm_, processes_->start(world, terms), "starting the server processes"));
     comms_ = processes_->comms();
   }
   // Nobody sends before every server has posted its buffers.
   ARMCI_RETURN_IF_ERROR(
       common::agree(world_comm_, open(world, plan.room, routes, plan.threads), "making room for requests"));
-  return common::agree(world_comm_, start_threads(plan.threads), "starting the servers");
+  return common::agree(world_comm_, start_threads(plan.threads, plan.cpus), "starting the servers");
 }
 
 Status Transport::open(const World& world, Room room, const Routes& routes, bool helped) {
@@ -175,14 +177,14 @@ Status Transport::open(const World& world, Room room, const Routes& routes, bool
 }
 
 // Without threads what a process has begun goes on in its calls only.
-Status Transport::start_threads(bool threads) {
+Status Transport::start_threads(bool threads, const cpu_set_t& cpus) {
   alone_ = !threads;
   if (alone_) return client_->settle();
   if (server_ == nullptr) {
     companion_ = std::make_unique<Companion>(client_.get());
     return companion_->start();
   }
-  return server_->start([client = client_.get()] {
+  const auto help = [client = client_.get()] {
     Client::Found found = Client::Found::kNothing;
     const Status status = client->help(&found);
     if (!status.ok()) {
@@ -190,7 +192,9 @@ Status Transport::start_threads(bool threads) {
       common::die(status.value());
     }
     return found == Client::Found::kSomething;
-  });
+  };
+  ARMCI_RETURN_IF_ERROR(server_->start(help));
+  return bind_server(server_->thread(), cpus);
 }
 
 // Threads of servers find batches by themselves, soon enough.

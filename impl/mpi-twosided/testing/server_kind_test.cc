@@ -1,8 +1,9 @@
 // Servers that are threads or processes, as ARMCI_SERVER says, below a program that has some thread level.
 //
-//   server_kind_test works LEVEL thread|process    everything works, and the servers are that; several nodes
+//   server_kind_test works LEVEL thread|process    everything works, and the servers are that; several nodes;
+//                                                  ARMCI_SERVER_CPUS=0
 //   server_kind_test refused LEVEL                 MPI starts no process: ARMCI_Init says so on all processes
-//   server_kind_test wrong LEVEL                   so it does for a word that is none
+//   server_kind_test wrong LEVEL                   so it does for words that are none, and CPUs that are not there
 //   server_kind_test server|first LEVEL            a server, or the process it serves, is killed
 //   server_kind_test exit LEVEL                    a process calls exit() with servers running
 //   server_kind_test left LEVEL                    what a process has left under way keeps nobody waiting; 3 nodes
@@ -11,6 +12,7 @@
 // when a check fails.
 #include <dirent.h>
 #include <mpi.h>
+#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -66,6 +68,13 @@ int count_servers(const std::string& folder, int* pid) {
   return found;
 }
 
+// Where ARMCI_SERVER_CPUS says so, on CPU 0.
+bool runs_where_it_is_to(int pid) {
+  cpu_set_t cpus;
+  if (std::getenv("ARMCI_SERVER_CPUS") == nullptr) return true;
+  return sched_getaffinity(pid, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) == 1 && CPU_ISSET(0, &cpus);
+}
+
 void check_kind(const std::string& kind) {
   std::string said;
   int pid = 0;
@@ -75,9 +84,12 @@ void check_kind(const std::string& kind) {
     return;
   }
   int threads = count_servers("/proc/self/task", &pid);
+  check(threads == 0 || runs_where_it_is_to(pid), "servers that are threads run on the CPU they are given");
   MPI_Allreduce(MPI_IN_PLACE, &threads, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   check(kind == "thread" ? threads > 0 : threads == 0, "servers are threads just where they are to be");
-  check((count_servers("/proc", &pid) > 0) == (kind == "process"), "and processes where they are to be those");
+  const bool processes = count_servers("/proc", &pid) > 0;
+  check(processes == (kind == "process"), "and processes where they are to be those");
+  check(!processes || runs_where_it_is_to(pid), "servers that are processes run on the CPU they are given");
   check(ARMCI_Finalize() == 0, "finalize");
   check_works();
   MPI_Barrier(MPI_COMM_WORLD);
@@ -182,6 +194,11 @@ int main(int argc, char** argv) {
   } else if (task == "wrong") {
     setenv("ARMCI_SERVER", "both", 1);
     check_init_says("ARMCI_SERVER = both", "auto, thread, process");
+    setenv("ARMCI_SERVER", "auto", 1);
+    setenv("ARMCI_SERVER_CPUS", "0-", 1);
+    check_init_says("ARMCI_SERVER_CPUS = '0-'", "such as 0-3,8");
+    setenv("ARMCI_SERVER_CPUS", "1000", 1);
+    check_init_says("the CPUs of ARMCI_SERVER_CPUS", "taskset");
   } else if (task == "left") {
     check_left();
   } else if (task == "server" || task == "first" || task == "exit") {
