@@ -55,6 +55,7 @@ class Program:
     mpi: str
     processes: int = DEFAULT_PROCESSES
     placement: Placement = Placement()
+    environment: tuple[tuple[str, str], ...] = ()
 
 
 def questions() -> list[Question]:
@@ -116,6 +117,7 @@ def _run_once(program: Program, arguments: Sequence[str], timeout_s: Optional[fl
         file = Path(folder) / "result.json"
         line = (str(program.binary), "--progress", "--json", str(file), *arguments)
         settings = {name: value for name, value in MPI_SETTINGS.items() if name not in os.environ}
+        settings.update(program.environment)
         job = launch.Launch(line, program.processes, program.mpi, settings, placement=program.placement)
         result = launch.start(job, timeout_s=timeout_s, silence_s=silence_s, on_line=note)
         data = json.loads(file.read_text()) if file.exists() and file.stat().st_size else None

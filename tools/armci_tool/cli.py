@@ -10,10 +10,11 @@ from typing import Sequence
 
 from armci_tool import process
 from armci_tool.errors import Stopped, ToolError
-from armci_tool.verbs import (bench, build, conformance, format, info, install, mpi_doctor, mutants, quickstart, run,
-                              setup, test, traceability)
+from armci_tool.verbs import (bench, build, calibrate, conformance, format, info, install, mpi_doctor, mutants,
+                              quickstart, run, setup, test, traceability)
 
-VERBS = (quickstart, test, setup, build, run, conformance, mutants, bench, info, mpi_doctor, install, format, traceability)
+VERBS = (quickstart, test, setup, build, run, conformance, mutants, bench, calibrate, info, mpi_doctor, install, format,
+         traceability)
 
 
 def parser() -> argparse.ArgumentParser:
