@@ -1,12 +1,14 @@
 #!/bin/sh
 # A job whose server process, or the process that it serves, is killed, or one of whose processes exits, ends soon, says
 # why, and leaves no server:
-#   server_ends LAUNCH PROGRAM server|first|exit
+#   server_ends LAUNCH PROGRAM server|first|exit|transfer LEVEL thread|process
 set -eu
 
 launch=$1
 program=$2
 killed=$3
+level=$4
+kind=$5
 within_s=15
 
 fail() {
@@ -16,7 +18,7 @@ fail() {
 
 start=$(date +%s)
 status=0
-text=$("$launch" "$program" 4 2 "$killed" 0 2>&1) || status=$?
+text=$("$launch" "$program" 4 2 "$killed" "$level" "$kind" 2>&1) || status=$?
 case $text in *'starts no processes'*) exit "$status" ;; esac
 [ "$status" -ne 0 ] || fail 'the job ends as if nothing had happened'
 [ $(($(date +%s) - start)) -le "$within_s" ] || fail "the job ends within $within_s s"
@@ -25,6 +27,10 @@ case $text in *killing*) ;; *) fail 'the job comes to the point' ;; esac
 if [ "$killed" = server ]; then
   printf '%s\n' "$text" | grep -q 'armci: rank [0-9]*: .*the server of node [01], process [0-9]*, died' ||
     fail 'a line says that a server died'
+fi
+if [ "$killed" = transfer ]; then
+  # The launcher's line.
+  printf '%s\n' "$text" | grep -qi 'signal.*9' || fail 'a line says that a process was killed'
 fi
 servers_left() {
   for line in /proc/[0-9]*/cmdline; do

@@ -5,6 +5,7 @@
 //   server_kind_test refused LEVEL                 MPI starts no process: ARMCI_Init says so on all processes
 //   server_kind_test wrong LEVEL                   so it does for words that are none, and CPUs that are not there
 //   server_kind_test server|first LEVEL            a server, or the process it serves, is killed
+//   server_kind_test transfer LEVEL                a process is killed in the middle of long puts and gets; any servers
 //   server_kind_test exit LEVEL                    a process calls exit() with servers running
 //   server_kind_test left LEVEL                    what a process has left under way keeps nobody waiting; 3 nodes
 //
@@ -137,6 +138,26 @@ void check_left() {
   check(ARMCI_Finalize() == 0, "finalize");
 }
 
+// What the last process has begun is on its way when it is killed. Does not come back.
+void kill_in_transfer() {
+  constexpr armci_size_t kBytes = armci_size_t{32} << 20;
+  std::string said;
+  check(init(&said) == 0, "init succeeds");
+  std::vector<void*> bases(static_cast<std::size_t>(size));
+  check(ARMCI_Malloc(bases.data(), 2 * kBytes) == 0, "malloc");
+  if (rank == size - 1) {
+    std::vector<char> local(2 * kBytes, 'x');
+    ARMCI_NbPut(local.data(), bases[0], static_cast<int>(kBytes), 0, nullptr);
+    ARMCI_NbGet(static_cast<char*>(bases[0]) + kBytes, local.data() + kBytes, static_cast<int>(kBytes), 0, nullptr);
+    std::printf("killing\n");
+    std::fflush(stdout);
+    kill(getpid(), SIGKILL);
+  }
+  sleep(kEndSeconds);
+  std::printf("UNEXPECTED: the job goes on\n");
+  _exit(1);
+}
+
 // Does not come back.
 void kill_one(const std::string& task) {
   std::string said;
@@ -176,8 +197,8 @@ int main(int argc, char** argv) {
   PMPI_Init_thread(&argc, &argv, argc > 2 ? std::atoi(argv[2]) : MPI_THREAD_SINGLE, &level);
   find_out_who();
   const std::string kind = argc > 3 ? argv[3] : "process";
-  const bool needs_spawn =
-      (task == "works" && kind == "process") || task == "server" || task == "first" || task == "exit" || task == "left";
+  const bool needs_spawn = (task == "works" && kind == "process") || task == "server" || task == "first" ||
+                           task == "exit" || task == "left" || (task == "transfer" && kind == "process");
   if (needs_spawn && !armci::twosided::testing::can_spawn()) {
     if (rank == 0) std::printf("this MPI library starts no processes\n");
     check_init_says("MPI_Comm_spawn_multiple", "ARMCI_SERVER=thread");
@@ -201,6 +222,8 @@ int main(int argc, char** argv) {
     check_init_says("the CPUs of ARMCI_SERVER_CPUS", "taskset");
   } else if (task == "left") {
     check_left();
+  } else if (task == "transfer") {
+    kill_in_transfer();
   } else if (task == "server" || task == "first" || task == "exit") {
     kill_one(task);
   } else {
