@@ -8,7 +8,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterator, Optional
+from typing import Iterator, Mapping, Optional
 
 from armci_tool.errors import ToolError
 
@@ -68,11 +68,20 @@ def implementations() -> list[str]:
     return [row.name for row in implementation_table() if not row.test_only]
 
 
-def tested_settings(name: str) -> list[dict[str, str]]:
-    """The ARMCI_* settings of an implementation under which the suite is run besides: impl/NAME/settings_tested.json,
-    a list of environments."""
+@dataclass(frozen=True)
+class TestedSettings:
+    """An environment of ARMCI_* settings, and the MPI library to run it with."""
+
+    mpi: str
+    environment: Mapping[str, str]
+
+
+def tested_settings(name: str) -> list[TestedSettings]:
+    """Under which the suite is run besides: impl/NAME/settings_tested.json, a list of environments. One with "mpi" is for
+    that library."""
     path = ROOT / "impl" / name / "settings_tested.json"
-    return [dict(environment) for environment in json.loads(path.read_text())] if path.exists() else []
+    rows: list[dict[str, str]] = json.loads(path.read_text()) if path.exists() else []
+    return [TestedSettings(row.pop("mpi", "mpich"), row) for row in rows]
 
 
 def spans_nodes() -> bool:
