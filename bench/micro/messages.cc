@@ -1,7 +1,9 @@
 // What does ARMCI cost against messages that a program sends and receives by itself?
 //
 // The memory of rank 1 is the target. While ARMCI is measured rank 1 sleeps; while messages are, it is inside MPI.
-//   get, put + fence, fetch-and-add, lock   of 8 bytes, against a round trip of MPI_Send and MPI_Recv of 8 bytes
+//   get, put + fence, fetch-and-add, lock   of 8 bytes, against a round trip of MPI_Send and MPI_Recv of 8 bytes; a get
+//   of
+//                                           8 KiB against one that brings as much back
 //   nb put                                  until it returns, against the same
 //   put, get                                8 non-blocking ones at once and their end, against as many messages
 //   strided, accumulate                     rows of 1 KiB, rows three times as far apart in rank 1; the same
@@ -23,6 +25,7 @@ constexpr int kSpread = 3;
 constexpr int kRow = 1024;
 constexpr int kDoubles = 1000;
 constexpr long kInitiated = 16;  // non-blocking puts before their fence
+constexpr int kLongerGet = 8192;
 constexpr double kSample = 2e-3;
 
 struct Sides {
@@ -47,13 +50,14 @@ Action Timed(const char* name, long calls, const Body& body, const Body& afterwa
           }};
 }
 
-Case RoundTrip(const char* name, const char* key, const Sides& at, const Action& subject) {
+Case RoundTrip(const char* name, const char* key, const Sides& at, const Action& subject, int back = 8) {
   const auto actions = [=]() -> std::vector<Action> {
-    return {subject, {"MPI_Send, MPI_Recv", Role::kBaseline, [peer = at.peer](long iterations) {
-                        return peer->RoundTrips(8, 8, iterations);
+    return {subject, {"MPI_Send, MPI_Recv", Role::kBaseline, [peer = at.peer, back](long iterations) {
+                        return peer->RoundTrips(8, back, iterations);
                       }}};
   };
-  return {{name, "8 B", key}, Crew::kAlone, actions, {}, kSample, [peer = at.peer] { peer->Look(); }};
+  const std::string size = FormatBytes(static_cast<size_t>(back));
+  return {{name, size, key}, Crew::kAlone, actions, {}, kSample, [peer = at.peer] { peer->Look(); }};
 }
 
 std::vector<Case> RoundTrips(const Sides& at) {
@@ -68,6 +72,7 @@ std::vector<Case> RoundTrips(const Sides& at) {
     long before = 0;
     ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &before, at.remote, 1, kTarget);
   };
+  const auto longer_get = [=] { ARMCI_Get(at.remote, at.local, kLongerGet, kTarget); };
   const auto nb_put = [=] { ARMCI_NbPut(at.local, at.remote, 8, kTarget, nullptr); };
   const auto lock = [] { ARMCI_Lock(0, kTarget); };
   const auto unlock = [] { ARMCI_Unlock(0, kTarget); };
@@ -75,7 +80,8 @@ std::vector<Case> RoundTrips(const Sides& at) {
           RoundTrip("put + fence", "message_round_trip", at, Loop("ARMCI_Put, ARMCI_Fence", Role::kSubject, put_fence)),
           RoundTrip("fetch-and-add", "message_round_trip_atomic", at, Loop("ARMCI_Rmw", Role::kSubject, add)),
           RoundTrip("lock", "message_round_trip_atomic", at, Timed("ARMCI_Lock", 1, lock, unlock)),
-          RoundTrip("nb put", "message_initiation", at, Timed("ARMCI_NbPut", kInitiated, nb_put, fence))};
+          RoundTrip("nb put", "message_initiation", at, Timed("ARMCI_NbPut", kInitiated, nb_put, fence)),
+          RoundTrip("get", "message_round_trip", at, Loop("ARMCI_Get", Role::kSubject, longer_get), kLongerGet)};
 }
 
 // --- streams: a window of non-blocking operations, and the end of all of them

@@ -110,6 +110,8 @@ Status Client::flush_all() {
 Status Client::help(Found* found) {
   *found = Found::kSomebody;
   if (waiting_.load(std::memory_order_relaxed) != 0) return kSuccess;
+  // Who is inside for a moment may leave something behind.
+  *found = Found::kSomething;
   const Lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return kSuccess;
   ARMCI_RETURN_IF_ERROR(advance());

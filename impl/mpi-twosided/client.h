@@ -1,11 +1,12 @@
 // The client: what a process asks of the servers of other nodes, and the answers it waits for.
 //
-//   store    up to a buffer: copied into a request, and complete locally at once
-//            longer, from one place: in pieces of a chunk, each sent from where it lies behind its request
-//            longer, rows or lists: packed into buffers, each sent while the next is packed
-//            non-blocking, of up to kBatchedBytes: copied into a batch, which leaves as one request when it is full,
-//            before anything else goes to its node, or when advance() finds it
-//   get      in as many requests as it takes, complete when all have been answered
+//   store    what fits into a request: copied into it, and complete locally at once
+//            longer, where the local data have no gaps: in pieces of a chunk, each sent from where it lies behind its
+//            request; rows and lists with gaps are packed first, each piece while the one before is sent
+//            small non-blocking puts (ARMCI_SERVER_SMALL_PUT_BYTES): copied into a batch, which leaves as one request
+//            when it is full, before anything else goes to its node, or when help() finds it
+//   get      in as many requests as it takes, complete when all have been answered; long answers are received where
+//            they belong if there are no gaps
 //   flush    waits until the credits of all requests so far are back
 //
 // A request waits until its server has room for it (credits).
@@ -73,7 +74,8 @@ class Client {
   // The same for every node, overlapped.
   common::Status flush_all();
 
-  // What help() found: nothing, something that goes on, or a thread inside, which takes care of all that there is.
+  // What help() found: nothing, something that goes on, or a thread that waits inside, which takes care of all there
+  // is.
   enum class Found { kNothing, kSomething, kSomebody };
   // Sends what is to be sent and takes what has come.
   common::Status help(Found* found);
@@ -196,8 +198,9 @@ class Client {
   common::Status arrived(const Reply& reply);
   void credit(Peer* peer, std::uint32_t count);
   // An operation whose parts are those that ask_for(operation) asks for; 0 if all have ended.
+  // After a failure nothing of it is under way.
   template <class AskFor>
-  common::Status begin_parts(std::uint64_t* operation, AskFor ask_for);
+  common::Status begin_parts(Lock& lock, std::uint64_t* operation, AskFor ask_for);
   // Waits for all of them, also when one could not be asked for.
   template <class AskFor>
   common::Status await_parts(Lock& lock, AskFor ask_for);

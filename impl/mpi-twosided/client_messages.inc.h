@@ -41,11 +41,12 @@ common::Status Client::tell(Lock& lock, int node, RequestHeader header, std::spa
 }
 
 template <class AskFor>
-common::Status Client::begin_parts(std::uint64_t* operation, AskFor ask_for) {
+common::Status Client::begin_parts(Lock& lock, std::uint64_t* operation, AskFor ask_for) {
   *operation = ++last_operation_;
   operations_.emplace(*operation, 1);  // the part that is ended when all others have been asked for
   const common::Status status = ask_for(*operation);
   end_part(*operation);
+  if (!status.ok()) (void)await(lock, *operation);
   if (!operations_.contains(*operation)) *operation = 0;
   return status;
 }
@@ -53,9 +54,8 @@ common::Status Client::begin_parts(std::uint64_t* operation, AskFor ask_for) {
 template <class AskFor>
 common::Status Client::await_parts(Lock& lock, AskFor ask_for) {
   std::uint64_t operation = 0;
-  const common::Status asked = begin_parts(&operation, ask_for);
-  const common::Status ended = await(lock, operation);
-  return asked.ok() ? ended : asked;
+  ARMCI_RETURN_IF_ERROR(begin_parts(lock, &operation, ask_for));
+  return await(lock, operation);
 }
 
 // Waits, letting other threads in between two looks.

@@ -115,7 +115,7 @@ Status Client::store(int target, RequestHeader header, void* remote, const void*
   const char* const from = static_cast<const char*>(local);
   if (bytes <= data_room(0)) return store_run(lock, node, header, from, bytes, 0);
   const auto ask_for = [&](std::uint64_t whole) { return store_run(lock, node, header, from, bytes, whole); };
-  return operation != nullptr ? begin_parts(operation, ask_for) : await_parts(lock, ask_for);
+  return operation != nullptr ? begin_parts(lock, operation, ask_for) : await_parts(lock, ask_for);
 }
 
 template <class Pack>
@@ -177,7 +177,7 @@ Status Client::store_strided(int target, RequestHeader header, void* remote, con
     header.bytes = shape.count[0];
     return store_rows(lock, node, header, as_bytes(levels.data(), levels.size()), from, shape, whole);
   };
-  return operation != nullptr ? begin_parts(operation, ask_for) : await_parts(lock, ask_for);
+  return operation != nullptr ? begin_parts(lock, operation, ask_for) : await_parts(lock, ask_for);
 }
 
 Status Client::store_segments(Lock& lock, int node, RequestHeader header, const Segments& list,
@@ -220,7 +220,7 @@ Status Client::store_list(int target, RequestHeader header, const Segments& list
     }
     return kSuccess;
   };
-  return operation != nullptr ? begin_parts(operation, ask_for) : await_parts(lock, ask_for);
+  return operation != nullptr ? begin_parts(lock, operation, ask_for) : await_parts(lock, ask_for);
 }
 
 // --- gets
@@ -248,7 +248,7 @@ Status Client::get_run(Lock& lock, int node, const char* remote, char* local, st
 
 Status Client::get(int target, const void* remote, void* local, std::size_t bytes, std::uint64_t* operation) {
   Lock lock(mutex_);
-  return begin_parts(operation, [&](std::uint64_t whole) {
+  return begin_parts(lock, operation, [&](std::uint64_t whole) {
     return get_run(lock, routes_.node_of(target), static_cast<const char*>(remote), static_cast<char*>(local), bytes,
                    whole);
   });
@@ -301,7 +301,7 @@ Status Client::get_strided(int target, const void* remote, void* local, const St
                            std::uint64_t* operation) {
   Lock lock(mutex_);
   const auto by = shape.count[0] > room_.chunk_bytes / 2 ? &Client::get_runs : &Client::get_rows;
-  return begin_parts(operation, [&](std::uint64_t whole) {
+  return begin_parts(lock, operation, [&](std::uint64_t whole) {
     return (this->*by)(lock, routes_.node_of(target), static_cast<const char*>(remote), static_cast<char*>(local),
                        shape, whole);
   });
@@ -341,7 +341,7 @@ Status Client::get_segments(Lock& lock, int node, const Segments& list, std::uin
 Status Client::get_list(int target, const Segments& list, std::uint64_t* operation) {
   Lock lock(mutex_);
   const int node = routes_.node_of(target);
-  return begin_parts(operation, [&](std::uint64_t whole) {
+  return begin_parts(lock, operation, [&](std::uint64_t whole) {
     if (list.bytes <= room_.chunk_bytes / 2) return get_segments(lock, node, list, whole);
     for (std::size_t i = 0; i < list.count; ++i) {
       ARMCI_RETURN_IF_ERROR(get_run(lock, node, static_cast<const char*>(list.src[i]), static_cast<char*>(list.dst[i]),

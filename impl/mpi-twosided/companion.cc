@@ -34,8 +34,10 @@ void Companion::run() {
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // nanoseconds
   node::NetworkBackoff backoff(kSleepUs);
   int quiet = 0;
+  bool rests = false;
   while (!leaving_.load()) {
-    const bool sleepy = quiet > kQuietLooks;
+    // Whoever begins something then wakes it.
+    const bool sleepy = rests || quiet > kQuietLooks;
     const std::uint32_t seen = sleepy ? sleeper_.prepare() : sleeper_.seen();
     Client::Found found = Client::Found::kNothing;
     const Status status = client_->help(&found);
@@ -43,21 +45,19 @@ void Companion::run() {
       common::print_failure("companion", common::last_cause());
       common::die(status.value());
     }
-    if (found != Client::Found::kNothing || leaving_.load()) {
+    rests = found == Client::Found::kSomebody;
+    quiet = found == Client::Found::kNothing ? quiet + 1 : 0;
+    if (found == Client::Found::kSomething || leaving_.load()) {
       sleeper_.found();
-      quiet = 0;
+      backoff.step();
+    } else if (!sleepy) {
+      // Resting begins with one more look.
+      if (!rests) backoff.step();
     } else {
-      ++quiet;
-    }
-    if (found == Client::Found::kSomebody) {
-      sleeper_.sleep(seen, kRestUs);
-    } else if (quiet > 0 && sleepy) {
-      sleeper_.sleep(seen, kLongestSleepUs);
+      sleeper_.sleep(seen, rests ? kRestUs : kLongestSleepUs);
       sleeper_.found();
       quiet = 0;
       backoff.restart();
-    } else {
-      backoff.step();
     }
   }
 }

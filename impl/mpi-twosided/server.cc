@@ -113,6 +113,7 @@ Status Server::start(std::function<bool()> help) {
 
 void Server::stop() {
   leaving_.store(true, std::memory_order_relaxed);
+  sleeper_.wake();
   if (thread_.joinable()) thread_.join();
   requests_.close();
   forwarded_.close();
@@ -134,6 +135,7 @@ void Server::run(const std::function<bool()>& over) {
   node::NetworkBackoff idleness(wait_us_);
   node::NetworkBackoff activity(std::min(wait_us_, kActiveSleepUs));
   bool sleepy = false;
+  bool active = false;
   while (!over()) {
     bool busy = false;
     const std::uint32_t seen = sleepy ? sleeper_.prepare() : sleeper_.seen();
@@ -144,7 +146,8 @@ void Server::run(const std::function<bool()>& over) {
       common::die(status.value());
     }
     const bool streaming = !sending_.empty() || !receiving_.empty();
-    const bool active = (help_ && help_()) || streaming;
+    const bool was_active = std::exchange(active, (help_ && help_()) || streaming);
+    if (active && !was_active) activity.restart();
     if (busy || active) sleeper_.found();
     if (busy) {
       idleness.restart();
@@ -209,7 +212,8 @@ Status Server::arrived(const MessagePool::Message& message, bool forwarded) {
   work.forwarded = forwarded;
   work.source = message.source;
   work.ticket = ticket;
-  valid = decode(message.text(), is_inside, std::max(room_.chunk_bytes, room_.reply_bytes()), &work.request);
+  const Bounds bounds{std::max(room_.chunk_bytes, room_.reply_bytes()), room_.chunk_bytes};
+  valid = decode(message.text(), is_inside, bounds, &work.request);
   if (!valid.ok()) return note(valid, "from process %u", header.origin);
   return begin(std::move(work));
 }

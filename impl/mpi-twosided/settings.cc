@@ -35,7 +35,10 @@ const common::SettingRow kRows[] = {
     {"ARMCI_SERVER_CHUNK_BYTES", "bytes", "256K", 65536, 1 << 28, "Length of a chunk; the same on all processes.",
      &the_settings.chunk_bytes},
     {"ARMCI_SERVER_SMALL_PUT_BYTES", "bytes", "512", 0, 4096,
-     "Non-blocking puts of up to this length are gathered into batches; 0: none is.", &the_settings.small_put_bytes},
+     "Non-blocking puts of up to this length, and of what a request buffer has room for, are gathered into batches; 0: "
+     "none "
+     "is.",
+     &the_settings.small_put_bytes},
     {"ARMCI_SERVER_SMALL_GET_BYTES", "bytes", "4K", 0, 1 << 20,
      "Contiguous gets of up to this length, and of a request buffer, are copied into the reply; longer ones are "
      "received "
@@ -81,6 +84,7 @@ common::Status read_server_cpus(cpu_set_t* cpus) {
 }
 
 common::Status bind_server(pthread_t thread, const cpu_set_t& cpus) {
+  if (CPU_COUNT(&cpus) == CPU_SETSIZE) return common::kSuccess;  // where it runs anyway
   const int error = pthread_setaffinity_np(thread, sizeof cpus, &cpus);
   if (error == 0) return common::kSuccess;
   return common::fail_errno(error,

@@ -18,12 +18,14 @@ namespace armci::twosided {
 class Sleeper {
  public:
   // Before the look for work after which the thread may sleep: what is begun from here on wakes it.
+  //
+  // Memory ordering: sequentially consistent with is_asleep().
   std::uint32_t prepare() {
     const std::uint32_t seen = wakes_.load();
     if (!asleep_.load(std::memory_order_relaxed)) asleep_.store(true);
     return seen;
   }
-  // The same for one who does not want to be woken, but for by a thread that took it to be asleep.
+  // For sleep() without prepare(): the thread is not woken by what is begun, as it will look soon.
   std::uint32_t seen() const { return wakes_.load(); }
   // There was work: nobody need wake the thread until it prepares again.
   void found() {

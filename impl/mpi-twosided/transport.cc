@@ -44,7 +44,8 @@ Status read_words(int nodes, Plan* plan) {
 // What MPI's messages and the buffers allow.
 Thresholds thresholds(const Room& room) {
   const Settings& of = settings();
-  return {static_cast<std::size_t>(of.small_put_bytes),
+  const std::size_t batch = (room.bytes - sizeof(RequestHeader) - sizeof(BatchEntry)) / 8 * 8;
+  return {std::min(static_cast<std::size_t>(of.small_put_bytes), batch),
           std::min(static_cast<std::size_t>(of.small_get_bytes), room.reply_bytes()),
           std::min(static_cast<std::size_t>(of.piece_bytes) / 16 * 16, room.chunk_bytes)};
 }

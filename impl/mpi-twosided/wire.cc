@@ -128,7 +128,7 @@ Status check_places(std::span<const char> places, IsInside inside, Request* requ
 }
 
 // The data, here or to come, against the places.
-Status check_data(const Request& request, std::size_t bytes_max) {
+Status check_data(const Request& request, const Bounds& bounds) {
   const RequestHeader& header = request.header;
   std::size_t total = 0;
   if (header.form == Form::kBatch) return kSuccess;
@@ -136,8 +136,9 @@ Status check_data(const Request& request, std::size_t bytes_max) {
   if (request.is_store() && request.data.size() != (request.data_follow() ? 0 : total)) {
     return malformed("length", request.data.size());
   }
-  const bool bounded = request.data_follow() || (!request.is_store() && !request.is_in_place());
-  return bounded && total > bytes_max ? malformed("bytes", total) : kSuccess;
+  if (request.data_follow()) return total > bounds.follows ? malformed("bytes", total) : kSuccess;
+  const bool copied = header.kind == RequestKind::kGet && !request.is_in_place();
+  return copied && total > bounds.answer ? malformed("bytes", total) : kSuccess;
 }
 
 }  // namespace
@@ -151,7 +152,7 @@ Status read_header(std::span<const char> message, RequestHeader* header) {
   return known ? kSuccess : malformed("kind", kind);
 }
 
-Status decode(std::span<const char> message, IsInside inside, std::size_t bytes_max, Request* request) {
+Status decode(std::span<const char> message, IsInside inside, const Bounds& bounds, Request* request) {
   RequestHeader& header = request->header;
   ARMCI_RETURN_IF_ERROR(read_header(message, &header));
   if (header.kind == RequestKind::kBye) return kSuccess;
@@ -164,7 +165,7 @@ Status decode(std::span<const char> message, IsInside inside, std::size_t bytes_
   std::size_t used = 0;
   ARMCI_RETURN_IF_ERROR(check_places(places, inside, request, &used));
   request->data = places.subspan(used);
-  return check_data(*request, bytes_max);
+  return check_data(*request, bounds);
 }
 
 }  // namespace armci::twosided

@@ -10,9 +10,9 @@
 //    0       4     magic: kMagic, which includes the version of the format
 //    4       1     kind: RequestKind
 //    5       1     form: how the places are described, Form
-//    6       1     type: of the elements of an accumulate; the operation of an atomic; of a get: 1 if its data come
-//    alone 7       1     levels: of strides, form kStrided only 8       4     tag: of the reply; of a store: of the
-//    message that has its data, or 0 if they are here
+//    6       1     type: of an accumulate's elements; an atomic's operation; 1: the data of a get come alone
+//    7       1     levels: of strides, form kStrided only
+//    8       4     tag: of the reply; of a store: of the message that has its data, or 0 if they are here
 //   12       4     origin: the process that asks
 //   16       8     address: of the first byte (kContiguous, kStrided); of the word of an atomic
 //   24       8     bytes: of the transfer, of one segment, of a whole batch (kBatch), of an atomic's word
@@ -131,9 +131,14 @@ using IsInside = bool (*)(std::uintptr_t address, std::size_t bytes);
 // The header of a request, whosever memory it means; checks what can be checked without that memory.
 common::Status read_header(std::span<const char> message, RequestHeader* header);
 
-// Checks every field against the others, the length of the message and the memory there is. `bytes_max`: what a get may
-// ask for that is not in place, and what the data of a store may be that come by themselves. On failure nothing of
-// *request may be used.
-common::Status decode(std::span<const char> message, IsInside inside, std::size_t bytes_max, Request* request);
+// What may be asked for at most, in bytes.
+struct Bounds {
+  std::size_t answer;   // to a get that is not in place
+  std::size_t follows;  // the data of a store that come by themselves
+};
+
+// Checks every field against the others, the length of the message, the memory there is, and `bounds`. On failure
+// nothing of *request may be used.
+common::Status decode(std::span<const char> message, IsInside inside, const Bounds& bounds, Request* request);
 
 }  // namespace armci::twosided

@@ -13,6 +13,7 @@ namespace {
 constexpr std::uintptr_t kMemory = 0x100000;
 constexpr std::size_t kMemoryBytes = 65536;
 constexpr std::size_t kBytesMax = 8192;
+constexpr Bounds kBounds{kBytesMax, kBytesMax / 2};
 
 bool inside(std::uintptr_t address, std::size_t bytes) {
   return address >= kMemory && bytes <= kMemoryBytes && address - kMemory <= kMemoryBytes - bytes;
@@ -90,7 +91,7 @@ Message batch() {
 
 // Its data are to come.
 Message long_put() {
-  RequestHeader header = header_of(RequestKind::kPut, Form::kContiguous, kMemory, kBytesMax);
+  RequestHeader header = header_of(RequestKind::kPut, Form::kContiguous, kMemory, kBounds.follows);
   header.tag = kFirstTag;
   return Message(header);
 }
@@ -111,7 +112,7 @@ std::vector<Message> valid_messages() {
 
 bool accepted(const Message& message) {
   Request request;
-  return decode(message.bytes(), inside, kBytesMax, &request).ok();
+  return decode(message.bytes(), inside, kBounds, &request).ok();
 }
 
 // A valid message with some fields of its header changed.
@@ -131,7 +132,7 @@ TEST(Decode, AcceptsWhatIsRight) {
 TEST(Decode, TellsPlacesAndData) {
   const Message message = strided_put();
   Request request;
-  ASSERT_TRUE(decode(message.bytes(), inside, kBytesMax, &request).ok());
+  ASSERT_TRUE(decode(message.bytes(), inside, kBounds, &request).ok());
   EXPECT_EQ(request.data.size(), 72u);
   EXPECT_EQ(request.data.data(), message.bytes().data() + sizeof(RequestHeader) + 2 * sizeof(WireLevel));
   std::vector<std::ptrdiff_t> offsets;
@@ -144,7 +145,7 @@ TEST(Decode, RefusesEveryOtherLength) {
   for (const Message& message : {contiguous_put(), strided_put(), list_accumulate(), batch()}) {
     for (std::size_t length = 0; length < message.bytes().size(); ++length) {
       Request request;
-      EXPECT_FALSE(decode(message.bytes().first(length), inside, kBytesMax, &request).ok()) << length;
+      EXPECT_FALSE(decode(message.bytes().first(length), inside, kBounds, &request).ok()) << length;
     }
     EXPECT_FALSE(accepted(Message(message).data(1)));
   }
@@ -175,7 +176,7 @@ TEST(Decode, RefusesWrongFields) {
   EXPECT_FALSE(accepted_with(batch(), [](RequestHeader& h) { h.kind = RequestKind::kGet; }));
   EXPECT_FALSE(accepted_with(long_put(), [](RequestHeader& h) { h.tag = 0; }));
   EXPECT_FALSE(accepted_with(long_put(), [](RequestHeader& h) { h.tag = kLastTag + 1; }));
-  EXPECT_FALSE(accepted_with(long_put(), [](RequestHeader& h) { h.bytes = kBytesMax + 1; }));
+  EXPECT_FALSE(accepted_with(long_put(), [](RequestHeader& h) { h.bytes = kBounds.follows + 1; }));
   EXPECT_FALSE(accepted_with(strided_get(), [](RequestHeader& h) { h.tag = kAcknowledgeTag; }));
   EXPECT_TRUE(accepted_with(strided_get(), [](RequestHeader& h) { h.type = kDataAlone; }));
   EXPECT_FALSE(accepted_with(strided_get(), [](RequestHeader& h) { h.type = kDataAlone + 1; }));
@@ -222,7 +223,7 @@ TEST(Decode, StridesOfAnySizeAreHarmless) {
   EXPECT_FALSE(accepted(Message(header).level(3, INT64_MIN / 2).level(2, INT64_MAX / 2)));
   const Message message = Message(header).level(1, INT64_MAX).level(2, 64);
   Request request;
-  ASSERT_TRUE(decode(message.bytes(), inside, kBytesMax, &request).ok()) << "a level that repeats once";
+  ASSERT_TRUE(decode(message.bytes(), inside, kBounds, &request).ok()) << "a level that repeats once";
   std::vector<std::ptrdiff_t> offsets;
   for_segment_range(request.shape, 0, 2, [&](std::ptrdiff_t, std::ptrdiff_t to) { offsets.push_back(to); });
   EXPECT_EQ(offsets, (std::vector<std::ptrdiff_t>{0, 64}));
@@ -294,7 +295,7 @@ TEST(Decode, WhatPassesIsHarmless) {
     }
     const std::span<const char> sent = bytes.first(random() % 4 == 0 ? random() % (bytes.size() + 1) : bytes.size());
     Request request;
-    if (!decode(sent, inside, kBytesMax, &request).ok()) continue;
+    if (!decode(sent, inside, kBounds, &request).ok()) continue;
     ++passed;
     expect_harmless(request, sent);
   }

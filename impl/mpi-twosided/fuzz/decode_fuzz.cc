@@ -119,7 +119,7 @@ void check_data(const Request& request, std::span<const char> message, Wide tota
     promise(request.header.kind == RequestKind::kPut && !request.data_follow(), "a batch is of puts, with their data");
   } else if (request.data_follow()) {
     promise(request.data.empty(), "a store whose data follow comes without");
-    promise(total <= kReplyBytesMax, "data that follow fit into a chunk");
+    promise(total <= kBounds.follows, "data that follow fit into a chunk");
   } else {
     promise(request.data.size() == total, "a store comes with its data");
   }
@@ -139,7 +139,7 @@ void check(const Request& request, std::span<const char> message) {
   if (request.is_store()) check_data(request, message, total);
   if (header.kind != RequestKind::kGet) return;
   promise(header.type <= kDataAlone, "the answer to a get has a header or none");
-  if (!request.is_in_place()) promise(total <= kReplyBytesMax, "an answer that is copied fits");
+  if (!request.is_in_place()) promise(total <= kBounds.answer, "an answer that is copied fits");
 }
 
 void print_accepted() {
@@ -191,7 +191,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* bytes, std::size_t le
   const std::span<const char> message(copy.get(), length);
   ++fuzz::inputs;
   Request request;
-  if (!decode(message, fuzz::is_inside, fuzz::kReplyBytesMax, &request).ok()) return 0;
+  if (!decode(message, fuzz::is_inside, fuzz::kBounds, &request).ok()) return 0;
   ++fuzz::accepted[static_cast<std::uint8_t>(request.header.kind)];
   fuzz::check(request, message);
   return 0;

@@ -6,12 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "impl/mpi-twosided/wire.h"
+
 namespace armci::twosided::fuzz {
 
 // The memory that the requests name. It is never touched.
 inline constexpr std::uint64_t kMemory = 0x100000;
 inline constexpr std::uint64_t kMemoryBytes = 65536;
-inline constexpr std::size_t kReplyBytesMax = 8192;
+inline constexpr Bounds kBounds{8192, 4096};
 
 inline bool is_inside(std::uintptr_t address, std::size_t bytes) {
   return address >= kMemory && bytes <= kMemoryBytes && address - kMemory <= kMemoryBytes - bytes;

@@ -23,6 +23,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "armci.h"
@@ -108,32 +109,49 @@ void check_init_says(const std::string& what, const std::string& advice) {
   if (failures > 0) std::fprintf(stderr, "rank %d: %s", rank, said.c_str());
 }
 
-// Process 0 puts more rows than the server of process 1 has chunks for, and goes to wait; process 2 needs one of them.
-void check_left() {
+// A name that all processes know, of a file that does not exist.
+std::string agree_on_name() {
+  char name[64] = "";
+  if (rank == 0) std::snprintf(name, sizeof name, "/tmp/server_kind_test.%d", static_cast<int>(getpid()));
+  MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
+  return name;
+}
+
+// Process 0 puts rows to process 1, whose server has one chunk, and then calls neither ARMCI nor MPI until a file is
+// there, which process 2 makes when it has put something that needs the chunk. The rows have gaps, so that a put may
+// return when they are packed; those without are sent from where they lie.
+void check_left(int gap) {
   constexpr int kRow = 4096;
   constexpr int kRows = 2048;
+  constexpr int kTries = 3000;
   std::string said;
+  const std::string file = agree_on_name();
   check(init(&said) == 0, "init succeeds");
   std::vector<void*> bases(3);
   check(ARMCI_Malloc(bases.data(), armci_size_t{2} * kRow * kRows) == 0, "malloc");
-  std::vector<char> local(std::size_t{kRow} * kRows, 'x');
+  std::vector<char> local(static_cast<std::size_t>(kRow + gap) * kRows, 'x');
   int count[2] = {kRow, kRows};
-  int dense = kRow;
+  int own = kRow + gap;
   int spread = 2 * kRow;
-  int seen = 0;
   int failed = 0;
+  bool seen = rank != 0;
   ARMCI_Barrier();
   if (rank == 0) {
-    failed = ARMCI_PutS(local.data(), &dense, bases[1], &spread, count, 1, 1);
-    armci_notify_wait(2, &seen);
+    failed = ARMCI_NbPutS(local.data(), &own, bases[1], &spread, count, 1, 1, nullptr);
+    for (int tries = 0; tries < kTries && !seen; ++tries) {
+      seen = access(file.c_str(), F_OK) == 0;
+      usleep(10000);
+    }
   } else if (rank == 2) {
     usleep(20000);  // most of the rows are on their way then; without it they may come after what is put here
     failed = ARMCI_Put(local.data(), bases[1], 1 << 20, 1);
     ARMCI_Fence(1);
-    armci_notify(0);
+    std::ofstream(file).put('x');
   }
   ARMCI_Barrier();
+  if (rank == 2) unlink(file.c_str());
   check(failed == 0, "both puts succeed");
+  check(seen, "the one does not wait for what the other one does next");
   ARMCI_Free(bases[static_cast<std::size_t>(rank)]);
   check(ARMCI_Finalize() == 0, "finalize");
 }
@@ -147,11 +165,15 @@ void kill_in_transfer() {
   check(ARMCI_Malloc(bases.data(), 2 * kBytes) == 0, "malloc");
   if (rank == size - 1) {
     std::vector<char> local(2 * kBytes, 'x');
+    // Long before the transfers have ended, which take tens of milliseconds.
+    std::thread([] {
+      usleep(2000);
+      std::printf("killing\n");
+      std::fflush(stdout);
+      kill(getpid(), SIGKILL);
+    }).detach();
     ARMCI_NbPut(local.data(), bases[0], static_cast<int>(kBytes), 0, nullptr);
     ARMCI_NbGet(static_cast<char*>(bases[0]) + kBytes, local.data() + kBytes, static_cast<int>(kBytes), 0, nullptr);
-    std::printf("killing\n");
-    std::fflush(stdout);
-    kill(getpid(), SIGKILL);
   }
   sleep(kEndSeconds);
   std::printf("UNEXPECTED: the job goes on\n");
@@ -221,7 +243,8 @@ int main(int argc, char** argv) {
     setenv("ARMCI_SERVER_CPUS", "1000", 1);
     check_init_says("the CPUs of ARMCI_SERVER_CPUS", "taskset");
   } else if (task == "left") {
-    check_left();
+    check_left(16);
+    check_left(0);
   } else if (task == "transfer") {
     kill_in_transfer();
   } else if (task == "server" || task == "first" || task == "exit") {
