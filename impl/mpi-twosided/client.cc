@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "impl/mpi-twosided/client_messages.inc.h"
+#include "impl/mpi-twosided/take_ended.h"
 #include "impl/shmem/wait.h"
 
 namespace armci::twosided {

@@ -9,6 +9,7 @@
 
 #include "impl/common/background_thread.h"
 #include "impl/common/backtrace.h"
+#include "impl/mpi-twosided/take_ended.h"
 #include "impl/shmem/copy.h"
 #include "impl/shmem/node_accumulate.h"
 #include "impl/shmem/node_atomics.h"

@@ -1,0 +1,34 @@
+// Lists of what MPI has under way, whose items have a `request`.
+//
+// Thread safety: one thread at a time for each list.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "impl/common/status.h"
+
+namespace armci::twosided {
+
+// Takes out of a list what MPI has ended, whose order is not kept, and hands each to `take`.
+template <class Item, class Take>
+common::Status take_ended(std::vector<Item>* list, Take take) {
+  for (std::size_t i = 0; i < list->size();) {
+    int ended = 0;
+    ARMCI_MPI(MPI_Test(&(*list)[i].request, &ended, MPI_STATUS_IGNORE));
+    if (ended == 0) {
+      ++i;
+      continue;
+    }
+    Item item = std::move((*list)[i]);
+    if (i + 1 < list->size()) (*list)[i] = std::move(list->back());
+    list->pop_back();
+    ARMCI_RETURN_IF_ERROR(take(std::move(item)));
+  }
+  return common::kSuccess;
+}
+
+}  // namespace armci::twosided
