@@ -1,9 +1,8 @@
 // What does ARMCI cost against messages that a program sends and receives by itself?
 //
 // The memory of rank 1 is the target. While ARMCI is measured rank 1 sleeps; while messages are, it is inside MPI.
-//   get, put + fence, fetch-and-add, lock   of 8 bytes, against a round trip of MPI_Send and MPI_Recv of 8 bytes; a get
-//   of
-//                                           8 KiB against one that brings as much back
+//   get, put + fence, fetch-and-add, lock   of 8 bytes, against a round trip of MPI_Send and MPI_Recv of 8 bytes
+//   get                                     of 8 KiB, against a round trip that brings as much back
 //   nb put                                  until it returns, against the same
 //   put, get                                8 non-blocking ones at once and their end, against as many messages
 //   strided, accumulate                     rows of 1 KiB, rows three times as far apart in rank 1; the same

@@ -19,7 +19,7 @@ class Sleeper {
  public:
   // Before the look for work after which the thread may sleep: what is begun from here on wakes it.
   //
-  // Memory ordering: sequentially consistent with is_asleep().
+  // Memory ordering: sequentially consistent, see wake().
   std::uint32_t prepare() {
     const std::uint32_t seen = wakes_.load();
     if (!asleep_.load(std::memory_order_relaxed)) asleep_.store(true);
@@ -35,12 +35,9 @@ class Sleeper {
   void sleep(std::uint32_t seen, std::int64_t us) { node::futex_wait(&wakes_, seen, us); }
 
   // Memory ordering: sequentially consistent, so that either this sees the thread asleep or the thread what was begun.
-  bool is_asleep() const {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    return asleep_.load(std::memory_order_relaxed);
-  }
   void wake() {
-    if (!is_asleep()) return;
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (!asleep_.load(std::memory_order_relaxed)) return;
     wakes_.fetch_add(1);
     node::futex_wake(&wakes_, 1);
   }

@@ -41,7 +41,7 @@ Status read_words(int nodes, Plan* plan) {
   return cluster_size(nodes, &plan->cluster);
 }
 
-// What MPI's messages and the buffers allow.
+// As set, but no more than the buffers hold.
 Thresholds thresholds(const Room& room) {
   const Settings& of = settings();
   const std::size_t batch = (room.bytes - sizeof(RequestHeader) - sizeof(BatchEntry)) / 8 * 8;

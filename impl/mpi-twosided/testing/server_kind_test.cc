@@ -140,7 +140,7 @@ void check_left(int gap) {
     failed = ARMCI_NbPutS(local.data(), &own, bases[1], &spread, count, 1, 1, nullptr);
     for (int tries = 0; tries < kTries && !seen; ++tries) {
       seen = access(file.c_str(), F_OK) == 0;
-      usleep(10000);
+      usleep(10000);  // between two looks at a file, without a call of MPI
     }
   } else if (rank == 2) {
     usleep(20000);  // most of the rows are on their way then; without it they may come after what is put here
@@ -167,7 +167,7 @@ void kill_in_transfer() {
     std::vector<char> local(2 * kBytes, 'x');
     // Long before the transfers have ended, which take tens of milliseconds.
     std::thread([] {
-      usleep(2000);
+      usleep(2000);  // after the first transfer has begun
       std::printf("killing\n");
       std::fflush(stdout);
       kill(getpid(), SIGKILL);
