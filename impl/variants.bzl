@@ -52,15 +52,26 @@ def in_target(implementation):
     return implementation.replace("-", "_")
 
 def armci_binary(name, srcs = [], deps = [], copts = [], testonly = False, **kwargs):
-    """Stamps the program <name>_<implementation> for every implementation; with those for tests only if testonly."""
+    """Stamps the program <name>_<implementation> for every implementation; with those for tests only if testonly.
+
+    The sources are compiled once, as <name>_objects.
+    """
     common_deps = [dep for dep in deps if dep != "//spec:armci_h"] + ["//spec:armci_h"]
+    if srcs:
+        native.cc_library(
+            name = name + "_objects",
+            srcs = srcs,
+            copts = WARNINGS + copts,
+            alwayslink = True,
+            testonly = testonly,
+            deps = common_deps,
+        )
+        common_deps = [":" + name + "_objects"]
     for implementation, row in IMPLEMENTATIONS.items():
         if row.test_only and not testonly:
             continue
         native.cc_binary(
             name = "%s_%s" % (name, in_target(implementation)),
-            srcs = srcs,
-            copts = WARNINGS + copts,
             deps = common_deps + [row.library],
             testonly = testonly,
             **kwargs

@@ -21,25 +21,33 @@ def benchmark_library(name, deps = [], **kwargs):
         **kwargs
     )
 
-def benchmark(name, parts = [], deps = [], **kwargs):
+def benchmark(name, srcs, parts = [], deps = [], **kwargs):
     """Stamps <name>_<implementation> for each implementation for users, and <name>_foreign.
 
     Args:
       name: of the question.
+      srcs: compiled once for all implementations, as <name>_objects.
       parts: benchmark_library targets that it uses.
       deps: what it uses besides those and ARMCI.
       **kwargs: as for cc_binary.
     """
+    native.cc_library(
+        name = name + "_objects",
+        srcs = srcs,
+        copts = WARNINGS,
+        alwayslink = True,
+        deps = deps + parts + ["//spec:armci_h"],
+    )
     for implementation, row in IMPLEMENTATIONS.items():
         if not row.test_only:
             native.cc_binary(
                 name = "%s_%s" % (name, in_target(implementation)),
-                copts = WARNINGS,
-                deps = deps + parts + ["//spec:armci_h", row.library],
+                deps = [":" + name + "_objects", row.library],
                 **kwargs
             )
     native.cc_binary(
         name = name + "_foreign",
+        srcs = srcs,
         copts = FOREIGN_COPTS,
         tags = ["manual"],
         deps = deps + [part + "_foreign" for part in parts] + [":missing", _FOREIGN_ARMCI],
