@@ -16,7 +16,7 @@ from armci_tool.launch import DEFAULT_MPI
 from armci_tool.repository import ROOT
 
 DEFAULT_MODE = "opt"
-MODES = ("opt", "asan", "ubsan", "tsan")
+MODES = ("opt", "asan", "ubsan", "asan-ubsan", "tsan")
 
 _ACTION_COUNT = re.compile(r"^\[([\d,]+) / ([\d,]+)\]\s*(.*)")
 _TESTS_STATUS = 3  # `bazel test` ran, and some test failed

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Callable, Sequence
 
 from armci_tool.console import Progress, duration
@@ -24,6 +25,14 @@ GIST_WIDTH = 160
 StepFunction = Callable[[Callable[[str], None]], Sequence[Case]]
 
 
+class Level(IntEnum):
+    """How much is asked for; each level has the steps of those before it."""
+
+    QUICK = 0  # while working
+    USUAL = 1  # before a change lands
+    FULL = 2  # every combination
+
+
 @dataclass(frozen=True)
 class PlannedStep:
     """A step before it runs; `rerun` is the command that repeats it."""
@@ -31,7 +40,7 @@ class PlannedStep:
     name: str
     function: StepFunction
     rerun: str
-    quick: bool = False
+    level: Level = Level.USUAL
 
 
 def run_steps(plan: Sequence[PlannedStep]) -> list[Step]:

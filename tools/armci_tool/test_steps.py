@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import tempfile
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Callable, Mapping, Sequence
@@ -16,15 +15,20 @@ from armci_tool import (bazel, bench, campaign, checks, conformance, examples, f
 from armci_tool.errors import ToolError
 from armci_tool.placement import Placement
 from armci_tool.results import FAILED, PASSED, SKIPPED, Case
-from armci_tool.test_run import PlannedStep
+from armci_tool.test_run import Level, PlannedStep
 
 Note = Callable[[str], None]
 
 PYTHON = "/usr/bin/python3"
+# The conformance programs have steps of their own, with the process counts chosen there. Job tests start MPI jobs.
+ALL_TESTS = "tests(//...) except //conformance:all"
+JOB_TESTS = f"attr(tags, mpi, {ALL_TESTS})"
+
 PROCESS_COUNTS = (1, 2, 3, 4)
 TELLING_PROCESS_COUNTS = (2, 4)  # the smallest job with two parties, and the largest
 TEST_ONLY_PROCESSES = 4
 THREADLESS_PROCESSES = 2
+ONE_NODE = Placement()
 SIMULATED_NODES = Placement(simulated_node_size=2)
 EVERY_PROCESS_A_NODE = Placement(simulated_node_size=1)
 TWO_NODES = Placement(nodes=2)
@@ -42,70 +46,76 @@ WITHOUT_RACES = "^(?!.*(litmus|histories|message_passing))"
 # Leaks: the MPI libraries keep memory until the process ends; what is looked for is misuse. What is freed is kept aside to
 # notice its use, but not so much that a process seems to grow (MEM-7). Server processes preload the library where the
 # program has loaded it late: it is before the sanitizer's then.
+_ASAN_ENVIRONMENT = {"ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:quarantine_size_mb=16:verify_asan_link_order=0",
+                     "LSAN_OPTIONS": "detect_leaks=0"}
+_UBSAN_ENVIRONMENT = {"UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1"}
+BOTH_SANITIZERS = "asan-ubsan"
 SANITIZER_ENVIRONMENT: dict[str, dict[str, str]] = {
-    "asan": {"ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:quarantine_size_mb=16:verify_asan_link_order=0",
-             "LSAN_OPTIONS": "detect_leaks=0"},
-    "ubsan": {"UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1"},
+    BOTH_SANITIZERS: {**_ASAN_ENVIRONMENT, **_UBSAN_ENVIRONMENT},
+    "asan": _ASAN_ENVIRONMENT,
+    "ubsan": _UBSAN_ENVIRONMENT,
 }
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What the command line of `test` asks for."""
-
-    quick: bool = False
-    verbose: bool = False
-
-
-def plan_steps(plan: Plan) -> list[PlannedStep]:
+def plan_steps(level: Level) -> list[PlannedStep]:
     """The steps, in order."""
-    everything = [*_source_steps(), *_build_steps(plan), *_sanitizer_steps(), _fuzz_step(), _leftover_step()]
-    return [step for step in everything if step.quick or not plan.quick]
+    everything = [*_source_steps(), *_first_library_steps(level), *_second_library_steps(), *_sanitizer_steps(),
+                  _fuzz_step(), _leftover_step()]
+    return [step for step in everything if step.level <= level]
 
 
 def _source_steps() -> list[PlannedStep]:
     return [
-        PlannedStep("packages", _packages, "tools/armci setup", quick=True),
-        PlannedStep("form of the sources", _forms, "tools/armci format", quick=True),
+        PlannedStep("packages", _packages, "tools/armci setup", Level.QUICK),
+        PlannedStep("form of the sources", _forms, "tools/armci format", Level.QUICK),
         PlannedStep("tests of the tool", partial(_pytest, "tools/tests"), f"{PYTHON} -B -m pytest tools/tests",
-                    quick=True),
+                    Level.QUICK),
         PlannedStep("model of flow control", partial(model.run, model.RESULTS), "tools/armci test --only 'model of'"),
     ]
 
 
-def _build_steps(plan: Plan) -> list[PlannedStep]:
-    opt, mpich = bazel.Configuration(), bazel.Configuration("mpich")
-    steps = [_build_step(opt, quick=True), _unit_step(opt, quick=True),
-             PlannedStep("clauses and tests", _traceability, "tools/armci traceability", quick=True)]
+def _first_library_steps(level: Level) -> list[PlannedStep]:
+    """With the MPI library that everything is built for first."""
+    opt = bazel.Configuration()
+    steps = [_build_step(opt, Level.QUICK), _unit_step(opt, ALL_TESTS, level=Level.QUICK),
+             PlannedStep("clauses and tests", _traceability, "tools/armci traceability", Level.QUICK)]
     for name in _on_one_node():
         for processes in PROCESS_COUNTS:
-            # In full with the two most telling numbers of processes.
+            # The whole suite with the two most telling numbers of processes, where there is time for it.
             telling = processes in TELLING_PROCESS_COUNTS
-            steps.append(_conformance_step(name, opt, processes, plan.quick or not telling, quick=telling))
+            short = level < Level.FULL or not telling
+            steps.append(_conformance_step(name, opt, processes, short, level=Level.QUICK if telling else Level.USUAL))
         # Where threads are promised not to be there, the way through the library is another.
         steps.append(_conformance_step(name, opt, THREADLESS_PROCESSES, True, thread_level="single"))
     for name in repository.implementations():
-        steps += [_examples_step(name, opt, quick=True), _plain_link_step(name, opt, quick=True)]
+        steps += [_examples_step(name, opt, Level.QUICK), _plain_link_step(name, opt, Level.QUICK)]
     # On one node the implementations share what these are about.
     steps += [_faults_step(name, opt) for name in _on_one_node()]
     steps.append(PlannedStep(f"mutants ({opt.name})", partial(_mutants, opt), "tools/armci mutants --quick"))
-    # Under MPICH the foreign library makes no progress while its target computes, and takes too long for every day.
+    # Under MPICH the foreign library makes no progress while its target computes, and takes too long.
     steps.append(_foreign_step(opt))
     # Implementations that exist for the tests: only that the core is right on them.
-    steps += [_conformance_step(row.name, opt, TEST_ONLY_PROCESSES, True)
-              for row in repository.implementation_table() if row.test_only]
-    steps += [_conformance_step(row.name, opt, TEST_ONLY_PROCESSES, True, placement=SIMULATED_NODES)
-              for row in repository.implementation_table() if row.test_only]
+    for row in repository.implementation_table():
+        if row.test_only:
+            steps += [_conformance_step(row.name, opt, TEST_ONLY_PROCESSES, True, level=Level.FULL),
+                      _conformance_step(row.name, opt, TEST_ONLY_PROCESSES, True, placement=SIMULATED_NODES)]
     for name in _between_nodes():
         steps += _spanning_steps(name, opt)
-    steps += [_build_step(mpich), _unit_step(mpich)]
+    return steps
+
+
+def _second_library_steps() -> list[PlannedStep]:
+    """With the other MPI library: what depends on it more than by its headers."""
+    mpich = bazel.Configuration("mpich")
+    steps = [_build_step(mpich, Level.FULL), _unit_step(mpich, JOB_TESTS), _unit_step(mpich, ALL_TESTS, level=Level.FULL)]
     for name in _on_one_node():
-        steps += [_conformance_step(name, mpich, processes, True) for processes in PROCESS_COUNTS]
-        steps += [_examples_step(name, mpich), _plain_link_step(name, mpich), _faults_step(name, mpich)]
-        steps.append(_report_step(name))
+        steps += [_conformance_step(name, mpich, processes, True,
+                                    level=Level.USUAL if processes == THREADLESS_PROCESSES else Level.FULL)
+                  for processes in PROCESS_COUNTS]
+        steps += [_examples_step(name, mpich), _plain_link_step(name, mpich), _faults_step(name, mpich, Level.FULL)]
+        steps.append(_report_step(name, Level.FULL))
     for name in _between_nodes():
-        steps += _spanning_steps(name, mpich)
-        steps += [_examples_step(name, mpich)]
+        steps += [*_spanning_steps(name, mpich), _examples_step(name, mpich)]
         steps += [_conformance_step(name, bazel.Configuration(tested.mpi), 2, True, tested.environment,
                                     placement=EVERY_PROCESS_A_NODE, filter_text=WITHOUT_RACES)
                   for tested in repository.tested_settings(name)]
@@ -123,54 +133,58 @@ def _between_nodes() -> list[str]:
 
 def _spanning_steps(name: str, configuration: bazel.Configuration) -> list[PlannedStep]:
     """On one node, between simulated nodes, and between nodes that are namespaces with TCP."""
-    # Races take most of the time: on one node and between simulated nodes they are run with Open MPI, and over TCP, where
-    # that is slow to answer, with the other library, and so are many processes.
-    slow = configuration.mpi == launch.DEFAULT_MPI
-    near, far = ("", WITHOUT_RACES) if slow else (WITHOUT_RACES, "")
-    steps = [_conformance_step(name, configuration, 1, True),
-             _conformance_step(name, configuration, 2, True, filter_text=near),
-             _conformance_step(name, configuration, 2, True, placement=EVERY_PROCESS_A_NODE, filter_text=near),
-             _conformance_step(name, configuration, 2, True, placement=TWO_NODES, filter_text=far)]
-    if not slow:
-        # Neighbours on a node and processes of another one in one job.
-        steps.append(_conformance_step(name, configuration, 4, True, placement=SIMULATED_NODES, filter_text=near))
-    return steps
+    def step(processes: int, placement: Placement, races: bool, usual: bool) -> PlannedStep:
+        return _conformance_step(name, configuration, processes, True, placement=placement,
+                                 filter_text="" if races else WITHOUT_RACES, level=Level.USUAL if usual else Level.FULL)
+
+    # Races take most of the time: between simulated nodes they are run with Open MPI, and over TCP, where that is slow to
+    # answer, with the other library.
+    first = configuration.mpi == launch.DEFAULT_MPI
+    return [step(1, ONE_NODE, True, first),
+            step(2, ONE_NODE, first, False),
+            step(2, EVERY_PROCESS_A_NODE, first, first),
+            step(2, TWO_NODES, not first, True),
+            # Neighbours on a node and processes of another one in one job.
+            step(4, SIMULATED_NODES, False, not first)]
 
 
 def _sanitizer_steps() -> list[PlannedStep]:
+    """Both in one program; each by itself where there is time for it."""
     steps = []
     for mode, environment in SANITIZER_ENVIRONMENT.items():
+        level = Level.USUAL if mode == BOTH_SANITIZERS else Level.FULL
         # Only what runs is built: the steps do it themselves.
         sanitized = bazel.Configuration(mode=mode)
-        steps.append(_unit_step(sanitized, environment))
-        steps += [_conformance_step(name, sanitized, 3, True, environment) for name in _on_one_node()]
-        steps += [_conformance_step(name, sanitized, 2, True, environment, placement=EVERY_PROCESS_A_NODE,
+        steps.append(_unit_step(sanitized, ALL_TESTS, environment, level))
+        steps += [_conformance_step(name, sanitized, 3, True, environment, level) for name in _on_one_node()]
+        steps += [_conformance_step(name, sanitized, 2, True, environment, level, placement=EVERY_PROCESS_A_NODE,
                                     filter_text=WITHOUT_RACES) for name in _between_nodes()]
     return steps
 
 
-def _build_step(configuration: bazel.Configuration, quick: bool = False) -> PlannedStep:
+def _build_step(configuration: bazel.Configuration, level: Level) -> PlannedStep:
     def build(note: Note) -> Sequence[Case]:
         bazel.build(["//..."], configuration, on_progress=note)
         return [Case(f"build {configuration.name}", PASSED)]
     return PlannedStep(f"build ({configuration.name})", build,
-                       "tools/armci build " + " ".join(_config_flags(configuration)), quick)
+                       "tools/armci build " + " ".join(_config_flags(configuration)), level)
 
 
 def _config_flags(configuration: bazel.Configuration) -> list[str]:
     return [f"--config {configuration.mode}", f"--mpi {configuration.mpi}"]
 
 
-def _unit_step(configuration: bazel.Configuration, environment: Mapping[str, str] = {},
-               quick: bool = False) -> PlannedStep:
-    rerun = f"bazel test {' '.join(configuration.flags())} -- //... -//conformance:all"
-    return PlannedStep(f"unit tests ({configuration.name})", partial(_unit_tests, configuration, environment), rerun,
-                       quick)
+def _unit_step(configuration: bazel.Configuration, tests: str, environment: Mapping[str, str] = {},
+               level: Level = Level.USUAL) -> PlannedStep:
+    kind = "unit tests" if tests == ALL_TESTS else "job tests"
+    rerun = f"bazel test {' '.join(configuration.flags())} $(bazel query '{tests}')"
+    return PlannedStep(f"{kind} ({configuration.name})", partial(_unit_tests, configuration, tests, environment), rerun,
+                       level)
 
 
 def _conformance_step(name: str, configuration: bazel.Configuration, processes: int, short: bool,
-                      environment: Mapping[str, str] = {}, quick: bool = False,
-                      placement: Placement = Placement(), thread_level: str = "",
+                      environment: Mapping[str, str] = {}, level: Level = Level.USUAL,
+                      placement: Placement = ONE_NODE, thread_level: str = "",
                       filter_text: str = "") -> PlannedStep:
     selection = conformance.Selection(filter_text, quick=short, thread_level=thread_level)
     settings = tuple(f"{key}={value}" for key, value in environment.items() if key.startswith("ARMCI_"))
@@ -179,7 +193,7 @@ def _conformance_step(name: str, configuration: bazel.Configuration, processes: 
     label = f", {planned.label}" if planned.label else ""
     return PlannedStep(f"conformance {name}, np={processes}{label} ({configuration.name})",
                        partial(_conformance, name, configuration, processes, selection, environment, placement),
-                       planned.rerun(), quick)
+                       planned.rerun(), level)
 
 
 def _foreign_step(configuration: bazel.Configuration) -> PlannedStep:
@@ -189,27 +203,28 @@ def _foreign_step(configuration: bazel.Configuration) -> PlannedStep:
                        partial(_foreign, configuration), rerun)
 
 
-def _examples_step(name: str, configuration: bazel.Configuration, quick: bool = False) -> PlannedStep:
+def _examples_step(name: str, configuration: bazel.Configuration, level: Level = Level.USUAL) -> PlannedStep:
     return PlannedStep(f"examples {name} ({configuration.name})", partial(_examples, name, configuration),
-                       f"tools/armci run --impl {name} --mpi {configuration.mpi} -n 4 //examples:NAME", quick)
+                       f"tools/armci run --impl {name} --mpi {configuration.mpi} -n 4 //examples:NAME", level)
 
 
-def _plain_link_step(name: str, configuration: bazel.Configuration, quick: bool = False) -> PlannedStep:
+def _plain_link_step(name: str, configuration: bazel.Configuration, level: Level = Level.USUAL) -> PlannedStep:
     return PlannedStep(f"install and link {name} ({configuration.name})", partial(_plain_link, name, configuration),
-                       f"tools/armci install --prefix DIR --impl {name} --mpi {configuration.mpi}", quick)
+                       f"tools/armci install --prefix DIR --impl {name} --mpi {configuration.mpi}", level)
 
 
-def _faults_step(name: str, configuration: bazel.Configuration) -> PlannedStep:
+def _faults_step(name: str, configuration: bazel.Configuration, level: Level = Level.USUAL) -> PlannedStep:
     environment = {"ARMCI_TEST_MPI": configuration.mpi, "ARMCI_TEST_IMPL": name}
     words = " ".join(f"{key}={value}" for key, value in environment.items())
     return PlannedStep(f"faults {name} ({configuration.name})",
                        partial(_pytest, "conformance/faults", environment=environment),
-                       f"{words} {PYTHON} -B -m pytest conformance/faults")
+                       f"{words} {PYTHON} -B -m pytest conformance/faults", level)
 
 
-def _report_step(name: str) -> PlannedStep:
+def _report_step(name: str, level: Level) -> PlannedStep:
     words = ["conformance", "--impl", name, "--mpi", "all", "-n", "2,3", "--quick", "--filter", "DOM", "--repeat", "2"]
-    return PlannedStep(f"report {name}", partial(_report, words), " ".join(["tools/armci", *words, "--report", "DIR"]))
+    return PlannedStep(f"report {name}", partial(_report, words), " ".join(["tools/armci", *words, "--report", "DIR"]),
+                       level)
 
 
 def _fuzz_step() -> PlannedStep:
@@ -226,7 +241,7 @@ def _leftover_step() -> PlannedStep:
         left = watch.abandoned()
         detail = "left behind by this run, or by another job on this machine: " + ", ".join(left)
         return [Case("nothing left in /dev/shm", FAILED if left else PASSED, detail=detail if left else "")]
-    return PlannedStep("nothing left behind", check, "ls /dev/shm", quick=True)
+    return PlannedStep("nothing left behind", check, "ls /dev/shm", Level.QUICK)
 
 
 def _packages(note: Note) -> Sequence[Case]:
@@ -259,11 +274,11 @@ def _pytest(folder: str, note: Note, environment: Mapping[str, str] = {}) -> Seq
     return cases
 
 
-def _unit_tests(configuration: bazel.Configuration, environment: Mapping[str, str], note: Note) -> Sequence[Case]:
-    # The conformance programs have steps of their own, with the process counts chosen there.
-    labels = bazel.query("tests(//...) except //conformance:all")
+def _unit_tests(configuration: bazel.Configuration, tests: str, environment: Mapping[str, str],
+                note: Note) -> Sequence[Case]:
+    labels = bazel.query(tests)
     if not labels:
-        raise ToolError("there are no unit tests", where="bazel query 'tests(//...)' is empty")
+        raise ToolError("there are no unit tests", where=f"bazel query '{tests}' is empty")
     result = bazel.test(labels, configuration, environment=environment, on_progress=note)
     logs = bazel.folder("bazel-testlogs", configuration)
     cases: list[Case] = []

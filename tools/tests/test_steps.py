@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from armci_tool import repository, test_steps
 from armci_tool.results import FAILED, PASSED
+from armci_tool.test_run import Level
 
 DIED = ('<testsuites><testsuite name="t" tests="1" failures="0" errors="1"><testcase name="impl/t" status="run">'
         '<error message="exited with error code 1"></error></testcase></testsuite></testsuites>')
@@ -43,17 +44,19 @@ def test_a_test_without_results_fails(tmp_path: Path) -> None:
     assert case.outcome == FAILED
 
 
-def test_every_step_can_be_repeated_and_named() -> None:
-    plan = test_steps.plan_steps(test_steps.Plan())
+@pytest.mark.parametrize("level", Level)
+def test_every_step_can_be_repeated_and_named(level: Level) -> None:
+    plan = test_steps.plan_steps(level)
     assert len({step.name for step in plan}) == len(plan)
     assert all(step.rerun for step in plan)
 
 
-def test_the_quick_run_is_a_part_of_the_whole() -> None:
-    whole = [step.name for step in test_steps.plan_steps(test_steps.Plan())]
-    quick = [step.name for step in test_steps.plan_steps(test_steps.Plan(quick=True))]
-    assert 0 < len(quick) < len(whole)
-    assert [name for name in whole if name in quick] == quick
+@pytest.mark.parametrize("level", [Level.USUAL, Level.FULL])
+def test_each_level_has_the_steps_of_the_one_before_and_more(level: Level) -> None:
+    more = [re.sub(" quick|, quick", "", step.name) for step in test_steps.plan_steps(level)]
+    fewer = [re.sub(" quick|, quick", "", step.name) for step in test_steps.plan_steps(Level(level - 1))]
+    assert 0 < len(fewer) < len(more)
+    assert [name for name in more if name in fewer] == fewer
 
 
 @pytest.mark.parametrize("name", repository.implementations())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from armci_tool import option_types, packages, results, test_run, test_steps
+from armci_tool.test_run import Level
 from armci_tool.verbs import add_verbose, make_parser, require_file
 
 
@@ -12,7 +13,10 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     """Declares the verb."""
     made = make_parser(verbs, "test", "set up, build and run all tests; the last line counts them",
                        "tools/armci test --quick", execute)
-    made.add_argument("--quick", action="store_true", help="the subset that takes less than three minutes once built")
+    amount = made.add_mutually_exclusive_group()
+    amount.add_argument("--quick", action="store_true", help="the subset that takes less than three minutes once built")
+    amount.add_argument("--full", action="store_true",
+                        help="every combination of library, processes, placement and sanitizer: hours on few cores")
     made.add_argument("--only", action="append", metavar="TEXT", help="only steps whose name contains this")
     made.add_argument("--list", action="store_true", help="print the steps and end")
     made.add_argument("--junit", type=option_types.path, metavar="FILE", help="write the results as JUnit XML")
@@ -21,7 +25,8 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 
 def execute(options: argparse.Namespace) -> int:
     """Runs the verb; 0 when every step ran and nothing failed."""
-    plan = test_steps.plan_steps(test_steps.Plan(options.quick, options.verbose))
+    level = Level.QUICK if options.quick else Level.FULL if options.full else Level.USUAL
+    plan = test_steps.plan_steps(level)
     if options.only:
         plan = [step for step in plan if any(text in step.name for text in options.only)]
     if options.list:
