@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable, Iterable, Mapping, Optional, Sequence
 
-from armci_tool import bazel, conformance, console, environment, launch, process, results, traceability
+from armci_tool import bazel, conformance, console, environment, launch, process, results, sharing, traceability
 from armci_tool.conformance import DEFAULT_DEADLINE_S, Selection
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
 from armci_tool.results import FAILED, PASSED, Case, Step
+from armci_tool.sharing import WHOLE, Share
 from armci_tool.suite_log import SuiteLog
 
 WAIVERS_FILE = ROOT / "conformance" / "mutants" / "waivers.toml"
@@ -215,12 +216,14 @@ def run_all(binary: Path, table: Sequence[Mutant], tests: Mapping[str, Sequence[
 
 
 def examine(binary: Path, configuration: bazel.Configuration, note: Callable[[str], None], *, filter_text: str = "",
-            processes: Optional[int] = None, whole: bool = False) -> tuple[list[Outcome], list[Case]]:
+            processes: Optional[int] = None, whole: bool = False,
+            share: Share = WHOLE) -> tuple[list[Outcome], list[Case]]:
     """Runs the mutants, then the controls; with `whole` the whole suite is a control too. Without a filter, one more
     case says whether every clause has a mutant."""
     tests = traceability.parse_test_list(conformance.list_tests(binary))
     table = read_table(binary)
-    outcomes = run_all(binary, choose(table, filter_text), tests, configuration, processes=processes, note=note)
+    chosen = sharing.take(choose(table, filter_text), share)
+    outcomes = run_all(binary, chosen, tests, configuration, processes=processes, note=note)
     controls = control(binary, outcomes, configuration, note)
     if whole:
         controls += whole_control(binary, tests, processes or CONTROL_PROCESSES, configuration, note)

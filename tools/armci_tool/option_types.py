@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from armci_tool.sharing import Share
+
 SEED_MAX = 2**64 - 1
 SECONDS_MAX = 1e7
 
@@ -37,6 +39,14 @@ def counts(text: str) -> list[int]:
     if min(numbers) < 1:
         raise argparse.ArgumentTypeError("a job has at least 1 process")
     return numbers
+
+
+def share(text: str) -> Share:
+    """`2/4`: the second of four."""
+    part, slash, parts = text.partition("/")
+    if not slash or not part.isdecimal() or not parts.isdecimal() or not 1 <= int(part) <= int(parts):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share like 2/4, the second of four")
+    return int(part), int(parts)
 
 
 def seconds(text: str) -> float:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Callable, Mapping, Sequence
 
 from armci_tool import (bazel, bench, campaign, checks, conformance, examples, fuzz, install, launch, leftovers,
-                        libraries, model, mutants, packages, process, programs, repository, results, traceability)
+                        libraries, model, mutants, packages, process, programs, repository, results, sharing, traceability)
 from armci_tool.errors import ToolError
 from armci_tool.placement import Placement
 from armci_tool.results import FAILED, PASSED, SKIPPED, Case
@@ -28,6 +28,7 @@ PROCESS_COUNTS = (1, 2, 3, 4)
 TELLING_PROCESS_COUNTS = (2, 4)  # the smallest job with two parties, and the largest
 TEST_ONLY_PROCESSES = 4
 THREADLESS_PROCESSES = 2
+MUTANT_SHARES = 4  # a launch for each mutant: a share with each change
 ONE_NODE = Placement()
 SIMULATED_NODES = Placement(simulated_node_size=2)
 EVERY_PROCESS_A_NODE = Placement(simulated_node_size=1)
@@ -59,7 +60,7 @@ SANITIZER_ENVIRONMENT: dict[str, dict[str, str]] = {
 
 def plan_steps(level: Level) -> list[PlannedStep]:
     """The steps, in order."""
-    everything = [*_source_steps(), *_first_library_steps(level), *_second_library_steps(), *_sanitizer_steps(),
+    everything = [*_source_steps(), *_first_library_steps(level), *_second_library_steps(level), *_sanitizer_steps(),
                   _fuzz_step(), _leftover_step()]
     return [step for step in everything if step.level <= level]
 
@@ -91,35 +92,43 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
         steps += [_examples_step(name, opt, Level.QUICK), _plain_link_step(name, opt, Level.QUICK)]
     # On one node the implementations share what these are about.
     steps += [_faults_step(name, opt) for name in _on_one_node()]
-    steps.append(PlannedStep(f"mutants ({opt.name})", partial(_mutants, opt), "tools/armci mutants --quick"))
+    steps.append(_mutants_step(opt, sharing.of_commit(MUTANT_SHARES) if level < Level.FULL else sharing.WHOLE))
     # Under MPICH the foreign library makes no progress while its target computes, and takes too long.
-    steps.append(_foreign_step(opt))
+    steps.append(_foreign_step(opt, Level.FULL))
     # Implementations that exist for the tests: only that the core is right on them.
     for row in repository.implementation_table():
         if row.test_only:
             steps += [_conformance_step(row.name, opt, TEST_ONLY_PROCESSES, True, level=Level.FULL),
                       _conformance_step(row.name, opt, TEST_ONLY_PROCESSES, True, placement=SIMULATED_NODES)]
     for name in _between_nodes():
-        steps += _spanning_steps(name, opt)
+        steps += _spanning_steps(name, opt, level)
     return steps
 
 
-def _second_library_steps() -> list[PlannedStep]:
+def _second_library_steps(level: Level) -> list[PlannedStep]:
     """With the other MPI library: what depends on it more than by its headers."""
     mpich = bazel.Configuration("mpich")
     steps = [_build_step(mpich, Level.FULL), _unit_step(mpich, JOB_TESTS), _unit_step(mpich, ALL_TESTS, level=Level.FULL)]
     for name in _on_one_node():
-        steps += [_conformance_step(name, mpich, processes, True,
-                                    level=Level.USUAL if processes == THREADLESS_PROCESSES else Level.FULL)
-                  for processes in PROCESS_COUNTS]
+        for processes in PROCESS_COUNTS:
+            usual = processes == TELLING_PROCESS_COUNTS[0]
+            steps.append(_conformance_step(name, mpich, processes, True, level=Level.USUAL if usual else Level.FULL,
+                                           filter_text="" if level == Level.FULL else WITHOUT_RACES))
         steps += [_examples_step(name, mpich), _plain_link_step(name, mpich), _faults_step(name, mpich, Level.FULL)]
         steps.append(_report_step(name, Level.FULL))
     for name in _between_nodes():
-        steps += [*_spanning_steps(name, mpich), _examples_step(name, mpich)]
-        steps += [_conformance_step(name, bazel.Configuration(tested.mpi), 2, True, tested.environment,
-                                    placement=EVERY_PROCESS_A_NODE, filter_text=WITHOUT_RACES)
-                  for tested in repository.tested_settings(name)]
+        steps += [*_spanning_steps(name, mpich, level), _examples_step(name, mpich)]
+        steps += _settings_steps(name, level)
     return steps
+
+
+def _settings_steps(name: str, level: Level) -> list[PlannedStep]:
+    """The suite under settings that are not the default; with each change under one, with another commit another."""
+    rows = repository.tested_settings(name)
+    if rows and level < Level.FULL:
+        rows = sharing.take(rows, sharing.of_commit(len(rows)))
+    return [_conformance_step(name, bazel.Configuration(tested.mpi), 2, True, tested.environment,
+                              placement=EVERY_PROCESS_A_NODE, filter_text=WITHOUT_RACES) for tested in rows]
 
 
 def _on_one_node() -> list[str]:
@@ -131,21 +140,23 @@ def _between_nodes() -> list[str]:
     return [row.name for row in repository.implementation_table() if not row.test_only and row.spans_nodes]
 
 
-def _spanning_steps(name: str, configuration: bazel.Configuration) -> list[PlannedStep]:
+def _spanning_steps(name: str, configuration: bazel.Configuration, level: Level) -> list[PlannedStep]:
     """On one node, between simulated nodes, and between nodes that are namespaces with TCP."""
     def step(processes: int, placement: Placement, races: bool, usual: bool) -> PlannedStep:
         return _conformance_step(name, configuration, processes, True, placement=placement,
                                  filter_text="" if races else WITHOUT_RACES, level=Level.USUAL if usual else Level.FULL)
 
     # Races take most of the time: between simulated nodes they are run with Open MPI, and over TCP, where that is slow to
-    # answer, with the other library.
+    # answer, with the other library if at all.
     first = configuration.mpi == launch.DEFAULT_MPI
+    names = _between_nodes()
+    has_turn = name in sharing.take(names, sharing.of_commit(len(names)))
     return [step(1, ONE_NODE, True, first),
             step(2, ONE_NODE, first, False),
             step(2, EVERY_PROCESS_A_NODE, first, first),
-            step(2, TWO_NODES, not first, True),
+            step(2, TWO_NODES, level == Level.FULL and not first, True),
             # Neighbours on a node and processes of another one in one job.
-            step(4, SIMULATED_NODES, False, not first)]
+            step(4, SIMULATED_NODES, False, not first and has_turn)]
 
 
 def _sanitizer_steps() -> list[PlannedStep]:
@@ -196,11 +207,18 @@ def _conformance_step(name: str, configuration: bazel.Configuration, processes: 
                        planned.rerun(), level)
 
 
-def _foreign_step(configuration: bazel.Configuration) -> PlannedStep:
+def _mutants_step(configuration: bazel.Configuration, share: sharing.Share) -> PlannedStep:
+    part, parts = share
+    words = "mutants" if parts == 1 else f"mutants, share {part} of {parts}"
+    return PlannedStep(f"{words} ({configuration.name})", partial(_mutants, configuration, share),
+                       f"tools/armci mutants --quick --share {part}/{parts}")
+
+
+def _foreign_step(configuration: bazel.Configuration, level: Level) -> PlannedStep:
     rerun = (f"tools/armci conformance {FOREIGN_LIBRARY.words()} -n {FOREIGN_PROCESSES} --quick "
              f"--filter '{FOREIGN_FILTER}' --mpi {configuration.mpi}")
     return PlannedStep(f"conformance {FOREIGN_LIBRARY.name}, np={FOREIGN_PROCESSES} ({configuration.name})",
-                       partial(_foreign, configuration), rerun)
+                       partial(_foreign, configuration), rerun, level)
 
 
 def _examples_step(name: str, configuration: bazel.Configuration, level: Level = Level.USUAL) -> PlannedStep:
@@ -326,9 +344,9 @@ def _conformance(name: str, configuration: bazel.Configuration, processes: int, 
                         placement=placement, on_test=note).cases
 
 
-def _mutants(configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
+def _mutants(configuration: bazel.Configuration, share: sharing.Share, note: Note) -> Sequence[Case]:
     binary = bazel.built(mutants.LABEL, configuration, on_progress=note)
-    return mutants.cases(*mutants.examine(binary, configuration, note))
+    return mutants.cases(*mutants.examine(binary, configuration, note, share=share))
 
 
 def _foreign(configuration: bazel.Configuration, note: Note) -> Sequence[Case]:

@@ -129,6 +129,7 @@ def test_durations(seconds: float, text: str) -> None:
 
 
 @pytest.mark.parametrize("words", [
+    "mutants --share 5/4", "mutants --share 0/4", "test --quick --full",
     "run -n 0 /bin/true", "run --timeout 0 /bin/true", "run --timeout nan /bin/true", "bench -n -1", "bench --seconds -1",
     "conformance -n 2,0", "conformance --repeat 0", "conformance --deadline -5", "conformance --seed -1",
     f"conformance --seed {2**64}", "conformance --report=", "conformance --simulate-node-size 0", "conformance --nodes x",

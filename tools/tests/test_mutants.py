@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from armci_tool import bazel, conformance, launch, mutants, process, traceability
+from armci_tool import bazel, conformance, launch, mutants, process, sharing, traceability
 from armci_tool.errors import ToolError
 from armci_tool.mutants import ACCEPTED, KILLED, REFUSED, SURVIVED, Mutant, Outcome
 from armci_tool.results import FAILED, PASSED, Case
@@ -53,6 +53,16 @@ def test_choice_by_part_of_a_name_or_by_clause() -> None:
     assert [mutant.name for mutant in mutants.choose(table, "FAKE-1")] == ["late"]
     with pytest.raises(ToolError):
         mutants.choose(table, "missing")
+
+
+def test_shares_are_the_table() -> None:
+    table = mutants.parse_table("\n".join(LINE.replace("late", f"late{number}") for number in range(7)))
+    shares = [sharing.take(table, (part, 3)) for part in (1, 2, 3)]
+    assert shares[1] == [table[1], table[4]]
+    assert sorted(mutant.name for share in shares for mutant in share) == [mutant.name for mutant in table]
+    assert sharing.take(table, (1, 1)) == table
+    part, parts = sharing.of_commit(4)
+    assert 1 <= part <= parts == 4
 
 
 @pytest.mark.parametrize("act", ["fail", "die"])

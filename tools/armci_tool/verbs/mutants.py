@@ -7,6 +7,7 @@ import argparse
 from armci_tool import bazel, mutants, option_types
 from armci_tool.console import Progress
 from armci_tool.results import FAILED
+from armci_tool.sharing import WHOLE
 from armci_tool.verbs import add_configuration, add_verbose, configuration, make_parser, require_folder
 
 DETAIL_LINES = 40
@@ -21,6 +22,8 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
                       help="processes (default, and at least: as many as the mutant needs to be seen)")
     made.add_argument("--quick", action="store_true",
                       help="as control only the tests that killed, not the whole suite")
+    made.add_argument("--share", type=option_types.share, default=WHOLE, metavar="K/N",
+                      help="every N-th mutant, beginning with the K-th")
     made.add_argument("--report", type=option_types.path, metavar="DIR", help="write mutants.txt, .json, .xml (JUnit) there")
     add_configuration(made)
     add_verbose(made)
@@ -34,7 +37,7 @@ def execute(options: argparse.Namespace) -> int:
     binary = bazel.built(mutants.LABEL, chosen, verbose=options.verbose)
     with Progress("mutants") as progress:
         outcomes, controls = mutants.examine(binary, chosen, progress.note, filter_text=options.filter,
-                                             processes=options.processes,
+                                             processes=options.processes, share=options.share,
                                              whole=not options.quick and not options.filter)
     print(mutants.render(outcomes, controls))
     failures = [case for case in mutants.cases(outcomes, controls) if case.outcome == FAILED]
