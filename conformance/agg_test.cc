@@ -131,6 +131,90 @@ class MixedAggregate {
   std::vector<std::unique_ptr<Transfer>> transfers_;
 };
 
+// Pieces of one length, in no order of their places: what can leave as one list. Numbers around those at which a
+// library may send what it has gathered.
+constexpr std::size_t kPlaces = 1010;
+constexpr std::size_t kPlaceBytes = 1024;
+static_assert(kGuard + kPlaces * kPlaceBytes < kSlot);
+
+class EqualPieces {
+ public:
+  EqualPieces(Arena* arena, int target) : arena_(arena), target_(target), local_(kSlot), expected_(kSlot) {
+    MyRng().Fill(local_.data(), local_.size());
+    expected_ = local_;
+    for (std::size_t i = 0; i < kPlaces; ++i) order_.push_back(i);
+    MyRng().Shuffle(&order_);
+    ARMCI_INIT_HANDLE(&handle_);
+    ARMCI_SET_AGGREGATE_HANDLE(&handle_);
+  }
+
+  void Start(Op op, std::size_t count, std::size_t bytes) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t at = kGuard + order_[i] * kPlaceBytes;
+      const int code = StartOne(op, local_.data() + at, arena_->Slot(target_) + at, static_cast<int>(bytes));
+      ASSERT_EQ(code, 0) << NameOf(op) << " " << i << " of " << count;
+      Model(op, expected_.data() + at, arena_->Image(target_) + at, bytes);
+    }
+  }
+
+  bool WaitAndCheck(const std::string& text) {
+    EXPECT_EQ(ARMCI_Wait(&handle_), 0) << text;
+    const auto same = SameBytes(expected_.data(), local_.data(), kSlot);
+    EXPECT_TRUE(same) << text << SeedText();
+    std::fill(local_.begin(), local_.end(), 'X');
+    return same && arena_->Verify(target_, text);
+  }
+
+ private:
+  int StartOne(Op op, char* here, char* there, int bytes) {
+    if (op == Op::kPut) return ARMCI_NbPut(here, there, bytes, target_, &handle_);
+    if (op == Op::kGet) return ARMCI_NbGet(there, here, bytes, target_, &handle_);
+    long scale = kScale;
+    return ARMCI_NbAcc(ARMCI_ACC_LNG, &scale, here, there, bytes, target_, &handle_);
+  }
+
+  static void Model(Op op, char* here, char* image, std::size_t bytes) {
+    if (op == Op::kPut) std::copy_n(here, bytes, image);
+    if (op == Op::kGet) std::copy_n(image, bytes, here);
+    for (std::size_t i = 0; op == Op::kAcc && i < bytes; i += sizeof(long)) {
+      unsigned long sum = 0;
+      unsigned long mine = 0;
+      std::memcpy(&sum, image + i, sizeof sum);
+      std::memcpy(&mine, here + i, sizeof mine);
+      sum += kScale * mine;
+      std::memcpy(image + i, &sum, sizeof sum);
+    }
+  }
+
+  static constexpr long kScale = 3;
+  Arena* const arena_;
+  const int target_;
+  armci_hdl_t handle_;
+  Bytes local_;
+  Bytes expected_;
+  std::vector<std::size_t> order_;
+};
+
+CLAUSE_TEST(AGG, AGG1_pieces_of_one_length_in_any_number, "AGG-1", "AGG-2", DeadlineSeconds(60)) {
+  Arena arena(kSlot);
+  for (int target : TableTargets()) {
+    for (Op op : kOps) {
+      for (const std::size_t count : {1u, 2u, 3u, 63u, 64u, 65u, 255u, 256u, 257u, 512u, 513u, 1000u}) {
+        for (const std::size_t bytes : {8u, 512u, 520u}) {
+          if (Quick() && count > 64 && bytes > 8) continue;
+          const std::string text =
+              std::string(NameOf(op)) + ", " + std::to_string(count) + " pieces of " + std::to_string(bytes) + " bytes";
+          arena.Refill(&MyRng(), target);
+          EqualPieces pieces(&arena, target);
+          pieces.Start(op, count, bytes);
+          if (!pieces.WaitAndCheck(text)) return;
+        }
+      }
+    }
+  }
+  arena.VerifyByOwners();
+}
+
 CLAUSE_TEST(AGG, AGG2_shapes_mix_in_one_handle, "AGG-2", "AGG-1", DeadlineSeconds(60)) {
   Arena arena(kSlot);
   for (int target = 0; target < Np(); ++target) {

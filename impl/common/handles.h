@@ -59,14 +59,31 @@ class HandleTable {
     ++total_;
   }
 
+  // Gives the handle a slot, which stays its own until let_go() even while nothing is under way.
+  HandleBits hold(armci_hdl_t* handle) {
+    std::lock_guard lock(mutex_);
+    Slot& slot = slots_[slot_of(handle)];
+    total_ += slot.held == 0 ? 1 : 0;
+    ++slot.held;
+    return read_handle(handle);
+  }
+
+  void let_go(const HandleBits& held) {
+    std::lock_guard lock(mutex_);
+    Slot& slot = slots_[held.slot];
+    if (--slot.held != 0) return;
+    if (slot.pending.empty()) release(held.slot);
+    --total_;
+  }
+
   // The number of the operation added last: who waits for all there are is not to wait for later ones.
   std::uint64_t last() const {
     std::lock_guard lock(mutex_);
     return last_;
   }
 
-  // How many operations are under way in all. Takes no lock: the watchdog asks while others may hang. Who sees 0 sees
-  // what was completed until then.
+  // How many operations are under way in all, with one for each slot that is held. Takes no lock: the watchdog asks
+  // while others may hang. Who sees 0 sees what was completed until then.
   std::size_t total() const { return total_.load(std::memory_order_acquire); }
 
   // Completes what can be completed of one handle: `finish(Completion&)` returns false while its operation is under
@@ -106,10 +123,11 @@ class HandleTable {
   }
 
  private:
-  // In use exactly while operations are pending, slot 0 always.
+  // In use exactly while operations are pending or it is held, slot 0 always.
   struct Slot {
     std::deque<Pending> pending;
     std::uint32_t serial = 1;
+    std::uint32_t held = 0;
   };
 
   bool live(const HandleBits& bits) const {
@@ -150,7 +168,7 @@ class HandleTable {
     const auto ended = static_cast<std::size_t>(pending.end() - gone);
     pending.erase(gone, pending.end());
     total_ -= ended;  // last: who sees 0 takes no lock
-    if (pending.empty() && index != 0) release(index);
+    if (pending.empty() && index != 0 && slots_[index].held == 0) release(index);
     return all;
   }
 

@@ -201,5 +201,39 @@ TEST(HandleTableTest, ThreadsCompleteTheirOwnOperationsOnly) {
   EXPECT_EQ(table.total(), 0u);
 }
 
+TEST(HandleTableTest, AHeldSlotStaysItsHandles) {
+  Table table;
+  armci_hdl_t handle{};
+  const HandleBits held = table.hold(&handle);
+  EXPECT_NE(held.slot, 0u);
+  EXPECT_EQ(table.total(), 1u);
+  table.add(&handle, {1, 0});
+  EXPECT_TRUE(table.complete_if(targets(0), kFinished));
+  armci_hdl_t other{};
+  table.add(&other, {2, 0});
+  EXPECT_NE(read_handle(&other).slot, held.slot);
+  table.add(&handle, {3, 0});
+  EXPECT_EQ(read_handle(&handle).slot, held.slot);
+  EXPECT_EQ(read_handle(&handle).serial, held.serial);
+  EXPECT_TRUE(table.complete(&other, kFinished));
+  table.let_go(held);
+  EXPECT_FALSE(table.complete(&handle, kUnfinished));
+  EXPECT_TRUE(table.complete(&handle, kFinished));
+  EXPECT_EQ(table.total(), 0u);
+}
+
+TEST(HandleTableTest, ASlotThatWasHeldForNothingIsFreeAgain) {
+  Table table;
+  armci_hdl_t handle{};
+  const HandleBits held = table.hold(&handle);
+  table.let_go(held);
+  EXPECT_EQ(table.total(), 0u);
+  EXPECT_TRUE(table.complete(&handle, kUnfinished));
+  armci_hdl_t next{};
+  table.add(&next, {1, 0});
+  EXPECT_EQ(read_handle(&next).slot, held.slot);
+  EXPECT_TRUE(table.complete(&handle, kUnfinished));  // not the next one's operation
+}
+
 }  // namespace
 }  // namespace armci::common

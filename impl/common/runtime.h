@@ -21,6 +21,7 @@
 
 #include "armcix.h"
 #include "impl/common/accumulate.h"
+#include "impl/common/aggregates.h"
 #include "impl/common/check.h"
 #include "impl/common/config.h"
 #include "impl/common/groups.h"
@@ -44,8 +45,6 @@
 namespace armci::common {
 
 inline constexpr std::size_t kPartAlignment = 64;  // [MEM-5]; also keeps parts of two processes off one cache line
-
-enum class Kind { kPut, kGet, kAcc };
 
 // How a transfer ends: before the call returns, or through a handle (nullptr: the implicit one).
 struct How {
@@ -256,8 +255,25 @@ class Runtime {
   Status move_to_other_node(const Part& part, const void* src, void* dst, std::size_t bytes, int proc, How how,
                             const AccSpec& acc);
   template <Kind kind>
+  Status start_on_other_node(const Part& part, const void* src, void* dst, std::size_t bytes, int proc, How how,
+                             const AccSpec& acc);
+  template <Kind kind>
   Status move_vector(const Segments* list, std::size_t length, std::uintptr_t dst_bits, int proc, How how,
                      const AccSpec& acc);
+
+  // aggregate handles (runtime_aggregate.inc.h)
+  template <Kind kind>
+  bool is_gathered(How how, std::size_t bytes) const;
+  template <Kind kind>
+  Status gather(const Part& part, const void* src, void* dst, std::size_t bytes, int proc, How how, const AccSpec& acc);
+  Status begin_gathered(const HandleBits& handle);
+  template <class Wanted>
+  Status begin_all_gathered(Wanted wanted);
+  Status begin_taken();
+  template <Kind kind>
+  Status begin_lists(const Gathered& taken, How how, const AccSpec& acc);
+  template <Kind kind>
+  Status begin_list(const Segments& segments, int proc, How how, const AccSpec& acc);
 
   // atomics
   void sleep_for_notification(NotifyCell& cell, std::uint32_t consumed, int proc);
@@ -303,6 +319,8 @@ class Runtime {
   void flush_if_owed(int proc, Status* status);
   template <class Wanted>
   Status settle_pending(Wanted wanted);
+  template <class Wanted>
+  Status settle_all_pending(Wanted wanted);
 
   // mutexes over atomic64 (runtime_mutex_queue.inc.h)
   struct Queue;
@@ -338,6 +356,9 @@ class Runtime {
   T transport_;
   RegionTable<Key> regions_;
   HandleTable<Completion> handles_;
+  Aggregates aggregates_;
+  std::mutex beginning_;
+  Gathered taken_;  // what is being begun
   RegionType* service_ = nullptr;
   bool transport_started_ = false;
   Routing routing_{};
@@ -356,6 +377,7 @@ class Runtime {
 
 }  // namespace armci::common
 
+#include "impl/common/runtime_aggregate.inc.h"
 #include "impl/common/runtime_atomics.inc.h"
 #include "impl/common/runtime_lifecycle.inc.h"
 #include "impl/common/runtime_memget.inc.h"

@@ -67,6 +67,7 @@ void Runtime<T>::prepare(const World& here) {
   routing_ = route_of<T>(here);
   regions_.initialise(size_);
   region_usage_ = RegionUsage();
+  aggregates_.clear();
   handles_.clear();
   same_node_.assign(static_cast<std::size_t>(size_), 0);
   for (int proc = 0; proc < size_; ++proc) same_node_[static_cast<std::size_t>(proc)] = here.same_node(proc);
@@ -138,6 +139,7 @@ Status Runtime<T>::finalise() {
   service_ = nullptr;
   transport_.finalise();
   transport_started_ = false;
+  aggregates_.clear();
   handles_.clear();
   const int left = MPI_Barrier(world().comm());
   if (left != MPI_SUCCESS && status.ok()) status = fail_mpi(left, "MPI_Barrier");

@@ -64,6 +64,15 @@ Status Runtime<T>::settle_pending(Wanted wanted) {
   return status;
 }
 
+// The same with what has been gathered and not begun.
+template <class T>
+template <class Wanted>
+Status Runtime<T>::settle_all_pending(Wanted wanted) {
+  const Status begun = begin_all_gathered(wanted);
+  const Status settled = settle_pending(wanted);
+  return settled.ok() ? begun : settled;
+}
+
 template <class T>
 bool Runtime<T>::owes_stores(int proc) const {
   const Owed& owed = owed_[static_cast<std::size_t>(proc)];

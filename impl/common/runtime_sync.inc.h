@@ -9,6 +9,7 @@ template <class T>
 Status Runtime<T>::wait(armci_hdl_t* handle) {
   Status status;
   if constexpr (!kNodeOnly) {
+    if (handle != nullptr) status = begin_gathered(read_handle(handle));
     node::NetworkBackoff backoff;
     while (!handles_.complete(handle, [&](Completion& completion) { return ended(completion, &status); })) {
       transport_.progress();
@@ -24,6 +25,7 @@ Status Runtime<T>::test(armci_hdl_t* handle, bool* done) {
   *done = true;
   if constexpr (!kNodeOnly) {
     Status status;
+    if (handle != nullptr) status = begin_gathered(read_handle(handle));
     transport_.progress();
     *done = handles_.complete(handle, [&](Completion& completion) { return ended(completion, &status); });
     ARMCI_RETURN_IF_ERROR(status);
@@ -34,13 +36,13 @@ Status Runtime<T>::test(armci_hdl_t* handle, bool* done) {
 template <class T>
 Status Runtime<T>::wait_proc(int proc) {
   ARMCI_RETURN_IF_ERROR(check_proc(proc));
-  if constexpr (!kNodeOnly) ARMCI_RETURN_IF_ERROR(settle_pending([proc](int target) { return target == proc; }));
+  if constexpr (!kNodeOnly) ARMCI_RETURN_IF_ERROR(settle_all_pending([proc](int target) { return target == proc; }));
   return observe_flags == 0 ? kSuccess : verify_buffers_to(proc);
 }
 
 template <class T>
 Status Runtime<T>::wait_all() {
-  if constexpr (!kNodeOnly) ARMCI_RETURN_IF_ERROR(settle_pending([](int) { return true; }));
+  if constexpr (!kNodeOnly) ARMCI_RETURN_IF_ERROR(settle_all_pending([](int) { return true; }));
   return observe_flags == 0 ? kSuccess : verify_all_buffers();
 }
 
@@ -51,7 +53,7 @@ Status Runtime<T>::fence(int proc) {
   ARMCI_RETURN_IF_ERROR(check_proc(proc));
   Status status;
   if constexpr (!kNodeOnly) {
-    status = settle_pending([proc](int target) { return target == proc; });
+    status = settle_all_pending([proc](int target) { return target == proc; });
     flush_if_owed(proc, &status);
   }
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -64,7 +66,7 @@ template <class T>
 Status Runtime<T>::fence_all() {
   Status status;
   if constexpr (!kNodeOnly) {
-    status = settle_pending([](int) { return true; });
+    status = settle_all_pending([](int) { return true; });
     if constexpr (FlushesAll<T>) {
       const Status flushed = flush_all();
       if (!flushed.ok()) status = flushed;

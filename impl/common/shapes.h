@@ -13,6 +13,8 @@
 
 namespace armci::common {
 
+enum class Kind { kPut, kGet, kAcc };
+
 inline constexpr int kMaxStrideLevels = ARMCI_MAX_STRIDE_LEVEL;
 
 // count[0] is bytes per segment, count[l + 1] how often level l repeats, at its two strides in bytes. A shape that

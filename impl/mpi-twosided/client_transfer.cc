@@ -210,6 +210,14 @@ Status Client::store_segments(Lock& lock, int node, RequestHeader header, const 
 Status Client::store_list(int target, RequestHeader header, const Segments& list, std::uint64_t* operation) {
   Lock lock(mutex_);
   const int node = routes_.node_of(target);
+  const bool is_small = list.count * list.bytes <= thresholds_.small_put_bytes;
+  if (operation != nullptr && helped_ && header.kind == RequestKind::kPut && is_small) {
+    *operation = 0;
+    for (std::size_t i = 0; i < list.count; ++i) {
+      ARMCI_RETURN_IF_ERROR(put_into_batch(lock, node, address_of(list.dst[i]), list.src[i], list.bytes));
+    }
+    return kSuccess;
+  }
   const auto ask_for = [&](std::uint64_t whole) {
     if (list.bytes <= room_.chunk_bytes / 2) return store_segments(lock, node, header, list, whole);
     for (std::size_t i = 0; i < list.count; ++i) {

@@ -1,0 +1,159 @@
+// What aggregate handles have gathered and nobody has begun yet: for each handle segments of one kind and target, which
+// leave together, as lists [AGG-1].
+//
+// Thread safety: all members may be called by several threads.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstring>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "impl/common/accumulate.h"
+#include "impl/common/handles.h"
+#include "impl/common/shapes.h"
+
+namespace armci::common {
+
+// What the segments of one handle have in common.
+struct GatheredAs {
+  Kind kind = Kind::kPut;
+  int proc = -1;
+  AccType type = AccType::kInt;
+  std::array<unsigned char, 16> scale{};  // of an accumulate: its own copy
+
+  GatheredAs(Kind of, int target) : kind(of), proc(target) {}
+  GatheredAs() = default;
+  void set_accumulate(const AccSpec& acc) {
+    type = acc.type;
+    std::memcpy(scale.data(), acc.scale, element_bytes(acc.type));
+  }
+  AccSpec accumulate() const { return {type, scale.data()}; }
+  bool operator==(const GatheredAs& other) const {
+    return kind == other.kind && proc == other.proc &&
+           (kind != Kind::kAcc || (type == other.type && scale == other.scale));
+  }
+};
+
+// The segments of one handle, for whoever begins them.
+struct Gathered {
+  GatheredAs as;
+  HandleBits handle{};
+  std::vector<void*> src;
+  std::vector<void*> dst;
+  std::vector<std::size_t> bytes;
+
+  // From number `first` on, as many as are of one length.
+  Segments run(std::size_t first) const {
+    std::size_t last = first + 1;
+    while (last < bytes.size() && bytes[last] == bytes[first]) ++last;
+    return {src.data() + first, dst.data() + first, bytes[first], last - first};
+  }
+  void reserve(std::size_t segments) {
+    src.reserve(segments);
+    dst.reserve(segments);
+    bytes.reserve(segments);
+  }
+  void add(const void* from, const void* to, std::size_t length) {
+    src.push_back(const_cast<void*>(from));
+    dst.push_back(const_cast<void*>(to));
+    bytes.push_back(length);
+  }
+  void clear() {
+    src.clear();
+    dst.clear();
+    bytes.clear();
+    handle = HandleBits{};
+  }
+};
+
+class Aggregates {
+ public:
+  static constexpr std::size_t kSegmentsMax = 256;      // gathered by one handle
+  static constexpr std::size_t kSegmentBytesMax = 512;  // of one segment: longer ones gain nothing
+  static constexpr std::size_t kHandlesMax = 16;        // at a time
+
+  // Nothing is gathered, or taken and not begun, as far as this thread can know: what it has gathered itself it sees.
+  // Memory ordering: who sees that what it had gathered has been begun sees what was done to begin it.
+  bool empty() const { return open_.load(std::memory_order_acquire) == 0; }
+
+  // Adds to what `handle` has gathered; false, and nothing done, unless that is of this kind and has room for it.
+  bool add(const HandleBits& handle, const GatheredAs& as, const void* src, const void* dst, std::size_t bytes) {
+    Place& place = place_of(handle);
+    const std::lock_guard lock(place);
+    if (!place.is_of(handle) || !(place.gathered.as == as) || place.gathered.src.size() == kSegmentsMax) return false;
+    place.gathered.add(src, dst, bytes);
+    return true;
+  }
+
+  // The first of its kind; false, and nothing done, while another handle has the place.
+  bool begin(const HandleBits& handle, const GatheredAs& as, const void* src, const void* dst, std::size_t bytes) {
+    Place& place = place_of(handle);
+    const std::lock_guard lock(place);
+    if (place.gathered.handle.slot != 0) return false;
+    place.gathered.handle = handle;
+    place.gathered.as = as;
+    place.gathered.reserve(kSegmentsMax);
+    place.gathered.add(src, dst, bytes);
+    open_.fetch_add(1, std::memory_order_relaxed);
+    return true;
+  }
+
+  // Moves what `handle` has gathered to *taken, in exchange for memory; false if there is nothing. Whoever takes
+  // something says when it has been begun.
+  bool take(const HandleBits& handle, Gathered* taken) {
+    Place& place = place_of(handle);
+    const std::lock_guard lock(place);
+    return place.is_of(handle) && take_out(place, taken);
+  }
+
+  // The same for any handle whose target is `wanted(int)`; false if there is none.
+  template <class Wanted>
+  bool take_any(Wanted wanted, Gathered* taken) {
+    for (Place& place : places_) {
+      const std::lock_guard lock(place);
+      if (place.gathered.handle.slot != 0 && wanted(place.gathered.as.proc)) return take_out(place, taken);
+    }
+    return false;
+  }
+
+  void begun() { open_.fetch_sub(1, std::memory_order_release); }
+
+  void clear() {
+    for (Place& place : places_) place.gathered = Gathered{};
+    open_ = 0;
+  }
+
+ private:
+  // A lock that costs one exchange: it is held for the time of a few stores.
+  struct Place {
+    std::atomic<bool> locked{false};
+    Gathered gathered;
+
+    void lock() {
+      while (locked.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
+    }
+    void unlock() { locked.store(false, std::memory_order_release); }
+    bool is_of(const HandleBits& handle) const {
+      return gathered.handle.slot == handle.slot && gathered.handle.serial == handle.serial && handle.slot != 0;
+    }
+  };
+
+  Place& place_of(const HandleBits& handle) { return places_[handle.slot % kHandlesMax]; }
+
+  bool take_out(Place& place, Gathered* taken) {
+    std::swap(*taken, place.gathered);
+    place.gathered.clear();
+    return true;
+  }
+
+  std::array<Place, kHandlesMax> places_;
+  std::atomic<int> open_{0};
+};
+
+}  // namespace armci::common

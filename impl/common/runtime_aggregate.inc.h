@@ -1,0 +1,108 @@
+// Runtime<T>: aggregate handles. Included by runtime.h.
+//
+// Short contiguous transfers to other nodes are noted down and handed to the transport as lists: when there are many,
+// when the handle comes with something else, and when somebody waits. What is noted down keeps the handle's slot.
+//
+// One thread at a time begins what was gathered, by itself or by others, so that whoever finds nothing left to begin
+// knows that all has been begun [FENCE-1, THR-1].
+#pragma once
+
+#include "impl/common/runtime.h"
+
+namespace armci::common {
+
+template <class T>
+template <Kind kind>
+bool Runtime<T>::is_gathered(How how, std::size_t bytes) const {
+  if constexpr (!kTakesShapes<kind>) return false;
+  return !how.blocking && bytes <= Aggregates::kSegmentBytesMax && how.handle != nullptr &&
+         read_handle(how.handle).aggregate != 0;
+}
+
+template <class T>
+template <Kind kind>
+Status Runtime<T>::gather(const Part& part, const void* src, void* dst, std::size_t bytes, int proc, How how,
+                          const AccSpec& acc) {
+  GatheredAs as(kind, proc);
+  if constexpr (kind == Kind::kAcc) as.set_accumulate(acc);
+  if (aggregates_.add(read_handle(how.handle), as, src, dst, bytes)) [[likely]]
+    return kSuccess;
+  ARMCI_RETURN_IF_ERROR(begin_gathered(read_handle(how.handle)));
+  const HandleBits held = handles_.hold(how.handle);
+  if (aggregates_.begin(held, as, src, dst, bytes)) return kSuccess;
+  // More handles gather than there are places for: this one goes by itself.
+  const Status started = start_on_other_node<kind>(part, src, dst, bytes, proc, how, acc);
+  handles_.let_go(held);
+  return started;
+}
+
+template <class T>
+Status Runtime<T>::begin_gathered(const HandleBits& handle) {
+  if (aggregates_.empty()) return kSuccess;
+  const std::lock_guard lock(beginning_);
+  return aggregates_.take(handle, &taken_) ? begin_taken() : kSuccess;
+}
+
+// What fails does not keep the rest from being begun; the last failure is reported.
+template <class T>
+template <class Wanted>
+Status Runtime<T>::begin_all_gathered(Wanted wanted) {
+  Status status;
+  if (aggregates_.empty()) return status;
+  const std::lock_guard lock(beginning_);
+  while (aggregates_.take_any(wanted, &taken_)) {
+    const Status one = begin_taken();
+    if (!one.ok()) status = one;
+  }
+  return status;
+}
+
+// Operations belong to the handle whose slot was held: there may be other copies of it than the caller's.
+template <class T>
+Status Runtime<T>::begin_taken() {
+  armci_hdl_t handle;
+  write_handle(&handle, taken_.handle);
+  const How how = through(&handle);
+  const AccSpec acc = taken_.as.accumulate();
+  Status status;
+  switch (taken_.as.kind) {
+    case Kind::kPut:
+      status = begin_lists<Kind::kPut>(taken_, how, acc);
+      break;
+    case Kind::kGet:
+      status = begin_lists<Kind::kGet>(taken_, how, acc);
+      break;
+    case Kind::kAcc:
+      status = begin_lists<Kind::kAcc>(taken_, how, acc);
+      break;
+  }
+  handles_.let_go(taken_.handle);
+  aggregates_.begun();
+  return status;
+}
+
+template <class T>
+template <Kind kind>
+Status Runtime<T>::begin_lists(const Gathered& taken, How how, const AccSpec& acc) {
+  for (std::size_t first = 0; first < taken.bytes.size();) {
+    const Segments run = taken.run(first);
+    ARMCI_RETURN_IF_ERROR(begin_list<kind>(run, taken.as.proc, how, acc));
+    first += run.count;
+  }
+  return kSuccess;
+}
+
+template <class T>
+template <Kind kind>
+Status Runtime<T>::begin_list(const Segments& segments, int proc, How how, const AccSpec& acc) {
+  if constexpr (kTakesShapes<kind>) {
+    if (segments.count > 1) return remote_list<kind>(segments, proc, how, acc);
+    const void* remote = kind == Kind::kGet ? segments.src[0] : segments.dst[0];
+    const Part* part = regions_.find(proc, remote, segments.bytes);
+    if (part == nullptr) return bad_address(proc, kind == Kind::kGet ? "src" : "dst", remote, segments.bytes);
+    return start_on_other_node<kind>(*part, segments.src[0], segments.dst[0], segments.bytes, proc, how, acc);
+  }
+  return kSuccess;  // nothing is gathered
+}
+
+}  // namespace armci::common
