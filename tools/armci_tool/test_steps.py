@@ -23,6 +23,7 @@ PYTHON = "/usr/bin/python3"
 # The conformance programs have steps of their own, with the process counts chosen there. Job tests start MPI jobs.
 ALL_TESTS = "tests(//...) except //conformance:all"
 JOB_TESTS = f"attr(tags, mpi, {ALL_TESTS})"
+LIBRARY_TESTS = "tests(//impl/...)"
 
 PROCESS_COUNTS = (1, 2, 3, 4)
 TELLING_PROCESS_COUNTS = (2, 4)  # the smallest job with two parties, and the largest
@@ -166,7 +167,8 @@ def _sanitizer_steps() -> list[PlannedStep]:
         level = Level.USUAL if mode == BOTH_SANITIZERS else Level.FULL
         # Only what runs is built: the steps do it themselves.
         sanitized = bazel.Configuration(mode=mode)
-        steps.append(_unit_step(sanitized, ALL_TESTS, environment, level))
+        tests = LIBRARY_TESTS if level == Level.USUAL else ALL_TESTS
+        steps.append(_unit_step(sanitized, tests, environment, level))
         steps += [_conformance_step(name, sanitized, 3, True, environment, level) for name in _on_one_node()]
         steps += [_conformance_step(name, sanitized, 2, True, environment, level, placement=EVERY_PROCESS_A_NODE,
                                     filter_text=WITHOUT_RACES) for name in _between_nodes()]
@@ -187,7 +189,7 @@ def _config_flags(configuration: bazel.Configuration) -> list[str]:
 
 def _unit_step(configuration: bazel.Configuration, tests: str, environment: Mapping[str, str] = {},
                level: Level = Level.USUAL) -> PlannedStep:
-    kind = "unit tests" if tests == ALL_TESTS else "job tests"
+    kind = {ALL_TESTS: "unit tests", JOB_TESTS: "job tests", LIBRARY_TESTS: "tests of the libraries"}[tests]
     rerun = f"bazel test {' '.join(configuration.flags())} $(bazel query '{tests}')"
     return PlannedStep(f"{kind} ({configuration.name})", partial(_unit_tests, configuration, tests, environment), rerun,
                        level)
