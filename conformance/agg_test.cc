@@ -133,8 +133,8 @@ class MixedAggregate {
 
 // Pieces of one length, in no order of their places: what can leave as one list. Numbers around those at which a
 // library may send what it has gathered.
-constexpr std::size_t kPlaces = 1010;
-constexpr std::size_t kPlaceBytes = 1024;
+constexpr std::size_t kPlaces = 1030;
+constexpr std::size_t kPlaceBytes = 528;
 static_assert(kGuard + kPlaces * kPlaceBytes < kSlot);
 
 class EqualPieces {
@@ -199,7 +199,7 @@ CLAUSE_TEST(AGG, AGG1_pieces_of_one_length_in_any_number, "AGG-1", "AGG-2", Dead
   Arena arena(kSlot);
   for (int target : TableTargets()) {
     for (Op op : kOps) {
-      for (const std::size_t count : {1u, 2u, 3u, 63u, 64u, 65u, 255u, 256u, 257u, 512u, 513u, 1000u}) {
+      for (const std::size_t count : {1u, 2u, 3u, 64u, 65u, 256u, 257u, 1000u, 1023u, 1024u, 1025u}) {
         for (const std::size_t bytes : {8u, 512u, 520u}) {
           if (Quick() && count > 64 && bytes > 8) continue;
           const std::string text =

@@ -74,7 +74,7 @@ struct Gathered {
 
 class Aggregates {
  public:
-  static constexpr std::size_t kSegmentsMax = 256;      // gathered by one handle
+  static constexpr std::size_t kSegmentsMax = 1024;     // gathered by one handle
   static constexpr std::size_t kSegmentBytesMax = 512;  // of one segment: longer ones gain nothing
   static constexpr std::size_t kHandlesMax = 16;        // at a time
 
