@@ -25,7 +25,7 @@ struct GatheredAs {
   Kind kind = Kind::kPut;
   int proc = -1;
   AccType type = AccType::kInt;
-  std::array<unsigned char, 16> scale{};  // of an accumulate: its own copy
+  alignas(std::max_align_t) std::array<unsigned char, 16> scale{};  // of an accumulate: its own copy
 
   GatheredAs(Kind of, int target) : kind(of), proc(target) {}
   GatheredAs() = default;
@@ -92,7 +92,7 @@ class Aggregates {
   }
 
   // The first of its kind; false, and nothing done, while another handle has the place.
-  bool begin(const HandleBits& handle, const GatheredAs& as, const void* src, const void* dst, std::size_t bytes) {
+  bool open(const HandleBits& handle, const GatheredAs& as, const void* src, const void* dst, std::size_t bytes) {
     Place& place = place_of(handle);
     const std::lock_guard lock(place);
     if (place.gathered.handle.slot != 0) return false;
@@ -112,14 +112,12 @@ class Aggregates {
     return place.is_of(handle) && take_out(place, taken);
   }
 
-  // The same for any handle whose target is `wanted(int)`; false if there is none.
+  // The same of place number `number`, whosever it is, if the target is `wanted(int)`.
   template <class Wanted>
-  bool take_any(Wanted wanted, Gathered* taken) {
-    for (Place& place : places_) {
-      const std::lock_guard lock(place);
-      if (place.gathered.handle.slot != 0 && wanted(place.gathered.as.proc)) return take_out(place, taken);
-    }
-    return false;
+  bool take_from(std::size_t number, Wanted wanted, Gathered* taken) {
+    Place& place = places_[number];
+    const std::lock_guard lock(place);
+    return place.gathered.handle.slot != 0 && wanted(place.gathered.as.proc) && take_out(place, taken);
   }
 
   void begun() { open_.fetch_sub(1, std::memory_order_release); }

@@ -263,10 +263,11 @@ class Runtime {
 
   // aggregate handles (runtime_aggregate.inc.h)
   template <Kind kind>
-  bool is_gathered(How how, std::size_t bytes) const;
+  bool is_gathered(How how, std::size_t bytes, int proc) const;
   template <Kind kind>
   Status gather(const Part& part, const void* src, void* dst, std::size_t bytes, int proc, How how, const AccSpec& acc);
   Status begin_gathered(const HandleBits& handle);
+  bool try_to_begin_gathered(const HandleBits& handle, Status* status);
   template <class Wanted>
   Status begin_all_gathered(Wanted wanted);
   Status begin_taken();

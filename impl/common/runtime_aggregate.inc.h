@@ -1,7 +1,8 @@
 // Runtime<T>: aggregate handles. Included by runtime.h.
 //
-// Short contiguous transfers to other nodes are noted down and handed to the transport as lists: when there are many,
-// when the handle comes with something else, and when somebody waits. What is noted down keeps the handle's slot.
+// Short contiguous transfers to other nodes are noted down and handed to the transport as lists, one for each run of
+// one length: when there are many, when the handle comes with such a transfer of another kind, target or scale, and
+// when somebody waits. What is noted down keeps the handle's slot.
 //
 // One thread at a time begins what was gathered, by itself or by others, so that whoever finds nothing left to begin
 // knows that all has been begun [FENCE-1, THR-1].
@@ -13,10 +14,10 @@ namespace armci::common {
 
 template <class T>
 template <Kind kind>
-bool Runtime<T>::is_gathered(How how, std::size_t bytes) const {
+bool Runtime<T>::is_gathered(How how, std::size_t bytes, int proc) const {
   if constexpr (!kTakesShapes<kind>) return false;
   return !how.blocking && bytes <= Aggregates::kSegmentBytesMax && how.handle != nullptr &&
-         read_handle(how.handle).aggregate != 0;
+         read_handle(how.handle).aggregate != 0 && !same_node_[static_cast<std::size_t>(proc)];
 }
 
 template <class T>
@@ -29,16 +30,26 @@ Status Runtime<T>::gather(const Part& part, const void* src, void* dst, std::siz
     return kSuccess;
   ARMCI_RETURN_IF_ERROR(begin_gathered(read_handle(how.handle)));
   const HandleBits held = handles_.hold(how.handle);
-  if (aggregates_.begin(held, as, src, dst, bytes)) return kSuccess;
+  if (aggregates_.open(held, as, src, dst, bytes)) return kSuccess;
   // More handles gather than there are places for: this one goes by itself.
   const Status started = start_on_other_node<kind>(part, src, dst, bytes, proc, how, acc);
   handles_.let_go(held);
   return started;
 }
 
+// false, and nothing done, while another thread begins something.
+template <class T>
+bool Runtime<T>::try_to_begin_gathered(const HandleBits& handle, Status* status) {
+  if (aggregates_.empty() || handle.slot == 0) return true;
+  const std::unique_lock lock(beginning_, std::try_to_lock);
+  if (!lock.owns_lock()) return false;
+  if (aggregates_.take(handle, &taken_)) *status = begin_taken();
+  return true;
+}
+
 template <class T>
 Status Runtime<T>::begin_gathered(const HandleBits& handle) {
-  if (aggregates_.empty()) return kSuccess;
+  if (aggregates_.empty() || handle.slot == 0) return kSuccess;
   const std::lock_guard lock(beginning_);
   return aggregates_.take(handle, &taken_) ? begin_taken() : kSuccess;
 }
@@ -50,7 +61,8 @@ Status Runtime<T>::begin_all_gathered(Wanted wanted) {
   Status status;
   if (aggregates_.empty()) return status;
   const std::lock_guard lock(beginning_);
-  while (aggregates_.take_any(wanted, &taken_)) {
+  for (std::size_t place = 0; place < Aggregates::kHandlesMax; ++place) {
+    if (!aggregates_.take_from(place, wanted, &taken_)) continue;
     const Status one = begin_taken();
     if (!one.ok()) status = one;
   }
@@ -84,12 +96,14 @@ Status Runtime<T>::begin_taken() {
 template <class T>
 template <Kind kind>
 Status Runtime<T>::begin_lists(const Gathered& taken, How how, const AccSpec& acc) {
+  Status status;
   for (std::size_t first = 0; first < taken.bytes.size();) {
     const Segments run = taken.run(first);
-    ARMCI_RETURN_IF_ERROR(begin_list<kind>(run, taken.as.proc, how, acc));
+    const Status one = begin_list<kind>(run, taken.as.proc, how, acc);
+    if (!one.ok()) status = one;
     first += run.count;
   }
-  return kSuccess;
+  return status;
 }
 
 template <class T>

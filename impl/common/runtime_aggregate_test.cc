@@ -234,6 +234,16 @@ TEST_F(AggregateTest, ThatCannotStartIsReportedByTheWait) {
   EXPECT_EQ(*place(2), words_[2]);
 }
 
+TEST_F(AggregateTest, ARunThatFailsDoesNotKeepTheOthersBack) {
+  for (const std::size_t i : {0, 1}) put(i);
+  for (const std::size_t i : {10, 20}) put(i, 1, 2);
+  job_.network().fail_call(FakeCallKind::kPutList, 1);
+  EXPECT_EQ(job_->wait(&handle_).code(), Code::kLayerBelow);
+  ASSERT_TRUE(job_->fence(1).ok());
+  EXPECT_EQ(*place(0), 0);
+  EXPECT_EQ(*place(21), words_[21]);
+}
+
 TEST_F(AggregateTest, AnAddressOutsideEveryRegionIsRefusedAtOnce) {
   put(0);
   EXPECT_EQ(job_->contiguous<Kind::kPut>(&words_[0], words_.data(), 8, 1, through(&handle_)).code(), Code::kAddress);
@@ -249,8 +259,17 @@ TEST(AggregateWithoutListsTest, GoesByItself) {
   ASSERT_TRUE(job->wait(&handle).ok());
 }
 
-// A fence finds what another thread's fence has taken and not yet begun.
-TEST(AggregateThreadsTest, AFenceCoversWhatItsThreadHasGathered) {
+TEST(AggregateOnNodeTest, GoesByItself) {
+  RuntimeForTest<ShapesTransport<true>> job({0, 0});
+  armci_hdl_t handle = aggregate_handle();
+  const Word word = 5;
+  ASSERT_TRUE(job->contiguous<Kind::kPut>(&word, job.memory(1), 8, 1, through(&handle)).ok());
+  EXPECT_EQ(job.network().count(FakeCallKind::kPut), 1);
+  ASSERT_TRUE(job->wait(&handle).ok());
+}
+
+// A wait or a fence finds what another thread's fence has taken and not yet begun.
+TEST(AggregateThreadsTest, WaitsAndFencesCoverWhatTheirThreadHasGathered) {
   constexpr int kThreads = 3;
   constexpr std::size_t kWords = 8;
   constexpr Word kRounds = 300;
@@ -260,17 +279,22 @@ TEST(AggregateThreadsTest, AFenceCoversWhatItsThreadHasGathered) {
   const auto work = [&](int self) {
     armci_hdl_t handle = aggregate_handle();
     std::array<Word, kWords> words{};
+    Word* const places = job.at<Word>(1, static_cast<std::size_t>(self) * kWords);
     for (Word round = 1; round <= kRounds; ++round) {
+      words.fill(round);
       for (std::size_t i = 0; i < kWords; ++i) {
-        words[i] = round;
-        Word* const place = job.at<Word>(1, static_cast<std::size_t>(self) * kWords + i);
-        if (!job->contiguous<Kind::kPut>(&words[i], place, 8, 1, through(&handle)).ok()) ++missing;
+        if (!job->contiguous<Kind::kPut>(&words[i], places + i, 8, 1, through(&handle)).ok()) ++missing;
       }
       if (!job->fence(1).ok()) ++missing;
       for (std::size_t i = 0; i < kWords; ++i) {
-        const Word* const place = job.at<Word>(1, static_cast<std::size_t>(self) * kWords + i);
-        if (std::atomic_ref<const Word>(*place).load() != round) ++missing;
+        if (std::atomic_ref<const Word>(places[i]).load() != round) ++missing;
       }
+      words.fill(0);
+      for (std::size_t i = 0; i < kWords; ++i) {
+        if (!job->contiguous<Kind::kGet>(places + i, &words[i], 8, 1, through(&handle)).ok()) ++missing;
+      }
+      if (!job->wait(&handle).ok()) ++missing;
+      for (const Word word : words) missing += word == round ? 0 : 1;
     }
     --running;
   };

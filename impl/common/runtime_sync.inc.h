@@ -25,9 +25,9 @@ Status Runtime<T>::test(armci_hdl_t* handle, bool* done) {
   *done = true;
   if constexpr (!kNodeOnly) {
     Status status;
-    if (handle != nullptr) status = begin_gathered(read_handle(handle));
+    const bool begun = handle == nullptr || try_to_begin_gathered(read_handle(handle), &status);
     transport_.progress();
-    *done = handles_.complete(handle, [&](Completion& completion) { return ended(completion, &status); });
+    *done = begun && handles_.complete(handle, [&](Completion& completion) { return ended(completion, &status); });
     ARMCI_RETURN_IF_ERROR(status);
   }
   return *done && observe_flags != 0 ? verify_buffers(handle) : kSuccess;

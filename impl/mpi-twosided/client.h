@@ -161,6 +161,8 @@ class Client {
   // Sends a store whose data follow: `data`, which belongs to the operation, or `packed`.
   common::Status tell_long(Lock& lock, int node, RequestHeader header, std::span<const char> places, const void* data,
                            std::size_t bytes, Memory packed, std::uint64_t operation);
+  // Non-blocking puts that are short in all.
+  bool joins_batch(const RequestHeader& header, const std::uint64_t* operation, std::size_t bytes) const;
   common::Status put_into_batch(Lock& lock, int node, std::uint64_t address, const void* local, std::size_t bytes);
   common::Status send_batch(Lock& lock, int node);
   common::Status send_batches(Lock& lock);

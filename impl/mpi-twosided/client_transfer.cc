@@ -102,14 +102,18 @@ Status Client::store_run(Lock& lock, int node, RequestHeader header, const char*
   return kSuccess;
 }
 
+// Only where somebody sends what is forgotten.
+bool Client::joins_batch(const RequestHeader& header, const std::uint64_t* operation, std::size_t bytes) const {
+  return operation != nullptr && helped_ && header.kind == RequestKind::kPut && bytes <= thresholds_.small_put_bytes;
+}
+
 Status Client::store(int target, RequestHeader header, void* remote, const void* local, std::size_t bytes,
                      std::uint64_t* operation) {
   Lock lock(mutex_);
   const int node = routes_.node_of(target);
   header.address = address_of(remote);
   if (operation != nullptr) *operation = 0;
-  // Only where somebody sends what is forgotten.
-  if (operation != nullptr && helped_ && header.kind == RequestKind::kPut && bytes <= thresholds_.small_put_bytes) {
+  if (joins_batch(header, operation, bytes)) {
     return put_into_batch(lock, node, header.address, local, bytes);
   }
   const char* const from = static_cast<const char*>(local);
@@ -210,8 +214,7 @@ Status Client::store_segments(Lock& lock, int node, RequestHeader header, const 
 Status Client::store_list(int target, RequestHeader header, const Segments& list, std::uint64_t* operation) {
   Lock lock(mutex_);
   const int node = routes_.node_of(target);
-  const bool is_small = list.count * list.bytes <= thresholds_.small_put_bytes;
-  if (operation != nullptr && helped_ && header.kind == RequestKind::kPut && is_small) {
+  if (joins_batch(header, operation, list.count * list.bytes)) {
     *operation = 0;
     for (std::size_t i = 0; i < list.count; ++i) {
       ARMCI_RETURN_IF_ERROR(put_into_batch(lock, node, address_of(list.dst[i]), list.src[i], list.bytes));

@@ -223,6 +223,8 @@ def examine(binary: Path, configuration: bazel.Configuration, note: Callable[[st
     tests = traceability.parse_test_list(conformance.list_tests(binary))
     table = read_table(binary)
     chosen = sharing.take(choose(table, filter_text), share)
+    if not chosen:
+        raise ToolError(f"share {share[0]} of {share[1]} has no mutant", next_step="ask for fewer shares")
     outcomes = run_all(binary, chosen, tests, configuration, processes=processes, note=note)
     controls = control(binary, outcomes, configuration, note)
     if whole:

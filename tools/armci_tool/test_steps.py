@@ -24,6 +24,9 @@ PYTHON = "/usr/bin/python3"
 ALL_TESTS = "tests(//...) except //conformance:all"
 JOB_TESTS = f"attr(tags, mpi, {ALL_TESTS})"
 LIBRARY_TESTS = "tests(//impl/...)"
+# What has threads. Jobs that have to end in time are left out: their ends take longer.
+THREAD_TESTS = ("tests(//impl/common/...) union tests(//impl/mpi-twosided:all) "
+                "union filter(server_kind, tests(//impl/mpi-twosided/testing:all))")
 
 PROCESS_COUNTS = (1, 2, 3, 4)
 TELLING_PROCESS_COUNTS = (2, 4)  # the smallest job with two parties, and the largest
@@ -52,6 +55,11 @@ _ASAN_ENVIRONMENT = {"ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:quarantine
                      "LSAN_OPTIONS": "detect_leaks=0"}
 _UBSAN_ENVIRONMENT = {"UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1"}
 BOTH_SANITIZERS = "asan-ubsan"
+# Races inside MPI are not ours, and Open MPI's and UCX's hooks into memory management are called when a thread is past all
+# that ThreadSanitizer knows.
+TSAN_ENVIRONMENT = {"TSAN_OPTIONS": "ignore_noninstrumented_modules=1:halt_on_error=1:suppressions="
+                                    f"{repository.ROOT / 'tools' / 'tsan_suppressions.txt'}",
+                    "OMPI_MCA_memory": "^patcher", "UCX_MEM_EVENTS": "no"}
 SANITIZER_ENVIRONMENT: dict[str, dict[str, str]] = {
     BOTH_SANITIZERS: {**_ASAN_ENVIRONMENT, **_UBSAN_ENVIRONMENT},
     "asan": _ASAN_ENVIRONMENT,
@@ -143,7 +151,7 @@ def _between_nodes() -> list[str]:
 
 def _spanning_steps(name: str, configuration: bazel.Configuration, level: Level) -> list[PlannedStep]:
     """On one node, between simulated nodes, and between nodes that are namespaces with TCP."""
-    def step(processes: int, placement: Placement, races: bool, usual: bool) -> PlannedStep:
+    def step(processes: int, placement: Placement, *, races: bool, usual: bool) -> PlannedStep:
         return _conformance_step(name, configuration, processes, True, placement=placement,
                                  filter_text="" if races else WITHOUT_RACES, level=Level.USUAL if usual else Level.FULL)
 
@@ -152,12 +160,12 @@ def _spanning_steps(name: str, configuration: bazel.Configuration, level: Level)
     first = configuration.mpi == launch.DEFAULT_MPI
     names = _between_nodes()
     has_turn = name in sharing.take(names, sharing.of_commit(len(names)))
-    return [step(1, ONE_NODE, True, first),
-            step(2, ONE_NODE, first, False),
-            step(2, EVERY_PROCESS_A_NODE, first, first),
-            step(2, TWO_NODES, level == Level.FULL and not first, True),
+    return [step(1, ONE_NODE, races=True, usual=first),
+            step(2, ONE_NODE, races=first, usual=False),
+            step(2, EVERY_PROCESS_A_NODE, races=first, usual=first),
+            step(2, TWO_NODES, races=level == Level.FULL and not first, usual=True),
             # Neighbours on a node and processes of another one in one job.
-            step(4, SIMULATED_NODES, False, not first and has_turn)]
+            step(4, SIMULATED_NODES, races=False, usual=not first and has_turn)]
 
 
 def _sanitizer_steps() -> list[PlannedStep]:
@@ -172,6 +180,7 @@ def _sanitizer_steps() -> list[PlannedStep]:
         steps += [_conformance_step(name, sanitized, 3, True, environment, level) for name in _on_one_node()]
         steps += [_conformance_step(name, sanitized, 2, True, environment, level, placement=EVERY_PROCESS_A_NODE,
                                     filter_text=WITHOUT_RACES) for name in _between_nodes()]
+    steps.append(_unit_step(bazel.Configuration(mode="tsan"), THREAD_TESTS, TSAN_ENVIRONMENT, Level.FULL))
     return steps
 
 
@@ -189,7 +198,8 @@ def _config_flags(configuration: bazel.Configuration) -> list[str]:
 
 def _unit_step(configuration: bazel.Configuration, tests: str, environment: Mapping[str, str] = {},
                level: Level = Level.USUAL) -> PlannedStep:
-    kind = {ALL_TESTS: "unit tests", JOB_TESTS: "job tests", LIBRARY_TESTS: "tests of the libraries"}[tests]
+    kind = {ALL_TESTS: "unit tests", JOB_TESTS: "job tests", LIBRARY_TESTS: "tests of the libraries",
+            THREAD_TESTS: "tests of what has threads"}[tests]
     rerun = f"bazel test {' '.join(configuration.flags())} $(bazel query '{tests}')"
     return PlannedStep(f"{kind} ({configuration.name})", partial(_unit_tests, configuration, tests, environment), rerun,
                        level)
