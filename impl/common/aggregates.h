@@ -47,7 +47,9 @@ struct Gathered {
   std::vector<void*> src;
   std::vector<void*> dst;
   std::vector<std::size_t> bytes;
+  std::size_t begun = 0;  // the first ones
 
+  bool all_begun() const { return begun == bytes.size(); }
   // From number `first` on, as many as are of one length.
   Segments run(std::size_t first) const {
     std::size_t last = first + 1;
@@ -68,6 +70,7 @@ struct Gathered {
     src.clear();
     dst.clear();
     bytes.clear();
+    begun = 0;
     handle = HandleBits{};
   }
 };
@@ -118,6 +121,15 @@ class Aggregates {
     Place& place = places_[number];
     const std::lock_guard lock(place);
     return place.gathered.handle.slot != 0 && wanted(place.gathered.as.proc) && take_out(place, taken);
+  }
+
+  // What has been taken and not begun; false, and nothing done, if another handle has the place.
+  bool put_back(Gathered* rest) {
+    Place& place = place_of(rest->handle);
+    const std::lock_guard lock(place);
+    if (place.gathered.handle.slot != 0) return false;
+    std::swap(*rest, place.gathered);
+    return true;
   }
 
   void begun() { open_.fetch_sub(1, std::memory_order_release); }

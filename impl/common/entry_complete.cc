@@ -23,7 +23,10 @@ Status ARMCI_INIT_HANDLE(armci_hdl_t* hdl) {
   return kSuccess;
 }
 Status ARMCI_SET_AGGREGATE_HANDLE(armci_hdl_t* hdl) { return set_aggregate(hdl, true); }
-Status ARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t* hdl) { return set_aggregate(hdl, false); }
+Status ARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t* hdl) {
+  ARMCI_RETURN_IF_ERROR(set_aggregate(hdl, false));
+  return runtime().begin_gathered(read_handle(hdl));
+}
 
 // NULL: the implicit operations.
 Status ARMCI_Wait(armci_hdl_t* hdl) { return runtime().wait(hdl); }

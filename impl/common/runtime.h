@@ -134,6 +134,8 @@ class Runtime {
   // --- completion and fences (runtime_sync.inc.h)
   Status wait(armci_hdl_t* handle);
   Status test(armci_hdl_t* handle, bool* done);
+  // What an aggregate handle has gathered is sent, and still needs a wait.
+  Status begin_gathered(const HandleBits& handle);
   Status wait_proc(int proc);
   Status wait_all();
   Status fence(int proc);
@@ -266,13 +268,11 @@ class Runtime {
   bool is_gathered(How how, std::size_t bytes, int proc) const;
   template <Kind kind>
   Status gather(const Part& part, const void* src, void* dst, std::size_t bytes, int proc, How how, const AccSpec& acc);
-  Status begin_gathered(const HandleBits& handle);
-  bool try_to_begin_gathered(const HandleBits& handle, Status* status);
+  bool begin_some_gathered(const HandleBits& handle, Status* status);
   template <class Wanted>
   Status begin_all_gathered(Wanted wanted);
   Status begin_taken();
-  template <Kind kind>
-  Status begin_lists(const Gathered& taken, How how, const AccSpec& acc);
+  Status begin_next_list();
   template <Kind kind>
   Status begin_list(const Segments& segments, int proc, How how, const AccSpec& acc);
 

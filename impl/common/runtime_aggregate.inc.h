@@ -37,13 +37,18 @@ Status Runtime<T>::gather(const Part& part, const void* src, void* dst, std::siz
   return started;
 }
 
-// false, and nothing done, while another thread begins something.
+// For who must not wait: begins one list at most, as one non-blocking call would. true: nothing is left; false also
+// while another thread begins something.
 template <class T>
-bool Runtime<T>::try_to_begin_gathered(const HandleBits& handle, Status* status) {
+bool Runtime<T>::begin_some_gathered(const HandleBits& handle, Status* status) {
   if (aggregates_.empty() || handle.slot == 0) return true;
   const std::unique_lock lock(beginning_, std::try_to_lock);
   if (!lock.owns_lock()) return false;
-  if (aggregates_.take(handle, &taken_)) *status = begin_taken();
+  if (!aggregates_.take(handle, &taken_)) return true;
+  *status = begin_next_list();
+  if (!taken_.all_begun() && aggregates_.put_back(&taken_)) return false;
+  const Status rest = begin_taken();
+  if (!rest.ok()) *status = rest;
   return true;
 }
 
@@ -69,41 +74,36 @@ Status Runtime<T>::begin_all_gathered(Wanted wanted) {
   return status;
 }
 
-// Operations belong to the handle whose slot was held: there may be other copies of it than the caller's.
 template <class T>
 Status Runtime<T>::begin_taken() {
-  armci_hdl_t handle;
-  write_handle(&handle, taken_.handle);
-  const How how = through(&handle);
-  const AccSpec acc = taken_.as.accumulate();
   Status status;
-  switch (taken_.as.kind) {
-    case Kind::kPut:
-      status = begin_lists<Kind::kPut>(taken_, how, acc);
-      break;
-    case Kind::kGet:
-      status = begin_lists<Kind::kGet>(taken_, how, acc);
-      break;
-    case Kind::kAcc:
-      status = begin_lists<Kind::kAcc>(taken_, how, acc);
-      break;
+  while (!taken_.all_begun()) {
+    const Status one = begin_next_list();
+    if (!one.ok()) status = one;
   }
   handles_.let_go(taken_.handle);
   aggregates_.begun();
   return status;
 }
 
+// Operations belong to the handle whose slot was held: there may be other copies of it than the caller's.
 template <class T>
-template <Kind kind>
-Status Runtime<T>::begin_lists(const Gathered& taken, How how, const AccSpec& acc) {
-  Status status;
-  for (std::size_t first = 0; first < taken.bytes.size();) {
-    const Segments run = taken.run(first);
-    const Status one = begin_list<kind>(run, taken.as.proc, how, acc);
-    if (!one.ok()) status = one;
-    first += run.count;
+Status Runtime<T>::begin_next_list() {
+  armci_hdl_t handle;
+  write_handle(&handle, taken_.handle);
+  const How how = through(&handle);
+  const AccSpec acc = taken_.as.accumulate();
+  const Segments run = taken_.run(taken_.begun);
+  taken_.begun += run.count;
+  switch (taken_.as.kind) {
+    case Kind::kPut:
+      return begin_list<Kind::kPut>(run, taken_.as.proc, how, acc);
+    case Kind::kGet:
+      return begin_list<Kind::kGet>(run, taken_.as.proc, how, acc);
+    case Kind::kAcc:
+      return begin_list<Kind::kAcc>(run, taken_.as.proc, how, acc);
   }
-  return status;
+  return kSuccess;
 }
 
 template <class T>

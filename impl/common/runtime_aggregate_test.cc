@@ -153,6 +153,33 @@ TEST_F(AggregateTest, ATestBeginsIt) {
   EXPECT_EQ(lists().size(), 1u);
 }
 
+TEST_F(AggregateTest, ATestBeginsOneListAtATime) {
+  for (const std::size_t i : {0, 1}) put(i);
+  for (const std::size_t i : {10, 20}) put(i, 1, 2);
+  for (const std::size_t i : {30, 40}) put(i, 1, 3);
+  bool done = false;
+  for (std::size_t tests = 1; tests < 3; ++tests) {
+    ASSERT_TRUE(job_->test(&handle_, &done).ok());
+    EXPECT_FALSE(done);
+    EXPECT_EQ(lists().size(), tests);
+  }
+  put(50);  // more may come in between
+  for (int tests = 0; tests < 100 && !done; ++tests) ASSERT_TRUE(job_->test(&handle_, &done).ok());
+  EXPECT_TRUE(done);
+  EXPECT_EQ(lists().size(), 3u);
+  EXPECT_EQ(job_.outstanding(), 0u);
+  ASSERT_TRUE(job_->fence(1).ok());
+  for (const std::size_t i : {0, 1, 10, 11, 20, 21, 30, 32, 42, 50}) EXPECT_EQ(*place(i), words_[i]) << i;
+}
+
+TEST_F(AggregateTest, IsSentWhenAsked) {
+  put(0);
+  put(1);
+  ASSERT_TRUE(job_->begin_gathered(read_handle(&handle_)).ok());
+  EXPECT_EQ(lists().size(), 1u);
+  ASSERT_TRUE(job_->wait(&handle_).ok());
+}
+
 TEST_F(AggregateTest, IsCompletedByEveryWaitAndFenceOfItsTarget) {
   const std::vector<Status (*)(Job&)> ends = {
       [](Job& job) { return job->wait_proc(1); }, [](Job& job) { return job->wait_all(); },
@@ -272,7 +299,7 @@ TEST(AggregateOnNodeTest, GoesByItself) {
 TEST(AggregateThreadsTest, WaitsAndFencesCoverWhatTheirThreadHasGathered) {
   constexpr int kThreads = 3;
   constexpr std::size_t kWords = 8;
-  constexpr Word kRounds = 300;
+  constexpr Word kRounds = 2000;
   Job job({0, 1});
   std::atomic<int> running{kThreads};
   std::atomic<int> missing{0};

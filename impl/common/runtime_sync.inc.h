@@ -25,7 +25,7 @@ Status Runtime<T>::test(armci_hdl_t* handle, bool* done) {
   *done = true;
   if constexpr (!kNodeOnly) {
     Status status;
-    const bool begun = handle == nullptr || try_to_begin_gathered(read_handle(handle), &status);
+    const bool begun = handle == nullptr || begin_some_gathered(read_handle(handle), &status);
     transport_.progress();
     *done = begun && handles_.complete(handle, [&](Completion& completion) { return ended(completion, &status); });
     ARMCI_RETURN_IF_ERROR(status);
