@@ -1,6 +1,6 @@
 """The programs are stamped for each implementation for users, and for a library that is not ours."""
 
-load("//impl:variants.bzl", "IMPLEMENTATIONS", "WARNINGS", "in_target")
+load("//impl:variants.bzl", "WARNINGS", "armci_binary")
 load("//third_party/foreign:copts.bzl", "FOREIGN_COPTS")
 
 _FOREIGN_ARMCI = "@foreign_armci//:armci"
@@ -26,25 +26,12 @@ def benchmark(name, srcs, parts = [], deps = [], **kwargs):
 
     Args:
       name: of the question.
-      srcs: compiled once for all implementations, as <name>_objects.
+      srcs: as for armci_binary.
       parts: benchmark_library targets that it uses.
       deps: what it uses besides those and ARMCI.
       **kwargs: as for cc_binary.
     """
-    native.cc_library(
-        name = name + "_objects",
-        srcs = srcs,
-        copts = WARNINGS,
-        alwayslink = True,
-        deps = deps + parts + ["//spec:armci_h"],
-    )
-    for implementation, row in IMPLEMENTATIONS.items():
-        if not row.test_only:
-            native.cc_binary(
-                name = "%s_%s" % (name, in_target(implementation)),
-                deps = [":" + name + "_objects", row.library],
-                **kwargs
-            )
+    armci_binary(name = name, srcs = srcs, deps = deps + parts, **kwargs)
     native.cc_binary(
         name = name + "_foreign",
         srcs = srcs,

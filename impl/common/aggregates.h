@@ -4,7 +4,6 @@
 // Thread safety: all members may be called by several threads.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -47,14 +46,14 @@ struct Gathered {
   std::vector<void*> src;
   std::vector<void*> dst;
   std::vector<std::size_t> bytes;
-  std::size_t begun = 0;  // the first ones
+  std::size_t begun = 0;  // how many, from the first on
 
   bool all_begun() const { return begun == bytes.size(); }
-  // From number `first` on, as many as are of one length.
-  Segments run(std::size_t first) const {
-    std::size_t last = first + 1;
-    while (last < bytes.size() && bytes[last] == bytes[first]) ++last;
-    return {src.data() + first, dst.data() + first, bytes[first], last - first};
+  // Of those that have not been begun, of which there are some, the first ones that are of one length.
+  Segments next() const {
+    std::size_t last = begun + 1;
+    while (last < bytes.size() && bytes[last] == bytes[begun]) ++last;
+    return {src.data() + begun, dst.data() + begun, bytes[begun], last - begun};
   }
   void reserve(std::size_t segments) {
     src.reserve(segments);
@@ -78,7 +77,7 @@ struct Gathered {
 class Aggregates {
  public:
   static constexpr std::size_t kSegmentsMax = 1024;     // gathered by one handle
-  static constexpr std::size_t kSegmentBytesMax = 512;  // of one segment: longer ones gain nothing
+  static constexpr std::size_t kSegmentBytesMax = 512;  // of one segment: longer ones go by themselves
   static constexpr std::size_t kHandlesMax = 16;        // at a time
 
   // Nothing is gathered, or taken and not begun, as far as this thread can know: what it has gathered itself it sees.
@@ -112,7 +111,9 @@ class Aggregates {
   bool take(const HandleBits& handle, Gathered* taken) {
     Place& place = place_of(handle);
     const std::lock_guard lock(place);
-    return place.is_of(handle) && take_out(place, taken);
+    if (!place.is_of(handle)) return false;
+    take_out(place, taken);
+    return true;
   }
 
   // The same of place number `number`, whosever it is, if the target is `wanted(int)`.
@@ -120,7 +121,9 @@ class Aggregates {
   bool take_from(std::size_t number, Wanted wanted, Gathered* taken) {
     Place& place = places_[number];
     const std::lock_guard lock(place);
-    return place.gathered.handle.slot != 0 && wanted(place.gathered.as.proc) && take_out(place, taken);
+    if (place.gathered.handle.slot == 0 || !wanted(place.gathered.as.proc)) return false;
+    take_out(place, taken);
+    return true;
   }
 
   // What has been taken and not begun; false, and nothing done, if another handle has the place.
@@ -156,14 +159,13 @@ class Aggregates {
 
   Place& place_of(const HandleBits& handle) { return places_[handle.slot % kHandlesMax]; }
 
-  bool take_out(Place& place, Gathered* taken) {
+  static void take_out(Place& place, Gathered* taken) {
     std::swap(*taken, place.gathered);
     place.gathered.clear();
-    return true;
   }
 
   std::array<Place, kHandlesMax> places_;
-  std::atomic<int> open_{0};
+  std::atomic<int> open_{0};  // handles that have gathered something, or of which what was taken has not been begun
 };
 
 }  // namespace armci::common

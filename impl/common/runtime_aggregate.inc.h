@@ -37,8 +37,8 @@ Status Runtime<T>::gather(const Part& part, const void* src, void* dst, std::siz
   return started;
 }
 
-// For who must not wait: begins one list at most, as one non-blocking call would. true: nothing is left; false also
-// while another thread begins something.
+// For who must not wait: begins one list, as one non-blocking call would, or all if another handle has come into the
+// place of the rest. true: nothing is left; false also while another thread begins something.
 template <class T>
 bool Runtime<T>::begin_some_gathered(const HandleBits& handle, Status* status) {
   if (aggregates_.empty() || handle.slot == 0) return true;
@@ -93,7 +93,7 @@ Status Runtime<T>::begin_next_list() {
   write_handle(&handle, taken_.handle);
   const How how = through(&handle);
   const AccSpec acc = taken_.as.accumulate();
-  const Segments run = taken_.run(taken_.begun);
+  const Segments run = taken_.next();
   taken_.begun += run.count;
   switch (taken_.as.kind) {
     case Kind::kPut:

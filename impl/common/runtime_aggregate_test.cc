@@ -277,23 +277,19 @@ TEST_F(AggregateTest, AnAddressOutsideEveryRegionIsRefusedAtOnce) {
   ASSERT_TRUE(job_->wait(&handle_).ok());
 }
 
-TEST(AggregateWithoutListsTest, GoesByItself) {
-  RuntimeForTest<ReorderingTransport> job({0, 1});
+template <class AnyTransport>
+void expect_goes_by_itself(const std::vector<int>& nodes) {
+  RuntimeForTest<AnyTransport> job(nodes);
   armci_hdl_t handle = aggregate_handle();
   const Word word = 5;
-  ASSERT_TRUE(job->contiguous<Kind::kPut>(&word, job.memory(1), 8, 1, through(&handle)).ok());
+  ASSERT_TRUE(job->template contiguous<Kind::kPut>(&word, job.memory(1), 8, 1, through(&handle)).ok());
   EXPECT_EQ(job.network().count(FakeCallKind::kPut), 1);
   ASSERT_TRUE(job->wait(&handle).ok());
 }
 
-TEST(AggregateOnNodeTest, GoesByItself) {
-  RuntimeForTest<ShapesTransport<true>> job({0, 0});
-  armci_hdl_t handle = aggregate_handle();
-  const Word word = 5;
-  ASSERT_TRUE(job->contiguous<Kind::kPut>(&word, job.memory(1), 8, 1, through(&handle)).ok());
-  EXPECT_EQ(job.network().count(FakeCallKind::kPut), 1);
-  ASSERT_TRUE(job->wait(&handle).ok());
-}
+TEST(AggregateTransportsTest, WithoutListsGatherNothing) { expect_goes_by_itself<ReorderingTransport>({0, 1}); }
+
+TEST(AggregateTransportsTest, GatherNothingForTheNode) { expect_goes_by_itself<ShapesTransport<true>>({0, 0}); }
 
 // A wait or a fence finds what another thread's fence has taken and not yet begun.
 TEST(AggregateThreadsTest, WaitsAndFencesCoverWhatTheirThreadHasGathered) {

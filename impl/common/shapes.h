@@ -13,6 +13,7 @@
 
 namespace armci::common {
 
+// What a transfer does.
 enum class Kind { kPut, kGet, kAcc };
 
 inline constexpr int kMaxStrideLevels = ARMCI_MAX_STRIDE_LEVEL;

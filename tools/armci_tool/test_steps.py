@@ -200,7 +200,8 @@ def _unit_step(configuration: bazel.Configuration, tests: str, environment: Mapp
                level: Level = Level.USUAL) -> PlannedStep:
     kind = {ALL_TESTS: "unit tests", JOB_TESTS: "job tests", LIBRARY_TESTS: "tests of the libraries",
             THREAD_TESTS: "tests of what has threads"}[tests]
-    rerun = f"bazel test {' '.join(configuration.flags())} $(bazel query '{tests}')"
+    variables = [f"--test_env='{key}={value}'" for key, value in environment.items()]
+    rerun = f"bazel test {' '.join([*configuration.flags(), *variables])} $(bazel query '{tests}')"
     return PlannedStep(f"{kind} ({configuration.name})", partial(_unit_tests, configuration, tests, environment), rerun,
                        level)
 

@@ -55,6 +55,11 @@ def test_choice_by_part_of_a_name_or_by_clause() -> None:
         mutants.choose(table, "missing")
 
 
+def test_a_share_with_nothing_in_it_is_an_error() -> None:
+    with pytest.raises(ToolError):
+        mutants.examine(FAKE, CONFIGURATION, lambda text: None, share=(1000, 1000))
+
+
 def test_shares_are_the_table() -> None:
     table = mutants.parse_table("\n".join(LINE.replace("late", f"late{number}") for number in range(7)))
     shares = [sharing.take(table, (part, 3)) for part in (1, 2, 3)]

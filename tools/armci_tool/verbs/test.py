@@ -11,12 +11,12 @@ from armci_tool.verbs import add_verbose, make_parser, require_file
 
 def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Declares the verb."""
-    made = make_parser(verbs, "test", "set up, build and run all tests; the last line counts them",
+    made = make_parser(verbs, "test", "set up, build and run the tests; the last line counts them",
                        "tools/armci test --quick", execute)
     amount = made.add_mutually_exclusive_group()
     amount.add_argument("--quick", action="store_true", help="the subset that takes less than three minutes once built")
     amount.add_argument("--full", action="store_true",
-                        help="every combination of library, processes, placement and sanitizer: hours on few cores")
+                        help="every combination of library, processes, placement, setting and sanitizer")
     made.add_argument("--only", action="append", metavar="TEXT", help="only steps whose name contains this")
     made.add_argument("--list", action="store_true", help="print the steps and end")
     made.add_argument("--junit", type=option_types.path, metavar="FILE", help="write the results as JUnit XML")
