@@ -26,10 +26,6 @@ using common::Status;
 
 namespace {
 
-bool is_inside(std::uintptr_t address, std::size_t bytes) {
-  return node::node_memory().contains(reinterpret_cast<const void*>(address), bytes);
-}
-
 char* pointer(std::uint64_t address) { return reinterpret_cast<char*>(static_cast<std::uintptr_t>(address)); }
 
 // Calls visit(place) for every segment of a request, in its order.
@@ -78,6 +74,9 @@ Server::Server(const Comms& comms, Room room, const Routes& routes, std::vector<
       servers_(std::move(servers)),
       node_(node),
       wait_us_(wait_us),
+      is_inside_([this](std::uintptr_t address, std::size_t bytes) {
+        return blocks_.holds(reinterpret_cast<const void*>(address), bytes);
+      }),
       requests_(comms.requests, kRequestTag, room.bytes),
       forwarded_(comms.forwards, kRequestTag, room.bytes),
       forwarder_(comms.forwards, room.forwards) {}
@@ -214,7 +213,7 @@ Status Server::arrived(const MessagePool::Message& message, bool forwarded) {
   work.source = message.source;
   work.ticket = ticket;
   const Bounds bounds{std::max(room_.chunk_bytes, room_.reply_bytes()), room_.chunk_bytes};
-  valid = decode(message.text(), is_inside, bounds, &work.request);
+  valid = decode(message.text(), is_inside_, bounds, &work.request);
   if (!valid.ok()) return note(valid, "from process %u", header.origin);
   return begin(std::move(work));
 }

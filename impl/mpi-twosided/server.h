@@ -44,6 +44,7 @@
 #include "impl/mpi-twosided/routes.h"
 #include "impl/mpi-twosided/sleeper.h"
 #include "impl/mpi-twosided/wire.h"
+#include "impl/shmem/node_memory.h"
 
 namespace armci::twosided {
 
@@ -134,6 +135,8 @@ class Server {
   const std::vector<int> servers_;
   const int node_;
   const int wait_us_;
+  node::BlockFinder blocks_;
+  const IsInside is_inside_;
   std::function<bool()> help_;
   Sleeper sleeper_;
   MessagePool requests_;

@@ -16,12 +16,19 @@ Status malformed(const char* what, std::uint64_t value) {
               static_cast<unsigned long long>(value));
 }
 
-Status check_atomic(const RequestHeader& header, IsInside inside) {
+Status bad_address(std::uint64_t address) {
+  return fail(Code::kLayerBelow, nullptr,
+              "a request with address = 0x%llx came from another process and is refused: nothing of that length is "
+              "allocated there, or it is not aligned; was the memory given back while others still use it?",
+              static_cast<unsigned long long>(address));
+}
+
+Status check_atomic(const RequestHeader& header, const IsInside& inside) {
   if (header.tag < kFirstTag || header.tag > kLastTag) return malformed("tag", header.tag);
   if (header.type > static_cast<std::uint8_t>(node::RmwOp::kMax)) return malformed("operation", header.type);
   if (header.bytes != 4 && header.bytes != 8) return malformed("bytes of a word", header.bytes);
   if (header.address % header.bytes != 0 || !inside(header.address, header.bytes)) {
-    return malformed("address", header.address);
+    return bad_address(header.address);
   }
   return kSuccess;
 }
@@ -39,7 +46,7 @@ bool misaligned(const RequestHeader& header, std::uint64_t bits) {
 }
 
 // The strides, and that the whole shape lies in memory. `places` is what follows the header.
-Status check_strided(std::span<const char> places, IsInside inside, Request* request, std::size_t* used) {
+Status check_strided(std::span<const char> places, const IsInside& inside, Request* request, std::size_t* used) {
   const RequestHeader& header = request->header;
   common::Strided& shape = request->shape;
   if (header.levels == 0 || header.levels > common::kMaxStrideLevels) return malformed("levels", header.levels);
@@ -69,12 +76,12 @@ Status check_strided(std::span<const char> places, IsInside inside, Request* req
   if (!common::extent_of(shape.count, strides, shape.levels, &extent).ok() ||
       !inside(header.address + static_cast<std::uint64_t>(extent.low),
               static_cast<std::size_t>(extent.high) - static_cast<std::size_t>(extent.low))) {
-    return malformed("address", header.address);
+    return bad_address(header.address);
   }
-  return misaligned(header, bits) ? malformed("address", header.address) : kSuccess;
+  return misaligned(header, bits) ? bad_address(header.address) : kSuccess;
 }
 
-Status check_list(std::span<const char> places, IsInside inside, Request* request, std::size_t* used) {
+Status check_list(std::span<const char> places, const IsInside& inside, Request* request, std::size_t* used) {
   const RequestHeader& header = request->header;
   if (header.count == 0 || header.count > places.size() / sizeof(std::uint64_t)) {
     return malformed("count", header.count);
@@ -83,13 +90,13 @@ Status check_list(std::span<const char> places, IsInside inside, Request* reques
   request->addresses = reinterpret_cast<const std::uint64_t*>(places.data());
   for (std::size_t i = 0; i < header.count; ++i) {
     const std::uint64_t address = request->addresses[i];
-    if (!inside(address, header.bytes) || misaligned(header, address)) return malformed("address", address);
+    if (!inside(address, header.bytes) || misaligned(header, address)) return bad_address(address);
   }
   return kSuccess;
 }
 
 // The entries, which end where the message does.
-Status check_batch(std::span<const char> entries, IsInside inside, const RequestHeader& header) {
+Status check_batch(std::span<const char> entries, const IsInside& inside, const RequestHeader& header) {
   if (header.kind != RequestKind::kPut || header.tag != 0) return malformed("form", 3);
   std::size_t total = 0;
   for (std::size_t i = 0; i < header.count; ++i) {
@@ -100,7 +107,7 @@ Status check_batch(std::span<const char> entries, IsInside inside, const Request
         BatchEntry::room(entry.bytes) > entries.size()) {
       return malformed("bytes", entry.bytes);
     }
-    if (!inside(entry.address, entry.bytes)) return malformed("address", entry.address);
+    if (!inside(entry.address, entry.bytes)) return bad_address(entry.address);
     total += entry.bytes;
     entries = entries.subspan(BatchEntry::room(entry.bytes));
   }
@@ -108,13 +115,13 @@ Status check_batch(std::span<const char> entries, IsInside inside, const Request
   return kSuccess;
 }
 
-Status check_places(std::span<const char> places, IsInside inside, Request* request, std::size_t* used) {
+Status check_places(std::span<const char> places, const IsInside& inside, Request* request, std::size_t* used) {
   const RequestHeader& header = request->header;
   *used = 0;
   switch (header.form) {
     case Form::kContiguous:
       if (!inside(header.address, header.bytes) || misaligned(header, header.address)) {
-        return malformed("address", header.address);
+        return bad_address(header.address);
       }
       return kSuccess;
     case Form::kStrided:
@@ -152,7 +159,7 @@ Status read_header(std::span<const char> message, RequestHeader* header) {
   return known ? kSuccess : malformed("kind", kind);
 }
 
-Status decode(std::span<const char> message, IsInside inside, const Bounds& bounds, Request* request) {
+Status decode(std::span<const char> message, const IsInside& inside, const Bounds& bounds, Request* request) {
   RequestHeader& header = request->header;
   ARMCI_RETURN_IF_ERROR(read_header(message, &header));
   if (header.kind == RequestKind::kBye) return kSuccess;

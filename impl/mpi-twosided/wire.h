@@ -39,6 +39,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "impl/common/accumulate.h"
@@ -125,8 +126,8 @@ struct Request {
   bool is_in_place() const { return data_alone() && header.form == Form::kContiguous; }
 };
 
-// Whether a range of addresses may be read and written.
-using IsInside = bool (*)(std::uintptr_t address, std::size_t bytes);
+// Whether a range of addresses lies in memory that the processes of the node have allocated, and in one piece of it.
+using IsInside = std::function<bool(std::uintptr_t address, std::size_t bytes)>;
 
 // The header of a request, whosever memory it means; checks what can be checked without that memory.
 common::Status read_header(std::span<const char> message, RequestHeader* header);
@@ -139,6 +140,6 @@ struct Bounds {
 
 // Checks every field against the others, the length of the message, the memory there is, and `bounds`. On failure
 // nothing of *request may be used.
-common::Status decode(std::span<const char> message, IsInside inside, const Bounds& bounds, Request* request);
+common::Status decode(std::span<const char> message, const IsInside& inside, const Bounds& bounds, Request* request);
 
 }  // namespace armci::twosided

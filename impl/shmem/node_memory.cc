@@ -25,8 +25,10 @@ using common::Status;
 
 namespace {
 
-constexpr std::size_t kExtentTableBytes = std::size_t{64} << 20;  // address space only; committed as it grows
+constexpr std::size_t kTableBytes = std::size_t{32} << 20;  // of each: address space only; committed as it grows
 constexpr std::size_t kTableStepBytes = std::size_t{64} << 10;
+constexpr char kHeapLock[] = "the lock of node memory's heap";
+constexpr char kBlocksLock[] = "the lock of node memory's blocks";
 constexpr std::size_t kSmallestReserve = std::size_t{16} << 30;
 
 // Places where neither the program, its libraries, its stack nor the sanitizers' shadow memory usually lie.
@@ -65,7 +67,7 @@ Status NodeMemory::attach(MPI_Comm machine_comm, const NodeMemoryOptions& option
   directory_ = options.directory;
   unsigned long long reserve =
       round_up(options.reserve_bytes > 0 ? options.reserve_bytes : default_reserve(), kPageBytes);
-  const std::size_t least = control_bytes(processes) + kExtentTableBytes + kPageBytes;
+  const std::size_t least = control_bytes(processes) + 2 * kTableBytes + kPageBytes;
   if (reserve < least) reserve = round_up(least, kPageBytes);
   ARMCI_MPI(MPI_Bcast(&reserve, 1, MPI_UNSIGNED_LONG_LONG, 0, machine_comm));
   reserve_ = reserve;
@@ -76,6 +78,7 @@ Status NodeMemory::attach(MPI_Comm machine_comm, const NodeMemoryOptions& option
     Status prepared;
     if (machine_rank_ == 0) {
       prepared = allocate_pages(0, table_offset_ + kTableStepBytes);
+      if (prepared.ok()) prepared = allocate_pages(table_offset_ + kTableBytes, kTableStepBytes);
       if (prepared.ok()) construct_control(processes, options.retain_bytes);
     }
     status = common::agree(machine_comm, prepared, "setting up node memory");
@@ -126,11 +129,14 @@ void NodeMemory::construct_control(int peer_count, std::size_t retain_bytes) {
   pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
   pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
   pthread_mutex_init(&control->heap_lock, &attributes);
+  pthread_mutex_init(&control->blocks_lock, &attributes);
   pthread_mutexattr_destroy(&attributes);
   control->peer_count = peer_count;
-  control->table_committed_bytes = kTableStepBytes;
-  control->heap.initialise(extent_table(), table_offset_ + kExtentTableBytes, reserve_,
-                           kExtentTableBytes / sizeof(NodeHeap::Extent), retain_bytes);
+  control->extents_committed_bytes = control->blocks_committed_bytes = kTableStepBytes;
+  control->heap.initialise(extent_table(), table_offset_ + 2 * kTableBytes, reserve_,
+                           kTableBytes / sizeof(NodeHeap::Extent), retain_bytes);
+  control->blocks.initialise();
+  control->blocks_generation.store(1, std::memory_order_relaxed);
 }
 
 void NodeMemory::detach() {
@@ -171,18 +177,19 @@ Status NodeMemory::attach_as_guest(const NodeMemoryAddress& address) {
   base_ = static_cast<char*>(got);
   madvise(base_, address.reserve_bytes, MADV_DONTDUMP);
   reserve_ = address.reserve_bytes;
+  table_offset_ = control_bytes(control().peer_count);
   descriptor_ = descriptor;
   machine_rank_ = -1;
   pid_namespace_ = pid_namespace();
   return kSuccess;
 }
 
-void NodeMemory::lock_heap() {
-  const int result = pthread_mutex_lock(&control().heap_lock);
+void NodeMemory::lock(pthread_mutex_t* lock, const char* name) {
+  const int result = pthread_mutex_lock(lock);
   if (result == EOWNERDEAD) {
     // Its holder died inside the books; they cannot be trusted, and the job is ending anyway [INIT-7].
-    check_peers("the lock of node memory's heap");
-    pthread_mutex_consistent(&control().heap_lock);
+    check_peers(name);
+    pthread_mutex_consistent(lock);
   }
 }
 
@@ -190,7 +197,7 @@ Status NodeMemory::take(std::size_t bytes, void** block) {
   const std::size_t whole = round_up(bytes, kPageBytes);
   const bool fits = bytes <= reserve_;  // also keeps the rounding from wrapping
   std::uint64_t offset = 0;
-  lock_heap();
+  lock(&control().heap_lock, kHeapLock);
   const bool taken = fits && control().heap.take(extent_table(), whole, &offset);
   pthread_mutex_unlock(&control().heap_lock);
   if (!taken) {
@@ -198,8 +205,63 @@ Status NodeMemory::take(std::size_t bytes, void** block) {
                 "no %zu bytes of addresses are free in node memory (%zu MiB reserved); raise ARMCI_SHM_RESERVE", bytes,
                 reserve_ >> 20);
   }
+  const Status noted = note_block(offset, whole);
+  if (!noted.ok()) {
+    return_to_heap(offset, whole);
+    return noted;
+  }
   *block = base_ + offset;
   return kSuccess;
+}
+
+BlockList::Block* NodeMemory::block_table() const {
+  return reinterpret_cast<BlockList::Block*>(base_ + table_offset_ + kTableBytes);
+}
+
+// *committed: how much of the table has pages; at least `needed` afterwards.
+Status NodeMemory::grow_table(void* table, std::size_t needed, std::uint64_t* committed) {
+  if (needed <= *committed) return kSuccess;
+  if (needed > kTableBytes) {
+    return fail(Code::kMemory, "MEM-8", "node memory is in too many pieces (%zu MiB of books)", kTableBytes >> 20);
+  }
+  const auto offset = static_cast<std::uint64_t>(static_cast<char*>(table) - base_);
+  ARMCI_RETURN_IF_ERROR(allocate_pages(offset + *committed, kTableStepBytes));
+  *committed += kTableStepBytes;
+  return kSuccess;
+}
+
+Status NodeMemory::note_block(std::uint64_t offset, std::uint64_t bytes) {
+  Control& books = control();
+  lock(&books.blocks_lock, kBlocksLock);
+  Status grown = grow_table(block_table(), (books.blocks.count() + std::size_t{1}) * sizeof(BlockList::Block),
+                            &books.blocks_committed_bytes);
+  if (grown.ok() && bytes > 0) books.blocks.insert(block_table(), {offset, bytes});
+  pthread_mutex_unlock(&books.blocks_lock);
+  return grown;
+}
+
+void NodeMemory::forget_block(std::uint64_t offset) {
+  Control& books = control();
+  lock(&books.blocks_lock, kBlocksLock);
+  books.blocks.erase(block_table(), offset);
+  books.blocks_generation.fetch_add(1, std::memory_order_release);
+  pthread_mutex_unlock(&books.blocks_lock);
+}
+
+bool NodeMemory::find_block(const void* address, std::size_t bytes, BlockList::Block* block,
+                            std::uint64_t* generation) {
+  if (!contains(address, bytes)) return false;
+  const auto offset = static_cast<std::uint64_t>(static_cast<const char*>(address) - base_);
+  Control& books = control();
+  lock(&books.blocks_lock, kBlocksLock);
+  const BlockList::Block* const found = books.blocks.find(block_table(), offset);
+  const bool holds = found != nullptr && found->holds(offset, bytes);
+  if (holds) {
+    *block = *found;
+    *generation = books.blocks_generation.load(std::memory_order_relaxed);
+  }
+  pthread_mutex_unlock(&books.blocks_lock);
+  return holds;
 }
 
 Status NodeMemory::commit(void* address, std::size_t bytes) {
@@ -230,22 +292,23 @@ Status NodeMemory::shortage(std::uint64_t bytes, int error) const {
 }
 
 void NodeMemory::give_back(void* block, std::size_t bytes) {
-  const std::uint64_t offset = static_cast<std::uint64_t>(static_cast<char*>(block) - base_);
-  const std::size_t whole = round_up(bytes, kPageBytes);
-  lock_heap();
+  const auto offset = static_cast<std::uint64_t>(static_cast<char*>(block) - base_);
+  forget_block(offset);
+  return_to_heap(offset, round_up(bytes, kPageBytes));
+}
+
+void NodeMemory::return_to_heap(std::uint64_t offset, std::uint64_t bytes) {
   Control& books = control();
-  const std::uint64_t needed = (books.heap.extent_count() + 2) * sizeof(NodeHeap::Extent);
-  bool room = needed <= books.table_committed_bytes;
-  if (!room) {
-    room = allocate_pages(table_offset_ + books.table_committed_bytes, kTableStepBytes).ok();
-    if (room) books.table_committed_bytes += kTableStepBytes;
-  }
+  lock(&books.heap_lock, kHeapLock);
+  const std::size_t needed = (books.heap.extent_count() + std::size_t{2}) * sizeof(NodeHeap::Extent);
   bool punch = true;
-  if (room) books.heap.release(extent_table(), offset, whole, &punch);
+  if (grow_table(extent_table(), needed, &books.extents_committed_bytes).ok()) {
+    books.heap.release(extent_table(), offset, bytes, &punch);
+  }
   if (punch) {
     // Under the lock: once it is free again, another process may commit and fill the same block.
     fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
-              static_cast<off_t>(whole));
+              static_cast<off_t>(bytes));
   }
   pthread_mutex_unlock(&books.heap_lock);
 }

@@ -1,7 +1,7 @@
 // NodeMemory: one range of memory that all processes of a machine map at the same address.
 //
 //   address  base                                                            base + reserve
-//            | control | table of free extents | blocks ............................ |
+//            | control | table of free extents | table of blocks | blocks .......... |
 //   file     one sparse, unnamed file in ARMCI_SHM_DIR (a tmpfs), mapped whole, MAP_SHARED
 //
 // A block is a part of the range. Its pages are allocated in the file before the block is used (commit: a full file
@@ -17,12 +17,14 @@
 #include <mpi.h>
 #include <pthread.h>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include "impl/common/status.h"
+#include "impl/shmem/block_list.h"
 #include "impl/shmem/node_heap.h"
 #include "impl/shmem/shared_file.h"
 
@@ -44,9 +46,13 @@ struct alignas(64) Peer {
 
 // At the start of node memory; constructed by the machine's first process.
 struct Control {
-  pthread_mutex_t heap_lock;  // robust and process-shared
+  pthread_mutex_t heap_lock;  // both locks are robust and process-shared, and never held together
   NodeHeap heap;
-  std::uint64_t table_committed_bytes;
+  std::uint64_t extents_committed_bytes;
+  pthread_mutex_t blocks_lock;
+  BlockList blocks;
+  std::uint64_t blocks_committed_bytes;
+  std::atomic<std::uint64_t> blocks_generation;  // changes when one is given back; never 0
   std::int32_t peer_count;
   alignas(64) std::atomic<std::uint32_t> hang_announced;  // some process's watchdog expired: all print their state
   std::atomic<std::uint32_t> dumped;                      // how many have
@@ -88,6 +94,9 @@ class NodeMemory {
   // Gives a block of take() back, `bytes` as given there. No process may touch it any more. Not collective.
   void give_back(void* block, std::size_t bytes);
 
+  // The block that all of [address, address + bytes) lies in, as of *generation; false if there is none. Takes a lock.
+  bool find_block(const void* address, std::size_t bytes, BlockList::Block* block, std::uint64_t* generation);
+
   bool attached() const { return base_ != nullptr; }
   bool contains(const void* address, std::size_t bytes) const {
     const auto at = reinterpret_cast<std::uintptr_t>(address);
@@ -114,7 +123,12 @@ class NodeMemory {
   common::Status allocate_pages(std::uint64_t offset, std::uint64_t bytes);
   common::Status shortage(std::uint64_t bytes, int error) const;
   NodeHeap::Extent* extent_table() const { return reinterpret_cast<NodeHeap::Extent*>(base_ + table_offset_); }
-  void lock_heap();
+  BlockList::Block* block_table() const;
+  common::Status grow_table(void* table, std::size_t needed, std::uint64_t* committed);
+  common::Status note_block(std::uint64_t offset, std::uint64_t bytes);
+  void forget_block(std::uint64_t offset);
+  void return_to_heap(std::uint64_t offset, std::uint64_t bytes);
+  void lock(pthread_mutex_t* lock, const char* name);
 
   char* base_ = nullptr;
   std::size_t reserve_ = 0;
@@ -127,5 +141,28 @@ class NodeMemory {
 
 extern NodeMemory the_node_memory;
 inline NodeMemory& node_memory() { return the_node_memory; }
+
+// Tells whether a range lies in one block that is taken; remembers the blocks that it was asked about lately. What was
+// given back before the question, in the order of memory, is not found. For one thread.
+class BlockFinder {
+ public:
+  bool holds(const void* address, std::size_t bytes) {
+    const auto at = reinterpret_cast<std::uintptr_t>(address);
+    Recent& recent = recent_[((at >> 12) ^ (at >> 21)) % kRecent];
+    NodeMemory& memory = node_memory();
+    const std::uint64_t now = memory.control().blocks_generation.load(std::memory_order_acquire);
+    const std::uint64_t offset = at - reinterpret_cast<std::uintptr_t>(memory.begin());
+    if (recent.generation == now && recent.block.holds(offset, bytes)) return true;
+    return memory.find_block(address, bytes, &recent.block, &recent.generation);
+  }
+
+ private:
+  static constexpr std::size_t kRecent = 8;
+  struct Recent {
+    std::uint64_t generation = 0;
+    BlockList::Block block{0, 0};
+  };
+  std::array<Recent, kRecent> recent_;
+};
 
 }  // namespace armci::node

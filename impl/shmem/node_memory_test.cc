@@ -71,6 +71,8 @@ TEST_F(NodeMemoryTest, GuestHasTheMemoryAtTheSameAddress) {
     node_memory().detach();  // as one that comes from elsewhere
     if (!node_memory().attach_as_guest(address).ok() || *word != 7 || node_memory().dead_peer() != -1) return 1;
     if (!node_memory().contains(word, sizeof *word)) return 2;
+    BlockFinder blocks;
+    if (!blocks.holds(word, sizeof *word) || blocks.holds(word, kPageBytes + 1)) return 3;
     *word = 8;
     node_memory().detach();
     return 0;
@@ -118,6 +120,41 @@ TEST_F(NodeMemoryTest, ContainsItsOwnRangeOnly) {
   EXPECT_FALSE(node_memory().contains(block, SIZE_MAX));
   EXPECT_FALSE(node_memory().contains(reinterpret_cast<char*>(&node_memory().control()) - 1, 2));
   node_memory().give_back(block, 8);
+}
+
+TEST_F(NodeMemoryTest, FindsBlocksThatAreTakenAndNoOthers) {
+  BlockFinder blocks;
+  char* first = static_cast<char*>(take(kPageBytes + 1));
+  char* second = static_cast<char*>(take(3 * kPageBytes));
+  EXPECT_TRUE(blocks.holds(first, 2 * kPageBytes));
+  EXPECT_TRUE(blocks.holds(second + 5, 3 * kPageBytes - 5));
+  EXPECT_FALSE(blocks.holds(second, 3 * kPageBytes + 1));
+  EXPECT_FALSE(blocks.holds(&node_memory().control(), 1));
+  EXPECT_FALSE(blocks.holds(&blocks, 1));
+  EXPECT_FALSE(blocks.holds(second - 1, 2)) << "from one block into its neighbour";
+  node_memory().give_back(second, 3 * kPageBytes);
+  EXPECT_FALSE(blocks.holds(second, 1)) << "given back, and the finder knew it";
+  EXPECT_TRUE(blocks.holds(first, 1));
+  EXPECT_EQ(take(3 * kPageBytes), second);
+  EXPECT_TRUE(blocks.holds(second, 1));
+  node_memory().give_back(second, 3 * kPageBytes);
+  node_memory().give_back(first, kPageBytes + 1);
+}
+
+// As many as do not fit into the first pages of the books.
+TEST_F(NodeMemoryTest, FindsManyBlocks) {
+  constexpr int kBlocks = 10000;
+  BlockFinder blocks;
+  std::vector<char*> taken(kBlocks);
+  for (char*& block : taken) {
+    void* place = nullptr;
+    ASSERT_TRUE(node_memory().take(8, &place).ok());
+    block = static_cast<char*>(place);
+  }
+  for (char* block : taken) ASSERT_TRUE(blocks.holds(block, kPageBytes));
+  for (int i = 0; i < kBlocks; i += 2) node_memory().give_back(taken[static_cast<std::size_t>(i)], 8);
+  for (int i = 0; i < kBlocks; ++i) ASSERT_EQ(blocks.holds(taken[static_cast<std::size_t>(i)], 1), i % 2 == 1);
+  for (int i = 1; i < kBlocks; i += 2) node_memory().give_back(taken[static_cast<std::size_t>(i)], 8);
 }
 
 TEST_F(NodeMemoryTest, MoreThanTheReserveIsRefusedWithTheSettingsName) {

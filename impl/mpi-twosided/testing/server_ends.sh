@@ -1,7 +1,7 @@
 #!/bin/sh
-# A job whose server process, or the process that it serves, is killed, or one of whose processes exits, ends soon, says
-# why, and leaves no server:
-#   server_ends LAUNCH PROGRAM server|first|exit|transfer LEVEL thread|process
+# A job whose server process, or the process that it serves, is killed, or one of whose processes exits, or asks a server
+# for memory that is not there, ends soon, says why, and leaves no server:
+#   server_ends LAUNCH PROGRAM server|first|exit|transfer|stale LEVEL thread|process
 set -eu
 
 launch=$1
@@ -23,7 +23,12 @@ case $text in *'starts no processes'*) exit "$status" ;; esac
 [ "$status" -ne 0 ] || fail 'the job ends as if nothing had happened'
 [ $(($(date +%s) - start)) -le "$within_s" ] || fail "the job ends within $within_s s"
 case $text in *UNEXPECTED*) fail 'no process goes on' ;; esac
-case $text in *killing*) ;; *) fail 'the job comes to the point' ;; esac
+if [ "$killed" = stale ]; then
+  printf '%s\n' "$text" | grep -q 'armci: rank [0-9]*: .*a request with address = 0x[0-9a-f]* came from .* is refused' ||
+    fail 'a line says what was asked for'
+else
+  case $text in *killing*) ;; *) fail 'the job comes to the point' ;; esac
+fi
 if [ "$killed" = server ]; then
   printf '%s\n' "$text" | grep -q 'armci: rank [0-9]*: .*the server of node [01], process [0-9]*, died' ||
     fail 'a line says that a server died'

@@ -7,6 +7,7 @@
 //   server_kind_test server|first LEVEL            a server, or the process it serves, is killed
 //   server_kind_test transfer LEVEL                a process is killed in the middle of long puts and gets; any servers
 //   server_kind_test exit LEVEL                    a process calls exit() with servers running
+//   server_kind_test stale LEVEL                   a put to memory that its owner has given back; 2 nodes, any servers
 //   server_kind_test left LEVEL                    what a process has left under way keeps nobody waiting; 3 nodes
 //
 // LEVEL: a number of MPI's. Where MPI starts no processes, ARMCI_Init says so in place of what needs them. Status 1
@@ -180,6 +181,31 @@ void kill_in_transfer() {
   _exit(1);
 }
 
+// The server refuses, which ends the job: another block may begin there by now. Does not come back.
+void put_to_stale_memory() {
+  constexpr std::size_t kBytes = 10000;
+  std::string said;
+  check(init(&said) == 0, "init succeeds");
+  const int owner = size - 1;
+  armci_meminfo_t info;
+  check(rank != owner || ARMCI_Memget(kBytes, &info, 0) == 0, "memory of one process");
+  MPI_Bcast(&info, sizeof info, MPI_BYTE, owner, MPI_COMM_WORLD);
+  char* const place = static_cast<char*>(ARMCI_Memat(&info, 0));
+  std::vector<char> local(kBytes, 'x');
+  check(rank != 0 || ARMCI_Put(local.data(), place, static_cast<int>(kBytes), owner) == 0, "a put");
+  ARMCI_Barrier();
+  check(rank != owner || (place[0] == 'x' && place[kBytes - 1] == 'x'), "memory that is there is put to");
+  if (rank == owner) ARMCI_Memdt(&info, 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0 && failures == 0) {
+    ARMCI_Put(local.data(), place, static_cast<int>(kBytes), owner);
+    ARMCI_Fence(owner);
+  }
+  sleep(kEndSeconds);
+  std::printf("UNEXPECTED: the job goes on\n");
+  _exit(1);
+}
+
 // Does not come back.
 void kill_one(const std::string& task) {
   std::string said;
@@ -220,7 +246,8 @@ int main(int argc, char** argv) {
   find_out_who();
   const std::string kind = argc > 3 ? argv[3] : "process";
   const bool needs_spawn = (task == "works" && kind == "process") || task == "server" || task == "first" ||
-                           task == "exit" || task == "left" || (task == "transfer" && kind == "process");
+                           task == "exit" || task == "left" ||
+                           ((task == "transfer" || task == "stale") && kind == "process");
   if (needs_spawn && !armci::twosided::testing::can_spawn()) {
     if (rank == 0) std::printf("this MPI library starts no processes\n");
     check_init_says("MPI_Comm_spawn_multiple", "ARMCI_SERVER=thread");
@@ -245,6 +272,8 @@ int main(int argc, char** argv) {
   } else if (task == "left") {
     check_left(16);
     check_left(0);
+  } else if (task == "stale") {
+    put_to_stale_memory();
   } else if (task == "transfer") {
     kill_in_transfer();
   } else if (task == "server" || task == "first" || task == "exit") {

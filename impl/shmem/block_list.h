@@ -1,0 +1,41 @@
+// BlockList: which blocks of node memory are taken, so that an address that came from elsewhere can be checked. One per
+// machine, its state in node memory, used by all its processes.
+//
+// Invariants: blocks are disjoint, not empty, and sorted by offset.
+//
+// Thread safety: none; the caller holds the lock of the list.
+#pragma once
+
+#include <cstdint>
+
+namespace armci::node {
+
+class BlockList {
+ public:
+  struct Block {
+    std::uint64_t offset;
+    std::uint64_t bytes;
+
+    bool holds(std::uint64_t at, std::uint64_t length) const {
+      return at >= offset && length <= bytes && at - offset <= bytes - length;
+    }
+  };
+
+  // `blocks`, here and below, has room for at least count() entries, of insert() for one more.
+  void initialise() { count_ = 0; }
+  void insert(Block* blocks, const Block& block);
+  // Takes out the one that begins there, if there is one.
+  void erase(Block* blocks, std::uint64_t offset);
+  // The one that `offset` lies in, or nullptr.
+  const Block* find(const Block* blocks, std::uint64_t offset) const;
+
+  std::uint32_t count() const { return count_; }
+
+ private:
+  // How many begin at `offset` or before it.
+  std::uint32_t begun_at(const Block* blocks, std::uint64_t offset) const;
+
+  std::uint32_t count_;
+};
+
+}  // namespace armci::node
