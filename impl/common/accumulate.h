@@ -30,6 +30,8 @@ struct AccSpec {
   AccType type = AccType::kInt;
   const void* scale = nullptr;
 };
+// Of puts and gets. Handed on by address, so that their shortest way need not make one.
+inline constexpr AccSpec kNoAccumulate{};
 
 // The base-2 logarithm of element_bytes(). One hexadecimal digit per type: a table would be copied to the stack.
 constexpr int element_shift(AccType type) noexcept { return (0x433232 >> (4 * static_cast<int>(type))) & 0xf; }

@@ -10,7 +10,7 @@ inline AccSpec acc_spec(int datatype, const void* scale) { return {static_cast<A
 
 template <Kind kind, class Count, class Stride>
 Status strided(const void* src, const Stride* src_stride, void* dst, const Stride* dst_stride, const Count* count,
-               int stride_levels, int proc, How how, AccSpec acc = {}) {
+               int stride_levels, int proc, How how, const AccSpec& acc = kNoAccumulate) {
   if constexpr (kind != Kind::kAcc) {
     const bool rows = stride_levels == 1 && src_stride != nullptr && dst_stride != nullptr && count != nullptr;
     if (rows && count[0] > 0 && count[1] > 0 &&
@@ -25,7 +25,7 @@ Status strided(const void* src, const Stride* src_stride, void* dst, const Strid
 }
 
 template <Kind kind, class Giov, class Length>
-Status vector(const Giov* iov, Length len, int proc, How how, AccSpec acc = {}) {
+Status vector(const Giov* iov, Length len, int proc, How how, const AccSpec& acc = kNoAccumulate) {
   SegmentList list;
   ARMCI_RETURN_IF_ERROR(list.assign(iov, len));
   return runtime().vector<kind>(list.data(), list.size(), proc, how, acc);

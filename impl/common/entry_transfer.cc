@@ -5,8 +5,10 @@
 namespace armci::common::api {
 namespace {
 
+// Inlined as far as the copy on the node: a frame on the stack would cost as much as a short one.
 template <Kind kind>
-Status contiguous(const void* src, void* dst, int bytes, int proc, How how, AccSpec acc = {}) {
+[[gnu::always_inline]] inline Status contiguous(const void* src, void* dst, int bytes, int proc, How how,
+                                                const AccSpec& acc = kNoAccumulate) {
   if (bytes < 0) [[unlikely]]
     return fail(Code::kLength, "ERR-1", "argument bytes = %d is negative", bytes);
   return runtime().contiguous<kind>(src, dst, static_cast<std::size_t>(bytes), proc, how, acc);
@@ -35,13 +37,13 @@ Status check_flag(int* flag, int proc) {
 
 // --- contiguous, strided, vector: blocking
 
-Status ARMCI_Put(void* src, void* dst, int bytes, int proc) {
+[[gnu::always_inline]] inline Status ARMCI_Put(void* src, void* dst, int bytes, int proc) {
   return contiguous<Kind::kPut>(src, dst, bytes, proc, kBlocking);
 }
-Status ARMCI_Get(void* src, void* dst, int bytes, int proc) {
+[[gnu::always_inline]] inline Status ARMCI_Get(void* src, void* dst, int bytes, int proc) {
   return contiguous<Kind::kGet>(src, dst, bytes, proc, kBlocking);
 }
-Status ARMCI_Acc(int datatype, void* scale, void* src, void* dst, int bytes, int proc) {
+[[gnu::always_inline]] inline Status ARMCI_Acc(int datatype, void* scale, void* src, void* dst, int bytes, int proc) {
   return contiguous<Kind::kAcc>(src, dst, bytes, proc, kBlocking, acc_spec(datatype, scale));
 }
 Status ARMCI_PutS(void* src, int* src_stride, void* dst, int* dst_stride, int* count, int levels, int proc) {
@@ -63,13 +65,14 @@ Status ARMCI_AccV(int datatype, void* scale, armci_giov_t* iov, int len, int pro
 
 // --- the same, non-blocking
 
-Status ARMCI_NbPut(void* src, void* dst, int bytes, int proc, armci_hdl_t* hdl) {
+[[gnu::always_inline]] inline Status ARMCI_NbPut(void* src, void* dst, int bytes, int proc, armci_hdl_t* hdl) {
   return contiguous<Kind::kPut>(src, dst, bytes, proc, through(hdl));
 }
-Status ARMCI_NbGet(void* src, void* dst, int bytes, int proc, armci_hdl_t* hdl) {
+[[gnu::always_inline]] inline Status ARMCI_NbGet(void* src, void* dst, int bytes, int proc, armci_hdl_t* hdl) {
   return contiguous<Kind::kGet>(src, dst, bytes, proc, through(hdl));
 }
-Status ARMCI_NbAcc(int datatype, void* scale, void* src, void* dst, int bytes, int proc, armci_hdl_t* hdl) {
+[[gnu::always_inline]] inline Status ARMCI_NbAcc(int datatype, void* scale, void* src, void* dst, int bytes, int proc,
+                                                 armci_hdl_t* hdl) {
   return contiguous<Kind::kAcc>(src, dst, bytes, proc, through(hdl), acc_spec(datatype, scale));
 }
 Status ARMCI_NbPutS(void* src, int* src_stride, void* dst, int* dst_stride, int* count, int levels, int proc,

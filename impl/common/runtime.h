@@ -114,15 +114,17 @@ class Runtime {
 
   // --- transfers (runtime_transfer.inc.h)
   template <Kind kind>
-  Status contiguous(const void* src, void* dst, std::size_t bytes, int proc, How how, AccSpec acc = {});
+  Status contiguous(const void* src, void* dst, std::size_t bytes, int proc, How how,
+                    const AccSpec& acc = kNoAccumulate);
   template <Kind kind>
-  Status strided(const void* src, void* dst, const Strided& shape, int proc, How how, AccSpec acc = {});
+  Status strided(const void* src, void* dst, const Strided& shape, int proc, How how,
+                 const AccSpec& acc = kNoAccumulate);
   // The frequent case of strided(), tried before it.
   template <Kind kind>
   bool move_rows(const void* src, std::ptrdiff_t src_stride, void* dst, std::ptrdiff_t dst_stride, std::size_t bytes,
                  std::size_t rows, int proc);
   template <Kind kind>
-  Status vector(const Segments* list, std::size_t length, int proc, How how, AccSpec acc = {});
+  Status vector(const Segments* list, std::size_t length, int proc, How how, const AccSpec& acc = kNoAccumulate);
   template <class Value>
   Status put_value(Value value, void* dst, int proc);
   template <class Value>
@@ -203,12 +205,14 @@ class Runtime {
   // Routing, decided once. Data of a same-node target is moved by this CPU unless the transport wants it.
   bool on_node(int proc) const {
     if constexpr (!T::kTraits.reaches_nodes) return true;
-    return routing_.cpu_copies && same_node_[static_cast<std::size_t>(proc)];
+    return (by_cpu_[static_cast<std::size_t>(proc)] & kCpuCopies) != 0;
   }
   bool cpu_atomics(int proc) const {
     if constexpr (!T::kTraits.reaches_nodes) return true;
-    return routing_.cpu_atomics && same_node_[static_cast<std::size_t>(proc)];
+    return (by_cpu_[static_cast<std::size_t>(proc)] & kCpuAtomics) != 0;
   }
+  static constexpr unsigned char kCpuCopies = 1;
+  static constexpr unsigned char kCpuAtomics = 2;
   static constexpr bool kNodeOnly = !T::kTraits.reaches_nodes;
 
   Status arrange(MPI_Comm parent);
@@ -236,11 +240,16 @@ class Runtime {
   Status agree_on_region(Group& group, void* base, std::int64_t* id);
   void dispose(std::unique_ptr<RegionType> region, bool give_back);
 
+  // completion
+  bool idle() const;
+  Status wait_for_pending(armci_hdl_t* handle);
+  Status fence_pending(int proc);
+
   // transfers
   [[gnu::cold]] Status bad_address(int proc, const char* name, const void* address, std::size_t bytes) const;
   Status check_buffers(const void* src, const void* dst) const;
   template <Kind kind>
-  Status contiguous_checked(const void* src, void* dst, std::size_t bytes, int proc, How how, AccSpec acc);
+  Status contiguous_checked(const void* src, void* dst, std::size_t bytes, int proc, How how, const AccSpec& acc);
   Status check_accumulate(const AccSpec& acc, const char* length_name, std::size_t bytes, const void* dst,
                           std::uintptr_t alignment) const;
   template <Kind kind>
@@ -364,6 +373,7 @@ class Runtime {
   bool transport_started_ = false;
   Routing routing_{};
   std::vector<char> same_node_;                            // by absolute id
+  std::vector<unsigned char> by_cpu_;                      // by absolute id: what the CPU does there, kCpuCopies...
   std::vector<Owed> owed_;                                 // by absolute id
   std::vector<std::atomic<std::uint32_t>> notifications_;  // by absolute id: consumed by notify_wait
   std::vector<std::uint32_t> notified_;                    // by absolute id: sent to other nodes

@@ -70,7 +70,14 @@ void Runtime<T>::prepare(const World& here) {
   aggregates_.clear();
   handles_.clear();
   same_node_.assign(static_cast<std::size_t>(size_), 0);
-  for (int proc = 0; proc < size_; ++proc) same_node_[static_cast<std::size_t>(proc)] = here.same_node(proc);
+  by_cpu_.assign(static_cast<std::size_t>(size_), 0);
+  for (int proc = 0; proc < size_; ++proc) {
+    const auto place = static_cast<std::size_t>(proc);
+    same_node_[place] = here.same_node(proc);
+    if (!here.same_node(proc)) continue;
+    by_cpu_[place] =
+        static_cast<unsigned char>((routing_.cpu_copies ? kCpuCopies : 0) | (routing_.cpu_atomics ? kCpuAtomics : 0));
+  }
   owed_ = std::vector<Owed>(static_cast<std::size_t>(size_));
   notifications_ = std::vector<std::atomic<std::uint32_t>>(static_cast<std::size_t>(size_));
   notified_.assign(static_cast<std::size_t>(size_), 0);

@@ -104,7 +104,7 @@ Status Runtime<T>::start_on_other_node(const Part& part, const void* src, void* 
 template <class T>
 template <Kind kind>
 [[gnu::always_inline]] inline Status Runtime<T>::contiguous(const void* src, void* dst, std::size_t bytes, int proc,
-                                                            How how, AccSpec acc) {
+                                                            How how, const AccSpec& acc) {
   if constexpr (kind == Kind::kAcc) {
     const auto alignment = bytes == 0 ? 0 : reinterpret_cast<std::uintptr_t>(dst);  // no bytes, no address [XFER-3]
     ARMCI_RETURN_IF_ERROR(check_accumulate(acc, "bytes", bytes, dst, alignment));
@@ -120,7 +120,7 @@ template <Kind kind>
 template <class T>
 template <Kind kind>
 [[gnu::noinline]] Status Runtime<T>::contiguous_checked(const void* src, void* dst, std::size_t bytes, int proc,
-                                                        How how, AccSpec acc) {
+                                                        How how, const AccSpec& acc) {
   ARMCI_RETURN_IF_ERROR(check_proc(proc));
   if (bytes == 0) return kSuccess;  // [XFER-3]
   ARMCI_RETURN_IF_ERROR(check_buffers(src, dst));
@@ -167,7 +167,7 @@ template <Kind kind>
 template <class T>
 template <Kind kind>
 [[gnu::noinline]] Status Runtime<T>::strided(const void* src, void* dst, const Strided& shape, int proc, How how,
-                                             AccSpec acc) {
+                                             const AccSpec& acc) {
   if constexpr (kind != Kind::kAcc) {
     if (shape.levels == 0) return contiguous<kind>(src, dst, shape.count[0], proc, how);
   }
@@ -258,7 +258,7 @@ Status Runtime<T>::locate_segments(void* const* remotes, void* const* locals, co
 
 template <class T>
 template <Kind kind>
-Status Runtime<T>::vector(const Segments* list, std::size_t length, int proc, How how, AccSpec acc) {
+Status Runtime<T>::vector(const Segments* list, std::size_t length, int proc, How how, const AccSpec& acc) {
   ARMCI_RETURN_IF_ERROR(check_proc(proc));
   if constexpr (kind == Kind::kAcc) ARMCI_RETURN_IF_ERROR(check_accumulate(acc, "bytes", 0, nullptr, 0));
   std::uintptr_t dst_bits = 0;
