@@ -30,7 +30,7 @@ struct AccSpec {
   AccType type = AccType::kInt;
   const void* scale = nullptr;
 };
-// Of puts and gets. Handed on by address, so that their shortest way need not make one.
+// Of puts and gets. Handed on by address: their shortest way then makes none on the stack.
 inline constexpr AccSpec kNoAccumulate{};
 
 // The base-2 logarithm of element_bytes(). One hexadecimal digit per type: a table would be copied to the stack.

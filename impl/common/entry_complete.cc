@@ -39,7 +39,7 @@ Valued<int> ARMCI_Test(armci_hdl_t* hdl) {
 Status ARMCI_WaitProc(int proc) { return runtime().wait_proc(proc); }
 Status ARMCI_WaitAll() { return runtime().wait_all(); }
 
-Status ARMCI_Fence(int proc) { return runtime().fence(proc); }
+[[gnu::always_inline]] inline Status ARMCI_Fence(int proc) { return runtime().fence(proc); }
 Status ARMCI_AllFence() { return runtime().fence_all(); }
 Status ARMCI_GroupFence(ARMCI_Group* handle) {
   Group* group = nullptr;

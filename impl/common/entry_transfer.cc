@@ -5,7 +5,7 @@
 namespace armci::common::api {
 namespace {
 
-// Inlined as far as the copy on the node: a frame on the stack would cost as much as a short one.
+// Inlined as far as the copy on the node: a frame on the stack would cost as much as a short copy.
 template <Kind kind>
 [[gnu::always_inline]] inline Status contiguous(const void* src, void* dst, int bytes, int proc, How how,
                                                 const AccSpec& acc = kNoAccumulate) {

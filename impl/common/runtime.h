@@ -205,14 +205,16 @@ class Runtime {
   // Routing, decided once. Data of a same-node target is moved by this CPU unless the transport wants it.
   bool on_node(int proc) const {
     if constexpr (!T::kTraits.reaches_nodes) return true;
-    return (by_cpu_[static_cast<std::size_t>(proc)] & kCpuCopies) != 0;
+    return (ways_[static_cast<std::size_t>(proc)] & kCpuCopies) != 0;
   }
   bool cpu_atomics(int proc) const {
     if constexpr (!T::kTraits.reaches_nodes) return true;
-    return (by_cpu_[static_cast<std::size_t>(proc)] & kCpuAtomics) != 0;
+    return (ways_[static_cast<std::size_t>(proc)] & kCpuAtomics) != 0;
   }
-  static constexpr unsigned char kCpuCopies = 1;
-  static constexpr unsigned char kCpuAtomics = 2;
+  bool same_node(int proc) const { return ways_[static_cast<std::size_t>(proc)] != 0; }
+  static constexpr unsigned char kSameNode = 1;
+  static constexpr unsigned char kCpuCopies = 2;
+  static constexpr unsigned char kCpuAtomics = 4;
   static constexpr bool kNodeOnly = !T::kTraits.reaches_nodes;
 
   Status arrange(MPI_Comm parent);
@@ -371,9 +373,7 @@ class Runtime {
   Gathered taken_;  // what is being begun
   RegionType* service_ = nullptr;
   bool transport_started_ = false;
-  Routing routing_{};
-  std::vector<char> same_node_;                            // by absolute id
-  std::vector<unsigned char> by_cpu_;                      // by absolute id: what the CPU does there, kCpuCopies...
+  std::vector<unsigned char> ways_;                        // by absolute id: kSameNode, and what the CPU does there
   std::vector<Owed> owed_;                                 // by absolute id
   std::vector<std::atomic<std::uint32_t>> notifications_;  // by absolute id: consumed by notify_wait
   std::vector<std::uint32_t> notified_;                    // by absolute id: sent to other nodes

@@ -17,7 +17,7 @@ template <Kind kind>
 bool Runtime<T>::is_gathered(How how, std::size_t bytes, int proc) const {
   if constexpr (!kTakesShapes<kind>) return false;
   return !how.blocking && bytes <= Aggregates::kSegmentBytesMax && how.handle != nullptr &&
-         read_handle(how.handle).aggregate != 0 && !same_node_[static_cast<std::size_t>(proc)];
+         read_handle(how.handle).aggregate != 0 && !same_node(proc);
 }
 
 template <class T>

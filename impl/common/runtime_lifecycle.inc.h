@@ -64,19 +64,15 @@ void Runtime<T>::prepare(const World& here) {
   rank_ = here.rank();
   size_ = here.size();
   handoff_us_ = config().mutex_handoff_us;
-  routing_ = route_of<T>(here);
   regions_.initialise(size_);
   region_usage_ = RegionUsage();
   aggregates_.clear();
   handles_.clear();
-  same_node_.assign(static_cast<std::size_t>(size_), 0);
-  by_cpu_.assign(static_cast<std::size_t>(size_), 0);
+  const Routing routing = route_of<T>(here);
+  const int on_node = kSameNode | (routing.cpu_copies ? kCpuCopies : 0) | (routing.cpu_atomics ? kCpuAtomics : 0);
+  ways_.assign(static_cast<std::size_t>(size_), 0);
   for (int proc = 0; proc < size_; ++proc) {
-    const auto place = static_cast<std::size_t>(proc);
-    same_node_[place] = here.same_node(proc);
-    if (!here.same_node(proc)) continue;
-    by_cpu_[place] =
-        static_cast<unsigned char>((routing_.cpu_copies ? kCpuCopies : 0) | (routing_.cpu_atomics ? kCpuAtomics : 0));
+    if (here.same_node(proc)) ways_[static_cast<std::size_t>(proc)] = static_cast<unsigned char>(on_node);
   }
   owed_ = std::vector<Owed>(static_cast<std::size_t>(size_));
   notifications_ = std::vector<std::atomic<std::uint32_t>>(static_cast<std::size_t>(size_));

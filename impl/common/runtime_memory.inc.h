@@ -335,7 +335,7 @@ Status Runtime<T>::set_mode(Group& group, void* base, AccessMode mode) {
 
 template <class T>
 void* Runtime<T>::direct_pointer(int proc, const void* address) {
-  if (!check_proc(proc).ok() || !same_node_[static_cast<std::size_t>(proc)]) return nullptr;
+  if (!check_proc(proc).ok() || !same_node(proc)) return nullptr;
   return regions_.find(proc, address, 1) == nullptr ? nullptr : const_cast<void*>(address);
 }
 

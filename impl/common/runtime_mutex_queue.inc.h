@@ -78,7 +78,7 @@ struct Runtime<T>::Queue {
 
 template <class T>
 bool Runtime<T>::uses_queues(const Group& group) const {
-  return !kNodeOnly && !(routing_.cpu_atomics && group.single_node());
+  return !kNodeOnly && !(cpu_atomics(rank_) && group.single_node());
 }
 
 // Of a part of the set's region: the mutexes hosted, then the nodes.

@@ -5,15 +5,16 @@
 
 namespace armci::common {
 
-// The caller's earlier stores are visible everywhere before anything it reads afterwards is read: without the full
-// barrier a CPU lets a later load overtake a store to node memory [FENCE-1].
+// Memory ordering: sequentially consistent. The caller's earlier stores are visible everywhere before anything it reads
+// afterwards is read: without the full barrier a CPU lets a later load overtake a store to node memory [FENCE-1].
 inline void full_fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
-// No operation is gathered or under way, as far as this thread can know.
+// No operation is under way, or gathered: a handle that gathers is held, and counts.
+//
+// Memory ordering: acquire. Who sees nothing under way sees what the last ones brought, and their stores as issued.
 template <class T>
 bool Runtime<T>::idle() const {
-  if constexpr (kNodeOnly) return true;
-  return aggregates_.empty() && handles_.total() == 0;
+  return kNodeOnly || handles_.total() == 0;
 }
 
 // Waits and fences with nothing to wait for are inlined into the entry points.
@@ -63,7 +64,7 @@ Status Runtime<T>::wait_all() {
   return observe_flags == 0 ? kSuccess : verify_all_buffers();
 }
 
-// Memory ordering: sequentially consistent.
+// Asks what is owed after what is under way: see idle().
 template <class T>
 [[gnu::always_inline]] inline Status Runtime<T>::fence(int proc) {
   ARMCI_RETURN_IF_ERROR(check_proc(proc));

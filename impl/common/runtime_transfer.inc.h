@@ -49,7 +49,7 @@ Status Runtime<T>::observe(const RegionType& region, std::size_t bytes, int proc
   if ((observe_flags & kObserveUsage) != 0) {
     usage_of_call.bytes += bytes;
     usage_of_call.peer = proc;
-    if (same_node_[static_cast<std::size_t>(proc)]) usage_of_call.same_node_bytes += bytes;
+    if (same_node(proc)) usage_of_call.same_node_bytes += bytes;
   }
   if ((observe_flags & kObserveCheck) == 0) return kSuccess;
   return check_promise(region.mode, kind == Kind::kPut, kind == Kind::kGet, kind == Kind::kAcc);
@@ -129,7 +129,7 @@ template <Kind kind>
   if (part == nullptr) return bad_address(proc, kind == Kind::kGet ? "src" : "dst", remote, bytes);
   if (observe_flags != 0) {
     ARMCI_RETURN_IF_ERROR(observe<kind>(*part->region, bytes, proc));
-    if ((observe_flags & kObserveCheck) != 0 && kind != Kind::kAcc && same_node_[static_cast<std::size_t>(proc)]) {
+    if ((observe_flags & kObserveCheck) != 0 && kind != Kind::kAcc && same_node(proc)) {
       check_contiguous_overlap(src, dst, bytes);
     }
     if (!how.blocking) watch_buffer({how.handle, proc}, kind == Kind::kGet, src, bytes);

@@ -44,7 +44,7 @@
 #include "impl/mpi-twosided/routes.h"
 #include "impl/mpi-twosided/sleeper.h"
 #include "impl/mpi-twosided/wire.h"
-#include "impl/shmem/node_memory.h"
+#include "impl/shmem/block_finder.h"
 
 namespace armci::twosided {
 

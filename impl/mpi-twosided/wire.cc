@@ -16,21 +16,28 @@ Status malformed(const char* what, std::uint64_t value) {
               static_cast<unsigned long long>(value));
 }
 
-Status bad_address(std::uint64_t address) {
-  return fail(Code::kLayerBelow, nullptr,
-              "a request with address = 0x%llx came from another process and is refused: nothing of that length is "
-              "allocated there, or it is not aligned; was the memory given back while others still use it?",
-              static_cast<unsigned long long>(address));
+Status not_allocated(std::uint64_t address, std::uint64_t bytes) {
+  return fail(
+      Code::kLayerBelow, nullptr,
+      "a request for %llu bytes with address = 0x%llx came from another process and is refused: nothing of that "
+      "length is allocated there; was the memory given back while others still use it?",
+      static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(address));
+}
+
+Status misaligned(std::uint64_t address) {
+  return fail(
+      Code::kLayerBelow, nullptr,
+      "a request with address = 0x%llx or a stride that is not aligned to the type came from another process and "
+      "is refused",
+      static_cast<unsigned long long>(address));
 }
 
 Status check_atomic(const RequestHeader& header, const IsInside& inside) {
   if (header.tag < kFirstTag || header.tag > kLastTag) return malformed("tag", header.tag);
   if (header.type > static_cast<std::uint8_t>(node::RmwOp::kMax)) return malformed("operation", header.type);
   if (header.bytes != 4 && header.bytes != 8) return malformed("bytes of a word", header.bytes);
-  if (header.address % header.bytes != 0 || !inside(header.address, header.bytes)) {
-    return bad_address(header.address);
-  }
-  return kSuccess;
+  if (header.address % header.bytes != 0) return misaligned(header.address);
+  return inside(header.address, header.bytes) ? kSuccess : not_allocated(header.address, header.bytes);
 }
 
 Status check_element(const RequestHeader& header) {
@@ -40,7 +47,7 @@ Status check_element(const RequestHeader& header) {
   return kSuccess;
 }
 
-bool misaligned(const RequestHeader& header, std::uint64_t bits) {
+bool is_misaligned(const RequestHeader& header, std::uint64_t bits) {
   return header.kind == RequestKind::kAccumulate &&
          bits % common::component_bytes(static_cast<common::AccType>(header.type)) != 0;
 }
@@ -73,12 +80,13 @@ Status check_strided(std::span<const char> places, const IsInside& inside, Reque
     return malformed("count", header.count);
   }
   common::Extent extent;
-  if (!common::extent_of(shape.count, strides, shape.levels, &extent).ok() ||
-      !inside(header.address + static_cast<std::uint64_t>(extent.low),
-              static_cast<std::size_t>(extent.high) - static_cast<std::size_t>(extent.low))) {
-    return bad_address(header.address);
+  if (!common::extent_of(shape.count, strides, shape.levels, &extent).ok()) {
+    return malformed("address", header.address);
   }
-  return misaligned(header, bits) ? bad_address(header.address) : kSuccess;
+  const std::uint64_t begin = header.address + static_cast<std::uint64_t>(extent.low);
+  const std::size_t reach = static_cast<std::size_t>(extent.high) - static_cast<std::size_t>(extent.low);
+  if (!inside(begin, reach)) return not_allocated(begin, reach);
+  return is_misaligned(header, bits) ? misaligned(header.address) : kSuccess;
 }
 
 Status check_list(std::span<const char> places, const IsInside& inside, Request* request, std::size_t* used) {
@@ -90,7 +98,8 @@ Status check_list(std::span<const char> places, const IsInside& inside, Request*
   request->addresses = reinterpret_cast<const std::uint64_t*>(places.data());
   for (std::size_t i = 0; i < header.count; ++i) {
     const std::uint64_t address = request->addresses[i];
-    if (!inside(address, header.bytes) || misaligned(header, address)) return bad_address(address);
+    if (!inside(address, header.bytes)) return not_allocated(address, header.bytes);
+    if (is_misaligned(header, address)) return misaligned(address);
   }
   return kSuccess;
 }
@@ -107,7 +116,7 @@ Status check_batch(std::span<const char> entries, const IsInside& inside, const 
         BatchEntry::room(entry.bytes) > entries.size()) {
       return malformed("bytes", entry.bytes);
     }
-    if (!inside(entry.address, entry.bytes)) return bad_address(entry.address);
+    if (!inside(entry.address, entry.bytes)) return not_allocated(entry.address, entry.bytes);
     total += entry.bytes;
     entries = entries.subspan(BatchEntry::room(entry.bytes));
   }
@@ -120,10 +129,8 @@ Status check_places(std::span<const char> places, const IsInside& inside, Reques
   *used = 0;
   switch (header.form) {
     case Form::kContiguous:
-      if (!inside(header.address, header.bytes) || misaligned(header, header.address)) {
-        return bad_address(header.address);
-      }
-      return kSuccess;
+      if (!inside(header.address, header.bytes)) return not_allocated(header.address, header.bytes);
+      return is_misaligned(header, header.address) ? misaligned(header.address) : kSuccess;
     case Form::kStrided:
       return check_strided(places, inside, request, used);
     case Form::kList:

@@ -126,7 +126,7 @@ struct Request {
   bool is_in_place() const { return data_alone() && header.form == Form::kContiguous; }
 };
 
-// Whether a range of addresses lies in memory that the processes of the node have allocated, and in one piece of it.
+// Whether a range of addresses lies in one piece of memory that is allocated on this machine.
 using IsInside = std::function<bool(std::uintptr_t address, std::size_t bytes)>;
 
 // The header of a request, whosever memory it means; checks what can be checked without that memory.

@@ -24,9 +24,9 @@ void BlockList::erase(Block* blocks, std::uint64_t offset) {
   --count_;
 }
 
-const BlockList::Block* BlockList::find(const Block* blocks, std::uint64_t offset) const {
+const BlockList::Block* BlockList::find(const Block* blocks, std::uint64_t offset, std::uint64_t bytes) const {
   const std::uint32_t after = begun_at(blocks, offset);
-  return after > 0 && blocks[after - 1].holds(offset, 1) ? blocks + after - 1 : nullptr;
+  return after > 0 && blocks[after - 1].holds(offset, bytes) ? blocks + after - 1 : nullptr;
 }
 
 }  // namespace armci::node

@@ -26,8 +26,8 @@ class BlockList {
   void insert(Block* blocks, const Block& block);
   // Takes out the one that begins there, if there is one.
   void erase(Block* blocks, std::uint64_t offset);
-  // The one that `offset` lies in, or nullptr.
-  const Block* find(const Block* blocks, std::uint64_t offset) const;
+  // The one that holds all of [offset, offset + bytes), or nullptr.
+  const Block* find(const Block* blocks, std::uint64_t offset, std::uint64_t bytes) const;
 
   std::uint32_t count() const { return count_; }
 

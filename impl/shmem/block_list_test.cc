@@ -17,7 +17,7 @@ class BlockListTest : public ::testing::Test {
   void erase(std::uint64_t offset) { list_.erase(blocks_.data(), offset); }
   // The offset of the block that holds it, or -1.
   std::int64_t at(std::uint64_t offset) const {
-    const BlockList::Block* found = list_.find(blocks_.data(), offset);
+    const BlockList::Block* found = list_.find(blocks_.data(), offset, 1);
     return found == nullptr ? -1 : static_cast<std::int64_t>(found->offset);
   }
 

@@ -46,6 +46,9 @@ std::size_t control_bytes(int peer_count) {
   return round_up(sizeof(Control) + static_cast<std::size_t>(peer_count) * sizeof(Peer), kPageBytes);
 }
 
+// A block has at least one page: no two begin at the same place.
+std::size_t whole_pages(std::size_t bytes) { return bytes == 0 ? kPageBytes : round_up(bytes, kPageBytes); }
+
 bool process_ended(pid_t pid) {
   const int descriptor = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
   if (descriptor < 0) return errno == ESRCH;
@@ -67,8 +70,7 @@ Status NodeMemory::attach(MPI_Comm machine_comm, const NodeMemoryOptions& option
   directory_ = options.directory;
   unsigned long long reserve =
       round_up(options.reserve_bytes > 0 ? options.reserve_bytes : default_reserve(), kPageBytes);
-  const std::size_t least = control_bytes(processes) + 2 * kTableBytes + kPageBytes;
-  if (reserve < least) reserve = round_up(least, kPageBytes);
+  reserve += control_bytes(processes) + 2 * kTableBytes;  // the books are not at the cost of what was asked for
   ARMCI_MPI(MPI_Bcast(&reserve, 1, MPI_UNSIGNED_LONG_LONG, 0, machine_comm));
   reserve_ = reserve;
   table_offset_ = control_bytes(processes);
@@ -184,17 +186,20 @@ Status NodeMemory::attach_as_guest(const NodeMemoryAddress& address) {
   return kSuccess;
 }
 
-void NodeMemory::lock(pthread_mutex_t* lock, const char* name) {
-  const int result = pthread_mutex_lock(lock);
-  if (result == EOWNERDEAD) {
-    // Its holder died inside the books; they cannot be trusted, and the job is ending anyway [INIT-7].
+void NodeMemory::lock(pthread_mutex_t* mutex, const char* name) {
+  if (pthread_mutex_lock(mutex) != EOWNERDEAD) return;
+  // Its holder died inside the books, which cannot be trusted, and the job is ending anyway [INIT-7]. The lock is told
+  // of that before others can see that the process has ended. A guest that died only read.
+  constexpr int kLooks = 100;
+  for (int look = 0; look < kLooks; ++look) {
     check_peers(name);
-    pthread_mutex_consistent(lock);
+    usleep(1000);
   }
+  pthread_mutex_consistent(mutex);
 }
 
 Status NodeMemory::take(std::size_t bytes, void** block) {
-  const std::size_t whole = round_up(bytes, kPageBytes);
+  const std::size_t whole = whole_pages(bytes);
   const bool fits = bytes <= reserve_;  // also keeps the rounding from wrapping
   std::uint64_t offset = 0;
   lock(&control().heap_lock, kHeapLock);
@@ -207,8 +212,9 @@ Status NodeMemory::take(std::size_t bytes, void** block) {
   }
   const Status noted = note_block(offset, whole);
   if (!noted.ok()) {
+    const std::string cause(common::last_cause().text);
     return_to_heap(offset, whole);
-    return noted;
+    return fail(noted.code(), "MEM-8", "%s", cause.c_str());
   }
   *block = base_ + offset;
   return kSuccess;
@@ -218,11 +224,12 @@ BlockList::Block* NodeMemory::block_table() const {
   return reinterpret_cast<BlockList::Block*>(base_ + table_offset_ + kTableBytes);
 }
 
-// *committed: how much of the table has pages; at least `needed` afterwards.
+// *committed: how much of the table has pages; at least `needed` afterwards, which is less than a step more.
 Status NodeMemory::grow_table(void* table, std::size_t needed, std::uint64_t* committed) {
   if (needed <= *committed) return kSuccess;
   if (needed > kTableBytes) {
-    return fail(Code::kMemory, "MEM-8", "node memory is in too many pieces (%zu MiB of books)", kTableBytes >> 20);
+    return fail(Code::kMemory, "MEM-8", "node memory is in more than %zu pieces; allocate fewer, larger ones",
+                kTableBytes / sizeof(BlockList::Block));
   }
   const auto offset = static_cast<std::uint64_t>(static_cast<char*>(table) - base_);
   ARMCI_RETURN_IF_ERROR(allocate_pages(offset + *committed, kTableStepBytes));
@@ -235,7 +242,7 @@ Status NodeMemory::note_block(std::uint64_t offset, std::uint64_t bytes) {
   lock(&books.blocks_lock, kBlocksLock);
   Status grown = grow_table(block_table(), (books.blocks.count() + std::size_t{1}) * sizeof(BlockList::Block),
                             &books.blocks_committed_bytes);
-  if (grown.ok() && bytes > 0) books.blocks.insert(block_table(), {offset, bytes});
+  if (grown.ok()) books.blocks.insert(block_table(), {offset, bytes});
   pthread_mutex_unlock(&books.blocks_lock);
   return grown;
 }
@@ -250,18 +257,17 @@ void NodeMemory::forget_block(std::uint64_t offset) {
 
 bool NodeMemory::find_block(const void* address, std::size_t bytes, BlockList::Block* block,
                             std::uint64_t* generation) {
-  if (!contains(address, bytes)) return false;
-  const auto offset = static_cast<std::uint64_t>(static_cast<const char*>(address) - base_);
+  // Wraps below the base, where no block is.
+  const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_);
   Control& books = control();
   lock(&books.blocks_lock, kBlocksLock);
-  const BlockList::Block* const found = books.blocks.find(block_table(), offset);
-  const bool holds = found != nullptr && found->holds(offset, bytes);
-  if (holds) {
+  const BlockList::Block* const found = books.blocks.find(block_table(), offset, bytes);
+  if (found != nullptr) {
     *block = *found;
     *generation = books.blocks_generation.load(std::memory_order_relaxed);
   }
   pthread_mutex_unlock(&books.blocks_lock);
-  return holds;
+  return found != nullptr;
 }
 
 Status NodeMemory::commit(void* address, std::size_t bytes) {
@@ -294,7 +300,7 @@ Status NodeMemory::shortage(std::uint64_t bytes, int error) const {
 void NodeMemory::give_back(void* block, std::size_t bytes) {
   const auto offset = static_cast<std::uint64_t>(static_cast<char*>(block) - base_);
   forget_block(offset);
-  return_to_heap(offset, round_up(bytes, kPageBytes));
+  return_to_heap(offset, whole_pages(bytes));
 }
 
 void NodeMemory::return_to_heap(std::uint64_t offset, std::uint64_t bytes) {

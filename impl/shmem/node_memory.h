@@ -17,7 +17,6 @@
 #include <mpi.h>
 #include <pthread.h>
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -87,22 +86,18 @@ class NodeMemory {
   // nor gives back; it detaches by itself. Not collective.
   common::Status attach_as_guest(const NodeMemoryAddress& address);
 
-  // Takes a block of at least `bytes` (rounded up to pages); its pages are not committed yet. Not collective.
+  // Takes a block of at least `bytes` (whole pages, at least one); its pages are not committed yet. Not collective.
   common::Status take(std::size_t bytes, void** block);
   // Allocates the pages of a range, so that touching them cannot fail. Idempotent; not collective.
   common::Status commit(void* address, std::size_t bytes);
   // Gives a block of take() back, `bytes` as given there. No process may touch it any more. Not collective.
   void give_back(void* block, std::size_t bytes);
 
-  // The block that all of [address, address + bytes) lies in, as of *generation; false if there is none. Takes a lock.
+  // The block that all of [address, address + bytes) lies in, as of *generation; false if there is none. Takes a lock;
+  // BlockFinder (block_finder.h) mostly does without.
   bool find_block(const void* address, std::size_t bytes, BlockList::Block* block, std::uint64_t* generation);
 
   bool attached() const { return base_ != nullptr; }
-  bool contains(const void* address, std::size_t bytes) const {
-    const auto at = reinterpret_cast<std::uintptr_t>(address);
-    const auto from = reinterpret_cast<std::uintptr_t>(base_);
-    return at >= from && bytes <= reserve_ && at - from <= reserve_ - bytes;
-  }
   // The whole range that all processes of the machine map at the same address.
   char* begin() const { return base_; }
   char* end() const { return base_ + reserve_; }
@@ -117,7 +112,6 @@ class NodeMemory {
   void announce_leaving();
 
  private:
-  common::Status open_shared(MPI_Comm machine_comm, const std::string& directory, int* descriptor);
   common::Status map_equally(MPI_Comm machine_comm);
   void construct_control(int peer_count, std::size_t retain_bytes);
   common::Status allocate_pages(std::uint64_t offset, std::uint64_t bytes);
@@ -128,7 +122,7 @@ class NodeMemory {
   common::Status note_block(std::uint64_t offset, std::uint64_t bytes);
   void forget_block(std::uint64_t offset);
   void return_to_heap(std::uint64_t offset, std::uint64_t bytes);
-  void lock(pthread_mutex_t* lock, const char* name);
+  void lock(pthread_mutex_t* mutex, const char* name);
 
   char* base_ = nullptr;
   std::size_t reserve_ = 0;
@@ -141,28 +135,5 @@ class NodeMemory {
 
 extern NodeMemory the_node_memory;
 inline NodeMemory& node_memory() { return the_node_memory; }
-
-// Tells whether a range lies in one block that is taken; remembers the blocks that it was asked about lately. What was
-// given back before the question, in the order of memory, is not found. For one thread.
-class BlockFinder {
- public:
-  bool holds(const void* address, std::size_t bytes) {
-    const auto at = reinterpret_cast<std::uintptr_t>(address);
-    Recent& recent = recent_[((at >> 12) ^ (at >> 21)) % kRecent];
-    NodeMemory& memory = node_memory();
-    const std::uint64_t now = memory.control().blocks_generation.load(std::memory_order_acquire);
-    const std::uint64_t offset = at - reinterpret_cast<std::uintptr_t>(memory.begin());
-    if (recent.generation == now && recent.block.holds(offset, bytes)) return true;
-    return memory.find_block(address, bytes, &recent.block, &recent.generation);
-  }
-
- private:
-  static constexpr std::size_t kRecent = 8;
-  struct Recent {
-    std::uint64_t generation = 0;
-    BlockList::Block block{0, 0};
-  };
-  std::array<Recent, kRecent> recent_;
-};
 
 }  // namespace armci::node

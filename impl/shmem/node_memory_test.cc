@@ -7,16 +7,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <random>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "impl/common/accumulate.h"
 #include "impl/common/testing/processes.h"
+#include "impl/shmem/block_finder.h"
 #include "impl/shmem/node_accumulate.h"
 #include "impl/shmem/node_barrier.h"
 #include "impl/shmem/node_mutex.h"
@@ -70,7 +73,6 @@ TEST_F(NodeMemoryTest, GuestHasTheMemoryAtTheSameAddress) {
   const int failed = armci::testing::run_processes(1, [&](int) {
     node_memory().detach();  // as one that comes from elsewhere
     if (!node_memory().attach_as_guest(address).ok() || *word != 7 || node_memory().dead_peer() != -1) return 1;
-    if (!node_memory().contains(word, sizeof *word)) return 2;
     BlockFinder blocks;
     if (!blocks.holds(word, sizeof *word) || blocks.holds(word, kPageBytes + 1)) return 3;
     *word = 8;
@@ -109,17 +111,7 @@ TEST_F(NodeMemoryTest, BlocksCanBeWrittenFromEndToEnd) {
   constexpr std::size_t kBytes = 3 * kPageBytes + 5;
   char* block = static_cast<char*>(take(kBytes));
   std::memset(block, 1, kBytes);
-  EXPECT_TRUE(node_memory().contains(block, kBytes));
   node_memory().give_back(block, kBytes);
-}
-
-TEST_F(NodeMemoryTest, ContainsItsOwnRangeOnly) {
-  char* block = static_cast<char*>(take(8));
-  char local = 0;
-  EXPECT_FALSE(node_memory().contains(&local, 1));
-  EXPECT_FALSE(node_memory().contains(block, SIZE_MAX));
-  EXPECT_FALSE(node_memory().contains(reinterpret_cast<char*>(&node_memory().control()) - 1, 2));
-  node_memory().give_back(block, 8);
 }
 
 TEST_F(NodeMemoryTest, FindsBlocksThatAreTakenAndNoOthers) {
@@ -131,6 +123,8 @@ TEST_F(NodeMemoryTest, FindsBlocksThatAreTakenAndNoOthers) {
   EXPECT_FALSE(blocks.holds(second, 3 * kPageBytes + 1));
   EXPECT_FALSE(blocks.holds(&node_memory().control(), 1));
   EXPECT_FALSE(blocks.holds(&blocks, 1));
+  EXPECT_FALSE(blocks.holds(nullptr, 1));
+  EXPECT_FALSE(blocks.holds(first, SIZE_MAX));
   EXPECT_FALSE(blocks.holds(second - 1, 2)) << "from one block into its neighbour";
   node_memory().give_back(second, 3 * kPageBytes);
   EXPECT_FALSE(blocks.holds(second, 1)) << "given back, and the finder knew it";
@@ -139,6 +133,41 @@ TEST_F(NodeMemoryTest, FindsBlocksThatAreTakenAndNoOthers) {
   EXPECT_TRUE(blocks.holds(second, 1));
   node_memory().give_back(second, 3 * kPageBytes);
   node_memory().give_back(first, kPageBytes + 1);
+}
+
+// One of no bytes is a block like others.
+TEST_F(NodeMemoryTest, GivingBackNothingLeavesOtherBlocksAlone) {
+  BlockFinder blocks;
+  char* nothing = static_cast<char*>(take(0));
+  char* something = static_cast<char*>(take(8));
+  EXPECT_NE(nothing, something);
+  node_memory().give_back(nothing, 0);
+  EXPECT_FALSE(blocks.holds(nothing, 1));
+  EXPECT_TRUE(blocks.holds(something, 8));
+  node_memory().give_back(something, 8);
+}
+
+// Legal traffic goes on to some blocks while others come and go.
+TEST_F(NodeMemoryTest, FindsABlockWhileAnotherThreadTakesAndGivesBackOthers) {
+  constexpr int kRounds = 20000;
+  char* first = static_cast<char*>(take(kPageBytes));
+  char* second = static_cast<char*>(take(kPageBytes));
+  std::atomic<bool> over{false};
+  std::thread other([&] {
+    for (int i = 0; i < kRounds; ++i)
+      node_memory().give_back(take(static_cast<std::size_t>(i) % 7 * kPageBytes),
+                              static_cast<std::size_t>(i) % 7 * kPageBytes);
+    over.store(true);
+  });
+  BlockFinder blocks;
+  int missed = 0;
+  while (!over.load()) {
+    for (char* block : {first, second}) missed += blocks.holds(block, kPageBytes) ? 0 : 1;
+  }
+  other.join();
+  EXPECT_EQ(missed, 0);
+  node_memory().give_back(second, kPageBytes);
+  node_memory().give_back(first, kPageBytes);
 }
 
 // As many as do not fit into the first pages of the books.

@@ -181,7 +181,7 @@ void kill_in_transfer() {
   _exit(1);
 }
 
-// The server refuses, which ends the job: another block may begin there by now. Does not come back.
+// Nothing else has been allocated since: the server refuses, which ends the job. Does not come back.
 void put_to_stale_memory() {
   constexpr std::size_t kBytes = 10000;
   std::string said;
