@@ -89,6 +89,7 @@ def check_types(root: Path = ROOT) -> list[str]:
     # No cache: the check leaves nothing behind and takes two seconds.
     line = ["mypy", "--strict", "--no-error-summary", f"--cache-dir={os.devnull}"]
     for path, folders in ((("tools", "tools/tests"), ("tools/armci_tool", "tools/tests")),
+                          (("tools", "tools/tests_rdma"), ("tools/tests_rdma",)),
                           (("tools", "conformance/faults"), ("conformance/faults",))):
         search = os.pathsep.join(str(root / folder) for folder in path)
         result = process.run([*line, *folders], cwd=root, environment={"MYPYPATH": search})

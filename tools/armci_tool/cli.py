@@ -11,9 +11,9 @@ from typing import Sequence
 from armci_tool import process
 from armci_tool.errors import Stopped, ToolError
 from armci_tool.verbs import (bench, build, calibrate, conformance, format, info, install, mpi_doctor, mutants,
-                              quickstart, run, setup, test, traceability)
+                              quickstart, rdma, run, setup, test, traceability)
 
-VERBS = (quickstart, test, setup, build, run, conformance, mutants, bench, calibrate, info, mpi_doctor, install, format,
+VERBS = (quickstart, test, setup, build, run, conformance, mutants, bench, calibrate, info, mpi_doctor, install, rdma, format,
          traceability)
 
 

@@ -14,6 +14,7 @@ from armci_tool import (bazel, bench, campaign, checks, conformance, examples, f
                         libraries, model, mutants, packages, process, programs, repository, results, sharing, traceability)
 from armci_tool.errors import ToolError
 from armci_tool.placement import Placement
+from armci_tool.rdma import kernel
 from armci_tool.results import FAILED, PASSED, SKIPPED, Case
 from armci_tool.test_run import Level, PlannedStep
 
@@ -77,9 +78,11 @@ def plan_steps(level: Level) -> list[PlannedStep]:
 def _source_steps() -> list[PlannedStep]:
     return [
         PlannedStep("packages", _packages, "tools/armci setup", Level.QUICK),
+        PlannedStep("packages of the guest", _guest_packages, "tools/armci setup --rdma"),
         PlannedStep("form of the sources", _forms, "tools/armci format", Level.QUICK),
         PlannedStep("tests of the tool", partial(_pytest, "tools/tests"), f"{PYTHON} -B -m pytest tools/tests",
                     Level.QUICK),
+        PlannedStep("tests of the guest", partial(_pytest, "tools/tests_rdma"), f"{PYTHON} -B -m pytest tools/tests_rdma"),
         PlannedStep("model of flow control", partial(model.run, model.RESULTS), "tools/armci test --only 'model of'"),
     ]
 
@@ -278,6 +281,12 @@ def _leftover_step() -> PlannedStep:
 def _packages(note: Note) -> Sequence[Case]:
     packages.ensure_installed(note)
     return [Case("packages of tools/packages.txt", PASSED)]
+
+
+def _guest_packages(note: Note) -> Sequence[Case]:
+    packages.ensure_installed(note, packages.read_packages(repository.RDMA_PACKAGES_FILE))
+    kernel.ensure(note)
+    return [Case("packages of tools/packages_rdma.txt, and a kernel", PASSED)]
 
 
 def _forms(note: Note) -> Sequence[Case]:

@@ -1,0 +1,26 @@
+#!/bin/busybox sh
+# The first program of a guest: loads the modules, makes the root file system and hands over to the agent.
+# /config sets FOLDER (what the guest writes for the host, or nothing) and TOOLS (where armci_tool is).
+b=/bin/busybox
+$b mount -t proc proc /proc
+$b mount -t sysfs sys /sys
+$b mount -t devtmpfs dev /dev
+while read -r module; do $b insmod "/modules/$module"; done </modules/order
+. /config
+
+by_9p='trans=virtio,version=9p2000.L,msize=524288'
+$b mkdir -p /host /written /made
+$b mount -t 9p -o "ro,$by_9p,cache=loose" root /host || exit 1
+$b mount -t tmpfs -o size=60% written /written
+$b mkdir /written/upper /written/work
+$b mount -t overlay -o lowerdir=/host,upperdir=/written/upper,workdir=/written/work root /made || exit 1
+$b mount -t proc proc /made/proc
+$b mount -t sysfs sys /made/sys
+$b mount -t devtmpfs dev /made/dev
+$b mkdir -p /made/dev/shm /made/dev/pts
+$b mount -t tmpfs shm /made/dev/shm
+$b mount -t devpts pts /made/dev/pts
+$b mount -t tmpfs run /made/run
+[ -z "$FOLDER" ] || $b mount -t 9p -o "rw,$by_9p,cache=mmap" folder "/made$FOLDER" || exit 1
+exec $b switch_root /made /usr/bin/env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+  PYTHONPATH="$TOOLS" /usr/bin/python3 -B -S -m armci_tool.rdma.agent

@@ -1,0 +1,120 @@
+"""The kernel of the guests and what it boots from: Debian's package, unpacked into the user's cache, not installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable
+
+from armci_tool import process
+from armci_tool.console import Progress
+from armci_tool.errors import ToolError
+
+# The package that depends on the present kernel's.
+_PACKAGE = "linux-image-amd64"
+_BUSYBOX = Path("/bin/busybox")
+# With those they need: the machine's devices, the file systems, the verbs device and what it stands on.
+_MODULES = ("virtio_pci", "virtio_console", "virtio_net", "9p", "9pnet_virtio", "overlay", "veth", "crc32_generic",
+            "crc32c_generic", "ib_uverbs", "rdma_ucm", "rdma_rxe")
+_NEXT = "run tools/armci setup --rdma"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Files: the kernel, and an archive with busybox and the modules, to be unpacked into memory."""
+
+    image: Path
+    archive: Path
+
+
+def cache() -> Path:
+    """The folder of this user for what can be made again."""
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "armci" / "rdma"
+
+
+def find() -> Kernel:
+    """What ensure() has made; raises ToolError if it has not."""
+    kernel = _in(cache() / "kernel")
+    if not kernel.image.exists() or not kernel.archive.exists():
+        raise ToolError("there is no kernel for the guest", where=f"{kernel.image.parent} has none", next_step=_NEXT)
+    return kernel
+
+
+def ensure(say: Callable[[str], None]) -> Kernel:
+    """Makes it unless it is there. Uses the network."""
+    folder = cache() / "kernel"
+    kernel = _in(folder)
+    if kernel.image.exists() and kernel.archive.exists():
+        say(f"setup: the guest's kernel is in {folder}")
+        return kernel
+    cache().mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache()) as made, Progress("setup: the guest's kernel") as progress:
+        progress.note("downloading")
+        package = _download(Path(made))
+        progress.note("unpacking")
+        unpacked = Path(made) / "unpacked"
+        _check(["dpkg-deb", "-x", str(package), str(unpacked)])
+        ready = Path(made) / "kernel"
+        ready.mkdir()
+        _assemble(unpacked, ready)
+        shutil.rmtree(folder, ignore_errors=True)
+        ready.rename(folder)
+    say(f"setup: unpacked {package.name} into {folder}")
+    return kernel
+
+
+def pack(folder: Path) -> bytes:
+    """An archive of the folder's files, as the kernel unpacks them into memory."""
+    names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+    return subprocess.run(["cpio", "-o", "-H", "newc", "--quiet", "-R", "0:0"], cwd=folder, check=True,
+                          input="\n".join(names).encode(), stdout=subprocess.PIPE).stdout
+
+
+def _in(folder: Path) -> Kernel:
+    return Kernel(folder / "vmlinuz", folder / "archive.cpio")
+
+
+def _download(folder: Path) -> Path:
+    depends = _check(["apt-cache", "depends", _PACKAGE]).output
+    names = [line.split()[-1] for line in depends.splitlines() if "Depends: linux-image-" in line]
+    if not names:
+        raise ToolError(f"cannot find the kernel's package: {_PACKAGE} depends on none",
+                        where=depends.strip() or "apt-cache knows no such package", next_step="run apt-get update")
+    _check(["apt-get", "download", "-q", names[0]], cwd=folder)
+    return next(folder.glob("*.deb"))
+
+
+def _assemble(unpacked: Path, ready: Path) -> None:
+    image = next((unpacked / "boot").glob("vmlinuz-*"))
+    version = image.name.removeprefix("vmlinuz-")
+    _check(["depmod", "-b", str(unpacked), version])
+    archived = ready / "archived"
+    modules = archived / "modules"
+    for name in ("bin", "dev", "proc", "sys", "modules"):
+        (archived / name).mkdir(parents=True)
+    shutil.copy2(_BUSYBOX, archived / "bin" / "busybox")
+    order: dict[str, None] = {}
+    for name in _MODULES:
+        listed = _check(["modprobe", "-d", str(unpacked), "-S", version, "--show-depends", name]).output
+        for line in listed.splitlines():
+            if line.startswith("insmod "):
+                path = Path(line.split()[1])
+                shutil.copy2(path, modules)
+                order[path.name] = None
+    (modules / "order").write_text("".join(f"{name}\n" for name in order))
+    kernel = _in(ready)
+    kernel.archive.write_bytes(pack(archived))
+    shutil.rmtree(archived)
+    shutil.copy2(image, kernel.image)
+
+
+def _check(command: list[str], cwd: Path = Path("/")) -> process.Result:
+    result = process.run(command, cwd=cwd)
+    if not result.ok:
+        raise ToolError(f"{command[0]} failed with status {result.status}", where=result.tail(5), next_step=_NEXT)
+    return result

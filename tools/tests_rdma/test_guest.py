@@ -1,0 +1,157 @@
+"""Commands on a guest with a verbs device, as a user runs them. Needs what `tools/armci setup --rdma` installs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Iterator
+
+import pytest
+from armci_tool import process
+from armci_tool.errors import ToolError
+from armci_tool.rdma import kernel, machine
+
+ARMCI = Path(__file__).resolve().parents[1] / "armci"
+START_S = 180.0
+
+
+def rdma(*arguments: str, cwd: Path) -> process.Result:
+    """Runs the verb in a folder; both outputs in one."""
+    return process.run([str(ARMCI), "rdma", *arguments], cwd=cwd, timeout_s=START_S, job=False)
+
+
+def emulators() -> list[str]:
+    """Command lines of the machines of this user's cache."""
+    listed = subprocess.run(["ps", "-eo", "pid,stat,args"], text=True, capture_output=True, check=True).stdout
+    return [line for line in listed.splitlines() if str(kernel.cache()) in line and "qemu-system" in line
+            and line.split()[1][0] != "Z"]
+
+
+def wait_for_no_emulator() -> None:
+    """What is told to end needs a moment."""
+    deadline = time.monotonic() + 20
+    while emulators() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert emulators() == []
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of a guest that is kept while this file is tested."""
+    folder = tmp_path_factory.mktemp("kept folder")
+    started = rdma("--keep", "--", "true", cwd=folder)
+    assert started.status == 0, started.output
+    yield folder
+    assert rdma("--stop", cwd=folder).status == 0
+    wait_for_no_emulator()
+    assert not list((kernel.cache() / "kept").iterdir()) and not list((kernel.cache() / "guests").iterdir())
+
+
+def test_it_has_a_verbs_device_that_is_up(kept: Path) -> None:
+    told = rdma("--keep", "--", "ibv_devinfo", cwd=kept).output
+    assert "rxe0" in told and "PORT_ACTIVE" in told
+
+
+@pytest.mark.parametrize("body, status", [("exit 0", 0), ("exit 3", 3), ("kill -TERM $$", 128 + signal.SIGTERM)])
+def test_the_status_is_that_of_the_command(kept: Path, body: str, status: int) -> None:
+    assert rdma("--keep", "--", "sh", "-c", body, cwd=kept).status == status
+
+
+def test_a_command_that_is_not_there_says_so(kept: Path) -> None:
+    result = rdma("--keep", "--", "no-such-command", cwd=kept)
+    assert result.status == 127 and "no-such-command" in result.output
+
+
+def test_outputs_stay_apart_and_whole(kept: Path) -> None:
+    result = subprocess.run([str(ARMCI), "rdma", "--keep", "--", "sh", "-c", "seq 100000; echo wrong >&2"], cwd=kept,
+                            capture_output=True, timeout=START_S, check=True)
+    assert result.stdout == b"".join(b"%d\n" % number for number in range(1, 100001))
+    assert result.stderr == b"wrong\n"
+
+
+def test_arguments_and_environment_arrive_as_they_are(kept: Path) -> None:
+    os.environ["TOLD_TO_THE_GUEST"] = "two words; $HOME\nand a line"
+    try:
+        told = rdma("--keep", "--", "sh", "-c", 'printf "%s|" "$TOLD_TO_THE_GUEST" "$@"', "sh", "a b", "", "*", cwd=kept)
+    finally:
+        del os.environ["TOLD_TO_THE_GUEST"]
+    assert told.output == "two words; $HOME\nand a line|a b||*|"
+
+
+def test_it_runs_in_our_folder_and_may_write_there(kept: Path) -> None:
+    (kept / "given").write_text("from here")
+    assert rdma("--keep", "--", "sh", "-c", "cat given > taken && pwd", cwd=kept).output.strip() == str(kept)
+    assert (kept / "taken").read_text() == "from here"
+
+
+def test_what_it_writes_elsewhere_stays_in_the_guest(kept: Path, tmp_path: Path) -> None:
+    other = tmp_path / "file"
+    other.write_text("ours")
+    assert rdma("--keep", "--", "sh", "-c", f"echo theirs > {other}; cat {other}", cwd=kept).output == "theirs\n"
+    assert other.read_text() == "ours"
+
+
+def test_a_kept_guest_sees_files_that_have_changed_since(kept: Path, tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    for word in ("old", "a newer one"):
+        program.unlink(missing_ok=True)
+        program.write_text(f"echo {word}\n")
+        assert rdma("--keep", "--", "sh", str(program), cwd=kept).output == f"{word}\n"
+
+
+def test_commands_with_keep_share_a_guest_and_leave_each_other_nothing(kept: Path) -> None:
+    boot = ["--keep", "--", "cat", "/proc/sys/kernel/random/boot_id"]
+    assert rdma(*boot, cwd=kept).output == rdma(*boot, cwd=kept).output
+    rdma("--keep", "--", "sh", "-c", "sleep 1000 & setsid sleep 1001 &", cwd=kept)
+    left = rdma("--keep", "--", "sh", "-c", "ps -e -o args | grep '[s]leep 100'", cwd=kept)
+    assert left.output == ""
+
+
+def test_a_command_is_ended_when_its_time_is_up_and_the_guest_serves_on(kept: Path) -> None:
+    result = rdma("--keep", "--timeout", "1", "--", "sh", "-c", "trap '' TERM; while true; do sleep 1; done", cwd=kept)
+    assert result.status == 124 and "was ended after 1 s" in result.output
+    assert rdma("--keep", "--", "echo", "on", cwd=kept).output == "on\n"
+
+
+def test_a_command_ends_with_whoever_asked_for_it(kept: Path) -> None:
+    asker = subprocess.Popen([str(ARMCI), "rdma", "--keep", "--", "sh", "-c", "echo on; exec sleep 1000"], cwd=kept,
+                             stdout=subprocess.PIPE)
+    assert asker.stdout is not None and asker.stdout.readline() == b"on\n"
+    asker.kill()
+    asker.wait()
+    asker.stdout.close()
+    assert rdma("--keep", "--", "sh", "-c", "ps -e -o args | grep '[s]leep 1000'", cwd=kept).output == ""
+
+
+def test_a_guest_of_its_own_leaves_nothing(tmp_path: Path) -> None:
+    before = emulators()
+    assert rdma("--", "true", cwd=tmp_path).status == 0
+    assert emulators() == before
+
+
+def test_a_guest_goes_when_its_tool_is_killed(tmp_path: Path) -> None:
+    before = emulators()
+    tool = subprocess.Popen([str(ARMCI), "rdma", "--", "sh", "-c", "echo on; exec sleep 1000"], cwd=tmp_path,
+                            stdout=subprocess.PIPE)
+    assert tool.stdout is not None and tool.stdout.readline() == b"on\n"
+    assert len(emulators()) == len(before) + 1
+    tool.kill()
+    tool.wait()
+    tool.stdout.close()
+    deadline = time.monotonic() + 10
+    while emulators() != before and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert emulators() == before
+    # Its files go when the next one is started.
+    machine.remove_stale(kernel.cache() / "guests")
+    assert not [folder for folder in (kernel.cache() / "guests").iterdir() if folder.name.startswith(f"{tool.pid}-")]
+
+
+def test_without_a_kernel_it_says_what_to_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(ToolError) as caught:
+        machine.require()
+    assert "setup --rdma" in caught.value.next_step
