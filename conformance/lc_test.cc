@@ -225,6 +225,26 @@ CLAUSE_TEST(LC, LC1_unlock_to_lock_carries_fenced_stores, "LC-1", "MUTEX-2", Dea
   }
 }
 
+// By turns, told by messages: who has read a word reads it anew when another one has put to it.
+CLAUSE_TEST(LC, LC1_a_word_is_read_anew_after_another_holder, "LC-1", "MUTEX-2", NeedsRanks(2)) {
+  Region region(64);
+  Mutexes mutexes(1);
+  const int home = Np() - 1;
+  Sync();
+  for (long turn = 0; turn < 2L * Np(); ++turn) {
+    if (turn % Np() == Me()) {
+      Locked held(0, home);
+      long word = -1;
+      EXPECT_EQ(ARMCI_Get(region.At(home), &word, sizeof word, home), 0);
+      EXPECT_EQ(word, turn) << SeedText();
+      const long next = turn + 1;
+      EXPECT_EQ(ARMCI_Put(const_cast<long*>(&next), region.At(home), sizeof next, home), 0);
+      ARMCI_Fence(home);
+    }
+    Agree();
+  }
+}
+
 CLAUSE_TEST(LC, LC1_a_message_after_a_fence_carries_the_stores, "LC-1", "FENCE-1", NeedsRanks(2)) {
   // A token travels round the ring; its holder adds to a counter at each rank by plain get and put.
   Region region(64);
