@@ -315,7 +315,7 @@ Status Client::ask(Lock& lock, int node, RequestHeader header, std::span<const c
   open_.push_back(std::move(reply));
   ++operations_[expected.operation];
   address(node, &header);
-  compose(header, places, slot->data.get());
+  server::compose(header, places, slot->data.get());
   return send(node, slot, sizeof header + places.size());
 }
 

@@ -29,8 +29,8 @@
 #include "impl/common/shapes.h"
 #include "impl/common/status.h"
 #include "impl/mpi-twosided/message_pool.h"
+#include "impl/mpi-twosided/messages.h"
 #include "impl/mpi-twosided/routes.h"
-#include "impl/mpi-twosided/wire.h"
 
 namespace armci::twosided {
 

@@ -2,20 +2,13 @@
 #pragma once
 
 #include <atomic>
-#include <cstring>
 #include <span>
 
 #include "impl/mpi-twosided/client.h"
+#include "impl/server/compose.h"
 #include "impl/shmem/wait.h"
 
 namespace armci::twosided {
-
-// Writes all of a request but its data, whose place it returns.
-inline char* compose(const RequestHeader& header, std::span<const char> places, char* message) {
-  std::memcpy(message, &header, sizeof header);
-  if (!places.empty()) std::memcpy(message + sizeof header, places.data(), places.size());
-  return message + sizeof header + places.size();
-}
 
 // Counts a thread as long as it lives.
 class Inside {
@@ -36,7 +29,7 @@ common::Status Client::tell(Lock& lock, int node, RequestHeader header, std::spa
   Slot* slot = nullptr;
   ARMCI_RETURN_IF_ERROR(acquire(lock, node, &slot));
   address(node, &header);
-  fill(compose(header, places, slot->data.get()));
+  fill(server::compose(header, places, slot->data.get()));
   return send(node, slot, sizeof header + places.size() + bytes);
 }
 

@@ -369,7 +369,6 @@ Status Client::atomic(int target, RequestHeader header, std::uint64_t* before) {
   const auto unpack = [before](const char* message) {
     std::memcpy(before, message - sizeof(ReplyHeader) + offsetof(ReplyHeader, value), sizeof *before);
   };
-  header.kind = RequestKind::kAtomic;
   return await_parts(lock, [&](std::uint64_t whole) {
     return ask(lock, routes_.node_of(target), header, {}, {whole, nullptr, 0, unpack});
   });

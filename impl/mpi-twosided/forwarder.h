@@ -23,7 +23,7 @@
 
 #include "impl/common/status.h"
 #include "impl/mpi-twosided/message_pool.h"
-#include "impl/mpi-twosided/wire.h"
+#include "impl/mpi-twosided/messages.h"
 
 namespace armci::twosided {
 

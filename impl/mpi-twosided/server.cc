@@ -10,10 +10,7 @@
 #include "impl/common/background_thread.h"
 #include "impl/common/backtrace.h"
 #include "impl/mpi-twosided/take_ended.h"
-#include "impl/shmem/copy.h"
-#include "impl/shmem/node_accumulate.h"
-#include "impl/shmem/node_atomics.h"
-#include "impl/shmem/node_memory.h"
+#include "impl/server/execute.h"
 #include "impl/shmem/wait.h"
 
 namespace armci::twosided {
@@ -23,49 +20,6 @@ using common::fail;
 using common::kSuccess;
 using common::note;
 using common::Status;
-
-namespace {
-
-char* pointer(std::uint64_t address) { return reinterpret_cast<char*>(static_cast<std::uintptr_t>(address)); }
-
-// Calls visit(place) for every segment of a request, in its order.
-template <class Visit>
-void for_places(const Request& request, Visit visit) {
-  const RequestHeader& header = request.header;
-  switch (header.form) {
-    case Form::kContiguous:
-      visit(pointer(header.address));
-      break;
-    case Form::kStrided:
-      for_segment_range(request.shape, header.first, header.count,
-                        [&](std::ptrdiff_t, std::ptrdiff_t to) { visit(pointer(header.address) + to); });
-      break;
-    case Form::kList:
-      for (std::size_t i = 0; i < header.count; ++i) visit(pointer(request.addresses[i]));
-      break;
-    case Form::kBatch:  // see store_batch()
-      break;
-  }
-}
-
-void store_batch(const Request& request) {
-  const char* from = request.data.data();
-  for (std::size_t i = 0; i < request.header.count; ++i) {
-    BatchEntry entry;
-    std::memcpy(&entry, from, sizeof entry);
-    node::copy(pointer(entry.address), from + sizeof entry, entry.bytes);
-    from += BatchEntry::room(entry.bytes);
-  }
-}
-
-template <class Word>
-std::uint64_t execute_atomic(const RequestHeader& header) {
-  const auto before = node::rmw<Word>(static_cast<node::RmwOp>(header.type), pointer(header.address),
-                                      static_cast<Word>(header.operand[0]), static_cast<Word>(header.operand[1]));
-  return static_cast<std::uint64_t>(before);
-}
-
-}  // namespace
 
 Server::Server(const Comms& comms, Room room, const Routes& routes, std::vector<int> servers, int node, int wait_us)
     : comms_(comms),
@@ -349,64 +303,38 @@ Status Server::execute(const Work& work) {
   switch (header.kind) {
     case RequestKind::kPut:
     case RequestKind::kAccumulate:
-      store(work.request, work.chunk != nullptr ? work.chunk->data.get() : work.request.data.data());
+      server::store(work.request, work.chunk != nullptr ? work.chunk->data.get() : work.request.data.data());
       if (work.chunk != nullptr) free_chunks_.push_back(work.chunk);
       return kSuccess;
     case RequestKind::kGet:
       return answer_get(work);
     case RequestKind::kAtomic:
-      return answer(client, header.tag,
-                    header.bytes == sizeof(std::int32_t) ? execute_atomic<std::int32_t>(header)
-                                                         : execute_atomic<std::int64_t>(header));
+      return answer(client, header.tag, server::execute_atomic(header));
     case RequestKind::kBye:
       return answer(client, kCreditTag, kLastCredits);
   }
   return kSuccess;
 }
 
-// Memory ordering: stores of one process take effect in the order of their requests [ORD-1].
-void Server::store(const Request& request, const char* data) const {
-  const std::size_t bytes = request.header.bytes;
-  std::atomic_thread_fence(std::memory_order_release);
-  if (request.header.form == Form::kBatch) {
-    store_batch(request);
-  } else if (request.header.kind == RequestKind::kPut) {
-    for_places(request, [&](char* to) {
-      node::copy(to, data, bytes);
-      data += bytes;
-    });
-  } else {
-    const node::Accumulator accumulator(node::node_memory().accumulate_locks(),
-                                        static_cast<common::AccType>(request.header.type), request.header.operand);
-    for_places(request, [&](char* to) {
-      accumulator.add(to, data, bytes);
-      data += bytes;
-    });
-  }
-  std::atomic_thread_fence(std::memory_order_release);
-}
-
 Status Server::answer_get(const Work& work) {
   const RequestHeader& header = work.request.header;
   const int client = static_cast<int>(header.origin);
-  std::atomic_thread_fence(std::memory_order_acquire);
-  if (work.request.is_in_place()) return send(client, header.tag, pointer(header.address), header.bytes, {});
+  if (work.request.is_in_place()) {
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return send(client, header.tag, server::pointer(header.address), header.bytes, {});
+  }
   Sending sending;
   sending.chunk = work.chunk;
   if (work.chunk == nullptr) take_reply(true, &sending);
   char* const message = work.chunk != nullptr ? work.chunk->data.get() : sending.reply.get();
-  char* to = message + sizeof(ReplyHeader);
-  for_places(work.request, [&](const char* from) {
-    node::copy(to, from, header.bytes);
-    to += header.bytes;
-  });
+  char* const data = message + sizeof(ReplyHeader);
+  const char* const end = server::collect(work.request, data);
   if (work.request.data_alone()) {
-    const char* const data = message + sizeof(ReplyHeader);
-    return send(client, header.tag, data, static_cast<std::size_t>(to - data), std::move(sending));
+    return send(client, header.tag, data, static_cast<std::size_t>(end - data), std::move(sending));
   }
   const ReplyHeader head = begin_reply(client, 0);
   std::memcpy(message, &head, sizeof head);
-  return send(client, header.tag, message, static_cast<std::size_t>(to - message), std::move(sending));
+  return send(client, header.tag, message, static_cast<std::size_t>(end - message), std::move(sending));
 }
 
 Status Server::answer(int client, std::uint32_t tag, std::uint64_t value) {

@@ -41,9 +41,9 @@
 #include "impl/common/status.h"
 #include "impl/mpi-twosided/forwarder.h"
 #include "impl/mpi-twosided/message_pool.h"
+#include "impl/mpi-twosided/messages.h"
 #include "impl/mpi-twosided/routes.h"
 #include "impl/mpi-twosided/sleeper.h"
-#include "impl/mpi-twosided/wire.h"
 #include "impl/shmem/block_finder.h"
 
 namespace armci::twosided {
@@ -118,7 +118,6 @@ class Server {
   common::Status run_queue(Origin* origin);
   common::Status complete(Work* work);
   common::Status execute(const Work& work);
-  void store(const Request& request, const char* data) const;
   common::Status answer_get(const Work& work);
   common::Status answer(int client, std::uint32_t tag, std::uint64_t value);
   common::Status send(int client, std::uint32_t tag, const void* data, std::size_t bytes, Sending sending);

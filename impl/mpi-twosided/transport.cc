@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "impl/common/backtrace.h"
 #include "impl/common/config.h"
 #include "impl/mpi-twosided/settings.h"
+#include "impl/server/compose.h"
 #include "impl/shmem/wait.h"
 
 namespace armci::twosided {
@@ -23,6 +23,9 @@ using common::Segments;
 using common::Status;
 using common::Strided;
 using common::World;
+using server::accumulate_header;
+using server::atomic_header;
+using server::put_header;
 
 namespace {
 
@@ -100,45 +103,8 @@ void print_kind(const World& world, ServerKind kind) {
                kind == ServerKind::kProcess ? "process" : "thread", settings().server.c_str());
 }
 
-std::uint8_t wire_op(AtomicOp op) {
-  switch (op) {
-    case AtomicOp::kFetchAdd:
-      return static_cast<std::uint8_t>(node::RmwOp::kAdd);
-    case AtomicOp::kSwap:
-      return static_cast<std::uint8_t>(node::RmwOp::kSwap);
-    case AtomicOp::kCompareSwap:
-      break;
-  }
-  return static_cast<std::uint8_t>(node::RmwOp::kCompareSwap);
-}
-
-RequestHeader put_header() {
-  RequestHeader header;
-  header.kind = RequestKind::kPut;
-  return header;
-}
-
-RequestHeader accumulate_header(const AccSpec& acc) {
-  RequestHeader header;
-  header.kind = RequestKind::kAccumulate;
-  header.type = static_cast<std::uint8_t>(acc.type);
-  std::memcpy(header.operand, acc.scale, common::element_bytes(acc.type));
-  return header;
-}
-
 std::uint64_t* operation_of(Transport::Completion* completion) {
   return completion != nullptr ? &completion->operation : nullptr;
-}
-
-template <class Word>
-RequestHeader atomic_header(void* remote, AtomicOp op, Word operand, Word compare) {
-  RequestHeader header;
-  header.type = wire_op(op);
-  header.address = reinterpret_cast<std::uintptr_t>(remote);
-  header.bytes = sizeof(Word);
-  header.operand[0] = static_cast<std::uint64_t>(operand);
-  header.operand[1] = static_cast<std::uint64_t>(compare);
-  return header;
 }
 
 }  // namespace

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "impl/mpi-twosided/wire.h"
+#include "impl/server/wire.h"
 
-namespace armci::twosided::fuzz {
+namespace armci::server::fuzz {
 
 // The memory that the requests name. It is never touched.
 inline constexpr std::uint64_t kMemory = 0x100000;
@@ -26,4 +26,4 @@ struct Seed {
 
 std::vector<Seed> seeds();
 
-}  // namespace armci::twosided::fuzz
+}  // namespace armci::server::fuzz

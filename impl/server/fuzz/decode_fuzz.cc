@@ -19,10 +19,10 @@
 #include <span>
 #include <string_view>
 
-#include "impl/mpi-twosided/fuzz/seeds.h"
-#include "impl/mpi-twosided/wire.h"
+#include "impl/server/fuzz/seeds.h"
+#include "impl/server/wire.h"
 
-namespace armci::twosided::fuzz {
+namespace armci::server::fuzz {
 
 namespace {
 
@@ -168,22 +168,22 @@ bool write_seeds(const char* folder) {
 
 }  // namespace
 
-}  // namespace armci::twosided::fuzz
+}  // namespace armci::server::fuzz
 
 extern "C" int LLVMFuzzerInitialize(int* count, char*** arguments) {
   constexpr std::string_view kOption = "--write-seeds=";
   for (int i = 1; i < *count; ++i) {
     const char* argument = (*arguments)[i];
     if (std::string_view(argument).starts_with(kOption)) {
-      std::exit(armci::twosided::fuzz::write_seeds(argument + kOption.size()) ? 0 : 1);
+      std::exit(armci::server::fuzz::write_seeds(argument + kOption.size()) ? 0 : 1);
     }
   }
-  std::atexit(armci::twosided::fuzz::print_accepted);
+  std::atexit(armci::server::fuzz::print_accepted);
   return 0;
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* bytes, std::size_t length) {
-  using namespace armci::twosided;
+  using namespace armci::server;
   // Of its exact length, and aligned as the buffers of a server are.
   const std::unique_ptr<char[]> copy(new char[length]);
   std::copy_n(bytes, length, copy.get());

@@ -1,8 +1,8 @@
-#include "impl/mpi-twosided/wire.h"
+#include "impl/server/wire.h"
 
 #include <cstring>
 
-namespace armci::twosided {
+namespace armci::server {
 
 using common::Code;
 using common::fail;
@@ -182,4 +182,4 @@ Status decode(std::span<const char> message, const IsInside& inside, const Bound
   return check_data(*request, bounds);
 }
 
-}  // namespace armci::twosided
+}  // namespace armci::server

@@ -1,4 +1,4 @@
-#include "impl/mpi-twosided/wire.h"
+#include "impl/server/wire.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace armci::twosided {
+namespace armci::server {
 namespace {
 
 constexpr std::uintptr_t kMemory = 0x100000;
@@ -303,4 +303,4 @@ TEST(Decode, WhatPassesIsHarmless) {
 }
 
 }  // namespace
-}  // namespace armci::twosided
+}  // namespace armci::server

@@ -1,11 +1,11 @@
-#include "impl/mpi-twosided/fuzz/seeds.h"
+#include "impl/server/fuzz/seeds.h"
 
 #include <cstring>
 #include <limits>
 
-#include "impl/mpi-twosided/wire.h"
+#include "impl/server/wire.h"
 
-namespace armci::twosided::fuzz {
+namespace armci::server::fuzz {
 
 namespace {
 
@@ -105,4 +105,4 @@ std::vector<Seed> seeds() {
   return made;
 }
 
-}  // namespace armci::twosided::fuzz
+}  // namespace armci::server::fuzz

@@ -2,12 +2,12 @@
 // shows here, without clang.
 #include <gtest/gtest.h>
 
-#include "impl/mpi-twosided/fuzz/seeds.h"
-#include "impl/mpi-twosided/wire.h"
+#include "impl/server/fuzz/seeds.h"
+#include "impl/server/wire.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* bytes, std::size_t length);
 
-namespace armci::twosided::fuzz {
+namespace armci::server::fuzz {
 namespace {
 
 TEST(DecodeFuzz, SeedsAreAcceptedAndHarmless) {
@@ -22,4 +22,4 @@ TEST(DecodeFuzz, SeedsAreAcceptedAndHarmless) {
 }
 
 }  // namespace
-}  // namespace armci::twosided::fuzz
+}  // namespace armci::server::fuzz

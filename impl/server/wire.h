@@ -47,7 +47,7 @@
 #include "impl/common/status.h"
 #include "impl/shmem/node_atomics.h"
 
-namespace armci::twosided {
+namespace armci::server {
 
 inline constexpr std::uint32_t kMagic = 0x03534d41;  // "AMS", version 3
 
@@ -142,4 +142,4 @@ struct Bounds {
 // nothing of *request may be used.
 common::Status decode(std::span<const char> message, const IsInside& inside, const Bounds& bounds, Request* request);
 
-}  // namespace armci::twosided
+}  // namespace armci::server

@@ -1,0 +1,89 @@
+#include "impl/server/execute.h"
+
+#include <atomic>
+#include <cstring>
+
+#include "impl/common/accumulate.h"
+#include "impl/shmem/copy.h"
+#include "impl/shmem/node_accumulate.h"
+#include "impl/shmem/node_atomics.h"
+#include "impl/shmem/node_memory.h"
+
+namespace armci::server {
+
+namespace {
+
+// Calls visit(place) for every segment of a request, in its order.
+template <class Visit>
+void for_places(const Request& request, Visit visit) {
+  const RequestHeader& header = request.header;
+  switch (header.form) {
+    case Form::kContiguous:
+      visit(pointer(header.address));
+      break;
+    case Form::kStrided:
+      for_segment_range(request.shape, header.first, header.count,
+                        [&](std::ptrdiff_t, std::ptrdiff_t to) { visit(pointer(header.address) + to); });
+      break;
+    case Form::kList:
+      for (std::size_t i = 0; i < header.count; ++i) visit(pointer(request.addresses[i]));
+      break;
+    case Form::kBatch:  // see store_batch()
+      break;
+  }
+}
+
+void store_batch(const Request& request) {
+  const char* from = request.data.data();
+  for (std::size_t i = 0; i < request.header.count; ++i) {
+    BatchEntry entry;
+    std::memcpy(&entry, from, sizeof entry);
+    node::copy(pointer(entry.address), from + sizeof entry, entry.bytes);
+    from += BatchEntry::room(entry.bytes);
+  }
+}
+
+template <class Word>
+std::uint64_t rmw(const RequestHeader& header) {
+  const auto before = node::rmw<Word>(static_cast<node::RmwOp>(header.type), pointer(header.address),
+                                      static_cast<Word>(header.operand[0]), static_cast<Word>(header.operand[1]));
+  return static_cast<std::uint64_t>(before);
+}
+
+}  // namespace
+
+void store(const Request& request, const char* data) {
+  const std::size_t bytes = request.header.bytes;
+  std::atomic_thread_fence(std::memory_order_release);
+  if (request.header.form == Form::kBatch) {
+    store_batch(request);
+  } else if (request.header.kind == RequestKind::kPut) {
+    for_places(request, [&](char* to) {
+      node::copy(to, data, bytes);
+      data += bytes;
+    });
+  } else {
+    const node::Accumulator accumulator(node::node_memory().accumulate_locks(),
+                                        static_cast<common::AccType>(request.header.type), request.header.operand);
+    for_places(request, [&](char* to) {
+      accumulator.add(to, data, bytes);
+      data += bytes;
+    });
+  }
+  std::atomic_thread_fence(std::memory_order_release);
+}
+
+char* collect(const Request& request, char* to) {
+  std::atomic_thread_fence(std::memory_order_acquire);
+  for_places(request, [&](const char* from) {
+    node::copy(to, from, request.header.bytes);
+    to += request.header.bytes;
+  });
+  return to;
+}
+
+std::uint64_t execute_atomic(const RequestHeader& header) {
+  return header.bytes == sizeof(std::int32_t) ? rmw<std::int32_t>(header) : rmw<std::int64_t>(header);
+}
+
+}  // namespace armci::server

@@ -1,0 +1,26 @@
+// What a server does with requests that passed decode(): with the CPU instructions of the node's own processes, so that
+// all are atomic together.
+//
+// Thread safety: all may be called by several threads.
+#pragma once
+
+#include <cstdint>
+
+#include "impl/server/wire.h"
+
+namespace armci::server {
+
+inline char* pointer(std::uint64_t address) { return reinterpret_cast<char*>(static_cast<std::uintptr_t>(address)); }
+
+// A put or an accumulate; `data` without gaps, in the order of the places.
+//
+// Memory ordering: stores of one process take effect in the order of their requests [ORD-1].
+void store(const Request& request, const char* data);
+
+// What a get asks for, without gaps; returns the end of it.
+char* collect(const Request& request, char* to);
+
+// The value before.
+std::uint64_t execute_atomic(const RequestHeader& header);
+
+}  // namespace armci::server
