@@ -6,10 +6,13 @@ every implementation, and every armci_suite is run on each, at each number of pr
 
 IMPLEMENTATIONS = {
     # library: the static library to link. nodes: how many (simulated) nodes its tests are run on. spans_nodes: whether
-    # it can leave the node at all. test_only: no library for users, built to prove something.
+    # it can leave the node at all. test_only: no library for users, built to prove something. device: what it needs
+    # between nodes, of which tools/armci makes a guest if the machine has none.
     "shmem": struct(library = "//impl/shmem:armci", nodes = [1], spans_nodes = False, test_only = False),
     "mpi-rma": struct(library = "//impl/mpi-rma:armci", nodes = [1], spans_nodes = True, test_only = False),
     "mpi-twosided": struct(library = "//impl/mpi-twosided:armci", nodes = [1], spans_nodes = True, test_only = False),
+    # Not for users yet: it has no zero-copy transfers.
+    "native-verbs": struct(library = "//impl/native-verbs:armci", nodes = [1], spans_nodes = True, test_only = True, device = "verbs"),
     "loopback": struct(library = "//impl/loopback:armci", nodes = [1], spans_nodes = False, test_only = True),
 }
 

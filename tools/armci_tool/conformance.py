@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Callable, Iterable, Mapping, Optional
 
-from armci_tool import bazel, launch, process, traceability, verdict
+from armci_tool import bazel, launch, process, repository, traceability, verdict
 from armci_tool.errors import ToolError
-from armci_tool.placement import Placement
+from armci_tool.placement import Placement, with_device
 from armci_tool.results import FAILED, Case
 from armci_tool.suite_log import SuiteLog
 
@@ -26,6 +26,7 @@ FALSE_STARTS_MAX = 3
 # The suite ends a test at its own deadline. This is for when it cannot: no line for so many deadlines.
 SILENT_DEADLINES = 10
 DEFAULT_DEADLINE_S = 30.0
+GUEST_DEADLINE_FACTOR = 2.0
 # The case that stands for what was not run any more.
 REST = "(rest)"
 # Status of the suite when there is no test to run.
@@ -138,7 +139,11 @@ def list_tests(binary: Path, filter_text: str = "", environment: Mapping[str, st
 def run_suite(binary: Path, implementation: str, configuration: bazel.Configuration, processes: int,
               selection: Selection, *, environment: Mapping[str, str] = {}, placement: Placement = Placement(),
               on_test: Callable[[str], None] = lambda name: None) -> SuiteRun:
-    """Runs all selected tests, whatever some of them do to the job."""
+    """Runs all selected tests, whatever some of them do to the job. Where they take a device that this machine has not, in
+    a guest, which is slower."""
+    placement = with_device(placement, repository.device_of(implementation))
+    if placement.guest:
+        selection = replace(selection, deadline_s=GUEST_DEADLINE_FACTOR * selection.deadline_s)
     run = _Launches(binary, configuration.mpi, processes, placement, selection, environment, on_test)
     run.seed = "" if selection.seed is None else str(selection.seed)
     chosen = traceability.parse_test_list(list_tests(binary, selection.filter, environment))

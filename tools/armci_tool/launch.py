@@ -18,6 +18,7 @@ from typing import Iterator, Mapping, Optional, Sequence
 from armci_tool import leftovers, nodes, process
 from armci_tool.errors import ToolError
 from armci_tool.placement import SIMULATED_SIZE_VARIABLE, Placement
+from armci_tool.repository import ROOT
 
 # Forwarded to the ranks besides what a launch sets itself.
 FORWARDED_PREFIXES = ("ARMCI_", "ASAN_", "UBSAN_", "TSAN_", "LSAN_", "GTEST_")
@@ -117,6 +118,8 @@ class Launch:
             for name in self._forwarded(present):
                 line += [*library.forward, name]
         line += ["-n", str(self.processes), *self.program]
+        if self.placement.guest:
+            return [str(ROOT / "tools" / "armci"), "rdma", "--keep-for", str(os.getpid()), "--", *line]
         if not self.placement.nodes:
             return line
         return nodes.command_line(self.placement.nodes, line, library.preload_on_nodes)
@@ -175,7 +178,8 @@ def _shared_memory_folder(launch: Launch) -> Iterator[Mapping[str, str]]:
     """Settings by which the job's shared memory files lie in a folder that goes when it ends: the launcher forgets those
     of a job that aborts. Folders of tools that were killed go as well."""
     library = mpi_library(launch.mpi)
-    if not library.backing_folder_settings or launch.placement.nodes or not SHARED_MEMORY.is_dir():
+    elsewhere = launch.placement.nodes or launch.placement.guest
+    if not library.backing_folder_settings or elsewhere or not SHARED_MEMORY.is_dir():
         yield {}
         return
     for stale in SHARED_MEMORY.glob(f"{_FOLDER_PREFIX}*"):

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import argparse
+import glob
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from armci_tool import option_types
 from armci_tool.errors import ToolError
 
 SIMULATED_SIZE_VARIABLE = "ARMCI_NODE_SIZE"
+VERBS_DEVICES = "/dev/infiniband/uverbs*"
 
 
 @dataclass(frozen=True)
 class Placement:
-    """At most one of the two is set."""
+    """At most one of the first two is set."""
 
     nodes: int = 0  # 0: this machine, as it is
     simulated_node_size: int = 0  # 0: not simulated
+    guest: bool = False  # in a guest that has a verbs device (see rdma)
 
     @property
     def label(self) -> str:
-        """For titles: `2 nodes`; `nodes of 2, simulated`; empty on the machine as it is."""
+        """For titles: `2 nodes`; `nodes of 2, simulated, in a guest`; empty on the machine as it is."""
         if self.nodes:
             return f"{self.nodes} nodes" if self.nodes > 1 else "1 node"
-        return f"nodes of {self.simulated_node_size}, simulated" if self.simulated_node_size else ""
+        simulated = [f"nodes of {self.simulated_node_size}, simulated"] if self.simulated_node_size else []
+        return ", ".join(simulated + ["in a guest"] * self.guest)
 
     @property
     def kind(self) -> str:
@@ -55,6 +59,16 @@ class Placement:
                             next_step=f"give -n at least {self.nodes}, or fewer --nodes")
         share, larger = divmod(processes, self.nodes)
         return [share + 1] * larger + [share] * (self.nodes - larger)
+
+
+def with_device(where: Placement, device: str) -> Placement:
+    """The same, in a guest if it takes a device between nodes that this machine has not."""
+    if device != "verbs" or glob.glob(VERBS_DEVICES) or where.kind == "machine":
+        return where
+    if where.nodes:
+        raise ToolError("--nodes are made of this machine, which has no verbs device",
+                        next_step="give --simulate-node-size K, which runs in a guest that has one")
+    return replace(where, guest=True)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -39,6 +39,7 @@ class Implementation:
     name: str
     test_only: bool = False
     spans_nodes: bool = False
+    device: str = ""  # what it needs between nodes: "verbs", or nothing
 
 
 def implementation_table(variants: Path = VARIANTS_FILE) -> list[Implementation]:
@@ -61,7 +62,13 @@ def _row(key: Optional[ast.expr], value: ast.expr) -> Implementation:
     def flag(name: str) -> bool:
         return bool(getattr(fields.get(name), "value", False))
 
-    return Implementation(str(getattr(key, "value", "")), flag("test_only"), flag("spans_nodes"))
+    device = str(getattr(fields.get("device"), "value", ""))
+    return Implementation(str(getattr(key, "value", "")), flag("test_only"), flag("spans_nodes"), device)
+
+
+def device_of(name: str) -> str:
+    """What an implementation needs between nodes; nothing for one that is not of the table."""
+    return next((row.device for row in implementation_table() if row.name == name), "")
 
 
 def implementations() -> list[str]:

@@ -4,7 +4,8 @@
       |--RUN, SIGNAL----------->|-------------------------->|--------------------->|
       |<--OUT, ERROR, EXIT------|<--------------------------|<---------------------|
 
-The keeper ends, and the guest with it, when it is told to, when nobody has come for a while, and when its folder is gone.
+The keeper ends, and the guest with it, when it is told to, when nobody has come for a while, when the process has ended
+for which it was to be kept, and when its folder is gone.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import os
 import select
 import shutil
 import socket
@@ -23,7 +25,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Iterator, Optional
 
-from armci_tool import process
+from armci_tool import leftovers, process
 from armci_tool.console import Progress
 from armci_tool.errors import Stopped, ToolError
 from armci_tool.rdma import commands, kernel, machine
@@ -99,7 +101,9 @@ def _start(folder: Path, options: machine.Options) -> None:
     (folder / _SOCKET).unlink(missing_ok=True)
     (folder / _OPTIONS).write_text(json.dumps(asdict(options)))
     with (folder / _LOG).open("wb") as log:
-        keeper = subprocess.Popen([sys.executable, "-B", "-m", "armci_tool.rdma.session", str(folder)],
+        # It outlives the job that it is started for, and ends by itself.
+        own = {name: value for name, value in os.environ.items() if name != leftovers.MARKER}
+        keeper = subprocess.Popen([sys.executable, "-B", "-m", "armci_tool.rdma.session", str(folder)], env=own,
                                   stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
     deadline = time.monotonic() + machine.START_S
     with Progress("starting a guest to be kept"):
@@ -123,7 +127,7 @@ class Keeper:
             listening.listen(16)
             (self._folder / "listening").rename(self._folder / _SOCKET)  # there once it can be connected to
             since = time.monotonic()
-            while time.monotonic() - since < IDLE_S and (self._folder / _SOCKET).exists():
+            while time.monotonic() - since < IDLE_S and (self._folder / _SOCKET).exists() and self._is_wanted():
                 if not select.select([listening], [], [], 1.0)[0]:
                     continue
                 connection, _ = listening.accept()
@@ -131,6 +135,10 @@ class Keeper:
                     if not self._hand_on(Channel(connection.fileno())):
                         return
                 since = time.monotonic()
+
+    def _is_wanted(self) -> bool:
+        owner = self._guest.options.owner
+        return owner == 0 or Path(f"/proc/{owner}").exists()
 
     def _hand_on(self, asker: Channel) -> bool:
         """What one asker wants; false if that is the end."""

@@ -29,6 +29,8 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     lasting.add_argument("--keep", action="store_true",
                          help=f"leave the guest for the next command with --keep in the same folder; it ends by itself when "
                          f"none has come for {session.IDLE_S / 60:g} minutes")
+    lasting.add_argument("--keep-for", type=option_types.count, metavar="PID",
+                         help="the same, until that process has ended")
     lasting.add_argument("--stop", action="store_true", help="end the guests that are kept")
     made.add_argument("command", metavar="COMMAND", nargs=argparse.REMAINDER,
                       help="runs with our environment in the folder we are in, whose files it may write; all others it can "
@@ -42,10 +44,11 @@ def execute(options: argparse.Namespace) -> int:
         return 0
     argv = options.command[1:] if options.command[:1] == ["--"] else options.command
     here = Path.cwd()
+    is_kept = options.keep or options.keep_for is not None
     command = commands.Command(argv or [_DEFAULT], here, os.environ, commands.to_stream(sys.stdout),
-                               commands.to_stream(sys.stderr), fresh=options.keep)
-    wanted = machine.Options(options.cpus, options.memory, str(here))
-    if options.keep:
+                               commands.to_stream(sys.stderr), fresh=is_kept)
+    wanted = machine.Options(options.cpus, options.memory, str(here), owner=options.keep_for or 0)
+    if is_kept:
         status = session.run(wanted, command, timeout_s=options.timeout)
     else:
         with machine.Guest(wanted) as guest:

@@ -1,0 +1,85 @@
+// The verbs device of a process: which one, which port, by which address; and memory that it may read and write.
+//
+// Thread safety: open and close by one thread; the rest may be called by several.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "impl/common/status.h"
+
+namespace armci::verbs {
+
+// A failed call of libibverbs: `error` as errno has it.
+common::Status fail_verbs(int error, const char* call);
+
+// What ends an object of libibverbs, in the order of destruction.
+struct Destroy {
+  void operator()(ibv_context* context) const { ibv_close_device(context); }
+  void operator()(ibv_pd* domain) const { ibv_dealloc_pd(domain); }
+  void operator()(ibv_mr* region) const { ibv_dereg_mr(region); }
+  void operator()(ibv_cq* queue) const { ibv_destroy_cq(queue); }
+  void operator()(ibv_srq* queue) const { ibv_destroy_srq(queue); }
+  void operator()(ibv_qp* pair) const { ibv_destroy_qp(pair); }
+  void operator()(ibv_comp_channel* channel) const { ibv_destroy_comp_channel(channel); }
+};
+template <class Object>
+using Owned = std::unique_ptr<Object, Destroy>;
+
+class Device {
+ public:
+  // The one that the settings name, or the first with a port that is up. kUnsupported where there is none.
+  common::Status open();
+
+  ibv_context* context() const { return context_.get(); }
+  ibv_pd* domain() const { return domain_.get(); }
+  const ibv_device_attr& limits() const { return limits_; }
+  const ibv_port_attr& port() const { return port_; }
+  std::uint8_t port_number() const { return port_number_; }
+  // Of the port: 0 where it is an Ethernet one.
+  std::uint16_t lid() const { return port_.lid; }
+  const ibv_gid& gid() const { return gid_; }
+  int gid_index() const { return gid_index_; }
+  bool is_ethernet() const { return port_.link_layer == IBV_LINK_LAYER_ETHERNET; }
+  const char* name() const { return ibv_get_device_name(context_->device); }
+
+ private:
+  common::Status choose_port(ibv_device* device, bool named);
+  common::Status find_port(bool* up);
+  common::Status choose_gid();
+
+  Owned<ibv_context> context_;
+  Owned<ibv_pd> domain_;
+  ibv_device_attr limits_{};
+  ibv_port_attr port_{};
+  std::uint8_t port_number_ = 0;
+  ibv_gid gid_{};
+  int gid_index_ = -1;
+};
+
+// Registered memory of its own, for messages.
+class Buffers {
+ public:
+  // `count` of `bytes` each.
+  common::Status make(const Device& device, std::size_t count, std::size_t bytes);
+
+  char* at(std::size_t index) const { return memory_.get() + index * bytes_; }
+  std::uint32_t key() const { return region_->lkey; }
+  std::size_t count() const { return count_; }
+  std::size_t bytes() const { return bytes_; }
+  std::size_t total_bytes() const { return count_ * bytes_; }
+  ibv_sge piece(std::size_t index, std::size_t length) const {
+    return {reinterpret_cast<std::uintptr_t>(at(index)), static_cast<std::uint32_t>(length), key()};
+  }
+
+ private:
+  std::unique_ptr<char[]> memory_;
+  Owned<ibv_mr> region_;
+  std::size_t count_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace armci::verbs

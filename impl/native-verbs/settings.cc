@@ -1,0 +1,36 @@
+#include "impl/native-verbs/settings.h"
+
+#include "impl/common/config.h"
+
+namespace armci::verbs {
+
+namespace {
+
+Settings the_settings;
+
+const common::SettingRow kRows[] = {
+    {"ARMCI_VERBS_DEVICE", "", "", 0, 0, "Name of the verbs device (default: the first with a port that is up).",
+     &the_settings.device},
+    {"ARMCI_VERBS_PORT", "", "0", 0, 255, "Number of its port; 0: the first that is up.", &the_settings.port},
+    {"ARMCI_VERBS_GID", "", "-1", -1, 255,
+     "Index of the port's GID; -1: the first of RoCE v2 with an IPv4 address, or of RoCE v2; not used on InfiniBand.",
+     &the_settings.gid},
+    {"ARMCI_VERBS_BOUNCES", "", "32", 4, 1024,
+     "Registered buffers of a process, for requests and for data that are not registered.", &the_settings.bounces},
+    {"ARMCI_VERBS_BOUNCE_BYTES", "bytes", "32K", 1024, 1 << 24,
+     "Length of each, and of a server's; the same on all processes.", &the_settings.bounce_bytes},
+    {"ARMCI_VERBS_BUFFERS", "", "64", 4, 4096, "Requests that a server has room for, of all processes together.",
+     &the_settings.buffers},
+};
+
+// The rows have to be there before the environment is read, which no member of the transport is asked before.
+[[maybe_unused]] const bool appended = [] {
+  common::append_settings(kRows);
+  return true;
+}();
+
+}  // namespace
+
+Settings& settings() { return the_settings; }
+
+}  // namespace armci::verbs
