@@ -12,7 +12,7 @@ from typing import Iterator
 import pytest
 from armci_tool import process
 from armci_tool.errors import ToolError
-from armci_tool.rdma import kernel, machine
+from armci_tool.rdma import kernel, machine, session
 
 ARMCI = Path(__file__).resolve().parents[1] / "armci"
 START_S = 180.0
@@ -47,7 +47,14 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     yield folder
     assert rdma("--stop", cwd=folder).status == 0
     wait_for_no_emulator()
-    assert not list((kernel.cache() / "kept").iterdir()) and not list((kernel.cache() / "guests").iterdir())
+    assert not list((kernel.cache() / "kept").iterdir())
+    # Of guests whose tool was killed, once that is gone.
+    for _ in range(100):
+        machine.remove_stale(kernel.cache() / "guests")
+        if not list((kernel.cache() / "guests").iterdir()):
+            return
+        time.sleep(0.1)
+    assert not list((kernel.cache() / "guests").iterdir())
 
 
 def test_it_has_a_verbs_device_that_is_up(kept: Path) -> None:
@@ -116,6 +123,18 @@ def test_a_command_is_ended_when_its_time_is_up_and_the_guest_serves_on(kept: Pa
     assert rdma("--keep", "--", "echo", "on", cwd=kept).output == "on\n"
 
 
+def test_a_command_that_prints_all_the_time_is_ended_too(kept: Path) -> None:
+    result = subprocess.run([str(ARMCI), "rdma", "--keep", "--timeout", "1", "--", "yes"], cwd=kept, timeout=START_S,
+                            stdout=subprocess.DEVNULL, check=False)
+    assert result.returncode == 124
+    assert rdma("--keep", "--", "sh", "-c", "setsid yes & echo on", cwd=kept).output.startswith("on\n")
+
+
+def test_a_command_without_outputs_can_be_ended(kept: Path) -> None:
+    assert rdma("--keep", "--timeout", "1", "--", "sh", "-c", "exec >&- 2>&-; sleep 1000", cwd=kept).status == 124
+    assert rdma("--keep", "--", "echo", "on", cwd=kept).output == "on\n"
+
+
 def test_a_command_ends_with_whoever_asked_for_it(kept: Path) -> None:
     asker = subprocess.Popen([str(ARMCI), "rdma", "--keep", "--", "sh", "-c", "echo on; exec sleep 1000"], cwd=kept,
                              stdout=subprocess.PIPE)
@@ -145,9 +164,34 @@ def test_a_guest_goes_when_its_tool_is_killed(tmp_path: Path) -> None:
     while emulators() != before and time.monotonic() < deadline:
         time.sleep(0.1)
     assert emulators() == before
-    # Its files go when the next one is started.
-    machine.remove_stale(kernel.cache() / "guests")
-    assert not [folder for folder in (kernel.cache() / "guests").iterdir() if folder.name.startswith(f"{tool.pid}-")]
+
+
+def test_a_kept_guest_goes_with_its_owner_or_its_keeper(tmp_path: Path) -> None:
+    before = emulators()
+    owner = subprocess.Popen(["sleep", "1000"])
+    assert rdma("--keep-for", str(owner.pid), "--", "true", cwd=tmp_path).status == 0
+    owner.kill()
+    owner.wait()
+    deadline = time.monotonic() + 20
+    while emulators() != before and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert emulators() == before
+    assert rdma("--keep-for", str(os.getpid()), "--", "true", cwd=tmp_path).status == 0
+    keepers = subprocess.run(["pgrep", "-f", "armci_tool.rdma.session"], text=True, capture_output=True, check=True)
+    for pid in keepers.stdout.split():
+        if str(tmp_path) in options_of(int(pid)):
+            os.kill(int(pid), signal.SIGKILL)
+    deadline = time.monotonic() + 10
+    while emulators() != before and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert emulators() == before
+    session.remove_stale(kernel.cache() / "kept")
+
+
+def options_of(keeper: int) -> str:
+    """What its guest is like."""
+    folder = Path(f"/proc/{keeper}/cmdline").read_bytes().split(b"\0")[-2].decode()
+    return (Path(folder) / "options").read_text()
 
 
 def test_without_a_kernel_it_says_what_to_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import json
 import os
 import resource
 import select
+import shutil
 import signal
 import subprocess
 import time
@@ -94,6 +95,7 @@ class Agent:
             return
         self._relay(process)
         kill_all_others()
+        clear_shared_memory()
         status = process.returncode
         self.channel.send_json(EXIT, status=128 - status if status < 0 else status)
 
@@ -101,29 +103,29 @@ class Agent:
         assert process.stdout is not None and process.stderr is not None
         pipes = {process.stdout.fileno(): OUT, process.stderr.fileno(): ERROR}
         ended_at: Optional[float] = None
-        while pipes:
+        while pipes or process.poll() is None:
             ready, _, _ = select.select([*pipes, self.channel], [], [], 0.1)
             for descriptor in ready:
                 if descriptor is self.channel:
-                    self._take_signals(process)
+                    self.channel.read_some()
                 elif data := os.read(descriptor, _READ_BYTES):
                     self.channel.send(pipes[descriptor], data)
                 else:
                     del pipes[descriptor]
+            self._take_signals(process)
             if process.poll() is not None:
                 # What it left behind may hold the pipes open.
                 ended_at = ended_at or time.monotonic()
-                if not ready and time.monotonic() - ended_at > _SETTLE_S:
+                if time.monotonic() - ended_at > _SETTLE_S:
                     break
         process.stdout.close()
         process.stderr.close()
         process.wait()
 
     def _take_signals(self, process: "subprocess.Popen[bytes]") -> None:
-        self.channel.read_some()
         while (frame := self.channel.next_frame()) is not None:
             kind, payload = frame
-            if kind == SIGNAL:
+            if kind == SIGNAL and process.poll() is None:
                 os.killpg(process.pid, int(json.loads(payload)["number"]))
 
 
@@ -184,6 +186,15 @@ def kill_all_others() -> None:
             except ProcessLookupError:
                 pass
         time.sleep(0.02)
+
+
+def clear_shared_memory() -> None:
+    """Of jobs that were killed: it would be taken from the next one."""
+    for path in Path("/dev/shm").iterdir():
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()
 
 
 def is_program(pid: int) -> bool:

@@ -64,21 +64,24 @@ def _relay(channel: Channel, writers: Mapping[bytes, Writer], timeout_s: Optiona
     """The status, or None when the time is up."""
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
     while True:
-        wait_s = None if deadline is None else max(0.0, deadline - time.monotonic())
-        if not select.select([channel], [], [], wait_s)[0]:
-            return None
-        channel.read_some()
+        # Before the wait: what has been read whole does not make the channel readable.
         while (frame := channel.next_frame()) is not None:
             kind, payload = frame
             if kind == EXIT:
                 return int(json.loads(payload)["status"])
             if kind in writers:
                 writers[kind](payload)
+        wait_s = None if deadline is None else deadline - time.monotonic()
+        if wait_s is not None and wait_s <= 0:
+            return None
+        if select.select([channel], [], [], wait_s)[0]:
+            channel.read_some()
 
 
-def end(channel: Channel, writers: Mapping[bytes, Writer] = MappingProxyType({})) -> None:
-    """Ends the command that runs: in good order first."""
+def end(channel: Channel, writers: Mapping[bytes, Writer] = MappingProxyType({})) -> bool:
+    """Ends the command that runs: in good order first. False if it has not ended: the guest must not be used any more."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         channel.send_json(SIGNAL, number=int(number))
         if _relay(channel, writers, GRACE_S) is not None:
-            return
+            return True
+    return False

@@ -96,8 +96,23 @@ def _connected(folder: Path, options: machine.Options) -> Iterator[Channel]:
         yield channel
 
 
+def remove_stale(kept: Path) -> None:
+    """Folders whose keeper was killed: nobody listens there, and nobody is starting one."""
+    for folder in kept.iterdir():
+        try:
+            with (folder / "lock").open() as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                with _connection(folder):
+                    continue
+        except BlockingIOError:
+            continue
+        except OSError:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 def _start(folder: Path, options: machine.Options) -> None:
     machine.require()
+    remove_stale(folder.parent)
     (folder / _SOCKET).unlink(missing_ok=True)
     (folder / _OPTIONS).write_text(json.dumps(asdict(options)))
     with (folder / _LOG).open("wb") as log:
@@ -105,12 +120,15 @@ def _start(folder: Path, options: machine.Options) -> None:
         own = {name: value for name, value in os.environ.items() if name != leftovers.MARKER}
         keeper = subprocess.Popen([sys.executable, "-B", "-m", "armci_tool.rdma.session", str(folder)], env=own,
                                   stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
-    deadline = time.monotonic() + machine.START_S
-    with Progress("starting a guest to be kept"):
-        while not (folder / _SOCKET).exists():
-            if keeper.poll() is not None or time.monotonic() > deadline:
-                raise ToolError("cannot start a guest", where=_last_words(folder))
-            time.sleep(0.05)
+    try:
+        with Progress("starting a guest to be kept"):
+            while not (folder / _SOCKET).exists():
+                if keeper.poll() is not None:  # it has a deadline of its own
+                    raise ToolError("cannot start a guest", where=_last_words(folder))
+                time.sleep(0.05)
+    except BaseException:
+        keeper.terminate()
+        raise
 
 
 class Keeper:
@@ -146,10 +164,12 @@ class Keeper:
         running = False
         while True:
             try:
-                if running and guest in select.select([asker, guest], [], [])[0]:
-                    kind, payload = guest.receive()
+                while running and (frame := guest.next_frame()) is not None:
+                    kind, payload = frame
                     running = kind != EXIT
                     asker.send(kind, payload)
+                if running and guest in select.select([asker, guest], [], [])[0]:
+                    guest.read_some()
                     continue
                 kind, payload = asker.receive()
                 if kind == END:
@@ -163,8 +183,7 @@ class Keeper:
     def _end_command(self) -> bool:
         """Nobody is there any more to take its output."""
         try:
-            commands.end(self._guest.channel)
-            return True
+            return commands.end(self._guest.channel)
         except Closed:
             return False
 
