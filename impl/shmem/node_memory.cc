@@ -193,7 +193,7 @@ void NodeMemory::lock(pthread_mutex_t* mutex, const char* name) {
   constexpr int kLooks = 100;
   for (int look = 0; look < kLooks; ++look) {
     check_peers(name);
-    usleep(1000);
+    usleep(1000);  // for the kernel to end the dead process, not for another one to get further
   }
   pthread_mutex_consistent(mutex);
 }

@@ -13,8 +13,8 @@ from armci_tool.errors import Stopped, ToolError
 from armci_tool.verbs import (bench, build, calibrate, conformance, format, info, install, mpi_doctor, mutants,
                               quickstart, rdma, run, setup, test, traceability)
 
-VERBS = (quickstart, test, setup, build, run, conformance, mutants, bench, calibrate, info, mpi_doctor, install, rdma, format,
-         traceability)
+VERBS = (quickstart, test, setup, build, run, conformance, mutants, bench, calibrate, info, mpi_doctor, install, rdma,
+         format, traceability)
 
 
 def parser() -> argparse.ArgumentParser:
