@@ -17,4 +17,17 @@ Status agree(MPI_Comm comm, Status mine, const char* what, const char* clause) {
               first.failed);
 }
 
+Status same_on_all(MPI_Comm comm, std::span<const SharedSetting> settings) {
+  for (const SharedSetting& setting : settings) {
+    // The largest, and the smallest with its sign turned.
+    long most[2] = {setting.value, -setting.value};
+    ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_LONG, MPI_MAX, comm));
+    if (most[0] == -most[1]) continue;
+    return fail(Code::kArgument, "ERR-1",
+                "environment variable %s is not the same on all processes; have the launcher pass it to all",
+                setting.name);
+  }
+  return kSuccess;
+}
+
 }  // namespace armci::common

@@ -110,27 +110,15 @@ common::Status read_choices(Choices* choices) {
 
 common::Status read_choices_together(MPI_Comm comm, Choices* choices) {
   ARMCI_RETURN_IF_ERROR(common::agree(comm, read_choices(choices), "reading the environment"));
-  const struct {
-    const char* name;
-    int value;
-  } shared[] = {{"ARMCI_RMA_SYNC", static_cast<int>(choices->sync)},
-                {"ARMCI_RMA_MUTEX", static_cast<int>(choices->mutex)},
-                {"ARMCI_RMA_WINDOW", static_cast<int>(choices->window)},
-                {"ARMCI_RMA_DIRECT", the_settings.direct},
-                {"ARMCI_RMA_STRIDED", static_cast<int>(choices->strided)},
-                {"ARMCI_RMA_VECTOR", static_cast<int>(choices->vector)},
-                {"ARMCI_RMA_REQUESTS", the_settings.requests},
-                {"ARMCI_PREFLIGHT", static_cast<int>(choices->preflight)}};
-  for (const auto& setting : shared) {
-    // The largest, and the smallest with its sign turned.
-    int most[2] = {setting.value, -setting.value};
-    ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_INT, MPI_MAX, comm));
-    if (most[0] == -most[1]) continue;
-    return common::fail(common::Code::kArgument, "ERR-1",
-                        "environment variable %s is not the same on all processes; have the launcher pass it to all",
-                        setting.name);
-  }
-  return common::kSuccess;
+  const common::SharedSetting shared[] = {{"ARMCI_RMA_SYNC", static_cast<int>(choices->sync)},
+                                          {"ARMCI_RMA_MUTEX", static_cast<int>(choices->mutex)},
+                                          {"ARMCI_RMA_WINDOW", static_cast<int>(choices->window)},
+                                          {"ARMCI_RMA_DIRECT", the_settings.direct},
+                                          {"ARMCI_RMA_STRIDED", static_cast<int>(choices->strided)},
+                                          {"ARMCI_RMA_VECTOR", static_cast<int>(choices->vector)},
+                                          {"ARMCI_RMA_REQUESTS", the_settings.requests},
+                                          {"ARMCI_PREFLIGHT", static_cast<int>(choices->preflight)}};
+  return common::same_on_all(comm, shared);
 }
 
 }  // namespace armci::rma

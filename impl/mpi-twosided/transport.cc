@@ -61,25 +61,13 @@ Status read_plan(const World& world, Plan* plan) {
   // Pieces of that length end between elements of every type.
   const std::size_t chunk_bytes = static_cast<std::size_t>(of.chunk_bytes) / 16 * 16;
   plan->room = {of.buffers, static_cast<std::size_t>(of.buffer_bytes), of.forwards, of.chunks, chunk_bytes};
-  const struct {
-    const char* name;
-    long value;
-  } shared[] = {{"ARMCI_SERVER", static_cast<long>(plan->kind)},
-                {"ARMCI_SERVER_BUFFERS", of.buffers},
-                {"ARMCI_SERVER_BUFFER_BYTES", static_cast<long>(of.buffer_bytes)},
-                {"ARMCI_SERVER_FORWARDS", of.forwards},
-                {"ARMCI_SERVER_CHUNK_BYTES", static_cast<long>(of.chunk_bytes)},
-                {"ARMCI_SERVER_CLUSTER", plan->cluster}};
-  for (const auto& setting : shared) {
-    // The largest, and the smallest with its sign turned.
-    long most[2] = {setting.value, -setting.value};
-    ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_LONG, MPI_MAX, world.comm()));
-    if (most[0] == -most[1]) continue;
-    return fail(Code::kArgument, "ERR-1",
-                "environment variable %s is not the same on all processes; have the launcher pass it to all",
-                setting.name);
-  }
-  return kSuccess;
+  const common::SharedSetting shared[] = {{"ARMCI_SERVER", static_cast<long>(plan->kind)},
+                                          {"ARMCI_SERVER_BUFFERS", of.buffers},
+                                          {"ARMCI_SERVER_BUFFER_BYTES", static_cast<long>(of.buffer_bytes)},
+                                          {"ARMCI_SERVER_FORWARDS", of.forwards},
+                                          {"ARMCI_SERVER_CHUNK_BYTES", static_cast<long>(of.chunk_bytes)},
+                                          {"ARMCI_SERVER_CLUSTER", plan->cluster}};
+  return common::same_on_all(world.comm(), shared);
 }
 
 // What auto stands for here. Every process has to have the level, as every one may be a node's first.

@@ -14,10 +14,9 @@ namespace armci::verbs {
 using common::AccSpec;
 using common::agree;
 using common::AtomicOp;
-using common::Code;
-using common::fail;
 using common::kSuccess;
 using common::Segments;
+using common::SharedSetting;
 using common::Status;
 using common::Strided;
 using common::World;
@@ -28,22 +27,10 @@ namespace {
 std::size_t bounce_bytes() { return static_cast<std::size_t>(settings().bounce_bytes) / 16 * 16; }
 
 // Who sends has to know how long a message may be, and how many answers it may be owed.
-Status same_on_all(MPI_Comm comm) {
-  const struct {
-    const char* name;
-    long value;
-  } shared[] = {{"ARMCI_VERBS_BOUNCE_BYTES", static_cast<long>(bounce_bytes())},
-                {"ARMCI_VERBS_BOUNCES", settings().bounces}};
-  for (const auto& setting : shared) {
-    // The largest, and the smallest with its sign turned.
-    long most[2] = {setting.value, -setting.value};
-    ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_LONG, MPI_MAX, comm));
-    if (most[0] == -most[1]) continue;
-    return fail(Code::kArgument, "ERR-1",
-                "environment variable %s is not the same on all processes; have the launcher pass it to all",
-                setting.name);
-  }
-  return kSuccess;
+Status check_settings(MPI_Comm comm) {
+  const SharedSetting shared[] = {{"ARMCI_VERBS_BOUNCE_BYTES", static_cast<long>(bounce_bytes())},
+                                  {"ARMCI_VERBS_BOUNCES", settings().bounces}};
+  return common::same_on_all(comm, shared);
 }
 
 int server_of(const World& world, int node) { return world.node(node).ranks[0]; }
@@ -66,7 +53,7 @@ void print_choice(const World& world, const Device& device) {
 
 Status Transport::initialise(const World& world) {
   if (world.node_count() == 1) return kSuccess;
-  ARMCI_RETURN_IF_ERROR(same_on_all(world.comm()));
+  ARMCI_RETURN_IF_ERROR(check_settings(world.comm()));
   device_ = std::make_unique<Device>();
   ARMCI_RETURN_IF_ERROR(agree(world.comm(), device_->open(), "opening the verbs device"));
   print_choice(world, *device_);
