@@ -11,8 +11,7 @@ IMPLEMENTATIONS = {
     "shmem": struct(library = "//impl/shmem:armci", nodes = [1], spans_nodes = False, test_only = False),
     "mpi-rma": struct(library = "//impl/mpi-rma:armci", nodes = [1], spans_nodes = True, test_only = False),
     "mpi-twosided": struct(library = "//impl/mpi-twosided:armci", nodes = [1], spans_nodes = True, test_only = False),
-    # Not for users yet: it has no zero-copy transfers.
-    "native-verbs": struct(library = "//impl/native-verbs:armci", nodes = [1], spans_nodes = True, test_only = True, device = "verbs"),
+    "native-verbs": struct(library = "//impl/native-verbs:armci", nodes = [1], spans_nodes = True, test_only = False, device = "verbs"),
     "loopback": struct(library = "//impl/loopback:armci", nodes = [1], spans_nodes = False, test_only = True),
 }
 
@@ -54,11 +53,26 @@ def in_target(implementation):
     """The implementation as part of a target's name."""
     return implementation.replace("-", "_")
 
-def armci_binary(name, srcs = [], deps = [], copts = [], testonly = False, **kwargs):
-    """Stamps the program <name>_<implementation> for every implementation; with those for tests only if testonly.
+def _device(row):
+    return getattr(row, "device", "")
+
+def for_users():
+    """Names of the implementations that programs are linked with."""
+    return [name for name, row in IMPLEMENTATIONS.items() if not row.test_only]
+
+def measured(device = ""):
+    """Names of the implementations that benchmarks are linked with: those for users; with a device, those of them that
+    take it between nodes."""
+    return [name for name in for_users() if not device or _device(IMPLEMENTATIONS[name]) == device]
+
+def armci_binary(name, srcs = [], deps = [], copts = [], testonly = False, implementations = None, **kwargs):
+    """Stamps the program <name>_<implementation> for every implementation of `implementations`; by default for those for
+    users, or for all if testonly.
 
     The sources are compiled once, as <name>_objects.
     """
+    if implementations == None:
+        implementations = IMPLEMENTATIONS.keys() if testonly else for_users()
     common_deps = [dep for dep in deps if dep != "//spec:armci_h"] + ["//spec:armci_h"]
     if srcs:
         native.cc_library(
@@ -70,12 +84,10 @@ def armci_binary(name, srcs = [], deps = [], copts = [], testonly = False, **kwa
             deps = common_deps,
         )
         common_deps = [":" + name + "_objects"]
-    for implementation, row in IMPLEMENTATIONS.items():
-        if row.test_only and not testonly:
-            continue
+    for implementation in implementations:
         native.cc_binary(
             name = "%s_%s" % (name, in_target(implementation)),
-            deps = common_deps + [row.library],
+            deps = common_deps + [IMPLEMENTATIONS[implementation].library],
             testonly = testonly,
             **kwargs
         )

@@ -177,6 +177,7 @@ ChildResult RunChildJob(int ranks, const std::string& name, const std::string& a
   std::vector<std::string> words = LaunchWords();
   words.push_back(std::to_string(ranks));
   words.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
+  seconds *= TheSession().options.deadline_scale();
   const double own_deadline = std::max(seconds / 2, seconds - kReportSeconds);
   words.insert(words.end(), {"--child", name, "--deadline", std::to_string(own_deadline)});
   if (!argument.empty()) words.insert(words.end(), {"--child-argument", argument});

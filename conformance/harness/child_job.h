@@ -24,7 +24,8 @@ struct ChildResult {
 };
 
 // Runs `ranks` processes of this program with --child `name` (and `argument`), in the environment of this process
-// plus `environment`, less what the launcher of this job put there. Ended by force after `seconds`.
+// plus `environment`, less what the launcher of this job put there. Ended by force after `seconds`, which scale
+// as the deadlines of tests do.
 ChildResult RunChildJob(int ranks, const std::string& name, const std::string& argument = "",
                         const std::map<std::string, std::string>& environment = {}, double seconds = 40);
 

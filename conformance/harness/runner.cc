@@ -47,8 +47,8 @@ std::string ArmciEnvironment() {
 std::string Launcher() { return Joined(LaunchWords()); }
 
 double DeadlineOf(const TestCase& test) {
-  const double base = TheSession().options.deadline_s;
-  return test.spec.deadline_s > 0 ? test.spec.deadline_s * base / Options().deadline_s : base;
+  const Options& options = TheSession().options;
+  return test.spec.deadline_s > 0 ? test.spec.deadline_s * options.deadline_scale() : options.deadline_s;
 }
 
 }  // namespace

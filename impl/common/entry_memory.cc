@@ -66,6 +66,7 @@ Valued<void*> ARMCI_Malloc_local(armci_size_t bytes) {
     return {fail(Code::kMemory, "MEM-8", "no memory for %ld bytes; see ulimit -v and the machine's free memory", bytes),
             nullptr};
   }
+  runtime().note_local(memory, wanted);
   std::lock_guard lock(local_mutex);
   local_memory.insert(memory);
   return {kSuccess, memory};
@@ -76,6 +77,7 @@ Status ARMCI_Free_local(void* ptr) {
   if (local_memory.erase(ptr) == 0) {
     return fail(Code::kAddress, "MEM-9", "argument ptr = %p is not from ARMCI_Malloc_local, or was freed", ptr);
   }
+  runtime().forget_local(ptr);
   free(ptr);
   return kSuccess;
 }

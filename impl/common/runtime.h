@@ -111,6 +111,9 @@ class Runtime {
   Status memattach(const armci_meminfo_t& info, void** address);  // not collective
   Status memdetach(const armci_meminfo_t& info);
   Status memdelete(const armci_meminfo_t& info);
+  // Memory of this process alone, for local buffers: hints for the transport.
+  void note_local(void* base, std::size_t bytes);
+  void forget_local(void* base);
 
   // --- transfers (runtime_transfer.inc.h)
   template <Kind kind>
@@ -241,6 +244,8 @@ class Runtime {
   Status allocate_region(Group& group, std::int64_t bytes, RegionType** out);
   Status agree_on_region(Group& group, void* base, std::int64_t* id);
   void dispose(std::unique_ptr<RegionType> region, bool give_back);
+  void conceal(const RegionType& region);
+  void await_concealed(Group& group);
 
   // completion
   bool idle() const;

@@ -135,6 +135,7 @@ Status Runtime<T>::commit_and_register(Group& group, RegionType* region) {
           fail(Code::kMemory, "MEM-8", "process %d ran out of shared memory, see its message", group.absolute_id(r));
     }
   }
+  if (!status.ok()) await_concealed(group);
   return status.ok() ? expose(group, region) : status;
 }
 
@@ -282,16 +283,27 @@ Status Runtime<T>::agree_on_region(Group& group, void* base, std::int64_t* id) {
 }
 
 template <class T>
-void Runtime<T>::dispose(std::unique_ptr<RegionType> region, bool give_back) {
-  if (region == nullptr) return;
+void Runtime<T>::conceal(const RegionType& region) {
   bool collective = false;
   if constexpr (RegistersCollectively<T>) {
-    collective = region->group != RegionType::kAttached;
-    if (collective) transport_.deregister_region(region->parts[0].key);
+    collective = region.group != RegionType::kAttached;
+    if (collective) transport_.deregister_region(region.parts[0].key);
   }
-  for (const Part& part : region->parts) {
+  for (const Part& part : region.parts) {
     if (!collective && part.proc == rank_ && part.bytes > 0) transport_.deregister_memory(part.key);
   }
+}
+
+// Where each process conceals its own part, the block may be another region's as soon as its master has given it back.
+template <class T>
+void Runtime<T>::await_concealed([[maybe_unused]] Group& group) {
+  if constexpr (!RegistersCollectively<T> && !kNodeOnly) MPI_Barrier(group.comm());
+}
+
+template <class T>
+void Runtime<T>::dispose(std::unique_ptr<RegionType> region, bool give_back) {
+  if (region == nullptr) return;
+  conceal(*region);
   if (give_back && region->block != nullptr) node::node_memory().give_back(region->block, region->block_bytes);
 }
 
@@ -307,7 +319,11 @@ Status Runtime<T>::release(Group& group, void* base) {
     --region_usage_.live;
     region_usage_.bytes -= region->parts[static_cast<std::size_t>(group.rank())].bytes;
   }
-  dispose(std::move(region), group.is_master());
+  conceal(*region);
+  await_concealed(group);
+  if (group.is_master() && region->block != nullptr) {
+    node::node_memory().give_back(region->block, region->block_bytes);
+  }
   return fenced;
 }
 
@@ -337,6 +353,16 @@ template <class T>
 void* Runtime<T>::direct_pointer(int proc, const void* address) {
   if (!check_proc(proc).ok() || !same_node(proc)) return nullptr;
   return regions_.find(proc, address, 1) == nullptr ? nullptr : const_cast<void*>(address);
+}
+
+template <class T>
+void Runtime<T>::note_local([[maybe_unused]] void* base, [[maybe_unused]] std::size_t bytes) {
+  if constexpr (RegistersLocal<T>) transport_.register_local(base, bytes);
+}
+
+template <class T>
+void Runtime<T>::forget_local([[maybe_unused]] void* base) {
+  if constexpr (RegistersLocal<T>) transport_.deregister_local(base);
 }
 
 }  // namespace armci::common

@@ -46,4 +46,20 @@ Status extent_of(const std::size_t* count, const std::ptrdiff_t* stride, int lev
   return kSuccess;
 }
 
+bool is_dense(const Strided& shape, const std::ptrdiff_t* strides) {
+  auto next = static_cast<std::ptrdiff_t>(shape.count[0]);
+  for (int l = 0; l < shape.levels; ++l) {
+    if (strides[l] != next) return false;
+    next *= static_cast<std::ptrdiff_t>(shape.count[l + 1]);
+  }
+  return true;
+}
+
+bool is_dense(const void* const* places, std::size_t count, std::size_t bytes) {
+  for (std::size_t i = 1; i < count; ++i) {
+    if (static_cast<const char*>(places[i]) != static_cast<const char*>(places[i - 1]) + bytes) return false;
+  }
+  return true;
+}
+
 }  // namespace armci::common

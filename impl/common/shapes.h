@@ -110,6 +110,11 @@ Status normalise(const Stride* src_stride, const Stride* dst_stride, const Count
   return kSuccess;
 }
 
+// Whether the segments of one side, whose strides these are, follow each other without gaps.
+bool is_dense(const Strided& shape, const std::ptrdiff_t* strides);
+// The same for places of segments of `bytes` each.
+bool is_dense(const void* const* places, std::size_t count, std::size_t bytes);
+
 // Calls visit(src_offset, dst_offset) for `count` segments from the first-th on, in the order of the loop nest with
 // level 0 innermost.
 template <class Visit>

@@ -79,6 +79,10 @@
 //   bool Completion::complete() const    Whether the operation was complete when it was begun: nothing is asked then.
 //   size_t buffer_bytes()                Memory for messages of and to other nodes, at this moment.
 //
+//   void register_local(void* base, size_t bytes) / deregister_local(void* base)
+//                                        Memory of this process alone, of ARMCI_Malloc_local: local buffers of
+//                                        transfers will lie there, from the first call to the second [MEM-9]. A hint.
+//
 //   span<const Finding> findings() const What it found wrong with the layer below at initialise() and goes around, the
 //                                        same on all processes; until finalise().
 //
@@ -151,8 +155,9 @@ struct TransportTraits {
   const char* name;    // the implementation, as ARMCIX_Implementation reports it
   bool reaches_nodes;  // false: only same-node targets exist; put, get... are never called
   bool wants_on_node;  // true: same-node put and get go to the transport as well
-  bool in_order;       // put, get and atomic64 of one thread to one target take effect in the order of issue;
-                       // if false, Runtime flushes before an operation that must not overtake an earlier store
+  bool in_order;  // put, get and atomic64 of one thread to one target take effect in the order of issue: what has a
+                  // Completion need not be there for what follows until test() said done [ORD-3, ORD-4];
+                  // if false, Runtime flushes before an operation that must not overtake an earlier store
   Atomicity atomicity;
 };
 
@@ -255,6 +260,12 @@ concept TellsCompletion = requires(const typename T::Completion completion) {
 template <class T>
 concept HasBuffers = requires(T t) {
   { t.buffer_bytes() } -> std::same_as<std::size_t>;
+};
+
+template <class T>
+concept RegistersLocal = requires(T t, void* base, std::size_t bytes) {
+  { t.register_local(base, bytes) } -> std::same_as<void>;
+  { t.deregister_local(base) } -> std::same_as<void>;
 };
 
 template <class T>

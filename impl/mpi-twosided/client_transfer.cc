@@ -5,14 +5,17 @@
 
 #include "impl/mpi-twosided/client.h"
 #include "impl/mpi-twosided/client_messages.inc.h"
+#include "impl/server/compose.h"
 #include "impl/shmem/copy.h"
 
 namespace armci::twosided {
 
+using common::is_dense;
 using common::kSuccess;
 using common::Segments;
 using common::Status;
 using common::Strided;
+using server::wire_levels;
 
 namespace {
 
@@ -20,30 +23,6 @@ constexpr std::size_t kElementBytesMax = 16;  // pieces of an accumulate end bet
 constexpr std::size_t kPieces = 4;
 
 std::uint64_t address_of(const void* place) { return reinterpret_cast<std::uintptr_t>(place); }
-
-// The strides of the remote side, as they travel.
-std::vector<WireLevel> wire_levels(const Strided& shape, const std::ptrdiff_t* strides) {
-  std::vector<WireLevel> levels;
-  for (int l = 0; l < shape.levels; ++l) levels.push_back({shape.count[l + 1], strides[l]});
-  return levels;
-}
-
-// Whether the segments of one side follow each other without gaps.
-bool is_dense(const Strided& shape, const std::ptrdiff_t* strides) {
-  auto next = static_cast<std::ptrdiff_t>(shape.count[0]);
-  for (int l = 0; l < shape.levels; ++l) {
-    if (strides[l] != next) return false;
-    next *= static_cast<std::ptrdiff_t>(shape.count[l + 1]);
-  }
-  return true;
-}
-
-bool is_dense(const void* const* places, std::size_t count, std::size_t bytes) {
-  for (std::size_t i = 1; i < count; ++i) {
-    if (static_cast<const char*>(places[i]) != static_cast<const char*>(places[i - 1]) + bytes) return false;
-  }
-  return true;
-}
 
 template <class Place>
 std::span<const char> as_bytes(const Place* places, std::size_t count) {

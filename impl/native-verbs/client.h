@@ -1,123 +1,132 @@
 // The client: what a process does with the memory of other nodes, by RDMA, and what it asks their servers for.
 //
-//   put         copied into registered buffers and written from there: complete locally at once
-//   get         read into registered buffers, and copied from there when it has come
-//   accumulate, atomics     a request to the server, which answers when it has executed it
-//   flush       waits for the acknowledgements of writes and for the answers
+//   put of little         by value in the work request
+//   put, get              between registered memory and the other node's; else through buffers, which are registered
+//   rows, long            a work request each, the end of the last one told
+//   rows, short           packed into requests, which the server unpacks; of a get the other way round
+//   rows of some length   a get: the server sends them from where they lie into the rows here, without a copy
+//   accumulate, atomics   requests
 //
-// Writes and reads are cut into whole aligned words of 8 bytes, which devices move at once, and what is before and
-// after them. Where that holds an element of 4 bytes it is left to the server, since a device may move it byte by byte
-// (Soft-RoCE does), and elements must not be torn [LC-3].
+// Soft-RoCE stores what comes with the CPU, whole aligned words of 8 bytes at once and what is before and after them
+// byte by byte. There transfers are cut at words, and where a part of one holds an element of 4 bytes, it is left to
+// the server, since elements must not be torn [LC-3].
 //
-// Thread safety: all members by any thread but open() and those of links; one at a time is inside, and none waits
-// there.
+// Order: blocking stores, gets and atomics of one thread to one node take effect in the order of issue. RDMA and
+// requests start in order; a request is executed later, so that RDMA that must come after it waits until it has been.
+//
+// Thread safety: all members by any thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
-#include <span>
-#include <string>
-#include <unordered_map>
-#include <vector>
 
-#include "impl/common/shapes.h"
 #include "impl/common/status.h"
-#include "impl/native-verbs/device.h"
-#include "impl/native-verbs/link.h"
-#include "impl/native-verbs/messages.h"
+#include "impl/native-verbs/registrations.h"
+#include "impl/native-verbs/rows.h"
+#include "impl/native-verbs/traffic.h"
 #include "impl/server/wire.h"
 
 namespace armci::verbs {
 
+// The memory of a region on a node, and how it is reached.
+struct Target {
+  int node;
+  std::uint32_t key;
+};
+
+// Which way a transfer goes, by its lengths in bytes.
+struct Thresholds {
+  std::size_t pack_bytes;      // shorter rows go through the server; at most half a bounce
+  std::size_t in_place_bytes;  // shorter rows of a get are packed there
+  std::size_t register_bytes;  // longer transfers register memory that is not
+};
+
 class Client {
  public:
-  Client(const Device& device, int process, int nodes);
+  Client(const Device& device, int process, Registrations* registrations, Traffic* traffic,
+         const Thresholds& thresholds);
 
-  // `bounces` buffers of `bytes`, a multiple of 16. Creates the links.
-  common::Status open(std::size_t bounces, std::size_t bytes);
-  Link& link(int node) { return nodes_[static_cast<std::size_t>(node)].link; }
-
-  common::Status put(int node, std::uint32_t key, void* remote, const void* local, std::size_t bytes);
-  // *operation: for test(), the local buffer belongs to it until then; 0 if it is complete.
-  common::Status get(int node, std::uint32_t key, const void* remote, void* local, std::size_t bytes,
-                     std::uint64_t* operation);
+  // *mark: for test(), the local buffer belongs to the transfer until then; nullptr: the call returns when it is the
+  // caller's again.
+  common::Status put(const Target& target, void* remote, const void* local, std::size_t bytes, Mark* mark);
+  common::Status get(const Target& target, const void* remote, void* local, std::size_t bytes, Mark* mark);
+  common::Status put_rows(const Target& target, const Rows& rows, Mark* mark);
+  common::Status get_rows(const Target& target, const Rows& rows, Mark* mark);
   // Accumulates, as the header says; places and lengths are filled in. The local buffer is free at return.
-  common::Status add(int node, server::RequestHeader header, void* remote, const void* local,
-                     const common::Strided& shape);
-  common::Status add_list(int node, server::RequestHeader header, const common::Segments& list);
+  common::Status add(const Target& target, server::RequestHeader header, void* remote, const void* local,
+                     std::size_t bytes);
+  common::Status add_rows(const Target& target, server::RequestHeader header, const Rows& rows);
   common::Status atomic(int node, server::RequestHeader header, std::uint64_t* before);
 
-  // Has the server of a node, this process's own, make memory reachable.
-  common::Status expose(int node, void* base, std::size_t bytes, std::uint32_t* key);
-  common::Status conceal(int node, std::uint32_t key);
-
-  common::Status test(std::uint64_t operation, bool* done);
-  common::Status wait(std::uint64_t operation);
+  common::Status test(const Mark& mark, bool* done);
   // Every store to the node is visible there.
   common::Status flush(int node);
   // The same for every node, overlapped.
   common::Status flush_all();
 
-  std::size_t buffer_bytes() const { return bounces_.total_bytes() + answers_.total_bytes(); }
-
  private:
-  using Lock = std::unique_lock<std::mutex>;
-  enum class Use : std::uint8_t { kFree, kWrite, kRead, kRequest };
-  // What a buffer is used for.
-  struct Bounce {
-    Use use = Use::kFree;
-    int node = -1;
-    std::uint64_t operation = 0;  // of a read
-    char* to = nullptr;
-    std::size_t bytes = 0;
+  using Lock = Traffic::Lock;
+  // One transfer: where to, how its local memory is registered, whether that may be lent to it after the call, until
+  // the mark, and whether RDMA that has to end before is under way.
+  struct Transfer {
+    Target target;
+    Lookup lookup;
+    bool may_lend;
+    bool lent = false;
   };
-  struct Node {
-    Link link;
-    std::size_t writes = 0;      // that have not been acknowledged
-    std::size_t unanswered = 0;  // requests
+  // Rows here as the pieces of one work request.
+  struct Pieces {
+    std::vector<ibv_sge> places;
+    std::vector<Registration*> held;
   };
 
-  std::size_t piece(const void* remote, std::size_t bytes) const;
-  common::Status put_by_server(Lock& lock, int node, void* remote, const void* local, std::size_t bytes);
-  common::Status get_by_server(Lock& lock, int node, const void* remote, void* local, std::size_t bytes);
-  common::Status take_bounce(Lock& lock, std::size_t* bounce);
-  // For a request: there are no more than bounces to one node that have not been answered.
-  common::Status take_bounce_to_ask(Lock& lock, int node, std::size_t* bounce);
-  common::Status post_request(std::size_t bounce, int node, std::size_t bytes);
-  common::Status post(std::size_t bounce, ibv_wr_opcode opcode, std::size_t bytes, const void* remote,
-                      std::uint32_t key);
-  common::Status add_run(Lock& lock, int node, server::RequestHeader header, char* remote, const char* local,
-                         std::size_t bytes);
-  template <class Next>
-  common::Status add_segments(Lock& lock, int node, server::RequestHeader header, std::size_t segments, Next next);
-  common::Status ask(Lock& lock, int node, std::span<const char> message, std::uint32_t tag, Answer* answer);
-  template <class Condition>
-  common::Status await_until(Lock& lock, Condition condition);
-  common::Status advance();
-  common::Status ended(const ibv_wc& work);
-  common::Status answered(int node, std::size_t buffer);
-  common::Status broken(int node, Use use, ibv_wc_status status);
-  common::Status post_receive(std::size_t buffer);
-  void end_part(std::uint64_t operation);
-  std::uint32_t next_tag();
+  // How rows go: dense on the other side, one by one, or through the server.
+  enum class Way : std::uint8_t { kDense, kLong, kServer };
+  Way way_of(const Rows& rows);
 
-  const Device& device_;
-  const int process_;
-  std::mutex mutex_;
-  Owned<ibv_cq> done_;
-  Owned<ibv_srq> received_;
-  Buffers bounces_;
-  Buffers answers_;
-  std::vector<Bounce> uses_;  // by bounce
-  std::vector<std::size_t> free_;
-  std::vector<Node> nodes_;
-  std::unordered_map<std::uint32_t, int> node_of_;     // by number of the link
-  std::unordered_map<std::uint64_t, int> operations_;  // parts that have not ended
-  std::unordered_map<std::uint32_t, Answer*> asked_;   // by tag
-  std::uint64_t last_operation_ = 0;
-  std::uint32_t last_tag_ = 0;
-  std::string broken_;  // what ended all of it
+  std::size_t aligned_run(const void* remote, std::size_t bytes) const;
+  static std::size_t cut(const void* remote, std::size_t at_most, std::size_t bytes);
+  static std::size_t piece_bytes(const Rows& rows);
+  bool find_lendable(Transfer* transfer, const void* remote, const char* local, std::size_t* bytes, Usable* usable);
+  bool needs_server(const void* remote, std::size_t bytes) const;
+  bool needs_server(const Rows& rows) const;
+  common::Status put_run(Lock& lock, Transfer* transfer, char* remote, const char* local, std::size_t bytes, bool last);
+  common::Status get_run(Lock& lock, Transfer* transfer, const char* remote, char* local, std::size_t bytes, bool last);
+  common::Status lend(Lock& lock, Transfer* transfer, const Work& work, const Usable& usable);
+  common::Status write_copy(Lock& lock, const Target& target, char* remote, const char* local, std::size_t bytes);
+  common::Status read_copy(Lock& lock, const Target& target, const char* remote, char* local, std::size_t bytes);
+  common::Status finish(Lock& lock, const Transfer& transfer, bool is_get, Mark* mark);
+  common::Status move_long(Lock& lock, Transfer* transfer, const Rows& rows, ibv_wr_opcode opcode);
+  common::Status move_dense(Lock& lock, Transfer* transfer, const Rows& rows, ibv_wr_opcode opcode);
+  common::Status move_copies(Lock& lock, Transfer* transfer, const Rows& rows, ibv_wr_opcode opcode, std::size_t first,
+                             std::size_t count, const char* remote);
+  bool find_pieces(Lookup* lookup, const Rows& rows, std::size_t first, std::size_t count, Pieces* pieces);
+
+  common::Status store_run(Lock& lock, int node, server::RequestHeader header, char* remote, const char* local,
+                           std::size_t bytes);
+  common::Status store_rows(Lock& lock, int node, server::RequestHeader header, const Rows& rows);
+  common::Status store_long_rows(Lock& lock, int node, const server::RequestHeader& header, const Rows& rows);
+  common::Status fetch_word(Lock& lock, int node, const void* remote, void* local, std::size_t bytes);
+  common::Status fetch_rows(Lock& lock, int node, const Rows& rows);
+  common::Status fetch_in_place(Lock& lock, Lookup* lookup, int node, const Rows& rows);
+  // Some of the rows, and the buffer for the request if it needs one.
+  struct Part {
+    std::size_t first;
+    std::size_t count;
+    int bounce;
+  };
+  common::Status ask_for_rows(Lock& lock, int node, const server::RequestHeader& header, const Rows& rows,
+                              const Part& part, const Traffic::Answer& answer, Landing** landing);
+  bool is_short_request(int node, const Rows& rows, std::size_t count) const;
+  common::Status ask_by_value(Lock& lock, int node, std::span<const char> message, bool is_store,
+                              const Traffic::Answer& answer, Landing** landing);
+  server::RequestHeader get_header() const;
+
+  const bool tears_;  // parts of words
+  const std::uint32_t process_;
+  Registrations& registrations_;
+  Traffic& traffic_;
+  const Thresholds thresholds_;
 };
 
 }  // namespace armci::verbs

@@ -1,5 +1,6 @@
 #include "impl/native-verbs/device.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -51,14 +52,19 @@ Status Device::open() {
     ibv_device* const device = list.devices[i];
     const bool named = of.device == ibv_get_device_name(device);
     if (!of.device.empty() && !named) continue;
-    last = choose_port(device, named);
-    if (last.ok()) return choose_gid();
+    last = use_port(device, named);
+    if (last.ok()) return kSuccess;
   }
   if (last.ok()) {
     return fail(Code::kUnsupported, nullptr, "there is no verbs device %s (ARMCI_VERBS_DEVICE); ibv_devices lists them",
                 of.device.c_str());
   }
   return last;
+}
+
+Status Device::use_port(ibv_device* device, bool named) {
+  ARMCI_RETURN_IF_ERROR(choose_port(device, named));
+  return choose_gid();
 }
 
 // Opens the device if a port of it will do.
@@ -92,8 +98,8 @@ Status Device::find_port(bool* up) {
   const int wanted = settings().port;
   *up = false;
   if (wanted > limits_.phys_port_cnt) {
-    return fail(Code::kUnsupported, nullptr, "the verbs device %s has %d ports and no port %d (ARMCI_VERBS_PORT)",
-                name(), limits_.phys_port_cnt, wanted);
+    return fail(Code::kUnsupported, nullptr, "the verbs device %s has no port %d (ARMCI_VERBS_PORT), its last is %d",
+                name(), wanted, limits_.phys_port_cnt);
   }
   for (int number = 1; number <= limits_.phys_port_cnt && !*up; ++number) {
     if (wanted != 0 && number != wanted) continue;
@@ -130,12 +136,16 @@ Status Device::choose_gid() {
                     port_number_, name());
 }
 
-Status Buffers::make(const Device& device, std::size_t count, std::size_t bytes) {
-  count_ = count;
-  bytes_ = bytes;
-  memory_.reset(new char[count * bytes]);
-  region_.reset(ibv_reg_mr(device.domain(), memory_.get(), count * bytes, IBV_ACCESS_LOCAL_WRITE));
-  return region_ != nullptr ? kSuccess : fail_verbs(errno, "ibv_reg_mr of message buffers");
+bool Device::is_software() const {
+  constexpr std::uint32_t kSoftRoce = 0xffffff;
+  constexpr std::uint32_t kSoftIwarp = 0x626d74;
+  return limits_.vendor_id == kSoftRoce || limits_.vendor_id == kSoftIwarp;
+}
+
+Status Device::make_queue(std::size_t entries, ibv_comp_channel* channel, Owned<ibv_cq>* queue) const {
+  const auto most = static_cast<std::size_t>(limits_.max_cqe);
+  queue->reset(ibv_create_cq(context(), static_cast<int>(std::min(entries, most)), nullptr, channel, 0));
+  return *queue != nullptr ? kSuccess : fail_verbs(errno, "ibv_create_cq");
 }
 
 }  // namespace armci::verbs

@@ -25,6 +25,7 @@ struct Destroy {
   void operator()(ibv_srq* queue) const { ibv_destroy_srq(queue); }
   void operator()(ibv_qp* pair) const { ibv_destroy_qp(pair); }
   void operator()(ibv_comp_channel* channel) const { ibv_destroy_comp_channel(channel); }
+  void operator()(ibv_ah* way) const { ibv_destroy_ah(way); }
 };
 template <class Object>
 using Owned = std::unique_ptr<Object, Destroy>;
@@ -44,10 +45,15 @@ class Device {
   const ibv_gid& gid() const { return gid_; }
   int gid_index() const { return gid_index_; }
   bool is_ethernet() const { return port_.link_layer == IBV_LINK_LAYER_ETHERNET; }
+  // Whether it is the kernel's CPU that stores what comes. It may store byte by byte.
+  bool is_software() const;
+  // A completion queue of `entries`, or of as many as the device can have.
+  common::Status make_queue(std::size_t entries, ibv_comp_channel* channel, Owned<ibv_cq>* queue) const;
   const char* name() const { return ibv_get_device_name(context_->device); }
 
  private:
   common::Status choose_port(ibv_device* device, bool named);
+  common::Status use_port(ibv_device* device, bool named);
   common::Status find_port(bool* up);
   common::Status choose_gid();
 
@@ -58,28 +64,6 @@ class Device {
   std::uint8_t port_number_ = 0;
   ibv_gid gid_{};
   int gid_index_ = -1;
-};
-
-// Registered memory of its own, for messages.
-class Buffers {
- public:
-  // `count` of `bytes` each.
-  common::Status make(const Device& device, std::size_t count, std::size_t bytes);
-
-  char* at(std::size_t index) const { return memory_.get() + index * bytes_; }
-  std::uint32_t key() const { return region_->lkey; }
-  std::size_t count() const { return count_; }
-  std::size_t bytes() const { return bytes_; }
-  std::size_t total_bytes() const { return count_ * bytes_; }
-  ibv_sge piece(std::size_t index, std::size_t length) const {
-    return {reinterpret_cast<std::uintptr_t>(at(index)), static_cast<std::uint32_t>(length), key()};
-  }
-
- private:
-  std::unique_ptr<char[]> memory_;
-  Owned<ibv_mr> region_;
-  std::size_t count_ = 0;
-  std::size_t bytes_ = 0;
 };
 
 }  // namespace armci::verbs

@@ -1,46 +1,97 @@
 // A reliable connection between a process and the server of a node: one queue pair on each side.
 //
-// Thread safety: none; calls of ibv_post_* are the library's to lock.
+// What is posted is gathered and handed to the device with one call, submit().
+//
+// Thread safety: none.
 #pragma once
 
 #include <infiniband/verbs.h>
 
+#include <array>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "impl/common/status.h"
+#include "impl/native-verbs/address.h"
 #include "impl/native-verbs/device.h"
 
 namespace armci::verbs {
 
-// What the other side needs to connect to it. Bytes, for messages.
-struct LinkAddress {
-  std::uint32_t pair = 0;   // the number of its queue pair
-  std::uint32_t first = 0;  // number of its first packet
-  std::uint16_t lid = 0;
-  std::uint8_t mtu = 0;
-  std::uint8_t reads = 0;  // requests to read that it answers at a time
-  std::uint8_t gid[16] = {};
+// By which a completion tells what has ended: a message that was received or work that was sent, of which link, which
+// one.
+struct WorkId {
+  static constexpr int kNumberBits = 40;
+  static constexpr std::uint64_t kNumberMask = (std::uint64_t{1} << kNumberBits) - 1;
+  static constexpr std::uint64_t kReceived = std::uint64_t{1} << 63;
+
+  bool received = false;
+  std::uint32_t link = 0;
+  std::uint64_t number = 0;  // its last 40 bits
+
+  std::uint64_t packed() const {
+    return (received ? kReceived : 0) | std::uint64_t{link} << kNumberBits | (number & kNumberMask);
+  }
+  static WorkId of(std::uint64_t packed) {
+    return {(packed & kReceived) != 0, static_cast<std::uint32_t>((packed & ~kReceived) >> kNumberBits),
+            packed & kNumberMask};
+  }
 };
 
-// Where its work is queued and told.
-struct Queues {
+// What a link is made of.
+struct LinkParts {
   ibv_cq* done;
-  ibv_srq* received;
-  std::uint32_t depth;  // work requests under way at most
+  ibv_srq* shared;         // receive queue; nullptr: one of its own
+  std::uint32_t sends;     // under way at most
+  std::uint32_t receives;  // of a queue of its own
+};
+
+// One send, write or read.
+struct Work {
+  ibv_wr_opcode opcode;
+  std::span<const ibv_sge> pieces;
+  std::uint64_t remote = 0;
+  std::uint32_t key = 0;
+  bool told = false;      // its end is to be told
+  bool by_value = false;  // its data are free when it is submitted
 };
 
 class Link {
  public:
-  common::Status create(const Device& device, const Queues& queues);
-  LinkAddress address(const Device& device) const;
-  common::Status connect(const Device& device, const LinkAddress& other);
+  static constexpr std::size_t kGathered = 16;  // handed over at once, at most
+
+  common::Status create(const Device& device, const LinkParts& parts);
+  Address address(const Device& device) const;
+  common::Status connect(const Device& device, const Address& other);
 
   std::uint32_t number() const { return pair_->qp_num; }
-  common::Status post(ibv_send_wr* work) const;
+  bool exists() const { return pair_ != nullptr; }
+  // How much may be under way.
+  std::size_t sends_max() const { return sends_max_; }
+  // Pieces of one work request: here, of one that reads, on both sides; and bytes that may go by value.
+  std::size_t pieces_max() const { return pieces_max_; }
+  std::size_t pieces_read_max() const { return pieces_read_max_; }
+  std::size_t common_pieces_max() const { return common_pieces_max_; }
+  std::size_t by_value_max() const { return by_value_max_; }
+
+  // Gathers it; what its pieces describe has to stay until submit().
+  common::Status add(const Work& work, std::uint64_t id);
+  common::Status submit();
+  common::Status receive(std::span<ibv_sge> places, std::uint64_t id);
+  // Nothing reaches or leaves memory through it any more.
+  void end();
 
  private:
   Owned<ibv_qp> pair_;
   std::uint32_t first_ = 0;
+  std::size_t sends_max_ = 0;
+  std::size_t pieces_max_ = 0;
+  std::size_t pieces_read_max_ = 0;
+  std::size_t common_pieces_max_ = 0;
+  std::size_t by_value_max_ = 0;
+  std::size_t gathered_ = 0;
+  std::array<ibv_send_wr, kGathered> works_;
+  std::vector<ibv_sge> pieces_;
 };
 
 }  // namespace armci::verbs

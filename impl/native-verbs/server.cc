@@ -1,3 +1,4 @@
+// The server's life, its queues, and calls.
 #include "impl/native-verbs/server.h"
 
 #include <fcntl.h>
@@ -5,9 +6,12 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "impl/common/background_thread.h"
 #include "impl/common/backtrace.h"
@@ -20,27 +24,40 @@ using common::Code;
 using common::fail;
 using common::fail_errno;
 using common::kSuccess;
-using common::note;
 using common::Status;
-using server::Request;
-using server::RequestHeader;
-using server::RequestKind;
 
 namespace {
 
-// Of an answer; requests have the number of their buffer alone.
-constexpr std::uint64_t kAnswerFlag = std::uint64_t{1} << 32;
-// How long it looks for more before it blocks, with and without cores for all.
-constexpr std::int64_t kLookUs = 60;
+// Of calls: their completions have ids of their own, above all those of links.
+constexpr std::uint64_t kCallIds = std::uint64_t{1} << 62;
+constexpr std::size_t kCallsWaiting = 256;
+constexpr std::size_t kAnswersMin = 8;
+constexpr std::size_t kCompletionsMax = 16384;
+// How long it looks for more before it blocks where there are cores for all: longer if it was woken soon after, up to
+// the longest.
+constexpr std::int64_t kLookUs = 100;
+constexpr std::int64_t kLongestLookUs = 1000;
+// Looks between two at the clock, which may cost more than one.
+constexpr int kLooksAtOnce = 16;
+// Without cores for all.
 constexpr std::int64_t kLookWhenSharedUs = 5;
 constexpr int kSpinsWhenShared = 20;
+
+// With the text of the last failure. `error` is as errno has it.
+Reply refusal(int error, const char* text) {
+  Reply reply;
+  reply.error = error;
+  std::snprintf(reply.text, sizeof reply.text, "%s", text);
+  return reply;
+}
 
 }  // namespace
 
 Server::Server(const Device& device, int processes, std::function<bool(int)> own)
     : device_(device),
       own_(std::move(own)),
-      peers_(static_cast<std::size_t>(processes)),
+      peers_(new Peer[static_cast<std::size_t>(processes)]),
+      processes_(processes),
       is_inside_([this](std::uintptr_t address, std::size_t bytes) {
         return blocks_.holds(reinterpret_cast<const void*>(address), bytes);
       }) {}
@@ -50,46 +67,51 @@ Server::~Server() {
   if (wake_ >= 0) close(wake_);
 }
 
-Status Server::open(std::size_t buffers, std::size_t bytes, std::uint32_t depth) {
-  depth_ = depth;
+Status Server::open(const ServerBounds& bounds) {
+  bounds_ = bounds;
+  if (processes_ > device_.limits().max_qp) {
+    return fail(Code::kUnsupported, nullptr, "the verbs device %s has %d queue pairs, too few for %d processes",
+                device_.name(), device_.limits().max_qp, processes_);
+  }
   channel_.reset(ibv_create_comp_channel(device_.context()));
   if (channel_ == nullptr) return fail_verbs(errno, "ibv_create_comp_channel");
   if (fcntl(channel_->fd, F_SETFL, fcntl(channel_->fd, F_GETFL) | O_NONBLOCK) != 0) {
     return fail_errno(errno, "fcntl of a completion channel");
   }
-  const std::size_t answers = peers_.size() * depth;
-  done_.reset(ibv_create_cq(device_.context(), static_cast<int>(buffers + answers), nullptr, channel_.get(), 0));
-  if (done_ == nullptr) return fail_verbs(errno, "ibv_create_cq");
-  ibv_srq_init_attr wanted{};
-  wanted.attr.max_wr = static_cast<std::uint32_t>(buffers);
-  wanted.attr.max_sge = 1;
-  received_.reset(ibv_create_srq(device_.domain(), &wanted));
+  const std::size_t answers = static_cast<std::size_t>(processes_) * bounds.unanswered;
+  const std::size_t wanted = bounds.requests + answers + 2 * kCallsWaiting;
+  ARMCI_RETURN_IF_ERROR(device_.make_queue(std::min(wanted, kCompletionsMax), channel_.get(), &done_));
+  const std::size_t others = bounds.requests + 2 * kCallsWaiting;
+  if (static_cast<std::size_t>(done_->cqe) <= others) {
+    return fail(Code::kUnsupported, nullptr,
+                "the verbs device %s has completion queues of %d entries, and a server needs more than %zu; lower "
+                "ARMCI_VERBS_BUFFERS",
+                device_.name(), done_->cqe, others);
+  }
+  told_max_ = static_cast<std::size_t>(done_->cqe) - others;
+  ibv_srq_init_attr queue{};
+  queue.attr.max_wr = static_cast<std::uint32_t>(bounds.requests);
+  queue.attr.max_sge = 1;
+  received_.reset(ibv_create_srq(device_.domain(), &queue));
   if (received_ == nullptr) return fail_verbs(errno, "ibv_create_srq");
-  ARMCI_RETURN_IF_ERROR(requests_.make(device_, buffers, bytes));
-  ARMCI_RETURN_IF_ERROR(answers_.make(device_, answers, sizeof(Answer)));
-  for (std::size_t i = 0; i < answers; ++i) peers_[i / depth].free.push_back(static_cast<std::uint32_t>(i));
-  for (std::size_t i = 0; i < buffers; ++i) ARMCI_RETURN_IF_ERROR(post_receive(i));
+  ARMCI_RETURN_IF_ERROR(calls_.create(device_, done_.get(), kCallsWaiting, kCallBytesMax, kCallIds));
+  ARMCI_RETURN_IF_ERROR(requests_.make(device_, bounds.requests, bounds.bytes));
+  ARMCI_RETURN_IF_ERROR(answers_.make(device_, std::max(kAnswersMin, bounds.requests / 4), bounds.bytes));
+  for (std::size_t i = 0; i < answers_.count(); ++i) free_.push_back(static_cast<int>(i));
+  for (std::size_t i = 0; i < bounds.requests; ++i) ARMCI_RETURN_IF_ERROR(post_receive(i));
   wake_ = eventfd(0, EFD_CLOEXEC);
   return wake_ >= 0 ? kSuccess : fail_errno(errno, "eventfd");
 }
 
-Status Server::accept(int process, const LinkAddress& theirs, LinkAddress* mine) {
-  Link& link = peers_[static_cast<std::size_t>(process)].link;
-  ARMCI_RETURN_IF_ERROR(link.create(device_, {done_.get(), received_.get(), depth_}));
-  ARMCI_RETURN_IF_ERROR(link.connect(device_, theirs));
-  process_of_[link.number()] = process;
-  *mine = link.address(device_);
-  return kSuccess;
-}
-
-Status Server::start() {
+Status Server::start(std::uint64_t secret) {
+  secret_ = secret;
   return common::start_background_thread(
       "armci-server", [this] { run(); }, &thread_);
 }
 
 void Server::stop() {
   if (!thread_.joinable()) return;
-  leaving_.store(true, std::memory_order_relaxed);
+  ended_.store(true, std::memory_order_relaxed);
   const std::uint64_t one = 1;
   (void)!write(wake_, &one, sizeof one);
   thread_.join();
@@ -98,7 +120,7 @@ void Server::stop() {
 Status Server::post_receive(std::size_t buffer) {
   ibv_sge place = requests_.piece(buffer, requests_.bytes());
   ibv_recv_wr work{};
-  work.wr_id = buffer;
+  work.wr_id = WorkId{true, 0, buffer}.packed();
   work.sg_list = &place;
   work.num_sge = 1;
   ibv_recv_wr* bad = nullptr;
@@ -107,25 +129,35 @@ Status Server::post_receive(std::size_t buffer) {
 }
 
 void Server::run() {
-  const std::int64_t look_us = node::spin_iterations() > kSpinsWhenShared ? kLookUs : kLookWhenSharedUs;
   std::int64_t found_us = node::now_us();
-  while (!leaving_.load(std::memory_order_relaxed)) {
+  look_us_ = has_cores() ? kLookUs : kLookWhenSharedUs;
+  for (int looks = 0; !ended_.load(std::memory_order_relaxed);) {
     bool busy = false;
     Status status = serve(&busy);
-    if (busy) found_us = node::now_us();
-    if (status.ok() && !busy) {
-      if (node::now_us() - found_us > look_us) {
+    looks = busy ? 0 : looks + 1;
+    if (status.ok() && looks > 0 && looks % kLooksAtOnce == 0) {
+      const std::int64_t now_us = node::now_us();
+      if (looks == kLooksAtOnce) found_us = now_us;
+      if (now_us - found_us >= look_us_) {
         status = block();
-      } else {
-        node::cpu_relax();
+        adapt_look(node::now_us() - found_us);
+        looks = 0;
       }
     }
-    if (!status.ok()) {
+    if (!status.ok() && !leaving_.load(std::memory_order_relaxed)) {
       // Who sent the request waits for its answer for good.
       common::print_failure("server", common::last_cause());
       common::die(status.value());
     }
   }
+}
+
+bool Server::has_cores() { return node::spin_iterations() > kSpinsWhenShared; }
+
+// After a pause of so long between two requests, for a part of which it was blocked.
+void Server::adapt_look(std::int64_t pause_us) {
+  if (!has_cores()) return;
+  look_us_ = pause_us < kLongestLookUs ? std::min(2 * pause_us, kLongestLookUs) : std::max(look_us_ / 2, kLookUs);
 }
 
 // Until something is done, or the server is to end. Asks to be told first and looks then, so that nothing is missed.
@@ -148,93 +180,103 @@ Status Server::serve(bool* busy) {
   if (count < 0) return fail(Code::kLayerBelow, nullptr, "ibv_poll_cq failed");
   for (int i = 0; i < count; ++i) ARMCI_RETURN_IF_ERROR(done(ended[static_cast<std::size_t>(i)]));
   *busy = count > 0;
-  return kSuccess;
+  return serve_arrivals();
 }
 
 Status Server::done(const ibv_wc& work) {
-  const auto from = process_of_.find(work.qp_num);
-  const int process = from != process_of_.end() ? from->second : -1;
-  const bool is_answer = (work.wr_id & kAnswerFlag) != 0;
-  if (work.status != IBV_WC_SUCCESS) {
-    return fail(Code::kLayerBelow, nullptr, "%s process %d failed: %s", is_answer ? "an answer to" : "a request of",
-                process, ibv_wc_status_str(work.status));
+  if (work.wr_id >= kCallIds && work.wr_id < kCallIds + calls_.ids()) {
+    std::span<const char> message;
+    calls_.ended(work, &message);
+    return message.empty() ? kSuccess : called(message);
   }
-  Peer& peer = peers_[static_cast<std::size_t>(process)];
-  if (is_answer) {
-    peer.free.push_back(static_cast<std::uint32_t>(work.wr_id));
-    if (peer.waiting.empty()) return kSuccess;
-    const Answer next = peer.waiting.front();
-    peer.waiting.pop_front();
-    return reply(&peer, next);
+  const WorkId id = WorkId::of(work.wr_id);
+  const auto found = process_of_.find(work.qp_num);
+  const int process = found != process_of_.end() ? found->second : -1;
+  if (work.status != IBV_WC_SUCCESS || process < 0) {
+    return fail(Code::kLayerBelow, nullptr, "%s process %d failed: %s; it has died, or the network between is down",
+                id.received ? "a request of" : "an answer to", process, ibv_wc_status_str(work.status));
   }
-  const std::size_t buffer = work.wr_id;
-  Answer answer;
-  ARMCI_RETURN_IF_ERROR(execute(process, {requests_.at(buffer), work.byte_len}, &answer));
-  ARMCI_RETURN_IF_ERROR(post_receive(buffer));
-  return reply(&peer, answer);
-}
-
-// Memory ordering: what was stored is visible to all processes of the node before the answer is to anyone [FENCE-1].
-Status Server::execute(int process, std::span<const char> message, Answer* answer) {
-  std::uint32_t magic = 0;
-  if (message.size() == sizeof(Order)) std::memcpy(&magic, message.data(), sizeof magic);
-  if (magic == kOrderMagic) {
-    Order order;
-    std::memcpy(&order, message.data(), sizeof order);
-    const bool legal = own_(process) && (order.bytes == 0 || is_inside_(order.address, order.bytes));
-    if (!legal) return fail(Code::kLayerBelow, nullptr, "process %d orders what it may not", process);
-    *answer = carry_out(order);
+  if (id.received) {
+    arrivals_.push_back({process, id.number, work.byte_len});
     return kSuccess;
   }
-  Request request;
-  const Status valid = server::decode(message, is_inside_, {sizeof answer->value, 0}, &request);
-  if (!valid.ok()) return note(valid, "from process %d", process);
-  if (request.header.origin != static_cast<std::uint32_t>(process)) {
-    return fail(Code::kLayerBelow, nullptr, "a request of process %d says that it is of process %u", process,
-                request.header.origin);
-  }
-  if (request.header.kind == RequestKind::kAtomic) {
-    *answer = {request.header.tag, 0, server::execute_atomic(request.header)};
-  } else if (request.is_store()) {
-    server::store(request, request.data.data());
-  } else if (request.header.kind == RequestKind::kGet && !request.is_in_place()) {
-    *answer = {request.header.tag, 0, 0};
-    server::collect(request, reinterpret_cast<char*>(&answer->value));
-  } else {
-    return fail(Code::kLayerBelow, nullptr, "process %d asks for what servers do not do", process);
-  }
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  --told_;
+  peers_[static_cast<std::size_t>(process)].sender.retire(id.number, [this](Answering& ended) {
+    if (std::exchange(ended.in_place, false)) --in_place_;
+    if (ended.buffer != kNoBuffer) free_.push_back(std::exchange(ended.buffer, kNoBuffer));
+  });
   return kSuccess;
 }
 
-Answer Server::carry_out(const Order& order) {
-  if (order.bytes == 0) return {order.tag, regions_.erase(order.key) == 1 ? 0 : EINVAL, 0};
-  Owned<ibv_mr> region(ibv_reg_mr(device_.domain(), server::pointer(order.address), order.bytes,
-                                  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE));
-  if (region == nullptr) return {order.tag, errno, 0};
-  const std::uint32_t key = region->rkey;
-  regions_[key] = std::move(region);
-  return {order.tag, 0, key};
+// --- calls
+
+// Executes a call once, and repeats its reply as often as it comes.
+Status Server::called(std::span<const char> message) {
+  Call call;
+  const bool whole = message.size() == sizeof call;
+  if (whole) std::memcpy(&call, message.data(), sizeof call);
+  ARMCI_RETURN_IF_ERROR(calls_.release(message));
+  // Of another job, perhaps: not even answered.
+  if (!whole || call.magic != kCallMagic || call.secret != secret_) return kSuccess;
+  if (call.process >= static_cast<std::uint32_t>(processes_)) return kSuccess;
+  Peer& peer = peers_[call.process];
+  if (call.sequence < peer.last_call) return kSuccess;
+  // An answer that a device is still sending from the memory may have to be sent again: the call will come again.
+  if (call.kind == CallKind::kConceal && in_place_ > 0) return kSuccess;
+  if (call.sequence > peer.last_call) {
+    peer.last_reply = is_sound(call) ? carry_out(call) : refusal(EPERM, "that is not the process's to ask");
+    peer.last_reply.secret = secret_;
+    peer.last_reply.sequence = peer.last_call = call.sequence;
+  }
+  // One that cannot be sent is lost, as any may be.
+  (void)calls_.send(call.reply, {reinterpret_cast<const char*>(&peer.last_reply), sizeof peer.last_reply});
+  return kSuccess;
 }
 
-// As many are under way as a process may have requests: later ones wait for those that it has and this one has not seen
-// the end of.
-Status Server::reply(Peer* peer, const Answer& answer) {
-  if (peer->free.empty()) {
-    peer->waiting.push_back(answer);
-    return kSuccess;
+bool Server::is_sound(const Call& call) const {
+  if (call.kind == CallKind::kConnect) return !peers_[call.process].sender.link.exists();
+  if (!own_(static_cast<int>(call.process))) return false;
+  return call.kind == CallKind::kConceal || (call.bytes > 0 && is_inside_(call.address, call.bytes));
+}
+
+Reply Server::carry_out(const Call& call) {
+  if (call.kind == CallKind::kConnect) return connect(call);
+  if (call.kind == CallKind::kExpose) return expose(call);
+  const auto found = regions_.find(server::pointer(call.address));
+  if (found == regions_.end() || found->second->rkey != call.key) return refusal(EINVAL, "no such registration");
+  regions_.erase(found);
+  return {};
+}
+
+Reply Server::connect(const Call& call) {
+  Sender<Answering>& sender = peers_[call.process].sender;
+  const LinkParts parts{done_.get(), received_.get(), 2 * bounds_.unanswered, 0};
+  Status status = sender.create(device_, 0, parts);
+  if (status.ok()) status = sender.link.connect(device_, call.link);
+  if (!status.ok()) {
+    sender = {};
+    return refusal(EIO, common::last_cause().text);
   }
-  const std::uint32_t place = peer->free.back();
-  peer->free.pop_back();
-  std::memcpy(answers_.at(place), &answer, sizeof answer);
-  ibv_sge piece = answers_.piece(place, sizeof answer);
-  ibv_send_wr work{};
-  work.wr_id = kAnswerFlag | place;
-  work.sg_list = &piece;
-  work.num_sge = 1;
-  work.opcode = IBV_WR_SEND;
-  work.send_flags = IBV_SEND_SIGNALED;
-  return peer->link.post(&work);
+  process_of_[sender.link.number()] = static_cast<int>(call.process);
+  Reply reply;
+  reply.link = sender.link.address(device_);
+  return reply;
+}
+
+Reply Server::expose(const Call& call) {
+  char* const base = server::pointer(call.address);
+  Owned<ibv_mr> region(ibv_reg_mr(device_.domain(), base, call.bytes,
+                                  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE));
+  if (region == nullptr) {
+    const int error = errno;
+    (void)fail_verbs(error, "ibv_reg_mr of a region");
+    return refusal(error, common::last_cause().text);
+  }
+  Reply reply;
+  reply.remote_key = region->rkey;
+  reply.local_key = region->lkey;
+  regions_[base] = std::move(region);
+  return reply;
 }
 
 }  // namespace armci::verbs

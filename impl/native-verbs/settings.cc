@@ -21,6 +21,21 @@ const common::SettingRow kRows[] = {
      "Length of each, and of a server's; the same on all processes.", &the_settings.bounce_bytes},
     {"ARMCI_VERBS_BUFFERS", "", "64", 4, 4096, "Requests that a server has room for, of all processes together.",
      &the_settings.buffers},
+    {"ARMCI_VERBS_DEPTH", "", "128", 16, 8192, "Work requests under way on a connection, at most.",
+     &the_settings.depth},
+    {"ARMCI_VERBS_PACK_BYTES", "bytes", "4K", 0, 1 << 24,
+     "Rows of strided and vector transfers that are shorter are packed, and unpacked by the server or by the process.",
+     &the_settings.pack_bytes},
+    {"ARMCI_VERBS_IN_PLACE_BYTES", "bytes", "1K", 64, 1 << 24,
+     "Rows of a get that are packed otherwise, from this length on, are sent by the device from where they lie.",
+     &the_settings.in_place_bytes},
+    {"ARMCI_VERBS_REGISTER_BYTES", "bytes", "64K", 4096, std::int64_t{1} << 40,
+     "Transfers from this length on register their local memory instead of copying it.", &the_settings.register_bytes},
+    {"ARMCI_VERBS_CACHE_BYTES", "bytes", "256M", 0, std::int64_t{1} << 40,
+     "Of the program's own memory that stays registered for later transfers, at most; 0: none.",
+     &the_settings.cache_bytes},
+    {"ARMCI_VERBS_CACHE_ENTRIES", "", "1024", 0, 1 << 20, "Registrations that stay, at most.",
+     &the_settings.cache_entries},
 };
 
 // The rows have to be there before the environment is read, which no member of the transport is asked before.

@@ -1,10 +1,13 @@
 #include "impl/native-verbs/transport.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <random>
 #include <vector>
 
 #include "impl/common/agree.h"
+#include "impl/common/backtrace.h"
 #include "impl/common/config.h"
 #include "impl/native-verbs/settings.h"
 #include "impl/server/compose.h"
@@ -35,18 +38,21 @@ Status check_settings(MPI_Comm comm) {
 
 int server_of(const World& world, int node) { return world.node(node).ranks[0]; }
 
-Status exchange(MPI_Comm comm, std::vector<LinkAddress>* addresses) {
-  std::vector<LinkAddress> theirs(addresses->size());
-  ARMCI_MPI(MPI_Alltoall(addresses->data(), sizeof(LinkAddress), MPI_BYTE, theirs.data(), sizeof(LinkAddress), MPI_BYTE,
-                         comm));
-  *addresses = std::move(theirs);
-  return kSuccess;
-}
-
 void print_choice(const World& world, const Device& device) {
   if (common::config().verbose < 1 || world.rank() != 0) return;
   std::fprintf(stderr, "armci: verbs device %s, port %d, GID %d\n", device.name(), device.port_number(),
                device.gid_index());
+}
+
+void print_links(const World& world, std::size_t links) {
+  if (common::config().verbose < 1 || world.rank() != 0) return;
+  std::fprintf(stderr, "armci: process 0 has made %zu connections to %d other nodes\n", links, world.node_count() - 1);
+}
+
+// By which messages of this job are told from those of others.
+std::uint64_t make_secret() {
+  std::random_device random;
+  return std::uint64_t{random()} << 32 | random();
 }
 
 }  // namespace
@@ -57,88 +63,167 @@ Status Transport::initialise(const World& world) {
   device_ = std::make_unique<Device>();
   ARMCI_RETURN_IF_ERROR(agree(world.comm(), device_->open(), "opening the verbs device"));
   print_choice(world, *device_);
-  world_ = &world;
   ARMCI_RETURN_IF_ERROR(agree(world.comm(), open(world), "making queues and buffers"));
-  ARMCI_RETURN_IF_ERROR(connect(world));
-  return agree(world.comm(), server_ != nullptr ? server_->start() : kSuccess, "starting the servers");
+  world_ = &world;
+  return connect(world);
 }
 
 Status Transport::open(const World& world) {
-  const auto bounces = static_cast<std::size_t>(settings().bounces);
-  client_ = std::make_unique<Client>(*device_, world.rank(), world.node_count());
-  ARMCI_RETURN_IF_ERROR(client_->open(bounces, bounce_bytes()));
+  const Settings& of = settings();
+  std::vector<int> servers;
+  for (int node = 0; node < world.node_count(); ++node) servers.push_back(server_of(world, node));
+  registrations_ = std::make_unique<Registrations>(
+      *device_, CacheBounds{static_cast<std::size_t>(of.cache_bytes), static_cast<std::size_t>(of.cache_entries)});
+  caller_ = std::make_unique<Caller>();
+  ARMCI_RETURN_IF_ERROR(caller_->open(*device_, world.rank()));
+  traffic_ = std::make_unique<Traffic>(*device_, registrations_.get(), caller_.get(), std::move(servers));
+  const auto requests = static_cast<std::uint32_t>(of.bounces);
+  ARMCI_RETURN_IF_ERROR(traffic_->open(
+      {static_cast<std::size_t>(of.bounces), bounce_bytes(), static_cast<std::uint32_t>(of.depth), requests}));
+  const Thresholds thresholds{std::min(static_cast<std::size_t>(of.pack_bytes), bounce_bytes() / 2),
+                              static_cast<std::size_t>(of.in_place_bytes), static_cast<std::size_t>(of.register_bytes)};
+  client_ = std::make_unique<Client>(*device_, world.rank(), registrations_.get(), traffic_.get(), thresholds);
   if (server_of(world, world.my_node()) != world.rank()) return kSuccess;
   server_ =
       std::make_unique<Server>(*device_, world.size(), [&world](int process) { return world.same_node(process); });
-  return server_->open(static_cast<std::size_t>(settings().buffers), bounce_bytes(),
-                       static_cast<std::uint32_t>(bounces));
+  return server_->open({static_cast<std::size_t>(of.buffers), bounce_bytes(), requests});
 }
 
-// Every process with the servers of all nodes: their addresses there, and back.
+// Where the servers take calls. Connections are made by those who need them.
 Status Transport::connect(const World& world) {
-  std::vector<LinkAddress> addresses(static_cast<std::size_t>(world.size()));
+  struct Told {
+    Address address;
+    std::uint64_t secret;
+  } mine{};
+  if (server_ != nullptr) mine.address = server_->address();
+  mine.secret = make_secret();
+  std::vector<Told> all(static_cast<std::size_t>(world.size()));
+  ARMCI_MPI(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, world.comm()));
+  std::vector<Address> servers;
   for (int node = 0; node < world.node_count(); ++node) {
-    addresses[static_cast<std::size_t>(server_of(world, node))] = client_->link(node).address(*device_);
+    servers.push_back(all[static_cast<std::size_t>(server_of(world, node))].address);
   }
-  ARMCI_RETURN_IF_ERROR(exchange(world.comm(), &addresses));
-  Status status;
-  for (int process = 0; process < world.size() && server_ != nullptr && status.ok(); ++process) {
-    LinkAddress& address = addresses[static_cast<std::size_t>(process)];
-    status = server_->accept(process, LinkAddress(address), &address);
-  }
-  ARMCI_RETURN_IF_ERROR(agree(world.comm(), status, "connecting to the processes"));
-  ARMCI_RETURN_IF_ERROR(exchange(world.comm(), &addresses));
-  for (int node = 0; node < world.node_count() && status.ok(); ++node) {
-    status = client_->link(node).connect(*device_, addresses[static_cast<std::size_t>(server_of(world, node))]);
-  }
-  return agree(world.comm(), status, "connecting to the servers");
+  caller_->learn(std::move(servers), all[0].secret);
+  const Status started = server_ != nullptr ? server_->start(all[0].secret) : kSuccess;
+  return agree(world.comm(), started, "starting the servers");
 }
 
 void Transport::finalise() {
   if (world_ != nullptr) {
-    if (client_ != nullptr) (void)client_->flush_all();
+    (void)client_->flush_all();
+    print_links(*world_, traffic_->links());
+    if (server_ != nullptr) server_->expect_ends();
     MPI_Barrier(world_->comm());  // nobody asks any more
   }
   server_.reset();
   client_.reset();
+  traffic_.reset();
+  caller_.reset();
+  registrations_.reset();
   device_.reset();
   world_ = nullptr;
 }
 
+// By the node's server for other nodes, and for the local side of transfers here, which is the same registration in the
+// server's own process.
 Status Transport::register_memory(void* base, std::size_t bytes, Key* key) {
-  return client_ != nullptr ? client_->expose(world_->my_node(), base, bytes, &key->remote) : kSuccess;
+  if (client_ == nullptr) return kSuccess;
+  Call call;
+  call.kind = CallKind::kExpose;
+  call.address = reinterpret_cast<std::uintptr_t>(base);
+  call.bytes = bytes;
+  Reply reply;
+  ARMCI_RETURN_IF_ERROR(caller_->call(world_->my_node(), call, &reply));
+  if (reply.error == ENOMEM && server_ != nullptr && registrations_->make_room()) {
+    ARMCI_RETURN_IF_ERROR(caller_->call(world_->my_node(), call, &reply));
+  }
+  if (reply.error != 0) {
+    return common::fail(reply.error == ENOMEM ? common::Code::kMemory : common::Code::kLayerBelow, nullptr,
+                        "the server of this node, process %d: %s", server_of(*world_, world_->my_node()), reply.text);
+  }
+  *key = {reply.remote_key, call.address};
+  if (server_ != nullptr) {
+    registrations_->keep_registered(base, bytes, reply.local_key);
+  } else {
+    registrations_->keep(base, bytes);
+  }
+  return kSuccess;
 }
 
 void Transport::deregister_memory(const Key& key) {
-  if (client_ != nullptr) (void)client_->conceal(world_->my_node(), key.remote);
+  if (client_ == nullptr) return;
+  registrations_->forget(reinterpret_cast<void*>(key.base));
+  Call call;
+  call.kind = CallKind::kConceal;
+  call.address = key.base;
+  call.key = key.remote;
+  Reply reply;
+  Status status = caller_->call(world_->my_node(), call, &reply);
+  if (status.ok() && reply.error != 0) {
+    status = common::fail(common::Code::kLayerBelow, nullptr, "the server of this node: %s", reply.text);
+  }
+  if (!status.ok()) common::print_failure("ARMCI_Free", common::last_cause());
 }
 
-Status Transport::put(int target, const Key& key, void* remote, const void* local, std::size_t bytes, Completion*) {
-  return client_->put(node_of(target), key.remote, remote, local, bytes);
+void Transport::register_local(void* base, std::size_t bytes) {
+  if (registrations_ != nullptr) registrations_->keep(base, bytes);
+}
+
+void Transport::deregister_local(void* base) {
+  if (registrations_ != nullptr) registrations_->forget(base);
+}
+
+Status Transport::put(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
+                      Completion* completion) {
+  return client_->put(at(target, key), remote, local, bytes, &completion->mark);
 }
 
 Status Transport::put_now(int target, const Key& key, void* remote, const void* local, std::size_t bytes) {
-  return client_->put(node_of(target), key.remote, remote, local, bytes);
+  return client_->put(at(target, key), remote, local, bytes, nullptr);
 }
 
 Status Transport::get(int target, const Key& key, const void* remote, void* local, std::size_t bytes,
                       Completion* completion) {
-  return client_->get(node_of(target), key.remote, remote, local, bytes, &completion->operation);
+  return client_->get(at(target, key), remote, local, bytes, &completion->mark);
 }
 
 Status Transport::get_now(int target, const Key& key, const void* remote, void* local, std::size_t bytes) {
-  std::uint64_t operation = 0;
-  ARMCI_RETURN_IF_ERROR(client_->get(node_of(target), key.remote, remote, local, bytes, &operation));
-  return client_->wait(operation);
+  return client_->get(at(target, key), remote, local, bytes, nullptr);
 }
 
-Status Transport::accumulate_strided(int target, const Key&, void* remote, const void* local, const Strided& shape,
+Status Transport::put_strided(int target, const Key& key, void* remote, const void* local, const Strided& shape,
+                              Completion* completion) {
+  Mark* const mark = completion != nullptr ? &completion->mark : nullptr;
+  if (shape.levels == 0) return client_->put(at(target, key), remote, local, shape.count[0], mark);
+  return client_->put_rows(at(target, key), Rows(shape, Here::kSource, local, remote), mark);
+}
+
+Status Transport::get_strided(int target, const Key& key, const void* remote, void* local, const Strided& shape,
+                              Completion* completion) {
+  Mark* const mark = completion != nullptr ? &completion->mark : nullptr;
+  if (shape.levels == 0) return client_->get(at(target, key), remote, local, shape.count[0], mark);
+  return client_->get_rows(at(target, key), Rows(shape, Here::kDestination, local, remote), mark);
+}
+
+Status Transport::put_list(int target, const Key& key, const Segments& list, Completion* completion) {
+  return client_->put_rows(at(target, key), Rows(list, Here::kSource),
+                           completion != nullptr ? &completion->mark : nullptr);
+}
+
+Status Transport::get_list(int target, const Key& key, const Segments& list, Completion* completion) {
+  return client_->get_rows(at(target, key), Rows(list, Here::kDestination),
+                           completion != nullptr ? &completion->mark : nullptr);
+}
+
+Status Transport::accumulate_strided(int target, const Key& key, void* remote, const void* local, const Strided& shape,
                                      const AccSpec& acc, Completion*) {
-  return client_->add(node_of(target), server::accumulate_header(acc), remote, local, shape);
+  const server::RequestHeader header = server::accumulate_header(acc);
+  if (shape.levels == 0) return client_->add(at(target, key), header, remote, local, shape.count[0]);
+  return client_->add_rows(at(target, key), header, Rows(shape, Here::kSource, local, remote));
 }
 
-Status Transport::accumulate_list(int target, const Key&, const Segments& list, const AccSpec& acc, Completion*) {
-  return client_->add_list(node_of(target), server::accumulate_header(acc), list);
+Status Transport::accumulate_list(int target, const Key& key, const Segments& list, const AccSpec& acc, Completion*) {
+  return client_->add_rows(at(target, key), server::accumulate_header(acc), Rows(list, Here::kSource));
 }
 
 Status Transport::atomic64(int target, const Key&, void* remote, AtomicOp op, std::int64_t operand,
@@ -157,14 +242,10 @@ Status Transport::atomic32(int target, const Key&, void* remote, AtomicOp op, st
   return kSuccess;
 }
 
-Status Transport::test(Completion* completion, bool* done) {
-  *done = true;
-  if (completion->operation == 0) return kSuccess;
-  return client_->test(completion->operation, done);
-}
+Status Transport::test(Completion* completion, bool* done) { return client_->test(completion->mark, done); }
 
 std::size_t Transport::buffer_bytes() {
-  return (server_ != nullptr ? server_->buffer_bytes() : 0) + (client_ != nullptr ? client_->buffer_bytes() : 0);
+  return (server_ != nullptr ? server_->buffer_bytes() : 0) + (traffic_ != nullptr ? traffic_->buffer_bytes() : 0);
 }
 
 }  // namespace armci::verbs

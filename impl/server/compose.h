@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include "impl/common/transport.h"
 #include "impl/server/wire.h"
@@ -48,6 +49,13 @@ RequestHeader atomic_header(void* remote, common::AtomicOp op, Word operand, Wor
   header.operand[0] = static_cast<std::uint64_t>(operand);
   header.operand[1] = static_cast<std::uint64_t>(compare);
   return header;
+}
+
+// The strides of the remote side, as they travel.
+inline std::vector<WireLevel> wire_levels(const common::Strided& shape, const std::ptrdiff_t* strides) {
+  std::vector<WireLevel> levels;
+  for (int l = 0; l < shape.levels; ++l) levels.push_back({shape.count[l + 1], strides[l]});
+  return levels;
 }
 
 // Writes all of a request but its data, whose place it returns.

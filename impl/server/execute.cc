@@ -13,26 +13,6 @@ namespace armci::server {
 
 namespace {
 
-// Calls visit(place) for every segment of a request, in its order.
-template <class Visit>
-void for_places(const Request& request, Visit visit) {
-  const RequestHeader& header = request.header;
-  switch (header.form) {
-    case Form::kContiguous:
-      visit(pointer(header.address));
-      break;
-    case Form::kStrided:
-      for_segment_range(request.shape, header.first, header.count,
-                        [&](std::ptrdiff_t, std::ptrdiff_t to) { visit(pointer(header.address) + to); });
-      break;
-    case Form::kList:
-      for (std::size_t i = 0; i < header.count; ++i) visit(pointer(request.addresses[i]));
-      break;
-    case Form::kBatch:  // see store_batch()
-      break;
-  }
-}
-
 void store_batch(const Request& request) {
   const char* from = request.data.data();
   for (std::size_t i = 0; i < request.header.count; ++i) {

@@ -12,6 +12,26 @@ namespace armci::server {
 
 inline char* pointer(std::uint64_t address) { return reinterpret_cast<char*>(static_cast<std::uintptr_t>(address)); }
 
+// Calls visit(place) for every segment of a request but a batch, in its order.
+template <class Visit>
+void for_places(const Request& request, Visit visit) {
+  const RequestHeader& header = request.header;
+  switch (header.form) {
+    case Form::kContiguous:
+      visit(pointer(header.address));
+      break;
+    case Form::kStrided:
+      for_segment_range(request.shape, header.first, header.count,
+                        [&](std::ptrdiff_t, std::ptrdiff_t to) { visit(pointer(header.address) + to); });
+      break;
+    case Form::kList:
+      for (std::size_t i = 0; i < header.count; ++i) visit(pointer(request.addresses[i]));
+      break;
+    case Form::kBatch:
+      break;
+  }
+}
+
 // A put or an accumulate; `data` without gaps, in the order of the places.
 //
 // Memory ordering: stores of one process take effect in the order of their requests [ORD-1].

@@ -10,12 +10,19 @@ cc_library(
 )
 """
 
+def _find(ctx, header):
+    # What differs from one architecture to the next is in a folder named after it.
+    root = ctx.path("/usr/include")
+    folders = [root] + [folder for folder in root.readdir() if "-linux-" in folder.basename]
+    for folder in folders:
+        source = folder.get_child(header)
+        if source.exists:
+            return source
+    return fail("/usr/include/{} not found: run tools/armci setup, or install {}".format(header, ctx.attr.package))
+
 def _system_library_impl(ctx):
     for header in ctx.attr.headers:
-        source = ctx.path("/usr/include/" + header)
-        if not source.exists:
-            fail("/usr/include/{} not found: run tools/armci setup, or install {}".format(header, ctx.attr.package))
-        ctx.symlink(source, "include/" + header)
+        ctx.symlink(_find(ctx, header), "include/" + header)
     linkopts = ["-l" + library for library in ctx.attr.libraries] + ["-pthread"]
     ctx.file("BUILD", _BUILD.format(name = ctx.name, linkopts = repr(linkopts)))
 
@@ -23,7 +30,7 @@ system_library = repository_rule(
     implementation = _system_library_impl,
     local = True,
     attrs = {
-        "headers": attr.string_list(doc = "folders of /usr/include"),
+        "headers": attr.string_list(doc = "folders and files of /usr/include"),
         "libraries": attr.string_list(doc = "link names"),
         "package": attr.string(mandatory = True, doc = "Debian packages that bring it"),
     },

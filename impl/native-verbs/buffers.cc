@@ -1,0 +1,18 @@
+#include "impl/native-verbs/buffers.h"
+
+#include <cerrno>
+
+namespace armci::verbs {
+
+using common::kSuccess;
+using common::Status;
+
+Status Buffers::make(const Device& device, std::size_t count, std::size_t bytes) {
+  count_ = count;
+  bytes_ = bytes;
+  memory_.reset(new char[count * bytes]);
+  region_.reset(ibv_reg_mr(device.domain(), memory_.get(), count * bytes, IBV_ACCESS_LOCAL_WRITE));
+  return region_ != nullptr ? kSuccess : fail_verbs(errno, "ibv_reg_mr of message buffers");
+}
+
+}  // namespace armci::verbs

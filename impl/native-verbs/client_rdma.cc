@@ -1,0 +1,329 @@
+// Puts and gets by RDMA.
+#include <algorithm>
+#include <cstring>
+
+#include "impl/native-verbs/client.h"
+#include "impl/shmem/copy.h"
+
+namespace armci::verbs {
+
+using common::kSuccess;
+using common::Status;
+
+namespace {
+
+// What Soft-RoCE stores at once, if it is aligned.
+constexpr std::size_t kWordBytes = 8;
+// The shortest elements that must not be torn.
+constexpr std::size_t kElementBytes = 4;
+// Of one work request: half of what InfiniBand allows.
+constexpr std::size_t kWorkBytesMax = std::size_t{1} << 30;
+// Copied rather than lent: cheaper than to look for what the memory belongs to.
+constexpr std::size_t kCopiedBytes = 512;
+// The first of several copies is short, so that it is on its way while the next one is made.
+constexpr std::size_t kFirstCopies = 4;
+// Shorter pieces cost a device more than copying them.
+constexpr std::size_t kPieceBytes = 512;
+
+std::uint64_t address_of(const void* place) { return reinterpret_cast<std::uintptr_t>(place); }
+
+ibv_sge piece_of(const void* local, std::size_t bytes, std::uint32_t key) {
+  return {address_of(local), static_cast<std::uint32_t>(bytes), key};
+}
+
+}  // namespace
+
+// --- what Soft-RoCE would tear
+
+// As much as goes at once: what is before a word, whole words, or what is after them.
+std::size_t Client::aligned_run(const void* remote, std::size_t bytes) const {
+  if (!tears_) return bytes;
+  const std::size_t inside = address_of(remote) % kWordBytes;
+  if (inside != 0) return std::min(bytes, kWordBytes - inside);
+  return bytes < kWordBytes ? bytes : bytes / kWordBytes * kWordBytes;
+}
+
+// How much of a run of `bytes` goes first if it is at most so much: up to a word's border, where no element is in two
+// parts [LC-3].
+std::size_t Client::cut(const void* remote, std::size_t at_most, std::size_t bytes) {
+  if (at_most >= bytes) return bytes;
+  const std::size_t beyond = (address_of(remote) + at_most) % kWordBytes;
+  return at_most > beyond ? at_most - beyond : 0;
+}
+
+// Whether it is a part of a word that holds a short element.
+bool Client::needs_server(const void* remote, std::size_t bytes) const {
+  const std::size_t inside = address_of(remote) % kElementBytes;
+  const std::size_t before = (kElementBytes - inside) % kElementBytes;
+  return tears_ && bytes < kWordBytes && bytes >= before + kElementBytes;
+}
+
+// Whether any row has such an end.
+bool Client::needs_server(const Rows& rows) const {
+  if (!tears_) return false;
+  std::uint64_t bits = rows.bytes();
+  rows.visit(0, rows.count(), [&](const char*, const char* remote) { bits |= address_of(remote); });
+  return bits % kWordBytes != 0;
+}
+
+// --- contiguous
+
+Status Client::put(const Target& target, void* remote, const void* local, std::size_t bytes, Mark* mark) {
+  Lock lock = traffic_.lock();
+  ARMCI_RETURN_IF_ERROR(traffic_.reach(lock, target.node));
+  if (mark == nullptr) ARMCI_RETURN_IF_ERROR(traffic_.await_executed(lock, target.node));
+  Transfer transfer{
+      target, {&registrations_, bytes, thresholds_.register_bytes}, mark != nullptr || bytes > traffic_.bounce_bytes()};
+  ARMCI_RETURN_IF_ERROR(
+      put_run(lock, &transfer, static_cast<char*>(remote), static_cast<const char*>(local), bytes, true));
+  return finish(lock, transfer, /*is_get=*/false, mark);
+}
+
+Status Client::get(const Target& target, const void* remote, void* local, std::size_t bytes, Mark* mark) {
+  Lock lock = traffic_.lock();
+  ARMCI_RETURN_IF_ERROR(traffic_.reach(lock, target.node));
+  ARMCI_RETURN_IF_ERROR(traffic_.await_executed(lock, target.node));
+  Transfer transfer{target, {&registrations_, bytes, thresholds_.register_bytes}, true};
+  ARMCI_RETURN_IF_ERROR(
+      get_run(lock, &transfer, static_cast<const char*>(remote), static_cast<char*>(local), bytes, true));
+  return finish(lock, transfer, /*is_get=*/true, mark);
+}
+
+// What has come by requests is here when these are answered.
+Status Client::finish(Lock& lock, const Transfer& transfer, bool is_get, Mark* mark) {
+  const int node = transfer.target.node;
+  ARMCI_RETURN_IF_ERROR(traffic_.submit(node));
+  Mark end;
+  if (transfer.lent) {
+    ARMCI_RETURN_IF_ERROR(traffic_.seal(lock, node, &end));
+  } else if (is_get) {
+    end = traffic_.answers(node);
+  }
+  if (mark == nullptr) return traffic_.wait(lock, end);
+  *mark = end;
+  return kSuccess;
+}
+
+Status Client::put_run(Lock& lock, Transfer* transfer, char* remote, const char* local, std::size_t bytes, bool last) {
+  const Target& target = transfer->target;
+  const std::size_t whole = bytes;
+  while (bytes > 0) {
+    std::size_t now = aligned_run(remote, bytes);
+    Usable usable;
+    if (needs_server(remote, now)) {
+      ARMCI_RETURN_IF_ERROR(store_run(lock, target.node, server::put_header(), remote, local, now));
+    } else if (now <= traffic_.link(target.node).by_value_max()) {
+      const ibv_sge piece = piece_of(local, now, 0);
+      const Work work{IBV_WR_RDMA_WRITE, {&piece, 1}, address_of(remote), target.key, false, true};
+      ARMCI_RETURN_IF_ERROR(traffic_.post(lock, target.node, work, {}));
+    } else if (transfer->may_lend && now > kCopiedBytes && find_lendable(transfer, remote, local, &now, &usable)) {
+      const ibv_sge piece = piece_of(local, now, usable.key);
+      const Work work{IBV_WR_RDMA_WRITE, {&piece, 1}, address_of(remote), target.key, last && now == bytes, false};
+      ARMCI_RETURN_IF_ERROR(lend(lock, transfer, work, usable));
+      if (now < bytes) ARMCI_RETURN_IF_ERROR(traffic_.submit(target.node));
+    } else {
+      const bool first = bytes == whole && now > traffic_.bounce_bytes();
+      now = cut(remote, traffic_.bounce_bytes() / (first ? kFirstCopies : 1), now);
+      ARMCI_RETURN_IF_ERROR(write_copy(lock, target, remote, local, now));
+      if (now < bytes) ARMCI_RETURN_IF_ERROR(traffic_.submit(target.node));
+    }
+    remote += now;
+    local += now;
+    bytes -= now;
+  }
+  return kSuccess;
+}
+
+// As much of `*bytes` as is registered in one piece, and may be cut off there; false: it is to be copied.
+bool Client::find_lendable(Transfer* transfer, const void* remote, const char* local, std::size_t* bytes,
+                           Usable* usable) {
+  if (!transfer->lookup.find(local, *bytes, usable)) return false;
+  const std::size_t now = cut(remote, std::min(usable->bytes, kWorkBytesMax), *bytes);
+  if (now > 0) {
+    *bytes = now;
+    return true;
+  }
+  if (usable->held != nullptr) registrations_.release(usable->held);
+  return false;
+}
+
+Status Client::lend(Lock& lock, Transfer* transfer, const Work& work, const Usable& usable) {
+  Registration* const held = usable.held;
+  transfer->lent = true;
+  return traffic_.post(lock, transfer->target.node, work, {Traffic::kNoBounce, {&held, held != nullptr ? 1U : 0U}});
+}
+
+Status Client::write_copy(Lock& lock, const Target& target, char* remote, const char* local, std::size_t bytes) {
+  int bounce = Traffic::kNoBounce;
+  ARMCI_RETURN_IF_ERROR(traffic_.take_bounces(lock, target.node, {&bounce, 1}));
+  node::copy(traffic_.bounce(bounce), local, bytes);
+  const ibv_sge piece = traffic_.bounce_piece(bounce, bytes);
+  const Work work{IBV_WR_RDMA_WRITE, {&piece, 1}, address_of(remote), target.key, true, false};
+  return traffic_.post(lock, target.node, work, {bounce, {}});
+}
+
+Status Client::get_run(Lock& lock, Transfer* transfer, const char* remote, char* local, std::size_t bytes, bool last) {
+  const Target& target = transfer->target;
+  while (bytes > 0) {
+    std::size_t now = aligned_run(remote, bytes);
+    Usable usable;
+    if (needs_server(remote, now)) {
+      ARMCI_RETURN_IF_ERROR(fetch_word(lock, target.node, remote, local, now));
+    } else if (now > kCopiedBytes && find_lendable(transfer, remote, local, &now, &usable)) {
+      const ibv_sge piece = piece_of(local, now, usable.key);
+      const Work work{IBV_WR_RDMA_READ, {&piece, 1}, address_of(remote), target.key, last && now == bytes, false};
+      ARMCI_RETURN_IF_ERROR(lend(lock, transfer, work, usable));
+      if (now < bytes) ARMCI_RETURN_IF_ERROR(traffic_.submit(target.node));
+    } else {
+      now = cut(remote, traffic_.bounce_bytes(), now);
+      ARMCI_RETURN_IF_ERROR(read_copy(lock, target, remote, local, now));
+      transfer->lent = true;
+      if (now < bytes) ARMCI_RETURN_IF_ERROR(traffic_.submit(target.node));
+    }
+    remote += now;
+    local += now;
+    bytes -= now;
+  }
+  return kSuccess;
+}
+
+Status Client::read_copy(Lock& lock, const Target& target, const char* remote, char* local, std::size_t bytes) {
+  int bounce = Traffic::kNoBounce;
+  ARMCI_RETURN_IF_ERROR(traffic_.take_bounces(lock, target.node, {&bounce, 1}));
+  const ibv_sge piece = traffic_.bounce_piece(bounce, bytes);
+  const Work work{IBV_WR_RDMA_READ, {&piece, 1}, address_of(remote), target.key, true, false};
+  Landing* landing = nullptr;
+  ARMCI_RETURN_IF_ERROR(traffic_.post(lock, target.node, work, {bounce, {}}, &landing));
+  landing->set(traffic_.bounce(bounce), local, bytes);
+  return kSuccess;
+}
+
+// --- rows
+
+// One piece where they are dense here, so that it is registered as such.
+std::size_t Client::piece_bytes(const Rows& rows) {
+  return rows.local_is_dense() ? rows.count() * rows.bytes() : rows.bytes();
+}
+
+Client::Way Client::way_of(const Rows& rows) {
+  const bool whole_words = !needs_server(rows);
+  if (whole_words && rows.remote_is_dense() && rows.bytes() <= traffic_.bounce_bytes()) return Way::kDense;
+  if (rows.bytes() >= thresholds_.pack_bytes) return Way::kLong;
+  return Way::kServer;
+}
+
+Status Client::put_rows(const Target& target, const Rows& rows, Mark* mark) {
+  Lock lock = traffic_.lock();
+  ARMCI_RETURN_IF_ERROR(traffic_.reach(lock, target.node));
+  Transfer transfer{target, {&registrations_, piece_bytes(rows), thresholds_.register_bytes}, true};
+  const Way way = way_of(rows);
+  if (way == Way::kServer) {
+    ARMCI_RETURN_IF_ERROR(store_rows(lock, target.node, server::put_header(), rows));
+  } else {
+    if (mark == nullptr) ARMCI_RETURN_IF_ERROR(traffic_.await_executed(lock, target.node));
+    const auto move = way == Way::kDense ? &Client::move_dense : &Client::move_long;
+    ARMCI_RETURN_IF_ERROR((this->*move)(lock, &transfer, rows, IBV_WR_RDMA_WRITE));
+  }
+  return finish(lock, transfer, /*is_get=*/false, mark);
+}
+
+Status Client::get_rows(const Target& target, const Rows& rows, Mark* mark) {
+  Lock lock = traffic_.lock();
+  ARMCI_RETURN_IF_ERROR(traffic_.reach(lock, target.node));
+  Transfer transfer{target, {&registrations_, piece_bytes(rows), thresholds_.register_bytes}, true};
+  const Way way = way_of(rows);
+  if (way != Way::kServer) {
+    ARMCI_RETURN_IF_ERROR(traffic_.await_executed(lock, target.node));
+    const auto move = way == Way::kDense ? &Client::move_dense : &Client::move_long;
+    ARMCI_RETURN_IF_ERROR((this->*move)(lock, &transfer, rows, IBV_WR_RDMA_READ));
+  } else if (rows.bytes() >= thresholds_.in_place_bytes && !needs_server(rows)) {
+    ARMCI_RETURN_IF_ERROR(fetch_in_place(lock, &transfer.lookup, target.node, rows));
+  } else {
+    ARMCI_RETURN_IF_ERROR(fetch_rows(lock, target.node, rows));
+  }
+  return finish(lock, transfer, /*is_get=*/true, mark);
+}
+
+// One by one; the end of the last one is told.
+Status Client::move_long(Lock& lock, Transfer* transfer, const Rows& rows, ibv_wr_opcode opcode) {
+  Status status;
+  std::size_t left = rows.count();
+  rows.visit(0, rows.count(), [&](char* local, char* remote) {
+    const bool last = --left == 0;
+    if (!status.ok()) return;
+    status = opcode == IBV_WR_RDMA_READ ? get_run(lock, transfer, remote, local, rows.bytes(), last)
+                                        : put_run(lock, transfer, remote, local, rows.bytes(), last);
+  });
+  return status;
+}
+
+// False: they are not all registered, or better copied.
+bool Client::find_pieces(Lookup* lookup, const Rows& rows, std::size_t first, std::size_t count, Pieces* pieces) {
+  *pieces = {};
+  if (rows.bytes() < kPieceBytes) return false;
+  bool all = true;
+  rows.visit(first, count, [&](const char* local, const char*) {
+    Usable usable;
+    all = all && lookup->find(local, rows.bytes(), &usable);
+    if (!all) return;
+    if (usable.held != nullptr) pieces->held.push_back(usable.held);
+    all = usable.bytes == rows.bytes();
+    pieces->places.push_back(piece_of(local, rows.bytes(), usable.key));
+  });
+  if (all) return true;
+  for (Registration* const one : pieces->held) registrations_.release(one);
+  return false;
+}
+
+// Rows that are dense over there: as many as one work request gathers or scatters, or one buffer holds.
+Status Client::move_dense(Lock& lock, Transfer* transfer, const Rows& rows, ibv_wr_opcode opcode) {
+  const Target& target = transfer->target;
+  const Link& link = traffic_.link(target.node);
+  const std::size_t pieces_max = opcode == IBV_WR_RDMA_READ ? link.pieces_read_max() : link.pieces_max();
+  const std::size_t in_bounce = traffic_.bounce_bytes() / rows.bytes();
+  for (std::size_t first = 0; first < rows.count();) {
+    const char* remote = nullptr;
+    rows.visit(first, 1, [&](const char*, const char* place) { remote = place; });
+    std::size_t now = std::min(pieces_max, rows.count() - first);
+    Pieces pieces;
+    if (find_pieces(&transfer->lookup, rows, first, now, &pieces)) {
+      const bool last = first + now == rows.count();
+      const Work work{opcode, pieces.places, address_of(remote), target.key, last, false};
+      ARMCI_RETURN_IF_ERROR(traffic_.post(lock, target.node, work, {Traffic::kNoBounce, pieces.held}));
+      transfer->lent = true;
+    } else {
+      now = std::min(in_bounce, rows.count() - first);
+      ARMCI_RETURN_IF_ERROR(move_copies(lock, transfer, rows, opcode, first, now, remote));
+    }
+    ARMCI_RETURN_IF_ERROR(traffic_.submit(target.node));
+    first += now;
+  }
+  return kSuccess;
+}
+
+// Some of them, through a buffer.
+Status Client::move_copies(Lock& lock, Transfer* transfer, const Rows& rows, ibv_wr_opcode opcode, std::size_t first,
+                           std::size_t count, const char* remote) {
+  const Target& target = transfer->target;
+  int bounce = Traffic::kNoBounce;
+  ARMCI_RETURN_IF_ERROR(traffic_.take_bounces(lock, target.node, {&bounce, 1}));
+  char* const buffer = traffic_.bounce(bounce);
+  const ibv_sge piece = traffic_.bounce_piece(bounce, count * rows.bytes());
+  const Work work{opcode, {&piece, 1}, address_of(remote), target.key, true, false};
+  if (opcode == IBV_WR_RDMA_WRITE) {
+    char* to = buffer;
+    rows.visit(first, count, [&](const char* local, const char*) {
+      node::copy(to, local, rows.bytes());
+      to += rows.bytes();
+    });
+    return traffic_.post(lock, target.node, work, {bounce, {}});
+  }
+  Landing* landing = nullptr;
+  ARMCI_RETURN_IF_ERROR(traffic_.post(lock, target.node, work, {bounce, {}}, &landing));
+  landing->set(buffer, nullptr, rows.bytes());
+  rows.visit(first, count, [&](char* local, const char*) { landing->rows.push_back(local); });
+  transfer->lent = true;
+  return kSuccess;
+}
+
+}  // namespace armci::verbs

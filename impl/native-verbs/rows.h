@@ -1,0 +1,106 @@
+// The segments of a strided or a vector transfer, whichever it is: pairs of a place here and one on the other node.
+//
+// Thread safety: plain values that point to the caller's descriptors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "impl/common/shapes.h"
+#include "impl/server/compose.h"
+#include "impl/server/wire.h"
+
+namespace armci::verbs {
+
+// Which side of the descriptor is here.
+enum class Here : bool { kSource, kDestination };
+
+class Rows {
+ public:
+  Rows(const common::Strided& shape, Here here, const void* local, const void* remote)
+      : shape_(&shape),
+        here_(here),
+        local_(static_cast<const char*>(local)),
+        remote_(static_cast<const char*>(remote)),
+        bytes_(shape.count[0]),
+        count_(shape.segments()),
+        levels_(server::wire_levels(shape, here == Here::kSource ? shape.dst_stride : shape.src_stride)) {}
+  Rows(const common::Segments& list, Here here) : list_(&list), here_(here), bytes_(list.bytes), count_(list.count) {}
+
+  std::size_t bytes() const { return bytes_; }  // of each
+  std::size_t count() const { return count_; }
+
+  // Whether they follow each other without gaps.
+  bool local_is_dense() const { return is_dense(here_ == Here::kSource); }
+  bool remote_is_dense() const { return is_dense(here_ != Here::kSource); }
+
+  // Calls visit(local, remote) for `count` rows from the first-th on. Those here are the caller's to write or not.
+  template <class Visit>
+  void visit(std::size_t first, std::size_t count, Visit visit) const {
+    const auto call = [&](const char* source, const char* destination) {
+      const bool from_here = here_ == Here::kSource;
+      visit(const_cast<char*>(from_here ? source : destination), const_cast<char*>(from_here ? destination : source));
+    };
+    if (list_ != nullptr) {
+      for (std::size_t i = first; i < first + count; ++i) {
+        call(static_cast<const char*>(list_->src[i]), static_cast<const char*>(list_->dst[i]));
+      }
+      return;
+    }
+    const char* const source = here_ == Here::kSource ? local_ : remote_;
+    const char* const destination = here_ == Here::kSource ? remote_ : local_;
+    for_segment_range(*shape_, first, count,
+                      [&](std::ptrdiff_t from, std::ptrdiff_t to) { call(source + from, destination + to); });
+  }
+
+  // The remote places of some of them, as they travel: what they take in a message, and how many of `rows` in `room`
+  // bytes with `each` bytes more for every row.
+  std::size_t place_bytes(std::size_t rows) const {
+    return list_ != nullptr ? rows * sizeof(std::uint64_t) : levels_.size() * sizeof(server::WireLevel);
+  }
+  std::size_t fitting(std::size_t room, std::size_t each) const {
+    if (list_ != nullptr) return room / (sizeof(std::uint64_t) + each);
+    const std::size_t fixed = place_bytes(0);
+    return room < fixed ? 0 : each == 0 ? count_ : (room - fixed) / each;
+  }
+  // Fills in the header and writes the places behind it. Returns the end of them.
+  char* describe(std::size_t first, std::size_t count, server::RequestHeader header, char* message) const {
+    header.bytes = bytes_;
+    header.count = count;
+    if (list_ == nullptr) {
+      header.form = server::Form::kStrided;
+      header.levels = static_cast<std::uint8_t>(shape_->levels);
+      header.address = reinterpret_cast<std::uintptr_t>(remote_);
+      header.first = first;
+      return server::compose(header, {reinterpret_cast<const char*>(levels_.data()), place_bytes(count)}, message);
+    }
+    header.form = server::Form::kList;
+    char* at = server::compose(header, {}, message);
+    visit(first, count, [&](const char*, const char* remote) {
+      const auto address = reinterpret_cast<std::uint64_t>(remote);
+      std::memcpy(at, &address, sizeof address);
+      at += sizeof address;
+    });
+    return at;
+  }
+
+ private:
+  bool is_dense(bool source) const {
+    if (list_ != nullptr) return common::is_dense(source ? list_->src : list_->dst, count_, bytes_);
+    return common::is_dense(*shape_, source ? shape_->src_stride : shape_->dst_stride);
+  }
+
+  const common::Strided* shape_ = nullptr;
+  const common::Segments* list_ = nullptr;
+  Here here_;
+  const char* local_ = nullptr;
+  const char* remote_ = nullptr;
+  std::size_t bytes_;
+  std::size_t count_;
+  std::vector<server::WireLevel> levels_;
+};
+
+}  // namespace armci::verbs

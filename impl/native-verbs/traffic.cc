@@ -1,0 +1,337 @@
+#include "impl/native-verbs/traffic.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <utility>
+
+#include "impl/shmem/copy.h"
+#include "impl/shmem/wait.h"
+
+namespace armci::verbs {
+
+using common::Code;
+using common::fail;
+using common::kSuccess;
+using common::Status;
+
+namespace {
+
+constexpr std::size_t kCompletionsMax = 8192;
+constexpr int kLooksAtOnce = 32;  // before a waiter lets others in
+// Empty looks between two at the clock, and time between two probes.
+constexpr int kLooksBeforeClock = 1024;
+constexpr std::int64_t kProbeEveryUs = 1'000'000;
+constexpr Work kEmptyWrite{IBV_WR_RDMA_WRITE, {}, 0, 0, true, false};
+
+}  // namespace
+
+void Landing::set(const char* buffer, char* to, std::size_t count) {
+  from = buffer;
+  bytes = count;
+  rows.clear();
+  if (to != nullptr) rows.push_back(to);
+}
+
+void Landing::land() const {
+  const char* next = from;
+  for (char* const row : rows) {
+    node::copy(row, next, bytes);
+    next += bytes;
+  }
+}
+
+Traffic::Traffic(const Device& device, Registrations* registrations, Caller* caller, std::vector<int> servers)
+    : device_(device),
+      registrations_(*registrations),
+      caller_(*caller),
+      servers_(std::move(servers)),
+      nodes_(new Node[servers_.size()]) {}
+
+Status Traffic::open(const TrafficBounds& bounds) {
+  bounds_ = bounds;
+  const std::size_t wanted = servers_.size() * (bounds.depth + bounds.requests);
+  ARMCI_RETURN_IF_ERROR(device_.make_queue(std::min(wanted, kCompletionsMax), nullptr, &done_));
+  completions_max_ = static_cast<std::size_t>(done_->cqe);
+  ARMCI_RETURN_IF_ERROR(bounces_.make(device_, bounds.bounces, bounds.bounce_bytes));
+  for (std::size_t i = 0; i < bounds.bounces; ++i) free_.push_back(static_cast<int>(i));
+  return kSuccess;
+}
+
+// --- connections
+
+Status Traffic::reach(Lock& lock, int node) {
+  if (at(node).connected.load(std::memory_order_acquire)) [[likely]]
+    return broken_.empty() ? kSuccess : give_up();
+  if (!broken_.empty()) return give_up();
+  lock.unlock();
+  const Status status = connect(node);
+  lock.lock();
+  if (!broken_.empty()) return give_up();
+  if (status.ok() && !at(node).connected.exchange(true, std::memory_order_acq_rel)) {
+    links_.fetch_add(1, std::memory_order_relaxed);
+  }
+  return status;
+}
+
+Status Traffic::connect(int number) {
+  std::lock_guard one_at_a_time(connecting_);
+  Node& node = at(number);
+  if (node.is_linked) return kSuccess;
+  if (!node.sender.link.exists()) {
+    Status made = node.slots.make(device_, bounds_.requests, kSlotBytes);
+    if (!made.ok() && registrations_.make_room()) made = node.slots.make(device_, bounds_.requests, kSlotBytes);
+    ARMCI_RETURN_IF_ERROR(made);
+    node.asked.make(bounds_.requests);
+    ARMCI_RETURN_IF_ERROR(node.sender.create(device_, static_cast<std::uint32_t>(number),
+                                             {done_.get(), nullptr, bounds_.depth, bounds_.requests}));
+    slot_bytes_.fetch_add(node.slots.total_bytes(), std::memory_order_relaxed);
+  }
+  Call call;
+  call.link = node.sender.link.address(device_);
+  Reply reply;
+  ARMCI_RETURN_IF_ERROR(caller_.call(number, call, &reply));
+  if (reply.error != 0) {
+    return fail(Code::kLayerBelow, nullptr, "the server of node %d (process %d) does not connect: %s", number,
+                servers_[static_cast<std::size_t>(number)], reply.text);
+  }
+  ARMCI_RETURN_IF_ERROR(node.sender.link.connect(device_, reply.link));
+  node.is_linked = true;
+  return kSuccess;
+}
+
+// --- posting
+
+Status Traffic::take_bounces(Lock& lock, int node, std::span<int> bounces) {
+  ARMCI_RETURN_IF_ERROR(await(lock, node, [&] { return free_.size() >= bounces.size(); }));
+  for (int& bounce : bounces) {
+    bounce = free_.back();
+    free_.pop_back();
+  }
+  return kSuccess;
+}
+
+void Traffic::begin(Pending* pending, const Held& held) {
+  pending->bounce = held.bounce;
+  pending->registrations.assign(held.registrations.begin(), held.registrations.end());
+  pending->landing.rows.clear();
+}
+
+// What has come lands, and what was held is free.
+void Traffic::end(Pending* pending) {
+  pending->landing.land();
+  if (pending->bounce != kNoBounce) free_.push_back(std::exchange(pending->bounce, kNoBounce));
+  for (Registration* const one : pending->registrations) registrations_.release(one);
+  pending->registrations.clear();
+}
+
+Status Traffic::post(Lock& lock, int number, const Work& work, const Held& held, Landing** landing) {
+  ARMCI_RETURN_IF_ERROR(await(lock, number, [&] { return has_room(at(number)); }));
+  return gather(number, work, held, landing);
+}
+
+Status Traffic::gather(int number, const Work& work, const Held& held, Landing** landing) {
+  Node& node = at(number);
+  Work posted = work;
+  posted.told |= held.bounce != kNoBounce;  // somebody waits for it
+  Sent* sent = nullptr;
+  ARMCI_RETURN_IF_ERROR(check_posted(number, node.sender.add(posted, &sent)));
+  completions_owed_ += node.sender.is_told() ? 1 : 0;
+  sent->doing = work.opcode == IBV_WR_RDMA_READ ? Doing::kReading : Doing::kWriting;
+  begin(sent, held);
+  if (landing != nullptr) *landing = &sent->landing;
+  node.moved = node.sender.posted();
+  if (work.opcode != IBV_WR_RDMA_READ) node.stored = node.moved;
+  return kSuccess;
+}
+
+Status Traffic::ask(Lock& lock, int number, const Request& request, const Answer& answer, Landing** landing) {
+  Node& node = at(number);
+  ARMCI_RETURN_IF_ERROR(await(lock, number, [&] {
+    return node.sender.has_room() && !node.asked.full() && completions_owed_ + 1 < completions_max_;
+  }));
+  Asked& asked = node.asked.push();
+  const std::uint64_t index = node.asked.last();
+  begin(&asked, answer.held);
+  const std::size_t slot = index % bounds_.requests;
+  ibv_sge slot_piece = node.slots.piece(slot, answer.slot_bytes);
+  const std::span<ibv_sge> in_slot(&slot_piece, answer.slot_bytes > 0 ? 1 : 0);
+  ARMCI_RETURN_IF_ERROR(
+      check_posted(number, node.sender.link.receive(!answer.places.empty() ? answer.places : in_slot,
+                                                    WorkId{true, static_cast<std::uint32_t>(number), index}.packed())));
+  Sent* sent = nullptr;
+  const Work work{IBV_WR_SEND, {&request.message, 1}, 0, 0, request.bounce != kNoBounce, request.by_value};
+  ARMCI_RETURN_IF_ERROR(check_posted(number, node.sender.add(work, &sent)));
+  completions_owed_ += node.sender.is_told() ? 2 : 1;
+  sent->doing = Doing::kAsking;
+  begin(sent, {request.bounce, {}});
+  if (request.is_store) node.asked_to_store = index;
+  if (landing != nullptr) {
+    *landing = &asked.landing;
+    asked.landing.from = answer.held.bounce != kNoBounce ? bounce(answer.held.bounce) : node.slots.at(slot);
+  }
+  return kSuccess;
+}
+
+Status Traffic::submit(int node) { return check_posted(node, at(node).sender.link.submit()); }
+
+// What is counted as under way and was not posted will never end.
+Status Traffic::check_posted(int node, Status status) {
+  return status.ok() ? kSuccess : broken(node, "posting work to", common::last_cause().text, false);
+}
+
+Status Traffic::give_up() const { return fail(Code::kLayerBelow, nullptr, "%s", broken_.c_str()); }
+
+// --- ends
+
+// Looks for a while and lets other threads in then. What was gathered for a node goes on its way before.
+template <class Condition>
+Status Traffic::await(Lock& lock, int gathered_for, Condition condition) {
+  if (condition()) return kSuccess;
+  ARMCI_RETURN_IF_ERROR(submit(gathered_for));
+  node::NetworkBackoff backoff;
+  for (int looks = 1;; ++looks) {
+    ARMCI_RETURN_IF_ERROR(advance());
+    if (condition()) break;
+    if (looks % kLooksAtOnce != 0) continue;
+    lock.unlock();
+    backoff.step(/*streaming=*/true);
+    lock.lock();
+  }
+  return kSuccess;
+}
+
+// Memory ordering: what a transfer has brought is read after its end was seen.
+Status Traffic::advance() {
+  if (!broken_.empty()) return give_up();
+  std::array<ibv_wc, 16> works;
+  const int count = ibv_poll_cq(done_.get(), static_cast<int>(works.size()), works.data());
+  if (count < 0) return broken(0, "ibv_poll_cq for", "it failed", false);
+  if (count == 0) return ++empty_looks_ % kLooksBeforeClock == 0 ? probe() : kSuccess;
+  std::atomic_thread_fence(std::memory_order_acquire);
+  for (int i = 0; i < count; ++i) ARMCI_RETURN_IF_ERROR(ended(works[static_cast<std::size_t>(i)]));
+  return kSuccess;
+}
+
+// A server that dies with a request that has arrived leaves nothing on its way that could fail: an empty write does.
+Status Traffic::probe() {
+  const std::int64_t now_us = node::now_us();
+  if (now_us - probed_us_ < kProbeEveryUs) return kSuccess;
+  probed_us_ = now_us;
+  for (int number = 0; number < static_cast<int>(servers_.size()); ++number) {
+    Node& node = at(number);
+    if (node.asked.empty() || node.sender.told_any() || !has_room(node)) continue;
+    ARMCI_RETURN_IF_ERROR(gather(number, kEmptyWrite, {}, nullptr));
+    node.sender.entry(node.sender.posted()).doing = Doing::kAsking;
+    ARMCI_RETURN_IF_ERROR(submit(number));
+  }
+  return kSuccess;
+}
+
+Status Traffic::ended(const ibv_wc& work) {
+  const WorkId id = WorkId::of(work.wr_id);
+  if (work.status != IBV_WC_SUCCESS) return broken_at(work, id);
+  --completions_owed_;
+  const int number = static_cast<int>(id.link);
+  if (id.received) return answered(number, work.byte_len);
+  sent(&at(number), id.number);
+  return kSuccess;
+}
+
+void Traffic::sent(Node* node, std::uint64_t number) {
+  node->sender.retire(number, [this](Sent& sent) { end(&sent); });
+}
+
+Status Traffic::answered(int number, std::size_t bytes) {
+  Node& node = at(number);
+  Asked& asked = node.asked.at(node.asked.first());
+  const std::size_t expected = asked.landing.rows.size() * asked.landing.bytes;
+  if (expected != 0 && bytes != expected) {
+    return broken(number, "a request to", "the answer has another length than what was asked for", false);
+  }
+  end(&asked);
+  node.asked.pop();
+  return kSuccess;
+}
+
+Status Traffic::broken_at(const ibv_wc& work, const WorkId& id) {
+  const int node = static_cast<int>(id.link);
+  const char* what = "an answer from";
+  if (!id.received) {
+    const Doing doing = at(node).sender.entry(id.number).doing;
+    what = doing == Doing::kWriting ? "writing to" : doing == Doing::kReading ? "reading from" : "a request to";
+  }
+  return broken(node, what, ibv_wc_status_str(work.status), work.status == IBV_WC_RETRY_EXC_ERR);
+}
+
+// After the first failure of a link nothing works any more, and nothing may reach the program's memory.
+Status Traffic::broken(int node, const char* what, const char* why, bool is_gone) {
+  if (broken_.empty()) {
+    broken_ = std::string(what) + " node " + std::to_string(node) + " (process " +
+              std::to_string(servers_[static_cast<std::size_t>(node)]) + ") failed: " + why;
+    broken_ += is_gone ? "; that process has died, or the network between is down" : "; the job cannot go on";
+    for (std::size_t i = 0; i < servers_.size(); ++i) {
+      if (nodes_[i].connected.load(std::memory_order_relaxed)) nodes_[i].sender.link.end();
+    }
+  }
+  return give_up();
+}
+
+// Requests need no look at their sending: answers come later.
+Status Traffic::seal(Lock& lock, int number, Mark* mark) {
+  const Node& node = at(number);
+  *mark = {number, node.moved, node.asked.last()};
+  return see_the_end(lock, number, mark->sent);
+}
+
+Status Traffic::wait(Lock& lock, const Mark& mark) {
+  if (mark.none()) return kSuccess;
+  const Node& node = at(mark.node);
+  return await(lock, mark.node, [&] { return node.reached(mark); });
+}
+
+Status Traffic::test(const Mark& mark, bool* done) {
+  *done = mark.none() || at(mark.node).reached(mark);
+  if (*done) return kSuccess;
+  ARMCI_RETURN_IF_ERROR(advance());
+  *done = at(mark.node).reached(mark);
+  return kSuccess;
+}
+
+Status Traffic::await_executed(Lock& lock, int number) {
+  const Node& node = at(number);
+  if (node.executed()) [[likely]]
+    return kSuccess;
+  const std::uint64_t last = node.asked_to_store;
+  return await(lock, number, [&] { return node.answered() >= last; });
+}
+
+// Has the end of a work request told, if only by that of an empty one behind it.
+Status Traffic::see_the_end(Lock& lock, int number, std::uint64_t work) {
+  if (at(number).sender.will_tell(work)) return kSuccess;
+  ARMCI_RETURN_IF_ERROR(post(lock, number, kEmptyWrite, {}));
+  return submit(number);
+}
+
+Status Traffic::flush(Lock& lock, int number) {
+  Node& node = at(number);
+  const Mark stores{number, node.stored, node.asked_to_store};
+  ARMCI_RETURN_IF_ERROR(see_the_end(lock, number, stores.sent));
+  return await(lock, number, [&] { return node.reached(stores); });
+}
+
+Status Traffic::flush_all(Lock& lock) {
+  std::vector<Mark> all;
+  for (int number = 0; number < static_cast<int>(servers_.size()); ++number) {
+    const Mark stores{number, at(number).stored, at(number).asked_to_store};
+    if (at(number).reached(stores)) continue;
+    all.push_back(stores);
+    ARMCI_RETURN_IF_ERROR(see_the_end(lock, number, stores.sent));
+  }
+  for (const Mark& stores : all) {
+    ARMCI_RETURN_IF_ERROR(await(lock, stores.node, [&] { return at(stores.node).reached(stores); }));
+  }
+  return kSuccess;
+}
+
+}  // namespace armci::verbs

@@ -1,0 +1,188 @@
+// What a process has under way with the servers of other nodes: connections, which are made at first use, what was
+// posted on them, the buffers that it uses, and how it ends.
+//
+//   RDMA       ends when the device says so; ends come in the order of posting
+//   requests   end when they are answered; for each a place for the answer is posted first, and answers come in order.
+//              While one waits, its server is probed
+//
+// One lock for all of it: who posts has it; who waits lets others in between two looks.
+//
+// Thread safety: lock(), and members that take a Lock, by any thread; others with the lock held.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "impl/common/status.h"
+#include "impl/native-verbs/buffers.h"
+#include "impl/native-verbs/caller.h"
+#include "impl/native-verbs/device.h"
+#include "impl/native-verbs/registrations.h"
+#include "impl/native-verbs/sender.h"
+
+namespace armci::verbs {
+
+// How much of each there is.
+struct TrafficBounds {
+  std::size_t bounces;
+  std::size_t bounce_bytes;
+  std::uint32_t depth;     // work requests of a link
+  std::uint32_t requests;  // of a link that have not been answered
+};
+
+// Where data belong that came into a buffer: `rows` of `bytes` each.
+struct Landing {
+  const char* from = nullptr;
+  std::size_t bytes = 0;
+  std::vector<char*> rows;
+
+  // The memory of earlier ones is used again.
+  void set(const char* buffer, char* to, std::size_t count);
+  void land() const;
+};
+
+// A moment on one link: everything posted before has ended.
+struct Mark {
+  int node = -1;
+  std::uint64_t sent = 0;
+  std::uint64_t answered = 0;
+
+  bool none() const { return sent == 0 && answered == 0; }
+};
+
+class Traffic {
+ public:
+  using Lock = std::unique_lock<std::mutex>;
+  static constexpr int kNoBounce = -1;
+  static constexpr std::size_t kSlotBytes = 64;  // answers up to that length need no buffer
+
+  // `servers`: the processes that serve, by node; for sentences.
+  Traffic(const Device& device, Registrations* registrations, Caller* caller, std::vector<int> servers);
+  common::Status open(const TrafficBounds& bounds);
+
+  Lock lock() { return Lock(mutex_); }
+  // Connects to the server of a node at the first call; may let others in.
+  common::Status reach(Lock& lock, int node);
+  std::size_t links() const { return links_.load(std::memory_order_relaxed); }
+  const Link& link(int node) const { return at(node).sender.link; }
+
+  // Buffers for work for a node, all of them at once.
+  common::Status take_bounces(Lock& lock, int node, std::span<int> bounces);
+  char* bounce(int index) const { return bounces_.at(static_cast<std::size_t>(index)); }
+  std::size_t bounce_bytes() const { return bounces_.bytes(); }
+  ibv_sge bounce_piece(int index, std::size_t bytes) const {
+    return bounces_.piece(static_cast<std::size_t>(index), bytes);
+  }
+
+  // What work holds until it has ended: a buffer, and registrations of the program's memory.
+  struct Held {
+    int bounce = kNoBounce;
+    std::span<Registration* const> registrations;
+  };
+  // Puts a write or a read on its way at the next submit(). When it has ended, what it holds is free again, and what
+  // has come lands. *landing, if asked for, is to be set before the lock is let go.
+  common::Status post(Lock& lock, int node, const Work& work, const Held& held, Landing** landing = nullptr);
+  // The same for a request.
+  struct Request {
+    ibv_sge message;
+    bool by_value;
+    int bounce;  // where the message is, if it is not sent by value
+    bool is_store;
+  };
+  // Where its answer comes to: places in the buffer that it holds, or in the caller's memory; without places,
+  // `slot_bytes` to a slot.
+  struct Answer {
+    std::span<ibv_sge> places;
+    Held held;
+    std::size_t slot_bytes = 0;
+  };
+  common::Status ask(Lock& lock, int node, const Request& request, const Answer& answer, Landing** landing = nullptr);
+  common::Status submit(int node);
+
+  // Of all that was posted on a link.
+  common::Status seal(Lock& lock, int node, Mark* mark);
+  // The same of requests alone.
+  Mark answers(int node) const { return {node, 0, at(node).asked.last()}; }
+  common::Status wait(Lock& lock, const Mark& mark);
+  common::Status test(const Mark& mark, bool* done);
+  // The requests that store have been executed: what follows by RDMA does not overtake them.
+  common::Status await_executed(Lock& lock, int node);
+  // All stores to a node, or to every node, have been placed and executed.
+  common::Status flush(Lock& lock, int node);
+  common::Status flush_all(Lock& lock);
+
+  std::size_t buffer_bytes() const { return bounces_.total_bytes() + slot_bytes_; }
+
+ private:
+  enum class Doing : std::uint8_t { kWriting, kReading, kAsking };
+  // What is under way; the memory of earlier ones is used again.
+  struct Pending {
+    int bounce = kNoBounce;
+    std::vector<Registration*> registrations;
+    Landing landing;
+  };
+  struct Sent : Pending {
+    Doing doing = Doing::kWriting;
+  };
+  using Asked = Pending;
+  struct Node {
+    Sender<Sent> sender;
+    Ring<Asked> asked;
+    Buffers slots;
+    std::uint64_t moved = 0;             // the last write or read
+    std::uint64_t stored = 0;            // the last write
+    std::uint64_t asked_to_store = 0;    // the last request that stores
+    bool is_linked = false;              // under connecting_
+    std::atomic<bool> connected{false};  // changed with the lock held
+
+    std::uint64_t answered() const { return asked.first() - 1; }
+    bool executed() const { return answered() >= asked_to_store; }
+    bool reached(const Mark& mark) const { return sender.ended() >= mark.sent && answered() >= mark.answered; }
+  };
+
+  Node& at(int node) const { return nodes_[static_cast<std::size_t>(node)]; }
+  common::Status connect(int node);
+  template <class Condition>
+  common::Status await(Lock& lock, int gathered_for, Condition condition);
+  bool has_room(const Node& node) const { return node.sender.has_room() && completions_owed_ < completions_max_; }
+  common::Status gather(int node, const Work& work, const Held& held, Landing** landing);
+  common::Status advance();
+  common::Status probe();
+  common::Status ended(const ibv_wc& work);
+  void sent(Node* node, std::uint64_t number);
+  common::Status answered(int node, std::size_t bytes);
+  common::Status see_the_end(Lock& lock, int node, std::uint64_t number);
+  common::Status broken(int node, const char* what, const char* why, bool is_gone);
+  common::Status check_posted(int node, common::Status status);
+  common::Status give_up() const;
+  common::Status broken_at(const ibv_wc& work, const WorkId& id);
+  static void begin(Pending* pending, const Held& held);
+  void end(Pending* pending);
+
+  const Device& device_;
+  Registrations& registrations_;
+  Caller& caller_;
+  const std::vector<int> servers_;
+  TrafficBounds bounds_{};
+  std::mutex mutex_;
+  std::mutex connecting_;  // taken before mutex_
+  Owned<ibv_cq> done_;
+  std::size_t completions_max_ = 0;
+  std::size_t completions_owed_ = 0;  // that the queue has to have room for
+  Buffers bounces_;
+  std::vector<int> free_;
+  std::unique_ptr<Node[]> nodes_;
+  std::atomic<std::size_t> links_{0};
+  std::atomic<std::size_t> slot_bytes_{0};
+  std::uint32_t empty_looks_ = 0;
+  std::int64_t probed_us_ = 0;
+  std::string broken_;  // what ended all of it
+};
+
+}  // namespace armci::verbs
