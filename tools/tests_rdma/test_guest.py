@@ -10,32 +10,10 @@ from pathlib import Path
 from typing import Iterator
 
 import pytest
-from armci_tool import process
 from armci_tool.errors import ToolError
-from armci_tool.rdma import kernel, machine, session
-
-ARMCI = Path(__file__).resolve().parents[1] / "armci"
-START_S = 180.0
-
-
-def rdma(*arguments: str, cwd: Path) -> process.Result:
-    """Runs the verb in a folder; both outputs in one."""
-    return process.run([str(ARMCI), "rdma", *arguments], cwd=cwd, timeout_s=START_S, job=False)
-
-
-def emulators() -> list[str]:
-    """Command lines of the machines of this user's cache."""
-    listed = subprocess.run(["ps", "-eo", "pid,stat,args"], text=True, capture_output=True, check=True).stdout
-    return [line for line in listed.splitlines() if str(kernel.cache()) in line and "qemu-system" in line
-            and line.split()[1][0] != "Z"]
-
-
-def wait_for_no_emulator() -> None:
-    """What is told to end needs a moment."""
-    deadline = time.monotonic() + 20
-    while emulators() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert emulators() == []
+from armci_tool.rdma import kept as kept_folders
+from armci_tool.rdma import machine
+from guest_helpers import ARMCI, START_S, assert_nothing_is_left, emulators, rdma, wait_for_emulators
 
 
 @pytest.fixture(scope="module")
@@ -46,15 +24,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     assert started.status == 0, started.output
     yield folder
     assert rdma("--stop", cwd=folder).status == 0
-    wait_for_no_emulator()
-    assert not list((kernel.cache() / "kept").iterdir())
-    # Of guests whose tool was killed, once that is gone.
-    for _ in range(100):
-        machine.remove_stale(kernel.cache() / "guests")
-        if not list((kernel.cache() / "guests").iterdir()):
-            return
-        time.sleep(0.1)
-    assert not list((kernel.cache() / "guests").iterdir())
+    assert_nothing_is_left()
 
 
 def test_it_has_a_verbs_device_that_is_up(kept: Path) -> None:
@@ -160,10 +130,20 @@ def test_a_guest_goes_when_its_tool_is_killed(tmp_path: Path) -> None:
     tool.kill()
     tool.wait()
     tool.stdout.close()
-    deadline = time.monotonic() + 10
-    while emulators() != before and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert emulators() == before
+    wait_for_emulators(before)
+
+
+def test_stopping_ends_the_command_too(tmp_path: Path) -> None:
+    before = emulators()
+    asker = subprocess.Popen([str(ARMCI), "rdma", "--keep", "--", "sh", "-c", "echo on; exec sleep 1000"], cwd=tmp_path,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert asker.stdout is not None and asker.stdout.readline() == "on\n"
+    # As --stop does; the guests of the other tests stay.
+    [folder] = [each for each in kept_folders.root().iterdir() if kept_folders.read_options(each).folder == str(tmp_path)]
+    os.kill(kept_folders.keeper_of(folder), signal.SIGTERM)
+    _, said = asker.communicate(timeout=20)
+    assert asker.returncode == 2 and "the guest ended while it ran a command" in said
+    wait_for_emulators(before)
 
 
 def test_a_kept_guest_goes_with_its_owner_or_its_keeper(tmp_path: Path) -> None:
@@ -172,20 +152,14 @@ def test_a_kept_guest_goes_with_its_owner_or_its_keeper(tmp_path: Path) -> None:
     assert rdma("--keep-for", str(owner.pid), "--", "true", cwd=tmp_path).status == 0
     owner.kill()
     owner.wait()
-    deadline = time.monotonic() + 20
-    while emulators() != before and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert emulators() == before
+    wait_for_emulators(before)
     assert rdma("--keep-for", str(os.getpid()), "--", "true", cwd=tmp_path).status == 0
-    keepers = subprocess.run(["pgrep", "-f", "armci_tool.rdma.session"], text=True, capture_output=True, check=True)
+    keepers = subprocess.run(["pgrep", "-f", "armci_tool.rdma.keeper"], text=True, capture_output=True, check=True)
     for pid in keepers.stdout.split():
         if str(tmp_path) in options_of(int(pid)):
             os.kill(int(pid), signal.SIGKILL)
-    deadline = time.monotonic() + 10
-    while emulators() != before and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert emulators() == before
-    session.remove_stale(kernel.cache() / "kept")
+    wait_for_emulators(before)
+    kept_folders.remove_stale()
 
 
 def options_of(keeper: int) -> str:

@@ -7,6 +7,7 @@
     OUT      agent    standard output
     ERROR    agent    standard error
     EXIT     agent    JSON: status, as a shell tells it
+    TIDY     guest    JSON: fresh (as above); another guest is to end what it runs, and says EXIT
     END      asker    nothing: the guest is to power off
 
 One command at a time on a channel.
@@ -19,7 +20,7 @@ import os
 import struct
 from typing import Any, Optional
 
-READY, RUN, SIGNAL, OUT, ERROR, EXIT, END = b"R", b"C", b"S", b"O", b"E", b"X", b"Q"
+READY, RUN, SIGNAL, OUT, ERROR, EXIT, TIDY, END = b"R", b"C", b"S", b"O", b"E", b"X", b"T", b"Q"
 
 _HEADER = struct.Struct(">cI")
 _READ_BYTES = 65536

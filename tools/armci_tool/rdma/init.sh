@@ -5,6 +5,7 @@ b=/bin/busybox
 $b mount -t proc proc /proc
 $b mount -t sysfs sys /sys
 $b mount -t devtmpfs dev /dev
+exec </dev/console >/dev/console 2>&1  # there was none before: what the agent says when it fails
 while read -r module; do $b insmod "/modules/$module"; done </modules/order
 . /config
 

@@ -37,6 +37,14 @@ def cache() -> Path:
     return Path(base) / "armci" / "rdma"
 
 
+def private_folder(name: str) -> Path:
+    """A folder in there whose files nobody else may see: what is written to them runs with this user's rights."""
+    folder = cache() / name
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    return folder
+
+
 def find() -> Kernel:
     """What ensure() has made; raises ToolError if it has not."""
     kernel = _in(cache() / "kernel")

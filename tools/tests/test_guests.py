@@ -1,0 +1,131 @@
+"""Guests of tools/armci rdma, without one: what they are told, and jobs that have them as nodes."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from pathlib import Path
+from typing import Iterator
+
+import pytest
+from armci_tool import launch, placement
+from armci_tool.errors import ToolError
+from armci_tool.launch import Launch
+from armci_tool.placement import Placement, with_device
+from armci_tool.rdma import device, execution, machine, network
+from armci_tool.rdma import nodes as guests
+from armci_tool.rdma.channel import END, ERROR, OUT, Channel, Closed
+from helpers import alive, pids_in
+
+TWO_GUESTS = Placement(nodes=2, guest=True)
+
+
+@pytest.fixture(autouse=True)
+def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A folder for all that is kept."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_each_guest_has_an_end_of_the_network_and_an_address_of_its_own() -> None:
+    lines = [machine.command_line(machine.Options(guests=2), Path("/f"), Path("/k"), guest, 7 + guest) for guest in (0, 1)]
+    for guest, line in enumerate(lines):
+        assert f"stream,id=link,addr.type=fd,addr.str={7 + guest}" in line
+        assert any(network.hardware_address(guest) in word and f"host_mtu={network.MTU}" in word for word in line)
+    assert "-netdev" not in machine.command_line(machine.Options(), Path("/f"), Path("/k"))
+
+
+def test_the_device_of_several_guests_is_on_the_network_between_them() -> None:
+    single, second = device.commands(0, 1), device.commands(1, 2)
+    assert single[-1][-1] == "rdma0" and second[-1][-1] == network.INTERFACE
+    assert not any("veth" in command for command in second)
+    assert ["ip", "address", "add", "10.78.0.2/24", "dev", "eth0"] in second
+    assert "10.78.0.1 guest0\n10.78.0.2 guest1\n" in device.hosts(1, 2)
+
+
+def test_there_are_at_most_two() -> None:
+    with pytest.raises(ToolError, match="cannot make 3 guests") as caught:
+        machine.require(3)
+    assert "at most 2" in caught.value.next_step
+
+
+def test_nodes_of_what_needs_a_device_are_guests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "require", lambda count: None)
+    assert with_device(Placement(nodes=2), "verbs") == TWO_GUESTS
+    assert with_device(Placement(nodes=2), "") == Placement(nodes=2)
+    assert with_device(Placement(nodes=1), "verbs") == Placement(nodes=1)
+    assert (TWO_GUESTS.label, TWO_GUESTS.kind, TWO_GUESTS.arguments()) == ("2 nodes, guests", "nodes", ["--nodes", "2"])
+    assert "ARMCI_NODE_SIZE" not in TWO_GUESTS.environment()
+    # Namespaces are this machine, and its device is not theirs.
+    monkeypatch.setattr(placement, "VERBS_DEVICES", "/dev/null")
+    assert with_device(Placement(nodes=2), "verbs") == TWO_GUESTS
+    assert not with_device(Placement(simulated_node_size=1), "verbs").guest
+
+
+@pytest.mark.parametrize("mpi", sorted(launch.MPI_LIBRARIES))
+def test_a_job_on_guests_is_started_in_the_first(mpi: str) -> None:
+    line = Launch(("./p",), 3, mpi, placement=TWO_GUESTS).command_line(as_root=None, present={})
+    assert line[1:4] == ["rdma", "--guests", "2"] and line[4] == "--keep-for"
+    assert "guest0:2,guest1:1" in line and str(guests.AGENT) in line and network.INTERFACE in line
+    assert os.access(guests.AGENT, os.X_OK)
+
+
+def test_in_a_guest_everybody_is_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert "--allow-run-as-root" in Launch(("./p",), 2, placement=TWO_GUESTS).command_line(present={})
+    assert "--allow-run-as-root" not in Launch(("./p",), 2).command_line(present={})
+
+
+def test_what_guests_preload_is_made_once_for_each_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "require", lambda guests: None)
+    guests.require(2, "mpich_finalize")
+    made = Path(guests.preload("mpich_finalize"))
+    before = made.stat()
+    guests.require(2, "mpich_finalize")
+    assert os.path.samestat(made.stat(), before) and list(made.parent.iterdir()) == [made]
+    assert guests.preload("") == ""
+
+
+@pytest.fixture(name="pair")
+def fixture_pair() -> Iterator[tuple[Channel, Channel, socket.socket]]:
+    """The asker's end of a channel, the agent's, and the asker's socket."""
+    left, right = socket.socketpair()
+    with left, right:
+        yield Channel(left.fileno()), Channel(right.fileno()), left
+
+
+def wanted(tmp_path: Path, body: str) -> dict[str, object]:
+    """A RUN."""
+    return {"argv": ["sh", "-c", body], "cwd": str(tmp_path), "environment": dict(os.environ), "fresh": False}
+
+
+def test_a_command_is_executed_to_its_end(pair: tuple[Channel, Channel, socket.socket], tmp_path: Path) -> None:
+    asker, agent, _ = pair
+    assert execution.run(agent, wanted(tmp_path, "echo out; echo wrong >&2; exit 3")) == 3
+    assert sorted(asker.receive() for _ in range(2)) == [(ERROR, b"wrong\n"), (OUT, b"out\n")]
+
+
+@pytest.mark.parametrize("by", ["closing", "END"])
+def test_a_command_ends_with_its_asker(pair: tuple[Channel, Channel, socket.socket], tmp_path: Path, by: str) -> None:
+    asker, agent, ours = pair
+    pids = tmp_path / "pids"
+
+    def end() -> None:
+        asker.receive()  # it runs
+        if by == "closing":
+            ours.shutdown(socket.SHUT_RDWR)
+        else:
+            asker.send(END)
+
+    ends = threading.Thread(target=end)
+    ends.start()
+    with pytest.raises(Closed):
+        execution.run(agent, wanted(tmp_path, f"sleep 1000 & echo $! $$ > {pids}; echo on; wait"))
+    ends.join()
+    # The signal has been sent to all of them; the one that nobody waits for may take a moment.
+    deadline = time.monotonic() + 5.0
+    while any(alive(pid) for pid in pids_in(pids)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not any(alive(pid) for pid in pids_in(pids))

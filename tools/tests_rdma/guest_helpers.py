@@ -1,0 +1,47 @@
+"""The command as a user runs it, and what there is of its guests."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+from typing import Sequence
+
+from armci_tool import process
+from armci_tool.rdma import kernel, machine
+
+ARMCI = Path(__file__).resolve().parents[1] / "armci"
+START_S = 180.0
+
+
+def rdma(*arguments: str, cwd: Path) -> process.Result:
+    """Runs the verb in a folder; both outputs in one."""
+    return process.run([str(ARMCI), "rdma", *arguments], cwd=cwd, timeout_s=START_S, job=False)
+
+
+def emulators() -> list[str]:
+    """The machines of this user's cache: process id and command line."""
+    listed = subprocess.run(["ps", "-eo", "stat,pid,args"], text=True, capture_output=True, check=True).stdout
+    found = [line.split(maxsplit=1) for line in listed.splitlines() if str(kernel.cache()) in line]
+    return [words for state, words in found if state[0] != "Z" and "qemu-system" in words.split()[1]]
+
+
+def wait_for_emulators(wanted: Sequence[str]) -> None:
+    """What is told to end needs a moment."""
+    deadline = time.monotonic() + 20
+    while emulators() != wanted and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert emulators() == wanted
+
+
+def assert_nothing_is_left() -> None:
+    """No guest, and no file of one."""
+    wait_for_emulators([])
+    assert not list((kernel.cache() / "kept").iterdir())
+    # Of guests whose tool was killed, once that is gone.
+    for _ in range(100):
+        machine.remove_stale(kernel.cache() / "guests")
+        if not list((kernel.cache() / "guests").iterdir()):
+            return
+        time.sleep(0.1)
+    assert not list((kernel.cache() / "guests").iterdir())
