@@ -82,6 +82,7 @@ CaseResult CountedCase(CaseLabel label, Target target, double value) {
   result.label = std::move(label);
   result.target = target;
   result.subject = {value, value, value, value};
+  result.counted = true;
   result.verdict = Judge(result);
   return result;
 }

@@ -47,6 +47,7 @@ struct CaseResult {
   double allowance_s = 0;
   double ratio = 0;         // of medians: subject/baseline time, or its inverse for a rate target
   double ratio_paired = 0;  // the same as a median over rounds
+  bool counted = false;     // and not timed: the value is subject.median
   Verdict verdict = Verdict::kInfo;
   double core_wait_share = 0;  // part of the time in which the measuring process waited for a core, worst process
 };
@@ -54,7 +55,7 @@ struct CaseResult {
 // Draws the conclusions from the samples of one case. The baseline is the candidate with the lowest median.
 CaseResult Compare(CaseLabel label, Target target, std::vector<Series> series);
 
-// A result that was counted and not timed: memory growth, descriptors. It lives in `subject.median`.
+// A result that was counted: memory growth, descriptors.
 CaseResult CountedCase(CaseLabel label, Target target, double value);
 
 const char* VerdictName(Verdict verdict);

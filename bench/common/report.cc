@@ -23,11 +23,21 @@ std::string ThreeDigits(double value) {
   return Print("%.*f", magnitude < 10 ? 2 : magnitude < 100 ? 1 : 0, value);
 }
 
-bool IsCounted(const CaseResult& result) { return result.target.limit == Limit::kValueAtMost; }
+std::string FormatRate(double bytes_per_second) {
+  return bytes_per_second < 1e9 ? ThreeDigits(bytes_per_second / 1e6) + " MB/s"
+                                : ThreeDigits(bytes_per_second / 1e9) + " GB/s";
+}
+
+// Counts as they are, parts of something (of a core, of a transfer) with their digits.
+std::string FormatCounted(double value) {
+  const double magnitude = std::fabs(value);
+  if (value == std::floor(value) || magnitude >= 100) return Print("%.0f", value);
+  return magnitude >= 10 ? Print("%.1f", value) : Print("%.2g", value);
+}
 
 std::string FormatFigure(const CaseResult& result, double seconds) {
-  if (IsCounted(result)) return Print("%.0f", seconds);
-  if (result.label.bytes > 0 && seconds > 0) return ThreeDigits(result.label.bytes / seconds / 1e9) + " GB/s";
+  if (result.counted) return FormatCounted(seconds);
+  if (result.label.bytes > 0 && seconds > 0) return FormatRate(result.label.bytes / seconds);
   return FormatSeconds(seconds);
 }
 
@@ -117,7 +127,7 @@ std::string FormatTarget(const CaseResult& result) {
     case Limit::kSecondsAtMost:
       return "<= " + FormatSeconds(result.target.factor);
     case Limit::kValueAtMost:
-      return "<= " + Print("%.0f", result.target.factor);
+      return "<= " + FormatCounted(result.target.factor);
   }
   return "-";
 }
@@ -159,7 +169,7 @@ nlohmann::json CaseToJson(const CaseResult& result) {
                          {"verdict", VerdictName(result.verdict)},
                          {"core_wait_share", result.core_wait_share},
                          {"series", series}};
-  if (IsCounted(result)) {
+  if (result.counted) {
     json["value"] = result.subject.median;
   } else {
     json["allowance_ns"] = result.allowance_s * kNanoseconds;

@@ -43,6 +43,19 @@ TEST(Report, BandwidthCasesShowRates) {
   EXPECT_NE(FormatTable({result}).find("2.00 GB/s"), std::string::npos);
 }
 
+TEST(Report, SlowBandwidthKeepsItsDigits) {
+  CaseResult result = Example();
+  result.label.bytes = 0.22;
+  EXPECT_NE(FormatTable({result}).find("20.0 MB/s"), std::string::npos);
+}
+
+TEST(Report, CountsAreWholeAndPartsAreNot) {
+  const std::string whole = FormatTable({CountedCase({}, {Limit::kValueAtMost, 1 << 20}, 12345)});
+  EXPECT_NE(whole.find("12345  -             -  <= 1048576"), std::string::npos) << whole;
+  const std::string part = FormatTable({CountedCase({}, {Limit::kValueAtMost, 0.02}, 0.0123)});
+  EXPECT_NE(part.find("0.012  -             -  <= 0.02"), std::string::npos) << part;
+}
+
 TEST(Report, JsonKeepsTheRawSamples) {
   const nlohmann::json json = CaseToJson(Example());
   EXPECT_EQ(json["verdict"], "miss");

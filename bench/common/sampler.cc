@@ -10,11 +10,11 @@ namespace armci::bench {
 namespace {
 
 constexpr long kIterationsMax = 1L << 30;
-constexpr int kCalibrationRepeats = 3;
 
 // Sets the iterations of one sample, and the estimate that decides about dropping: the best of a few samples, since
 // a disturbance only ever makes one slower.
-void Calibrate(const Action& action, double sample_s, Series& series) {
+void Calibrate(const Action& action, const SamplingPlan& plan, Series& series) {
+  const double sample_s = plan.sample_s;
   long iterations = 1;
   double elapsed = action.seconds_for(iterations);
   while (elapsed < sample_s / 4 && iterations < kIterationsMax) {
@@ -23,7 +23,7 @@ void Calibrate(const Action& action, double sample_s, Series& series) {
   }
   double best = elapsed / static_cast<double>(iterations);
   if (best > 0) iterations = std::clamp(std::lround(sample_s / best), 1L, kIterationsMax);
-  for (int repeat = 0; repeat < kCalibrationRepeats; ++repeat) {
+  for (int repeat = 0; repeat < plan.calibration_repeats; ++repeat) {
     best = std::min(best, action.seconds_for(iterations) / static_cast<double>(iterations));
   }
   if (best > 0) iterations = std::clamp(std::lround(sample_s / best), 1L, kIterationsMax);
@@ -57,7 +57,7 @@ std::vector<Series> SampleInterleaved(const std::vector<Action>& actions, const 
   for (size_t i = 0; i < actions.size(); ++i) {
     all[i].name = actions[i].name;
     all[i].role = actions[i].role;
-    Calibrate(actions[i], plan.sample_s, all[i]);
+    Calibrate(actions[i], plan, all[i]);
   }
   DropSlowCandidates(plan.drop_factor, all);
 
@@ -67,7 +67,7 @@ std::vector<Series> SampleInterleaved(const std::vector<Action>& actions, const 
   }
   std::mt19937_64 generator(plan.seed);
   const int rounds = RoundsWithin(plan, all);
-  for (int round = -1; round < rounds; ++round) {
+  for (int round = -plan.warm_up_rounds; round < rounds; ++round) {
     std::shuffle(order.begin(), order.end(), generator);
     for (size_t i : order) {
       const double elapsed = actions[i].seconds_for(all[i].iterations);

@@ -6,7 +6,7 @@
 //
 //   calibrate: per action, double the iterations until a sample is long enough, then scale to sample_s
 //   drop:      a baseline candidate far behind the best one is not timed further (there may be ten copy routines)
-//   warm up:   one discarded round
+//   warm up:   discarded rounds
 //   measure:   as many rounds as the budget allows, between rounds_min and rounds_max
 //
 // Thread safety: none needed, one caller. Collective use: when every process runs the sampler on actions that return
@@ -15,6 +15,7 @@
 #ifndef ARMCI_BENCH_COMMON_SAMPLER_H_
 #define ARMCI_BENCH_COMMON_SAMPLER_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -47,6 +48,9 @@ struct SamplingPlan {
   int rounds_max = 151;
   double drop_factor = 1.5;  // candidates slower than this times the best candidate are dropped after calibration
   uint64_t seed = 1;
+  // Both 0 where one iteration is a whole program, which takes long and is warm when it ends.
+  int calibration_repeats = 3;
+  int warm_up_rounds = 1;
 };
 
 // The samples of one action; `seconds` is per iteration, one entry per round. A dropped candidate has no samples and
@@ -71,6 +75,21 @@ Action Loop(std::string name, Role role, Body body) {
             const double start = NowSeconds();
             for (long i = 0; i < iterations; ++i) body();
             return NowSeconds() - start;
+          }};
+}
+
+// As Loop, with work after each few calls that is not in the time.
+template <typename Body, typename Afterwards>
+Action LoopWithBreaks(std::string name, Role role, long calls, Body body, Afterwards afterwards) {
+  return {std::move(name), role, [=](long iterations) {
+            double seconds = 0;
+            for (long done = 0; done < iterations; done += calls) {
+              const double start = NowSeconds();
+              for (long i = 0; i < std::min(calls, iterations - done); ++i) body();
+              seconds += NowSeconds() - start;
+              afterwards();
+            }
+            return seconds;
           }};
 }
 

@@ -10,7 +10,7 @@
 #include "armci.h"
 #include "bench/baseline/axpy.h"
 #include "bench/common/report.h"
-#include "bench/micro/session.h"
+#include "bench/session/session.h"
 
 namespace armci::bench {
 namespace {

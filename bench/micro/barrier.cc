@@ -8,7 +8,7 @@
 // with the results keeps the variables that say so.
 #include "armci.h"
 #include "bench/baseline/copies.h"
-#include "bench/micro/session.h"
+#include "bench/session/session.h"
 
 namespace armci::bench {
 namespace {

@@ -17,8 +17,9 @@
 
 #include "armci.h"
 #include "bench/common/clock.h"
+#include "bench/common/compute.h"
 #include "bench/common/statistics.h"
-#include "bench/micro/session.h"
+#include "bench/session/session.h"
 
 namespace armci::bench {
 namespace {
@@ -29,18 +30,6 @@ constexpr double kLongestUs = 1e6;
 // transfer takes about twice as long as with two.
 constexpr double kWork = 3;
 constexpr double kShortWork = 1.5;
-
-// Work of about `seconds` that touches no memory.
-double Compute(double seconds) {
-  const double end = NowSeconds() + seconds;
-  double value = 1;
-  while (NowSeconds() < end) {
-    for (int i = 0; i < 1000; ++i) value = value * 1.0000001 + 1e-9;
-  }
-  return value;
-}
-
-volatile double the_result;
 
 // Seconds of CPU time that the threads of this process but the one that asks have had.
 double OtherThreadsSeconds() {
@@ -67,7 +56,7 @@ double Percentile99(const Session& session, int operations, Operate operate) {
   if (session.root()) {
     srand(1);
     for (int i = 0; i < operations; ++i) {
-      the_result = Compute(1e-6 * (rand() % 1000));
+      Compute(1e-6 * (rand() % 1000));
       const double start = NowSeconds();
       operate();
       microseconds.push_back((NowSeconds() - start) * 1e6);
@@ -77,7 +66,7 @@ double Percentile99(const Session& session, int operations, Operate operate) {
   }
   // Rarely inside MPI, which would serve others there.
   for (int done = 0; done == 0;) {
-    the_result = Compute(0.2);
+    Compute(0.2);
     MPI_Iprobe(0, 1, MPI_COMM_WORLD, &done, MPI_STATUS_IGNORE);
   }
   MPI_Recv(nullptr, 0, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -90,7 +79,7 @@ double IdleShare(double seconds) {
   Compute(0.05);  // what the barrier has stirred up comes to rest
   const double before = OtherThreadsSeconds();
   const double start = NowSeconds();
-  the_result = Compute(seconds);
+  Compute(seconds);
   double share = (OtherThreadsSeconds() - before) / (NowSeconds() - start);
   MPI_Allreduce(MPI_IN_PLACE, &share, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return share;
@@ -111,7 +100,7 @@ double Unhidden(const Session& session, char* remote, char* local, int rounds, d
     ARMCI_INIT_HANDLE(&handle);
     start = NowSeconds();
     ARMCI_NbGet(remote, local, kBytes, target, &handle);
-    the_result = Compute(work);
+    Compute(work);
     ARMCI_Wait(&handle);
     extra.push_back(NowSeconds() - start - work);
   }

@@ -8,7 +8,7 @@
 #include "armci.h"
 #include "bench/baseline/copies.h"
 #include "bench/common/report.h"
-#include "bench/micro/session.h"
+#include "bench/session/session.h"
 
 namespace armci::bench {
 namespace {

@@ -4,7 +4,7 @@
 // the other one puts to and fences each before the next. On one node all are memory barriers; with nodes (--nodes,
 // --simulate-node-size) round trips are there to be overlapped.
 #include "armci.h"
-#include "bench/micro/session.h"
+#include "bench/session/session.h"
 
 namespace armci::bench {
 namespace {

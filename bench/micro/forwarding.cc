@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "armci.h"
-#include "bench/micro/session.h"
+#include "bench/session/session.h"
 
 namespace armci::bench {
 namespace {

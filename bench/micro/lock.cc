@@ -8,7 +8,7 @@
 #include "armci.h"
 #include "bench/baseline/atomics.h"
 #include "bench/baseline/shared_mutex.h"
-#include "bench/micro/session.h"
+#include "bench/session/session.h"
 
 namespace armci::bench {
 namespace {

@@ -9,7 +9,7 @@
 #include "armci.h"
 #include "bench/baseline/shared_mutex.h"
 #include "bench/baseline/work.h"
-#include "bench/micro/session.h"
+#include "bench/session/session.h"
 
 namespace armci::bench {
 namespace {

@@ -12,7 +12,7 @@
 #include "armci.h"
 #include "bench/baseline/message_peer.h"
 #include "bench/common/report.h"
-#include "bench/micro/session.h"
+#include "bench/session/session.h"
 
 namespace armci::bench {
 namespace {
@@ -32,22 +32,6 @@ struct Sides {
   char* remote;
   const MessagePeer* peer;
 };
-
-using Body = std::function<void()>;
-
-// As Loop, with work after each few calls that is not in the time.
-Action Timed(const char* name, long calls, const Body& body, const Body& afterwards) {
-  return {name, Role::kSubject, [=](long iterations) {
-            double seconds = 0;
-            for (long done = 0; done < iterations; done += calls) {
-              const double start = NowSeconds();
-              for (long i = 0; i < std::min(calls, iterations - done); ++i) body();
-              seconds += NowSeconds() - start;
-              afterwards();
-            }
-            return seconds;
-          }};
-}
 
 Case RoundTrip(const char* name, const char* key, const Sides& at, const Action& subject, int back = 8) {
   const auto actions = [=]() -> std::vector<Action> {
@@ -75,12 +59,14 @@ std::vector<Case> RoundTrips(const Sides& at) {
   const auto nb_put = [=] { ARMCI_NbPut(at.local, at.remote, 8, kTarget, nullptr); };
   const auto lock = [] { ARMCI_Lock(0, kTarget); };
   const auto unlock = [] { ARMCI_Unlock(0, kTarget); };
-  return {RoundTrip("get", "message_round_trip", at, Loop("ARMCI_Get", Role::kSubject, get)),
-          RoundTrip("put + fence", "message_round_trip", at, Loop("ARMCI_Put, ARMCI_Fence", Role::kSubject, put_fence)),
-          RoundTrip("fetch-and-add", "message_round_trip_atomic", at, Loop("ARMCI_Rmw", Role::kSubject, add)),
-          RoundTrip("lock", "message_round_trip_atomic", at, Timed("ARMCI_Lock", 1, lock, unlock)),
-          RoundTrip("nb put", "message_initiation", at, Timed("ARMCI_NbPut", kInitiated, nb_put, fence)),
-          RoundTrip("get", "message_round_trip", at, Loop("ARMCI_Get", Role::kSubject, longer_get), kLongerGet)};
+  return {
+      RoundTrip("get", "message_round_trip", at, Loop("ARMCI_Get", Role::kSubject, get)),
+      RoundTrip("put + fence", "message_round_trip", at, Loop("ARMCI_Put, ARMCI_Fence", Role::kSubject, put_fence)),
+      RoundTrip("fetch-and-add", "message_round_trip_atomic", at, Loop("ARMCI_Rmw", Role::kSubject, add)),
+      RoundTrip("lock", "message_round_trip_atomic", at, LoopWithBreaks("ARMCI_Lock", Role::kSubject, 1, lock, unlock)),
+      RoundTrip("nb put", "message_initiation", at,
+                LoopWithBreaks("ARMCI_NbPut", Role::kSubject, kInitiated, nb_put, fence)),
+      RoundTrip("get", "message_round_trip", at, Loop("ARMCI_Get", Role::kSubject, longer_get), kLongerGet)};
 }
 
 // --- streams: a window of non-blocking operations, and the end of all of them

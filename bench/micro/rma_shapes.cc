@@ -12,7 +12,7 @@
 #include "armci.h"
 #include "bench/baseline/mpi_window.h"
 #include "bench/common/report.h"
-#include "bench/micro/session.h"
+#include "bench/session/session.h"
 
 namespace armci::bench {
 namespace {

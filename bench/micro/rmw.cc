@@ -6,7 +6,7 @@
 //   fetch-and-add, contended     ranks 0 and 1 at once on the same long, as rate of both together
 #include "armci.h"
 #include "bench/baseline/atomics.h"
-#include "bench/micro/session.h"
+#include "bench/session/session.h"
 
 namespace armci::bench {
 namespace {

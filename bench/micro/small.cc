@@ -14,7 +14,7 @@
 #include "armci.h"
 #include "bench/baseline/atomics.h"
 #include "bench/baseline/copies.h"
-#include "bench/micro/session.h"
+#include "bench/session/session.h"
 
 namespace armci::bench {
 namespace {

@@ -12,7 +12,7 @@
 #include "bench/baseline/copies.h"
 #include "bench/baseline/rows.h"
 #include "bench/common/report.h"
-#include "bench/micro/session.h"
+#include "bench/session/session.h"
 
 namespace armci::bench {
 namespace {

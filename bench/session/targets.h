@@ -1,8 +1,8 @@
 // The targets of the micro-benchmarks, in one table.
 //
 // Thread safety: read-only.
-#ifndef ARMCI_BENCH_MICRO_TARGETS_H_
-#define ARMCI_BENCH_MICRO_TARGETS_H_
+#ifndef ARMCI_BENCH_SESSION_TARGETS_H_
+#define ARMCI_BENCH_SESSION_TARGETS_H_
 
 #include <string_view>
 
@@ -16,4 +16,4 @@ Target FindTarget(std::string_view key);
 
 }  // namespace armci::bench
 
-#endif  // ARMCI_BENCH_MICRO_TARGETS_H_
+#endif  // ARMCI_BENCH_SESSION_TARGETS_H_

@@ -1,4 +1,4 @@
-#include "bench/micro/targets.h"
+#include "bench/session/targets.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -46,6 +46,14 @@ constexpr Row kTargets[] = {
     {"message_stream_accumulate", {Limit::kRateAtLeast, 0.75}},
     {"aggregate_of_vector", {Limit::kTimeAtMost, 1.15}},
     {"aggregate_of_puts", {Limit::kTimeAtMost, 0.05}},
+    // Raw RDMA of the same lengths and with the same completion, and a round trip of sends; for rows the same number of
+    // non-blocking calls, and one contiguous transfer.
+    {"verbs_put_get", {Limit::kTimeAtMost, 1.15}},
+    {"verbs_stream", {Limit::kRateAtLeast, 0.95}},
+    {"verbs_stream_unregistered", {Limit::kRateAtLeast, 0.8}},
+    {"verbs_atomic", {Limit::kTimeAtMost, 1.3}},
+    {"verbs_rows", {Limit::kTimeAtMost, 1}},
+    {"verbs_rows_rate", {Limit::kRateAtLeast, 0.8}},
     // By way of another node's server, against straight to the target's.
     {"forwarded", {Limit::kTimeAtMost, 1.6}},
     // While processes compute: microseconds, part of a core, part of a transfer.
@@ -57,6 +65,8 @@ constexpr Row kTargets[] = {
     // One fence of all targets, against fences one by one [FENCE-7].
     {"fence_all", {Limit::kTimeAtMost, 1}},
     {"fence_all_of_singles", {Limit::kTimeAtMost, 1.0 / 3}},
+    // A program by ARMCI, against the same by messages.
+    {"kernel", {Limit::kTimeAtMost, 1}},
     // Collective calls.
     {"barrier", {Limit::kTimeAtMost, 1}},  // of MPI_Barrier
     {"malloc_free", {Limit::kSecondsAtMost, 200e-6}},

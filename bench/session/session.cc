@@ -1,19 +1,18 @@
-#include "bench/micro/session.h"
+#include "bench/session/session.h"
 
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "armci.h"
+#include "bench/common/compute.h"
 #include "bench/common/environment.h"
 #include "bench/common/report.h"
-#include "bench/micro/targets.h"
+#include "bench/session/targets.h"
 
 // Declared here, weak, and not taken from armcix.h: the benchmarks link with any ARMCI, which may not have it.
 extern "C" const char* ARMCIX_Implementation(void) __attribute__((weak));
@@ -23,6 +22,7 @@ namespace {
 
 constexpr int kWakeTag = 1;
 constexpr double kCoreWaitAcceptable = 0.03;
+constexpr double kComputeSeconds = 0.1;
 constexpr long kSleepLeastNs = 20'000;
 constexpr long kSleepMostNs = 2'000'000;
 
@@ -44,26 +44,6 @@ void SleepUntilComplete(MPI_Request* request, const std::function<void()>& meanw
   ARMCI_Finalize();
   MPI_Finalize();
   exit(status);
-}
-
-void ReadOptions(int argc, char** argv, const Question& question, bool speak, Options* options) {
-  CLI::App app(std::string(question.text) + " (" + std::to_string(question.ranks) + " processes)", question.name);
-  app.add_option("--seconds", options->seconds, "time for all cases together; every case gets its least rounds anyway")
-      ->capture_default_str();
-  app.add_flag("--quick", options->quick, "fewer cases, and 3 seconds unless --seconds says otherwise");
-  app.add_flag("--strict", options->strict, "exit with a failure when a target is missed");
-  app.add_flag("--progress", options->progress, "one line per case on the error stream");
-  app.add_flag("--target-sleeps", options->target_sleeps, "no process helps the library by being inside MPI meanwhile");
-  app.add_option("--seed", options->seed, "of the order of the samples within a round")->capture_default_str();
-  app.add_option("--json", options->json_path, "file for the results with their raw samples");
-  app.add_option("--filter", options->filter, "only cases whose name or size contains this");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    const int status = speak ? app.exit(error) : error.get_exit_code();
-    Leave(status);
-  }
-  if (options->quick && app.count("--seconds") == 0) options->seconds = 3;
 }
 
 std::string MpiLibrary() {
@@ -89,17 +69,30 @@ Session::Session(int argc, char** argv, Question question) : question_(question)
   MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
   MPI_Comm_rank(comm_, &rank_);
   MPI_Comm_size(comm_, &size_);
-  ReadOptions(argc, argv, question, root(), &options_);
+  const std::string text = std::string(question.text) + " (" + std::to_string(question.ranks) + " processes)";
+  const std::optional<int> status = ReadOptions(argc, argv, question.name, text, root(), &options_);
+  if (status) Leave(*status);
   if (size_ < question.ranks) {
     if (root()) std::fprintf(stderr, "bench: %s needs %d processes, not %d\n", question.name, question.ranks, size_);
     Leave(2);
   }
+  RequirePlaces();
+}
+
+// Leaves where the processes are not on such nodes as the question is about.
+void Session::RequirePlaces() const {
   for (int other = 0; other < size_; ++other) {
-    if (question.between_nodes || armci_domain_same_id(ARMCI_DOMAIN_SMP, other) != 0) continue;
-    if (root())
-      std::fprintf(stderr, "bench: %s compares with raw memory and needs all ranks on one node\n", question.name);
-    Leave(2);
+    const bool is_near = armci_domain_same_id(ARMCI_DOMAIN_SMP, other) != 0;
+    const char* fault = nullptr;
+    if (!is_near && !question_.between_nodes) fault = "compares with raw memory and needs all ranks on one node";
+    if (is_near && question_.apart && other != rank_) fault = "needs each rank on a node of its own";
+    if (fault != nullptr) Refuse(fault);
   }
+}
+
+void Session::Refuse(const char* why) const {
+  if (root()) std::fprintf(stderr, "bench: %s %s\n", question_.name, why);
+  Leave(2);
 }
 
 Session::~Session() {
@@ -140,6 +133,15 @@ void Session::SleepUntilRootIsDone(const std::function<void()>& meanwhile) const
 
 void Session::ServeUntilRootIsDone() const { MPI_Recv(nullptr, 0, MPI_BYTE, 0, kWakeTag, comm_, MPI_STATUS_IGNORE); }
 
+// Rarely inside MPI, which would serve others there.
+void Session::ComputeUntilRootIsDone() const {
+  for (int done = 0; done == 0;) {
+    Compute(kComputeSeconds);
+    MPI_Iprobe(0, kWakeTag, comm_, &done, MPI_STATUS_IGNORE);
+  }
+  ServeUntilRootIsDone();
+}
+
 void Session::WakeTheOthers() const {
   for (int other = 1; other < size_; ++other) MPI_Send(nullptr, 0, MPI_BYTE, other, kWakeTag, comm_);
 }
@@ -148,9 +150,14 @@ SamplingPlan Session::PlanFor(const Case& one, size_t cases) const {
   SamplingPlan plan;
   plan.budget_s = options_.seconds / static_cast<double>(cases);
   // Together actions report the time of one call by one process, a share of what the sample takes.
-  if (one.crew == Crew::kTogether) plan.budget_s /= size_;
+  if (one.crew == Crew::kTogether && !one.whole) plan.budget_s /= size_;
   plan.sample_s = one.sample_s;
   plan.rounds_min = options_.quick ? 5 : 11;
+  if (one.whole) {
+    plan.rounds_min = options_.quick ? 1 : 3;
+    plan.sample_s = 0;
+    plan.calibration_repeats = plan.warm_up_rounds = 0;
+  }
   plan.seed = options_.seed;
   return plan;
 }
@@ -184,6 +191,8 @@ void Session::RunOne(const Case& one, size_t cases) {
     WakeTheOthers();
   } else if (one.crew == Crew::kServed && !options_.target_sleeps) {
     ServeUntilRootIsDone();
+  } else if (one.crew == Crew::kComputing) {
+    ComputeUntilRootIsDone();
   } else {
     SleepUntilRootIsDone(one.meanwhile);
   }
@@ -192,8 +201,7 @@ void Session::RunOne(const Case& one, size_t cases) {
 void Session::Run(const std::vector<Case>& cases) {
   std::vector<const Case*> chosen;
   for (const Case& one : cases) {
-    const std::string text = one.label.name + " " + one.label.size;
-    if (text.find(options_.filter) != std::string::npos) chosen.push_back(&one);
+    if (IsChosen(options_, one.label)) chosen.push_back(&one);
   }
   for (const Case* one : chosen) RunOne(*one, chosen.size());
 }
@@ -205,23 +213,9 @@ void Session::Count(CaseLabel label, double value) {
 }
 
 bool Session::WriteJson() const {
-  nlohmann::json cases = nlohmann::json::array();
-  for (const CaseResult& result : results_) cases.push_back(CaseToJson(result));
-  const nlohmann::json document = {
-      {"schema", "armci-bench-1"},
-      {"benchmark", question_.name},
-      {"question", question_.text},
-      {"implementation", ARMCIX_Implementation != nullptr ? ARMCIX_Implementation() : "unknown"},
-      {"mpi", MpiLibrary()},
-      {"ranks", size_},
-      {"options", {{"seconds", options_.seconds}, {"quick", options_.quick}, {"seed", options_.seed}}},
-      {"environment", DescribeEnvironment()},
-      {"cases", cases}};
-  std::ofstream file(options_.json_path);
-  file << document.dump(1) << "\n";
-  file.flush();
-  if (!file) std::fprintf(stderr, "bench: cannot write %s\n", options_.json_path.c_str());
-  return static_cast<bool>(file);
+  const char* const implementation = ARMCIX_Implementation != nullptr ? ARMCIX_Implementation() : "unknown";
+  return WriteResults(options_, {question_.name, question_.text, implementation, MpiLibrary(), size_}, notes_,
+                      results_);
 }
 
 void Session::WarnOfDisturbance() const {
@@ -259,6 +253,13 @@ LocalBuffer::LocalBuffer(size_t bytes) : data_(nullptr) {
 }
 
 LocalBuffer::~LocalBuffer() { free(data_); }
+
+RegisteredBuffer::RegisteredBuffer(size_t bytes)
+    : data_(static_cast<char*>(ARMCI_Malloc_local(static_cast<armci_size_t>(bytes)))) {
+  Require(data_ != nullptr, "ARMCI_Malloc_local");
+}
+
+RegisteredBuffer::~RegisteredBuffer() { ARMCI_Free_local(data_); }
 
 Region::Region(const Session& session, size_t bytes)
     : rank_(session.rank()), bases_(static_cast<size_t>(session.size())) {

@@ -1,6 +1,6 @@
-// One run of one micro-benchmark: starts MPI and ARMCI, reads the options, runs the cases, reports.
+// One run of one benchmark: starts MPI and ARMCI, reads the options, runs the cases, reports.
 //
-// A benchmark is a list of cases; a case is the ARMCI call and its raw baselines on the same memory. Three kinds:
+// A benchmark is a list of cases; a case is the ARMCI call and its raw baselines on the same memory. Four kinds:
 //
 //   alone      rank 0        measure measure measure ... | tell the others
 //              other ranks   asleep .................... | wake
@@ -13,16 +13,19 @@
 //              above it meet the same helpful target, it is in one. With --target-sleeps it is not: then what counts is
 //              who makes progress without it.
 //
+//   computing  as alone, but the other ranks compute, outside of any library
+//
 //   together   every rank    gather asleep, barrier | act n times | agree on the time span, asleep until all are done
 //              The span runs from the first start to the last end, so contention cannot hide at the edges.
 //
 // Thread safety: one thread per process. All members are collective unless they say otherwise.
-#ifndef ARMCI_BENCH_MICRO_SESSION_H_
-#define ARMCI_BENCH_MICRO_SESSION_H_
+#ifndef ARMCI_BENCH_SESSION_SESSION_H_
+#define ARMCI_BENCH_SESSION_SESSION_H_
 
 #include <mpi.h>
 
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +34,7 @@
 #include "bench/common/comparison.h"
 #include "bench/common/environment.h"
 #include "bench/common/sampler.h"
+#include "bench/session/options.h"
 
 namespace armci::bench {
 
@@ -39,20 +43,10 @@ struct Question {
   const char* text;            // what it answers
   int ranks;                   // processes it needs
   bool between_nodes = false;  // whether it has no raw memory in it, so that the processes may be on several nodes
+  bool apart = false;          // whether each process has to be on a node of its own
 };
 
-struct Options {
-  double seconds = 15;
-  bool quick = false;
-  bool strict = false;
-  bool progress = false;
-  bool target_sleeps = false;
-  uint64_t seed = 1;
-  std::string json_path;
-  std::string filter;
-};
-
-enum class Crew { kAlone, kServed, kTogether };
+enum class Crew { kAlone, kServed, kComputing, kTogether };
 
 struct Case {
   CaseLabel label;
@@ -64,6 +58,8 @@ struct Case {
   double sample_s = 0.5e-3;
   // What the others do now and then while they sleep (crew kAlone).
   std::function<void()> meanwhile = {};
+  // One iteration is a whole program: it is run a few times, the first one to warm up.
+  bool whole = false;
 };
 
 class Session {
@@ -79,11 +75,17 @@ class Session {
   bool root() const { return rank_ == 0; }
   const Options& options() const { return options_; }
 
+  // Ends the process because the question cannot be asked like this: "bench: <name> <why>". Collective.
+  [[noreturn]] void Refuse(const char* why) const;
+
   // Runs the cases whose name or size contains the filter, one after the other, sharing the time among them.
   void Run(const std::vector<Case>& cases);
 
   // Adds a counted result (see CountedCase); `value` matters on rank 0.
   void Count(CaseLabel label, double value);
+
+  // Adds a fact about the run to the JSON file, by rank 0. Not collective.
+  void Note(const std::string& name, const std::string& value) { notes_[name] = value; }
 
   // Prints the table and writes the JSON file, on rank 0. Returns the exit status of the process: not 0 when data was
   // wrong, the file could not be written, or (--strict) a target was missed.
@@ -103,6 +105,12 @@ class Session {
     return {std::move(name), role, [this, body](long iterations) { return Span(size_, iterations, body); }};
   }
 
+  // The same for what takes long: as it comes, however much other programs disturb it.
+  template <typename Body>
+  Action Whole(std::string name, Role role, Body body) const {
+    return {std::move(name), role, [this, body](long iterations) { return Span(size_, iterations, body, 1); }};
+  }
+
   // For what is measured in no case: the other ranks sleep, calling `meanwhile` now and then, until rank 0 wakes them.
   // Not collective.
   void SleepUntilRootIsDone(const std::function<void()>& meanwhile) const;
@@ -116,9 +124,9 @@ class Session {
   };
 
   template <typename Body>
-  double Span(int active, long iterations, Body body) const {
+  double Span(int active, long iterations, Body body, int attempts = kAttempts) const {
     Sample sample = {};
-    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    for (int attempt = 0; attempt < attempts; ++attempt) {
       double start = 0;
       double end = 0;
       StartTogether();
@@ -138,8 +146,10 @@ class Session {
   static constexpr int kAttempts = 5;
   bool Undisturbed(int active, const Sample& sample) const;
   Sample Agree(int active, double start, double end, double core_wait) const;
+  void RequirePlaces() const;
   void StartTogether() const;
   void ServeUntilRootIsDone() const;
+  void ComputeUntilRootIsDone() const;
   SamplingPlan PlanFor(const Case& one, size_t cases) const;
   void RunOne(const Case& one, size_t cases);
   void WarnOfDisturbance() const;
@@ -152,6 +162,7 @@ class Session {
   int size_ = 1;
   int wrong_ = 0;
   std::vector<CaseResult> results_;
+  std::map<std::string, std::string> notes_;
 };
 
 // Memory of one ARMCI_Malloc with the same size on every rank; the base is the one of `rank`. Collective.
@@ -184,9 +195,24 @@ class LocalBuffer {
   char* data_;
 };
 
+// Private memory of ARMCI_Malloc_local, which the library may have made known to a network device. Ends the job when
+// memory is short.
+class RegisteredBuffer {
+ public:
+  explicit RegisteredBuffer(size_t bytes);
+  ~RegisteredBuffer();
+  RegisteredBuffer(const RegisteredBuffer&) = delete;
+  RegisteredBuffer& operator=(const RegisteredBuffer&) = delete;
+
+  char* data() const { return data_; }
+
+ private:
+  char* data_;
+};
+
 // Ends the job with a message unless `ok`: for calls that have to succeed before anything can be measured.
 void Require(bool ok, const char* what);
 
 }  // namespace armci::bench
 
-#endif  // ARMCI_BENCH_MICRO_SESSION_H_
+#endif  // ARMCI_BENCH_SESSION_SESSION_H_

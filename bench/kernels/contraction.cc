@@ -1,0 +1,312 @@
+// What does a tensor contraction cost whose tasks and blocks are taken one-sidedly, against one that sends blocks
+// round?
+//
+// C += A B, as in the contractions of coupled-cluster programs, the matrices in panels of rows (see panels.h):
+//   ARMCI   a task, one tile of C, is taken from a shared counter by ARMCI_Rmw. Tiles of A and B are fetched by
+//           ARMCI_NbGetS, the next two while the last two are multiplied; the result is added by ARMCI_AccS.
+//   MPI     every process makes its panel of C; the panels of B go round a ring, the next one while the last is used.
+// The products of tiles are the same, by dgemm in one thread. Elements are small integers, so that C is exact.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "armci.h"
+#include "bench/kernels/panels.h"
+#include "bench/session/session.h"
+#include "cblas-openblas.h"
+
+namespace armci::bench {
+namespace {
+
+constexpr int kDouble = static_cast<int>(sizeof(double));
+
+struct Problem {
+  Panels a;
+  Panels b;
+  Panels c;
+  int rank;
+};
+
+Problem MakeProblem(const Session& session) {
+  const bool quick = session.options().quick;
+  // No multiples of the tile.
+  const long m = quick ? 400 : 1500;
+  const long n = quick ? 350 : 1400;
+  const long k = quick ? 450 : 1600;
+  const long tile = quick ? 64 : 128;
+  const int parts = session.size();
+  return {{m, k, tile, parts}, {k, n, tile, parts}, {m, n, tile, parts}, session.rank()};
+}
+
+double ElementOfA(long row, long column) { return static_cast<double>((row * 7 + column * column) % 17 - 8); }
+double ElementOfB(long row, long column) { return static_cast<double>((row * row + column * 5) % 13 - 6); }
+
+template <typename Element>
+void Fill(const Panels& panels, int part, Element element, double* panel) {
+  for (long row = 0; row < panels.panel_rows(part); ++row) {
+    for (long column = 0; column < panels.columns; ++column) {
+      panel[row * panels.columns + column] = element(panels.first_row(part) + row, column);
+    }
+  }
+}
+
+// One product of tiles: c = a b + beta c; each `ld` is the distance of rows.
+struct Tile {
+  double* data;
+  long ld;
+};
+
+void MultiplyTiles(long m, long n, long k, Tile a, Tile b, double beta, Tile c) {
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<blasint>(m), static_cast<blasint>(n),
+              static_cast<blasint>(k), 1, a.data, static_cast<blasint>(a.ld), b.data, static_cast<blasint>(b.ld), beta,
+              c.data, static_cast<blasint>(c.ld));
+}
+
+// A way of computing C; afterwards c() is the panel of this process.
+class Way {
+ public:
+  virtual ~Way() = default;
+  virtual void Compute() = 0;
+  virtual const double* c() const = 0;
+};
+
+class Shared {
+ public:
+  Shared(const Session& session, const Panels& panels)
+      : panels_(panels), region_(session, static_cast<size_t>(panels.largest_panel()) * sizeof(double)) {}
+
+  double* panel(int part) const { return reinterpret_cast<double*>(region_.on(part)); }
+  double* tile(long i, long j) const { return panel(panels_.owner(i)) + panels_.offset(i, j); }
+  const Panels& panels() const { return panels_; }
+
+ private:
+  Panels panels_;
+  Region region_;
+};
+
+class ArmciWay : public Way {
+ public:
+  ArmciWay(const Session& session, const Problem& problem)
+      : rank_(problem.rank),
+        a_(session, problem.a),
+        b_(session, problem.b),
+        c_(session, problem.c),
+        counter_(session, sizeof(long)),
+        fetched_(TileBytes(problem) * 4),
+        result_(TileBytes(problem)) {
+    Fill(problem.a, rank_, ElementOfA, a_.panel(rank_));
+    Fill(problem.b, rank_, ElementOfB, b_.panel(rank_));
+    for (size_t i = 0; i < 4; ++i) tiles_[i] = reinterpret_cast<double*>(fetched_.data() + i * TileBytes(problem));
+  }
+
+  const double* c() const override { return c_.panel(rank_); }
+
+  void Compute() override {
+    std::fill_n(c_.panel(rank_), c_.panels().panel_elements(rank_), 0);
+    *reinterpret_cast<long*>(counter_.on(rank_)) = 0;
+    ARMCI_Barrier();
+    int buffer = 0;
+    Step step = FirstOf(TakeTask());
+    if (step.task < Tasks()) Begin(step, buffer);
+    while (step.task < Tasks()) {
+      const bool last = step.k + 1 == b_.panels().row_tiles();
+      const Step next = last ? FirstOf(TakeTask()) : Step{step.task, step.i, step.j, step.k + 1};
+      if (next.task < Tasks()) Begin(next, 1 - buffer);
+      Multiply(step, buffer);
+      if (last) Add(step);
+      step = next;
+      buffer = 1 - buffer;
+    }
+    ARMCI_Barrier();
+  }
+
+ private:
+  struct Step {
+    long task;
+    long i;
+    long j;
+    long k;
+  };
+
+  static size_t TileBytes(const Problem& problem) {
+    return static_cast<size_t>(problem.c.tile * problem.c.tile) * sizeof(double);
+  }
+
+  long Tasks() const { return c_.panels().row_tiles() * c_.panels().column_tiles(); }
+
+  Step FirstOf(long task) const {
+    return {task, task / c_.panels().column_tiles(), task % c_.panels().column_tiles(), 0};
+  }
+
+  long TakeTask() {
+    long task = 0;
+    ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &task, counter_.on(0), 1, 0);
+    return task;
+  }
+
+  void Get(const Shared& from, long i, long j, int place) {
+    int remote_stride[1] = {static_cast<int>(from.panels().columns) * kDouble};
+    int local_stride[1] = {static_cast<int>(from.panels().width(j)) * kDouble};
+    int count[2] = {local_stride[0], static_cast<int>(from.panels().height(i))};
+    ARMCI_INIT_HANDLE(&handles_[place]);
+    ARMCI_NbGetS(from.tile(i, j), remote_stride, tiles_[place], local_stride, count, 1, from.panels().owner(i),
+                 &handles_[place]);
+  }
+
+  void Begin(const Step& step, int buffer) {
+    Get(a_, step.i, step.k, 2 * buffer);
+    Get(b_, step.k, step.j, 2 * buffer + 1);
+  }
+
+  void Multiply(const Step& step, int buffer) {
+    const int at = 2 * buffer;
+    ARMCI_Wait(&handles_[at]);
+    ARMCI_Wait(&handles_[at + 1]);
+    const long k = a_.panels().width(step.k);
+    const long n = c_.panels().width(step.j);
+    MultiplyTiles(c_.panels().height(step.i), n, k, {tiles_[at], k}, {tiles_[at + 1], n}, step.k == 0 ? 0 : 1,
+                  {reinterpret_cast<double*>(result_.data()), n});
+  }
+
+  void Add(const Step& step) {
+    double one = 1;
+    int remote_stride[1] = {static_cast<int>(c_.panels().columns) * kDouble};
+    int local_stride[1] = {static_cast<int>(c_.panels().width(step.j)) * kDouble};
+    int count[2] = {local_stride[0], static_cast<int>(c_.panels().height(step.i))};
+    ARMCI_AccS(ARMCI_ACC_DBL, &one, result_.data(), local_stride, c_.tile(step.i, step.j), remote_stride, count, 1,
+               c_.panels().owner(step.i));
+  }
+
+  int rank_;
+  Shared a_;
+  Shared b_;
+  Shared c_;
+  Region counter_;
+  RegisteredBuffer fetched_;
+  RegisteredBuffer result_;
+  double* tiles_[4];
+  armci_hdl_t handles_[4];
+};
+
+class MpiWay : public Way {
+ public:
+  explicit MpiWay(const Problem& problem)
+      : problem_(problem),
+        a_(static_cast<size_t>(problem.a.panel_elements(problem.rank))),
+        b_(static_cast<size_t>(problem.b.panel_elements(problem.rank))),
+        c_(static_cast<size_t>(problem.c.panel_elements(problem.rank))) {
+    for (auto& panel : passing_) panel.resize(static_cast<size_t>(problem.b.largest_panel()));
+    Fill(problem.a, problem.rank, ElementOfA, a_.data());
+    Fill(problem.b, problem.rank, ElementOfB, b_.data());
+  }
+
+  const double* c() const override { return c_.data(); }
+
+  void Compute() override {
+    std::fill(c_.begin(), c_.end(), 0);
+    const int parts = problem_.b.parts;
+    const int before = (problem_.rank + parts - 1) % parts;
+    const int after = (problem_.rank + 1) % parts;
+    double* panel = b_.data();
+    for (int step = 0; step < parts; ++step) {
+      const int owner = (problem_.rank + step) % parts;
+      double* next = passing_[step % 2].data();
+      MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+      if (step + 1 < parts) {
+        const long coming = problem_.b.panel_elements((owner + 1) % parts);
+        MPI_Irecv(next, static_cast<int>(coming), MPI_DOUBLE, after, 0, MPI_COMM_WORLD, &requests[0]);
+        MPI_Isend(panel, static_cast<int>(problem_.b.panel_elements(owner)), MPI_DOUBLE, before, 0, MPI_COMM_WORLD,
+                  &requests[1]);
+      }
+      MultiplyPanel(owner, panel);
+      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+      panel = next;
+    }
+  }
+
+ private:
+  // Adds to C what the rows of B in the panel of `owner` give.
+  void MultiplyPanel(int owner, double* panel) {
+    const Panels& a = problem_.a;
+    const Panels& b = problem_.b;
+    const Panels& c = problem_.c;
+    for (long i = c.first_tile(problem_.rank); i < c.first_tile(problem_.rank + 1); ++i) {
+      for (long j = 0; j < c.column_tiles(); ++j) {
+        for (long k = b.first_tile(owner); k < b.first_tile(owner + 1); ++k) {
+          MultiplyTiles(c.height(i), c.width(j), b.height(k), {a_.data() + a.offset(i, k), a.columns},
+                        {panel + b.offset(k, j), b.columns}, 1, {c_.data() + c.offset(i, j), c.columns});
+        }
+      }
+    }
+  }
+
+  Problem problem_;
+  std::vector<double> a_;
+  std::vector<double> b_;
+  std::vector<double> c_;
+  std::vector<double> passing_[2];
+};
+
+// What all of it must be, of our rows: by one product, and by sums of rows that no dgemm has a part in, A (B w) = C w.
+std::string FaultOf(const Problem& problem, const double* c) {
+  const Panels whole_b = {problem.b.rows, problem.b.columns, problem.b.tile, 1};
+  std::vector<double> a(static_cast<size_t>(problem.a.panel_elements(problem.rank)));
+  std::vector<double> b(static_cast<size_t>(whole_b.panel_elements(0)));
+  std::vector<double> expected(static_cast<size_t>(problem.c.panel_elements(problem.rank)));
+  Fill(problem.a, problem.rank, ElementOfA, a.data());
+  Fill(whole_b, 0, ElementOfB, b.data());
+  const long rows = problem.c.panel_rows(problem.rank);
+  const long n = problem.c.columns;
+  const long depth = problem.b.rows;
+  if (rows > 0) MultiplyTiles(rows, n, depth, {a.data(), depth}, {b.data(), n}, 0, {expected.data(), n});
+  if (!std::equal(expected.begin(), expected.end(), c)) return "an element is not that of the whole product";
+  const auto weight = [](long j) { return static_cast<double>(j % 5 - 2); };
+  std::vector<double> weighted(static_cast<size_t>(depth));
+  for (long k = 0; k < depth; ++k) {
+    for (long j = 0; j < n; ++j) weighted[static_cast<size_t>(k)] += b[static_cast<size_t>(k * n + j)] * weight(j);
+  }
+  for (long row = 0; row < rows; ++row) {
+    double difference = 0;
+    for (long k = 0; k < depth; ++k) {
+      difference += a[static_cast<size_t>(row * depth + k)] * weighted[static_cast<size_t>(k)];
+    }
+    for (long j = 0; j < n; ++j) difference -= c[row * n + j] * weight(j);
+    if (difference != 0) return "the sum of a row is wrong";
+  }
+  return "";
+}
+
+Case Contraction(const Session& session, const Problem& problem, Way* one_sided, Way* messages) {
+  const auto actions = [=, &session]() -> std::vector<Action> {
+    return {session.Whole("gets, accumulates", Role::kSubject, [=] { one_sided->Compute(); }),
+            session.Whole("MPI_Isend, MPI_Irecv", Role::kBaseline, [=] { messages->Compute(); })};
+  };
+  const auto verify = [=, &problem]() -> std::string {
+    for (const auto& [name, way] : {std::pair("gets, accumulates", one_sided), std::pair("messages", messages)}) {
+      const std::string fault = FaultOf(problem, way->c());
+      if (!fault.empty()) return std::string(name) + ": " + fault;
+    }
+    return "";
+  };
+  const std::string size = std::to_string(problem.c.rows) + " x " + std::to_string(problem.c.columns) + " x " +
+                           std::to_string(problem.b.rows);
+  Case one = {{"contraction", size, ""}, Crew::kTogether, actions, verify};
+  one.whole = true;
+  return one;
+}
+
+}  // namespace
+}  // namespace armci::bench
+
+int main(int argc, char** argv) {
+  using namespace armci::bench;
+  Session session(argc, argv, {"contraction", "block products taken from a counter", 1, /*between_nodes=*/true});
+  openblas_set_num_threads(1);
+  const Problem problem = MakeProblem(session);
+  {
+    ArmciWay one_sided(session, problem);
+    MpiWay messages(problem);
+    session.Run({Contraction(session, problem, &one_sided, &messages)});
+  }
+  return session.Finish();
+}

@@ -1,0 +1,212 @@
+// What does ARMCI cost against raw RDMA, with the same completion?
+//
+// Rank 1, on another node, hosts the memory and sleeps; while raw messages are measured it polls for them.
+//   put + fence, get         8 B, from and to registered memory (ARMCI_Malloc_local) and other memory, against one RDMA
+//                            write or read and the poll of its completion
+//   puts + fence, gets       64 KiB to 1 MiB, a window of non-blocking ones and their end, against a window of as many
+//                            RDMA writes or reads. Memory that is not registered is the same in each window, so that
+//                            registrations may be kept.
+//   fetch-and-add, lock      against a round trip of sends of 16 bytes, behind one that wakes the server. Of the lock
+//                            by itself, and half of a lock and its unlock.
+#include <algorithm>
+#include <functional>
+
+#include "armci.h"
+#include "bench/baseline/verbs_peer.h"
+#include "bench/common/report.h"
+#include "bench/session/session.h"
+
+namespace armci::bench {
+namespace {
+
+constexpr int kTarget = 1;
+constexpr int kWord = 8;
+constexpr int kMessage = 16;
+constexpr int kWindowMost = 16;
+constexpr int kWindowBytesMost = 4 << 20;
+constexpr double kSample = 0.5e-3;  // short, so that few samples have a pause of the machine in them
+
+struct Sides {
+  char* registered;
+  char* plain;
+  char* remote;
+  const VerbsPeer* raw;
+};
+
+// A window of transfers between local memory and that of rank 1. A window of one is blocking.
+struct Window {
+  Rdma kind;
+  char* local;
+  char* remote;
+  int bytes;
+  int count;
+
+  int total() const { return bytes * count; }
+};
+
+void Begin(const Window& window, int k) {
+  char* const here = window.local + k * window.bytes;
+  char* const there = window.remote + k * window.bytes;
+  if (window.kind == Rdma::kWrite) {
+    ARMCI_NbPut(here, there, window.bytes, kTarget, nullptr);
+  } else {
+    ARMCI_NbGet(there, here, window.bytes, kTarget, nullptr);
+  }
+}
+
+void Operate(const Window& window) {
+  if (window.count > 1) {
+    for (int k = 0; k < window.count; ++k) Begin(window, k);
+    ARMCI_WaitAll();
+  } else if (window.kind == Rdma::kWrite) {
+    ARMCI_Put(window.local, window.remote, window.bytes, kTarget);
+  } else {
+    ARMCI_Get(window.remote, window.local, window.bytes, kTarget);
+  }
+  if (window.kind == Rdma::kWrite) ARMCI_Fence(kTarget);
+}
+
+// By one operation, and a contiguous one the other way.
+std::string Verify(const Window& window) {
+  static int salt = 0;
+  ++salt;
+  const auto byte = [](int i) { return static_cast<char>((7 * i + salt) % 251); };
+  for (int i = 0; i < window.total(); ++i) window.local[i] = byte(i);
+  if (window.kind == Rdma::kWrite) {
+    Operate(window);
+  } else {
+    ARMCI_Put(window.local, window.remote, window.total(), kTarget);
+    ARMCI_Fence(kTarget);
+  }
+  std::fill_n(window.local, window.total(), char{0});
+  if (window.kind == Rdma::kRead) {
+    Operate(window);
+  } else {
+    ARMCI_Get(window.remote, window.local, window.total(), kTarget);
+  }
+  for (int i = 0; i < window.total(); ++i) {
+    if (window.local[i] != byte(i)) return "byte " + std::to_string(i) + " differs";
+  }
+  return "";
+}
+
+Case Transfer(const CaseLabel& label, const Window& window, const Sides& at) {
+  const bool write = window.kind == Rdma::kWrite;
+  const auto actions = [=, raw = at.raw]() -> std::vector<Action> {
+    return {Loop(write ? "ARMCI puts, ARMCI_Fence" : "ARMCI gets", Role::kSubject, [=] { Operate(window); }),
+            {write ? "RDMA write" : "RDMA read", Role::kBaseline, [=](long iterations) {
+               return raw->Transfers(window.kind, static_cast<size_t>(window.bytes), window.count, iterations);
+             }}};
+  };
+  return {label, Crew::kAlone, actions, [=] { return Verify(window); }, kSample, [raw = at.raw] { raw->Look(); }};
+}
+
+std::vector<Case> Words(const Sides& at) {
+  std::vector<Case> cases;
+  for (Rdma kind : {Rdma::kWrite, Rdma::kRead}) {
+    const std::string name = kind == Rdma::kWrite ? "put + fence" : "get";
+    const std::string size = FormatBytes(kWord);
+    cases.push_back(Transfer({name, size, "verbs_put_get"}, {kind, at.plain, at.remote, kWord, 1}, at));
+    cases.push_back(
+        Transfer({name + ", registered", size, "verbs_put_get"}, {kind, at.registered, at.remote, kWord, 1}, at));
+  }
+  return cases;
+}
+
+std::vector<Case> Streams(bool quick, const Sides& at) {
+  std::vector<Case> cases;
+  for (Rdma kind : {Rdma::kWrite, Rdma::kRead}) {
+    for (bool registered : {true, false}) {
+      for (int bytes = 64 << 10; bytes <= 1 << 20; bytes *= quick ? 16 : 4) {
+        const int count = std::min(kWindowMost, kWindowBytesMost / bytes);
+        const Window window = {kind, registered ? at.registered : at.plain, at.remote, bytes, count};
+        const std::string name = kind == Rdma::kWrite ? "puts + fence" : "gets";
+        cases.push_back(
+            Transfer({name + (registered ? ", registered" : ""), FormatBytes(static_cast<size_t>(bytes)),
+                      registered ? "verbs_stream" : "verbs_stream_unregistered", static_cast<double>(window.total())},
+                     window, at));
+      }
+    }
+  }
+  return cases;
+}
+
+Case RoundTrip(const char* name, const Sides& at, const Action& subject) {
+  const auto actions = [=, raw = at.raw]() -> std::vector<Action> {
+    return {subject, {"send, receive", Role::kBaseline, [raw](long iterations) {
+                        return raw->RoundTrips(kMessage, iterations);
+                      }}};
+  };
+  return {{name, FormatBytes(kMessage), "verbs_atomic"},
+          Crew::kAlone,
+          actions,
+          {},
+          kSample,
+          [raw = at.raw] {
+            raw->Look(); }};
+}
+
+// The same behind one call that is not in the time: the server, which has slept through the raw side's turn, wakes up,
+// as the raw side's peer polls before its time begins. How long that takes is another question (busy).
+Action Awake(const Action& action, const std::function<void()>& call) {
+  return {action.name, action.role, [=](long iterations) {
+            call();
+            return action.seconds_for(iterations);
+          }};
+}
+
+// Half a pair in each iteration, and whole pairs in all: an odd one out is done outside of the time.
+Action HalfPairs(void (*first)(), void (*second)()) {
+  return {"ARMCI_Lock, ARMCI_Unlock", Role::kSubject, [=](long iterations) {
+            const double start = NowSeconds();
+            for (long i = 0; i < iterations; ++i) i % 2 == 0 ? first() : second();
+            const double seconds = NowSeconds() - start;
+            if (iterations % 2 != 0) second();
+            return seconds;
+          }};
+}
+
+std::vector<Case> Requests(const Sides& at) {
+  const auto add = [remote = at.remote] {
+    long before = 0;
+    ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &before, remote, 1, kTarget);
+  };
+  const auto lock = [] { ARMCI_Lock(0, kTarget); };
+  const auto unlock = [] { ARMCI_Unlock(0, kTarget); };
+  const auto locks = LoopWithBreaks("ARMCI_Lock", Role::kSubject, 1, lock, unlock);
+  return {RoundTrip("fetch-and-add", at, Awake(Loop("ARMCI_Rmw", Role::kSubject, add), add)),
+          RoundTrip("lock", at, Awake(locks, add)),
+          RoundTrip("lock, unlock: half of both", at, Awake(HalfPairs(lock, unlock), add))};
+}
+
+std::vector<Case> Cases(bool quick, const Sides& at) {
+  std::vector<Case> all = Words(at);
+  for (const Case& one : Streams(quick, at)) all.push_back(one);
+  for (const Case& one : Requests(at)) all.push_back(one);
+  return all;
+}
+
+}  // namespace
+}  // namespace armci::bench
+
+int main(int argc, char** argv) {
+  using namespace armci::bench;
+  Session session(argc, argv, {"verbs", "transfers against raw RDMA", 2, /*between_nodes=*/true, /*apart=*/true});
+  {
+    Region region(session, kWindowBytesMost);
+    const RegisteredBuffer registered(kWindowBytesMost);
+    const LocalBuffer plain(kWindowBytesMost);
+    std::fill_n(region.on(session.rank()), kWindowBytesMost, char{0});
+    const VerbsPeer raw(MPI_COMM_WORLD, kTarget, kWindowBytesMost);
+    if (session.root()) Require(raw.MovesData(), "moving data by raw RDMA");
+    // For whoever measures the same with another tool.
+    const VerbsDevice& device = raw.device();
+    session.Note("verbs_device", device.name());
+    session.Note("verbs_port", std::to_string(device.port_number));
+    session.Note("verbs_gid", std::to_string(device.gid_index));
+    Require(ARMCI_Create_mutexes(1) == 0, "ARMCI_Create_mutexes");
+    session.Run(Cases(session.options().quick, {registered.data(), plain.data(), region.on(kTarget), &raw}));
+    Require(ARMCI_Destroy_mutexes() == 0, "ARMCI_Destroy_mutexes");
+  }
+  return session.Finish();
+}
