@@ -12,22 +12,18 @@ from typing import Any, Callable, Optional, Sequence
 
 from armci_tool import bazel, console, launch
 from armci_tool.errors import ToolError
-from armci_tool.placement import Placement
+from armci_tool.placement import Placement, with_device
 from armci_tool.repository import ROOT
 
-PACKAGE = "//bench/micro"
-QUESTIONS_FILE = ROOT / "bench" / "micro" / "benchmarks.json"
+QUESTIONS_FILE = ROOT / "bench" / "benchmarks.json"
 DEFAULT_PROCESSES = 2
 
 # What mpi-rma sets, for all that is measured. The one-sided calls of Open MPI on one machine: osc/rdma, which it would
 # take by itself for some windows, is far behind osc/sm. Between nodes: locks of UCX that sleep, and its segments.
 MPI_SETTINGS = {"OMPI_MCA_osc": "^rdma", "UCX_USE_MT_MUTEX": "y", "UCX_TCP_TX_SEG_SIZE": "8196"}
 
+_SCRATCH_PREFIX = ".armci-bench-"
 _NEEDS = re.compile(r"needs (\d+) processes")
-# Lines that begin with the rank tell of wrong data.
-_PROGRESS = re.compile(r"^bench: (?!rank )[^:]+: ")
-
-
 @dataclass(frozen=True)
 class BenchRun:
     """What one benchmark program printed and reported; `data` is None when it wrote no JSON."""
@@ -40,10 +36,19 @@ class BenchRun:
 
 @dataclass(frozen=True)
 class Question:
-    """A line of bench/micro/benchmarks.json."""
+    """A line of bench/benchmarks.json."""
 
     name: str
+    package: str  # where its programs are made
     between_nodes: bool
+    device: str = ""  # what an implementation has to take between nodes to be asked
+    against_mpi: bool = False  # whether its raw side goes by MPI between nodes
+    ranks: int = DEFAULT_PROCESSES  # the least it needs
+
+    @property
+    def is_kernel(self) -> bool:
+        """Whether its cases are whole computations."""
+        return self.package.endswith("/kernels")
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,8 @@ class Program:
 def questions() -> list[Question]:
     """All there are."""
     table = json.loads(QUESTIONS_FILE.read_text())
-    return [Question(row["name"], bool(row.get("between_nodes"))) for row in table]
+    return [Question(row["name"], f"//bench/{row['folder']}", bool(row.get("between_nodes")), row.get("device", ""),
+                     bool(row.get("against_mpi")), row["ranks"]) for row in table]
 
 
 def names() -> list[str]:
@@ -69,26 +75,44 @@ def names() -> list[str]:
     return [question.name for question in questions()]
 
 
-def choose(names: Sequence[str], only_between_nodes: bool) -> list[str]:
-    """`names` if there are such benchmarks; without any, all, or all whose processes may be on several nodes."""
+def choose(names: Sequence[str], only_between_nodes: bool, device: str = "") -> list[Question]:
+    """`names` if there are such benchmarks for what takes this device, or none; without any, all, or all whose processes
+    may be on several nodes. What takes a device is on simulated nodes, between which MPI would go by shared memory: it is
+    held against MPI only if that is named."""
     known = questions()
     unknown = [name for name in names if name not in {question.name for question in known}]
     if unknown:
         raise ToolError("there is no benchmark " + ", ".join(unknown),
                         next_step="use some of: " + ", ".join(question.name for question in known))
-    return list(names) or [question.name for question in known if question.between_nodes or not only_between_nodes]
+    other = [question.name for question in known if question.name in names and question.device not in ("", device)]
+    if other:
+        raise ToolError(f"{', '.join(other)}: for implementations that take a verbs device alone",
+                        next_step="give --impl native-verbs")
+    if names:
+        return [next(question for question in known if question.name == name) for name in names]
+    return [question for question in known if question.device in ("", device) and not (device and question.against_mpi)
+            and (question.between_nodes or not only_between_nodes)]
+
+
+def place(question: Question, where: Placement, device: str) -> Placement:
+    """Where its processes are to be: where the user says, or, for an implementation that takes a device between nodes,
+    each on a node of its own if the question allows it. Where this machine has no such device, in a guest."""
+    if device and question.between_nodes and where.kind == "machine":
+        where = Placement(simulated_node_size=1)
+    return with_device(where, device)
 
 
 def label(name: str, implementation: str) -> str:
     """The program of a benchmark, linked with an implementation; that of `foreign` with the library of --prefix."""
-    return f"{PACKAGE}:{name}{bazel.target_suffix(implementation)}"
+    package = next(question.package for question in questions() if question.name == name)
+    return f"{package}:{name}{bazel.target_suffix(implementation)}"
 
 
 def require_measured(implementation: str) -> None:
     """Raises ToolError if no benchmark is linked with it."""
     suffix = bazel.target_suffix(implementation)
-    if not any(one.endswith(suffix) for one in bazel.query(f"kind(cc_binary, {PACKAGE}:all)")):
-        raise ToolError(f"there are no benchmarks for {implementation}", where=f"{PACKAGE} has no binary *{suffix}")
+    if not any(one.endswith(suffix) for one in bazel.query("kind(cc_binary, //bench/...)")):
+        raise ToolError(f"there are no benchmarks for {implementation}", where=f"//bench has no binary *{suffix}")
 
 
 def run_program(program: Program, arguments: Sequence[str] = (), *, timeout_s: Optional[float] = None,
@@ -106,22 +130,28 @@ def run_program(program: Program, arguments: Sequence[str] = (), *, timeout_s: O
 def _run_once(program: Program, arguments: Sequence[str], timeout_s: Optional[float], silence_s: Optional[float],
               on_case: Callable[[str], None]) -> tuple[BenchRun, int]:
     begun = "none"
+    # Of lines that tell of progress; other lines that begin alike tell what is wrong.
+    mark = f"bench: {program.name}: "
 
     def note(line: str) -> None:
         nonlocal begun
-        if _PROGRESS.match(line):
-            begun = _PROGRESS.sub("", line).strip()
+        if line.startswith(mark):
+            begun = line.removeprefix(mark).strip()
             on_case(begun)
 
-    with tempfile.TemporaryDirectory() as folder:
+    # A guest writes into the folder that we are in, and into no other.
+    scratch = Path.cwd() if program.placement.guest else None
+    with tempfile.TemporaryDirectory(prefix=_SCRATCH_PREFIX, dir=scratch) as folder:
         file = Path(folder) / "result.json"
         line = (str(program.binary), "--progress", "--json", str(file), *arguments)
         settings = {name: value for name, value in MPI_SETTINGS.items() if name not in os.environ}
         settings.update(program.environment)
         job = launch.Launch(line, program.processes, program.mpi, settings, placement=program.placement)
-        result = launch.start(job, timeout_s=timeout_s, silence_s=silence_s, on_line=note)
+        factor = program.placement.deadline_factor
+        result = launch.start(job, timeout_s=timeout_s and timeout_s * factor, silence_s=silence_s and silence_s * factor,
+                              on_line=note)
         data = json.loads(file.read_text()) if file.exists() and file.stat().st_size else None
-    text = "\n".join(line for line in result.output.splitlines() if not _PROGRESS.match(line) or _NEEDS.search(line))
+    text = "\n".join(line for line in result.output.splitlines() if not line.startswith(mark))
     if result.timed_out:
         text += (f"\nbench: {program.name} was ended after {result.seconds:.0f} s because it went on no more; the last "
                  f"case begun: {begun}. Run it alone: --filter with a word of the case, and attach a debugger")
@@ -149,7 +179,8 @@ def _figure(case: dict[str, Any], key: str) -> str:
         return f"{case['value']:g}" if key == "armci_ns" and "value" in case else "-"
     nanoseconds = float(case[key])
     if case.get("bytes", 0) > 0 and nanoseconds > 0:
-        return f"{case['bytes'] / nanoseconds:.3g} GB/s"
+        rate = case["bytes"] / nanoseconds
+        return f"{rate:.3g} GB/s" if rate >= 1 else f"{1e3 * rate:.3g} MB/s"
     return time_text(nanoseconds)
 
 

@@ -26,7 +26,6 @@ FALSE_STARTS_MAX = 3
 # The suite ends a test at its own deadline. This is for when it cannot: no line for so many deadlines.
 SILENT_DEADLINES = 10
 DEFAULT_DEADLINE_S = 30.0
-GUEST_DEADLINE_FACTOR = 2.0
 # The case that stands for what was not run any more.
 REST = "(rest)"
 # Status of the suite when there is no test to run.
@@ -140,10 +139,9 @@ def run_suite(binary: Path, implementation: str, configuration: bazel.Configurat
               selection: Selection, *, environment: Mapping[str, str] = {}, placement: Placement = Placement(),
               on_test: Callable[[str], None] = lambda name: None) -> SuiteRun:
     """Runs all selected tests, whatever some of them do to the job. Where they take a device that this machine has not, in
-    a guest, which is slower."""
+    guests, which are slower."""
     placement = with_device(placement, repository.device_of(implementation))
-    if placement.guest:
-        selection = replace(selection, deadline_s=GUEST_DEADLINE_FACTOR * selection.deadline_s)
+    selection = replace(selection, deadline_s=placement.deadline_factor * selection.deadline_s)
     run = _Launches(binary, configuration.mpi, processes, placement, selection, environment, on_test)
     run.seed = "" if selection.seed is None else str(selection.seed)
     chosen = traceability.parse_test_list(list_tests(binary, selection.filter, environment))

@@ -18,12 +18,15 @@ from typing import Iterator, Mapping, Optional, Sequence
 from armci_tool import leftovers, nodes, process
 from armci_tool.errors import ToolError
 from armci_tool.placement import SIMULATED_SIZE_VARIABLE, Placement
-from armci_tool.repository import ROOT
+from armci_tool.rdma import nodes as guests
 
 # Forwarded to the ranks besides what a launch sets itself.
 FORWARDED_PREFIXES = ("ARMCI_", "ASAN_", "UBSAN_", "TSAN_", "LSAN_", "GTEST_")
-# Nodes made of namespaces look like one machine to UCX (its boot is the same): it must not go around the network.
+# Nodes made of namespaces look like one machine to UCX (its boot is the same): it must not go around the network. In
+# guests it must not take the verbs device.
 NODE_ENVIRONMENT = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": nodes.INTERFACE}
+# UCX would take a guest's verbs device for MPI's own messages, and time out now and then when it is software.
+GUEST_ENVIRONMENT = {"UCX_TLS": "shm,tcp,self"}
 # mpi-twosided's, where servers are processes unless it is "thread".
 SERVER_VARIABLE = "ARMCI_SERVER"
 SHARED_MEMORY = Path("/dev/shm")
@@ -98,8 +101,8 @@ class Launch:
 
     def settings(self) -> dict[str, str]:
         """The environment of the job besides what is there."""
-        between_nodes = NODE_ENVIRONMENT if self.placement.nodes else {}
-        return {**between_nodes, **self.placement.environment(), **self.environment}
+        network = NODE_ENVIRONMENT if self.placement.nodes else GUEST_ENVIRONMENT if self.placement.guest else {}
+        return {**network, **self.placement.environment(), **self.environment}
 
     def command_line(self, *, as_root: Optional[bool] = None,
                      present: Optional[Mapping[str, str]] = None) -> list[str]:
@@ -108,7 +111,8 @@ class Launch:
         if self.processes < 1:
             raise ToolError(f"cannot start {self.processes} processes", next_step="give -n a number of at least 1")
         line = [library.launcher]
-        if as_root if as_root is not None else os.geteuid() == 0:
+        # In a guest everybody is root.
+        if as_root if as_root is not None else os.geteuid() == 0 or self.placement.guest:
             line += library.only_as_root
         present = os.environ if present is None else present
         line += [*library.fixed, *self._where(library, {**present, **self.settings()})]
@@ -118,20 +122,19 @@ class Launch:
             for name in self._forwarded(present):
                 line += [*library.forward, name]
         line += ["-n", str(self.processes), *self.program]
-        if self.placement.guest:
-            return [str(ROOT / "tools" / "armci"), "rdma", "--keep-for", str(os.getpid()), "--", *line]
-        if not self.placement.nodes:
-            return line
-        return nodes.command_line(self.placement.nodes, line, library.preload_on_nodes)
+        if self.placement.nodes:
+            return node_kind(self.placement).command_line(self.placement.nodes, line, library.preload_on_nodes)
+        return guests.command_line(1, line) if self.placement.guest else line
 
     def _where(self, library: MpiLibrary, settings: Mapping[str, str]) -> list[str]:
         if not self.placement.nodes:
             may_spawn = settings.get(SERVER_VARIABLE, "thread") != "thread"
             return list(library.on_machine_to_spawn or library.on_machine if may_spawn else library.on_machine)
         ranks = self.placement.ranks_per_node(self.processes)
-        hosts = ",".join(f"{nodes.host(node)}:{count}" for node, count in enumerate(ranks))
-        values = {"hosts": hosts, "agent": str(nodes.AGENT), "interface": nodes.INTERFACE,
-                  "preload": nodes.preload(library.preload_on_nodes)}
+        kind = node_kind(self.placement)
+        hosts = ",".join(f"{kind.host(node)}:{count}" for node, count in enumerate(ranks))
+        values = {"hosts": hosts, "agent": str(kind.agent), "interface": kind.interface,
+                  "preload": kind.preload(library.preload_on_nodes)}
         return [word.format(**values) for word in library.on_nodes]
 
     def _forwarded(self, present: Mapping[str, str]) -> list[str]:
@@ -146,6 +149,17 @@ def mpi_library(name: str) -> MpiLibrary:
     return MPI_LIBRARIES[name]
 
 
+def node_kind(placement: Placement) -> nodes.NodeKind:
+    """What its nodes are made of."""
+    return guests.GUESTS if placement.guest else nodes.NAMESPACES
+
+
+def require(placement: Placement, preloaded: str = "") -> None:
+    """Raises ToolError if there cannot be its nodes here."""
+    if placement.nodes:
+        node_kind(placement).require(placement.nodes, preloaded)
+
+
 def user_settings() -> tuple[str, ...]:
     """The settings of ARMCI in our environment, which the ranks get; where the ranks are is told apart (see placement)."""
     return tuple(f"{name}={value}" for name, value in sorted(os.environ.items())
@@ -158,8 +172,7 @@ def start(launch: Launch, *, timeout_s: Optional[float] = None, silence_s: Optio
 
     What it left behind by itself is told in the result. With `capture` false tools/nodes tells it on stderr instead.
     """
-    if launch.placement.nodes:
-        nodes.require(launch.placement.nodes)
+    require(launch.placement, mpi_library(launch.mpi).preload_on_nodes)
     environment, marker = leftovers.mark({**mpi_library(launch.mpi).environment, **os.environ, **launch.settings()})
     with _shared_memory_folder(launch) as folder, leftovers.SharedMemoryWatch(marker) as watch:
         environment = {**environment, **folder}

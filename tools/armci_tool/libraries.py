@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Iterator, Optional, Union
@@ -109,4 +110,6 @@ def add_foreign_arguments(parser: argparse.ArgumentParser) -> None:
 
 def foreign_from_options(options: argparse.Namespace) -> Optional[ForeignLibrary]:
     """From the options of add_foreign_arguments; None where they name no library."""
+    if not re.fullmatch(r"[\w.+-]+", options.name) or options.name.startswith("."):
+        raise ToolError(f"{options.name!r} is no name for a library", next_step="use letters, digits, - and _")
     return ForeignLibrary(options.prefix, options.libs, options.name) if options.prefix else None

@@ -17,7 +17,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable, Sequence
 
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
@@ -36,6 +38,21 @@ _PYTHON = "/usr/bin/python3"
 _COMMANDS = {"ip": "iproute2", "nsenter": "util-linux", "gcc": "gcc"}
 
 
+@dataclass(frozen=True)
+class NodeKind:
+    """What a launcher is told of nodes of one kind, and how it is started on the first of them."""
+
+    host: Callable[[int], str]
+    agent: Path  # in place of ssh
+    interface: str
+    # Raises ToolError if there cannot be so many; makes what they preload, if that has to be there before them.
+    require: Callable[[int, str], None]
+    # Where they find a library that is preloaded.
+    preload: Callable[[str], str]
+    # (nodes, command, name of the preloaded library)
+    command_line: Callable[[int, Sequence[str], str], list[str]]
+
+
 def host(node: int) -> str:
     """A node's name, on every node's /etc/hosts."""
     return f"node{node}"
@@ -46,7 +63,7 @@ def address(node: int) -> str:
     return f"10.77.0.{node + 1}"
 
 
-def require(count: int) -> None:
+def require(count: int, _preloaded: str = "") -> None:
     """Raises ToolError if this user, or this machine, cannot have nodes."""
     if count > NODES_MAX:
         raise ToolError(f"cannot make {count} nodes", next_step=f"ask for at most {NODES_MAX}")
@@ -72,3 +89,6 @@ def command_line(count: int, command: Sequence[str], preloaded: str = "") -> lis
     """Starts `command` on node0 of `count` nodes; `preloaded` is the name of a library to make before."""
     options = ["--preload", preloaded] if preloaded else []
     return [_PYTHON, "-B", str(PROGRAM), *options, str(count), "--", *command]
+
+
+NAMESPACES = NodeKind(host, AGENT, INTERFACE, require, preload, command_line)

@@ -1,4 +1,4 @@
-"""Where the ranks of a job are: on this machine as it is, on nodes made of namespaces, or on simulated nodes."""
+"""Where the ranks of a job are: on this machine as it is, on nodes made of namespaces or guests, or on simulated nodes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from dataclasses import dataclass, replace
 
 from armci_tool import option_types
 from armci_tool.errors import ToolError
+from armci_tool.rdma import machine
 
 SIMULATED_SIZE_VARIABLE = "ARMCI_NODE_SIZE"
 VERBS_DEVICES = "/dev/infiniband/uverbs*"
+# A guest's CPU is emulated.
+_GUEST_DEADLINES = 2.0
 
 
 @dataclass(frozen=True)
@@ -20,13 +23,13 @@ class Placement:
 
     nodes: int = 0  # 0: this machine, as it is
     simulated_node_size: int = 0  # 0: not simulated
-    guest: bool = False  # in a guest that has a verbs device (see rdma)
+    guest: bool = False  # in a guest that has a verbs device, or each node in one (see rdma)
 
     @property
     def label(self) -> str:
-        """For titles: `2 nodes`; `nodes of 2, simulated, in a guest`; empty on the machine as it is."""
+        """For titles: `2 nodes`; `2 nodes, guests`; `nodes of 2, simulated, in a guest`; empty on the machine as it is."""
         if self.nodes:
-            return f"{self.nodes} nodes" if self.nodes > 1 else "1 node"
+            return (f"{self.nodes} nodes" if self.nodes > 1 else "1 node") + ", guests" * self.guest
         simulated = [f"nodes of {self.simulated_node_size}, simulated"] if self.simulated_node_size else []
         return ", ".join(simulated + ["in a guest"] * self.guest)
 
@@ -41,6 +44,11 @@ class Placement:
     def suffix(self) -> str:
         """For names of files: `_nodes2`; empty on the machine as it is."""
         return f"_{self.kind}{self.nodes or self.simulated_node_size}" if self.kind != "machine" else ""
+
+    @property
+    def deadline_factor(self) -> float:
+        """How many times as long as usual something may take there."""
+        return _GUEST_DEADLINES * max(self.nodes, 1) if self.guest else 1.0  # guests share this machine's cores
 
     def arguments(self) -> list[str]:
         """The options of tools/armci that say the same."""
@@ -62,12 +70,13 @@ class Placement:
 
 
 def with_device(where: Placement, device: str) -> Placement:
-    """The same, in a guest if it takes a device between nodes that this machine has not."""
-    if device != "verbs" or glob.glob(VERBS_DEVICES) or where.kind == "machine":
+    """The same, in guests if it takes a device between nodes: if this machine has none, and always for nodes, as those of
+    namespaces are this machine. ToolError if there can be none."""
+    if device != "verbs" or where.kind == "machine" or where.nodes == 1:
         return where
-    if where.nodes:
-        raise ToolError("--nodes are made of this machine, which has no verbs device",
-                        next_step="give --simulate-node-size K, which runs in a guest that has one")
+    if where.simulated_node_size and glob.glob(VERBS_DEVICES):
+        return where
+    machine.require(max(where.nodes, 1))
     return replace(where, guest=True)
 
 
@@ -76,7 +85,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     either = parser.add_mutually_exclusive_group()
     either.add_argument("--nodes", type=option_types.count, default=0, metavar="N",
                         help="spread the processes over N nodes: network namespaces of this machine with TCP between "
-                             "them; needs root")
+                             "them, which needs root; for an implementation that needs a verbs device, guests (see "
+                             "tools/armci rdma)")
     either.add_argument("--simulate-node-size", type=option_types.count, default=0, metavar="K",
                         help="have the library treat each K consecutive processes as a node; needs no root")
 

@@ -92,8 +92,13 @@ def tested_settings(name: str) -> list[TestedSettings]:
     return [TestedSettings(row.pop("mpi", "mpich"), row) for row in rows]
 
 
+def leaves_node(name: str) -> bool:
+    """Whether an implementation can."""
+    return any(row.name == name and row.spans_nodes for row in implementation_table())
+
+
 def spans_nodes() -> bool:
-    """Whether any of them can leave the node."""
+    """Whether any of those for users can leave the node."""
     return any(row.spans_nodes for row in implementation_table() if not row.test_only)
 
 

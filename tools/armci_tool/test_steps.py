@@ -10,10 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Callable, Mapping, Sequence
 
-from armci_tool import (bazel, bench, campaign, checks, conformance, examples, fuzz, install, launch, leftovers,
-                        libraries, model, mutants, packages, process, programs, repository, results, sharing, traceability)
+from armci_tool import (bazel, bench, campaign, checks, conformance, device_tests, examples, fuzz, install, kernels, launch,
+                        leftovers, libraries, model, mutants, packages, process, programs, repository, results, sharing,
+                        traceability)
 from armci_tool.errors import ToolError
-from armci_tool.placement import Placement
+from armci_tool.placement import Placement, with_device
 from armci_tool.rdma import kernel
 from armci_tool.results import FAILED, PASSED, SKIPPED, Case
 from armci_tool.test_run import Level, PlannedStep
@@ -22,9 +23,9 @@ Note = Callable[[str], None]
 
 PYTHON = "/usr/bin/python3"
 # The conformance programs have steps of their own, with the process counts chosen there. Job tests start MPI jobs.
-ALL_TESTS = "tests(//...) except //conformance:all"
+ALL_TESTS = f"tests(//...) except //conformance:all except {device_tests.TESTS}"
 JOB_TESTS = f"attr(tags, mpi, {ALL_TESTS})"
-LIBRARY_TESTS = "tests(//impl/...)"
+LIBRARY_TESTS = f"tests(//impl/...) except {device_tests.TESTS}"
 # What has threads. Jobs that have to end in time are left out: their ends take longer.
 THREAD_TESTS = ("tests(//impl/common/...) union tests(//impl/mpi-twosided:all) "
                 "union filter(server_kind, tests(//impl/mpi-twosided/testing:all))")
@@ -36,6 +37,8 @@ THREADLESS_PROCESSES = 2
 MUTANT_SHARES = 4  # a launch for each mutant: a share with each change
 # A guest is slow: what says most about a network.
 GUEST_FILTER = "^(ACC|CMPL|FENCE|LC|ORD|RMW)[.](?!.*(litmus|histories|message_passing))"
+# Two are slower still.
+TWO_GUESTS_FILTER = "^(ORD|RMW)[.](?!.*(litmus|histories|message_passing))"
 ONE_NODE = Placement()
 SIMULATED_NODES = Placement(simulated_node_size=2)
 EVERY_PROCESS_A_NODE = Placement(simulated_node_size=1)
@@ -104,21 +107,49 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
         steps.append(_conformance_step(name, opt, THREADLESS_PROCESSES, True, thread_level="single"))
     for name in repository.implementations():
         steps += [_examples_step(name, opt, Level.QUICK), _plain_link_step(name, opt, Level.QUICK)]
+    steps += _kernel_steps(opt)
     # On one node the implementations share what these are about.
     steps += [_faults_step(name, opt) for name in _on_one_node()]
     steps.append(_mutants_step(opt, sharing.of_commit(MUTANT_SHARES) if level < Level.FULL else sharing.WHOLE))
     # Under MPICH the foreign library makes no progress while its target computes, and takes too long.
     steps.append(_foreign_step(opt, Level.FULL))
+    steps.append(_device_tests_step(opt))
     # Implementations that exist for the tests: only that the core is right on them.
     for row in repository.implementation_table():
         if row.device:
-            steps.append(_conformance_step(row.name, opt, 2, True, placement=EVERY_PROCESS_A_NODE, filter_text=GUEST_FILTER))
+            steps += _device_steps(row.name, opt, level)
         elif row.test_only:
             steps += [_conformance_step(row.name, opt, TEST_ONLY_PROCESSES, True, level=Level.FULL),
                       _conformance_step(row.name, opt, TEST_ONLY_PROCESSES, True, placement=SIMULATED_NODES)]
     for name in _between_nodes():
         steps += _spanning_steps(name, opt, level)
     return steps
+
+
+def _device_steps(name: str, configuration: bazel.Configuration, level: Level) -> list[PlannedStep]:
+    """In a guest, and in two with a network between them; with every setting, library and sanitizer where there is
+    time."""
+    def step(processes: int, placement: Placement, from_level: Level = Level.FULL, filter_text: str = GUEST_FILTER,
+             where: bazel.Configuration = configuration, environment: Mapping[str, str] = {}) -> PlannedStep:
+        return _conformance_step(name, where, processes, True, environment, from_level, placement,
+                                 filter_text=filter_text)
+
+    in_one, in_two = (WITHOUT_RACES, GUEST_FILTER) if level == Level.FULL else (GUEST_FILTER, TWO_GUESTS_FILTER)
+    return [step(2, EVERY_PROCESS_A_NODE, Level.USUAL, in_one), step(2, TWO_NODES, Level.USUAL, in_two),
+            step(4, TWO_NODES), step(4, SIMULATED_NODES, where=bazel.Configuration("mpich")),
+            *(step(2, EVERY_PROCESS_A_NODE, where=bazel.Configuration(tested.mpi), environment=tested.environment)
+              for tested in repository.tested_settings(name)),
+            step(2, EVERY_PROCESS_A_NODE, where=bazel.Configuration(mode=BOTH_SANITIZERS),
+                 environment=SANITIZER_ENVIRONMENT[BOTH_SANITIZERS])]
+
+
+def _device_tests_step(configuration: bazel.Configuration, environment: Mapping[str, str] = {},
+                       level: Level = Level.USUAL) -> PlannedStep:
+    def run(note: Note) -> Sequence[Case]:
+        return device_tests.run(configuration, note, environment)
+
+    name = f"tests that need a verbs device ({configuration.name})"
+    return PlannedStep(name, run, f"tools/armci test --only '{name}'", level)
 
 
 def _second_library_steps(level: Level) -> list[PlannedStep]:
@@ -153,7 +184,8 @@ def _on_one_node() -> list[str]:
 
 
 def _between_nodes() -> list[str]:
-    return [row.name for row in repository.implementation_table() if not row.test_only and row.spans_nodes]
+    return [row.name for row in repository.implementation_table()
+            if not row.test_only and row.spans_nodes and not row.device]
 
 
 def _spanning_steps(name: str, configuration: bazel.Configuration, level: Level) -> list[PlannedStep]:
@@ -184,6 +216,7 @@ def _sanitizer_steps() -> list[PlannedStep]:
         sanitized = bazel.Configuration(mode=mode)
         tests = LIBRARY_TESTS if level == Level.USUAL else ALL_TESTS
         steps.append(_unit_step(sanitized, tests, environment, level))
+        steps.append(_device_tests_step(sanitized, environment, Level.FULL))
         steps += [_conformance_step(name, sanitized, 3, True, environment, level) for name in _on_one_node()]
         steps += [_conformance_step(name, sanitized, 2, True, environment, level, placement=EVERY_PROCESS_A_NODE,
                                     filter_text=WITHOUT_RACES) for name in _between_nodes()]
@@ -244,6 +277,19 @@ def _foreign_step(configuration: bazel.Configuration, level: Level) -> PlannedSt
 def _examples_step(name: str, configuration: bazel.Configuration, level: Level = Level.USUAL) -> PlannedStep:
     return PlannedStep(f"examples {name} ({configuration.name})", partial(_examples, name, configuration),
                        f"tools/armci run --impl {name} --mpi {configuration.mpi} -n 4 //examples:NAME", level)
+
+
+def _kernel_steps(configuration: bazel.Configuration) -> list[PlannedStep]:
+    """On one node, and between nodes where an implementation leaves it; in a guest where there is time."""
+    def step(name: str, placement: Placement, level: Level) -> PlannedStep:
+        title = ", ".join(part for part in (f"kernels {name}", placement.label) if part)
+        return PlannedStep(f"{title} ({configuration.name})",
+                           lambda note: kernels.run(name, 2, configuration, placement, note),
+                           f"tools/armci test --only '{title}'", level)
+
+    return [*(step(name, ONE_NODE, Level.USUAL) for name in repository.implementations()),
+            *(step(name, EVERY_PROCESS_A_NODE, Level.USUAL) for name in _between_nodes()),
+            *(step(row.name, EVERY_PROCESS_A_NODE, Level.FULL) for row in repository.implementation_table() if row.device)]
 
 
 def _plain_link_step(name: str, configuration: bazel.Configuration, level: Level = Level.USUAL) -> PlannedStep:
@@ -363,7 +409,8 @@ def _traceability(note: Note) -> Sequence[Case]:
 
 def _conformance(name: str, configuration: bazel.Configuration, processes: int, selection: conformance.Selection,
                  environment: Mapping[str, str], placement: Placement, note: Note) -> Sequence[Case]:
-    if placement.nodes and os.geteuid() != 0:
+    where = with_device(placement, repository.device_of(name))
+    if where.nodes and not where.guest and os.geteuid() != 0:
         return [Case(f"conformance {name} on {placement.label}", SKIPPED, detail="network namespaces need root")]
     binary = bazel.built(conformance.suite_label(name), configuration, on_progress=note)
     return campaign.run(libraries.OwnLibrary(name), binary, configuration, processes, selection, environment=environment,

@@ -41,9 +41,12 @@ def test_without_a_verb_the_verbs_are_listed() -> None:
     (("mpi-doctor", "--output", "/proc/none"), "cannot write the report"),
     (("mpi-doctor", "--only", "no-such-fault"), "there is no fault no-such-fault"),
     (("conformance", "--report", "/proc/none"), "cannot write the report"),
-    (("calibrate",), "nothing to calibrate: no server is asked"),
-    (("calibrate", "--impl", "shmem", "--simulate-node-size", "1"), "shmem has no settings to calibrate"),
-    (("calibrate", "--simulate-node-size", "1", "--setting", "ARMCI_SPIN"), "ARMCI_SPIN is not calibrated"),
+    (("tune",), "nothing to tune of mpi-twosided"),
+    (("tune", "--impl", "shmem", "--simulate-node-size", "1"), "shmem spans no nodes"),
+    (("compare", "--prefix", "/usr", "--name", "../x"), "is no name for a library"),
+    (("tune", "--impl", "loopback"), "loopback is for the tests"),
+    (("tune", "--impl", "shmem", "--output", "/proc/none/file"), "cannot write the report"),
+    (("tune", "--simulate-node-size", "1", "--setting", "ARMCI_SPIN"), "ARMCI_SPIN is not tuned"),
     (("run", "--impl", "nothing", "//examples:hello"), "there is no implementation 'nothing'"),
     (("run", "--impl", "loopback", "//examples:hello"), "loopback is for the tests"),
     (("info", "--impl", "loopback"), "loopback is for the tests"),
@@ -133,7 +136,7 @@ def test_durations(seconds: float, text: str) -> None:
     "run -n 0 /bin/true", "run --timeout 0 /bin/true", "run --timeout nan /bin/true", "bench -n -1", "bench --seconds -1",
     "conformance -n 2,0", "conformance --repeat 0", "conformance --deadline -5", "conformance --seed -1",
     f"conformance --seed {2**64}", "conformance --report=", "conformance --simulate-node-size 0", "conformance --nodes x",
-    "mpi-doctor --only=", "mpi-doctor --only ,", "calibrate --rounds 0",
+    "mpi-doctor --only=", "mpi-doctor --only ,", "tune --rounds 0",
 ])
 def test_values_that_make_no_sense_are_refused(words: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):

@@ -12,6 +12,7 @@ import pytest
 from armci_tool import launch, process
 from armci_tool.errors import ToolError
 from armci_tool.launch import Launch
+from armci_tool.placement import Placement
 from helpers import ARMCI, alive, armci, pids_in, script
 
 MPIS = sorted(launch.MPI_LIBRARIES)
@@ -49,6 +50,14 @@ def test_openmpi_has_tcp_where_processes_are_started_later(server: str, componen
 def test_mpich_line_needs_no_flags() -> None:
     assert Launch(("./p",), 2, "mpich").command_line(as_root=True, present={"ARMCI_CHECK": "1"}) == [
         "mpiexec.mpich", "-n", "2", "./p"]
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_in_a_guest_mpi_leaves_the_verbs_device_alone(mpi: str) -> None:
+    job = Launch(("./p",), 2, mpi, placement=Placement(simulated_node_size=1, guest=True))
+    line = job.command_line(as_root=False, present={})
+    assert line[1:6] == ["rdma", "--keep-for", str(os.getpid()), "--", launch.mpi_library(mpi).launcher]
+    assert job.settings() == {"UCX_TLS": "shm,tcp,self", "ARMCI_NODE_SIZE": "1"}
 
 
 @pytest.mark.parametrize("bad", [Launch(("./p",), 0), Launch(("./p",), 1, "othermpi")])

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Sequence
 
 from armci_tool import (bazel, campaign, conformance, environment, flakes, launch, libraries, matrix, matrix_html,
-                        matrix_report, matrix_text, mutants, nodes, option_types, placement, repository, traceability)
+                        matrix_report, matrix_text, mutants, option_types, placement, repository, traceability)
 from armci_tool.console import Progress, duration
 from armci_tool.errors import ToolError
 from armci_tool.results import FAILED, KNOWN
@@ -62,11 +62,12 @@ def execute(options: argparse.Namespace) -> int:
     elif options.mutants:
         raise ToolError("--mutants is for a report", next_step="add --report DIR, or use tools/armci mutants")
     where = placement.from_options(options)
-    if where.nodes:
-        nodes.require(where.nodes)
+    chosen_libraries = _libraries(options)
+    for library in chosen_libraries:
+        launch.require(placement.with_device(where, repository.device_of(library.name)))
     clauses = traceability.read_clauses()
     chosen = configurations(options)
-    built = _build(_libraries(options), chosen, options.verbose)
+    built = _build(chosen_libraries, chosen, options.verbose)
     if options.mutants:
         defective = bazel.built(mutants.LABEL, chosen[0], verbose=options.verbose)
         with Progress("mutants") as progress:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from armci_tool import bazel, launch, nodes, option_types, placement, programs
+from armci_tool import bazel, launch, option_types, placement, programs, repository
 from armci_tool.verbs import add_verbose, make_parser
 
 
@@ -32,9 +32,8 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 def execute(options: argparse.Namespace) -> int:
     """Runs the verb; its status is that of the job."""
     chosen = bazel.Configuration(options.mpi, options.config)
-    where = placement.from_options(options)
-    if where.nodes:
-        nodes.require(where.nodes)
+    where = placement.with_device(placement.from_options(options), repository.device_of(options.impl))
+    launch.require(where)
     binary = programs.find(options.program, options.impl, chosen, verbose=options.verbose)
     job = launch.Launch((str(binary), *options.arguments), options.processes, options.mpi,
                         tag_output=options.tag_output, placement=where)

@@ -18,7 +18,7 @@ WORTH = 0.05
 
 @dataclass(frozen=True)
 class Row:
-    """A row of impl/NAME/calibration.json: a setting, its values to be tried, and the cases of a benchmark that show it."""
+    """A row of impl/NAME/tuning.json: a setting, its values to be tried, and the cases of a benchmark that show it."""
 
     setting: str
     default: str
@@ -51,31 +51,34 @@ class Trial:
 
 def rows(implementation: str) -> list[Row]:
     """Of an implementation; ToolError if it has none."""
-    path = ROOT / "impl" / implementation / "calibration.json"
+    path = ROOT / "impl" / implementation / "tuning.json"
     if not path.exists():
-        raise ToolError(f"{implementation} has no settings to calibrate", where=f"there is no {path}",
+        raise ToolError(f"{implementation} has no settings to tune", where=f"there is no {path}",
                         next_step="see the settings it has: tools/armci info --impl " + implementation)
     return [Row(one["setting"], one["default"], tuple(one["values"]), one["benchmark"], one["filter"])
             for one in json.loads(path.read_text())]
 
 
 def score(run: bench.BenchRun) -> Optional[float]:
-    """The geometric mean of what the cases took, each against its raw calls in the same run; None if nothing was timed."""
-    ratios = [case["armci_ns"] / case["baseline_ns"] for case in (run.data or {}).get("cases", [])
-              if case.get("armci_ns", 0) > 0 and case.get("baseline_ns", 0) > 0]
-    return geometric_mean(ratios) if ratios and run.status == 0 else None
+    """The geometric mean of what the cases took, each against its raw calls in the same run, in nanoseconds where it has
+    none; None if nothing was timed."""
+    times = [case["armci_ns"] / (case.get("baseline_ns", 0) or 1) for case in (run.data or {}).get("cases", [])
+             if case.get("armci_ns", 0) > 0]
+    return geometric_mean(times) if times and run.status == 0 else None
 
 
 def table(trials: Sequence[Trial]) -> str:
     """A line for each value of each setting."""
     lines = []
     for trial in trials:
+        default = trial.median_of(trial.row.default)
         for value in trial.row.values:
             middle = trial.median_of(value)
             marks = [mark for mark, given in (("default", value == trial.row.default), ("advised", value == trial.advised))
                      if given]
-            lines.append([trial.row.setting, value, "failed" if middle is None else f"{middle:.2f}", ", ".join(marks)])
-    return console.table(["setting", "value", "time / raw", ""], lines, numeric_from=2)
+            shown = "failed" if middle is None else "-" if default is None else f"{middle / default:.2f}"
+            lines.append([trial.row.setting, value, shown, ", ".join(marks)])
+    return console.table(["setting", "value", "time / default's", ""], lines, numeric_from=2)
 
 
 def advice(trials: Sequence[Trial]) -> str:
@@ -85,3 +88,19 @@ def advice(trials: Sequence[Trial]) -> str:
     if not changed:
         return f"the defaults are within {WORTH:.0%} of the best"
     return "\n".join(f"export {name}={value}" for name, value in changed.items())
+
+
+def environment_file(trials: Sequence[Trial], implementation: str, mpi: str, where: str) -> str:
+    """For `. FILE`: every setting that was tried, with what was measured of each of its values in each round. A setting
+    whose default is as good as any is left as a comment."""
+    lines = [f"# Settings of {implementation} above {mpi}, {where}: what tools/armci tune found best.",
+             "# Scores of the rounds behind each value, the smaller the better: time of the benchmark's cases, against raw",
+             f"# calls where it has any. What is better than the default by less than {WORTH:.0%} is not advised.", ""]
+    for trial in trials:
+        lines.append(f"# {trial.row.setting}, by the benchmark {trial.row.benchmark}, cases with '{trial.row.filter}'")
+        for value in trial.row.values:
+            scores = " ".join(f"{one:.4g}" for one in trial.scores.get(value, [])) or "failed"
+            lines.append(f"#   {value}: {scores}")
+        mark = "" if trial.advised != trial.row.default else "# (default) "
+        lines += [f"{mark}export {trial.row.setting}={trial.advised}", ""]
+    return "\n".join(lines)

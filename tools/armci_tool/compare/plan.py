@@ -1,0 +1,143 @@
+"""Who is run on what, how often and for how long, so that it ends in time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable, Optional, Sequence
+
+from armci_tool import bench
+from armci_tool.compare.contestants import VERBS, Contestant
+from armci_tool.console import duration
+from armci_tool.errors import ToolError
+from armci_tool.placement import Placement
+
+# All of a comparison, unless the user says how often and how long.
+BOX_S = 330.0
+QUICK_BOX_S = 100.0
+ROUNDS, QUICK_ROUNDS = 5, 3
+# An interval needs some.
+ROUNDS_LEAST = 3
+# Of a program in a round; every case gets its least anyway.
+SECONDS_LEAST, SECONDS_MOST = 0.3, 4.0
+# What a job takes besides, by the kind of place.
+_START_S = {"machine": 1.5, "simulated": 2.0, "nodes": 3.5}
+_GUEST_START_S = 12.0
+
+# Without names: what most programs do, each in a benchmark that is not long, and all kernels.
+DEFAULT_BENCHMARKS = ("transfers", "rma_shapes", "rmw", "lock", "barrier")
+# In the place of the first one where there is none.
+SUBSTITUTE = "rma"
+
+
+Quick = Callable[[bench.Question], bool]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A benchmark in a place, and who takes part."""
+
+    question: bench.Question
+    processes: int
+    placement: Placement
+    contestants: tuple[Contestant, ...]
+    quick: bool = False  # with fewer cases
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run. With a box, rounds beyond the least are left out when it is full."""
+
+    entries: tuple[Entry, ...]
+    rounds: int
+    seconds: float
+    quick: bool = False
+    box_s: Optional[float] = None
+
+    @property
+    def runs_of_a_round(self) -> int:
+        """Jobs."""
+        return sum(len(entry.contestants) for entry in self.entries)
+
+    @property
+    def estimate_s(self) -> float:
+        """What it will take, as far as one can tell before."""
+        return self.rounds * sum(len(entry.contestants) * (start_s(entry.placement) + self.seconds)
+                                 for entry in self.entries)
+
+    @property
+    def text(self) -> str:
+        """For the first line."""
+        names = list(dict.fromkeys(one.name for entry in self.entries for one in entry.contestants))
+        counts = sorted({entry.processes for entry in self.entries})
+        place = self.entries[0].placement.label
+        return (f"plan: {', '.join(names)}; {len({entry.question.name for entry in self.entries})} benchmarks, "
+                f"{' and '.join(map(str, counts))} processes{', ' + place if place else ''}; {self.rounds} rounds of "
+                f"{self.seconds:.1f} s for each program: about {duration(self.estimate_s)}")
+
+
+def start_s(where: Placement) -> float:
+    """What a job takes before and after what is measured."""
+    return _GUEST_START_S if where.guest else _START_S[where.kind]
+
+
+def choose(names: Sequence[str], between_nodes: bool, rdma: bool) -> list[bench.Question]:
+    """The benchmarks named, else those of a usual comparison that can be run there."""
+    if names:
+        chosen = bench.choose(names, between_nodes, VERBS if rdma else "")
+        for question in chosen:
+            if between_nodes and not question.between_nodes:
+                raise ToolError(f"{question.name} needs all processes on one node",
+                                next_step="leave it out, or compare on one node")
+        return chosen
+    known = bench.questions()
+    first = [name for name in DEFAULT_BENCHMARKS if any(question.name == name for question in known)]
+    if DEFAULT_BENCHMARKS[0] not in first:
+        first.insert(0, SUBSTITUTE)
+    usual = [question for name in first for question in known if question.name == name]
+    usual += [question for question in known if question.is_kernel]
+    return [question for question in usual if question.device == "" and (question.between_nodes or not between_nodes)]
+
+
+def entries(questions: Sequence[bench.Question], counts: Sequence[int], where: Placement, rdma: bool,
+            contestants: Sequence[Contestant], quick: Quick = lambda question: False) -> tuple[Entry, ...]:
+    """Each benchmark at each number of processes, or at the least that it needs."""
+    made: dict[tuple[str, int], Entry] = {}
+    for count in counts:
+        for question in questions:
+            processes = max(count, question.ranks)
+            taking = tuple(one for one in contestants if one.takes(question))
+            if taking:
+                place = bench.place(question, where, VERBS) if rdma else where
+                made.setdefault((question.name, processes), Entry(question, processes, place, taking, quick(question)))
+    if not made:
+        raise ToolError("no contestant takes part in any of the benchmarks",
+                        where=", ".join(question.name for question in questions),
+                        next_step="name others, or see tools/armci compare --help")
+    return tuple(made.values())
+
+
+def make(what: tuple[Entry, ...], quick: bool = False, rounds: Optional[int] = None,
+         seconds: Optional[float] = None) -> Plan:
+    """As much as fits into the time; what the user says is done."""
+    box = QUICK_BOX_S if quick else BOX_S
+    wanted = rounds or (QUICK_ROUNDS if quick else ROUNDS)
+    while True:
+        given = seconds if seconds is not None else _seconds_that_fit(what, wanted, box)
+        plan = Plan(what, wanted, given, quick, None if rounds else box)
+        if rounds or plan.estimate_s <= box or wanted <= ROUNDS_LEAST:
+            return plan
+        wanted -= 1
+
+
+def order(contestants: Sequence[Contestant], turn: int) -> list[Contestant]:
+    """Of a round. Each is the first in its turn, and the direction changes, as one may find the machine as the one
+    before has left it."""
+    first = turn % len(contestants)
+    turned = [*contestants[first:], *contestants[:first]]
+    return turned if turn % 2 == 0 else [turned[0], *reversed(turned[1:])]
+
+
+def _seconds_that_fit(what: Sequence[Entry], rounds: int, box: float) -> float:
+    runs = sum(len(entry.contestants) for entry in what)
+    starts = sum(len(entry.contestants) * start_s(entry.placement) for entry in what)
+    return min(SECONDS_MOST, max(SECONDS_LEAST, (box / rounds - starts) / runs))

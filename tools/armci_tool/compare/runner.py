@@ -1,0 +1,176 @@
+"""Runs a plan: round by round each benchmark, in it the contestants in turns. Who fails or hangs is noted and ends
+nothing."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Callable, Mapping, Optional, Sequence
+
+from armci_tool import bench, process
+from armci_tool.compare import plan as planning
+from armci_tool.compare.contestants import Contestant
+from armci_tool.compare.plan import Entry, Plan
+
+# No case is measured for so long, beyond the time asked for.
+SILENCE_S = 90.0
+DEADLINE_S = 180.0
+# Who fails so often in a benchmark is not asked again, nor who hangs once.
+FAILURES_MOST = 2
+LAST_LINES = 12
+# Frames of a stack that the MPI library prints, and its rules: they would push out what was said.
+_DECORATION = re.compile(r"^(\[[^]]*:\d+\] (\[ ?\d+\] .*|\*\*\* End of error message \*\*\*)|-{20,})$")
+# How many times as long as planned a benchmark may take where the time is short.
+_FAR = 8.0
+# Of samples: more is below what a clock can tell.
+_DIGITS = 5
+
+RunProgram = Callable[..., bench.BenchRun]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A program that ended with no result, or could not be built."""
+
+    contestant: str
+    benchmark: str
+    processes: int
+    round: int
+    what: str
+    last_lines: tuple[str, ...]
+    seconds: float = 0.0
+
+    @property
+    def title(self) -> str:
+        """For a line of its own."""
+        when = f", {self.processes} processes, round {self.round + 1}" if self.processes else ""
+        return f"{self.contestant}: {self.benchmark}{when}: {self.what}"
+
+    def as_json(self) -> dict[str, Any]:
+        """For results.json."""
+        return asdict(self)
+
+
+@dataclass
+class Course:
+    """What became of a plan."""
+
+    runs: list[dict[str, Any]] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    rounds: int = 0
+    seconds: float = 0.0
+    left_out: list[str] = field(default_factory=list)
+
+
+def run(plan: Plan, programs: Mapping[tuple[str, str], Path], mpi: str, words: Sequence[str], note: Callable[[str], None],
+        run_program: RunProgram = bench.run_program) -> Course:
+    """Goes through the rounds; `words` are for the programs. Stops early, not before the least, when the box is full."""
+    course = Course()
+    start = time.monotonic()
+    excluded: dict[tuple[str, str, int], int] = {}
+    too_long: set[Entry] = set()
+    for turn in range(plan.rounds):
+        for number, entry in enumerate(plan.entries):
+            if entry in too_long:
+                continue
+            for one in planning.order(entry.contestants, turn):
+                key = (one.name, entry.question.name, entry.processes)
+                binary = programs.get(key[:2])
+                if binary is None or excluded.get(key, 0) >= FAILURES_MOST:
+                    continue
+                note(f"round {turn + 1} of {plan.rounds}, benchmark {number + 1} of {len(plan.entries)}: "
+                     f"{entry.question.name} with {one.name}{_left(start, turn, number, plan)}")
+                program = bench.Program(entry.question.name, binary, mpi, entry.processes, entry.placement)
+                failed = _run_one(course, plan, entry, one, turn, program, words, run_program)
+                if failed is not None:
+                    excluded[key] = excluded.get(key, 0) + (FAILURES_MOST if failed == process.TIMEOUT_STATUS else 1)
+        course.rounds, course.seconds = turn + 1, time.monotonic() - start
+        if turn == 0:
+            too_long = _too_long(course, plan)
+            course.left_out = [_told(entry, course) for entry in plan.entries if entry in too_long]
+        if plan.box_s and course.rounds >= planning.ROUNDS_LEAST and _next_exceeds(course, plan.box_s):
+            break
+    return course
+
+
+def _run_one(course: Course, plan: Plan, entry: Entry, one: Contestant, turn: int, program: bench.Program,
+             words: Sequence[str], run_program: RunProgram) -> Optional[int]:
+    """Returns the status if it failed. Wrong data is no result, however fast."""
+    arguments = [*words, *["--quick"] * entry.quick, "--seconds", f"{plan.seconds:g}", "--seed", str(turn + 1)]
+    begun = time.monotonic()
+    ended = run_program(program, arguments, timeout_s=DEADLINE_S + 10 * plan.seconds,
+                        silence_s=SILENCE_S + plan.seconds)
+    if ended.status != 0 or ended.data is None:
+        course.failures.append(Failure(one.name, program.name, program.processes, turn, _fate(ended.status),
+                                       last_lines(ended.text), time.monotonic() - begun))
+        return ended.status or 1
+    course.runs.append({
+        "round": turn, "benchmark": program.name, "contestant": one.name, "placement": entry.placement.label,
+        "processes": int(ended.data.get("ranks", program.processes)), "kernel": entry.question.is_kernel,
+        "started_s": round(begun, 3), "seconds": round(time.monotonic() - begun, 3), "data": _trimmed(ended.data)})
+    return None
+
+
+def last_lines(text: str) -> tuple[str, ...]:
+    """Of what a program said."""
+    return tuple(line for line in text.splitlines() if line.strip() and not _DECORATION.match(line))[-LAST_LINES:]
+
+
+def _fate(status: int) -> str:
+    if status == process.TIMEOUT_STATUS:
+        return "hung"
+    return f"ended with status {status}" if status else "wrote no result"
+
+
+def _trimmed(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What a program says, without what can be computed from it."""
+    kept = {key: value for key, value in data.items() if key not in ("cases", "question", "schema", "benchmark", "ranks")}
+    kept["cases"] = [_trimmed_case(case) for case in data["cases"]]
+    return kept
+
+
+def _trimmed_case(case: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {key: case[key] for key in ("name", "size", "bytes", "value", "core_wait_share") if key in case}
+    kept["series"] = [{**{key: series[key] for key in ("name", "role", "iterations", "dropped") if key in series},
+                       "samples_ns": [float(f"{sample:.{_DIGITS}g}") for sample in series["samples_ns"]]}
+                      for series in case.get("series", [])]
+    return kept
+
+
+def _too_long(course: Course, plan: Plan) -> set[Entry]:
+    """After the first round, where the least rounds do not fit into the box: what takes far longer than was planned."""
+    expected = course.seconds * planning.ROUNDS_LEAST
+    found: set[Entry] = set()
+    for entry in sorted(plan.entries, key=lambda entry: -_seconds_of(entry, course)):
+        own = _seconds_of(entry, course)
+        planned = len(entry.contestants) * (planning.start_s(entry.placement) + plan.seconds)
+        if plan.box_s and expected > plan.box_s and own > _FAR * planned:
+            found.add(entry)
+            expected -= own * (planning.ROUNDS_LEAST - 1)
+    return found if len(found) < len(plan.entries) else set()
+
+
+def _seconds_of(entry: Entry, course: Course) -> float:
+    name, processes = entry.question.name, entry.processes
+    return (sum(float(run["seconds"]) for run in course.runs if (run["benchmark"], run["processes"]) == (name, processes))
+            + sum(one.seconds for one in course.failures if (one.benchmark, one.processes) == (name, processes)))
+
+
+def _told(entry: Entry, course: Course) -> str:
+    return (f"{entry.question.name} ({entry.processes} processes) was left out after the first round, which took "
+            f"{_seconds_of(entry, course):.0f} s of it: name it to have it measured")
+
+
+def _next_exceeds(course: Course, box_s: float) -> bool:
+    return course.seconds * (course.rounds + 1) / course.rounds > box_s
+
+
+def _left(start: float, turn: int, number: int, plan: Plan) -> str:
+    """How long it may still take, once there is something to tell it by."""
+    done = turn + number / len(plan.entries)
+    if done < 0.3:
+        return ""
+    left = (time.monotonic() - start) * (plan.rounds - done) / done
+    return f", about {left:.0f} s left"

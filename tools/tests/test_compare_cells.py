@@ -1,0 +1,192 @@
+"""Samples find their cells, and cells say who is faster, what holds of any implementation, and what has changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from armci_tool.compare import cells, earlier, guidelines, standings
+from armci_tool.compare.guidelines import Rule
+from armci_tool.errors import ToolError
+from compared import case, collected, rounds, run, series
+
+PUT, GET = ("put", "8 B"), ("get", "8 B")
+
+
+def only(found: list[cells.Cell], contestant: str, name: str = "put") -> cells.Cell:
+    [cell] = [one for one in found if one.contestant == contestant and one.question.case == name]
+    return cell
+
+
+@pytest.mark.parametrize("size, amount", [("8 B", 8), ("64 KiB", 65536), ("64 MiB", 2**26), ("16 x 1 KiB", 16384),
+                                          ("64 rows x 16 B", 1024), ("-", None), ("10 us", None), ("us", None)])
+def test_sizes_are_read(size: str, amount: int) -> None:
+    assert cells.bytes_of(size) == amount
+
+
+def test_rounds_are_kept_apart() -> None:
+    found = collected([run("a", [case("put", 10)], 0), run("a", [case("put", 30)], 1)])
+    assert only(found, "a").medians == {0: 10, 1: 30}
+    assert only(found, "a").value == pytest.approx(300 ** 0.5)
+
+
+def test_a_raw_layer_is_a_contestant_with_the_samples_of_all_programs() -> None:
+    raw = [series("memcpy", 5, "baseline"), series("fence", 1, "allowance")]
+    found = collected([run("a", [case("put", 10, others=raw)]), run("b", [case("put", 20, others=raw)])])
+    assert only(found, "memcpy").kind == cells.RAW
+    assert len(only(found, "memcpy").all_samples) == 20
+    assert "fence" not in {one.contestant for one in found}
+
+
+def test_a_library_is_held_against_the_fastest_baseline_of_its_own_programs() -> None:
+    raw = [series("memcpy", 5, "baseline"), series("loop", 4, "baseline"), series("store", 1, "context")]
+    cell = only(collected([run("a", [case("put", 10, others=raw)], turn) for turn in range(3)]), "a")
+    assert cell.baseline == "loop"
+    assert cell.over_baseline is not None and cell.over_baseline.middle == pytest.approx(2.5)
+
+
+def test_another_way_of_the_same_library_is_a_case_of_it() -> None:
+    asked = [case("strided put", 10, "64 x 8 B", [series("row by row", 20, "baseline")])]
+    found = collected([run("a", asked, benchmark="consistency")])
+    assert only(found, "a", "strided put, row by row").value == pytest.approx(20)
+    assert [one.kind for one in found] == [cells.LIBRARY] * 2
+    asked = [case("aggregate, puts", 10, "1000 x 8 B", [series("ARMCI_Put", 20, "baseline")])]
+    assert only(collected([run("a", asked, benchmark="messages")]), "a", "aggregate, puts, ARMCI_Put").value == pytest.approx(20)
+
+
+def test_what_is_counted_is_no_time() -> None:
+    counted = {"name": "growth", "size": "descriptors", "value": 0.0, "series": []}
+    [cell] = collected([run("a", [counted])])
+    assert cell.counted and cell.level is None and cell.value == 0
+    [answers] = standings.standings([cell]).values()
+    assert answers[0].over_fastest is None and not answers[0].wins
+
+
+def test_candidates_that_were_dropped_leave_no_cell() -> None:
+    dropped = {"name": "slow copy", "role": "baseline", "samples_ns": []}
+    assert len(collected([run("a", [case("put", 10, others=[dropped])])])) == 1
+
+
+def test_the_fastest_library_and_those_as_fast_win() -> None:
+    found = standings.standings(collected(rounds("a", {PUT: 100}), rounds("b", {PUT: 100.5}), rounds("c", {PUT: 130}),
+                                          rounds("d", {PUT: 120}, others=[("memcpy", 10)])))
+    verdicts = {one.cell.contestant: one.wins for answers in found.values() for one in answers}
+    assert verdicts == {"a": True, "b": True, "c": False, "d": False, "memcpy": False}
+    [row] = standings.winners(found).values()
+    assert row["up to 1 KiB"].names == ("a", "b")
+    assert row["up to 1 KiB"].text == "a = b (1.20x)"
+    assert {name: (score.wins, score.asked) for name, score in standings.scores(found).items()} == {
+        "a": (1, 1), "b": (1, 1), "c": (0, 1), "d": (0, 1)}
+
+
+@pytest.mark.parametrize("slow, said", [("", "all alike"), ("d", "all but d (2.00x)"), ("cd", "a = b (2.00x)")])
+def test_where_most_win_the_others_are_named(slow: str, said: str) -> None:
+    found = standings.standings(collected(*(rounds(name, {PUT: 200 if name in slow else 100}) for name in "abcd")))
+    [row] = standings.winners(found).values()
+    assert row["up to 1 KiB"].text == said
+
+
+def test_who_is_alone_wins_nothing() -> None:
+    found = standings.standings(collected(rounds("a", {PUT: 100}, others=[("memcpy", 10)])))
+    assert standings.scores(found)["a"].asked == 0
+    assert not standings.winners(found)
+
+
+def checked(rule: Rule, *runs: list[dict[str, object]]) -> list[guidelines.Check]:
+    return guidelines.violations(guidelines.check(collected(*runs), [rule]))
+
+
+STRIDED, ROWS = ("put strided", "64 KiB"), ("put n rows", "64 KiB")
+
+
+@pytest.mark.parametrize("time, violated", [(50, False), (100, False), (101, False), (120, True)])
+def test_strided_is_no_slower_than_its_rows(time: float, violated: bool) -> None:
+    found = checked(Rule("r", "cases", "put strided", "put n rows"), rounds("a", {STRIDED: time, ROWS: 100}))
+    assert bool(found) == violated
+
+
+def test_a_bound_is_kept() -> None:
+    rule = Rule("r", "cases", "nb put + wait", "put", bound=1.05)
+    assert not checked(rule, rounds("a", {("nb put + wait", "8 B"): 106, PUT: 100}))
+    assert checked(rule, rounds("a", {("nb put + wait", "8 B"): 112, PUT: 100}))
+
+
+def test_what_is_uncertain_is_no_violation() -> None:
+    runs = [run("a", [case("put strided", times[0]), case("put n rows", times[1])], turn)
+            for turn, times in enumerate([(200, 100), (90, 100), (150, 100)])]
+    assert not checked(Rule("r", "cases", "put strided", "put n rows"), runs)
+
+
+def test_only_the_same_size_is_compared() -> None:
+    rule = Rule("r", "cases", "put strided", "put n rows")
+    assert not guidelines.check(collected(rounds("a", {STRIDED: 200, ("put n rows", "1 KiB"): 1})), [rule])
+
+
+def test_native_is_no_slower_than_layered_on_one_node() -> None:
+    rule = Rule("r", "contestants", contestant="shmem", other="mpi-rma", where="one node")
+    [found] = checked(rule, rounds("shmem", {PUT: 20}), rounds("mpi-rma", {PUT: 10}))
+    assert (found.contestant, found.other) == ("shmem", "mpi-rma")
+    assert not checked(rule, rounds("shmem", {PUT: 20}, placement="2 nodes"), rounds("mpi-rma", {PUT: 10}, placement="2 nodes"))
+
+
+def test_on_the_node_is_no_slower_than_between_nodes() -> None:
+    rule = Rule("r", "places")
+    [found] = checked(rule, rounds("a", {PUT: 20, GET: 1}), rounds("a", {PUT: 10, GET: 10}, placement="2 nodes", seed=2))
+    assert found.question.case == "put" and found.other == "2 nodes"
+
+
+@pytest.mark.parametrize("larger, violated", [(150, False), (205, False), (250, True)])
+def test_twice_the_bytes_are_not_much_slower_than_two_messages(larger: float, violated: bool) -> None:
+    found = checked(Rule("r", "sizes", bound=1.1), rounds("a", {("put", "1 KiB"): 100, ("put", "2 KiB"): larger}))
+    assert [one.other for one in found] == ["2 times 1 KiB"] * violated
+
+
+def test_eight_times_the_bytes_are_three_doublings() -> None:
+    rule, asked = Rule("r", "sizes", bound=1.1), {("put", "1 KiB"): 100.0, ("put", "8 KiB"): 800 * 1.25}
+    assert not checked(rule, rounds("a", asked))
+    assert checked(rule, rounds("a", {**asked, ("put", "8 KiB"): 800 * 1.5}))
+
+
+def test_what_a_raw_layer_loses_where_a_cache_ends_is_granted() -> None:
+    def runs(raw: float) -> list[dict[str, object]]:
+        others = [[series("memcpy", 50, "baseline")], [series("memcpy", raw, "baseline")]]
+        return [run("a", [case("put", 100 * mood, "1 KiB", others[0]), case("put", 300 * mood, "2 KiB", others[1])], turn)
+                for turn, mood in enumerate((1.0, 1.01, 0.99))]
+
+    rule = Rule("r", "sizes", bound=1.1)
+    assert checked(rule, runs(100)) and not checked(rule, runs(150))
+
+
+def test_shapes_are_no_multiples_of_one_another() -> None:
+    asked = {("put strided", "16 x 64 B"): 1, ("put strided", "16 x 1 KiB"): 1000}
+    assert not guidelines.check(collected(rounds("a", asked)), [Rule("r", "sizes")])
+
+
+def test_the_table_of_guidelines_is_read() -> None:
+    rules = guidelines.rules()
+    assert {rule.kind for rule in rules} == set(guidelines.KINDS)
+    assert len(set(rules)) == len(rules)
+
+
+@pytest.mark.parametrize("row, said", [('{"rule": "x", "kind": "moods"}', "no kind of guideline 'moods'"),
+                                       ('{"rule": "x", "kind": "cases", "cas": "y"}', "cannot read a guideline")])
+def test_a_wrong_guideline_is_told(tmp_path: Path, row: str, said: str) -> None:
+    path = tmp_path / "table.json"
+    path.write_text(f"[{row}]")
+    with pytest.raises(ToolError, match=said) as raised:
+        guidelines.rules(path)
+    assert "row 1" in raised.value.where
+
+
+def test_a_regression_is_found_and_an_equal_run_is_none() -> None:
+    old = collected(rounds("a", {PUT: 100, GET: 100}), rounds("b", {PUT: 100}))
+    new = collected(rounds("a", {PUT: 130, GET: 101}, seed=7), rounds("b", {PUT: 70}, seed=7), rounds("c", {PUT: 1}))
+    found = earlier.changes(old, new)
+    assert [(one.contestant, one.question.case, one.agrees) for one in found] == [
+        ("a", "put", False), ("a", "get", True), ("b", "put", False)]
+    assert [one.question.case for one in earlier.regressions(found)] == ["put"]
+    assert [one.contestant for one in earlier.gains(found)] == ["b"]
+
+
+def test_other_places_are_not_compared_with_earlier_ones() -> None:
+    assert not earlier.changes(collected(rounds("a", {PUT: 100}, placement="2 nodes")), collected(rounds("a", {PUT: 100})))

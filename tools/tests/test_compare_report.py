@@ -1,0 +1,147 @@
+"""What a comparison leaves behind: files that can be read again, a page that needs nothing else, and words on the screen."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from armci_tool.compare import earlier, page, record, runner, text
+from armci_tool.errors import ToolError
+from compared import collected, comparison, rounds
+from helpers import armci
+
+SIZES = ("8 B", "1 KiB", "64 KiB", "2 MiB")
+FAILURE = runner.Failure("beta", "rma", 2, 1, "hung", ("the <last> words",))
+
+
+def made_up(scale: float = 2.0) -> record.Comparison:
+    """Curves, cases without a size, a kernel, a violation and a failure."""
+    ours = {(name, size): 10.0 * number for name in ("put", "get") for number, size in enumerate(SIZES, 1)}
+    ours |= {("put strided", "64 KiB"): 50.0, ("put n rows", "64 KiB"): 20.0}
+    theirs = {key: scale * value for key, value in ours.items()}
+    kernel = {("multigrid", "64 x 64"): 2e6, ("sort", "-"): 3e6}
+    return comparison(rounds("alpha", ours, others=[("memcpy", 5.0)]), rounds("beta", theirs, seed=2),
+                      rounds("alpha", kernel, benchmark="mg", kernel=True), rounds("beta", kernel, 3, "mg", kernel=True),
+                      failures=[FAILURE])
+
+
+class Page(HTMLParser):
+    """What is in the page."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.loaded: list[str] = []
+        self.tags: list[str] = []
+        self.feed(source)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.loaded += [value or "" for name, value in attrs if name in ("src", "srcset") or (tag == "link" and name == "href")]
+
+
+@pytest.fixture(name="folder", scope="module")
+def fixture_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of the made-up comparison."""
+    folder = tmp_path_factory.mktemp("report")
+    made = made_up()
+    record.write(folder, made)
+    page.write(folder, made)
+    return folder
+
+
+def test_the_page_needs_no_other_file(folder: Path) -> None:
+    source = (folder / page.PAGE_NAME).read_text()
+    found = Page(source)
+    assert found.loaded and all(one.startswith("data:image/svg+xml;base64,") for one in found.loaded)
+    assert "script" not in found.tags and "url(" not in source
+    assert 'name="viewport"' in source
+
+
+def test_the_page_has_curves_bars_maps_and_all_that_was_found(folder: Path) -> None:
+    source = (folder / page.PAGE_NAME).read_text()
+    for said in ("Who wins where", "transfers, put: time", "transfers, get: bandwidth", "mg (2 processes)", "put n rows",
+                 "beta: rma, 2 processes, round 2: hung", "the &lt;last&gt; words", "noise", "memcpy"):
+        assert said in source, said
+    drawn = {path.stem for path in (folder / page.PICTURES).glob("*.png")}
+    assert {"transfers_put_np2_time", "transfers_put_np2_bandwidth", "mg_cases_np2", "map_transfers_np2"} == {
+        name for name in drawn if "get" not in name}
+
+
+def test_a_second_report_leaves_no_pictures_of_the_first(tmp_path: Path) -> None:
+    (tmp_path / page.PICTURES).mkdir()
+    (tmp_path / page.PICTURES / "stale.png").touch()
+    page.write(tmp_path, comparison(rounds("alpha", {("put", "8 B"): 10.0})))
+    assert not list((tmp_path / page.PICTURES).iterdir())
+
+
+def test_a_library_alone_is_shown_as_well() -> None:
+    made = comparison(rounds("alpha", {("put", "8 B"): 10.0}))
+    assert "nobody to win against" in page.render(made, page.build_sections(made), [])
+
+
+def test_the_json_can_be_read_again(folder: Path) -> None:
+    path = folder / record.JSON_NAME
+    document = json.loads(path.read_text())
+    assert document["schema"] == "armci-compare-1"
+    assert {"environment", "plan", "noise", "failures", "violations", "runs"} <= set(document)
+    again = record.read(path).cells
+    changes = earlier.changes(again, made_up().cells)
+    assert len(changes) == 24 and all(one.agrees for one in changes)
+    assert not earlier.regressions(changes)
+    assert len(earlier.regressions(earlier.changes(again, made_up(scale=2.6).cells))) == 10
+
+
+def test_what_was_different_at_the_earlier_run_is_told(folder: Path) -> None:
+    before = record.read(folder / record.JSON_NAME)
+    assert before.title({"date": "now", "commit": "another"}).endswith("(2020-01-01 00:00 UTC, commit none)")
+    slower = record.Earlier(before.path, [], {**before.environment, "CPU": "Z80"})
+    assert "different then: CPU Z80" in slower.title({"CPU": "another"})
+
+
+@pytest.mark.parametrize("content, said", [("{", "is no JSON"), ('{"schema": "armci-bench-1"}', "is no comparison"), ("[]", "is no comparison"),
+                                           ('{"schema": "armci-compare-1"}', "is damaged"),
+                                           ("[" * 200_000, "is no JSON"),
+                                           ('{"schema": "armci-compare-1", "runs": [{"data": "abc"}]}', "is damaged"),
+                                           ('{"schema": "armci-compare-1", "runs": [{"data": {"cases": [{}]}}]}', "is damaged")])
+def test_what_is_no_comparison_is_told(tmp_path: Path, content: str, said: str) -> None:
+    path = tmp_path / "file.json"
+    path.write_text(content)
+    with pytest.raises(ToolError, match=said) as raised:
+        record.read(path)
+    assert "results.json" in raised.value.next_step
+
+
+def test_the_table_has_a_line_for_each_cell(folder: Path) -> None:
+    lines = list(csv.DictReader(io.StringIO((folder / record.CSV_NAME).read_text())))
+    assert len(lines) == len(made_up().cells)
+    [line] = [one for one in lines if (one["case"], one["size"], one["contestant"]) == ("put", "64 KiB", "beta")]
+    assert float(line["over_fastest"]) == pytest.approx(2.0, rel=0.02) and line["verdict"] == "slower"
+    assert float(line["gb_per_s"]) == pytest.approx(65536 / 60, rel=0.02)
+
+
+def test_the_screen_says_who_wins_and_what_is_wrong() -> None:
+    made = made_up()
+    made.changes, made.baseline = earlier.changes(collected(rounds("alpha", {("put", "8 B"): 5.0})), made.cells), "before"
+    said = text.render(made)
+    assert re.search(r"transfers: put +alpha \(\d\.\d+x\)", said)
+    assert "checks violated" in said and "put n rows" in said
+    assert "1 cells in both" in said and "the <last> words" in said
+
+
+@pytest.mark.parametrize("arguments, said", [
+    (("--strict",), "--strict is about what has become slower"),
+    (("--baseline", "/no/such/file"), "cannot read /no/such/file"),
+    (("--report", "/proc/none"), "cannot write the report"),
+    (("--impl", "shmem", "--simulate-node-size", "1"), "it spans no nodes"),
+    (("--impl", "nothing"), "there is no implementation 'nothing'"),
+    (("--impl", "shmem", "nothing"), "there is no benchmark nothing"),
+])
+def test_errors_say_what_and_what_next(arguments: tuple[str, ...], said: str) -> None:
+    done = armci("compare", *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr and "next:" in done.stderr and "Traceback" not in done.stderr

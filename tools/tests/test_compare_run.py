@@ -1,0 +1,220 @@
+"""Who takes part in a comparison, in which order, for how long, and what happens to those that fail."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any, Sequence
+
+import pytest
+from armci_tool import bench, cli, process
+from armci_tool.compare import contestants, noise, plan, runner
+from armci_tool.compare.contestants import Contestant
+from armci_tool.errors import ToolError
+from armci_tool.libraries import ForeignLibrary, OwnLibrary
+from armci_tool.placement import Placement
+from armci_tool.repository import Implementation
+from armci_tool.verbs import compare
+from compared import case
+
+TABLE = (Implementation("shmem"), Implementation("rma", spans_nodes=True), Implementation("probe", test_only=True),
+         Implementation("verbs", spans_nodes=True, device="verbs"))
+RMA, SMALL = bench.Question("rma", "//bench/micro", True), bench.Question("small", "//bench/micro", False)
+FOUR = bench.Question("four", "//bench/kernels", True, ranks=4)
+ONE, TWO, THREE = (Contestant(OwnLibrary(name)) for name in ("one", "two", "three"))
+PEER = Contestant(ForeignLibrary(Path("/opt/x"), name="peer"), common_memory=False)
+
+
+def names(choice: Sequence[str], where: Placement = Placement(), rdma: bool = False) -> list[str]:
+    return [one.name for one in contestants.choose(choice, where, rdma, TABLE)]
+
+
+def test_on_one_node_all_implementations_for_users_take_part() -> None:
+    assert names(["all"]) == ["shmem", "rma", "verbs"]
+
+
+def test_between_nodes_those_that_span_them_take_part_and_with_a_device_those_that_need_it() -> None:
+    assert names(["all"], Placement(nodes=2)) == ["rma"]
+    assert names(["all"], Placement(simulated_node_size=1)) == ["rma"]
+    assert names(["all"], rdma=True) == ["rma", "verbs"]
+
+
+@pytest.mark.parametrize("name, said", [("shmem", "it spans no nodes"), ("verbs", "verbs device"), ("none", "no implementation"),
+                                        ("probe", "no implementation")])
+def test_who_is_named_and_cannot_is_told(name: str, said: str) -> None:
+    with pytest.raises(ToolError, match=said):
+        names([name], Placement(nodes=2))
+
+
+def test_the_library_given_is_not_taken_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contestants, "_is_installed", lambda mpi: True)
+    given = ForeignLibrary(Path("/usr"), "-larmci-{mpi}", "mine")
+    assert [one.name for one in contestants.peers(given, "mpich", True)] == ["mine"]
+    other = ForeignLibrary(Path("/opt/x"), name="other")
+    assert [one.name for one in contestants.peers(other, "mpich", True)] == ["other", "armci-mpi"]
+    assert [one.name for one in contestants.peers(other, "mpich", False)] == ["other"]
+    monkeypatch.setattr(contestants, "_is_installed", lambda mpi: False)
+    assert not contestants.peers(None, "mpich", True)
+
+
+def test_openshmem_takes_part_on_one_node_in_what_it_has_a_program_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+    [other] = contestants.others("openmpi", True)
+    assert other.is_peer and other.name == "openshmem"
+    assert [question.name for question in bench.questions() if other.takes(question)] == ["transfers"]
+    assert not contestants.others("mpich", True) and not contestants.others("openmpi", False)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    assert not contestants.others("openmpi", True)
+
+
+@pytest.mark.parametrize("words, simulated", [("", False), ("--nodes 2", False), ("--rdma --nodes 2", False), ("--rdma", True),
+                                              ("--simulate-node-size 1", True)])
+def test_a_peer_does_not_hear_of_simulated_nodes(words: str, simulated: bool) -> None:
+    options = cli.parser().parse_args(["compare", *words.split()])
+    assert compare._is_simulated(options, Placement(options.nodes, options.simulate_node_size)) == simulated
+
+
+def test_two_of_one_name_are_refused() -> None:
+    with pytest.raises(ToolError, match="two contestants are called one"):
+        contestants.require_distinct([ONE, TWO, ONE])
+    with pytest.raises(ToolError, match="nobody to compare"):
+        contestants.require_distinct([])
+
+
+def test_peers_are_asked_nothing_about_raw_memory() -> None:
+    assert PEER.takes(RMA) and not PEER.takes(SMALL) and ONE.takes(SMALL)
+    given = ForeignLibrary(Path("/opt/x"), name="other")
+    assert [contestants.peers(given, "mpich", False, named)[0].takes(SMALL) for named in (False, True)] == [False, True]
+
+
+def test_each_begins_in_its_turn_and_no_one_always_follows_the_same() -> None:
+    orders = [[one.name for one in plan.order([ONE, TWO, THREE], turn)] for turn in range(6)]
+    assert orders[:3] == [["one", "two", "three"], ["two", "one", "three"], ["three", "one", "two"]]
+    assert sorted(order[0] for order in orders) == ["one", "one", "three", "three", "two", "two"]
+    followed = {(before, after) for order in orders for before, after in zip(order, order[1:])}
+    assert len(followed) == 6
+
+
+def test_a_benchmark_that_needs_more_processes_is_run_once() -> None:
+    found = plan.entries([RMA, FOUR], [2, 4], Placement(), False, [ONE])
+    assert [(entry.question.name, entry.processes) for entry in found] == [("rma", 2), ("four", 4), ("rma", 4)]
+
+
+def test_the_plan_fits_into_its_time() -> None:
+    questions = [bench.Question(f"q{number}", "//bench/micro", True) for number in range(8)]
+    crowd = [Contestant(OwnLibrary(f"c{number}")) for number in range(5)]
+    made = plan.make(plan.entries(questions, [2], Placement(), False, crowd))
+    assert made.estimate_s <= plan.BOX_S < 360
+    assert made.rounds >= plan.ROUNDS_LEAST and made.seconds >= plan.SECONDS_LEAST
+    assert "c0, c1, c2, c3, c4; 8 benchmarks, 2 processes" in made.text and "about" in made.text
+
+
+def test_kernels_that_nobody_named_are_short() -> None:
+    options = cli.parser().parse_args(["compare"])
+    assert [compare._quick(options)(question) for question in (RMA, FOUR)] == [False, True]
+    options = cli.parser().parse_args(["compare", "four"])
+    assert not compare._quick(options)(FOUR)
+
+
+def test_what_the_user_says_is_done() -> None:
+    made = plan.make(plan.entries([RMA], [2], Placement(), False, [ONE, TWO]), rounds=50, seconds=20)
+    assert (made.rounds, made.seconds, made.box_s) == (50, 20, None)
+
+
+def test_the_usual_benchmarks_between_nodes_need_no_common_memory() -> None:
+    assert all(question.between_nodes for question in plan.choose([], True, False))
+    assert {"rmw", "lock", "barrier"} <= {question.name for question in plan.choose([], False, False)}
+    with pytest.raises(ToolError, match="small needs all processes on one node"):
+        plan.choose(["small"], True, False)
+
+
+class Programs:
+    """Benchmarks that take no time."""
+
+    def __init__(self, fates: dict[str, Sequence[int]] = {}) -> None:
+        self.fates = {name: list(statuses) for name, statuses in fates.items()}
+        self.met: list[str] = []
+
+    def __call__(self, program: bench.Program, arguments: Sequence[str], **_limits: float) -> bench.BenchRun:
+        name = program.binary.name
+        self.met.append(name)
+        statuses = self.fates.get(name, [])
+        status = statuses.pop(0) if statuses else 0
+        data: dict[str, Any] = {"ranks": program.processes, "cases": [case("put", 123.456789)]}
+        return bench.BenchRun(program.name, status, "first\nlast words", data if status in (0, 1) else None)
+
+
+def course(programs: Programs, rounds: int = 3) -> runner.Course:
+    planned = plan.make(plan.entries([RMA], [2], Placement(), False, [ONE, TWO]), rounds=rounds, seconds=1)
+    binaries = {(name, "rma"): Path(name) for name in ("one", "two")}
+    return runner.run(planned, binaries, "openmpi", [], lambda said: None, programs)
+
+
+def test_contestants_take_turns_in_each_round() -> None:
+    programs = Programs()
+    made = course(programs)
+    assert programs.met == ["one", "two", "two", "one", "one", "two"]
+    assert [(run["round"], run["contestant"]) for run in made.runs][:3] == [(0, "one"), (0, "two"), (1, "two")]
+    assert made.runs[0]["data"]["cases"][0]["series"][0]["samples_ns"][0] == 123.46
+    assert made.rounds == 3 and not made.failures
+
+
+def test_who_fails_is_told_by_name_with_its_last_lines_and_the_rest_goes_on() -> None:
+    made = course(Programs({"one": [2, 0, 0]}))
+    [failure] = made.failures
+    assert failure.title == "one: rma, 2 processes, round 1: ended with status 2"
+    assert failure.last_lines == ("first", "last words")
+    assert [run["contestant"] for run in made.runs] == ["two", "two", "one", "one", "two"]
+
+
+def test_stacks_and_rules_of_the_launcher_do_not_push_out_what_was_said() -> None:
+    said = "what went wrong\n" + "[host:1] [ 3] /lib/libc.so.6(+0x1)[0x2]\n[host:1] [12] x\n" * 20 + "-" * 74 + "\n\nat last\n"
+    assert runner.last_lines(said) == ("what went wrong", "at last")
+
+
+def test_wrong_data_is_no_result() -> None:
+    made = course(Programs({"one": [1]}), rounds=1)
+    assert [run["contestant"] for run in made.runs] == ["two"]
+    assert len(made.failures) == 1
+
+
+def test_who_hangs_is_not_asked_again_and_who_fails_once_more() -> None:
+    hanging = Programs({"one": [process.TIMEOUT_STATUS] * 9})
+    assert course(hanging).failures[0].what == "hung"
+    assert hanging.met.count("one") == 1 and hanging.met.count("two") == 3
+    failing = Programs({"one": [2] * 9})
+    course(failing, rounds=5)
+    assert failing.met.count("one") == runner.FAILURES_MOST and failing.met.count("two") == 5
+
+
+def test_a_full_box_ends_it_after_the_least_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(0, 100000, 50))
+    monkeypatch.setattr("armci_tool.compare.runner.time.monotonic", lambda: next(clock))
+    entries = plan.entries([RMA], [2], Placement(), False, [ONE])
+    made = runner.run(plan.Plan(entries, 5, 1, box_s=10), {("one", "rma"): Path("one")}, "openmpi", [], lambda said: None,
+                      Programs())
+    assert made.rounds == plan.ROUNDS_LEAST
+
+
+def test_what_takes_far_too_long_is_left_out_where_the_time_is_short() -> None:
+    entries = plan.entries([RMA, SMALL], [2], Placement(), False, [ONE])
+    made = runner.Course([{"benchmark": "rma", "processes": 2, "seconds": 90.0},
+                          {"benchmark": "small", "processes": 2, "seconds": 2.0}], rounds=1, seconds=92.0)
+    assert [entry.question.name for entry in runner._too_long(made, plan.Plan(entries, 5, 1, box_s=100))] == ["rma"]
+    assert not runner._too_long(made, plan.Plan(entries, 5, 1, box_s=300))
+    assert not runner._too_long(made, plan.Plan(entries, 5, 1))
+    assert not runner._too_long(made, plan.Plan(entries[:1], 5, 1, box_s=100))
+
+
+def test_the_noise_of_a_quiet_machine_is_called_quiet() -> None:
+    assert "(quiet)" in noise.Noise(1000, 1050, 3000, 0.0).text
+    assert "not quiet" in noise.Noise(1000, 1300, 3000, 4.0).text
+    measured = noise.measure(20)
+    assert 0 < measured.median_us <= measured.worst_us
+
+
+@pytest.mark.parametrize("words", ["--rounds 0", "--seconds 0", "--np 2,0", "--report=", "--impl ,", "--nodes x"])
+def test_values_that_make_no_sense_are_refused(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.parser().parse_args(["compare", *words.split()])
+    assert "error: argument" in capsys.readouterr().err

@@ -1,0 +1,69 @@
+"""Tuning of settings: what is measured, and what is advised."""
+
+from __future__ import annotations
+
+import re
+from typing import Optional
+
+import pytest
+from armci_tool import bench, repository, tune
+from armci_tool.errors import ToolError
+from armci_tool.repository import ROOT
+
+ROW = tune.Row("ARMCI_X", "2", ("1", "2", "4"), "messages", "")
+
+
+def run(times: list[float], raw: float = 100.0, status: int = 0) -> bench.BenchRun:
+    return bench.BenchRun("messages", status, "", {
+        "cases": [{"armci_ns": one, "baseline_ns": raw} for one in times] + [{"value": 1.0}]})
+
+
+@pytest.mark.parametrize("made, expected", [
+    (run([50, 200]), 1.0), (run([100], raw=50), 2.0), (run([]), None), (run([50], status=1), None),
+    (bench.BenchRun("messages", 0, "", None), None)])
+def test_a_run_is_scored_by_its_cases_against_raw_calls(made: bench.BenchRun, expected: Optional[float]) -> None:
+    assert tune.score(made) == (None if expected is None else pytest.approx(expected))
+
+
+@pytest.mark.parametrize("scores, advised", [
+    ({"1": [2.0], "2": [1.0], "4": [1.5]}, "2"),
+    ({"1": [0.5, 9.0, 0.6], "2": [1.0], "4": [1.5]}, "1"),  # by the median
+    ({"1": [0.97], "2": [1.0], "4": [1.5]}, "2"),  # not worth it
+    ({"1": [1.2], "2": [], "4": [1.5]}, "1"),  # the default fails
+    ({"1": [], "2": [], "4": []}, "2"),
+])
+def test_a_value_is_advised_where_it_is_worth_it(scores: dict[str, list[float]], advised: str) -> None:
+    assert tune.Trial(ROW, scores).advised == advised
+
+
+def test_the_advice_is_for_a_shell() -> None:
+    better = tune.Trial(ROW, {"1": [0.5], "2": [1.0], "4": [1.0]})
+    assert tune.advice([better]) == "export ARMCI_X=1"
+    assert "the defaults" in tune.advice([tune.Trial(ROW, {"1": [1.0], "2": [1.0], "4": [1.0]})])
+    lines = tune.table([better]).splitlines()
+    assert any("ARMCI_X" in line and "1" in line and "advised" in line for line in lines)
+
+
+@pytest.mark.parametrize("implementation", repository.implementations())
+def test_rows_are_of_settings_with_their_defaults(implementation: str) -> None:
+    sources = [*(ROOT / "impl" / implementation).glob("*.cc"), *(ROOT / "impl" / "common").glob("*.cc"),
+               *(ROOT / "impl" / "shmem").glob("*.cc")]
+    settings = "\n".join(source.read_text() for source in sources)
+    for row in tune.rows(implementation):
+        found = re.findall(r'\{[^{}]*"%s",[^{}]*' % row.setting, settings)
+        assert any(f'"{row.default}"' in one for one in found), (row.setting, found)
+        assert row.default in row.values and row.benchmark in bench.names()
+
+
+def test_what_was_measured_stays_beside_what_is_advised() -> None:
+    better = tune.Trial(ROW, {"1": [0.5, 0.6], "2": [1.0, 1.1], "4": []})
+    text = tune.environment_file([better], "shmem", "openmpi", "this machine")
+    assert "\nexport ARMCI_X=1\n" in text and "#   2: 1 1.1" in text and "#   4: failed" in text
+    same = tune.Trial(ROW, {"1": [1.0], "2": [1.0], "4": [1.0]})
+    lines = tune.environment_file([same], "shmem", "openmpi", "this machine").splitlines()
+    assert "# (default) export ARMCI_X=2" in lines and not any(line.startswith("export") for line in lines)
+
+
+def test_an_implementation_without_rows_is_told() -> None:
+    with pytest.raises(ToolError, match="no settings to tune"):
+        tune.rows("loopback")
