@@ -10,19 +10,28 @@ from armci_tool import bench, repository, tune
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
 
-ROW = tune.Row("ARMCI_X", "2", ("1", "2", "4"), "messages", "")
+ROW = tune.Row("ARMCI_X", "2", ("1", "2", "4"), "messages", ("",))
+FAIR = tune.Row("ARMCI_X", "2", ("1", "2"), "contention", ("lock",), least=(("fairness", 0.8),))
 
 
-def run(times: list[float], raw: float = 100.0, status: int = 0) -> bench.BenchRun:
+def run(times: list[float], raw: float = 100.0, status: int = 0, name: str = "put") -> bench.BenchRun:
     return bench.BenchRun("messages", status, "", {
-        "cases": [{"armci_ns": one, "baseline_ns": raw} for one in times] + [{"value": 1.0}]})
+        "cases": [{"name": name, "size": f"{8 << k} B", "armci_ns": one, "baseline_ns": raw}
+                  for k, one in enumerate(times)] + [{"name": "fairness", "size": "2 processes", "value": 1.0}]})
+
+
+def trial(scores: dict[str, list[float]], row: tune.Row = ROW, fairness: float = 1.0) -> tune.Trial:
+    return tune.Trial(row, {value: [tune.Measured({"put, 8 B": one}, {"fairness": fairness if value == "1" else 1.0})
+                                    for one in rounds] for value, rounds in scores.items()})
 
 
 @pytest.mark.parametrize("made, expected", [
-    (run([50, 200]), 1.0), (run([100], raw=50), 2.0), (run([]), None), (run([50], status=1), None),
-    (bench.BenchRun("messages", 0, "", None), None)])
-def test_a_run_is_scored_by_its_cases_against_raw_calls(made: bench.BenchRun, expected: Optional[float]) -> None:
-    assert tune.score(made) == (None if expected is None else pytest.approx(expected))
+    ([run([50, 200])], 1.0), ([run([100], raw=50)], 2.0), ([run([])], None), ([run([50], status=1)], None),
+    ([bench.BenchRun("messages", 0, "", None)], None),
+    ([run([50], name="put"), run([200], name="get")], 1.0), ([run([50]), run([50], status=1)], None)])
+def test_a_round_is_scored_by_its_cases_against_raw_calls(made: list[bench.BenchRun], expected: Optional[float]) -> None:
+    measured = tune.measured(made)
+    assert (measured and measured.score) == (None if expected is None else pytest.approx(expected))
 
 
 @pytest.mark.parametrize("scores, advised", [
@@ -33,13 +42,20 @@ def test_a_run_is_scored_by_its_cases_against_raw_calls(made: bench.BenchRun, ex
     ({"1": [], "2": [], "4": []}, "2"),
 ])
 def test_a_value_is_advised_where_it_is_worth_it(scores: dict[str, list[float]], advised: str) -> None:
-    assert tune.Trial(ROW, scores).advised == advised
+    assert trial(scores).advised == advised
+
+
+@pytest.mark.parametrize("fairness, advised", [(1.0, "1"), (0.85, "1"), (0.5, "2")])
+def test_what_is_fast_and_unfair_is_not_advised(fairness: float, advised: str) -> None:
+    made = trial({"1": [0.1], "2": [1.0]}, FAIR, fairness)
+    assert made.advised == advised
+    assert ("fairness 0.5, less than 0.8" in tune.table([made])) == (fairness == 0.5)
 
 
 def test_the_advice_is_for_a_shell() -> None:
-    better = tune.Trial(ROW, {"1": [0.5], "2": [1.0], "4": [1.0]})
+    better = trial({"1": [0.5], "2": [1.0], "4": [1.0]})
     assert tune.advice([better]) == "export ARMCI_X=1"
-    assert "the defaults" in tune.advice([tune.Trial(ROW, {"1": [1.0], "2": [1.0], "4": [1.0]})])
+    assert "the defaults" in tune.advice([trial({"1": [1.0], "2": [1.0], "4": [1.0]})])
     lines = tune.table([better]).splitlines()
     assert any("ARMCI_X" in line and "1" in line and "advised" in line for line in lines)
 
@@ -56,10 +72,11 @@ def test_rows_are_of_settings_with_their_defaults(implementation: str) -> None:
 
 
 def test_what_was_measured_stays_beside_what_is_advised() -> None:
-    better = tune.Trial(ROW, {"1": [0.5, 0.6], "2": [1.0, 1.1], "4": []})
+    better = trial({"1": [0.5, 0.6], "2": [1.0, 1.1], "4": []})
     text = tune.environment_file([better], "shmem", "openmpi", "this machine")
     assert "\nexport ARMCI_X=1\n" in text and "#   2: 1 1.1" in text and "#   4: failed" in text
-    same = tune.Trial(ROW, {"1": [1.0], "2": [1.0], "4": [1.0]})
+    assert re.search(r"^#   put, 8 B +0\.55 +1\.05$", text, re.MULTILINE)
+    same = trial({"1": [1.0], "2": [1.0], "4": [1.0]})
     lines = tune.environment_file([same], "shmem", "openmpi", "this machine").splitlines()
     assert "# (default) export ARMCI_X=2" in lines and not any(line.startswith("export") for line in lines)
 

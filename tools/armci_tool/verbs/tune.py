@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from typing import Optional
 
 from armci_tool import bazel, bench, launch, nodes, option_types, placement, repository, tune
 from armci_tool.console import Progress
@@ -11,6 +12,8 @@ from armci_tool.errors import ToolError
 from armci_tool.verbs import add_verbose, make_parser, require_file
 
 DEFAULT_ROUNDS = 3
+# Of a run with all sizes.
+FULL_SECONDS = 5.0
 SILENCE_S = 120.0
 
 
@@ -23,6 +26,8 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
                       help="MPI library underneath (default: %(default)s)")
     made.add_argument("--rounds", type=option_types.count, default=DEFAULT_ROUNDS, metavar="R",
                       help="how often each value has its turn (default: %(default)s)")
+    made.add_argument("-n", "--np", dest="processes", type=option_types.count, default=bench.DEFAULT_PROCESSES, metavar="N",
+                      help="processes, raised where a benchmark needs more (default: %(default)s)")
     made.add_argument("--setting", help="only the one of this name")
     made.add_argument("--output", type=option_types.path, metavar="FILE",
                       help="write the advised settings there, for a shell, with what was measured")
@@ -42,7 +47,7 @@ def execute(options: argparse.Namespace) -> int:
             row.setting for row in tune.rows(options.impl)))
     trials = [_try(row, where, options) for row in rows]
     print(tune.table(trials) + "\n")
-    failed = [trial.row.setting for trial in trials if not any(trial.scores.values())]
+    failed = [trial.row.setting for trial in trials if not any(trial.rounds.values())]
     if failed:
         raise ToolError("nothing could be measured of " + ", ".join(failed), next_step="see the output above", status=1)
     print(tune.advice(trials))
@@ -72,16 +77,27 @@ def _try(row: tune.Row, where: placement.Placement, options: argparse.Namespace)
     configuration = bazel.Configuration(options.mpi)
     label = bench.label(row.benchmark, options.impl)
     bazel.build([label], configuration, verbose=options.verbose)
-    program = bench.Program(row.benchmark, bazel.binary(label, configuration), configuration.mpi, placement=where)
+    question = next(one for one in bench.questions() if one.name == row.benchmark)
+    program = bench.Program(row.benchmark, bazel.binary(label, configuration), configuration.mpi,
+                            max(options.processes, question.ranks), where)
     trial = tune.Trial(row)
     with Progress(row.setting) as progress:
         for turn in range(options.rounds):
             for value in row.values:
                 progress.note(f"round {turn + 1} of {options.rounds}, {value}")
-                run = bench.run_program(replace(program, environment=((row.setting, value),)),
-                                        ("--quick", "--filter", row.filter), silence_s=SILENCE_S)
-                measured = tune.score(run)
-                trial.scores.setdefault(value, []).extend([] if measured is None else [measured])
-                if measured is None:
-                    print(f"{row.setting}={value}: {run.name} ended with status {run.status}:\n{run.text}\n")
+                measured = _measure(row, replace(program, environment=((row.setting, value),)))
+                trial.rounds.setdefault(value, []).extend([] if measured is None else [measured])
     return trial
+
+
+def _measure(row: tune.Row, program: bench.Program) -> Optional[tune.Measured]:
+    """A value in a round; what failed is printed."""
+    runs = []
+    for text in row.filters:
+        words = ("--filter", text, *(("--seconds", f"{FULL_SECONDS:g}") if row.full else ("--quick",)))
+        run = bench.run_program(program, words, silence_s=SILENCE_S)
+        runs.append(run)
+        if run.status != 0 or run.data is None:
+            print(f"{' '.join('='.join(one) for one in program.environment)}: {run.name} ended with status {run.status}:\n"
+                  f"{run.text}\n")
+    return tune.measured(runs)
