@@ -9,10 +9,11 @@ from statistics import geometric_mean, median
 from typing import Any, Mapping, Optional, Sequence
 
 from armci_tool import bench, console
+from armci_tool.compare import statistics
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
 
-# A value that is no better than the default by this is not advised.
+# A value that is not better than the default by this is not advised.
 WORTH = 0.05
 
 
@@ -50,20 +51,20 @@ class Trial:
     """What was measured for a row: for each value its rounds."""
 
     row: Row
-    rounds: dict[str, list[Measured]] = field(default_factory=dict)
+    rounds: dict[str, dict[int, Measured]] = field(default_factory=dict)
 
     def median_of(self, value: str) -> Optional[float]:
         """Of the scores; None where no round succeeded."""
-        return median(one.score for one in self.rounds[value]) if self.rounds.get(value) else None
+        return median(one.score for one in self.rounds[value].values()) if self.rounds.get(value) else None
 
     def median_of_case(self, value: str, case: str) -> float:
         """Of a value that was measured."""
-        return median(one.times[case] for one in self.rounds[value])
+        return median(one.times[case] for one in self.rounds[value].values())
 
     def lacks(self, value: str) -> str:
         """What it counts too little of; empty where it is not too little of anything."""
         for name, least in self.row.least:
-            counted = [one.counted[name] for one in self.rounds.get(value, []) if name in one.counted]
+            counted = [one.counted[name] for one in self.rounds.get(value, {}).values() if name in one.counted]
             if counted and median(counted) < least:
                 return f"{name} {median(counted):.2g}, less than {least:g}"
         return ""
@@ -71,19 +72,26 @@ class Trial:
     @property
     def cases(self) -> list[str]:
         """Those that every round of every value has."""
-        measured = [one for rounds in self.rounds.values() for one in rounds]
+        measured = [one for rounds in self.rounds.values() for one in rounds.values()]
         return [name for name in (measured[0].times if measured else ()) if all(name in one.times for one in measured)]
+
+    def over_default(self, value: str) -> Optional[statistics.Interval]:
+        """The time with it over that with the default, from the rounds in which both succeeded."""
+        scores = [{turn: one.score for turn, one in self.rounds.get(name, {}).items()} for name in (value, self.row.default)]
+        return statistics.ratio(*scores)
 
     @property
     def advised(self) -> str:
-        """The default, unless another value is better by more than WORTH."""
-        scores = {value: self.median_of(value) for value in self.row.values}
-        measured = {value: one for value, one in scores.items() if one is not None and not self.lacks(value)}
-        if not measured:
-            return self.row.default
-        best = min(measured, key=lambda value: measured[value])
-        default = measured.get(self.row.default)
-        return best if default is None or measured[best] < default * (1 - WORTH) else self.row.default
+        """The default, unless another value is better for certain, and by more than WORTH; the best of such. Where the
+        default fails, the best that does not."""
+        able = [value for value in self.row.values if self.median_of(value) is not None and not self.lacks(value)]
+        if self.row.default in able:
+            able = [value for value in able if value == self.row.default or self._is_worth_it(value)]
+        return min(able, key=lambda value: self.median_of(value) or 0.0) if able else self.row.default
+
+    def _is_worth_it(self, value: str) -> bool:
+        found = self.over_default(value)
+        return found is not None and found.high < 1 and found.middle < 1 - WORTH
 
 
 def rows(implementation: str) -> list[Row]:
@@ -115,14 +123,20 @@ def table(trials: Sequence[Trial]) -> str:
     """A line for each value of each setting."""
     lines = []
     for trial in trials:
-        default = trial.median_of(trial.row.default)
         for value in trial.row.values:
-            middle = trial.median_of(value)
             marks = [mark for mark, given in (("default", value == trial.row.default), ("advised", value == trial.advised),
                                               (trial.lacks(value), True)) if given and mark]
-            shown = "failed" if middle is None else "-" if default is None else f"{middle / default:.2f}"
-            lines.append([trial.row.setting, value, shown, ", ".join(marks)])
-    return console.table(["setting", "value", "time / default's", ""], lines, numeric_from=2)
+            lines.append([trial.row.setting, value, *_over_default(trial, value), ", ".join(marks)])
+    return console.table(["setting", "value", "time / default's", "95 % within", ""], lines, numeric_from=2)
+
+
+def _over_default(trial: Trial, value: str) -> tuple[str, str]:
+    if trial.median_of(value) is None:
+        return "failed", ""
+    found = trial.over_default(value)
+    if found is None or value == trial.row.default:
+        return ("-" if found is None else "1.00"), ""
+    return f"{found.middle:.2f}", f"{found.low:.2f} to {found.high:.2f}" if found.bounded else "one round"
 
 
 def advice(trials: Sequence[Trial]) -> str:
@@ -130,7 +144,7 @@ def advice(trials: Sequence[Trial]) -> str:
     changed: Mapping[str, str] = {trial.row.setting: trial.advised for trial in trials
                                   if trial.advised != trial.row.default}
     if not changed:
-        return f"the defaults are within {WORTH:.0%} of the best"
+        return "no value is better than its default for certain"
     return "\n".join(f"export {name}={value}" for name, value in changed.items())
 
 
@@ -140,12 +154,12 @@ def environment_file(trials: Sequence[Trial], implementation: str, mpi: str, whe
     lines = [f"# Settings of {implementation} above {mpi}, {where}: what tools/armci tune found best.",
              "# Behind each value the scores of the rounds, the smaller the better, and the median of each case: times over",
              "# those of raw calls, or nanoseconds where it has none.",
-             f"# What is better than the default by less than {WORTH:.0%} is not advised.", ""]
+             f"# What is not better than the default for certain (95 %), and by {WORTH:.0%}, is not advised.", ""]
     for trial in trials:
         lines.append(f"# {trial.row.setting}, by the benchmark {trial.row.benchmark}, cases with "
                      + " or ".join(f"'{one}'" for one in trial.row.filters))
         for value in trial.row.values:
-            scores = " ".join(f"{one.score:.4g}" for one in trial.rounds.get(value, [])) or "failed"
+            scores = " ".join(f"{one.score:.4g}" for one in trial.rounds.get(value, {}).values()) or "failed"
             lines.append(f"#   {value}: {scores}" + (f"  ({trial.lacks(value)})" if trial.lacks(value) else ""))
         lines += _cases(trial)
         mark = "" if trial.advised != trial.row.default else "# (default) "

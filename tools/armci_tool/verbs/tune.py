@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Optional
 
 from armci_tool import bazel, bench, launch, nodes, option_types, placement, repository, tune
+from armci_tool.compare import statistics
 from armci_tool.console import Progress
 from armci_tool.errors import ToolError
 from armci_tool.verbs import add_verbose, make_parser, require_file
 
-DEFAULT_ROUNDS = 3
+DEFAULT_ROUNDS = 5
 # Of a run with all sizes.
 FULL_SECONDS = 5.0
 SILENCE_S = 120.0
@@ -37,6 +38,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 
 def execute(options: argparse.Namespace) -> int:
     """Runs the verb; status 1 when a value could not be measured."""
+    statistics.require()
     repository.require_for_users(options.impl)
     where = _where(options)
     if options.output:
@@ -86,7 +88,8 @@ def _try(row: tune.Row, where: placement.Placement, options: argparse.Namespace)
             for value in row.values:
                 progress.note(f"round {turn + 1} of {options.rounds}, {value}")
                 measured = _measure(row, replace(program, environment=((row.setting, value),)))
-                trial.rounds.setdefault(value, []).extend([] if measured is None else [measured])
+                if measured is not None:
+                    trial.rounds.setdefault(value, {})[turn] = measured
     return trial
 
 
