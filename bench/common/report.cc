@@ -90,6 +90,7 @@ nlohmann::json SeriesToJson(const Series& series) {
   for (double seconds : series.seconds) samples.push_back(seconds * kNanoseconds);
   return {{"name", series.name},
           {"role", RoleName(series.role)},
+          {"layer", series.layer == Layer::kLibrary ? "library" : "raw"},
           {"iterations", series.iterations},
           {"calibrated_ns", series.calibrated_s * kNanoseconds},
           {"dropped", series.dropped},

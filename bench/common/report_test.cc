@@ -56,6 +56,14 @@ TEST(Report, CountsAreWholeAndPartsAreNot) {
   EXPECT_NE(part.find("0.012  -             -  <= 0.02"), std::string::npos) << part;
 }
 
+TEST(Report, JsonTellsTheLibraryFromRawLayers) {
+  CaseResult result = Example();
+  result.series[0].layer = Layer::kLibrary;
+  const nlohmann::json json = CaseToJson(result);
+  EXPECT_EQ(json["series"][0]["layer"], "library");
+  EXPECT_EQ(json["series"][1]["layer"], "raw");
+}
+
 TEST(Report, JsonKeepsTheRawSamples) {
   const nlohmann::json json = CaseToJson(Example());
   EXPECT_EQ(json["verdict"], "miss");

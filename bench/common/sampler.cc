@@ -57,6 +57,7 @@ std::vector<Series> SampleInterleaved(const std::vector<Action>& actions, const 
   for (size_t i = 0; i < actions.size(); ++i) {
     all[i].name = actions[i].name;
     all[i].role = actions[i].role;
+    all[i].layer = actions[i].role == Role::kSubject ? Layer::kLibrary : actions[i].layer;
     Calibrate(actions[i], plan, all[i]);
   }
   DropSlowCandidates(plan.drop_factor, all);

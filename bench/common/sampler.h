@@ -34,12 +34,25 @@ enum class Role {
   kContext,    // timed and reported, not part of any target
 };
 
+// Whose calls an action times.
+enum class Layer {
+  kLibrary,  // the library's that is measured; the subject's always are
+  kRaw,      // of what lies below it or beside it, the same whichever library is measured
+};
+
 // Something that can be timed: `seconds_for(n)` does it n times and returns the seconds this took.
 struct Action {
   std::string name;
   Role role;
   std::function<double(long)> seconds_for;
+  Layer layer = Layer::kRaw;
 };
+
+// For an action that is not the subject and calls the library as well: the same in another way.
+inline Action OfTheLibrary(Action action) {
+  action.layer = Layer::kLibrary;
+  return action;
+}
 
 struct SamplingPlan {
   double budget_s = 0.2;     // for the measured rounds of all actions together
@@ -58,6 +71,7 @@ struct SamplingPlan {
 struct Series {
   std::string name;
   Role role = Role::kContext;
+  Layer layer = Layer::kRaw;
   long iterations = 1;
   double calibrated_s = 0;
   bool dropped = false;

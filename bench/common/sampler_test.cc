@@ -98,6 +98,16 @@ TEST(Sampler, DecidesTheSameForTheSameTimes) {
   EXPECT_EQ(first, second);
 }
 
+TEST(Sampler, TheSubjectAndWhatIsMarkedAreOfTheLibrary) {
+  const auto all = SampleInterleaved(
+      {Synthetic("subject", Role::kSubject, 1e-6), OfTheLibrary(Synthetic("row by row", Role::kBaseline, 1e-6)),
+       Synthetic("memcpy", Role::kBaseline, 1e-6)},
+      ShortPlan());
+  EXPECT_EQ(all[0].layer, Layer::kLibrary);
+  EXPECT_EQ(all[1].layer, Layer::kLibrary);
+  EXPECT_EQ(all[2].layer, Layer::kRaw);
+}
+
 TEST(Sampler, LoopRunsItsBodyAsOftenAsAsked) {
   long runs = 0;
   Loop("count", Role::kSubject, [&runs] { ++runs; }).seconds_for(123);

@@ -218,9 +218,10 @@ Action Extrapolated(const Action& action, long factor) {
 
 Case Updates(const Session& session, const Problem& problem, Way* accumulates, Way* exchanges, Way* singles) {
   const auto actions = [=, &session]() -> std::vector<Action> {
-    return {session.Whole("ARMCI_AccV", Role::kSubject, [=] { accumulates->BothWays(); }),
-            session.Whole("MPI_Alltoallv", Role::kBaseline, [=] { exchanges->BothWays(); }),
-            Extrapolated(session.Whole("ARMCI_Rmw", Role::kContext, [=] { singles->BothWays(); }), kSingles)};
+    return {
+        session.Whole("ARMCI_AccV", Role::kSubject, [=] { accumulates->BothWays(); }),
+        session.Whole("MPI_Alltoallv", Role::kBaseline, [=] { exchanges->BothWays(); }),
+        OfTheLibrary(Extrapolated(session.Whole("ARMCI_Rmw", Role::kContext, [=] { singles->BothWays(); }), kSingles))};
   };
   const auto verify = [=]() -> std::string {
     // All of them, as they are collective.

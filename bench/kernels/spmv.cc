@@ -202,6 +202,7 @@ std::string FaultOfSolution(const Problem& problem, const Solution& together, co
 // A way of fetching, and what the programs gave that used it last.
 struct Way {
   const char* name;
+  Layer layer;
   std::unique_ptr<VectorExchange> exchange;
   Numbers product = {};
   Solution solution = {};
@@ -212,9 +213,9 @@ class Kernels {
   Kernels(const Session& session, const Problem& problem, const Expectation& expected)
       : session_(session), problem_(problem), expected_(expected) {
     const RowShare& share = problem.share;
-    aggregated_ = {"aggregated gets", MakeArmciExchange(session, share, true)};
-    unaggregated_ = {"ARMCI_NbGet", MakeArmciExchange(session, share, false)};
-    messages_ = {"MPI_Isend, MPI_Irecv", MakeMpiExchange(share)};
+    aggregated_ = {"aggregated gets", Layer::kLibrary, MakeArmciExchange(session, share, true)};
+    unaggregated_ = {"ARMCI_NbGet", Layer::kLibrary, MakeArmciExchange(session, share, false)};
+    messages_ = {"MPI_Isend, MPI_Irecv", Layer::kRaw, MakeMpiExchange(share)};
   }
 
   std::vector<Case> Cases(bool with_solver) {
@@ -237,6 +238,7 @@ class Kernels {
     for (Way* way : ways) {
       const Role role = actions.empty() ? Role::kSubject : actions.size() == 1 ? Role::kBaseline : Role::kContext;
       actions.push_back(session_.Whole(way->name, role, [=] { body(*way); }));
+      actions.back().layer = way->layer;
     }
     return actions;
   }

@@ -61,7 +61,7 @@ Case Alone(Vectors at, size_t bytes) {
 Case Pair(const Session& session, Vectors mine, size_t bytes) {
   const auto actions = [=, &session]() -> std::vector<Action> {
     const auto body = [=] { AccumulateOnce(mine, bytes); };
-    return {session.Each("both", Role::kSubject, 2, body), session.Each("one", Role::kBaseline, 1, body)};
+    return {session.Each("both", Role::kSubject, 2, body), OfTheLibrary(session.Each("one", Role::kBaseline, 1, body))};
   };
   return {{"accumulate, two processes", "2 x " + FormatBytes(bytes), "accumulate_pair", static_cast<double>(bytes)},
           Crew::kTogether,
@@ -70,11 +70,12 @@ Case Pair(const Session& session, Vectors mine, size_t bytes) {
           2e-3};
 }
 
+// Of no library, but what the machine does beside one: it is told with that library's results.
 Case RawPair(const Session& session, Vectors mine, size_t bytes) {
   const auto actions = [=, &session]() -> std::vector<Action> {
     const AxpyRoutine widest = AxpyRoutines().back();
     const auto body = [=] { widest.add(mine.remote, mine.local, kScale, bytes / sizeof(double)); };
-    return {session.Each("both", Role::kSubject, 2, body), session.Each("one", Role::kBaseline, 1, body)};
+    return {session.Each("both", Role::kSubject, 2, body), OfTheLibrary(session.Each("one", Role::kBaseline, 1, body))};
   };
   return {{"axpy, two processes", "2 x " + FormatBytes(bytes), "", static_cast<double>(bytes)},
           Crew::kTogether,

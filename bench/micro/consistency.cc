@@ -41,7 +41,7 @@ void Move(bool put, void* src, void* dst, int bytes) {
 Case Values(Sides at) {
   const auto actions = [=]() -> std::vector<Action> {
     return {Loop("PutValueLong", Role::kSubject, [=] { ARMCI_PutValueLong(7, at.remote, kTarget); }),
-            Loop("Put", Role::kBaseline, [=] { ARMCI_Put(at.local, at.remote, sizeof(long), kTarget); })};
+            OfTheLibrary(Loop("Put", Role::kBaseline, [=] { ARMCI_Put(at.local, at.remote, sizeof(long), kTarget); }))};
   };
   return {{"value put", "8 B", "consistency"}, Crew::kAlone, actions};
 }
@@ -59,7 +59,7 @@ Case NonBlocking(bool put, Sides at, int bytes) {
                    }
                    ARMCI_Wait(&handle);
                  }),
-            Loop("blocking", Role::kBaseline, [=] { Move(put, at.src(put), at.dst(put), bytes); })};
+            OfTheLibrary(Loop("blocking", Role::kBaseline, [=] { Move(put, at.src(put), at.dst(put), bytes); }))};
   };
   return {{put ? "nb put + wait" : "nb get + wait", FormatBytes(static_cast<size_t>(bytes)), "consistency"},
           Crew::kAlone,
@@ -87,7 +87,7 @@ Case Strided(bool put, Sides at, int row) {
                      ARMCI_GetS(at.remote, remote_stride, at.local, local_stride, count, 1, kTarget);
                    }
                  }),
-            Loop("row by row", Role::kBaseline, [=] { MoveRows(put, at, row); })};
+            OfTheLibrary(Loop("row by row", Role::kBaseline, [=] { MoveRows(put, at, row); }))};
   };
   return {{put ? "strided put" : "strided get", std::to_string(kRows) + " x " + FormatBytes(static_cast<size_t>(row)),
            "consistency"},
@@ -112,7 +112,7 @@ Case Vectors(bool put, Sides at, int segment) {
   };
   const auto actions = [=]() -> std::vector<Action> {
     return {{"vector", Role::kSubject, vector_call},
-            Loop("segment by segment", Role::kBaseline, [=] { MoveRows(put, at, segment); })};
+            OfTheLibrary(Loop("segment by segment", Role::kBaseline, [=] { MoveRows(put, at, segment); }))};
   };
   return {{put ? "vector put" : "vector get", std::to_string(kRows) + " x " + FormatBytes(static_cast<size_t>(segment)),
            "consistency"},
@@ -133,7 +133,7 @@ Case Aggregate(Sides at, int bytes) {
                    ARMCI_Wait(&handle);
                    ARMCI_UNSET_AGGREGATE_HANDLE(&handle);
                  }),
-            Loop("separate", Role::kBaseline, [=] { MoveRows(true, at, bytes); })};
+            OfTheLibrary(Loop("separate", Role::kBaseline, [=] { MoveRows(true, at, bytes); }))};
   };
   return {{"aggregate put", std::to_string(kRows) + " x " + FormatBytes(static_cast<size_t>(bytes)), "consistency"},
           Crew::kAlone,

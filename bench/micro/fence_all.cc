@@ -21,7 +21,7 @@ Case FenceAll(const Session& session, const Region& region, char* local, const c
                    PutToAll(session, region, local);
                    ARMCI_AllFence();
                  }),
-            Loop(baseline, Role::kBaseline, one_by_one)};
+            OfTheLibrary(Loop(baseline, Role::kBaseline, one_by_one))};
   };
   const std::string targets = std::to_string(session.size() - 1) + " targets";
   return {{name, targets, key}, Crew::kAlone, actions};

@@ -19,7 +19,7 @@ using Ask = std::function<void(int target)>;
 Case Compare(const char* name, const Ask& ask) {
   const auto actions = [ask]() -> std::vector<Action> {
     return {Loop("rank 3", Role::kSubject, [ask] { ask(kForwarded); }),
-            Loop("rank 2", Role::kBaseline, [ask] { ask(kDirect); })};
+            OfTheLibrary(Loop("rank 2", Role::kBaseline, [ask] { ask(kDirect); }))};
   };
   // Without clusters there is nothing to judge.
   const char* const key = std::getenv("ARMCI_SERVER_CLUSTER") != nullptr ? "forwarded" : "";

@@ -172,7 +172,7 @@ Case Aggregated(const char* name, const char* key, const Sides& at, const char* 
   };
   const auto actions = [=]() -> std::vector<Action> {
     return {Loop("aggregate", Role::kSubject, [=] { then_fence([=] { Aggregate(at); }); }),
-            Loop(baseline, Role::kBaseline, [=] { then_fence([=] { other(at); }); })};
+            OfTheLibrary(Loop(baseline, Role::kBaseline, [=] { then_fence([=] { other(at); }); }))};
   };
   return {{name, "1000 x 8 B", key}, Crew::kAlone, actions, {}, kSample};
 }

@@ -105,11 +105,11 @@ Case Rows(const Shape& shape, const Sides& at, bool against_calls) {
     std::vector<Action> all = {Loop(shape.put() ? "ARMCI_PutS, ARMCI_Fence" : "ARMCI_GetS", Role::kSubject, strided)};
     if (against_calls) {
       const char* name = shape.put() ? "ARMCI_NbPut" : "ARMCI_NbGet";
-      all.push_back(Loop(name, Role::kBaseline, [=] { Calls(shape, at); }));
+      all.push_back(OfTheLibrary(Loop(name, Role::kBaseline, [=] { Calls(shape, at); })));
       return all;
     }
     const char* name = shape.put() ? "ARMCI_Put" : "ARMCI_Get";
-    all.push_back(Loop(name, Role::kBaseline, [=] { Contiguous(shape, at); }));
+    all.push_back(OfTheLibrary(Loop(name, Role::kBaseline, [=] { Contiguous(shape, at); })));
     all.push_back({shape.put() ? "RDMA write" : "RDMA read", Role::kContext, [=](long iterations) {
                      return at.raw->Transfers(shape.kind, static_cast<size_t>(shape.bytes()), 1, iterations);
                    }});
