@@ -11,10 +11,11 @@ ROUNDS = 5
 QUIET = noise.Noise(1000.0, 1010.0, 1100.0, 0.1)
 
 
-def series(name: str, nanoseconds: float, role: str = "subject", generator: Optional[random.Random] = None) -> dict[str, Any]:
+def series(name: str, nanoseconds: float, role: str = "subject", generator: Optional[random.Random] = None,
+           layer: str = cells.RAW) -> dict[str, Any]:
     """Ten samples around it."""
     samples = [nanoseconds * (generator.lognormvariate(0, 0.01) if generator else 1) for _ in range(10)]
-    return {"name": name, "role": role, "samples_ns": samples}
+    return {"name": name, "role": role, "layer": cells.LIBRARY if role == "subject" else layer, "samples_ns": samples}
 
 
 def case(name: str, nanoseconds: float, size: str = "8 B", others: Sequence[dict[str, Any]] = (),

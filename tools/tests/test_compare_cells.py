@@ -46,12 +46,28 @@ def test_a_library_is_held_against_the_fastest_baseline_of_its_own_programs() ->
 
 
 def test_another_way_of_the_same_library_is_a_case_of_it() -> None:
-    asked = [case("strided put", 10, "64 x 8 B", [series("row by row", 20, "baseline")])]
-    found = collected([run("a", asked, benchmark="consistency")])
+    others = [series("row by row", 20, "baseline", layer=cells.LIBRARY), series("RDMA read", 5, "context")]
+    found = collected([run("a", [case("strided put", 10, "64 x 8 B", others)])])
     assert only(found, "a", "strided put, row by row").value == pytest.approx(20)
-    assert [one.kind for one in found] == [cells.LIBRARY] * 2
-    asked = [case("aggregate, puts", 10, "1000 x 8 B", [series("ARMCI_Put", 20, "baseline")])]
-    assert only(collected([run("a", asked, benchmark="messages")]), "a", "aggregate, puts, ARMCI_Put").value == pytest.approx(20)
+    assert [one.kind for one in found] == [cells.LIBRARY, cells.LIBRARY, cells.RAW]
+
+
+def test_where_no_layer_is_told_all_but_the_subject_is_raw() -> None:
+    asked = case("strided put", 10, "64 x 8 B", [series("row by row", 20, "baseline", layer=cells.LIBRARY)])
+    for one in asked["series"]:
+        del one["layer"]
+    assert [one.kind for one in collected([run("a", [asked])])] == [cells.LIBRARY, cells.RAW]
+
+
+def test_what_a_kernel_measures_twice_is_one_case() -> None:
+    single = series("ARMCI_NbGet", 20, "baseline", layer=cells.LIBRARY)
+    messages = series("MPI_Isend", 15, "baseline")
+    asked = [case("SpMV, aggregated", 11, "9 rows", [single]), case("SpMV", 10, "9 rows", [messages, single]),
+             case("SpMV, transposed", 12, "9 rows", [series("MPI_Irecv", 15, "baseline")])]
+    found = collected([run("a", asked, benchmark="spmv", kernel=True)])
+    assert {one.question.case for one in found} == {"SpMV", "SpMV, ARMCI_NbGet", "SpMV, transposed"}
+    assert only(found, "a", "SpMV").value == pytest.approx(10)
+    assert len(collected([run("a", asked)])) == 7
 
 
 def test_what_is_counted_is_no_time() -> None:

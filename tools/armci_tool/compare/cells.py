@@ -1,9 +1,9 @@
 """The samples of all runs, by what was asked of whom: a cell is one case of one benchmark, in one place, with one
 contestant.
 
-A program measures the library that it is linked with and the raw layers below. Libraries are contestants; so is each raw
-layer, with the samples of all programs, for it is the same in all. What a program measures of its own library in another
-way (row by row, in place of one strided call) is a case of that library.
+A program measures the library that it is linked with and the raw layers below; each series says which ("layer").
+Libraries are contestants; so is each raw layer, with the samples of all programs, for it is the same in all. What a
+program measures of its own library in another way (row by row, in place of one strided call) is a case of that library.
 """
 
 from __future__ import annotations
@@ -20,11 +20,6 @@ LIBRARY, RAW = "library", "raw"
 
 _UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 _SIZE = re.compile(r"^(?:(\d+)(?: rows| segments)? ?x )?(\d+) (B|KiB|MiB|GiB)$")
-
-# Benchmarks whose other ways are calls of the library as well, but for those; and how such are called elsewhere.
-_OF_THE_LIBRARY = frozenset({"consistency", "fence_all", "forwarding", "verbs_rows"})
-_RAW_AMONG_THEM = "RDMA"
-_OTHER_WAY = re.compile(r"^(ARMCI.*|one)$")
 
 
 @dataclass(frozen=True, order=True)
@@ -129,7 +124,7 @@ def collect(runs: Iterable[Mapping[str, Any]]) -> list[Cell]:
     """From runs as results.json keeps them (see record), in the order in which they were met."""
     made: dict[tuple[Question, str], Cell] = {}
     for run in runs:
-        for case in (run["data"] or {}).get("cases", []):
+        for case in _once(run):
             question = Question(run["benchmark"], case["name"], case["size"], run["placement"], run["processes"])
             _add(made, question, run, case)
     return list(made.values())
@@ -148,6 +143,20 @@ def libraries(cells: Iterable[Cell]) -> list[Cell]:
     return [cell for cell in cells if cell.kind == LIBRARY]
 
 
+def _once(run: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The cases of a run. A kernel may measure the same twice: `SpMV, aggregated` has nothing that `SpMV` has not."""
+    cases: list[Mapping[str, Any]] = (run["data"] or {}).get("cases", [])
+    if not run.get("kernel"):
+        return cases
+    return [case for case in cases if not any(_has_all_of(other, case) for other in cases)]
+
+
+def _has_all_of(other: Mapping[str, Any], case: Mapping[str, Any]) -> bool:
+    ways = [{series["name"] for series in one.get("series", ())} for one in (case, other)]
+    return case["name"].startswith(other["name"] + ", ") and case["size"] == other["size"] and bool(ways[0]) \
+        and ways[0] <= ways[1]
+
+
 def _add(made: dict[tuple[Question, str], Cell], question: Question, run: Mapping[str, Any],
          case: Mapping[str, Any]) -> None:
     def cell(asked: Question, contestant: str, kind: str, counted: bool = False) -> Cell:
@@ -160,7 +169,8 @@ def _add(made: dict[tuple[Question, str], Cell], question: Question, run: Mappin
     for series in case["series"]:
         if not series["samples_ns"] or min(series["samples_ns"]) <= 0 or series["role"] == "allowance":
             continue
-        own = series["role"] == "subject" or _is_of_the_library(question.benchmark, series["name"])
+        # Files of before the layer was told: what is not the subject is taken for raw.
+        own = series["role"] == "subject" or series.get("layer") == LIBRARY
         asked = question
         if own and series["role"] != "subject":
             asked = Question(question.benchmark, f"{question.case}, {series['name']}", question.size, question.placement,
@@ -173,10 +183,6 @@ def _add(made: dict[tuple[Question, str], Cell], question: Question, run: Mappin
             subject.beside.setdefault(series["name"], {})[run["round"]] = series["samples_ns"]
             if series["role"] == "baseline":
                 subject.baselines.add(series["name"])
-
-
-def _is_of_the_library(benchmark: str, series: str) -> bool:
-    return bool(_OTHER_WAY.match(series)) or (benchmark in _OF_THE_LIBRARY and not series.startswith(_RAW_AMONG_THEM))
 
 
 def _medians(samples: Mapping[int, Sequence[float]]) -> dict[int, float]:

@@ -133,7 +133,7 @@ def _trimmed(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _trimmed_case(case: Mapping[str, Any]) -> dict[str, Any]:
     kept = {key: case[key] for key in ("name", "size", "bytes", "value", "core_wait_share") if key in case}
-    kept["series"] = [{**{key: series[key] for key in ("name", "role", "iterations", "dropped") if key in series},
+    kept["series"] = [{**{key: series[key] for key in ("name", "role", "layer", "iterations", "dropped") if key in series},
                        "samples_ns": [float(f"{sample:.{_DIGITS}g}") for sample in series["samples_ns"]]}
                       for series in case.get("series", [])]
     return kept
