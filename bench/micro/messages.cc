@@ -6,7 +6,6 @@
 //   nb put                                  until it returns, against the same
 //   put, get                                8 non-blocking ones at once and their end, against as many messages
 //   strided, accumulate                     rows of 1 KiB, rows three times as far apart in rank 1; the same
-//   aggregate                               1000 doubles, against one vector call and against blocking puts
 #include <algorithm>
 
 #include "armci.h"
@@ -22,7 +21,6 @@ constexpr int kWindow = 8;
 constexpr size_t kLargest = size_t{4} << 20;
 constexpr int kSpread = 3;
 constexpr int kRow = 1024;
-constexpr int kDoubles = 1000;
 constexpr long kInitiated = 16;  // non-blocking puts before their fence
 constexpr int kLongerGet = 8192;
 constexpr double kSample = 2e-3;
@@ -133,50 +131,6 @@ Case Streaming(const Stream& stream, const Sides& at, int bytes) {
   return {label, Crew::kAlone, actions, {}, kSample, [peer = at.peer] { peer->Look(); }};
 }
 
-// --- aggregates
-
-void Aggregate(const Sides& at) {
-  armci_hdl_t handle;
-  ARMCI_INIT_HANDLE(&handle);
-  ARMCI_SET_AGGREGATE_HANDLE(&handle);
-  for (int i = 0; i < kDoubles; ++i) {
-    ARMCI_NbPut(at.local + 16 * i, at.remote + 24 * i, sizeof(double), kTarget, &handle);
-  }
-  ARMCI_Wait(&handle);
-  ARMCI_UNSET_AGGREGATE_HANDLE(&handle);
-}
-
-void Vector(const Sides& at) {
-  std::vector<void*> from;
-  std::vector<void*> to;
-  for (int i = 0; i < kDoubles; ++i) {
-    from.push_back(at.local + 16 * i);
-    to.push_back(at.remote + 24 * i);
-  }
-  armci_giov_t giov = {};
-  giov.src_ptr_array = from.data();
-  giov.dst_ptr_array = to.data();
-  giov.bytes = sizeof(double);
-  giov.ptr_array_len = kDoubles;
-  ARMCI_PutV(&giov, 1, kTarget);
-}
-
-void Puts(const Sides& at) {
-  for (int i = 0; i < kDoubles; ++i) ARMCI_Put(at.local + 16 * i, at.remote + 24 * i, sizeof(double), kTarget);
-}
-
-Case Aggregated(const char* name, const char* key, const Sides& at, const char* baseline, void (*other)(const Sides&)) {
-  const auto then_fence = [](auto transfer) {
-    transfer();
-    ARMCI_Fence(kTarget);
-  };
-  const auto actions = [=]() -> std::vector<Action> {
-    return {Loop("aggregate", Role::kSubject, [=] { then_fence([=] { Aggregate(at); }); }),
-            OfTheLibrary(Loop(baseline, Role::kBaseline, [=] { then_fence([=] { other(at); }); }))};
-  };
-  return {{name, "1000 x 8 B", key}, Crew::kAlone, actions, {}, kSample};
-}
-
 std::vector<Case> Cases(bool quick, const Sides& at) {
   std::vector<Case> cases = RoundTrips(at);
   for (const Stream& stream : kStreams) {
@@ -184,8 +138,6 @@ std::vector<Case> Cases(bool quick, const Sides& at) {
       cases.push_back(Streaming(stream, at, bytes));
     }
   }
-  cases.push_back(Aggregated("aggregate, vector", "aggregate_of_vector", at, "ARMCI_PutV", Vector));
-  cases.push_back(Aggregated("aggregate, puts", "aggregate_of_puts", at, "ARMCI_Put", Puts));
   return cases;
 }
 
