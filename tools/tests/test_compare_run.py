@@ -123,7 +123,9 @@ def test_what_the_user_says_is_done() -> None:
 
 def test_the_usual_benchmarks_between_nodes_need_no_common_memory() -> None:
     assert all(question.between_nodes for question in plan.choose([], True, False))
-    assert {"rmw", "lock", "barrier"} <= {question.name for question in plan.choose([], False, False)}
+    usual = {question.name for question in plan.choose([], False, False)}
+    assert {"transfers", "patches", "contention", "barrier", "mg", "spmv"} <= usual and "fence_all" not in usual
+    assert "fence_all" in {question.name for question in plan.choose([], False, False, [2, 4])}
     with pytest.raises(ToolError, match="small needs all processes on one node"):
         plan.choose(["small"], True, False)
 

@@ -23,10 +23,10 @@ SECONDS_LEAST, SECONDS_MOST = 0.3, 4.0
 _START_S = {"machine": 1.5, "simulated": 2.0, "nodes": 3.5}
 _GUEST_START_S = 12.0
 
-# Without names: what most programs do, each in a benchmark that is not long, and all kernels.
-DEFAULT_BENCHMARKS = ("transfers", "rma_shapes", "rmw", "lock", "barrier")
-# In the place of the first one where there is none.
-SUBSTITUTE = "rma"
+# Without names, besides all kernels: what most programs do, and what the guidelines are about.
+DEFAULT_BENCHMARKS = ("transfers", "patches", "aggregates", "contention", "barrier")
+# With more than two processes.
+WITH_MORE = ("fence_all",)
 
 
 Quick = Callable[[bench.Question], bool]
@@ -80,8 +80,9 @@ def start_s(where: Placement) -> float:
     return _GUEST_START_S if where.guest else _START_S[where.kind]
 
 
-def choose(names: Sequence[str], between_nodes: bool, rdma: bool) -> list[bench.Question]:
-    """The benchmarks named, else those of a usual comparison that can be run there."""
+def choose(names: Sequence[str], between_nodes: bool, rdma: bool,
+           counts: Sequence[int] = (bench.DEFAULT_PROCESSES,)) -> list[bench.Question]:
+    """The benchmarks named, else those of a usual comparison that can be run there on so many processes."""
     if names:
         chosen = bench.choose(names, between_nodes, VERBS if rdma else "")
         for question in chosen:
@@ -90,9 +91,7 @@ def choose(names: Sequence[str], between_nodes: bool, rdma: bool) -> list[bench.
                                 next_step="leave it out, or compare on one node")
         return chosen
     known = bench.questions()
-    first = [name for name in DEFAULT_BENCHMARKS if any(question.name == name for question in known)]
-    if DEFAULT_BENCHMARKS[0] not in first:
-        first.insert(0, SUBSTITUTE)
+    first = [*DEFAULT_BENCHMARKS, *(WITH_MORE if max(counts) > bench.DEFAULT_PROCESSES else ())]
     usual = [question for name in first for question in known if question.name == name]
     usual += [question for question in known if question.is_kernel]
     return [question for question in usual if question.device == "" and (question.between_nodes or not between_nodes)]

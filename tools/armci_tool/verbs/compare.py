@@ -56,7 +56,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     libraries.add_foreign_arguments(made)
     add_verbose(made)
     made.add_argument("benchmarks", metavar="BENCHMARK", nargs="*",
-                      help="names (default: transfers and synchronisation, and all kernels)")
+                      help="names (default: " + ", ".join(plan.DEFAULT_BENCHMARKS) + ", and all kernels)")
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -78,7 +78,7 @@ def execute(options: argparse.Namespace) -> int:
                                  not options.no_peers and not _is_simulated(options, where), bool(options.benchmarks)),
               *([] if options.no_peers else contestants.others(options.mpi, where.kind == "machine" and not options.rdma))]
     contestants.require_distinct(chosen)
-    questions = plan.choose(options.benchmarks, options.rdma or where.kind != "machine", options.rdma)
+    questions = plan.choose(options.benchmarks, options.rdma or where.kind != "machine", options.rdma, options.processes)
     planned = plan.make(plan.entries(questions, options.processes, where, options.rdma, chosen, _quick(options)),
                         options.quick, options.rounds, options.seconds)
     remarks = _remarks(planned, chosen)
