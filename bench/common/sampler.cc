@@ -10,21 +10,29 @@ namespace armci::bench {
 namespace {
 
 constexpr long kIterationsMax = 1L << 30;
+constexpr double kBudgetsMost = 3;          // that the least rounds may take
+constexpr double kCalibrationShare = 0.25;  // of the budget, after which an action is not repeated
 
 // Sets the iterations of one sample, and the estimate that decides about dropping: the best of a few samples, since
 // a disturbance only ever makes one slower.
 void Calibrate(const Action& action, const SamplingPlan& plan, Series& series) {
   const double sample_s = plan.sample_s;
+  double spent = 0;
+  const auto run = [&](long iterations) {
+    const double elapsed = action.seconds_for(iterations);
+    spent += elapsed;
+    return elapsed;
+  };
   long iterations = 1;
-  double elapsed = action.seconds_for(iterations);
+  double elapsed = run(iterations);
   while (elapsed < sample_s / 4 && iterations < kIterationsMax) {
     iterations *= 2;
-    elapsed = action.seconds_for(iterations);
+    elapsed = run(iterations);
   }
   double best = elapsed / static_cast<double>(iterations);
   if (best > 0) iterations = std::clamp(std::lround(sample_s / best), 1L, kIterationsMax);
-  for (int repeat = 0; repeat < plan.calibration_repeats; ++repeat) {
-    best = std::min(best, action.seconds_for(iterations) / static_cast<double>(iterations));
+  for (int repeat = 0; repeat < plan.calibration_repeats && spent < kCalibrationShare * plan.budget_s; ++repeat) {
+    best = std::min(best, run(iterations) / static_cast<double>(iterations));
   }
   if (best > 0) iterations = std::clamp(std::lround(sample_s / best), 1L, kIterationsMax);
   series.iterations = iterations;
@@ -46,8 +54,11 @@ int RoundsWithin(const SamplingPlan& plan, const std::vector<Series>& all) {
   for (const Series& series : all) {
     if (!series.dropped) round_s += series.calibrated_s * static_cast<double>(series.iterations);
   }
-  const double affordable = round_s > 0 ? plan.budget_s / round_s : plan.rounds_max;
-  return static_cast<int>(std::clamp(affordable, double(plan.rounds_min), double(plan.rounds_max)));
+  if (round_s <= 0) return plan.rounds_max;
+  const double affordable = plan.budget_s / round_s;
+  const double least = std::clamp(kBudgetsMost * affordable, double(std::min(plan.rounds_few, plan.rounds_min)),
+                                  double(plan.rounds_min));
+  return static_cast<int>(std::clamp(affordable, least, double(plan.rounds_max)));
 }
 
 }  // namespace
@@ -68,7 +79,9 @@ std::vector<Series> SampleInterleaved(const std::vector<Action>& actions, const 
   }
   std::mt19937_64 generator(plan.seed);
   const int rounds = RoundsWithin(plan, all);
-  for (int round = -plan.warm_up_rounds; round < rounds; ++round) {
+  // What is too slow for its budget was warmed by its calibration.
+  const int warm_up_rounds = rounds < plan.rounds_min ? 0 : plan.warm_up_rounds;
+  for (int round = -warm_up_rounds; round < rounds; ++round) {
     std::shuffle(order.begin(), order.end(), generator);
     for (size_t i : order) {
       const double elapsed = actions[i].seconds_for(all[i].iterations);

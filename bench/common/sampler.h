@@ -4,10 +4,12 @@
 // survives what the absolute figures do not. The order within a round is shuffled, since an action that always ran
 // after the same neighbour would inherit that neighbour's caches.
 //
-//   calibrate: per action, double the iterations until a sample is long enough, then scale to sample_s
+//   calibrate: per action, double the iterations until a sample is long enough, then scale to sample_s; repeat, but not
+//              what takes a good part of the budget
 //   drop:      a baseline candidate far behind the best one is not timed further (there may be ten copy routines)
 //   warm up:   discarded rounds
-//   measure:   as many rounds as the budget allows, between rounds_min and rounds_max
+//   measure:   as many rounds as the budget allows, between rounds_min and rounds_max; where rounds_min would take
+//              several times the budget, without warming up and as few as keep near it, but rounds_few at least
 //
 // Thread safety: none needed, one caller. Collective use: when every process runs the sampler on actions that return
 // the same time everywhere, all decisions are the same everywhere, because nothing but those times and the seed
@@ -59,6 +61,7 @@ struct SamplingPlan {
   double sample_s = 0.5e-3;  // length of one sample
   int rounds_min = 9;
   int rounds_max = 151;
+  int rounds_few = 3;
   double drop_factor = 1.5;  // candidates slower than this times the best candidate are dropped after calibration
   uint64_t seed = 1;
   // Both 0 where one iteration is a whole program, which takes long and is warm when it ends.

@@ -52,9 +52,25 @@ TEST(Sampler, SpendsTheBudget) {
 
 TEST(Sampler, KeepsTheLeastAndTheMostRounds) {
   SamplingPlan plan = ShortPlan();
-  EXPECT_EQ(SampleInterleaved({Synthetic("slow", Role::kSubject, 1.0)}, plan)[0].seconds.size(), 5u);
+  EXPECT_EQ(SampleInterleaved({Synthetic("slow", Role::kSubject, 5e-3)}, plan)[0].seconds.size(), 5u);
   plan.rounds_max = 7;
   EXPECT_EQ(SampleInterleaved({Synthetic("fast", Role::kSubject, 1e-9)}, plan)[0].seconds.size(), 7u);
+}
+
+TEST(Sampler, TakesFewerRoundsWhereTheLeastWouldTakeTheBudgetSeveralTimes) {
+  SamplingPlan plan = ShortPlan();
+  plan.rounds_min = 11;
+  EXPECT_EQ(SampleInterleaved({Synthetic("slow", Role::kSubject, 5e-3)}, plan)[0].seconds.size(), 11u);
+  EXPECT_EQ(SampleInterleaved({Synthetic("slower", Role::kSubject, 10e-3)}, plan)[0].seconds.size(), 6u);
+  EXPECT_EQ(SampleInterleaved({Synthetic("slowest", Role::kSubject, 1.0)}, plan)[0].seconds.size(), 3u);
+  plan.rounds_min = 1;
+  EXPECT_EQ(SampleInterleaved({Synthetic("a program", Role::kSubject, 1.0)}, plan)[0].seconds.size(), 1u);
+}
+
+TEST(Sampler, RunsWhatIsFarTooSlowOnceBeforeItIsMeasured) {
+  std::vector<std::string> log;
+  SampleInterleaved({Synthetic("slow", Role::kSubject, 1.0, &log)}, ShortPlan());
+  EXPECT_EQ(log.size(), 4u);
 }
 
 TEST(Sampler, DropsOnlyBaselineCandidatesFarBehindTheBest) {

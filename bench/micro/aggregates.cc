@@ -164,7 +164,8 @@ std::vector<Case> Cases(char* local, char* remote) {
   std::vector<Case> cases;
   for (bool is_put : {true, false}) {
     for (int count : kCounts) {
-      for (const Way& way : {kSeparate, kNonBlocking, kVector, kAggregate}) cases.push_back(Of(way, {local, remote, count, is_put}));
+      for (const Way& way : {kSeparate, kNonBlocking, kVector, kAggregate})
+        cases.push_back(Of(way, {local, remote, count, is_put}));
     }
   }
   const Doubles all = {local, remote, kMost, true};

@@ -13,7 +13,7 @@ namespace armci::bench {
 std::optional<int> ReadOptions(int argc, char** argv, const char* name, const std::string& text, bool speak,
                                Options* options) {
   CLI::App app(text, name);
-  app.add_option("--seconds", options->seconds, "time for all cases together; every case gets its least rounds anyway")
+  app.add_option("--seconds", options->seconds, "time for all cases together; what is slow gets three rounds anyway")
       ->capture_default_str();
   app.add_flag("--quick", options->quick, "fewer cases, and 3 seconds unless --seconds says otherwise");
   app.add_flag("--strict", options->strict, "exit with a failure when a target is missed");
