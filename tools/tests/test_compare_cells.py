@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from armci_tool import bench
 from armci_tool.compare import cells, earlier, guidelines, standings
 from armci_tool.compare.guidelines import Rule
 from armci_tool.errors import ToolError
@@ -182,6 +183,22 @@ def test_the_table_of_guidelines_is_read() -> None:
     rules = guidelines.rules()
     assert {rule.kind for rule in rules} == set(guidelines.KINDS)
     assert len(set(rules)) == len(rules)
+
+
+def test_each_rule_says_how_often_it_was_checked_or_what_it_takes() -> None:
+    table = [Rule("rows", "cases", "put strided", "put n rows", by="patches"), Rule("rows", "cases", "a", "b", by="small"),
+             Rule("near", "places"), Rule("native", "contestants", contestant="a", other="b", where="one node")]
+    found = guidelines.check(collected(rounds("a", {STRIDED: 200, ROWS: 100, ("put strided", "8 B"): 1, ("put n rows", "8 B"): 2})),
+                             table)
+    rows, near, native = guidelines.tally(found, table)
+    assert (rows.checked, rows.violated, rows.hint) == (2, 1, "")
+    assert near.checked == 0 and "--baseline" in near.hint
+    assert native.hint == "takes a and b on one node"
+    assert guidelines.tally([], table)[0].hint == "takes the benchmark patches, or the benchmark small"
+
+
+def test_what_the_table_names_is_a_benchmark() -> None:
+    assert {rule.by for rule in guidelines.rules()} - {""} <= set(bench.names())
 
 
 @pytest.mark.parametrize("row, said", [('{"rule": "x", "kind": "moods"}', "no kind of guideline 'moods'"),

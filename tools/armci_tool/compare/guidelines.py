@@ -7,8 +7,8 @@ roundabout one. guidelines.json has a row for each rule; kinds:
     sizes        a message against the k messages of the next smaller size that make it up; the bound is of twice the
                  size. What a raw layer loses at the same step is granted: there a cache ends, and nobody can help it
 
-A rule is violated where the whole interval of the ratio lies beyond "bound" (1 unless said). Rows of cases that are
-in no benchmark are no error.
+A rule is violated where the whole interval of the ratio lies beyond "bound" (1 unless said); "by" is a benchmark that
+has its cases. Rows of cases that were not measured are no error: it is told that the rule was not checked.
 """
 
 from __future__ import annotations
@@ -47,6 +47,31 @@ class Rule:
     contestant: str = ""
     where: str = ""
     bound: float = 1.0
+    by: str = ""
+
+    @property
+    def needs(self) -> str:
+        """What a run has to have for it to be checked."""
+        if self.kind == "places":
+            return "--baseline with the results.json of a run in the other place"
+        if self.kind == "contestants":
+            return " and ".join([self.contestant, self.other]) + (" on one node" if self.where == "one node" else "")
+        return f"the benchmark {self.by}" if self.by else "its cases"
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What became of a rule, of all rows with its name."""
+
+    rule: str
+    checked: int
+    violated: int
+    needs: tuple[str, ...]  # any of them
+
+    @property
+    def hint(self) -> str:
+        """For a rule that was not checked."""
+        return "" if self.checked else "takes " + ", or ".join(self.needs)
 
 
 @dataclass(frozen=True)
@@ -100,6 +125,17 @@ def check(cells: Sequence[Cell], table: Optional[Sequence[Rule]] = None) -> list
 def violations(checks: Sequence[Check]) -> list[Check]:
     """Those that are, the worst first."""
     return sorted((one for one in checks if one.violated), key=lambda one: -one.ratio.low / one.bound)
+
+
+def tally(checks: Sequence[Check], table: Optional[Sequence[Rule]] = None) -> list[Tally]:
+    """Every rule, those that were never checked as well."""
+    made = []
+    known = rules() if table is None else table
+    for name in dict.fromkeys(rule.rule for rule in known):
+        own = [one for one in checks if one.rule.rule == name]
+        needs = tuple(dict.fromkeys(rule.needs for rule in known if rule.rule == name))
+        made.append(Tally(name, len(own), sum(one.violated for one in own), needs))
+    return made
 
 
 def _cases(rule: Rule, timed: Timed) -> Iterator[Check]:

@@ -55,6 +55,11 @@ class Comparison:
         return guidelines.violations(self.checks)
 
     @property
+    def tallies(self) -> list[guidelines.Tally]:
+        """Of each rule."""
+        return guidelines.tally(self.checks)
+
+    @property
     def kernels(self) -> set[str]:
         """The benchmarks whose cases are whole computations."""
         return {run["benchmark"] for run in self.course.runs if run["kernel"]}

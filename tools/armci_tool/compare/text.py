@@ -97,12 +97,15 @@ def _winners(made: Comparison) -> str:
 
 def _violations(made: Comparison) -> str:
     found = made.violations
-    if not found:
-        return f"guidelines: none of {len(made.checks)} checks violated" if made.checks else ""
-    rows = [[one.contestant, one.question.title, one.other, times(one.ratio), f"{one.bound:.2f}", one.rule.rule]
-            for one in found[:_SHOWN]]
-    return (f"guidelines: {len(found)} of {len(made.checks)} checks violated" + _more(found) + "\n"
-            + console.table(["contestant", "case", "against", "ratio", "bound", "rule"], rows, numeric_from=9))
+    rules = [[one.rule, str(one.checked) if one.checked else "not checked", str(one.violated) if one.checked else "-",
+              one.hint] for one in made.tallies]
+    parts = [console.table(["guideline", "checked", "violated", "to check it"], rules, numeric_from=9)]
+    if found:
+        rows = [[one.contestant, one.question.title, one.other, times(one.ratio), f"{one.bound:.2f}", one.rule.rule]
+                for one in found[:_SHOWN]]
+        parts.append(f"guidelines: {len(found)} of {len(made.checks)} checks violated" + _more(found) + "\n"
+                     + console.table(["contestant", "case", "against", "ratio", "bound", "rule"], rows, numeric_from=9))
+    return "\n\n".join(parts)
 
 
 def _changes(made: Comparison) -> str:
