@@ -46,6 +46,21 @@ def test_a_library_is_held_against_the_fastest_baseline_of_its_own_programs() ->
     assert cell.over_baseline is not None and cell.over_baseline.middle == pytest.approx(2.5)
 
 
+def test_a_kernel_is_held_against_the_messages_in_its_own_program() -> None:
+    def solve(contestant: str, time: float, messages: float, turn: int) -> dict[str, object]:
+        single = series("ARMCI_Rmw", 3 * time, "context", layer=cells.LIBRARY)
+        return run(contestant, [case("solve", time, "-", [series("MPI_Isend", messages, "baseline"), single])], turn,
+                   benchmark="mg", kernel=True)
+
+    found = collected([solve("a", 10, 20, turn) for turn in range(3)], [solve("b", 12, 8, turn) for turn in range(3)])
+    assert {one.kind for one in found} == {cells.LIBRARY}
+    expected = {("a", "solve"): 0.5, ("b", "solve"): 1.5, ("a", "solve, ARMCI_Rmw"): 1.5, ("b", "solve, ARMCI_Rmw"): 4.5}
+    for (contestant, name), ratio in expected.items():
+        cell = only(found, contestant, name)
+        assert cell.over_baseline is not None and cell.over_baseline.middle == pytest.approx(ratio)
+    assert only(found, "b", "solve").baseline_value == pytest.approx(8)
+
+
 def test_another_way_of_the_same_library_is_a_case_of_it() -> None:
     others = [series("row by row", 20, "baseline", layer=cells.LIBRARY), series("RDMA read", 5, "context")]
     found = collected([run("a", [case("strided put", 10, "64 x 8 B", others)])])

@@ -26,7 +26,8 @@ def made_up(scale: float = 2.0) -> record.Comparison:
     theirs = {key: scale * value for key, value in ours.items()}
     kernel = {("multigrid", "64 x 64"): 2e6, ("sort", "-"): 3e6}
     return comparison(rounds("alpha", ours, others=[("memcpy", 5.0)]), rounds("beta", theirs, seed=2),
-                      rounds("alpha", kernel, benchmark="mg", kernel=True), rounds("beta", kernel, 3, "mg", kernel=True),
+                      rounds("alpha", kernel, benchmark="mg", kernel=True, others=[("messages", 4e6)]),
+                      rounds("beta", kernel, 3, "mg", kernel=True, others=[("messages", 1e6)]),
                       failures=[FAILURE])
 
 
@@ -67,8 +68,9 @@ def test_the_page_has_curves_bars_maps_and_all_that_was_found(folder: Path) -> N
     for said in ("Who wins where", "transfers, put: time", "transfers, get: bandwidth", "mg (2 processes)", "put n rows",
                  "beta: rma, 2 processes, round 2: hung", "the &lt;last&gt; words", "noise", "memcpy", "not checked: takes the benchmark aggregates, or the benchmark consistency"):
         assert said in source, said
+    assert re.search(r"raw: 0\.5\d ", source) and re.search(r"raw: (2\.0\d|1\.9\d) ", source)
     drawn = {path.stem for path in (folder / page.PICTURES).glob("*.png")}
-    assert {"transfers_put_np2_time", "transfers_put_np2_bandwidth", "mg_cases_np2", "map_transfers_np2"} == {
+    assert {"transfers_put_np2_time", "transfers_put_np2_bandwidth", "mg_cases_np2", "map_transfers_np2", "map_kernels"} == {
         name for name in drawn if "get" not in name}
 
 
@@ -129,6 +131,7 @@ def test_the_screen_says_who_wins_and_what_is_wrong() -> None:
     made.changes, made.baseline = earlier.changes(collected(rounds("alpha", {("put", "8 B"): 5.0})), made.cells), "before"
     said = text.render(made)
     assert re.search(r"transfers: put +alpha \(\d\.\d+x\)", said)
+    assert re.search(r"mg: multigrid, 64 x 64, 2 processes +0\.50 \(.*\) +2\.0\d \(", said)
     assert "checks violated" in said and "put n rows" in said
     assert re.search(r"on the node is no slower than between nodes +not checked +- +takes --baseline", said)
     assert "1 cells in both" in said and "the <last> words" in said

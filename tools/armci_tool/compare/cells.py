@@ -4,12 +4,14 @@ contestant.
 A program measures the library that it is linked with and the raw layers below; each series says which ("layer").
 Libraries are contestants; so is each raw layer, with the samples of all programs, for it is the same in all. What a
 program measures of its own library in another way (row by row, in place of one strided call) is a case of that library.
+The raw side of a kernel is a whole computation, whose time depends on where its loops lie in the program: it is no
+contestant, and each library is held against the one in its own program.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import median
 from typing import Any, Iterable, Mapping, Optional, Sequence
@@ -104,6 +106,11 @@ class Cell:
         held = {name: median(_medians(self.beside[name]).values()) for name in self.baselines}
         return min(held, key=lambda name: held[name]) if held else ""
 
+    @property
+    def baseline_value(self) -> float:
+        """The time of that."""
+        return statistics.level(list(_medians(self.beside[self.baseline]).values())).middle
+
     @cached_property
     def over_baseline(self) -> Optional[statistics.Interval]:
         """Its time over that of the raw layer."""
@@ -165,24 +172,27 @@ def _add(made: dict[tuple[Question, str], Cell], question: Question, run: Mappin
     if "value" in case:
         cell(question, run["contestant"], LIBRARY, counted=True).samples[run["round"]] = [float(case["value"])]
         return
-    subject = None
-    for series in case["series"]:
-        if not series["samples_ns"] or min(series["samples_ns"]) <= 0 or series["role"] == "allowance":
+    kept = [series for series in case["series"]
+            if series["samples_ns"] and min(series["samples_ns"]) > 0 and series["role"] != "allowance"]
+    raw = [series for series in kept if not _is_own(series)]
+    for series in kept:
+        if not _is_own(series):
+            if not run.get("kernel"):
+                at = cell(question, series["name"], RAW)
+                at.samples.setdefault(run["round"], []).extend(series["samples_ns"])
             continue
-        # Files of before the layer was told: what is not the subject is taken for raw.
-        own = series["role"] == "subject" or series.get("layer") == LIBRARY
-        asked = question
-        if own and series["role"] != "subject":
-            asked = Question(question.benchmark, f"{question.case}, {series['name']}", question.size, question.placement,
-                             question.processes)
-        at = cell(asked, run["contestant"] if own else series["name"], LIBRARY if own else RAW)
+        asked = question if series["role"] == "subject" else replace(question, case=f"{question.case}, {series['name']}")
+        at = cell(asked, run["contestant"], LIBRARY)
         at.samples.setdefault(run["round"], []).extend(series["samples_ns"])
-        if series["role"] == "subject":
-            subject = at
-        elif subject is not None and not own:
-            subject.beside.setdefault(series["name"], {})[run["round"]] = series["samples_ns"]
-            if series["role"] == "baseline":
-                subject.baselines.add(series["name"])
+        for one in raw:
+            at.beside.setdefault(one["name"], {})[run["round"]] = one["samples_ns"]
+            if one["role"] == "baseline":
+                at.baselines.add(one["name"])
+
+
+def _is_own(series: Mapping[str, Any]) -> bool:
+    """Whether it is of the library. In files of before the layer was told, what is not the subject is taken for raw."""
+    return series["role"] == "subject" or series.get("layer") == LIBRARY
 
 
 def _medians(samples: Mapping[int, Sequence[float]]) -> dict[int, float]:

@@ -123,7 +123,7 @@ def _of_benchmark(made: Comparison, benchmark: str, processes: int, groups: dict
 
 
 def _maps(made: Comparison) -> list[Picture]:
-    """One for each benchmark and number of processes."""
+    """One for each benchmark and number of processes, and one of the kernels."""
     groups: dict[tuple[str, int], list[Question]] = {}
     for question in made.standings:
         if question.benchmark not in made.kernels:
@@ -131,6 +131,9 @@ def _maps(made: Comparison) -> list[Picture]:
     drawn = [pictures.ratio_map(f"map_{benchmark}_np{processes}", _title(benchmark, "", processes), questions,
                                 made.standings, text.contestants(made))
              for (benchmark, processes), questions in groups.items()]
+    kernels = [cell for cell in made.cells if cell.question.benchmark in made.kernels]
+    drawn.append(pictures.kernel_map("map_kernels", "kernels: time over that by messages in the same program", kernels,
+                                     text.contestants(made)))
     return [one for one in drawn if one is not None]
 
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 import io
 import math
 from dataclasses import dataclass
-from typing import Any, Callable, Optional, Sequence
+from typing import Any, Callable, Mapping, Optional, Sequence
 
 from armci_tool import bench
 from armci_tool.compare.cells import LIBRARY, RAW, Cell, Question
 from armci_tool.compare.standings import Standing
-from armci_tool.compare.statistics import UNCLEAR
+from armci_tool.compare.statistics import FASTER, UNCLEAR, verdict
 from armci_tool.errors import ToolError
 
 # Colours that differ in brightness as well, for eyes that see them otherwise; raw layers are grey.
@@ -78,7 +78,8 @@ def curves(name: str, title: str, cells: Sequence[Cell], names: Sequence[str]) -
 
 
 def bars(name: str, title: str, cells: Sequence[Cell], names: Sequence[str]) -> Optional[Picture]:
-    """A panel for each case, each with its own scale: a bar for each contestant, with its time and its interval."""
+    """A panel for each case, each with its own scale: a bar for each contestant, with its time and its interval; below it
+    a thin one for the raw layer in its own program, with the time over that."""
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
         if cell.level is not None:
@@ -92,23 +93,28 @@ def bars(name: str, title: str, cells: Sequence[Cell], names: Sequence[str]) -> 
     panels = figure.subplots(len(groups), squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
     for axes, (case, group) in zip(panels, groups.items()):
         _bars_of(axes, [cell for contestant in order for cell in group if cell.contestant == contestant], order, names)
-        axes.set_title(case, fontsize=10, loc="left")
+        raw = list(dict.fromkeys(cell.baseline for cell in group if cell.baseline))
+        axes.set_title(case + (f"; thin: {', '.join(raw)} in the same program" if raw else ""), fontsize=10, loc="left")
     figure.suptitle(title, fontsize=12)
     return Picture(name, title, _bytes_of(figure, "svg"), _bytes_of(figure, "png"))
 
 
 def _bars_of(axes: Any, group: Sequence[Cell], order: Sequence[str], names: Sequence[str]) -> None:
     # What reaches beyond is cut: one that varies much would hide how the others differ.
-    most = 1.35e-9 * max(cell.value for cell in group)
+    most = 1.35e-9 * max(max(cell.value, cell.baseline_value if cell.baseline else 0) for cell in group)
     for line, cell in enumerate(group):
         number = order.index(cell.contestant)
         colour = _STYLES[number % len(_STYLES)][0] if cell.contestant in names else "#aaaaaa"
-        axes.barh(line, cell.value * 1e-9, 0.75, color=colour, hatch=_HATCHES[number % len(_HATCHES)], edgecolor="white",
+        axes.barh(line, cell.value * 1e-9, 0.6, color=colour, hatch=_HATCHES[number % len(_HATCHES)], edgecolor="white",
                   linewidth=0.5)
+        said = bench.time_text(cell.value)
+        if cell.baseline and cell.over_baseline:
+            axes.barh(line + 0.38, cell.baseline_value * 1e-9, 0.14, color="#777777")
+            said += f"; {cell.over_baseline.middle:.2f}"
         if cell.level and cell.level.bounded:
             axes.plot([cell.level.low * 1e-9, min(cell.level.high * 1e-9, most)], [line, line], color="black",
                       linewidth=1.2, marker="|", markersize=7, clip_on=True)
-        axes.text(most * 1.01, line, bench.time_text(cell.value), va="center", fontsize=9)
+        axes.text(most * 1.01, line, said, va="center", fontsize=9)
     axes.set_yticks(range(len(group)), [cell.contestant for cell in group], fontsize=9)
     axes.set_ylim(len(group) - 0.4, -0.6)
     axes.set_xlim(0, most)
@@ -123,42 +129,72 @@ def ratio_map(name: str, title: str, questions: Sequence[Question], answers: dic
     """Time over that of the fastest library, for each contestant and operation, over size."""
     rows = list(dict.fromkeys((question.case, contestant) for question in questions for contestant in names))
     columns = sorted({question.size for question in questions}, key=lambda size: (_bytes(questions, size), size))
-    values = {(one.cell.question.case, one.cell.contestant, question.size): one
+    values = {((one.cell.question.case, one.cell.contestant), question.size): one
               for question in questions for one in answers[question]
               if one.cell.kind == LIBRARY and one.over_fastest is not None}
-    rows = [row for row in rows if any((*row, column) in values for column in columns)]
+    rows = [row for row in rows if any((row, column) in values for column in columns)]
     if len(rows) < 2 or not columns:
         return None
+    fields = {key: _Field(one.over_fastest.middle, one.verdict == UNCLEAR, one.wins)
+              for key, one in values.items() if one.over_fastest is not None}
+    return _map(name, title, fields, rows, columns)
+
+
+def kernel_map(name: str, title: str, cells: Sequence[Cell], names: Sequence[str]) -> Optional[Picture]:
+    """Time over that of the raw side in the same program, for each kernel and contestant."""
+    fields = {((f"{cell.question.title}, {cell.question.processes} processes", ""), cell.contestant):
+              _Field(cell.over_baseline.middle, verdict(cell.over_baseline) == UNCLEAR, verdict(cell.over_baseline) == FASTER)
+              for cell in cells if cell.kind == LIBRARY and cell.over_baseline is not None}
+    if not fields:
+        return None
+    rows = list(dict.fromkeys(row for row, _ in fields))
+    return _map(name, title, fields, rows, [one for one in names if any(one == column for _, column in fields)])
+
+
+@dataclass(frozen=True)
+class _Field:
+    """Of a map: what it says, whether that is uncertain, and whether it stands out."""
+
+    ratio: float
+    is_unclear: bool
+    is_bold: bool
+
+
+Row = tuple[str, str]
+
+
+def _map(name: str, title: str, fields: Mapping[tuple[Row, str], _Field], rows: Sequence[Row],
+         columns: Sequence[str]) -> Picture:
+    labels = [", ".join(part for part in row if part) for row in rows]
 
     def draw(axes: Any) -> None:
         axes.set_xlim(-0.5, len(columns) - 0.5)
         axes.set_ylim(len(rows) - 0.5, -0.5)
         for line, row in enumerate(rows):
             for place, column in enumerate(columns):
-                if (*row, column) in values:
-                    _cell_of_map(axes, place, line, values[(*row, column)])
+                if (row, column) in fields:
+                    _draw_field(axes, place, line, fields[(row, column)])
         axes.set_xticks(range(len(columns)), columns, rotation=45, ha="right", fontsize=9)
-        axes.set_yticks(range(len(rows)), [f"{case}, {contestant}" for case, contestant in rows], fontsize=9)
+        axes.set_yticks(range(len(rows)), labels, fontsize=9)
         axes.grid(visible=False)
         for line in range(1, len(rows)):
-            if rows[line][0] != rows[line - 1][0]:
+            if rows[line][1] and rows[line][0] != rows[line - 1][0]:
                 axes.axhline(line - 0.5, color="#333333", linewidth=1)
 
-    width = 0.8 + 0.085 * max(len(f"{case}, {contestant}") for case, contestant in rows) + 0.62 * len(columns)
+    width = 0.8 + 0.085 * max(map(len, labels)) + 0.62 * len(columns)
     return _picture(name, title, draw, max(width, 5.0), 1.3 + 0.28 * len(rows), legend=False)
 
 
-def _cell_of_map(axes: Any, place: int, line: int, one: Standing) -> None:
-    assert one.over_fastest is not None
-    ratio = one.over_fastest.middle
+def _draw_field(axes: Any, place: int, line: int, one: _Field) -> None:
+    ratio = one.ratio
     # From white to dark at four times the fastest.
     depth = min(1.0, max(0.0, math.log(ratio) / math.log(4.0))) if ratio > 1 else 0.0
     colour = (1 - 0.75 * depth, 1 - 0.62 * depth, 1 - 0.35 * depth)
     axes.add_patch(_library().patches.Rectangle((place - 0.5, line - 0.5), 1, 1, facecolor=colour, edgecolor="white"))
     text = f"{ratio:.2f}" if ratio < 9.995 else f"{ratio:.1f}" if ratio < 99.95 else f"{ratio:.0f}"
-    text += " ?" if one.verdict == UNCLEAR else ""
+    text += " ?" if one.is_unclear else ""
     axes.text(place, line, text, ha="center", va="center", fontsize=8.5, color="white" if depth > 0.75 else "black",
-              fontweight="bold" if one.wins else "normal")
+              fontweight="bold" if one.is_bold else "normal")
 
 
 def _picture(name: str, title: str, draw: Callable[[Any], None], width: float = 6.0, height: float = 4.2,

@@ -15,7 +15,7 @@ _SHOWN = 20
 
 def render(made: Comparison) -> str:
     """All of it, the longest table first, so that what follows from it is seen at the end."""
-    parts = [_answers(made), _scores(made), _winners(made), _violations(made), _changes(made), _failures(made)]
+    parts = [_answers(made), _kernels(made), _scores(made), _winners(made), _violations(made), _changes(made), _failures(made)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -75,6 +75,19 @@ def _raw(answers: Sequence[standings.Standing]) -> str:
         return "-"
     best = min(held, key=lambda cell: cell.value)
     return f"{figure(best)} {best.contestant}"
+
+
+def _kernels(made: Comparison) -> str:
+    """Each against the computation by messages in its own program."""
+    names = contestants(made)
+    rows = []
+    for question, answers in made.standings.items():
+        own = {one.cell.contestant: one.cell for one in answers if one.cell.over_baseline is not None}
+        if question.benchmark in made.kernels and own:
+            rows.append([f"{question.title}, {question.processes} processes",
+                         *(times(own[name].over_baseline) if name in own else "-" for name in names)])
+    header = ["kernel: time over that by messages in the same program", *names]
+    return console.table(header, rows, numeric_from=9) if rows else ""
 
 
 def _scores(made: Comparison) -> str:
