@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Optional, Sequence
 
@@ -23,7 +22,8 @@ DEFAULT_PROCESSES = 2
 MPI_SETTINGS = {"OMPI_MCA_osc": "^rdma", "UCX_USE_MT_MUTEX": "y", "UCX_TCP_TX_SEG_SIZE": "8196"}
 
 _SCRATCH_PREFIX = ".armci-bench-"
-_NEEDS = re.compile(r"needs (\d+) processes")
+
+
 @dataclass(frozen=True)
 class BenchRun:
     """What one benchmark program printed and reported; `data` is None when it wrote no JSON."""
@@ -44,6 +44,15 @@ class Question:
     device: str = ""  # what an implementation has to take between nodes to be asked
     against_mpi: bool = False  # whether its raw side goes by MPI between nodes
     ranks: int = DEFAULT_PROCESSES  # the least it needs
+    powers_of_two: bool = False  # whether it takes such numbers of processes alone
+
+    def processes(self, asked: int) -> int:
+        """So many, or the least that it needs."""
+        return max(asked, self.ranks)
+
+    def takes(self, processes: int) -> bool:
+        """Whether it can be run on so many."""
+        return processes >= self.ranks and not (self.powers_of_two and processes & (processes - 1))
 
     @property
     def is_kernel(self) -> bool:
@@ -67,7 +76,7 @@ def questions() -> list[Question]:
     """All there are."""
     table = json.loads(QUESTIONS_FILE.read_text())
     return [Question(row["name"], f"//bench/{row['folder']}", bool(row.get("between_nodes")), row.get("device", ""),
-                     bool(row.get("against_mpi")), row["ranks"]) for row in table]
+                     bool(row.get("against_mpi")), row["ranks"], bool(row.get("powers_of_two"))) for row in table]
 
 
 def names() -> list[str]:
@@ -117,18 +126,8 @@ def require_measured(implementation: str) -> None:
 
 def run_program(program: Program, arguments: Sequence[str] = (), *, timeout_s: Optional[float] = None,
                 silence_s: Optional[float] = None, on_case: Callable[[str], None] = lambda text: None) -> BenchRun:
-    """Starts it, on more processes than asked when its question needs them.
-
-    It is ended after `timeout_s`, and when no new case began for `silence_s`; its text then says in which case.
-    """
-    run, needed = _run_once(program, arguments, timeout_s, silence_s, on_case)
-    if needed > program.processes:
-        run, _ = _run_once(replace(program, processes=needed), arguments, timeout_s, silence_s, on_case)
-    return run
-
-
-def _run_once(program: Program, arguments: Sequence[str], timeout_s: Optional[float], silence_s: Optional[float],
-              on_case: Callable[[str], None]) -> tuple[BenchRun, int]:
+    """Starts it. It is ended after `timeout_s`, and when no new case began for `silence_s`; its text then says in which
+    case."""
     begun = "none"
     # Of lines that tell of progress; other lines that begin alike tell what is wrong.
     mark = f"bench: {program.name}: "
@@ -155,9 +154,7 @@ def _run_once(program: Program, arguments: Sequence[str], timeout_s: Optional[fl
     if result.timed_out:
         text += (f"\nbench: {program.name} was ended after {result.seconds:.0f} s because it went on no more; the last "
                  f"case begun: {begun}. Run it alone: --filter with a word of the case, and attach a debugger")
-    needs = _NEEDS.search(result.output) if not result.ok else None
-    run = BenchRun(program.name, result.status, text.strip(), data)
-    return run, int(needs.group(1)) if needs else 0
+    return BenchRun(program.name, result.status, text.strip(), data)
 
 
 def summary(runs: Sequence[BenchRun], only_with_target: bool = False) -> str:

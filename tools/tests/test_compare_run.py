@@ -100,6 +100,15 @@ def test_a_benchmark_that_needs_more_processes_is_run_once() -> None:
     assert [(entry.question.name, entry.processes) for entry in found] == [("rma", 2), ("four", 4), ("rma", 4)]
 
 
+def test_what_takes_powers_of_two_is_left_out_elsewhere_and_that_is_told() -> None:
+    cubes = bench.Question("cubes", "//bench/kernels", True, powers_of_two=True)
+    found = plan.entries([RMA, cubes], [2, 3, 4], Placement(), False, [ONE])
+    assert [entry.processes for entry in found if entry.question is cubes] == [2, 4]
+    assert plan.left_out([RMA, cubes], [2, 3, 4]) == ["cubes takes powers of two: not measured on 3 processes"]
+    with pytest.raises(ToolError, match="no contestant takes part"):
+        plan.entries([cubes], [3], Placement(), False, [ONE])
+
+
 def test_the_plan_fits_into_its_time() -> None:
     questions = [bench.Question(f"q{number}", "//bench/micro", True) for number in range(8)]
     crowd = [Contestant(OwnLibrary(f"c{number}")) for number in range(5)]

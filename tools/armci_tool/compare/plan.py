@@ -99,20 +99,26 @@ def choose(names: Sequence[str], between_nodes: bool, rdma: bool,
 
 def entries(questions: Sequence[bench.Question], counts: Sequence[int], where: Placement, rdma: bool,
             contestants: Sequence[Contestant], quick: Quick = lambda question: False) -> tuple[Entry, ...]:
-    """Each benchmark at each number of processes, or at the least that it needs."""
+    """Each benchmark at each number of processes that it takes, or at the least that it needs."""
     made: dict[tuple[str, int], Entry] = {}
     for count in counts:
         for question in questions:
-            processes = max(count, question.ranks)
+            processes = question.processes(count)
             taking = tuple(one for one in contestants if one.takes(question))
-            if taking:
+            if taking and question.takes(processes):
                 place = bench.place(question, where, VERBS) if rdma else where
                 made.setdefault((question.name, processes), Entry(question, processes, place, taking, quick(question)))
     if not made:
         raise ToolError("no contestant takes part in any of the benchmarks",
-                        where=", ".join(question.name for question in questions),
+                        where="; ".join(left_out(questions, counts)) or ", ".join(one.name for one in questions),
                         next_step="name others, or see tools/armci compare --help")
     return tuple(made.values())
+
+
+def left_out(questions: Sequence[bench.Question], counts: Sequence[int]) -> list[str]:
+    """What is not measured on some of the numbers of processes, for a reader."""
+    return [f"{question.name} takes powers of two: not measured on {count} processes"
+            for count in counts for question in questions if not question.takes(question.processes(count))]
 
 
 def make(what: tuple[Entry, ...], quick: bool = False, rounds: Optional[int] = None,

@@ -54,17 +54,17 @@ def execute(options: argparse.Namespace) -> int:
 
 @dataclass(frozen=True)
 class _Plan:
-    """What is measured of an implementation: the names of the benchmarks, and where the processes of each are to be."""
+    """What is measured of an implementation: the benchmarks, and where the processes of each are to be."""
 
     implementation: str
-    benchmarks: Sequence[Tuple[str, placement.Placement]]
+    benchmarks: Sequence[Tuple[bench.Question, placement.Placement]]
 
 
 def _plan(implementation: str, where: placement.Placement, options: argparse.Namespace) -> _Plan:
     device = repository.device_of(implementation)
     chosen = bench.choose(options.benchmarks, where.kind != "machine", device)
     bench.require_measured(implementation)
-    return _Plan(implementation, [(question.name, bench.place(question, where, device)) for question in chosen])
+    return _Plan(implementation, [(question, bench.place(question, where, device)) for question in chosen])
 
 
 def _measure(plans: Sequence[_Plan], options: argparse.Namespace) -> int:
@@ -105,10 +105,10 @@ def _check_baseline(data: Dict[str, Any], program: bench.Program) -> None:
 
 
 def _build(plan: _Plan, configuration: bazel.Configuration, options: argparse.Namespace) -> list[bench.Program]:
-    labels = {name: bench.label(name, plan.implementation) for name, _ in plan.benchmarks}
+    labels = {question.name: bench.label(question.name, plan.implementation) for question, _ in plan.benchmarks}
     bazel.build(list(labels.values()), configuration, verbose=options.verbose)
-    return [bench.Program(name, bazel.binary(labels[name], configuration), configuration.mpi, options.processes, where)
-            for name, where in plan.benchmarks]
+    return [bench.Program(question.name, bazel.binary(labels[question.name], configuration), configuration.mpi,
+                          question.processes(options.processes), where) for question, where in plan.benchmarks]
 
 
 def _arguments(options: argparse.Namespace) -> list[str]:

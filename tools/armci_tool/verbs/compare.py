@@ -81,7 +81,7 @@ def execute(options: argparse.Namespace) -> int:
     questions = plan.choose(options.benchmarks, options.rdma or where.kind != "machine", options.rdma, options.processes)
     planned = plan.make(plan.entries(questions, options.processes, where, options.rdma, chosen, _quick(options)),
                         options.quick, options.rounds, options.seconds)
-    remarks = _remarks(planned, chosen)
+    remarks = [*plan.left_out(questions, options.processes), *_remarks(planned, chosen)]
     print("\n".join([planned.text, *remarks]))
     made = _measure(planned, chosen, remarks, options)
     made.conclude(before.cells if before else ())
