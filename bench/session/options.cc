@@ -31,6 +31,14 @@ std::optional<int> ReadOptions(int argc, char** argv, const char* name, const st
   return std::nullopt;
 }
 
+SamplingPlan PlanOf(const Options& options, size_t cases) {
+  SamplingPlan plan;
+  plan.budget_s = options.seconds / static_cast<double>(cases);
+  plan.rounds_min = options.quick ? 5 : 11;
+  plan.seed = options.seed;
+  return plan;
+}
+
 bool IsChosen(const Options& options, const CaseLabel& label) {
   return (label.name + " " + label.size).find(options.filter) != std::string::npos;
 }

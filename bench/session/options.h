@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bench/common/comparison.h"
+#include "bench/common/sampler.h"
 
 namespace armci::bench {
 
@@ -29,6 +30,9 @@ struct Options {
 // line that is wrong, the status with which the process is to end; the reason is printed if `speak`.
 std::optional<int> ReadOptions(int argc, char** argv, const char* name, const std::string& text, bool speak,
                                Options* options);
+
+// How each of `cases` cases is sampled that share the time.
+SamplingPlan PlanOf(const Options& options, size_t cases);
 
 // Whether the filter has a case take place.
 bool IsChosen(const Options& options, const CaseLabel& label);

@@ -147,18 +147,15 @@ void Session::WakeTheOthers() const {
 }
 
 SamplingPlan Session::PlanFor(const Case& one, size_t cases) const {
-  SamplingPlan plan;
-  plan.budget_s = options_.seconds / static_cast<double>(cases);
+  SamplingPlan plan = PlanOf(options_, cases);
   // Together actions report the time of one call by one process, a share of what the sample takes.
   if (one.crew == Crew::kTogether && !one.whole) plan.budget_s /= size_;
   plan.sample_s = one.sample_s;
-  plan.rounds_min = options_.quick ? 5 : 11;
   if (one.whole) {
     plan.rounds_min = options_.quick ? 1 : 3;
     plan.sample_s = 0;
     plan.calibration_repeats = plan.warm_up_rounds = 0;
   }
-  plan.seed = options_.seed;
   return plan;
 }
 
@@ -246,20 +243,25 @@ int Session::Finish() {
   return status;
 }
 
-LocalBuffer::LocalBuffer(size_t bytes) : data_(nullptr) {
-  constexpr size_t kPage = 4096;
-  data_ = static_cast<char*>(aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage));
-  Require(data_ != nullptr, "aligned_alloc");
-}
-
-LocalBuffer::~LocalBuffer() { free(data_); }
-
 RegisteredBuffer::RegisteredBuffer(size_t bytes)
     : data_(static_cast<char*>(ARMCI_Malloc_local(static_cast<armci_size_t>(bytes)))) {
   Require(data_ != nullptr, "ARMCI_Malloc_local");
 }
 
 RegisteredBuffer::~RegisteredBuffer() { ARMCI_Free_local(data_); }
+
+Mirror MirrorOf(char* local, char* remote, size_t bytes, int target) {
+  const int length = static_cast<int>(bytes);
+  const auto store = [=] {
+    Require(ARMCI_Put(local, remote, length, target) == 0, "ARMCI_Put");
+    ARMCI_Fence(target);
+  };
+  const auto load = [=] {
+    ARMCI_Fence(target);
+    Require(ARMCI_Get(remote, local, length, target) == 0, "ARMCI_Get");
+  };
+  return {reinterpret_cast<double*>(local), bytes / sizeof(double), store, load};
+}
 
 Region::Region(const Session& session, size_t bytes)
     : rank_(session.rank()), bases_(static_cast<size_t>(session.size())) {

@@ -33,7 +33,9 @@
 #include "bench/common/clock.h"
 #include "bench/common/comparison.h"
 #include "bench/common/environment.h"
+#include "bench/common/local_buffer.h"
 #include "bench/common/sampler.h"
+#include "bench/common/verification.h"
 #include "bench/session/options.h"
 
 namespace armci::bench {
@@ -180,21 +182,6 @@ class Region {
   std::vector<void*> bases_;
 };
 
-// Private memory that begins on a page, as regions do in effect: where buffers lie to each other decides about the
-// speed of copies, so it must not depend on the allocator's mood. Ends the job when memory is short.
-class LocalBuffer {
- public:
-  explicit LocalBuffer(size_t bytes);
-  ~LocalBuffer();
-  LocalBuffer(const LocalBuffer&) = delete;
-  LocalBuffer& operator=(const LocalBuffer&) = delete;
-
-  char* data() const { return data_; }
-
- private:
-  char* data_;
-};
-
 // Private memory of ARMCI_Malloc_local, which the library may have made known to a network device. Ends the job when
 // memory is short.
 class RegisteredBuffer {
@@ -209,6 +196,10 @@ class RegisteredBuffer {
  private:
   char* data_;
 };
+
+// Of `bytes`, whole doubles, between `local` and the memory of `target`, by puts and gets with their fences. Not
+// collective.
+Mirror MirrorOf(char* local, char* remote, size_t bytes, int target);
 
 // Ends the job with a message unless `ok`: for calls that have to succeed before anything can be measured.
 void Require(bool ok, const char* what);
