@@ -1,26 +1,21 @@
 // How do the time and the rate of transfers grow with their length?
 //
 // The memory of the last rank is the target; while ARMCI is measured it sleeps.
-//   put, put + fence, get, acc, nb put + wait, nb get + wait    8 B to 64 MiB; put + fence and get against a round trip
-//   of
-//                                                               messages that carries as much, and on one node beside
-//                                                               memcpy of as much
-//   put rate                                                    64 non-blocking puts of 8 B and their fence, against as
-//                                                               many messages
+//   put, put + fence, get, acc,        8 B to 64 MiB; put + fence and get against a round trip of messages that carries
+//   nb put + wait, nb put + fence,     as much, and on one node beside memcpy of as much
+//   nb get + wait
+//   put rate                           64 non-blocking puts of 8 B and their fence, against as many messages
 #include <algorithm>
 #include <cstring>
 
 #include "armci.h"
 #include "bench/baseline/message_peer.h"
 #include "bench/common/report.h"
+#include "bench/common/transfer_cases.h"
 #include "bench/session/session.h"
 
 namespace armci::bench {
 namespace {
-
-constexpr int kLargest = 64 << 20;
-constexpr int kWindow = 64;
-constexpr int kRateBytes = 8;
 
 struct Sides {
   char* local;
@@ -34,31 +29,40 @@ struct Operation {
   const char* name;
   void (*perform)(const Sides& at, int bytes);
   enum { kNone, kOut, kBack } messages;
+  std::string (*verify)(const Mirror& mirror, const std::function<void()>& transfer);
 };
 
+void NbPut(const Sides& at, int bytes) {
+  armci_hdl_t handle;
+  ARMCI_INIT_HANDLE(&handle);
+  ARMCI_NbPut(at.local, at.remote, bytes, at.target, &handle);
+  ARMCI_Wait(&handle);
+}
+
 constexpr Operation kOperations[] = {
-    {"put", [](const Sides& at, int bytes) { ARMCI_Put(at.local, at.remote, bytes, at.target); }, Operation::kNone},
+    {"put", [](const Sides& at, int bytes) { ARMCI_Put(at.local, at.remote, bytes, at.target); }, Operation::kNone,
+     VerifyPut},
     {"put + fence",
      [](const Sides& at, int bytes) {
        ARMCI_Put(at.local, at.remote, bytes, at.target);
        ARMCI_Fence(at.target);
      },
-     Operation::kOut},
-    {"get", [](const Sides& at, int bytes) { ARMCI_Get(at.remote, at.local, bytes, at.target); }, Operation::kBack},
+     Operation::kOut, VerifyPut},
+    {"get", [](const Sides& at, int bytes) { ARMCI_Get(at.remote, at.local, bytes, at.target); }, Operation::kBack,
+     VerifyGet},
     {"acc",
      [](const Sides& at, int bytes) {
        double one = 1;
        ARMCI_Acc(ARMCI_ACC_DBL, &one, at.local, at.remote, bytes, at.target);
      },
-     Operation::kNone},
-    {"nb put + wait",
+     Operation::kNone, VerifyAccumulate},
+    {"nb put + wait", NbPut, Operation::kNone, VerifyPut},
+    {"nb put + fence",
      [](const Sides& at, int bytes) {
-       armci_hdl_t handle;
-       ARMCI_INIT_HANDLE(&handle);
-       ARMCI_NbPut(at.local, at.remote, bytes, at.target, &handle);
-       ARMCI_Wait(&handle);
+       NbPut(at, bytes);
+       ARMCI_Fence(at.target);
      },
-     Operation::kNone},
+     Operation::kNone, VerifyPut},
     {"nb get + wait",
      [](const Sides& at, int bytes) {
        armci_hdl_t handle;
@@ -66,7 +70,7 @@ constexpr Operation kOperations[] = {
        ARMCI_NbGet(at.remote, at.local, bytes, at.target, &handle);
        ARMCI_Wait(&handle);
      },
-     Operation::kNone},
+     Operation::kNone, VerifyGet},
 };
 
 Case Transfer(const Operation& operation, const Sides& at, int bytes) {
@@ -84,17 +88,21 @@ Case Transfer(const Operation& operation, const Sides& at, int bytes) {
     }
     return all;
   };
+  const auto verify = [=, &operation] {
+    return operation.verify(MirrorOf(at.local, at.remote, static_cast<size_t>(bytes), at.target),
+                            [&] { operation.perform(at, bytes); });
+  };
   return {{operation.name, FormatBytes(static_cast<size_t>(bytes)), ""},
           Crew::kAlone,
           actions,
-          {},
+          verify,
           0.5e-3,
           [peer = at.peer] { peer->Look(); }};
 }
 
 Case PutRate(const Sides& at) {
   const auto window = [=] {
-    for (int k = 0; k < kWindow; ++k) {
+    for (size_t k = 0; k < kRatePuts; ++k) {
       ARMCI_NbPut(at.local + k * kRateBytes, at.remote + k * kRateBytes, kRateBytes, at.target, nullptr);
     }
     ARMCI_WaitAll();
@@ -102,37 +110,23 @@ Case PutRate(const Sides& at) {
   };
   const auto actions = [=]() -> std::vector<Action> {
     return {Loop("ARMCI", Role::kSubject, window), {"MPI_Isend, MPI_Irecv", Role::kBaseline, [=](long iterations) {
-                                                      return at.peer->Windows(true, kRateBytes, kWindow, iterations);
+                                                      return at.peer->Windows(true, kRateBytes, kRatePuts, iterations);
                                                     }}};
   };
-  return {{"put rate", "64 x 8 B", ""}, Crew::kAlone, actions, {}, 0.5e-3, [peer = at.peer] { peer->Look(); }};
-}
-
-// Data that went there and came back are the same.
-std::string Verify(const Sides& at) {
-  constexpr int kBytes = 100'000;
-  std::vector<char> sent(kBytes);
-  std::vector<char> come(kBytes);
-  for (int i = 0; i < kBytes; ++i) sent[static_cast<size_t>(i)] = static_cast<char>(i * 7 + i / 256);
-  ARMCI_Put(sent.data(), at.remote, kBytes, at.target);
-  ARMCI_Get(at.remote, come.data(), kBytes, at.target);
-  return sent == come ? "" : "what was put is not what was got";
-}
-
-std::vector<int> Lengths(bool quick) {
-  std::vector<int> lengths;
-  for (int bytes = 8; bytes < (quick ? kLargest / 16 : kLargest); bytes *= quick ? 8 : 4) lengths.push_back(bytes);
-  if (!quick) lengths.push_back(kLargest);
-  return lengths;
+  const auto verify = [=] {
+    return VerifyPut(MirrorOf(at.local, at.remote, kRatePuts * kRateBytes, at.target), window);
+  };
+  return {RateLabel(), Crew::kAlone, actions, verify, 0.5e-3, [peer = at.peer] { peer->Look(); }};
 }
 
 std::vector<Case> Cases(bool quick, const Sides& at) {
   std::vector<Case> cases;
   for (const Operation& operation : kOperations) {
-    for (int bytes : Lengths(quick)) cases.push_back(Transfer(operation, at, bytes));
+    for (size_t bytes : TransferLengths(quick)) {
+      cases.push_back(Transfer(operation, at, static_cast<int>(bytes)));
+    }
   }
   cases.push_back(PutRate(at));
-  cases.back().verify = [=] { return Verify(at); };
   return cases;
 }
 
@@ -144,12 +138,12 @@ int main(int argc, char** argv) {
   Session session(argc, argv, {"transfers", "time of contiguous transfers by their length", 2, /*between_nodes=*/true});
   {
     const int target = session.size() - 1;
-    Region region(session, kLargest);
-    LocalBuffer local(kLargest);
-    MessagePeer peer(MPI_COMM_WORLD, target, kLargest);
+    Region region(session, kLongestTransfer);
+    LocalBuffer local(kLongestTransfer);
+    MessagePeer peer(MPI_COMM_WORLD, target, kLongestTransfer);
     // Zeros, so that accumulates stay numbers.
-    std::fill_n(local.data(), kLargest, char{0});
-    std::fill_n(region.on(session.rank()), kLargest, char{0});
+    std::fill_n(local.data(), kLongestTransfer, char{0});
+    std::fill_n(region.on(session.rank()), kLongestTransfer, char{0});
     const bool is_near = armci_domain_same_id(ARMCI_DOMAIN_SMP, target) != 0;
     session.Run(Cases(session.options().quick, {local.data(), region.on(target), target, is_near, &peer}));
   }
