@@ -32,6 +32,7 @@ class BenchRun:
     status: int
     text: str
     data: Optional[dict[str, Any]]
+    out_of_time: bool = False  # whether it was ended though it may still have gone on
 
 
 @dataclass(frozen=True)
@@ -151,10 +152,14 @@ def run_program(program: Program, arguments: Sequence[str] = (), *, timeout_s: O
                               on_line=note)
         data = json.loads(file.read_text()) if file.exists() and file.stat().st_size else None
     text = "\n".join(line for line in result.output.splitlines() if not line.startswith(mark))
-    if result.timed_out:
+    out_of_time = result.timed_out and timeout_s is not None and result.seconds >= timeout_s * factor
+    if out_of_time:
+        text += (f"\nbench: {program.name} was ended after {result.seconds:.0f} s because it may take no longer; the last "
+                 f"case begun: {begun}")
+    elif result.timed_out:
         text += (f"\nbench: {program.name} was ended after {result.seconds:.0f} s because it went on no more; the last "
                  f"case begun: {begun}. Run it alone: --filter with a word of the case, and attach a debugger")
-    return BenchRun(program.name, result.status, text.strip(), data)
+    return BenchRun(program.name, result.status, text.strip(), data, out_of_time)
 
 
 def summary(runs: Sequence[BenchRun], only_with_target: bool = False) -> str:

@@ -79,3 +79,12 @@ def test_a_benchmark_that_hangs_is_ended_and_its_case_named(tmp_path: Path) -> N
     ended = bench.run_program(bench.Program("rma", script, "mpich", 1), silence_s=2)
     assert ended.status == process.TIMEOUT_STATUS and ended.data is None
     assert "the last case begun: get 64 B" in ended.text
+
+
+def test_one_that_takes_too_long_is_told_from_one_that_hangs(tmp_path: Path) -> None:
+    script = tmp_path / "works"
+    script.write_text("#!/bin/sh\nwhile sleep 0.2; do echo bench: rma: put 8 B; done\n")
+    script.chmod(0o755)
+    ended = bench.run_program(bench.Program("rma", script, "mpich", 1), timeout_s=2, silence_s=60)
+    assert ended.status == process.TIMEOUT_STATUS and ended.out_of_time
+    assert "may take no longer; the last case begun: put 8 B" in ended.text

@@ -114,8 +114,11 @@ def test_the_plan_fits_into_its_time() -> None:
     crowd = [Contestant(OwnLibrary(f"c{number}")) for number in range(5)]
     made = plan.make(plan.entries(questions, [2], Placement(), False, crowd))
     assert made.estimate_s <= plan.BOX_S < 360
-    assert made.rounds >= plan.ROUNDS_LEAST and made.seconds >= plan.SECONDS_LEAST
-    assert "c0, c1, c2, c3, c4; 8 benchmarks, 2 processes" in made.text and "about" in made.text
+    assert (made.rounds_least, made.rounds) == (plan.ROUNDS_LEAST, plan.ROUNDS) and made.seconds >= plan.SECONDS_LEAST
+    assert plan.ROUNDS_LEAST * made.round_s == pytest.approx(plan.BOX_S)
+    assert "c0, c1, c2, c3, c4; 8 benchmarks, 2 processes" in made.text and "3 to 5 rounds of " in made.text
+    small = plan.make(plan.entries(questions[:1], [2], Placement(), False, crowd[:1]))
+    assert small.seconds == plan.SECONDS_MOST and small.estimate_s == plan.ROUNDS * small.round_s
 
 
 def test_kernels_that_nobody_named_are_short() -> None:
@@ -128,6 +131,7 @@ def test_kernels_that_nobody_named_are_short() -> None:
 def test_what_the_user_says_is_done() -> None:
     made = plan.make(plan.entries([RMA], [2], Placement(), False, [ONE, TWO]), rounds=50, seconds=20)
     assert (made.rounds, made.seconds, made.box_s) == (50, 20, None)
+    assert made.rounds_least == 50 and "50 rounds" in made.text and made.bound_s(made.entries[0]) is None
 
 
 def test_the_usual_benchmarks_between_nodes_need_no_common_memory() -> None:
@@ -198,13 +202,47 @@ def test_who_hangs_is_not_asked_again_and_who_fails_once_more() -> None:
     assert failing.met.count("one") == runner.FAILURES_MOST and failing.met.count("two") == 5
 
 
-def test_a_full_box_ends_it_after_the_least_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = iter(range(0, 100000, 50))
-    monkeypatch.setattr("armci_tool.compare.runner.time.monotonic", lambda: next(clock))
+@pytest.mark.parametrize("box_s, rounds", [(10, 3), (80, 4), (1000, 5)])
+def test_rounds_beyond_the_least_are_for_what_is_left_of_the_box(monkeypatch: pytest.MonkeyPatch, box_s: float,
+                                                                 rounds: int) -> None:
+    now = [0.0]
+
+    class Slow(Programs):
+        """Take 20 s each."""
+
+        def __call__(self, program: bench.Program, arguments: Sequence[str], **limits: float) -> bench.BenchRun:
+            now[0] += 20
+            return super().__call__(program, arguments, **limits)
+
+    monkeypatch.setattr("armci_tool.compare.runner.time.monotonic", lambda: now[0])
     entries = plan.entries([RMA], [2], Placement(), False, [ONE])
-    made = runner.run(plan.Plan(entries, 5, 1, box_s=10), {("one", "rma"): Path("one")}, "openmpi", [], lambda said: None,
-                      Programs())
-    assert made.rounds == plan.ROUNDS_LEAST
+    made = runner.run(plan.Plan(entries, plan.ROUNDS, 1, box_s=box_s), {("one", "rma"): Path("one")}, "openmpi", [],
+                      lambda said: None, Slow())
+    assert made.rounds == rounds
+
+
+def test_who_is_too_slow_for_the_box_is_left_out_and_not_said_to_hang() -> None:
+    asked: list[float] = []
+
+    def program(started: bench.Program, _arguments: Sequence[str], timeout_s: float, silence_s: float) -> bench.BenchRun:
+        asked.append(timeout_s)
+        assert silence_s > 0
+        slow = started.binary.name == "one"
+        data = {"ranks": 2, "cases": [case("put", 1.0)]}
+        return bench.BenchRun("rma", process.TIMEOUT_STATUS if slow else 0, "bench: rma was ended", None if slow else data, slow)
+
+    entries = plan.entries([RMA], [2], Placement(), False, [ONE, TWO])
+    binaries = {(name, "rma"): Path(name) for name in ("one", "two")}
+
+    def outcome(planned: plan.Plan) -> runner.Course:
+        return runner.run(planned, binaries, "openmpi", [], lambda said: None, program)
+
+    made = outcome(plan.make(entries))
+    [said] = made.left_out
+    assert said.startswith("one: rma (2 processes) was left out: too slow for the time box; rma was ended")
+    assert not made.failures and [run["contestant"] for run in made.runs] == ["two"] * plan.ROUNDS
+    assert set(asked) == {plan.BOX_S / 6}
+    assert outcome(plan.make(entries, rounds=3)).failures[0].what == "took too long"
 
 
 def test_what_takes_far_too_long_is_left_out_where_the_time_is_short() -> None:

@@ -14,14 +14,16 @@ from armci_tool.placement import Placement
 # All of a comparison, unless the user says how often and how long.
 BOX_S = 330.0
 QUICK_BOX_S = 100.0
-ROUNDS, QUICK_ROUNDS = 5, 3
-# An interval needs some.
-ROUNDS_LEAST = 3
+# An interval needs the least; more are for what is left of the box.
+ROUNDS_LEAST, ROUNDS = 3, 5
 # Of a program in a round; every case gets its least anyway.
 SECONDS_LEAST, SECONDS_MOST = 0.3, 4.0
 # What a job takes besides, by the kind of place.
-_START_S = {"machine": 1.5, "simulated": 2.0, "nodes": 3.5}
+_START_S = {"machine": 1.0, "simulated": 1.2, "nodes": 3.5}
 _GUEST_START_S = 12.0
+# Programs that took the whole box together, in the least rounds, are too slow for it by far; and one that takes a few
+# times what was planned may still be worth it.
+_SLOW_PROGRAMS, _SLOW_TIMES = 2, 4.0
 
 # Without names, besides all kernels: what most programs do, and what the guidelines are about.
 DEFAULT_BENCHMARKS = ("transfers", "patches", "aggregates", "contention", "barrier")
@@ -45,7 +47,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run. With a box, rounds beyond the least are left out when it is full."""
+    """What is run. With a box, rounds beyond the least are for what is left of it."""
 
     entries: tuple[Entry, ...]
     rounds: int
@@ -54,15 +56,20 @@ class Plan:
     box_s: Optional[float] = None
 
     @property
-    def runs_of_a_round(self) -> int:
-        """Jobs."""
-        return sum(len(entry.contestants) for entry in self.entries)
+    def rounds_least(self) -> int:
+        """Those that are run however long they take."""
+        return self.rounds if self.box_s is None else min(ROUNDS_LEAST, self.rounds)
+
+    @property
+    def round_s(self) -> float:
+        """What a round will take, as far as one can tell before."""
+        return sum(len(entry.contestants) * self.planned_s(entry) for entry in self.entries)
 
     @property
     def estimate_s(self) -> float:
-        """What it will take, as far as one can tell before."""
-        return self.rounds * sum(len(entry.contestants) * (start_s(entry.placement) + self.seconds)
-                                 for entry in self.entries)
+        """The same of all."""
+        most = self.rounds * self.round_s
+        return most if self.box_s is None else max(self.rounds_least * self.round_s, min(self.box_s, most))
 
     @property
     def text(self) -> str:
@@ -70,9 +77,20 @@ class Plan:
         names = list(dict.fromkeys(one.name for entry in self.entries for one in entry.contestants))
         counts = sorted({entry.processes for entry in self.entries})
         place = self.entries[0].placement.label
+        rounds = f"{self.rounds_least} to {self.rounds}" if self.rounds_least < self.rounds else str(self.rounds)
         return (f"plan: {', '.join(names)}; {len({entry.question.name for entry in self.entries})} benchmarks, "
-                f"{' and '.join(map(str, counts))} processes{', ' + place if place else ''}; {self.rounds} rounds of "
+                f"{' and '.join(map(str, counts))} processes{', ' + place if place else ''}; {rounds} rounds of "
                 f"{self.seconds:.1f} s for each program: about {duration(self.estimate_s)}")
+
+    def planned_s(self, entry: Entry) -> float:
+        """What one program of it will take."""
+        return start_s(entry.placement) + self.seconds
+
+    def bound_s(self, entry: Entry) -> Optional[float]:
+        """What one program of it may take; None where there is no box."""
+        if self.box_s is None:
+            return None
+        return max(self.box_s / (ROUNDS_LEAST * _SLOW_PROGRAMS), _SLOW_TIMES * self.planned_s(entry))
 
 
 def start_s(where: Placement) -> float:
@@ -123,15 +141,10 @@ def left_out(questions: Sequence[bench.Question], counts: Sequence[int]) -> list
 
 def make(what: tuple[Entry, ...], quick: bool = False, rounds: Optional[int] = None,
          seconds: Optional[float] = None) -> Plan:
-    """As much as fits into the time; what the user says is done."""
+    """So long that the least rounds fit into the time; what the user says is done."""
     box = QUICK_BOX_S if quick else BOX_S
-    wanted = rounds or (QUICK_ROUNDS if quick else ROUNDS)
-    while True:
-        given = seconds if seconds is not None else _seconds_that_fit(what, wanted, box)
-        plan = Plan(what, wanted, given, quick, None if rounds else box)
-        if rounds or plan.estimate_s <= box or wanted <= ROUNDS_LEAST:
-            return plan
-        wanted -= 1
+    given = seconds if seconds is not None else _seconds_that_fit(what, rounds or ROUNDS_LEAST, box)
+    return Plan(what, rounds or ROUNDS, given, quick, None if rounds else box)
 
 
 def order(contestants: Sequence[Contestant], turn: int) -> list[Contestant]:

@@ -23,7 +23,7 @@ LAST_LINES = 12
 # Frames of a stack that the MPI library prints, and its rules: they would push out what was said.
 _DECORATION = re.compile(r"^(\[[^]]*:\d+\] (\[ ?\d+\] .*|\*\*\* End of error message \*\*\*)|-{20,})$")
 # How many times as long as planned a benchmark may take where the time is short.
-_FAR = 8.0
+_FAR = 4.0
 # Of samples: more is below what a clock can tell.
 _DIGITS = 5
 
@@ -66,12 +66,14 @@ class Course:
 
 def run(plan: Plan, programs: Mapping[tuple[str, str], Path], mpi: str, words: Sequence[str], note: Callable[[str], None],
         run_program: RunProgram = bench.run_program) -> Course:
-    """Goes through the rounds; `words` are for the programs. Stops early, not before the least, when the box is full."""
+    """Goes through the rounds; `words` are for the programs. Beyond the least, only what will fit into the box, if it takes
+    as long as the one before."""
     course = Course()
     start = time.monotonic()
     excluded: dict[tuple[str, str, int], int] = {}
     too_long: set[Entry] = set()
     for turn in range(plan.rounds):
+        before = course.seconds
         for number, entry in enumerate(plan.entries):
             if entry in too_long:
                 continue
@@ -89,8 +91,8 @@ def run(plan: Plan, programs: Mapping[tuple[str, str], Path], mpi: str, words: S
         course.rounds, course.seconds = turn + 1, time.monotonic() - start
         if turn == 0:
             too_long = _too_long(course, plan)
-            course.left_out = [_told(entry, course) for entry in plan.entries if entry in too_long]
-        if plan.box_s and course.rounds >= planning.ROUNDS_LEAST and _next_exceeds(course, plan.box_s):
+            course.left_out += [_told(entry, course) for entry in plan.entries if entry in too_long]
+        if plan.box_s and course.rounds >= plan.rounds_least and 2 * course.seconds - before > plan.box_s:
             break
     return course
 
@@ -100,10 +102,17 @@ def _run_one(course: Course, plan: Plan, entry: Entry, one: Contestant, turn: in
     """Returns the status if it failed. Wrong data is no result, however fast."""
     arguments = [*words, *["--quick"] * entry.quick, "--seconds", f"{plan.seconds:g}", "--seed", str(turn + 1)]
     begun = time.monotonic()
-    ended = run_program(program, arguments, timeout_s=DEADLINE_S + 10 * plan.seconds,
-                        silence_s=SILENCE_S + plan.seconds)
+    limit, bound = DEADLINE_S + 10 * plan.seconds, plan.bound_s(entry)
+    if bound is not None:
+        # As it is, also where other limits are longer.
+        limit = min(limit, bound / entry.placement.deadline_factor)
+    ended = run_program(program, arguments, timeout_s=limit, silence_s=SILENCE_S + plan.seconds)
+    if ended.out_of_time and bound is not None:
+        course.left_out.append(f"{one.name}: {program.name} ({program.processes} processes) was left out: too slow for the "
+                               f"time box; {last_lines(ended.text)[-1].removeprefix('bench: ')}; give --rounds to wait for it")
+        return ended.status
     if ended.status != 0 or ended.data is None:
-        course.failures.append(Failure(one.name, program.name, program.processes, turn, _fate(ended.status),
+        course.failures.append(Failure(one.name, program.name, program.processes, turn, _fate(ended),
                                        last_lines(ended.text), time.monotonic() - begun))
         return ended.status or 1
     course.runs.append({
@@ -118,10 +127,10 @@ def last_lines(text: str) -> tuple[str, ...]:
     return tuple(line for line in text.splitlines() if line.strip() and not _DECORATION.match(line))[-LAST_LINES:]
 
 
-def _fate(status: int) -> str:
-    if status == process.TIMEOUT_STATUS:
-        return "hung"
-    return f"ended with status {status}" if status else "wrote no result"
+def _fate(ended: bench.BenchRun) -> str:
+    if ended.status == process.TIMEOUT_STATUS:
+        return "took too long" if ended.out_of_time else "hung"
+    return f"ended with status {ended.status}" if ended.status else "wrote no result"
 
 
 def _trimmed(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,14 +150,14 @@ def _trimmed_case(case: Mapping[str, Any]) -> dict[str, Any]:
 
 def _too_long(course: Course, plan: Plan) -> set[Entry]:
     """After the first round, where the least rounds do not fit into the box: what takes far longer than was planned."""
-    expected = course.seconds * planning.ROUNDS_LEAST
+    again = {entry: (plan.rounds_least - 1) * _seconds_of(entry, course) for entry in plan.entries}
+    expected = course.seconds + sum(again.values())
     found: set[Entry] = set()
-    for entry in sorted(plan.entries, key=lambda entry: -_seconds_of(entry, course)):
-        own = _seconds_of(entry, course)
-        planned = len(entry.contestants) * (planning.start_s(entry.placement) + plan.seconds)
-        if plan.box_s and expected > plan.box_s and own > _FAR * planned:
+    for entry in sorted(plan.entries, key=lambda entry: -again[entry]):
+        planned = len(entry.contestants) * plan.planned_s(entry)
+        if plan.box_s and expected > plan.box_s and _seconds_of(entry, course) > _FAR * planned:
             found.add(entry)
-            expected -= own * (planning.ROUNDS_LEAST - 1)
+            expected -= again[entry]
     return found if len(found) < len(plan.entries) else set()
 
 
@@ -163,14 +172,13 @@ def _told(entry: Entry, course: Course) -> str:
             f"{_seconds_of(entry, course):.0f} s of it: name it to have it measured")
 
 
-def _next_exceeds(course: Course, box_s: float) -> bool:
-    return course.seconds * (course.rounds + 1) / course.rounds > box_s
-
-
 def _left(start: float, turn: int, number: int, plan: Plan) -> str:
     """How long it may still take, once there is something to tell it by."""
     done = turn + number / len(plan.entries)
     if done < 0.3:
         return ""
-    left = (time.monotonic() - start) * (plan.rounds - done) / done
+    passed = time.monotonic() - start
+    left, least = [passed * (rounds - done) / done for rounds in (plan.rounds, plan.rounds_least)]
+    if plan.box_s:
+        left = min(left, max(least, plan.box_s - passed))
     return f", about {left:.0f} s left"

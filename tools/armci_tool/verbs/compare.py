@@ -40,9 +40,10 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
                       "one process in a guest (see tools/armci rdma), if this machine has no device")
     made.add_argument("--quick", action="store_true", help="fewer cases, and some two minutes")
     made.add_argument("--rounds", type=option_types.count, metavar="R",
-                      help=f"how often each has its turn (default: {plan.ROUNDS}, fewer where the time is short)")
+                      help=f"how often each has its turn, however long it takes (default: {plan.ROUNDS_LEAST} to {plan.ROUNDS}, "
+                      "as the time allows)")
     made.add_argument("--seconds", type=option_types.seconds, metavar="S",
-                      help="of each program in each round (default: what fits into some five minutes)")
+                      help=f"of each program in each round (default: so that {plan.ROUNDS_LEAST} rounds fit into some five minutes)")
     made.add_argument("--filter", metavar="F", help="only cases whose name or size contains this")
     made.add_argument("--target-sleeps", action="store_true",
                       help="no process helps by being inside MPI while another is measured")
@@ -130,7 +131,7 @@ def _words(options: argparse.Namespace) -> list[str]:
 
 
 def _plan_as_json(planned: plan.Plan, options: argparse.Namespace) -> dict[str, object]:
-    return {"text": planned.text, "rounds": planned.rounds, "seconds": planned.seconds, "quick": planned.quick,
+    return {"text": planned.text, "rounds": planned.rounds, "rounds_least": planned.rounds_least, "seconds": planned.seconds, "quick": planned.quick,
             "estimate_s": round(planned.estimate_s), "mpi": options.mpi, "filter": options.filter or "",
             "target_sleeps": options.target_sleeps,
             "benchmarks": list(dict.fromkeys(entry.question.name for entry in planned.entries)),
