@@ -129,12 +129,15 @@ def test_the_table_has_a_line_for_each_cell(folder: Path) -> None:
 def test_the_screen_says_who_wins_and_what_is_wrong() -> None:
     made = made_up()
     made.changes, made.baseline = earlier.changes(collected(rounds("alpha", {("put", "8 B"): 5.0})), made.cells), "before"
+    made.agreements = [earlier.Agreement("times", 3, 4)]
     said = text.render(made)
     assert re.search(r"transfers: put +alpha \(\d\.\d+x\)", said)
     assert re.search(r"mg: multigrid, 64 x 64, 2 processes +0\.50 \(.*\) +2\.0\d \(", said)
     assert "checks violated" in said and "put n rows" in said
     assert re.search(r"on the node is no slower than between nodes +not checked +- +takes --baseline", said)
-    assert "1 cells in both" in said and "the <last> words" in said
+    assert "1 cells in both" in said and "3 of 4 times agree within their intervals (75.0 %)" in said
+    assert "3 of 4 times agree" in page.render(made, [], [])
+    assert "the <last> words" in said
 
 
 @pytest.mark.parametrize("arguments, said", [

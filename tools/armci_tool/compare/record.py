@@ -37,6 +37,7 @@ class Comparison:
     course: Course
     remarks: Sequence[str] = ()
     changes: Sequence[earlier.Change] = ()
+    agreements: Sequence[earlier.Agreement] = ()
     baseline: str = ""  # what the changes are against
     cells: list[Cell] = field(default_factory=list)
     standings: dict[Question, list[standings.Standing]] = field(default_factory=dict)
@@ -73,7 +74,7 @@ class Comparison:
                 "failures": [one.as_json() for one in self.course.failures],
                 "violations": [one.as_json() for one in self.violations],
                 "regressions": [one.as_json() for one in earlier.regressions(self.changes)],
-                "runs": self.course.runs}
+                "agreements": [one.as_json() for one in self.agreements], "runs": self.course.runs}
 
 
 def write(folder: Path, made: Comparison) -> list[Path]:

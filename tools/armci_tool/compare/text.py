@@ -125,9 +125,8 @@ def _changes(made: Comparison) -> str:
     if not made.baseline:
         return ""
     worse, better = earlier.regressions(made.changes), earlier.gains(made.changes)
-    agree = sum(one.agrees for one in made.changes)
-    lines = [f"against {made.baseline}: {len(made.changes)} cells in both, in {agree} of them the intervals overlap; "
-             f"{len(worse)} slower and {len(better)} faster by more than {earlier.REGRESSION - 1:.0%} for certain"]
+    lines = [f"against {made.baseline}: {len(made.changes)} cells in both; {len(worse)} slower and {len(better)} faster by "
+             f"more than {earlier.REGRESSION - 1:.0%} for certain", *(one.text for one in made.agreements)]
     rows = [[one.contestant, one.question.title, bench.time_text(one.old.middle), bench.time_text(one.new.middle),
              times(one.ratio)] for one in [*worse[:_SHOWN], *better[:_SHOWN]]]
     if rows:

@@ -50,7 +50,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     made.add_argument("--report", type=option_types.path, metavar="DIR",
                       help=f"write index.html, {record.CSV_NAME}, {record.JSON_NAME} and the pictures there")
     made.add_argument("--baseline", type=option_types.path, metavar="FILE",
-                      help=f"a {record.JSON_NAME} of before: what has become slower?")
+                      help=f"a {record.JSON_NAME} of before: what has become slower, and do the two runs agree?")
     made.add_argument("--strict", action="store_true", help="status 1 when something has become slower than in --baseline")
     made.add_argument("--no-peers", action="store_true",
                       help=f"leave out Debian's ARMCI ({contestants.PEER_NAME}), which takes part where it is installed")
@@ -88,6 +88,7 @@ def execute(options: argparse.Namespace) -> int:
     made.conclude(before.cells if before else ())
     if before:
         made.changes, made.baseline = earlier.changes(before.cells, made.cells), before.title(made.environment)
+        made.agreements = earlier.agreements(before.cells, made.cells)
     print("\n" + text.render(made) + f"\n\nnoise before: {made.noise_before.text}\nnoise after:  {made.noise_after.text}")
     _write(options, made)
     return _status(made, chosen, options)
