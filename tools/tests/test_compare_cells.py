@@ -120,6 +120,23 @@ def test_where_most_win_the_others_are_named(slow: str, said: str) -> None:
     assert row["up to 1 KiB"].text == said
 
 
+def test_times_over_those_of_the_first_are_averaged_over_classes_of_sizes() -> None:
+    ours = {("put", size): 10.0 for size in ("8 B", "64 B", "4 KiB", "1 MiB")} | {("solve", "-"): 10.0}
+    theirs = {("put", "8 B"): 20.0, ("put", "64 B"): 80.0, ("put", "4 KiB"): 15.0, ("solve", "-"): 5.0}
+    found = standings.means(standings.standings(collected(rounds("a", ours), rounds("b", theirs, others=[("memcpy", 1)]))), "a")
+    [(columns, sized), (other, unsized)] = standings.tables(found)
+    assert columns == ["up to 1 KiB", "up to 64 KiB"] and other == ["fastest"]
+    assert sized["transfers", "put", 2]["up to 1 KiB"] == pytest.approx({"b": 4}, rel=0.02)
+    assert sized["transfers", "put", 2]["up to 64 KiB"]["b"] == pytest.approx(1.5, rel=0.02)
+    assert unsized["transfers", "solve", 2]["fastest"]["b"] == pytest.approx(0.5, rel=0.02)
+
+
+def test_a_patch_is_as_large_as_its_program_says() -> None:
+    asked = [{**case("put strided", 10, "64 x 64"), "bytes": 32768.0}]
+    found = standings.standings(collected([run(name, asked) for name in "ab"]))
+    assert list(standings.means(found, "a")["transfers", "put strided", 2]) == ["up to 64 KiB"]
+
+
 def test_who_is_alone_wins_nothing() -> None:
     found = standings.standings(collected(rounds("a", {PUT: 100}, others=[("memcpy", 10)])))
     assert standings.scores(found)["a"].asked == 0

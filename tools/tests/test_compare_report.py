@@ -65,7 +65,7 @@ def test_the_page_needs_no_other_file(folder: Path) -> None:
 
 def test_the_page_has_curves_bars_maps_and_all_that_was_found(folder: Path) -> None:
     source = (folder / page.PAGE_NAME).read_text()
-    for said in ("Who wins where", "transfers, put: time", "transfers, get: bandwidth", "mg (2 processes)", "put n rows",
+    for said in ("Who wins where", "By how much", "transfers, put: time", "transfers, get: bandwidth", "mg (2 processes)", "put n rows",
                  "beta: rma, 2 processes, round 2: hung", "the &lt;last&gt; words", "noise", "memcpy", "not checked: takes the benchmark aggregates, or the benchmark consistency"):
         assert said in source, said
     assert re.search(r"raw: 0\.5\d ", source) and re.search(r"raw: (2\.0\d|1\.9\d) ", source)
@@ -132,6 +132,8 @@ def test_the_screen_says_who_wins_and_what_is_wrong() -> None:
     made.agreements = [earlier.Agreement("times", 3, 4)]
     said = text.render(made)
     assert re.search(r"transfers: put +alpha \(\d\.\d+x\)", said)
+    assert "time over that of alpha, geometric mean (up to 1 KiB | up to 64 KiB | larger)" in said
+    assert re.search(r"transfers: get +(2\.0\d|1\.9\d) \| (2\.0\d|1\.9\d) \| (2\.0\d|1\.9\d)\n", said)
     assert re.search(r"mg: multigrid, 64 x 64, 2 processes +0\.50 \(.*\) +2\.0\d \(", said)
     assert "checks violated" in said and "put n rows" in said
     assert re.search(r"on the node is no slower than between nodes +not checked +- +takes --baseline", said)

@@ -77,10 +77,11 @@ def write(folder: Path, made: Comparison, note: Callable[[str], None] = lambda s
 
 def render(made: Comparison, sections: Sequence[Section], maps: Sequence[Picture]) -> str:
     """The page."""
-    environment = pages.environment()
-    environment.filters.update(figure=text.figure, times=text.times, time_text=bench.time_text, uri=_uri)
+    environment, names = pages.environment(), text.contestants(made)
+    environment.filters.update(figure=text.figure, means_text=text.means_text, times=text.times, time_text=bench.time_text, uri=_uri)
     return environment.get_template("compare.html.j2").render(
-        made=made, sections=sections, maps=maps, names=text.contestants(made),
+        made=made, sections=sections, maps=maps, names=names,
+        means=standings.tables(standings.means(made.standings, names[0])) if len(names) > 1 else [],
         winners=standings.tables(standings.winners(made.standings)),
         scores={name: score for name, score in standings.scores(made.standings).items() if score.asked},
         several_processes=len({question.processes for question in made.standings}) > 1,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Mapping, Optional, Sequence
+from statistics import geometric_mean
+from typing import Mapping, Optional, Sequence, TypeVar
 
 from armci_tool.compare import statistics
 from armci_tool.compare.cells import LIBRARY, Cell, Question, by_question
@@ -89,28 +90,57 @@ class Winners:
         return best + ahead + (" ?" if self.unclear else "")
 
 
+T = TypeVar("T")
+# Benchmark, case and processes.
+Operation = tuple[str, str, int]
 Row = dict[str, Winners]
+# Of each contestant, over the first one.
+Means = dict[str, float]
 
 
-def winners(found: Mapping[Question, Sequence[Standing]]) -> dict[tuple[str, str, int], Row]:
+def winners(found: Mapping[Question, Sequence[Standing]]) -> dict[Operation, Row]:
     """By benchmark, case and processes, and in them by class of sizes."""
-    grouped: dict[tuple[str, str, int], dict[str, list[Sequence[Standing]]]] = {}
+    grouped: dict[Operation, dict[str, list[Sequence[Standing]]]] = {}
     for question, answers in found.items():
         libraries = [one for one in answers if one.cell.kind == LIBRARY and one.over_fastest is not None]
         if len(libraries) > 1:
             row = grouped.setdefault((question.benchmark, question.case, question.processes), {})
-            row.setdefault(size_class(question.bytes), []).append(libraries)
+            row.setdefault(size_class(_bytes(question, libraries)), []).append(libraries)
     return {key: {title: _winners(answers) for title, answers in row.items()} for key, row in grouped.items()}
 
 
-def tables(found: Mapping[tuple[str, str, int], Row]) -> list[tuple[list[str], dict[tuple[str, str, int], Row]]]:
-    """What winners() found as tables with their columns: of operations that have sizes, and of others."""
-    split: list[tuple[list[str], dict[tuple[str, str, int], Row]]] = []
+def means(found: Mapping[Question, Sequence[Standing]], first: str) -> dict[Operation, dict[str, Means]]:
+    """The geometric mean over sizes of the time over that of `first`; by operation, class of sizes and contestant."""
+    grouped: dict[Operation, dict[str, dict[str, list[float]]]] = {}
+    for question, answers in found.items():
+        timed = {one.cell.contestant: one.cell for one in answers
+                 if one.cell.kind == LIBRARY and one.cell.level is not None}
+        if first not in timed or len(timed) < 2:
+            continue
+        row = grouped.setdefault((question.benchmark, question.case, question.processes), {})
+        ratios = row.setdefault(size_class(_bytes(question, answers)), {})
+        for name, cell in timed.items():
+            # Round by round, as everywhere; those of no common round have nothing in common.
+            over = cell.over(timed[first].medians)
+            if name != first and over is not None:
+                ratios.setdefault(name, []).append(over.middle)
+    return {key: {title: {name: geometric_mean(found) for name, found in ratios.items()} for title, ratios in row.items()}
+            for key, row in grouped.items()}
+
+
+def tables(found: Mapping[Operation, dict[str, T]]) -> list[tuple[list[str], dict[Operation, dict[str, T]]]]:
+    """What winners() or means() found as tables with their columns: of operations that have sizes, and of others."""
+    split: list[tuple[list[str], dict[Operation, dict[str, T]]]] = []
     for columns in ([title for title, _ in _SIZE_CLASSES], [_ANY_SIZE]):
         rows = {key: row for key, row in found.items() if any(title in row for title in columns)}
         if rows:
             split.append(([title for title in columns if any(title in row for row in rows.values())], rows))
     return split
+
+
+def _bytes(question: Question, answers: Sequence[Standing]) -> Optional[int]:
+    """What the size says, else what the program says that it moves: `64 x 64` of a patch are so many doubles."""
+    return question.bytes or int(max(one.cell.moved for one in answers)) or None
 
 
 def size_class(size: Optional[int]) -> str:

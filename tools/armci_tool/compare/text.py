@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Optional, Sequence
+from typing import Mapping, Optional, Sequence
 
 from armci_tool import bench, console
 from armci_tool.compare import earlier, standings, statistics
@@ -15,7 +15,7 @@ _SHOWN = 20
 
 def render(made: Comparison) -> str:
     """All of it, the longest table first, so that what follows from it is seen at the end."""
-    parts = [_answers(made), _kernels(made), _scores(made), _winners(made), _violations(made), _changes(made), _failures(made)]
+    parts = [_answers(made), _kernels(made), _scores(made), _winners(made), _means(made), _violations(made), _changes(made), _failures(made)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -105,6 +105,35 @@ def _winners(made: Comparison) -> str:
                   *[row[title].text if title in row else "-" for title in columns]]
                  for (benchmark, case, processes), row in rows.items()]
         parts.append(console.table(["fastest (ahead of the next by; ? not of all)", *columns], lines, numeric_from=9))
+    return "\n\n".join(parts)
+
+
+def means_text(row: Mapping[str, standings.Means], columns: Sequence[str], contestant: str) -> str:
+    """`6.20 | 2.40 | -`, a figure for each column."""
+    found = [row.get(title, {}).get(contestant) for title in columns]
+    return " | ".join(_mean(one) for one in found) if any(found) else "-"
+
+
+def _mean(ratio: Optional[float]) -> str:
+    if ratio is None:
+        return "-"
+    return f"{ratio:.2f}" if ratio < 9.995 else f"{ratio:.1f}" if ratio < 99.95 else f"{ratio:.0f}"
+
+
+def _means(made: Comparison) -> str:
+    names = contestants(made)
+    if len(names) < 2:
+        return ""
+    found = standings.means(made.standings, names[0])
+    several = len({processes for _, _, processes in found}) > 1
+    parts = []
+    for columns, rows in standings.tables(found):
+        lines = [[f"{benchmark}: {case}" + (f", {processes} processes" if several else ""),
+                  *(means_text(row, columns, name) for name in names[1:])]
+                 for (benchmark, case, processes), row in rows.items()]
+        sizes = f" ({' | '.join(columns)})" if len(columns) > 1 else ""
+        parts.append(console.table([f"time over that of {names[0]}, geometric mean{sizes}", *names[1:]], lines,
+                                   numeric_from=9))
     return "\n\n".join(parts)
 
 
