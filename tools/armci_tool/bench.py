@@ -21,6 +21,9 @@ DEFAULT_PROCESSES = 2
 # take by itself for some windows, is far behind osc/sm. Between nodes: locks of UCX that sleep, and its segments.
 MPI_SETTINGS = {"OMPI_MCA_osc": "^rdma", "UCX_USE_MT_MUTEX": "y", "UCX_TCP_TX_SEG_SIZE": "8196"}
 
+# No case is measured for so long, beyond the time asked for.
+SILENCE_S = 120.0
+
 _SCRATCH_PREFIX = ".armci-bench-"
 
 

@@ -14,8 +14,7 @@ from armci_tool.compare import plan as planning
 from armci_tool.compare.contestants import Contestant
 from armci_tool.compare.plan import Entry, Plan
 
-# No case is measured for so long, beyond the time asked for.
-SILENCE_S = 90.0
+# Of a program, beyond the time asked for.
 DEADLINE_S = 180.0
 # Who fails so often in a benchmark is not asked again, nor who hangs once.
 FAILURES_MOST = 2
@@ -106,7 +105,7 @@ def _run_one(course: Course, plan: Plan, entry: Entry, one: Contestant, turn: in
     if bound is not None:
         # As it is, also where other limits are longer.
         limit = min(limit, bound / entry.placement.deadline_factor)
-    ended = run_program(program, arguments, timeout_s=limit, silence_s=SILENCE_S + plan.seconds)
+    ended = run_program(program, arguments, timeout_s=limit, silence_s=bench.SILENCE_S + plan.seconds)
     if ended.out_of_time and bound is not None:
         course.left_out.append(f"{one.name}: {program.name} ({program.processes} processes) was left out: too slow for the "
                                f"time box; {last_lines(ended.text)[-1].removeprefix('bench: ')}; give --rounds to wait for it")

@@ -13,8 +13,6 @@ from armci_tool.console import Progress
 from armci_tool.errors import ToolError
 from armci_tool.verbs import add_verbose, make_parser, require_folder
 
-# No case is measured for so long, beyond the time asked for.
-SILENCE_S = 120.0
 _EXAMPLES = "\n  ".join(("tools/armci bench --impl shmem --quick small contiguous",
                          "tools/armci bench --impl mpi-rma --nodes 2",
                          "tools/armci bench --impl native-verbs verbs verbs_rows"))
@@ -74,7 +72,7 @@ def _measure(plans: Sequence[_Plan], options: argparse.Namespace) -> int:
         for program in _build(plan, chosen, options):
             with Progress(program.name) as progress:
                 run = bench.run_program(program, _arguments(options), on_case=progress.note,
-                                        silence_s=SILENCE_S + (options.seconds or 0))
+                                        silence_s=bench.SILENCE_S + (options.seconds or 0))
             print(run.text + "\n")
             if run.data is not None and not options.filter:
                 _check_baseline(run.data, program)

@@ -15,7 +15,6 @@ from armci_tool.verbs import add_verbose, make_parser, require_file
 DEFAULT_ROUNDS = 5
 # Of a run with all sizes.
 FULL_SECONDS = 5.0
-SILENCE_S = 120.0
 
 
 def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -98,7 +97,7 @@ def _measure(row: tune.Row, program: bench.Program) -> Optional[tune.Measured]:
     runs = []
     for text in row.filters:
         words = ("--filter", text, *(("--seconds", f"{FULL_SECONDS:g}") if row.full else ("--quick",)))
-        run = bench.run_program(program, words, silence_s=SILENCE_S)
+        run = bench.run_program(program, words, silence_s=bench.SILENCE_S)
         runs.append(run)
         if run.status != 0 or run.data is None:
             print(f"{' '.join('='.join(one) for one in program.environment)}: {run.name} ended with status {run.status}:\n"
