@@ -258,7 +258,10 @@ def test_what_takes_far_too_long_is_left_out_where_the_time_is_short() -> None:
 def test_the_noise_of_a_quiet_machine_is_called_quiet() -> None:
     assert "(quiet)" in noise.Noise(1000, 1050, 3000, 0.0).text
     assert "not quiet" in noise.Noise(1000, 1300, 3000, 4.0).text
+    assert "not quiet" in noise.Noise(1000, 1000, 3000, 12.0, others=12.0, cores=2).text
+    assert "(quiet now, but not in the last minute" in noise.Noise(1000, 1000, 3000, 12.0, others=0.2, cores=2).text
     measured = noise.measure(20)
+    assert measured.others >= 0 and measured.cores >= 1
     assert 0 < measured.median_us <= measured.worst_us
 
 
