@@ -112,4 +112,7 @@ def foreign_from_options(options: argparse.Namespace) -> Optional[ForeignLibrary
     """From the options of add_foreign_arguments; None where they name no library."""
     if not re.fullmatch(r"[\w.+-]+", options.name) or options.name.startswith("."):
         raise ToolError(f"{options.name!r} is no name for a library", next_step="use letters, digits, - and _")
+    if not options.prefix and (options.libs, options.name) != (DEFAULT_LIBS, DEFAULT_NAME):
+        raise ToolError("--libs and --name are of a library that is not of this repository",
+                        next_step="say where it is installed: --prefix DIR")
     return ForeignLibrary(options.prefix, options.libs, options.name) if options.prefix else None

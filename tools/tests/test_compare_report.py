@@ -147,6 +147,8 @@ def test_the_screen_says_who_wins_and_what_is_wrong() -> None:
     (("--baseline", "/no/such/file"), "cannot read /no/such/file"),
     (("--report", "/proc/none"), "cannot write the report"),
     (("--impl", "shmem", "--simulate-node-size", "1"), "it spans no nodes"),
+    (("--libs", "-lother"), "--libs and --name are of a library"),
+    (("--name", "other"), "--libs and --name are of a library"),
     (("--impl", "nothing"), "there is no implementation 'nothing'"),
     (("--impl", "shmem", "nothing"), "there is no benchmark nothing"),
 ])

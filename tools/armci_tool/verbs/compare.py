@@ -53,7 +53,8 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
                       help=f"a {record.JSON_NAME} of before: what has become slower, and do the two runs agree?")
     made.add_argument("--strict", action="store_true", help="status 1 when something has become slower than in --baseline")
     made.add_argument("--no-peers", action="store_true",
-                      help=f"leave out Debian's ARMCI ({contestants.PEER_NAME}), which takes part where it is installed")
+                      help=f"leave out Debian's ARMCI ({contestants.PEER_NAME}) and the OpenSHMEM of the MPI library, which "
+                      "take part where they are installed")
     libraries.add_foreign_arguments(made)
     add_verbose(made)
     made.add_argument("benchmarks", metavar="BENCHMARK", nargs="*",
