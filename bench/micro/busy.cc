@@ -4,15 +4,13 @@
 //   p99 of get, fetch-and-add, lock   microseconds, while every other process computes; there are as many as cores or
 //                                     more, and rank 0 computes between two operations
 //   idle server                       part of a core that the library's threads take while all processes compute
-//   overlap                           part of the time of a non-blocking get of 1 MiB that computing beside it does not
-//                                     hide, while the others sleep; computing lasts 3 and 1.5 times the get alone
 #include <dirent.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <string>
 
 #include "armci.h"
@@ -24,12 +22,12 @@
 namespace armci::bench {
 namespace {
 
-constexpr int kBytes = 1 << 20;
+constexpr size_t kBytes = 4096;
 constexpr double kLongestUs = 1e6;
-// How much longer than the transfer alone the computing beside it lasts. Where one core is free for both nodes, the
-// transfer takes about twice as long as with two.
-constexpr double kWork = 3;
-constexpr double kShortWork = 1.5;
+constexpr int kOperationsLeast = 20;
+constexpr int kOperationsMost = 2000;
+constexpr int kQuickOperationsMost = 300;
+constexpr double kIdleMost = 4;
 
 // Seconds of CPU time that the threads of this process but the one that asks have had.
 double OtherThreadsSeconds() {
@@ -48,29 +46,21 @@ double OtherThreadsSeconds() {
   return nanoseconds * 1e-9;
 }
 
-// Rank 0 operates, the others compute until it is done.
-template <typename Operate>
-double Percentile99(const Session& session, int operations, Operate operate) {
+// Microseconds, on rank 0; as many operations as `seconds` allow, within limits. The others compute.
+double Percentile99(const Session& session, double seconds, const std::function<void()>& operate) {
+  const int most = session.options().quick ? kQuickOperationsMost : kOperationsMost;
   std::vector<double> microseconds;
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (session.root()) {
+  session.ActAlone(Crew::kComputing, [&] {
+    const double end = NowSeconds() + seconds;
     srand(1);
-    for (int i = 0; i < operations; ++i) {
+    for (int i = 0; i < kOperationsLeast || (i < most && NowSeconds() < end); ++i) {
       Compute(1e-6 * (rand() % 1000));
       const double start = NowSeconds();
       operate();
       microseconds.push_back((NowSeconds() - start) * 1e6);
     }
-    for (int other = 1; other < session.size(); ++other) MPI_Send(nullptr, 0, MPI_BYTE, other, 1, MPI_COMM_WORLD);
-    return Quantile(microseconds, 0.99);
-  }
-  // Rarely inside MPI, which would serve others there.
-  for (int done = 0; done == 0;) {
-    Compute(0.2);
-    MPI_Iprobe(0, 1, MPI_COMM_WORLD, &done, MPI_STATUS_IGNORE);
-  }
-  MPI_Recv(nullptr, 0, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  return 0;
+  });
+  return Quantile(microseconds, 0.99);
 }
 
 // The largest of all processes.
@@ -85,50 +75,26 @@ double IdleShare(double seconds) {
   return share;
 }
 
-double Unhidden(const Session& session, char* remote, char* local, int rounds, double times) {
-  const int target = session.size() - 1;
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (!session.root()) return session.SleepUntilRootIsDone({}), 0;
-  std::vector<double> alone;
-  std::vector<double> extra;
-  for (int i = 0; i < rounds; ++i) {
-    double start = NowSeconds();
-    ARMCI_Get(remote, local, kBytes, target);
-    alone.push_back(NowSeconds() - start);
-    const double work = times * Quantile(alone, 0.5);
-    armci_hdl_t handle;
-    ARMCI_INIT_HANDLE(&handle);
-    start = NowSeconds();
-    ARMCI_NbGet(remote, local, kBytes, target, &handle);
-    Compute(work);
-    ARMCI_Wait(&handle);
-    extra.push_back(NowSeconds() - start - work);
-  }
-  session.WakeTheOthers();
-  return Quantile(extra, 0.5) / Quantile(alone, 0.5);
-}
-
 void Run(Session* session, const Region& region, char* local) {
+  constexpr double kMeasurements = 4;
   const int target = session->size() - 1;
   char* const remote = region.on(target);
-  const int operations = session->options().quick ? 300 : 2000;
-  const auto count = [&](const char* name, double microseconds) {
-    session->Count({name, "us", "busy_p99"}, std::min(microseconds, kLongestUs));
+  const double seconds = session->options().seconds / kMeasurements;
+  const auto count = [&](const char* name, const std::function<void()>& operate) {
+    const CaseLabel label = {name, "us", "busy_p99"};
+    if (session->Wants(label)) session->Count(label, std::min(Percentile99(*session, seconds, operate), kLongestUs));
   };
-  count("p99 of get", Percentile99(*session, operations, [&] { ARMCI_Get(remote, local, 8, target); }));
-  count("p99 of fetch-and-add", Percentile99(*session, operations, [&] {
-          long before = 0;
-          ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &before, remote, 1, target);
-        }));
-  count("p99 of lock, unlock", Percentile99(*session, operations, [&] {
-          ARMCI_Lock(0, target);
-          ARMCI_Unlock(0, target);
-        }));
-  session->Count({"idle server", "cores", "idle_server"}, IdleShare(session->options().quick ? 1 : 4));
-  session->Count({"overlap, long work", "unhidden", "overlap"},
-                 Unhidden(*session, remote, local, operations / 10, kWork));
-  session->Count({"overlap, short work", "unhidden", ""},
-                 Unhidden(*session, remote, local, operations / 10, kShortWork));
+  count("p99 of get", [&] { ARMCI_Get(remote, local, 8, target); });
+  count("p99 of fetch-and-add", [&] {
+    long before = 0;
+    ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &before, remote, 1, target);
+  });
+  count("p99 of lock, unlock", [&] {
+    ARMCI_Lock(0, target);
+    ARMCI_Unlock(0, target);
+  });
+  const CaseLabel idle = {"idle server", "cores", "idle_server"};
+  if (session->Wants(idle)) session->Count(idle, IdleShare(std::min(seconds, kIdleMost)));
 }
 
 }  // namespace
@@ -140,6 +106,7 @@ int main(int argc, char** argv) {
   {
     Region region(session, kBytes);
     LocalBuffer local(kBytes);
+    std::fill_n(region.on(session.rank()), kBytes, char{0});
     Require(ARMCI_Create_mutexes(1) == 0, "ARMCI_Create_mutexes");
     Run(&session, region, local.data());
     Require(ARMCI_Destroy_mutexes() == 0, "ARMCI_Destroy_mutexes");

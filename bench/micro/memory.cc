@@ -91,6 +91,12 @@ Usage MeasureUsage() {
 
 void CountGrowth(Session& session) {
   const long cycles = session.options().quick ? kQuickCycles : kCycles;
+  const auto label = [=](size_t i) -> CaseLabel {
+    return {kQuantityNames[i], std::to_string(cycles) + " cycles", kQuantityTargets[i]};
+  };
+  bool is_wanted = false;
+  for (size_t i = 0; i < kQuantities; ++i) is_wanted = is_wanted || session.Wants(label(i));
+  if (!is_wanted) return;
   std::vector<void*> bases(static_cast<size_t>(session.size()));
   for (long i = 0; i < kWarmUpCycles; ++i) Cycle(session, bases, kMebi);
   const Usage before = MeasureUsage();
@@ -99,9 +105,7 @@ void CountGrowth(Session& session) {
   Usage growth;
   for (size_t i = 0; i < kQuantities; ++i) growth[i] = std::max(0.0, after[i] - before[i]);
   MPI_Allreduce(MPI_IN_PLACE, growth.data(), kQuantities, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  for (size_t i = 0; i < kQuantities; ++i) {
-    session.Count({kQuantityNames[i], std::to_string(cycles) + " cycles", kQuantityTargets[i]}, growth[i]);
-  }
+  for (size_t i = 0; i < kQuantities; ++i) session.Count(label(i), growth[i]);
 }
 
 }  // namespace

@@ -159,54 +159,66 @@ SamplingPlan Session::PlanFor(const Case& one, size_t cases) const {
   return plan;
 }
 
+void Session::ActAlone(Crew crew, const std::function<void()>& act, const std::function<void()>& meanwhile) const {
+  MPI_Barrier(comm_);
+  if (root()) {
+    act();
+    WakeTheOthers();
+  } else if (crew == Crew::kServed && !options_.target_sleeps) {
+    ServeUntilRootIsDone();
+  } else if (crew == Crew::kComputing) {
+    ComputeUntilRootIsDone();
+  } else {
+    SleepUntilRootIsDone(meanwhile);
+  }
+}
+
+// By the ranks that act.
+void Session::Measure(const Case& one, size_t cases) {
+  const double start = NowSeconds();
+  double core_wait = -SecondsWithoutCore();
+  std::vector<Series> series = SampleInterleaved(one.actions(), PlanFor(one, cases));
+  core_wait += SecondsWithoutCore();
+  if (one.crew == Crew::kTogether) MPI_Allreduce(MPI_IN_PLACE, &core_wait, 1, MPI_DOUBLE, MPI_MAX, comm_);
+  const double share = core_wait / (NowSeconds() - start);
+  if (one.verify) Judge(one.label, one.verify());
+  if (!root()) return;
+  results_.push_back(Compare(one.label, FindTarget(one.label.target_key), std::move(series)));
+  results_.back().core_wait_share = share;
+}
+
 void Session::RunOne(const Case& one, size_t cases) {
   if (options_.progress && root()) {
     std::fprintf(stderr, "bench: %s: %s %s\n", question_.name, one.label.name.c_str(), one.label.size.c_str());
   }
-  MPI_Barrier(comm_);
-  const bool acting = root() || one.crew == Crew::kTogether;
-  if (acting) {
-    const double start = NowSeconds();
-    double core_wait = -SecondsWithoutCore();
-    std::vector<Series> series = SampleInterleaved(one.actions(), PlanFor(one, cases));
-    core_wait += SecondsWithoutCore();
-    if (one.crew == Crew::kTogether) MPI_Allreduce(MPI_IN_PLACE, &core_wait, 1, MPI_DOUBLE, MPI_MAX, comm_);
-    const double share = core_wait / (NowSeconds() - start);
-    const std::string fault = one.verify ? one.verify() : "";
-    if (!fault.empty()) {
-      ++wrong_;
-      std::fprintf(stderr, "bench: rank %d: %s %s: wrong data: %s\n", rank_, one.label.name.c_str(),
-                   one.label.size.c_str(), fault.c_str());
-    }
-    if (root()) {
-      results_.push_back(Compare(one.label, FindTarget(one.label.target_key), std::move(series)));
-      results_.back().core_wait_share = share;
-    }
-  }
-  if (one.crew == Crew::kTogether) return;
-  if (root()) {
-    WakeTheOthers();
-  } else if (one.crew == Crew::kServed && !options_.target_sleeps) {
-    ServeUntilRootIsDone();
-  } else if (one.crew == Crew::kComputing) {
-    ComputeUntilRootIsDone();
+  if (one.crew == Crew::kTogether) {
+    MPI_Barrier(comm_);
+    Measure(one, cases);
   } else {
-    SleepUntilRootIsDone(one.meanwhile);
+    ActAlone(
+        one.crew, [&] { Measure(one, cases); }, one.meanwhile);
   }
 }
 
 void Session::Run(const std::vector<Case>& cases) {
   std::vector<const Case*> chosen;
   for (const Case& one : cases) {
-    if (IsChosen(options_, one.label)) chosen.push_back(&one);
+    if (Wants(one.label)) chosen.push_back(&one);
   }
   for (const Case* one : chosen) RunOne(*one, chosen.size());
 }
 
 void Session::Count(CaseLabel label, double value) {
-  if (!root()) return;
+  if (!root() || !Wants(label)) return;
   const Target target = FindTarget(label.target_key);
   results_.push_back(CountedCase(std::move(label), target, value));
+}
+
+void Session::Judge(const CaseLabel& label, const std::string& fault) {
+  if (fault.empty()) return;
+  ++wrong_;
+  std::fprintf(stderr, "bench: rank %d: %s %s: wrong data: %s\n", rank_, label.name.c_str(), label.size.c_str(),
+               fault.c_str());
 }
 
 bool Session::WriteJson() const {

@@ -80,11 +80,17 @@ class Session {
   // Ends the process because the question cannot be asked like this: "bench: <name> <why>". Collective.
   [[noreturn]] void Refuse(const char* why) const;
 
+  // Whether the filter has it measured. The same everywhere.
+  bool Wants(const CaseLabel& label) const { return IsChosen(options_, label); }
+
   // Runs the cases whose name or size contains the filter, one after the other, sharing the time among them.
   void Run(const std::vector<Case>& cases);
 
-  // Adds a counted result (see CountedCase); `value` matters on rank 0.
+  // Adds a counted result (see CountedCase) if it is wanted; `value` matters on rank 0. Not collective.
   void Count(CaseLabel label, double value);
+
+  // Tells what is wrong with the data of a case and has the run fail, unless `fault` is empty. Not collective.
+  void Judge(const CaseLabel& label, const std::string& fault);
 
   // Adds a fact about the run to the JSON file, by rank 0. Not collective.
   void Note(const std::string& name, const std::string& value) { notes_[name] = value; }
@@ -113,10 +119,9 @@ class Session {
     return {std::move(name), role, [this, body](long iterations) { return Span(size_, iterations, body, 1); }};
   }
 
-  // For what is measured in no case: the other ranks sleep, calling `meanwhile` now and then, until rank 0 wakes them.
-  // Not collective.
-  void SleepUntilRootIsDone(const std::function<void()>& meanwhile) const;
-  void WakeTheOthers() const;
+  // Rank 0 acts; the others are meanwhile as `crew` says, which is not kTogether, and call `meanwhile` now and then if
+  // they sleep.
+  void ActAlone(Crew crew, const std::function<void()>& act, const std::function<void()>& meanwhile = {}) const;
 
  private:
   // One sample of all processes, seen from all of them: the same values everywhere.
@@ -150,10 +155,13 @@ class Session {
   Sample Agree(int active, double start, double end, double core_wait) const;
   void RequirePlaces() const;
   void StartTogether() const;
+  void WakeTheOthers() const;
+  void SleepUntilRootIsDone(const std::function<void()>& meanwhile) const;
   void ServeUntilRootIsDone() const;
   void ComputeUntilRootIsDone() const;
   SamplingPlan PlanFor(const Case& one, size_t cases) const;
   void RunOne(const Case& one, size_t cases);
+  void Measure(const Case& one, size_t cases);
   void WarnOfDisturbance() const;
   bool WriteJson() const;
 
