@@ -14,6 +14,7 @@ namespace armci::bench {
 namespace {
 
 constexpr double kSample = 2e-3;
+constexpr double kFairnessShare = 1.0 / 15;  // of the time
 
 struct Shared {
   long* word;
@@ -23,24 +24,54 @@ struct Shared {
 struct Operation {
   const char* name;
   void (*perform)(const Shared& shared);
+  // Once more, as the turn of that number among all; what the word has to have grown by on account of it.
+  long (*turn)(const Shared& shared, long number);
 };
+
+long Added(const Shared& shared, long) {
+  long before = 0;
+  ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &before, shared.word, 1, shared.host);
+  return 1;
+}
+
+// Values that are swapped in and out are neither lost nor doubled.
+long Swapped(const Shared& shared, long number) {
+  long value = number;
+  ARMCI_Rmw(ARMCI_SWAP_LONG, &value, shared.word, 0, shared.host);
+  return number - value;
+}
+
+// Without an atomic: the lock keeps the others away meanwhile.
+long AddedUnderLock(const Shared& shared, long) {
+  long value = 0;
+  ARMCI_Lock(0, shared.host);
+  ARMCI_Get(shared.word, &value, sizeof value, shared.host);
+  ++value;
+  ARMCI_Put(&value, shared.word, sizeof value, shared.host);
+  ARMCI_Fence(shared.host);
+  ARMCI_Unlock(0, shared.host);
+  return 1;
+}
 
 constexpr Operation kOperations[] = {
     {"fetch-and-add",
      [](const Shared& shared) {
        long before = 0;
        ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &before, shared.word, 1, shared.host);
-     }},
+     },
+     Added},
     {"swap",
      [](const Shared& shared) {
        long value = 7;
        ARMCI_Rmw(ARMCI_SWAP_LONG, &value, shared.word, 0, shared.host);
-     }},
+     },
+     Swapped},
     {"lock, unlock",
      [](const Shared& shared) {
        ARMCI_Lock(0, shared.host);
        ARMCI_Unlock(0, shared.host);
-     }},
+     },
+     AddedUnderLock},
 };
 
 std::string CountText(int processes) { return processes == 1 ? "1 process" : std::to_string(processes) + " processes"; }
@@ -53,6 +84,26 @@ std::vector<int> Counts(int all) {
   return counts;
 }
 
+long Read(const Shared& shared) {
+  long value = 0;
+  ARMCI_Barrier();
+  ARMCI_Get(shared.word, &value, sizeof value, shared.host);
+  ARMCI_Barrier();
+  return value;
+}
+
+// The first `active` processes take turns at the same time.
+std::string Verify(const Session& session, const Operation& operation, const Shared& shared, int active) {
+  constexpr long kTurns = 200;
+  const long before = Read(shared);
+  long growth = 0;
+  for (long i = 0; session.rank() < active && i < kTurns; ++i) {
+    growth += operation.turn(shared, 1 + i * session.size() + session.rank());
+  }
+  MPI_Allreduce(MPI_IN_PLACE, &growth, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+  return Read(shared) == before + growth ? "" : "an update of the word was lost or made twice";
+}
+
 std::vector<Case> Cases(const Session& session, const Shared& shared) {
   std::vector<Case> cases;
   for (const Operation& operation : kOperations) {
@@ -60,7 +111,8 @@ std::vector<Case> Cases(const Session& session, const Shared& shared) {
       const auto actions = [=, &session]() -> std::vector<Action> {
         return {session.Each("ARMCI", Role::kSubject, active, [=] { operation.perform(shared); })};
       };
-      cases.push_back({{operation.name, CountText(active), ""}, Crew::kTogether, actions, {}, kSample});
+      const auto verify = [=, &session] { return Verify(session, operation, shared, active); };
+      cases.push_back({{operation.name, CountText(active), ""}, Crew::kTogether, actions, verify, kSample});
     }
   }
   return cases;
@@ -91,8 +143,10 @@ int main(int argc, char** argv) {
     if (session.rank() == host) *reinterpret_cast<long*>(region.on(host)) = 0;
     Require(ARMCI_Create_mutexes(1) == 0, "ARMCI_Create_mutexes");
     session.Run(Cases(session, {reinterpret_cast<long*>(region.on(host)), host}));
-    session.Count({"fairness of a lock", CountText(session.size()), ""},
-                  Fairness(session, host, session.options().quick ? 0.2 : 1));
+    const CaseLabel fairness = {"fairness of a lock", CountText(session.size()), ""};
+    if (session.Wants(fairness)) {
+      session.Count(fairness, Fairness(session, host, kFairnessShare * session.options().seconds));
+    }
     Require(ARMCI_Destroy_mutexes() == 0, "ARMCI_Destroy_mutexes");
   }
   return session.Finish();

@@ -21,31 +21,56 @@ struct Sides {
 struct Operation {
   const char* name;
   void (*perform)(const Sides& at);
+  std::string (*verify)(const Sides& at, const std::function<void()>& perform);
 };
 
+template <std::string (*kVerify)(const Mirror&, const std::function<void()>&)>
+std::string Verify(const Sides& at, const std::function<void()>& perform) {
+  return kVerify(MirrorOf(at.local, at.remote, kBytes, at.target), perform);
+}
+
+long CounterOf(const Sides& at) {
+  long value = 0;
+  ARMCI_Get(at.remote + kBytes, &value, sizeof value, at.target);
+  return value;
+}
+
+std::string VerifyAddition(const Sides& at, const std::function<void()>& perform) {
+  const long before = CounterOf(at);
+  perform();
+  return CounterOf(at) == before + 1 ? "" : "fetch-and-add has not added 1";
+}
+
+// What a lock keeps apart is seen where several want it, in contention.
+std::string VerifyNothing(const Sides&, const std::function<void()>&) { return ""; }
+
 constexpr Operation kOperations[] = {
-    {"get", [](const Sides& at) { ARMCI_Get(at.remote, at.local, kBytes, at.target); }},
+    {"get", [](const Sides& at) { ARMCI_Get(at.remote, at.local, kBytes, at.target); }, Verify<VerifyGet>},
     {"put + fence",
      [](const Sides& at) {
        ARMCI_Put(at.local, at.remote, kBytes, at.target);
        ARMCI_Fence(at.target);
-     }},
+     },
+     Verify<VerifyPut>},
     {"acc + fence",
      [](const Sides& at) {
        double one = 1;
        ARMCI_Acc(ARMCI_ACC_DBL, &one, at.local, at.remote, kBytes, at.target);
        ARMCI_Fence(at.target);
-     }},
+     },
+     Verify<VerifyAccumulate>},
     {"fetch-and-add",
      [](const Sides& at) {
        long before = 0;
        ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &before, at.remote + kBytes, 1, at.target);
-     }},
+     },
+     VerifyAddition},
     {"lock, unlock",
      [](const Sides& at) {
        ARMCI_Lock(0, at.target);
        ARMCI_Unlock(0, at.target);
-     }},
+     },
+     VerifyNothing},
 };
 
 struct State {
@@ -67,6 +92,7 @@ std::vector<Case> Cases(const Sides& at) {
       added.actions = [=]() -> std::vector<Action> {
         return {Loop("ARMCI", Role::kSubject, [=] { operation.perform(at); })};
       };
+      added.verify = [=] { return operation.verify(at, [&] { operation.perform(at); }); };
     }
   }
   return cases;
