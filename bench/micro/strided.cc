@@ -1,8 +1,7 @@
 // What do non-contiguous transfers cost, against the plain loop a program would write?
 //
 // Cases, to and from rank 1, which sleeps:
-//   put, get 2-D         64 and 1024 rows of 16 B to 1 KiB between a dense local patch and a remote array whose rows
-//   are
+//   put, get 2-D         64 and 1024 rows of 16 B to 1 KiB between a dense local patch and a remote array with rows
 //                        three times as long; the baseline is a loop of copies inlined for the row length
 //   put, get collapsed   2-D and 3-D shapes that are dense on both sides; the baseline is the best single copy
 //   put, get vector      64 segments of 64 B; the baseline is a loop over the same pointers

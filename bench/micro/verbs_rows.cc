@@ -4,8 +4,7 @@
 //   put, get strided, calls        64 and 512 rows of 16 B to 4 KiB, complete at the target, against as many contiguous
 //                                  non-blocking calls that are waited for together
 //   put, get strided, contiguous   the same, against one contiguous transfer of as many bytes; one RDMA write or read
-//   of
-//                                  them is given as context
+//                                  is given as context
 #include <cstring>
 
 #include "armci.h"
