@@ -290,9 +290,7 @@ Case Contraction(const Session& session, const Problem& problem, Way* one_sided,
   };
   const std::string size = std::to_string(problem.c.rows) + " x " + std::to_string(problem.c.columns) + " x " +
                            std::to_string(problem.b.rows);
-  Case one = {{"contraction", size, ""}, Crew::kTogether, actions, verify};
-  one.whole = true;
-  return one;
+  return WholeCase({"contraction", size, ""}, actions, verify);
 }
 
 }  // namespace

@@ -234,9 +234,7 @@ Case Updates(const Session& session, const Problem& problem, Way* accumulates, W
     return fault;
   };
   const std::string size = std::to_string(2 * problem.count) + " updates";
-  Case one = {{"random updates", size, ""}, Crew::kTogether, actions, verify};
-  one.whole = true;
-  return one;
+  return WholeCase({"random updates", size, ""}, actions, verify);
 }
 
 }  // namespace

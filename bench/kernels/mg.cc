@@ -36,7 +36,7 @@ Solvers MakeSolvers(const Session& session, const Problem& problem) {
   const mg::Extent finest = parts.Box(problem.level);
   const auto v = std::make_shared<const std::vector<double>>(mg::MakeCharges(MPI_COMM_WORLD, problem, parts));
   const size_t doubles = 2 * levels.points();
-  auto armci = mg::MakeArmciGhosts(parts, session.rank(), session.size(), doubles, finest);
+  auto armci = mg::MakeArmciGhosts(session, parts, doubles, finest);
   auto messages = mg::MakeMessageGhosts(MPI_COMM_WORLD, parts, doubles, finest);
   return {std::make_unique<mg::Solver>(MPI_COMM_WORLD, problem, levels, v, std::move(armci)),
           std::make_unique<mg::Solver>(MPI_COMM_WORLD, problem, levels, v, std::move(messages))};
@@ -55,9 +55,7 @@ Case Solving(const Session& session, const Problem& problem, Solvers* solvers) {
     *solvers = {};
     return fault;
   };
-  Case made = {{"MG", problem.name, "kernel"}, Crew::kTogether, actions, verify};
-  made.whole = true;
-  return made;
+  return WholeCase({"MG", problem.name, "kernel"}, actions, verify);
 }
 
 bool IsWanted(const Options& options, const Problem& problem) {

@@ -376,9 +376,7 @@ Case Replay(const Session& session, const Problem& problem, Way* one_sided, Way*
   // Of process 0: the same text on all, as all choose cases by it.
   const std::string size =
       std::to_string(problem.replays) + " x " + std::to_string(problem.mix.calls[0].size()) + " calls";
-  Case one = {{"replay", size, ""}, Crew::kTogether, actions, verify};
-  one.whole = true;
-  return one;
+  return WholeCase({"replay", size, ""}, actions, verify);
 }
 
 }  // namespace

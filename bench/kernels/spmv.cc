@@ -245,12 +245,8 @@ class Kernels {
 
   Case MakeCase(const char* name, std::function<std::vector<Action>()> actions,
                 std::function<std::string()> verify) const {
-    Case one = {{name, std::to_string(problem_.matrix.rows()) + " rows", ""},
-                Crew::kTogether,
-                std::move(actions),
-                std::move(verify)};
-    one.whole = true;
-    return one;
+    const std::string size = std::to_string(problem_.matrix.rows()) + " rows";
+    return WholeCase({name, size, ""}, std::move(actions), std::move(verify));
   }
 
   Case ProductCase(const char* name, const Ways& ways) {

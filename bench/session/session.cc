@@ -63,6 +63,12 @@ void Require(bool ok, const char* what) {
   abort();
 }
 
+Case WholeCase(CaseLabel label, std::function<std::vector<Action>()> actions, std::function<std::string()> verify) {
+  Case made = {std::move(label), Crew::kTogether, std::move(actions), std::move(verify)};
+  made.whole = true;
+  return made;
+}
+
 Session::Session(int argc, char** argv, Question question) : question_(question) {
   MPI_Init(&argc, &argv);
   Require(ARMCI_Init() == 0, "ARMCI_Init");

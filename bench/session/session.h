@@ -64,6 +64,9 @@ struct Case {
   bool whole = false;
 };
 
+// A case of whole programs, which all processes run together.
+Case WholeCase(CaseLabel label, std::function<std::vector<Action>()> actions, std::function<std::string()> verify);
+
 class Session {
  public:
   // Ends the process when the options ask for help or are wrong, or when there are too few ranks.

@@ -19,6 +19,10 @@
 
 #include "bench/kernels/mg/grid.h"
 
+namespace armci::bench {
+class Session;
+}
+
 namespace armci::bench::mg {
 
 // Memory for fields, and their ghosts.
@@ -38,7 +42,7 @@ std::unique_ptr<Ghosts> MakeMessageGhosts(MPI_Comm comm, const Decomposition& pa
 
 // By non-blocking puts, straight to where they belong, and a notice to whom they are for; faces across axis 0, whose
 // points are single words, are packed.
-std::unique_ptr<Ghosts> MakeArmciGhosts(const Decomposition& parts, int rank, int processes, size_t doubles,
+std::unique_ptr<Ghosts> MakeArmciGhosts(const Session& session, const Decomposition& parts, size_t doubles,
                                         const Extent& finest);
 
 }  // namespace armci::bench::mg

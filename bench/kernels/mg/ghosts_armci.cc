@@ -13,24 +13,19 @@ namespace {
 
 class ArmciGhosts : public Ghosts {
  public:
-  ArmciGhosts(const Decomposition& parts, int rank, int processes, size_t doubles, const Extent& finest)
+  ArmciGhosts(const Session& session, const Decomposition& parts, size_t doubles, const Extent& finest)
       : parts_(parts),
-        rank_(static_cast<size_t>(rank)),
+        rank_(session.rank()),
         doubles_(doubles),
         packed_max_(FaceOf(finest, 0, 1).points()),
-        bases_(static_cast<size_t>(processes)) {
-    const size_t all = doubles + kPackedFaces * packed_max_;
-    Require(ARMCI_Malloc(bases_.data(), static_cast<armci_size_t>(all * sizeof(double))) == 0, "ARMCI_Malloc");
-    std::fill_n(memory(), all, 0.0);
+        region_(session, (doubles + kPackedFaces * packed_max_) * sizeof(double)) {
+    std::fill_n(memory(), doubles + kPackedFaces * packed_max_, 0.0);
     for (std::vector<double>& buffer : out_) buffer.resize(packed_max_);
     ARMCI_Barrier();
   }
-  ~ArmciGhosts() override {
-    ARMCI_Barrier();
-    ARMCI_Free(bases_[rank_]);
-  }
+  ~ArmciGhosts() override { ARMCI_Barrier(); }
 
-  double* memory() override { return On(static_cast<int>(rank_)); }
+  double* memory() override { return On(rank_); }
 
   void Exchange(size_t at, const Extent& box) override {
     for (int axis = 0; axis < 3; ++axis) ExchangeAlong(axis, at, box);
@@ -42,7 +37,7 @@ class ArmciGhosts : public Ghosts {
   static constexpr size_t kPackedFaces = 4;  // one for each way and turn
   enum Way : size_t { kDown = 0, kUp = 1 };
 
-  double* On(int process) const { return static_cast<double*>(bases_[static_cast<size_t>(process)]); }
+  double* On(int process) const { return reinterpret_cast<double*>(region_.on(process)); }
   // Where packed faces that go that way come to, in memory().
   size_t Packed(Way way) const { return doubles_ + (2 * turn_ + way) * packed_max_; }
 
@@ -93,19 +88,19 @@ class ArmciGhosts : public Ghosts {
   static int Bytes(size_t doubles) { return static_cast<int>(doubles * sizeof(double)); }
 
   Decomposition parts_;
-  size_t rank_;
+  int rank_;
   size_t doubles_;
   size_t packed_max_;
   size_t turn_ = 0;
-  std::vector<void*> bases_;
+  Region region_;
   std::array<std::vector<double>, 2> out_;
 };
 
 }  // namespace
 
-std::unique_ptr<Ghosts> MakeArmciGhosts(const Decomposition& parts, int rank, int processes, size_t doubles,
+std::unique_ptr<Ghosts> MakeArmciGhosts(const Session& session, const Decomposition& parts, size_t doubles,
                                         const Extent& finest) {
-  return std::make_unique<ArmciGhosts>(parts, rank, processes, doubles, finest);
+  return std::make_unique<ArmciGhosts>(session, parts, doubles, finest);
 }
 
 }  // namespace armci::bench::mg
