@@ -13,6 +13,7 @@ from typing import Callable, Mapping, Sequence
 from armci_tool import (bazel, bench, campaign, checks, conformance, device_tests, examples, fuzz, install, kernels, launch,
                         leftovers, libraries, model, mutants, packages, process, programs, repository, results, sharing,
                         traceability)
+from armci_tool.compare import trial
 from armci_tool.errors import ToolError
 from armci_tool.placement import Placement, with_device
 from armci_tool.rdma import kernel
@@ -107,7 +108,7 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
         steps.append(_conformance_step(name, opt, THREADLESS_PROCESSES, True, thread_level="single"))
     for name in repository.implementations():
         steps += [_examples_step(name, opt, Level.QUICK), _plain_link_step(name, opt, Level.QUICK)]
-    steps += _kernel_steps(opt)
+    steps += [*_kernel_steps(opt), _comparison_step()]
     # On one node the implementations share what these are about.
     steps += [_faults_step(name, opt) for name in _on_one_node()]
     steps.append(_mutants_step(opt, sharing.of_commit(MUTANT_SHARES) if level < Level.FULL else sharing.WHOLE))
@@ -309,6 +310,10 @@ def _report_step(name: str, level: Level) -> PlannedStep:
     words = ["conformance", "--impl", name, "--mpi", "all", "-n", "2,3", "--quick", "--filter", "DOM", "--repeat", "2"]
     return PlannedStep(f"report {name}", partial(_report, words), " ".join(["tools/armci", *words, "--report", "DIR"]),
                        level)
+
+
+def _comparison_step() -> PlannedStep:
+    return PlannedStep("comparison of two", trial.run, " ".join(["tools/armci", *trial.WORDS, "--report", "DIR"]))
 
 
 def _fuzz_step() -> PlannedStep:

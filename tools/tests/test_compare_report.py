@@ -6,13 +6,15 @@ import csv
 import io
 import json
 import re
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Sequence
 
 import pytest
-from armci_tool.compare import earlier, page, record, runner, text
+from armci_tool.compare import earlier, page, record, runner, text, trial
 from armci_tool.errors import ToolError
-from compared import collected, comparison, rounds
+from compared import ROUNDS, collected, comparison, rounds
 from helpers import armci
 
 SIZES = ("8 B", "1 KiB", "64 KiB", "2 MiB")
@@ -72,6 +74,25 @@ def test_the_page_has_curves_bars_maps_and_all_that_was_found(folder: Path) -> N
     drawn = {path.stem for path in (folder / page.PICTURES).glob("*.png")}
     assert {"transfers_put_np2_time", "transfers_put_np2_bandwidth", "mg_cases_np2", "map_transfers_np2", "map_kernels"} == {
         name for name in drawn if "get" not in name}
+
+
+def test_a_report_is_looked_through(folder: Path, tmp_path: Path) -> None:
+    def problems_of(path: Path, benchmarks: Sequence[str] = ("transfers", "mg")) -> str:
+        return "\n".join(trial.problems(path, ("alpha", "beta"), benchmarks, ROUNDS))
+
+    assert problems_of(folder) == ""
+    assert problems_of(tmp_path) == "index.html is missing\nresults.json is missing\nresults.csv is missing"
+    assert problems_of(folder, ["gups"]) == "not 5 rounds of alpha in gups\nnot 5 rounds of beta in gups"
+    broken = tmp_path / "broken"
+    shutil.copytree(folder, broken)
+    (broken / page.PICTURES / "map_kernels.png").write_bytes(b"GIF")
+    (broken / page.PAGE_NAME).write_text('<script></script><img src="https://example.org/x.png">')
+    (broken / record.CSV_NAME).write_text("benchmark\n")
+    said = problems_of(broken)
+    for fault in ("map_kernels.png is no PNG", "the page needs a script", "the page needs https:", "0 lines of results.csv"):
+        assert fault in said
+    (broken / record.JSON_NAME).write_text("{}")
+    assert "is no comparison" in problems_of(broken)
 
 
 def test_a_second_report_leaves_no_pictures_of_the_first(tmp_path: Path) -> None:

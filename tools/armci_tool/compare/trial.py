@@ -1,0 +1,83 @@
+"""A short comparison as a user asks for it, as a test: whether its report has all that it should. How fast anything is
+does not matter."""
+
+from __future__ import annotations
+
+import csv
+import io
+import tempfile
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Callable, Optional, Sequence
+
+from armci_tool import process
+from armci_tool.compare import page, record
+from armci_tool.errors import ToolError
+from armci_tool.repository import ROOT
+from armci_tool.results import FAILED, PASSED, Case
+
+CONTESTANTS = ("shmem", "mpi-rma")
+BENCHMARKS = ("transfers", "mg")
+ROUNDS = 3
+WORDS = ("compare", "--impl", ",".join(CONTESTANTS), "--no-peers", "--quick", "--rounds", str(ROUNDS), "--seconds", "0.2",
+         *BENCHMARKS)
+_DEADLINE_S = 300.0
+_PNG = b"\x89PNG\r\n\x1a\n"
+_INSIDE = "data:"
+
+
+def run(note: Callable[[str], None]) -> Sequence[Case]:
+    """The command, and what it wrote."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "report"
+        result = process.run([str(ROOT / "tools" / "armci"), *WORDS, "--report", str(folder)], on_line=note,
+                             timeout_s=_DEADLINE_S)
+        found = problems(folder, CONTESTANTS, BENCHMARKS, ROUNDS)
+    if not result.ok:
+        found += [f"status {result.status}", result.tail(40)]
+    return [Case("report of a comparison", FAILED if found else PASSED, result.seconds, "\n".join(found))]
+
+
+def problems(folder: Path, contestants: Sequence[str], benchmarks: Sequence[str], rounds: int) -> list[str]:
+    """What is wrong with a report; nothing, of one that has answers of all to all."""
+    missing = [name for name in (page.PAGE_NAME, record.JSON_NAME, record.CSV_NAME) if not (folder / name).is_file()]
+    if missing:
+        return [f"{name} is missing" for name in missing]
+    pictures = sorted((folder / page.PICTURES).glob("*.png"))
+    found = [f"{path.name} is no PNG" for path in pictures if not path.read_bytes().startswith(_PNG)]
+    found += [] if pictures else ["there are no pictures"]
+    found += [f"the page needs {one[:60]}" for one in _needed((folder / page.PAGE_NAME).read_text(encoding="utf-8"))]
+    try:
+        cells = record.read(folder / record.JSON_NAME).cells
+    except ToolError as error:
+        return [*found, f"{error}: {error.where}"]
+    lines = list(csv.DictReader(io.StringIO((folder / record.CSV_NAME).read_text())))
+    if len(lines) != len(cells):
+        found.append(f"{len(lines)} lines of {record.CSV_NAME} for {len(cells)} cells")
+    for contestant in contestants:
+        for benchmark in benchmarks:
+            own = [cell for cell in cells if (cell.contestant, cell.question.benchmark) == (contestant, benchmark)]
+            if not own or any(len(cell.medians) != rounds for cell in own):
+                found.append(f"not {rounds} rounds of {contestant} in {benchmark}")
+    return found
+
+
+class _Page(HTMLParser):
+    """What it would load."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.needed: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, Optional[str]]]) -> None:
+        if tag == "script":
+            self.needed.append("a script")
+        self.needed += [value or "nothing" for name, value in attrs
+                        if (name in ("src", "srcset") or (tag == "link" and name == "href"))
+                        and not (value or "").startswith(_INSIDE)]
+
+
+def _needed(source: str) -> list[str]:
+    read = _Page()
+    read.feed(source)
+    return read.needed + (["what a style names"] if "url(" in source or "@import" in source else [])
