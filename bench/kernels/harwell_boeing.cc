@@ -99,7 +99,10 @@ class Fields {
   int used_;
 };
 
-std::string ReadNumbers(TextLines& lines, const Format& format, long count, long most, std::vector<long>* numbers) {
+// Counted from 0. What `fault_of` says of one after those that were read is told with its line; null of a good one.
+template <typename FaultOfNext>
+std::string ReadNumbers(TextLines& lines, const Format& format, long count, long most, FaultOfNext fault_of,
+                        std::vector<long>* numbers) {
   Fields fields(lines, format);
   std::string text;
   for (long i = 0; i < count; ++i) {
@@ -108,9 +111,27 @@ std::string ReadNumbers(TextLines& lines, const Format& format, long count, long
     long number = 0;
     if (!ParseInteger(text, &number)) return fields.Fault("not a whole number");
     if (number < 1 || number > most) return fields.Fault("out of range");
+    const char* const wrong = fault_of(*numbers, number - 1);
+    if (wrong != nullptr) return fields.Fault(wrong);
     numbers->push_back(number - 1);
   }
   return "";
+}
+
+// Where columns begin, and where the last one ends.
+std::string ReadPointers(TextLines& lines, const Header& header, std::vector<long>* pointers) {
+  const auto fault_of = [&](const std::vector<long>& before, long next) -> const char* {
+    if (before.empty() && next != 0) return "the first column does not begin with the first entry";
+    if (!before.empty() && next < before.back()) return "a column ends before it begins";
+    const bool is_last = static_cast<long>(before.size()) == header.size;
+    return is_last && next != header.entries ? "the last column does not end with the last entry" : nullptr;
+  };
+  return ReadNumbers(lines, header.pointers, header.size + 1, header.entries + 1, fault_of, pointers);
+}
+
+std::string ReadIndices(TextLines& lines, const Header& header, std::vector<long>* rows) {
+  const auto fault_of = [](const std::vector<long>&, long) -> const char* { return nullptr; };
+  return ReadNumbers(lines, header.indices, header.entries, header.size, fault_of, rows);
 }
 
 std::string ReadValues(TextLines& lines, const Format& format, long count, std::vector<double>* values) {
@@ -203,9 +224,6 @@ SparseMatrix ByRows(const ByColumns& from, const Header& header) {
 }
 
 std::string FaultOfColumns(const ByColumns& columns, const Header& header) {
-  if (columns.begin.front() != 0) return "the first column does not begin with the first entry";
-  if (columns.begin.back() != header.entries) return "the last column does not end with the last entry";
-  if (!std::is_sorted(columns.begin.begin(), columns.begin.end())) return "a column ends before it begins";
   for (size_t column = 0; column + 1 < columns.begin.size(); ++column) {
     std::vector<long> rows(columns.row.begin() + columns.begin[column],
                            columns.row.begin() + columns.begin[column + 1]);
@@ -227,9 +245,9 @@ std::string ReadHarwellBoeing(const std::string& path, SparseMatrix* matrix) {
   std::string fault = ReadHeader(lines, &header);
   if (!fault.empty()) return fault;
   ByColumns columns;
-  fault = ReadNumbers(lines, header.pointers, header.size + 1, header.entries + 1, &columns.begin);
+  fault = ReadPointers(lines, header, &columns.begin);
   if (!fault.empty()) return fault;
-  fault = ReadNumbers(lines, header.indices, header.entries, header.size, &columns.row);
+  fault = ReadIndices(lines, header, &columns.row);
   if (!fault.empty()) return fault;
   if (header.pattern) {
     columns.value.assign(static_cast<size_t>(header.entries), 1);

@@ -85,7 +85,15 @@ TEST(MatrixMarket, TellsMoreEntriesThanCounted) {
 
 TEST(MatrixMarket, TellsAnIndexOutOfRange) {
   EXPECT_EQ(FaultIn(Market("real general", "2 2 2\n1 1 1\n3 2 1\n")), "line 5, field 1: index out of range");
+  EXPECT_EQ(FaultIn(Market("real general", "2 2 2\n1 1 1\n1 3 1\n")), "line 5, field 2: index out of range");
+  EXPECT_EQ(FaultIn(Market("pattern symmetric", "2 2 2\n1 1\n4000000000 1\n")), "line 5, field 1: index out of range");
+}
+
+TEST(MatrixMarket, TellsAnIndexBelowOne) {
+  EXPECT_EQ(FaultIn(Market("real general", "2 2 2\n0 1 1\n2 2 1\n")), "line 4, field 1: index out of range");
   EXPECT_EQ(FaultIn(Market("real general", "2 2 2\n1 0 1\n2 2 1\n")), "line 4, field 2: index out of range");
+  EXPECT_EQ(FaultIn(Market("real general", "2 2 2\n1 1 1\n-1 2 1\n")), "line 5, field 1: index out of range");
+  EXPECT_EQ(FaultIn(Market("real general", "2 2 2\n1 1 1\n2 -2 1\n")), "line 5, field 2: index out of range");
 }
 
 TEST(MatrixMarket, TellsWhatIsNotANumber) {
@@ -181,13 +189,26 @@ TEST(HarwellBoeing, TellsWhereTheFileEnds) {
 TEST(HarwellBoeing, TellsAnIndexOutOfRange) {
   EXPECT_EQ(FaultWith(&Boeing::indices, "  1  3\n  2\n"), "line 6, field 2: out of range");
   EXPECT_EQ(FaultWith(&Boeing::indices, "  1  2\n  0\n"), "line 7, field 1: out of range");
+  EXPECT_EQ(FaultWith(&Boeing::indices, "  1 -2\n  2\n"), "line 6, field 2: out of range");
 }
 
 TEST(HarwellBoeing, TellsPointersThatCannotBe) {
   EXPECT_EQ(FaultWith(&Boeing::pointers, "   1   9   4\n"), "line 5, field 2: out of range");
-  EXPECT_EQ(FaultWith(&Boeing::pointers, "   2   3   4\n"), "the first column does not begin with the first entry");
-  EXPECT_EQ(FaultWith(&Boeing::pointers, "   1   3   3\n"), "the last column does not end with the last entry");
+  EXPECT_EQ(FaultWith(&Boeing::pointers, "   0   3   4\n"), "line 5, field 1: out of range");
+  EXPECT_EQ(FaultWith(&Boeing::pointers, "   1  -3   4\n"), "line 5, field 2: out of range");
+  EXPECT_EQ(FaultWith(&Boeing::pointers, "   2   3   4\n"),
+            "line 5, field 1: the first column does not begin with the first entry");
+  EXPECT_EQ(FaultWith(&Boeing::pointers, "   1   3   3\n"),
+            "line 5, field 3: the last column does not end with the last entry");
   EXPECT_EQ(FaultWith(&Boeing::pointers, "   1 x 3   4\n"), "line 5, field 2: not a whole number");
+}
+
+TEST(HarwellBoeing, TellsPointersThatDescend) {
+  EXPECT_EQ(FaultWith(&Boeing::pointers, "   1   4   3\n"), "line 5, field 3: a column ends before it begins");
+  Boeing file;
+  file.formats = "(2I4)           (2I3)           (1P,2E10.2)         ";
+  file.pointers = "   1   4\n   2\n";
+  EXPECT_EQ(FaultIn(file.Text()), "line 6, field 1: a column ends before it begins");
 }
 
 TEST(HarwellBoeing, TellsAnEntryGivenTwice) {
@@ -218,7 +239,7 @@ TEST(HarwellBoeing, HugeCountsTakeNoMemory) {
   EXPECT_EQ(FaultWith(&Boeing::counts, "    2000000000    2000000000             3             0"),
             "line 3: more rows than entries");
   EXPECT_EQ(FaultWith(&Boeing::counts, "    2000000000    2000000000    4000000000             0"),
-            "line 6, field 3: blank, where a number should be");
+            "line 6, field 1: a column ends before it begins");
 }
 
 TEST(HarwellBoeing, TellsAFormatThatIsNone) {
