@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Sequence
 
 import pytest
-from armci_tool.compare import earlier, page, record, runner, text, trial
+from armci_tool.compare import earlier, page, pictures, record, runner, text, trial
 from armci_tool.errors import ToolError
-from compared import ROUNDS, collected, comparison, rounds
+from compared import ROUNDS, case, collected, comparison, rounds, run
 from helpers import armci
 
 SIZES = ("8 B", "1 KiB", "64 KiB", "2 MiB")
@@ -100,6 +100,15 @@ def test_a_second_report_leaves_no_pictures_of_the_first(tmp_path: Path) -> None
     (tmp_path / page.PICTURES / "stale.png").touch()
     page.write(tmp_path, comparison(rounds("alpha", {("put", "8 B"): 10.0})))
     assert not list((tmp_path / page.PICTURES).iterdir())
+
+
+def test_patches_are_drawn_in_the_order_of_their_bytes() -> None:
+    asked = [{**case("put", 10.0, f"{side} x {side}"), "bytes": 8.0 * side * side} for side in (256, 4, 32)]
+    made = comparison([run(name, asked) for name in ("alpha", "beta")])
+    drawn = pictures.ratio_map("map", "map", list(made.standings), made.standings, ("alpha", "beta"))
+    assert drawn is not None
+    said = drawn.svg.decode()
+    assert said.index("<!-- 4 x 4 -->") < said.index("<!-- 32 x 32 -->") < said.index("<!-- 256 x 256 -->")
 
 
 def test_a_library_alone_is_shown_as_well() -> None:

@@ -133,7 +133,7 @@ def _maps(made: Comparison) -> list[Picture]:
                                 made.standings, text.contestants(made))
              for (benchmark, processes), questions in groups.items()]
     kernels = [cell for cell in made.cells if cell.question.benchmark in made.kernels]
-    drawn.append(pictures.kernel_map("map_kernels", "kernels: time over that by messages in the same program", kernels,
+    drawn.append(pictures.kernel_map("map_kernels", "kernels, over messages", kernels,
                                      text.contestants(made)))
     return [one for one in drawn if one is not None]
 

@@ -10,7 +10,7 @@ from typing import Any, Callable, Mapping, Optional, Sequence
 
 from armci_tool import bench
 from armci_tool.compare.cells import LIBRARY, RAW, Cell, Question
-from armci_tool.compare.standings import Standing
+from armci_tool.compare.standings import Standing, amount
 from armci_tool.compare.statistics import FASTER, UNCLEAR, verdict
 from armci_tool.errors import ToolError
 
@@ -89,13 +89,13 @@ def bars(name: str, title: str, cells: Sequence[Cell], names: Sequence[str]) -> 
         return None
     order = _present(cells, names)
     heights = [0.7 + 0.3 * len(group) for group in groups.values()]
-    figure = _library().figure.Figure(figsize=(6.2, sum(heights) + 0.4), layout="constrained")
+    figure = _library().figure.Figure(figsize=(6.2, sum(heights) + 0.6), layout="constrained")
     panels = figure.subplots(len(groups), squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
     for axes, (case, group) in zip(panels, groups.items()):
         _bars_of(axes, [cell for contestant in order for cell in group if cell.contestant == contestant], order, names)
-        raw = list(dict.fromkeys(cell.baseline for cell in group if cell.baseline))
-        axes.set_title(case + (f"; thin: {', '.join(raw)} in the same program" if raw else ""), fontsize=10, loc="left")
-    figure.suptitle(title, fontsize=12)
+        axes.set_title(case, fontsize=10, loc="left")
+    raw = list(dict.fromkeys(cell.baseline for cell in cells if cell.baseline))
+    figure.suptitle(title + (f"\nthin: {', '.join(raw)} in the same program" if raw else ""), fontsize=11)
     return Picture(name, title, _bytes_of(figure, "svg"), _bytes_of(figure, "png"))
 
 
@@ -128,7 +128,7 @@ def ratio_map(name: str, title: str, questions: Sequence[Question], answers: dic
               names: Sequence[str]) -> Optional[Picture]:
     """Time over that of the fastest library, for each contestant and operation, over size."""
     rows = list(dict.fromkeys((question.case, contestant) for question in questions for contestant in names))
-    columns = sorted({question.size for question in questions}, key=lambda size: (_bytes(questions, size), size))
+    columns = sorted({question.size for question in questions}, key=lambda size: (_bytes(questions, answers, size), size))
     values = {((one.cell.question.case, one.cell.contestant), question.size): one
               for question in questions for one in answers[question]
               if one.cell.kind == LIBRARY and one.over_fastest is not None}
@@ -267,5 +267,5 @@ def _size_text(size: int) -> str:
     return f"{size} B"
 
 
-def _bytes(questions: Sequence[Question], size: str) -> int:
-    return next(question.bytes or 0 for question in questions if question.size == size)
+def _bytes(questions: Sequence[Question], answers: dict[Question, list[Standing]], size: str) -> int:
+    return next(amount(question, answers[question]) or 0 for question in questions if question.size == size)

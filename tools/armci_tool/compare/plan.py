@@ -13,7 +13,7 @@ from armci_tool.placement import Placement
 
 # All of a comparison, unless the user says how often and how long.
 BOX_S = 330.0
-QUICK_BOX_S = 100.0
+QUICK_BOX_S = 120.0
 # An interval needs the least; more are for what is left of the box.
 ROUNDS_LEAST, ROUNDS = 3, 5
 # Of a program in a round; every case gets its least anyway.

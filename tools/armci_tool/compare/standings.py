@@ -105,7 +105,7 @@ def winners(found: Mapping[Question, Sequence[Standing]]) -> dict[Operation, Row
         libraries = [one for one in answers if one.cell.kind == LIBRARY and one.over_fastest is not None]
         if len(libraries) > 1:
             row = grouped.setdefault((question.benchmark, question.case, question.processes), {})
-            row.setdefault(size_class(_bytes(question, libraries)), []).append(libraries)
+            row.setdefault(size_class(amount(question, libraries)), []).append(libraries)
     return {key: {title: _winners(answers) for title, answers in row.items()} for key, row in grouped.items()}
 
 
@@ -118,7 +118,7 @@ def means(found: Mapping[Question, Sequence[Standing]], first: str) -> dict[Oper
         if first not in timed or len(timed) < 2:
             continue
         row = grouped.setdefault((question.benchmark, question.case, question.processes), {})
-        ratios = row.setdefault(size_class(_bytes(question, answers)), {})
+        ratios = row.setdefault(size_class(amount(question, answers)), {})
         for name, cell in timed.items():
             # Round by round, as everywhere; those of no common round have nothing in common.
             over = cell.over(timed[first].medians)
@@ -138,7 +138,7 @@ def tables(found: Mapping[Operation, dict[str, T]]) -> list[tuple[list[str], dic
     return split
 
 
-def _bytes(question: Question, answers: Sequence[Standing]) -> Optional[int]:
+def amount(question: Question, answers: Sequence[Standing]) -> Optional[int]:
     """What the size says, else what the program says that it moves: `64 x 64` of a patch are so many doubles."""
     return question.bytes or int(max(one.cell.moved for one in answers)) or None
 
