@@ -29,10 +29,11 @@ struct Target {
 
 // What one case is called and how its figures are shown.
 struct CaseLabel {
-  std::string name;        // "put", "get, aligned 8/0"
-  std::string size;        // "8 B", "64 rows x 1 KiB"
-  std::string target_key;  // row of the target table
-  double bytes = 0;        // moved per iteration; not 0 shows rates in GB/s instead of times
+  std::string name;          // "put", "get, aligned 8/0"
+  std::string size;          // "8 B", "64 rows x 1 KiB"
+  std::string target_key;    // row of the target table
+  double bytes = 0;          // moved per iteration; not 0 shows rates in GB/s instead of times
+  bool is_repeated = false;  // asked by other cases as well: here it is for its target
 };
 
 enum class Verdict { kInfo, kOk, kMiss };

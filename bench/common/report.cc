@@ -170,6 +170,7 @@ nlohmann::json CaseToJson(const CaseResult& result) {
                          {"verdict", VerdictName(result.verdict)},
                          {"core_wait_share", result.core_wait_share},
                          {"series", series}};
+  if (result.label.is_repeated) json["is_repeated"] = true;
   if (result.counted) {
     json["value"] = result.subject.median;
   } else {

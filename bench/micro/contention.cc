@@ -24,25 +24,26 @@ struct Shared {
 struct Operation {
   const char* name;
   void (*perform)(const Shared& shared);
-  // Once more, as the turn of that number among all; what the word has to have grown by on account of it.
-  long (*turn)(const Shared& shared, long number);
+  // Once more, as the turn of that number among all; what the word has to have grown by on account of it. `drawn` gets
+  // what was there before, where the operation says so.
+  long (*turn)(const Shared& shared, long number, long* drawn);
+  bool draws = false;
 };
 
-long Added(const Shared& shared, long) {
-  long before = 0;
-  ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &before, shared.word, 1, shared.host);
+long Added(const Shared& shared, long, long* drawn) {
+  ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, drawn, shared.word, 1, shared.host);
   return 1;
 }
 
 // Values that are swapped in and out are neither lost nor doubled.
-long Swapped(const Shared& shared, long number) {
+long Swapped(const Shared& shared, long number, long*) {
   long value = number;
   ARMCI_Rmw(ARMCI_SWAP_LONG, &value, shared.word, 0, shared.host);
   return number - value;
 }
 
 // Without an atomic: the lock keeps the others away meanwhile.
-long AddedUnderLock(const Shared& shared, long) {
+long AddedUnderLock(const Shared& shared, long, long*) {
   long value = 0;
   ARMCI_Lock(0, shared.host);
   ARMCI_Get(shared.word, &value, sizeof value, shared.host);
@@ -59,7 +60,7 @@ constexpr Operation kOperations[] = {
        long before = 0;
        ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &before, shared.word, 1, shared.host);
      },
-     Added},
+     Added, true},
     {"swap",
      [](const Shared& shared) {
        long value = 7;
@@ -96,12 +97,17 @@ long Read(const Shared& shared) {
 std::string Verify(const Session& session, const Operation& operation, const Shared& shared, int active) {
   constexpr long kTurns = 200;
   const long before = Read(shared);
-  long growth = 0;
+  long sums[2] = {0, 0};  // of growth, and of what was drawn
   for (long i = 0; session.rank() < active && i < kTurns; ++i) {
-    growth += operation.turn(shared, 1 + i * session.size() + session.rank());
+    long drawn = before;
+    sums[0] += operation.turn(shared, 1 + i * session.size() + session.rank(), &drawn);
+    sums[1] += drawn - before;
   }
-  MPI_Allreduce(MPI_IN_PLACE, &growth, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
-  return Read(shared) == before + growth ? "" : "an update of the word was lost or made twice";
+  MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+  if (Read(shared) != before + sums[0]) return "an update of the word was lost or made twice";
+  // 0, 1, 2 ... each once.
+  if (operation.draws && sums[1] != sums[0] * (sums[0] - 1) / 2) return "a number was drawn twice";
+  return "";
 }
 
 std::vector<Case> Cases(const Session& session, const Shared& shared) {

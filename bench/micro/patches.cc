@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "armci.h"
+#include "bench/common/verification.h"
 #include "bench/session/session.h"
 
 namespace armci::bench {
@@ -44,8 +45,11 @@ void Strided(const Patch& patch, bool is_put) {
 }
 
 void Vector(const Patch& patch, bool is_put) {
-  std::vector<void*> here;
-  std::vector<void*> there;
+  // Filled for each transfer; a program that minds its time keeps the memory of its lists.
+  static std::vector<void*> here;
+  static std::vector<void*> there;
+  here.clear();
+  there.clear();
   for (int i = 0; i < patch.n; ++i) {
     here.push_back(patch.local_row(i));
     there.push_back(patch.remote_row(i));
@@ -78,16 +82,27 @@ void Piece(const Patch& patch, bool is_put) {
   }
 }
 
+void Accumulate(const Patch& patch) {
+  double one = 1;
+  int dense[] = {patch.row_bytes()};
+  int spread[] = {kRowBytes};
+  int count[] = {patch.row_bytes(), patch.n};
+  ARMCI_AccS(ARMCI_ACC_DBL, &one, patch.local, dense, patch.remote, spread, count, 1, patch.target);
+}
+
+using Transfer = void (*)(const Patch& patch, bool is_put);
+
 struct Kind {
   const char* put_name;
   const char* get_name;
-  void (*transfer)(const Patch& patch, bool is_put);
+  Transfer transfer;
+  Transfer other;  // a way to look at what came of it
 };
 
-constexpr Kind kKinds[] = {{"put strided", "get strided", Strided},
-                           {"put vector", "get vector", Vector},
-                           {"put n rows", "get n rows", Rows},
-                           {"put one piece", "get one piece", Piece}};
+constexpr Kind kKinds[] = {{"put strided", "get strided", Strided, Vector},
+                           {"put vector", "get vector", Vector, Strided},
+                           {"put n rows", "get n rows", Rows, Strided},
+                           {"put one piece", "get one piece", Piece, Piece}};
 
 CaseLabel Label(const char* name, int n) {
   CaseLabel label = {name, std::to_string(n) + " x " + std::to_string(n), ""};
@@ -95,57 +110,59 @@ CaseLabel Label(const char* name, int n) {
   return label;
 }
 
-// What is in the patch there after a put is what a get brings back; what is beside it has not changed.
-std::string Verify(const Patch& patch, void (*transfer)(const Patch&, bool)) {
-  const auto doubles = static_cast<size_t>(patch.n) * static_cast<size_t>(patch.n);
-  auto* const local = reinterpret_cast<double*>(patch.local);
-  double beside = -1;
-  double beside_after = -1;
-  char* const next = patch.remote_row(patch.n - 1) + patch.row_bytes();
-  ARMCI_Get(next, &beside, sizeof beside, patch.target);
-  for (size_t i = 0; i < doubles; ++i) local[i] = static_cast<double>(i % 1000);
-  transfer(patch, true);
-  ARMCI_Fence(patch.target);
-  std::fill_n(local, doubles, -1.0);
-  transfer(patch, false);
-  ARMCI_Get(next, &beside_after, sizeof beside_after, patch.target);
-  std::string fault = beside == beside_after ? "" : "the word behind the patch has changed";
-  for (size_t i = 0; i < doubles && fault.empty(); ++i) {
-    if (local[i] != static_cast<double>(i % 1000)) fault = "double " + std::to_string(i) + " of the patch differs";
-  }
-  std::fill_n(local, doubles, 0.0);
-  return fault;
+// The patch there, reached in another way than the one in question.
+Mirror MirrorBy(const Patch& patch, Transfer other) {
+  const auto store = [=] {
+    other(patch, true);
+    ARMCI_Fence(patch.target);
+  };
+  const auto load = [=] {
+    ARMCI_Fence(patch.target);
+    other(patch, false);
+  };
+  return {reinterpret_cast<double*>(patch.local), static_cast<size_t>(patch.n) * static_cast<size_t>(patch.n), store,
+          load};
+}
+
+// The words behind the rows of the patch, which belong to nobody here.
+std::vector<double> Beside(const Patch& patch) {
+  std::vector<double> words(static_cast<size_t>(patch.n));
+  int dense[] = {sizeof(double)};
+  int spread[] = {kRowBytes};
+  int count[] = {sizeof(double), patch.n};
+  ARMCI_GetS(patch.remote + patch.row_bytes(), spread, words.data(), dense, count, 1, patch.target);
+  return words;
+}
+
+using Verifier = std::string (*)(const Mirror& mirror, const std::function<void()>& transfer);
+
+// A piece lies over what is beside a patch.
+Case Of(const CaseLabel& label, const Patch& patch, Transfer other, Verifier verifier,
+        const std::function<void()>& perform) {
+  const auto verify = [=] {
+    const std::vector<double> before = Beside(patch);
+    const std::string fault = verifier(MirrorBy(patch, other), perform);
+    if (!fault.empty() || other == Piece || Beside(patch) == before) return fault;
+    return std::string("a word behind the patch has changed");
+  };
+  return {label, Crew::kAlone, [=]() -> std::vector<Action> { return {Loop("ARMCI", Role::kSubject, perform)}; },
+          verify};
 }
 
 std::vector<Case> OfSize(const Patch& patch) {
   std::vector<Case> cases;
   for (const Kind& kind : kKinds) {
-    const auto put = [=]() -> std::vector<Action> {
-      return {Loop("ARMCI", Role::kSubject, [=] {
-        kind.transfer(patch, true);
-        ARMCI_Fence(patch.target);
-      })};
-    };
-    const auto get = [=]() -> std::vector<Action> {
-      return {Loop("ARMCI", Role::kSubject, [=] { kind.transfer(patch, false); })};
-    };
-    // A piece lies elsewhere than the patch.
-    const bool is_patch = kind.transfer != Piece;
-    cases.push_back({Label(kind.put_name, patch.n), Crew::kAlone, put,
-                     is_patch ? [=] { return Verify(patch, kind.transfer); } : std::function<std::string()>{}});
-    cases.push_back({Label(kind.get_name, patch.n), Crew::kAlone, get});
-  }
-  const auto add = [=]() -> std::vector<Action> {
-    return {Loop("ARMCI", Role::kSubject, [=] {
-      double one = 1;
-      int dense[] = {patch.row_bytes()};
-      int spread[] = {kRowBytes};
-      int count[] = {patch.row_bytes(), patch.n};
-      ARMCI_AccS(ARMCI_ACC_DBL, &one, patch.local, dense, patch.remote, spread, count, 1, patch.target);
+    cases.push_back(Of(Label(kind.put_name, patch.n), patch, kind.other, VerifyPut, [=] {
+      kind.transfer(patch, true);
       ARMCI_Fence(patch.target);
-    })};
-  };
-  cases.push_back({Label("acc strided", patch.n), Crew::kAlone, add});
+    }));
+    cases.push_back(
+        Of(Label(kind.get_name, patch.n), patch, kind.other, VerifyGet, [=] { kind.transfer(patch, false); }));
+  }
+  cases.push_back(Of(Label("acc strided", patch.n), patch, Strided, VerifyAccumulate, [=] {
+    Accumulate(patch);
+    ARMCI_Fence(patch.target);
+  }));
   return cases;
 }
 

@@ -135,7 +135,8 @@ def _fate(ended: bench.BenchRun) -> str:
 def _trimmed(data: Mapping[str, Any]) -> dict[str, Any]:
     """What a program says, without what can be computed from it."""
     kept = {key: value for key, value in data.items() if key not in ("cases", "question", "schema", "benchmark", "ranks")}
-    kept["cases"] = [_trimmed_case(case) for case in data["cases"]]
+    # What is there once more for its target would count twice.
+    kept["cases"] = [_trimmed_case(case) for case in data["cases"] if not case.get("is_repeated")]
     return kept
 
 
