@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Sequence
 
@@ -219,6 +220,23 @@ def test_rounds_beyond_the_least_are_for_what_is_left_of_the_box(monkeypatch: py
     made = runner.run(plan.Plan(entries, plan.ROUNDS, 1, box_s=box_s), {("one", "rma"): Path("one")}, "openmpi", [],
                       lambda said: None, Slow())
     assert made.rounds == rounds
+
+
+@pytest.mark.parametrize("is_kernel", [False, True])
+def test_who_stands_still_in_a_box_hangs(is_kernel: bool) -> None:
+    """A limit on silence comes before that on time, but in kernels, whose cases are whole computations."""
+    limits: list[tuple[float, float]] = []
+
+    def program(_started: bench.Program, _arguments: Sequence[str], timeout_s: float, silence_s: float) -> bench.BenchRun:
+        limits.append((timeout_s, silence_s))
+        return bench.BenchRun("rma", process.TIMEOUT_STATUS, "bench: rma was ended", None, silence_s >= timeout_s)
+
+    question = replace(RMA, package="//bench/kernels" if is_kernel else RMA.package)
+    made = runner.run(plan.make(plan.entries([question], [2], Placement(), False, [ONE])), {("one", "rma"): Path("one")},
+                      "openmpi", [], lambda said: None, program)
+    assert all((silence < timeout) != is_kernel for timeout, silence in limits)
+    assert [one.what for one in made.failures] == ([] if is_kernel else ["hung"])
+    assert len(made.left_out) == is_kernel
 
 
 def test_who_is_too_slow_for_the_box_is_left_out_and_not_said_to_hang() -> None:

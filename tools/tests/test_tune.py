@@ -34,6 +34,16 @@ def test_a_round_is_scored_by_its_cases_against_raw_calls(made: list[bench.Bench
     assert (measured and measured.score) == (None if expected is None else pytest.approx(expected))
 
 
+def test_what_is_held_against_another_call_of_the_library_is_scored_by_its_time() -> None:
+    made = run([50], raw=100)
+    assert made.data is not None
+    case = made.data["cases"][0]
+    for layer, expected in (("raw", 0.5), ("library", 50.0)):
+        case.update(baseline="other", series=[{"name": "other", "layer": layer}])
+        measured = tune.measured([made])
+        assert measured is not None and measured.score == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("scores, advised", [
     ({"1": [2.0, 2.0], "2": [1.0, 1.0], "4": [1.5, 1.5]}, "2"),
     ({"1": [0.5, 0.51, 0.5], "2": [1.0, 1.01, 1.0], "4": [0.7, 0.7, 0.7]}, "1"),

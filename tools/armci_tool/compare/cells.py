@@ -116,6 +116,10 @@ class Cell:
         """Its time over that of the raw layer."""
         return self.over(_medians(self.beside[self.baseline])) if self.baseline else None
 
+    def beside_medians(self, name: str) -> dict[int, float]:
+        """Of each round, of a raw layer in its own programs."""
+        return _medians(self.beside[name])
+
     def over(self, medians: Mapping[int, float]) -> Optional[statistics.Interval]:
         """Its time over others of the same rounds."""
         return None if self.counted else statistics.ratio(self.medians, medians)

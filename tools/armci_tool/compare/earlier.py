@@ -66,12 +66,25 @@ class Agreement:
 
 
 def agreements(old: Sequence[Cell], new: Sequence[Cell]) -> list[Agreement]:
-    """Of the ratios of two libraries to the same question, and of the times: those of ratios are what survives another
-    mood of the machine."""
+    """Of the ratios of two libraries to the same question, of those to the raw layers in the same programs, and of the
+    times: ratios are what survives another mood of the machine."""
     ratios = [statistics.ratio_apart(ours, theirs) for ours, theirs in _pairs_of_ratios(old, new)]
+    over_raw = [statistics.ratio_apart(ours, theirs) for ours, theirs in _pairs_over_raw(old, new)]
     times = [one.ratio for one in changes(old, new) if one.ratio.bounded]
-    return [Agreement(what, sum(_contains_one(one) for one in found), len(found))
-            for what, found in (("ratios of two contestants", ratios), ("times", times))]
+    return [Agreement(what, sum(_contains_one(one) for one in found), len(found)) for what, found in (
+        ("ratios of two contestants", ratios), ("ratios to raw layers", over_raw), ("times", times))]
+
+
+def _pairs_over_raw(old: Sequence[Cell], new: Sequence[Cell]) -> Iterator[tuple[list[float], list[float]]]:
+    """Of each library and each raw layer that it is held against, by rounds, in the new run and in the old one."""
+    before = {(cell.question, cell.contestant): cell for cell in libraries(old)}
+    for cell in libraries(new):
+        other = before.get((cell.question, cell.contestant))
+        for name in sorted(cell.baselines & other.baselines) if other is not None and not cell.counted else ():
+            ours = _ratios(cell.medians, cell.beside_medians(name))
+            theirs = _ratios(other.medians, other.beside_medians(name)) if other is not None else []
+            if min(len(ours), len(theirs)) > 1:
+                yield ours, theirs
 
 
 def _pairs_of_ratios(old: Sequence[Cell], new: Sequence[Cell]) -> Iterator[tuple[list[float], list[float]]]:

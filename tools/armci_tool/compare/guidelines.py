@@ -112,14 +112,20 @@ def rules(path: Path = TABLE) -> tuple[Rule, ...]:
     return tuple(made)
 
 
-def check(cells: Sequence[Cell], table: Optional[Sequence[Rule]] = None) -> list[Check]:
-    """Every rule wherever it can be checked."""
-    timed = {(cell.question, cell.contestant): cell for cell in libraries(cells) if cell.level is not None}
+def check(cells: Sequence[Cell], table: Optional[Sequence[Rule]] = None, others: Sequence[Cell] = ()) -> list[Check]:
+    """Every rule wherever it can be checked. `others` are cells of an earlier run in another place: what is told is of
+    this run, they are only what the places of it are held against."""
+    timed = _timed(cells)
+    everywhere = {**_timed(others), **timed}
     steps = _raw_steps(cells)
     ways: Mapping[str, Callable[[Rule, Timed], Iterator[Check]]] = {
-        "cases": _cases, "contestants": _contestants, "places": _places,
+        "cases": _cases, "contestants": _contestants, "places": lambda rule, _: _places(rule, everywhere),
         "sizes": lambda rule, timed: _sizes(rule, timed, steps)}
     return [one for rule in (rules() if table is None else table) for one in ways[rule.kind](rule, timed)]
+
+
+def _timed(cells: Sequence[Cell]) -> dict[tuple[Question, str], Cell]:
+    return {(cell.question, cell.contestant): cell for cell in libraries(cells) if cell.level is not None}
 
 
 def violations(checks: Sequence[Check]) -> list[Check]:

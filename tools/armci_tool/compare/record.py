@@ -48,7 +48,7 @@ class Comparison:
         self.cells = collect(self.course.runs)
         self.standings = standings.standings(self.cells)
         places = {cell.question.placement for cell in self.cells}
-        self.checks = guidelines.check([*self.cells, *(one for one in others if one.question.placement not in places)])
+        self.checks = guidelines.check(self.cells, others=[one for one in others if one.question.placement not in places])
 
     @property
     def violations(self) -> list[guidelines.Check]:

@@ -23,6 +23,8 @@ LAST_LINES = 12
 _DECORATION = re.compile(r"^(\[[^]]*:\d+\] (\[ ?\d+\] .*|\*\*\* End of error message \*\*\*)|-{20,})$")
 # How many times as long as planned a benchmark may take where the time is short.
 _FAR = 4.0
+# Of what a program may take in a box: without a new case for so long it stands still.
+_STANDSTILL = 0.5
 # Of samples: more is below what a clock can tell.
 _DIGITS = 5
 
@@ -102,10 +104,13 @@ def _run_one(course: Course, plan: Plan, entry: Entry, one: Contestant, turn: in
     arguments = [*words, *["--quick"] * entry.quick, "--seconds", f"{plan.seconds:g}", "--seed", str(turn + 1)]
     begun = time.monotonic()
     limit, bound = DEADLINE_S + 10 * plan.seconds, plan.bound_s(entry)
+    silence = bench.SILENCE_S + plan.seconds
     if bound is not None:
         # As it is, also where other limits are longer.
         limit = min(limit, bound / entry.placement.deadline_factor)
-    ended = run_program(program, arguments, timeout_s=limit, silence_s=bench.SILENCE_S + plan.seconds)
+        # Who stands still has to be told from who is slow; a case of a kernel is a whole computation.
+        silence = silence if entry.question.is_kernel else min(silence, limit * _STANDSTILL)
+    ended = run_program(program, arguments, timeout_s=limit, silence_s=silence)
     if ended.out_of_time and bound is not None:
         course.left_out.append(f"{one.name}: {program.name} ({program.processes} processes) was left out: too slow for the "
                                f"time box; {last_lines(ended.text)[-1].removeprefix('bench: ')}; give --rounds to wait for it")
@@ -169,7 +174,7 @@ def _seconds_of(entry: Entry, course: Course) -> float:
 
 def _told(entry: Entry, course: Course) -> str:
     return (f"{entry.question.name} ({entry.processes} processes) was left out after the first round, which took "
-            f"{_seconds_of(entry, course):.0f} s of it: name it to have it measured")
+            f"{_seconds_of(entry, course):.0f} s of it: give --rounds to wait for it")
 
 
 def _left(start: float, turn: int, number: int, plan: Plan) -> str:
