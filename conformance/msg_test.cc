@@ -216,6 +216,16 @@ CLAUSE_TEST(MSG, MSG1_long_long_global_operations, "MSG-1") { GlobalOperations<l
 CLAUSE_TEST(MSG, MSG1_float_global_operations, "MSG-1") { GlobalOperations<float>(); }
 CLAUSE_TEST(MSG, MSG1_double_global_operations, "MSG-1") { GlobalOperations<double>(); }
 
+CLAUSE_TEST(MSG, MSG2_names_of_operators_need_no_end, "MSG-2") {
+  Agree();
+  for (const char* op : kOperators) {
+    const std::string text = std::string(op) + "and what happens to lie behind it";
+    std::vector<int> x = Mine<int>(10, 1);
+    armci_msg_igop(x.data(), 10, text.c_str());
+    EXPECT_EQ(x, Model<int>(op, Everyone(), 10, 1)) << text;
+  }
+}
+
 CLAUSE_TEST(MSG, MSG1_rank_and_number, "MSG-1") {
   EXPECT_EQ(armci_msg_me(), Me());
   EXPECT_EQ(armci_msg_nproc(), Np());

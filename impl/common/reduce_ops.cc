@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstring>
 #include <iterator>
-#include <string_view>
 #include <type_traits>
 
 #include "message.h"
@@ -81,18 +80,15 @@ int compare_keys(Operator op, T left, T right) {
 Status parse_operator(const char* text, Operator* out) {
   if (text == nullptr) return fail(Code::kNull, "ERR-1", "argument op is NULL");
   struct Name {
-    std::string_view text;
+    const char* text;
     Operator op;
   };
   static constexpr Name kNames[] = {
       {"+", Operator::kSum},         {"*", Operator::kProduct},     {"max", Operator::kMax}, {"min", Operator::kMin},
       {"absmax", Operator::kAbsMax}, {"absmin", Operator::kAbsMin}, {"or", Operator::kOr}};
-  // No operator is longer than 6 letters: what follows is not read far, it may be a Fortran string without an end.
-  const size_t length = strnlen(text, 16);
-  std::string_view name(text, length);
-  while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
+  // A Fortran program that passes its string along passes no end with it. No name begins with another one.
   for (const Name& known : kNames) {
-    if (name == known.text) {
+    if (std::strncmp(text, known.text, std::strlen(known.text)) == 0) {
       *out = known.op;
       return kSuccess;
     }

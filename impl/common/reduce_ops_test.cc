@@ -14,11 +14,15 @@
 namespace armci::common {
 namespace {
 
-TEST(ParseOperatorTest, AllNamesAndFortranBlanks) {
+TEST(ParseOperatorTest, AllNamesAndFortranStrings) {
   const std::pair<const char*, Operator> cases[] = {
-      {"+", Operator::kSum},         {"*", Operator::kProduct},     {"max", Operator::kMax}, {"min", Operator::kMin},
-      {"absmax", Operator::kAbsMax}, {"absmin", Operator::kAbsMin}, {"or", Operator::kOr},   {"+  ", Operator::kSum},
-      {"max   ", Operator::kMax},    {"absmin ", Operator::kAbsMin}};
+      {"+", Operator::kSum},         {"*", Operator::kProduct},
+      {"max", Operator::kMax},       {"min", Operator::kMin},
+      {"absmax", Operator::kAbsMax}, {"absmin", Operator::kAbsMin},
+      {"or", Operator::kOr},         {"+  ", Operator::kSum},
+      {"max   ", Operator::kMax},    {"absmin ", Operator::kAbsMin},
+      {"+x", Operator::kSum},        {"maximum", Operator::kMax},
+      {"orr", Operator::kOr},        {"absmax\x01\xff", Operator::kAbsMax}};
   for (const auto& [text, expected] : cases) {
     Operator op = Operator::kSum;
     ASSERT_TRUE(parse_operator(text, &op).ok()) << text;
@@ -27,7 +31,7 @@ TEST(ParseOperatorTest, AllNamesAndFortranBlanks) {
 }
 
 TEST(ParseOperatorTest, OthersAreRefusedWithTheirText) {
-  for (const char* text : {"", "-", "maximum", "MAX", "ma", " +", "+x", "orr"}) {
+  for (const char* text : {"", "-", "MAX", "ma", " +", "absma", "o"}) {
     Operator op = Operator::kProduct;
     EXPECT_FALSE(parse_operator(text, &op).ok()) << text;
     EXPECT_NE(std::string(last_cause().text).find("\"" + std::string(text) + "\""), std::string::npos);
