@@ -4,6 +4,8 @@ A new port is one folder (impl/<name>) and one row here. The rows decide what ex
 every implementation, and every armci_suite is run on each, at each number of processes and nodes the row allows.
 """
 
+load("//impl:archive.bzl", "whole_archive")
+
 IMPLEMENTATIONS = {
     # library: the static library to link. nodes: how many (simulated) nodes its tests are run on. spans_nodes: whether
     # it can leave the node at all. test_only: no library for users, built to prove something. device: what it needs
@@ -21,7 +23,8 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 LIBRARY_COPTS = WARNINGS + ["-fvisibility=hidden"]
 
 def armci_implementation(name, transport_header, deps):
-    """Stamps one implementation: :armci (static), :libarmci.so.1 (shared) and what they are made of.
+    """Stamps one implementation: :armci (static), :libarmci.so.1 (shared), :libarmci.a (static, for programs that are linked
+    without Bazel) and what they are made of.
 
     Args:
       name: the implementation, as ARMCIX_Implementation reports it.
@@ -42,11 +45,25 @@ def armci_implementation(name, transport_header, deps):
     )
     native.cc_binary(
         name = "libarmci.so.1",
-        linkopts = ["-Wl,-soname,libarmci.so.1", "-Wl,--exclude-libs,ALL"],
+        additional_linker_inputs = ["//spec:libarmci.map"],
+        linkopts = ["-Wl,-soname,libarmci.so.1", "-Wl,--version-script=$(location //spec:libarmci.map)"],
         linkshared = True,
         linkstatic = True,
         deps = [":armci"],
         visibility = ["//visibility:public"],
+    )
+    whole_archive(
+        name = "libarmci.a",
+        library = ":armci",
+        symbols = "//spec:libarmci.map",
+        visibility = ["//visibility:public"],
+    )
+    native.sh_test(
+        name = "exports_test",
+        size = "small",
+        srcs = ["//impl:exports_test.sh"],
+        args = ["$(location //spec:libarmci.map)", "$(location :libarmci.so.1)", "$(location :libarmci.a)"],
+        data = [":libarmci.a", ":libarmci.so.1", "//spec:libarmci.map"],
     )
 
 def in_target(implementation):

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Whether a library exports what the list says and nothing else [ABI-1]. Arguments: the list (a version script), then
+# libraries, shared or static.
+set -euo pipefail
+
+readonly list=$1
+shift
+readonly work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+sed -n 's/^    \([A-Za-z][A-Za-z0-9_]*\);$/\1/p' "$list" | sort > "$work/listed"
+# The calls of MPI are there in some implementations only.
+grep -v -i '^mpi_' "$work/listed" > "$work/required"
+
+status=0
+for library in "$@"; do
+  dynamic=()
+  case "$library" in *.so*) dynamic=(-D) ;; esac
+  # Unique symbols (u) are what the C++ library shares between all libraries of a process.
+  nm "${dynamic[@]}" --defined-only --extern-only "$library" | awk 'NF == 3 && $2 != "u" { print $3 }' | sort -u \
+    > "$work/exported"
+  for name in $(comm -13 "$work/listed" "$work/exported"); do
+    echo "$library exports $name, which $list does not list"
+    status=1
+  done
+  for name in $(comm -23 "$work/required" "$work/exported"); do
+    echo "$library does not export $name, which $list lists"
+    status=1
+  done
+done
+exit "$status"
