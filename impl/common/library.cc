@@ -10,6 +10,7 @@
 #include "impl/common/config.h"
 #include "impl/common/entry.h"
 #include "impl/common/messages.h"
+#include "impl/common/mpi_library.h"
 #include "impl/common/stats.h"
 #include "impl/common/totals.h"
 #include "impl/common/watchdog.h"
@@ -37,6 +38,7 @@ Status start_mpi(int* argc, char*** argv, int required) {
   if (required != kAnyThreadLevel && (required < MPI_THREAD_SINGLE || required > MPI_THREAD_MULTIPLE)) {
     return fail(Code::kType, "INIT-8", "argument required = %d is no MPI thread level", required);
   }
+  ARMCI_RETURN_IF_ERROR(require_mpi_of_build());
   int ended = 0;
   MPI_Finalized(&ended);
   if (ended != 0) return fail(Code::kState, "INIT-1", "MPI has been finalized; the library cannot start after that");

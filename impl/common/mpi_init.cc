@@ -14,6 +14,8 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "impl/common/mpi_library.h"
+
 namespace {
 
 constinit std::atomic<int> least_level{MPI_THREAD_MULTIPLE};
@@ -39,10 +41,7 @@ void preset_segments() {
 // it osc/ucx is chosen. Locks of UCX spin unless told otherwise, for a time slice where threads are more than cores
 // [D55].
 void preset_environment() {
-  char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-  int length = 0;
-  MPI_Get_library_version(version, &length);
-  if (std::strstr(version, "Open MPI v4.") != nullptr) setenv("OMPI_MCA_osc", "^rdma", 0);
+  if (std::strstr(armci::common::mpi_library_version(), "Open MPI v4.") != nullptr) setenv("OMPI_MCA_osc", "^rdma", 0);
   setenv("UCX_USE_MT_MUTEX", "y", 0);
   preset_segments();
 }
