@@ -15,7 +15,9 @@ rm "$OUT.o" "$OUT.names"
 
 def _whole_archive_impl(ctx):
     archives = []
+    flags = []
     for linked in ctx.attr.library[CcInfo].linking_context.linker_inputs.to_list():
+        flags += [flag for flag in linked.user_link_flags if flag not in flags]
         for one in linked.libraries:
             archive = one.pic_static_library or one.static_library
             if archive:
@@ -36,11 +38,13 @@ def _whole_archive_impl(ctx):
         },
         mnemonic = "WholeArchive",
     )
+    ctx.actions.write(ctx.outputs.flags, "".join([flag + "\n" for flag in flags]))
     return [DefaultInfo(files = depset([out]), runfiles = ctx.runfiles(files = [out]))]
 
 whole_archive = rule(
     implementation = _whole_archive_impl,
     attrs = {
+        "flags": attr.output(mandatory = True, doc = "gets what a program is linked with besides, a flag in each line"),
         "library": attr.label(mandatory = True, providers = [CcInfo]),
         "symbols": attr.label(mandatory = True, allow_single_file = True, doc = "version script that lists what stays global"),
         "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),

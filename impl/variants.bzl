@@ -23,8 +23,8 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 LIBRARY_COPTS = WARNINGS + ["-fvisibility=hidden"]
 
 def armci_implementation(name, transport_header, deps):
-    """Stamps one implementation: :armci (static), :libarmci.so.1 (shared), :libarmci.a (static, for programs that are linked
-    without Bazel) and what they are made of.
+    """Stamps one implementation: :armci (static), :libarmci.so.1 (shared), :shared (to link with that), :libarmci.a (static, for
+    programs that are linked without Bazel) and what they are made of.
 
     Args:
       name: the implementation, as ARMCIX_Implementation reports it.
@@ -52,8 +52,14 @@ def armci_implementation(name, transport_header, deps):
         deps = [":armci"],
         visibility = ["//visibility:public"],
     )
+    native.cc_import(
+        name = "shared",
+        shared_library = ":libarmci.so.1",
+        visibility = ["//visibility:public"],
+    )
     whole_archive(
         name = "libarmci.a",
+        flags = "libarmci.a.flags",
         library = ":armci",
         symbols = "//spec:libarmci.map",
         visibility = ["//visibility:public"],

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import tempfile
 from functools import partial
 from pathlib import Path
 from typing import Callable, Mapping, Sequence
 
-from armci_tool import (bazel, bench, campaign, checks, conformance, device_tests, examples, fuzz, install, kernels, launch,
-                        leftovers, libraries, model, mutants, packages, process, programs, repository, results, sharing,
-                        traceability)
+from armci_tool import (bazel, bench, campaign, checks, conformance, device_tests, drop_in, examples, fuzz, global_arrays,
+                        kernels, launch, leftovers, libraries, model, mutants, packages, process, programs, repository,
+                        results, sharing, traceability)
 from armci_tool.compare import trial
 from armci_tool.errors import ToolError
 from armci_tool.placement import Placement, with_device
@@ -107,7 +106,9 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
         # Where threads are promised not to be there, the way through the library is another.
         steps.append(_conformance_step(name, opt, THREADLESS_PROCESSES, True, thread_level="single"))
     for name in repository.implementations():
-        steps += [_examples_step(name, opt, Level.QUICK), _plain_link_step(name, opt, Level.QUICK)]
+        steps.append(_examples_step(name, opt, Level.QUICK))
+    steps.append(_drop_in_step(opt, Level.QUICK))
+    steps += _global_arrays_steps(opt)
     steps += [*_kernel_steps(opt), _comparison_step()]
     # On one node the implementations share what these are about.
     steps += [_faults_step(name, opt) for name in _on_one_node()]
@@ -162,12 +163,12 @@ def _second_library_steps(level: Level) -> list[PlannedStep]:
             usual = processes == TELLING_PROCESS_COUNTS[0]
             steps.append(_conformance_step(name, mpich, processes, True, level=Level.USUAL if usual else Level.FULL,
                                            filter_text="" if level == Level.FULL else WITHOUT_RACES))
-        steps += [_examples_step(name, mpich), _plain_link_step(name, mpich), _faults_step(name, mpich, Level.FULL)]
+        steps += [_examples_step(name, mpich), _faults_step(name, mpich, Level.FULL)]
         steps.append(_report_step(name, Level.FULL))
     for name in _between_nodes():
         steps += [*_spanning_steps(name, mpich, level), _examples_step(name, mpich)]
         steps += _settings_steps(name, level)
-    return steps
+    return [*steps, _drop_in_step(mpich), *_global_arrays_steps(mpich)]
 
 
 def _settings_steps(name: str, level: Level) -> list[PlannedStep]:
@@ -293,9 +294,39 @@ def _kernel_steps(configuration: bazel.Configuration) -> list[PlannedStep]:
             *(step(row.name, EVERY_PROCESS_A_NODE, Level.FULL) for row in repository.implementation_table() if row.device)]
 
 
-def _plain_link_step(name: str, configuration: bazel.Configuration, level: Level = Level.USUAL) -> PlannedStep:
-    return PlannedStep(f"install and link {name} ({configuration.name})", partial(_plain_link, name, configuration),
-                       f"tools/armci install --prefix DIR --impl {name} --mpi {configuration.mpi}", level)
+def _drop_in_step(configuration: bazel.Configuration, level: Level = Level.USUAL) -> PlannedStep:
+    def run(note: Note) -> Sequence[Case]:
+        return drop_in.run(repository.implementations(), configuration, note)
+
+    name = f"install, link and load ({configuration.name})"
+    return PlannedStep(name, run, f"tools/armci test --only '{name}'", level)
+
+
+def _global_arrays_step(names: Sequence[str], counts: Sequence[int], configuration: bazel.Configuration,
+                        placement: Placement = ONE_NODE, level: Level = Level.USUAL) -> PlannedStep:
+    def run(note: Note) -> Sequence[Case]:
+        return global_arrays.run(names, counts, configuration, placement, note)
+
+    who = names[0] if len(names) == 1 else "all"
+    where = f", {placement.label}" if placement.label else ""
+    name = f"Global Arrays, {who}, np={','.join(map(str, counts))}{where} ({configuration.name})"
+    return PlannedStep(name, run, f"tools/armci test --only '{name}'", level)
+
+
+def _global_arrays_steps(configuration: bazel.Configuration) -> list[PlannedStep]:
+    """On one node all; between nodes those that span them, with each change one of them."""
+    first = configuration.mpi == launch.DEFAULT_MPI
+    names = _between_nodes()
+    turn = sharing.take(names, sharing.of_commit(len(names)))
+    steps = [_global_arrays_step(repository.implementations(), (1, 2, 4) if first else (2,), configuration)]
+    for name in names:
+        usual = Level.USUAL if name in turn else Level.FULL
+        steps += [_global_arrays_step([name], (2,), configuration, EVERY_PROCESS_A_NODE, usual if first else Level.FULL),
+                  _global_arrays_step([name], (4,), configuration, SIMULATED_NODES, usual if not first else Level.FULL),
+                  _global_arrays_step([name], (2, 4), configuration, TWO_NODES, usual if first else Level.FULL)]
+    devices = [row.name for row in repository.implementation_table() if row.device]
+    return steps + [_global_arrays_step([name], (2,), configuration, EVERY_PROCESS_A_NODE,
+                                        Level.USUAL if first else Level.FULL) for name in devices]
 
 
 def _faults_step(name: str, configuration: bazel.Configuration, level: Level = Level.USUAL) -> PlannedStep:
@@ -461,21 +492,3 @@ def _examples(name: str, configuration: bazel.Configuration, note: Note) -> Sequ
                               "" if result.ok else f"status {result.status}\n{result.tail(30)}"))
     return cases
 
-
-def _plain_link(name: str, configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
-    """The README's way without Bazel: install, compile the examples with the MPI compiler wrapper, run them."""
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = install.install(Path(scratch), name, configuration, on_progress=note)
-        sources = Path(scratch) / "examples"
-        shutil.copytree(repository.ROOT / "examples", sources)
-        launcher = launch.Launch((), 2, configuration.mpi).command_line()
-        compiler = launch.mpi_library(configuration.mpi).compiler
-        variables = [f"ARMCI={folder}", f"MPICC={compiler}", f"MPICXX={compiler.replace('mpicc', 'mpicxx')}",
-                     f"MPIRUN={launcher[0]}", f"MPIRUN_FLAGS={' '.join(launcher[1:-2])}", "NP=2"]
-        cases = []
-        for target in ("all", "check"):
-            note(f"make {target}")
-            made = process.run(["make", "-C", str(sources), *variables, target], timeout_s=300)
-            cases.append(Case(f"make {target} with -larmci", PASSED if made.ok else FAILED, made.seconds,
-                              "" if made.ok else made.tail(30)))
-    return cases

@@ -1,28 +1,58 @@
-"""`install`: puts headers and libraries where a plain compiler line finds them."""
+"""`install`: puts headers, libraries and commands where other build systems find them."""
 
 from __future__ import annotations
 
 import argparse
 
-from armci_tool import install, option_types, repository
+from armci_tool import option_types, repository
+from armci_tool.console import Progress
+from armci_tool.errors import ToolError
+from armci_tool.install import layout
 from armci_tool.verbs import add_configuration, add_verbose, configuration, make_parser
+
+EVERY = "all"
 
 
 def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Declares the verb."""
-    made = make_parser(verbs, "install", "copy the headers and libraries to a folder, for use without Bazel",
-                       "tools/armci install --prefix /opt/armci", execute)
-    made.add_argument("--prefix", type=option_types.path, required=True, metavar="DIR", help="gets IMPL/include/ and IMPL/lib/")
-    made.add_argument("--impl", default="all", help="implementation, or all (default: %(default)s)")
+    made = make_parser(verbs, "install", "copy headers, libraries, commands and manual pages to a folder, for use without "
+                       "Bazel", "tools/armci install --prefix /opt/armci --mpi mpich --impl mpi-rma,mpi-twosided", execute)
+    made.add_argument("--prefix", type=option_types.path, required=True, metavar="DIR",
+                      help="gets include/, lib/, bin/ and share/; it can be moved afterwards")
+    made.add_argument("--impl", type=option_types.words, action="append", metavar="NAME[,NAME...]",
+                      help="implementations, or all (default: all); those that are there already stay")
+    made.add_argument("--default", default="", metavar="NAME",
+                      help=f"what -larmci and armci.pc mean (default: {layout.USUAL_DEFAULT} if it is there)")
+    made.add_argument("--uninstall", action="store_true", help="remove what was installed there, and nothing else")
     add_configuration(made)
     add_verbose(made)
 
 
 def execute(options: argparse.Namespace) -> int:
     """Runs the verb."""
+    root = options.prefix.absolute()
+    if options.uninstall:
+        if options.impl or options.default:
+            raise ToolError("--uninstall removes all that is there", next_step="leave out --impl and --default")
+        print(f"removed {layout.uninstall(root)} files from {root}")
+        return 0
+    names = _names([name for part in options.impl or [[EVERY]] for name in part])
     chosen = configuration(options)
-    prefix = options.prefix.absolute()
-    for name in repository.choose_implementations(options.impl):
-        folder = install.install(prefix, name, chosen, verbose=options.verbose)
-        print(f"{name}: " + " ".join(install.compile_line(chosen.mpi, folder, "program.c", "program")))
+    with Progress(f"installing ({chosen.name})") as progress:
+        layout.install(root, names, options.default, chosen, verbose=options.verbose, on_progress=progress.note)
+    print(f"installed {', '.join(names)} ({chosen.name}) into {root}\n"
+          f"  link    {' '.join(layout.compile_line(chosen.mpi, root, names[0], 'program.c', 'program'))}\n"
+          f"  or      PKG_CONFIG_PATH={root}/lib/pkgconfig pkg-config --cflags --libs armci-{names[0]}\n"
+          f"  or      cmake -DCMAKE_PREFIX_PATH={root}, with find_package(ARMCI COMPONENTS {names[0]})\n"
+          f"  run on  {root}/bin/armci-run --impl {names[-1]} -n 2 ./program\n"
+          f"  read    man -l {root}/share/man/man7/armci.7")
     return 0
+
+
+def _names(asked: list[str]) -> list[str]:
+    known = repository.implementations()
+    if EVERY in asked:
+        return known
+    for name in asked:
+        repository.require_for_users(name)
+    return list(dict.fromkeys(asked))

@@ -1,0 +1,97 @@
+! Global Arrays from Fortran: columns first, indices from 1. Patches, accumulate, a task pool, a matrix product and sums.
+! Integers have the length that Global Arrays was built with (-fdefault-integer-8); those of MPI have four bytes.
+program fortran
+  implicit none
+#include "mafdecls.fh"
+#include "global.fh"
+  integer, parameter :: side = 40, tasks = 200
+  integer(kind=4) :: status
+  integer :: array, other, product_of, counter, process, processes, i, j, checked, failed
+  integer :: counts(2), drawn(1)
+  logical :: ok
+  double precision :: buffer(side, side), expected
+
+  call mpi_init(status)
+  call ga_initialize()
+  ok = ma_init(mt_dbl, 100000, 1000000)
+  process = ga_nodeid()
+  processes = ga_nnodes()
+  checked = 0
+  failed = 0
+
+  call check(nga_create(mt_dbl, 2, (/side, side/), 'array', (/-1, -1/), array))
+  call check(ga_duplicate(array, other, 'other'))
+  call check(ga_duplicate(array, product_of, 'product'))
+
+  ! Each process puts the columns of its turn.
+  do j = 1 + process, side, processes
+    do i = 1, side
+      buffer(i, 1) = value(i, j)
+    end do
+    call nga_put(array, (/1, j/), (/side, j/), buffer, (/side/))
+  end do
+  call ga_sync()
+  call nga_get(array, (/1, 1/), (/side, side/), buffer, (/side/))
+  do j = 1, side
+    do i = 1, side
+      call check(buffer(i, j) == value(i, j))
+    end do
+  end do
+  call ga_sync()
+
+  ! All add to the same patch.
+  buffer = 1d0
+  call nga_acc(array, (/2, 3/), (/side - 1, side - 2/), buffer, (/side/), 0.5d0)
+  call ga_sync()
+  call nga_get(array, (/1, 1/), (/side, side/), buffer, (/side/))
+  call check(buffer(1, 1) == value(1, 1))
+  call check(buffer(2, 3) == value(2, 3) + 0.5d0 * processes)
+  call check(buffer(side - 1, side - 2) == value(side - 1, side - 2) + 0.5d0 * processes)
+  call ga_sync()
+
+  ! A product with twice the unit matrix.
+  call ga_zero(other)
+  do i = 1 + process, side, processes
+    call nga_put(other, (/i, i/), (/i, i/), (/2d0/), (/1/))
+  end do
+  call ga_sync()
+  call ga_dgemm('n', 'n', side, side, side, 1d0, array, other, 0d0, product_of)
+  call ga_add(1d0, product_of, -2d0, array, product_of)
+  expected = ga_ddot(product_of, product_of)
+  call check(expected == 0d0)
+
+  ! Tasks are drawn once each.
+  call check(nga_create(mt_int, 1, (/1/), 'counter', (/1/), counter))
+  call ga_zero(counter)
+  drawn = 0
+  do while (nga_read_inc(counter, (/1/), 1) < tasks)
+    drawn = drawn + 1
+  end do
+  call ga_igop(1, drawn, 1, '+')
+  call check(drawn(1) == tasks)
+
+  ok = ga_destroy(array) .and. ga_destroy(other) .and. ga_destroy(product_of) .and. ga_destroy(counter)
+  counts = (/checked, failed/)
+  call ga_igop(2, counts, 2, '+')
+  if (process == 0 .and. counts(2) == 0) then
+    print '(a,i0,a,i0,a)', 'fortran: PASS, ', counts(1), ' checks on ', processes, ' processes'
+  else if (process == 0) then
+    print '(a,i0,a,i0,a)', 'fortran: FAIL, ', counts(2), ' of ', counts(1), ' checks'
+  end if
+  call ga_terminate()
+  call mpi_finalize(status)
+  if (counts(2) /= 0) stop 1
+
+contains
+
+  double precision function value(i, j)
+    integer, intent(in) :: i, j
+    value = 100d0 * i + j
+  end function value
+
+  subroutine check(holds)
+    logical, intent(in) :: holds
+    checked = checked + 1
+    if (.not. holds) failed = failed + 1
+  end subroutine check
+end program fortran
