@@ -108,7 +108,7 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
     for name in repository.implementations():
         steps.append(_examples_step(name, opt, Level.QUICK))
     steps.append(_drop_in_step(opt, Level.QUICK))
-    steps += _global_arrays_steps(opt)
+    steps += _global_arrays_steps(opt, level)
     steps += [*_kernel_steps(opt), _comparison_step()]
     # On one node the implementations share what these are about.
     steps += [_faults_step(name, opt) for name in _on_one_node()]
@@ -168,7 +168,7 @@ def _second_library_steps(level: Level) -> list[PlannedStep]:
     for name in _between_nodes():
         steps += [*_spanning_steps(name, mpich, level), _examples_step(name, mpich)]
         steps += _settings_steps(name, level)
-    return [*steps, _drop_in_step(mpich), *_global_arrays_steps(mpich)]
+    return [*steps, _drop_in_step(mpich), *_global_arrays_steps(mpich, level)]
 
 
 def _settings_steps(name: str, level: Level) -> list[PlannedStep]:
@@ -313,20 +313,22 @@ def _global_arrays_step(names: Sequence[str], counts: Sequence[int], configurati
     return PlannedStep(name, run, f"tools/armci test --only '{name}'", level)
 
 
-def _global_arrays_steps(configuration: bazel.Configuration) -> list[PlannedStep]:
-    """On one node all; between nodes those that span them, with each change one of them."""
+def _global_arrays_steps(configuration: bazel.Configuration, level: Level) -> list[PlannedStep]:
+    """On one node all of them, and one between nodes, with each change another one; everything where there is time."""
     first = configuration.mpi == launch.DEFAULT_MPI
-    names = _between_nodes()
-    turn = sharing.take(names, sharing.of_commit(len(names)))
-    steps = [_global_arrays_step(repository.implementations(), (1, 2, 4) if first else (2,), configuration)]
-    for name in names:
-        usual = Level.USUAL if name in turn else Level.FULL
-        steps += [_global_arrays_step([name], (2,), configuration, EVERY_PROCESS_A_NODE, usual if first else Level.FULL),
-                  _global_arrays_step([name], (4,), configuration, SIMULATED_NODES, usual if not first else Level.FULL),
-                  _global_arrays_step([name], (2, 4), configuration, TWO_NODES, usual if first else Level.FULL)]
+    spanning, everywhere = _between_nodes(), repository.implementations()
+    if level < Level.FULL:
+        spanning = list(sharing.take(spanning, sharing.of_commit(len(spanning))))
+        here, counts = (everywhere, (2,)) if first else (spanning, (4,))
+        steps = [_global_arrays_step(here, counts, configuration)]
+        return steps + [_global_arrays_step([name], (2,), configuration, TWO_NODES) for name in spanning if first]
+    steps = [_global_arrays_step(everywhere, (1, 2, 4), configuration)]
+    for name in spanning:
+        steps += [_global_arrays_step([name], (2,), configuration, EVERY_PROCESS_A_NODE),
+                  _global_arrays_step([name], (4,), configuration, SIMULATED_NODES),
+                  _global_arrays_step([name], (2, 4), configuration, TWO_NODES)]
     devices = [row.name for row in repository.implementation_table() if row.device]
-    return steps + [_global_arrays_step([name], (2,), configuration, EVERY_PROCESS_A_NODE,
-                                        Level.USUAL if first else Level.FULL) for name in devices]
+    return steps + [_global_arrays_step([name], (2,), configuration, EVERY_PROCESS_A_NODE) for name in devices]
 
 
 def _faults_step(name: str, configuration: bazel.Configuration, level: Level = Level.USUAL) -> PlannedStep:
