@@ -108,7 +108,7 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
     for name in repository.implementations():
         steps.append(_examples_step(name, opt, Level.QUICK))
     steps.append(_drop_in_step(opt, Level.QUICK))
-    steps += _global_arrays_steps(opt, level)
+    steps += _global_arrays_steps(opt)
     steps += [*_kernel_steps(opt), _comparison_step()]
     # On one node the implementations share what these are about.
     steps += [_faults_step(name, opt) for name in _on_one_node()]
@@ -168,7 +168,7 @@ def _second_library_steps(level: Level) -> list[PlannedStep]:
     for name in _between_nodes():
         steps += [*_spanning_steps(name, mpich, level), _examples_step(name, mpich)]
         steps += _settings_steps(name, level)
-    return [*steps, _drop_in_step(mpich), *_global_arrays_steps(mpich, level)]
+    return [*steps, _drop_in_step(mpich), *_global_arrays_steps(mpich)]
 
 
 def _settings_steps(name: str, level: Level) -> list[PlannedStep]:
@@ -313,22 +313,21 @@ def _global_arrays_step(names: Sequence[str], counts: Sequence[int], configurati
     return PlannedStep(name, run, f"tools/armci test --only '{name}'", level)
 
 
-def _global_arrays_steps(configuration: bazel.Configuration, level: Level) -> list[PlannedStep]:
-    """On one node all of them, and one between nodes, with each change another one; everything where there is time."""
+def _global_arrays_steps(configuration: bazel.Configuration) -> list[PlannedStep]:
+    """On one node all of them, and between nodes one, with each change another one; the rest where there is time."""
     first = configuration.mpi == launch.DEFAULT_MPI
     spanning, everywhere = _between_nodes(), repository.implementations()
-    if level < Level.FULL:
-        spanning = list(sharing.take(spanning, sharing.of_commit(len(spanning))))
-        here, counts = (everywhere, (2,)) if first else (spanning, (4,))
-        steps = [_global_arrays_step(here, counts, configuration)]
-        return steps + [_global_arrays_step([name], (2,), configuration, TWO_NODES) for name in spanning if first]
-    steps = [_global_arrays_step(everywhere, (1, 2, 4), configuration)]
+    turn = sharing.take(spanning, sharing.of_commit(len(spanning)))
+
+    def step(names: Sequence[str], counts: Sequence[int], placement: Placement, usual: bool) -> PlannedStep:
+        return _global_arrays_step(names, counts, configuration, placement, Level.USUAL if usual else Level.FULL)
+
+    steps = [step(everywhere, (2,), ONE_NODE, first), step(everywhere, (1, 4), ONE_NODE, False)]
     for name in spanning:
-        steps += [_global_arrays_step([name], (2,), configuration, EVERY_PROCESS_A_NODE),
-                  _global_arrays_step([name], (4,), configuration, SIMULATED_NODES),
-                  _global_arrays_step([name], (2, 4), configuration, TWO_NODES)]
-    devices = [row.name for row in repository.implementation_table() if row.device]
-    return steps + [_global_arrays_step([name], (2,), configuration, EVERY_PROCESS_A_NODE) for name in devices]
+        steps += [step([name], (2,), TWO_NODES, first and name in turn), step([name], (4,), TWO_NODES, False),
+                  step([name], (4,), SIMULATED_NODES, not first and name in turn)]
+    return steps + [step([row.name], (2,), EVERY_PROCESS_A_NODE, False)
+                    for row in repository.implementation_table() if row.device]
 
 
 def _faults_step(name: str, configuration: bazel.Configuration, level: Level = Level.USUAL) -> PlannedStep:
