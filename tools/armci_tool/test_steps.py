@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Callable, Mapping, Sequence
 
-from armci_tool import (bazel, bench, campaign, checks, conformance, device_tests, drop_in, examples, fuzz, global_arrays,
+from armci_tool import (bazel, bench, campaign, checks, clients, conformance, device_tests, drop_in, examples, fuzz,
                         kernels, launch, leftovers, libraries, model, mutants, packages, process, programs, repository,
                         results, sharing, traceability)
 from armci_tool.compare import trial
@@ -108,7 +108,7 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
     for name in repository.implementations():
         steps.append(_examples_step(name, opt, Level.QUICK))
     steps.append(_drop_in_step(opt, Level.QUICK))
-    steps += _global_arrays_steps(opt)
+    steps += _clients_steps(opt)
     steps += [*_kernel_steps(opt), _comparison_step()]
     # On one node the implementations share what these are about.
     steps += [_faults_step(name, opt) for name in _on_one_node()]
@@ -168,7 +168,7 @@ def _second_library_steps(level: Level) -> list[PlannedStep]:
     for name in _between_nodes():
         steps += [*_spanning_steps(name, mpich, level), _examples_step(name, mpich)]
         steps += _settings_steps(name, level)
-    return [*steps, _drop_in_step(mpich), *_global_arrays_steps(mpich)]
+    return [*steps, _drop_in_step(mpich), *_clients_steps(mpich)]
 
 
 def _settings_steps(name: str, level: Level) -> list[PlannedStep]:
@@ -302,25 +302,25 @@ def _drop_in_step(configuration: bazel.Configuration, level: Level = Level.USUAL
     return PlannedStep(name, run, f"tools/armci test --only '{name}'", level)
 
 
-def _global_arrays_step(names: Sequence[str], counts: Sequence[int], configuration: bazel.Configuration,
+def _clients_step(names: Sequence[str], counts: Sequence[int], configuration: bazel.Configuration,
                         placement: Placement = ONE_NODE, level: Level = Level.USUAL) -> PlannedStep:
     def run(note: Note) -> Sequence[Case]:
-        return global_arrays.run(names, counts, configuration, placement, note)
+        return clients.run(names, counts, configuration, placement, note)
 
     who = names[0] if len(names) == 1 else "all"
     where = f", {placement.label}" if placement.label else ""
-    name = f"Global Arrays, {who}, np={','.join(map(str, counts))}{where} ({configuration.name})"
+    name = f"Global Arrays and other clients, {who}, np={','.join(map(str, counts))}{where} ({configuration.name})"
     return PlannedStep(name, run, f"tools/armci test --only '{name}'", level)
 
 
-def _global_arrays_steps(configuration: bazel.Configuration) -> list[PlannedStep]:
+def _clients_steps(configuration: bazel.Configuration) -> list[PlannedStep]:
     """On one node all of them, and between nodes one, with each change another one; the rest where there is time."""
     first = configuration.mpi == launch.DEFAULT_MPI
     spanning, everywhere = _between_nodes(), repository.implementations()
     turn = sharing.take(spanning, sharing.of_commit(len(spanning)))
 
     def step(names: Sequence[str], counts: Sequence[int], placement: Placement, usual: bool) -> PlannedStep:
-        return _global_arrays_step(names, counts, configuration, placement, Level.USUAL if usual else Level.FULL)
+        return _clients_step(names, counts, configuration, placement, Level.USUAL if usual else Level.FULL)
 
     steps = [step(everywhere, (2,), ONE_NODE, first), step(everywhere, (1, 4), ONE_NODE, False)]
     for name in spanning:

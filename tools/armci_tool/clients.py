@@ -1,8 +1,9 @@
-"""Programs of Global Arrays, which Debian brings ready made, above our libraries: compiled once for each MPI library, run
-on every implementation."""
+"""Programs of other people's kinds above our libraries: of Global Arrays, which Debian brings ready made, in Fortran and C++,
+and such as mix MPI with ARMCI. They are compiled once for each MPI library and run on every implementation."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -14,18 +15,19 @@ from armci_tool.placement import Placement, with_device
 from armci_tool.repository import ROOT, device_of
 from armci_tool.results import FAILED, PASSED, Case
 
-FOLDER = ROOT / "integration" / "ga"
+FOLDERS = (ROOT / "integration" / "ga", ROOT / "integration" / "clients")
 _TIME_LIMIT_S = 180.0
 # In the checkout, where nodes and guests see it too.
-_SCRATCH_PREFIX = ".armci-ga-"
+_SCRATCH_PREFIX = ".armci-clients-"
+_ASSIGNED = re.compile(r"^(\w*PROGRAMS) = (.*)$", re.MULTILINE)
 
 Note = Callable[[str], None]
 
 
-def programs() -> list[str]:
+def programs(folder: Path) -> list[str]:
     """Names, as the Makefile lists them."""
-    lines = (FOLDER / "Makefile").read_text().splitlines()
-    return next(line.partition("=")[2].split() for line in lines if line.startswith("C_PROGRAMS")) + ["fortran"]
+    lists: dict[str, str] = dict(_ASSIGNED.findall((folder / "Makefile").read_text()))
+    return lists["PROGRAMS"].replace("$(C_PROGRAMS)", lists["C_PROGRAMS"]).split()
 
 
 def run(names: Sequence[str], counts: Sequence[int], configuration: bazel.Configuration, placement: Placement,
@@ -34,14 +36,17 @@ def run(names: Sequence[str], counts: Sequence[int], configuration: bazel.Config
     with tempfile.TemporaryDirectory(prefix=_SCRATCH_PREFIX, dir=ROOT) as scratch:
         root = Path(scratch) / "installed"
         layout.install(root, names, "", configuration, on_progress=note)
-        sources = Path(scratch) / "ga"
-        shutil.copytree(FOLDER, sources)
-        note("compiling")
-        made = process.run(["make", f"ARMCI={root}", f"MPI={configuration.mpi}"], cwd=sources, timeout_s=_TIME_LIMIT_S)
-        if not made.ok:
-            return [Case("make", FAILED, made.seconds, made.tail(30))]
-        return [_run(sources / program, name, processes, root, configuration.mpi, placement, note)
-                for name in names for processes in counts for program in programs()]
+        built: list[Path] = []
+        for folder in FOLDERS:
+            note(f"compiling {folder.name}")
+            sources = Path(scratch) / folder.name
+            shutil.copytree(folder, sources)
+            made = process.run(["make", f"ARMCI={root}", f"MPI={configuration.mpi}"], cwd=sources, timeout_s=_TIME_LIMIT_S)
+            if not made.ok:
+                return [Case(f"make in {folder.name}", FAILED, made.seconds, made.tail(30))]
+            built += [sources / name for name in programs(folder)]
+        return [_run(program, name, processes, root, configuration.mpi, placement, note)
+                for name in names for processes in counts for program in built]
 
 
 def _run(program: Path, name: str, processes: int, root: Path, mpi: str, placement: Placement, note: Note) -> Case:
