@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -142,6 +143,19 @@ bool mpi_is_active() {
   return initialised != 0 && finalised == 0;
 }
 
+std::atomic<bool> freezes{false};
+
+// Not a signal that stops the process: launchers take a stopped process for an ended one.
+[[noreturn]] void freeze() {
+  char host[HOST_NAME_MAX + 1] = "this machine";
+  gethostname(host, sizeof host);
+  const int rank = message_rank();
+  std::fprintf(stderr, "armci: rank %s: frozen (ARMCI_FREEZE_ON_ERROR) as process %d on %s: look with  gdb -p %d\n",
+               rank < 0 ? "-" : std::to_string(rank).c_str(), static_cast<int>(getpid()), host,
+               static_cast<int>(getpid()));
+  for (;;) pause();
+}
+
 }  // namespace
 
 void prepare_backtraces() {
@@ -196,6 +210,8 @@ void print_fatal(const char* message, int code) {
   write_text(STDERR_FILENO, stack_text(addresses, backtrace(addresses, kFramesMax), 1));
 }
 
+void freeze_on_error(bool wanted) { freezes.store(wanted); }
+
 void die(int code) {
   // Only the low eight bits reach a parent process.
   const int status = (code & 0xff) == 0 ? 1 : code;
@@ -203,6 +219,7 @@ void die(int code) {
   if (dying.exchange(true)) {
     for (;;) pause();
   }
+  if (freezes.load()) freeze();
   // Flushing and MPI_Abort may both wait for what a hanging thread holds.
   signal(SIGALRM, SIG_DFL);
   sigset_t alarm_only;

@@ -20,6 +20,9 @@ void print_all_stacks(int fd);
 // What ARMCI_Error prints: message, code, rank and the caller's stack, on stderr [INIT-6].
 [[gnu::cold]] void print_fatal(const char* message, int code);
 
+// From now on die() waits for a debugger, and for whoever ends the job, instead of ending it.
+void freeze_on_error(bool wanted);
+
 // Ends the whole job with a status that is never zero: MPI_Abort while MPI is active, else _exit. If MPI_Abort does not
 // come back or leave within seconds (another thread may hang inside MPI), a signal ends this process, and with it the
 // job [INIT-6].

@@ -24,6 +24,7 @@ constexpr double kBytesMax = 4611686018427387904.0;  // 2^62: leaves room for su
 constexpr double kSecondsMax = 1e6;
 constexpr double kMicrosecondsMax = 1e6;
 constexpr double kIterationsMax = 1e9;
+constexpr double kEventsMax = 1e9;
 
 constexpr SettingRow kRows[] = {
     {"ARMCI_NODE_SIZE", "processes", "0", 0, INT_MAX,
@@ -33,8 +34,16 @@ constexpr SettingRow kRows[] = {
      &Config::timeout_seconds},
     {"ARMCI_STATS", "", "0", 0, 1, "Counts calls, bytes, sizes and time of every call and prints them at finalize.",
      &Config::stats},
+    {"ARMCI_TRACE", "", "", 0, 0,
+     "File for a timeline of all calls of all processes, as Chrome and Perfetto open it; written at finalize.",
+     &Config::trace},
+    {"ARMCI_TRACE_EVENTS", "", "1000000", 1, kEventsMax, "Most calls of a process that a timeline takes.",
+     &Config::trace_events},
     {"ARMCI_CHECK", "", "0", 0, 1,
      "Switches the costly checks on (overlap, buffers changed before wait, access modes).", &Config::check},
+    {"ARMCI_FREEZE_ON_ERROR", "", "0", 0, 1,
+     "A process that would end the job by an error says where it is and waits for a debugger instead.",
+     &Config::freeze_on_error},
     {"ARMCI_VERBOSE", "", "0", 0, 9,
      "1 prints at init what was chosen: nodes, thread level, waiting, copy and accumulate kernels.", &Config::verbose},
     {"ARMCI_SHM_DIR", "", "/dev/shm", 0, 0, "Directory on a memory file system that backs the memory of a node.",

@@ -27,7 +27,10 @@ struct Config {
   int node_size = 0;              // ARMCI_NODE_SIZE: processes per simulated node, 0 real nodes
   double timeout_seconds = 0;     // ARMCI_TIMEOUT: watchdog, 0 off
   bool stats = false;             // ARMCI_STATS
+  std::string trace;              // ARMCI_TRACE: the file of the timeline, empty off
+  int trace_events = 0;           // ARMCI_TRACE_EVENTS: of a process
   bool check = false;             // ARMCI_CHECK: the costly checks [ERR-4]
+  bool freeze_on_error = false;   // ARMCI_FREEZE_ON_ERROR
   int verbose = 0;                // ARMCI_VERBOSE
   std::string shm_dir;            // ARMCI_SHM_DIR: a directory on a memory file system
   int64_t shm_reserve_bytes = 0;  // ARMCI_SHM_RESERVE: address range per node, 0 automatic

@@ -23,6 +23,7 @@
 #include "impl/common/runtime.h"
 #include "impl/common/status.h"
 #include "impl/common/totals.h"
+#include "impl/common/trace.h"
 #include "impl/common/usage.h"
 #include "impl/common/watchdog.h"
 
@@ -108,12 +109,16 @@ template <class R, class Body>
   const auto began = std::chrono::steady_clock::now();
   struct Recorder {
     ApiId id;
+    long peer;
     std::chrono::steady_clock::time_point began;
     ~Recorder() {
-      const auto spent = std::chrono::steady_clock::now() - began;
-      count_call(id, usage_of_call, static_cast<std::uint64_t>(std::chrono::nanoseconds(spent).count()));
+      const std::chrono::nanoseconds spent = std::chrono::steady_clock::now() - began;
+      count_call(id, usage_of_call, static_cast<std::uint64_t>(spent.count()));
+      if (!trace().enabled()) return;
+      trace().record({std::chrono::nanoseconds(began.time_since_epoch()).count(), spent.count(), usage_of_call.bytes,
+                      static_cast<int>(id), usage_of_call.peer >= 0 ? usage_of_call.peer : static_cast<int>(peer)});
     }
-  } recorder{id, began};
+  } recorder{id, peer, began};
   if constexpr (std::is_void_v<decltype(body())>) {
     body();
   } else {

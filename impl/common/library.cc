@@ -97,6 +97,7 @@ Status start_observers() {
   reset_totals();
   if (settings.stats || settings.timeout_seconds > 0) observe_flags |= kObserveUsage;
   if (settings.check) observe_flags |= kObserveCheck;
+  freeze_on_error(settings.freeze_on_error);
   WatchdogHooks hooks;
   hooks.dump_pending = dump_pending;
   hooks.peer_requested_dump = hang_announced;
@@ -105,6 +106,16 @@ Status start_observers() {
   hooks.dumps_complete = dumps_complete;
   if (settings.timeout_seconds > 0) prepare_backtraces();
   return start_watchdog(settings.timeout_seconds, hooks);
+}
+
+// Collective. Traced calls note what they move, as counted ones do.
+Status start_trace() {
+  const std::string title = std::string(SelectedTransport::kTraits.name) + ", " + std::to_string(world().size()) +
+                            " processes on " + std::to_string(world().node_count()) + " nodes";
+  ARMCI_RETURN_IF_ERROR(trace().start(world().comm(), config().trace, config().trace_events,
+                                      {kApiNames, static_cast<int>(kApiCount)}, title));
+  if (trace().enabled()) observe_flags |= kObserveUsage;
+  return kSuccess;
 }
 
 // Settings are read on every process; a bad one anywhere is an error everywhere.
@@ -147,6 +158,7 @@ Status library_init(int* argc, char*** argv, int required, MPI_Comm parent) {
   Status status = read_settings(parent);
   if (status.ok()) status = runtime().initialise(parent);
   if (status.ok()) status = agree(world().comm(), start_observers(), "starting watchdog and statistics");
+  if (status.ok()) status = start_trace();
   if (!status.ok()) {
     stop_watchdog();
     runtime().abandon();
@@ -187,6 +199,7 @@ Status library_finalise() {
   for (const Status& printed : {stats().print_summary(world().comm(), stderr), print_buffers(world().comm())}) {
     if (status.ok()) status = printed;
   }
+  if (const Status written = trace().finish(); status.ok()) status = written;
   stop_watchdog();
   Status ended = runtime().finalise();
   if (status.ok()) status = ended;

@@ -1,0 +1,284 @@
+#include "impl/common/trace.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <limits>
+
+#include "impl/common/agree.h"
+
+namespace armci::common {
+namespace {
+
+constexpr int kTag = 1;
+constexpr int kRoundTrips = 16;
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+constexpr double kNanosecondsPerMicrosecond = 1e3;
+
+struct Category {
+  const char* prefix;
+  const char* name;
+};
+// The first that fits. Waiting is what a profile is asked for first.
+constexpr Category kCategories[] = {{"ARMCI_Wait", "wait"},     {"ARMCI_Fence", "wait"},   {"ARMCI_AllFence", "wait"},
+                                    {"ARMCI_Barrier", "wait"},  {"ARMCI_Lock", "wait"},    {"armci_msg_", "message"},
+                                    {"ARMCI_Put", "transfer"},  {"ARMCI_Get", "transfer"}, {"ARMCI_Acc", "transfer"},
+                                    {"ARMCI_Nb", "transfer"},   {"ARMCIX_", "extension"},  {"ARMCI_Rmw", "transfer"},
+                                    {"ARMCI_Malloc", "memory"}, {"ARMCI_Free", "memory"}};
+
+const char* category_of(const char* call) {
+  for (const Category& one : kCategories) {
+    if (std::strncmp(call, one.prefix, std::strlen(one.prefix)) == 0) return one.name;
+  }
+  return "other";
+}
+
+// How far the clock of `peer` is ahead, or behind where we are the peer: rank 0 asks, the other answers with its time.
+std::int64_t compare_clocks(MPI_Comm comm, int rank, int peer) {
+  std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
+  std::int64_t ahead = 0;
+  for (int i = 0; i < kRoundTrips; ++i) {
+    std::int64_t theirs = 0;
+    if (rank == 0) {
+      const std::int64_t sent = steady_now_ns();
+      MPI_Sendrecv(nullptr, 0, MPI_BYTE, peer, kTag, &theirs, 1, MPI_INT64_T, peer, kTag, comm, MPI_STATUS_IGNORE);
+      const std::int64_t back = steady_now_ns();
+      if (back - sent >= shortest) continue;
+      shortest = back - sent;
+      ahead = theirs - (sent + shortest / 2);
+    } else {
+      MPI_Recv(nullptr, 0, MPI_BYTE, 0, kTag, comm, MPI_STATUS_IGNORE);
+      theirs = steady_now_ns();
+      MPI_Send(&theirs, 1, MPI_INT64_T, 0, kTag, comm);
+    }
+  }
+  if (rank == 0) {
+    MPI_Send(&ahead, 1, MPI_INT64_T, peer, kTag, comm);
+  } else {
+    MPI_Recv(&ahead, 1, MPI_INT64_T, 0, kTag, comm, MPI_STATUS_IGNORE);
+  }
+  return ahead;
+}
+
+using BootId = std::array<char, 40>;
+
+BootId boot_id() {
+  BootId id{};
+  if (std::FILE* const file = std::fopen("/proc/sys/kernel/random/boot_id", "r"); file != nullptr) {
+    if (std::fgets(id.data(), id.size(), file) == nullptr) id[0] = '\0';
+    std::fclose(file);
+  }
+  return id;
+}
+
+// Of this process; collective. Processes of one kernel have one clock: messages between more processes than cores would
+// say less about it. The others are compared while all others wait.
+std::int64_t clock_ahead(MPI_Comm comm, int rank) {
+  int size = 1;
+  MPI_Comm_size(comm, &size);
+  const BootId mine = boot_id();
+  BootId first = mine;
+  MPI_Bcast(first.data(), static_cast<int>(first.size()), MPI_CHAR, 0, comm);
+  int same = mine[0] != '\0' && first == mine ? 1 : 0;
+  std::vector<int> all(static_cast<std::size_t>(size));
+  MPI_Allgather(&same, 1, MPI_INT, all.data(), 1, MPI_INT, comm);
+  if (rank > 0) return same != 0 ? 0 : compare_clocks(comm, rank, 0);
+  for (int peer = 1; peer < size; ++peer) {
+    if (all[static_cast<std::size_t>(peer)] == 0) compare_clocks(comm, 0, peer);
+  }
+  return 0;
+}
+
+std::string process_lines(int rank) {
+  char host[MPI_MAX_PROCESSOR_NAME] = "";
+  int length = 0;
+  MPI_Get_processor_name(host, &length);
+  std::replace_if(
+      host, host + length, [](char letter) { return letter == '"' || letter == '\\' || letter < ' '; }, '_');
+  const std::string pid = std::to_string(rank);
+  return "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":" + pid + ",\"tid\":0,\"args\":{\"name\":\"rank " + pid +
+         ", " + host + "\"}},\n{\"name\":\"process_sort_index\",\"ph\":\"M\",\"pid\":" + pid +
+         ",\"tid\":0,\"args\":{\"sort_index\":" + pid + "}}";
+}
+
+}  // namespace
+
+std::int64_t steady_now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+Trace& trace() {
+  static Trace the_trace;
+  return the_trace;
+}
+
+std::int64_t ClockDifference::correct(std::int64_t own_ns) const {
+  const auto span = static_cast<double>(last_ns - first_ns);
+  const double part = span > 0 ? static_cast<double>(own_ns - first_ns) / span : 0;
+  const auto grown = static_cast<std::int64_t>(part * static_cast<double>(last_ahead_ns - first_ahead_ns));
+  return own_ns - first_ahead_ns - grown;
+}
+
+std::string trace_line(const TraceEvent& event, const TraceNames& names, int rank, int thread, std::int64_t origin_ns,
+                       const ClockDifference& clock) {
+  const char* const name = event.call >= 0 && event.call < names.count ? names.names[event.call] : "unknown";
+  char text[320];
+  int length = std::snprintf(
+      text, sizeof text, R"({"name":"%s","cat":"%s","ph":"X","ts":%.3f,"dur":%.3f,"pid":%d,"tid":%d,"args":{)", name,
+      category_of(name), static_cast<double>(clock.correct(event.began_ns) - origin_ns) / kNanosecondsPerMicrosecond,
+      static_cast<double>(event.duration_ns) / kNanosecondsPerMicrosecond, rank, thread);
+  const auto room = [&] { return sizeof text - static_cast<std::size_t>(length); };
+  if (event.peer >= 0) length += std::snprintf(text + length, room(), R"("peer":%d)", event.peer);
+  if (event.bytes > 0) {
+    length += std::snprintf(text + length, room(), R"(%s"bytes":%llu)", event.peer >= 0 ? "," : "",
+                            static_cast<unsigned long long>(event.bytes));
+  }
+  std::snprintf(text + length, room(), "}}");
+  return text;
+}
+
+Status Trace::start(MPI_Comm comm, const std::string& path, std::int64_t events_most, const TraceNames& names,
+                    const std::string& title) {
+  MPI_Comm_rank(comm, &rank_);
+  int wanted = rank_ == 0 && !path.empty() ? 1 : 0;
+  ARMCI_MPI(MPI_Bcast(&wanted, 1, MPI_INT, 0, comm));
+  if (wanted == 0) return kSuccess;
+  Status mine = kSuccess;
+  if (rank_ == 0) {
+    path_ = path;
+    file_ = std::fopen(path.c_str(), "w");
+    if (file_ == nullptr) {
+      mine =
+          fail(Code::kArgument, nullptr, "ARMCI_TRACE=%s: cannot be written: %s", path.c_str(), std::strerror(errno));
+    }
+  }
+  ARMCI_RETURN_IF_ERROR(agree(comm, mine, "opening the file of the trace"));
+  ARMCI_MPI(MPI_Comm_dup(comm, &comm_));
+  names_ = names;
+  title_ = title;
+  room_ = events_most;
+  dropped_ = 0;
+  ++generation_;
+  clock_ = {};
+  clock_.first_ahead_ns = clock_ahead(comm_, rank_);
+  clock_.first_ns = steady_now_ns();
+  origin_ns_ = clock_.first_ns;
+  ARMCI_MPI(MPI_Bcast(&origin_ns_, 1, MPI_INT64_T, 0, comm_));
+  enabled_ = true;
+  return kSuccess;
+}
+
+Trace::Buffer* Trace::buffer_of_this_thread() {
+  static thread_local Buffer* mine = nullptr;
+  static thread_local std::uint64_t mine_of = 0;
+  if (mine_of == generation_) return mine;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  buffers_.push_back(std::make_unique<Buffer>());
+  mine = buffers_.back().get();
+  mine->thread = static_cast<int>(buffers_.size()) - 1;
+  mine_of = generation_;
+  return mine;
+}
+
+void Trace::record(const TraceEvent& event) {
+  // The call that starts the library ends after the trace has begun.
+  if (event.began_ns < clock_.first_ns) return;
+  if (room_.fetch_sub(1, std::memory_order_relaxed) <= 0) {
+    dropped_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  buffer_of_this_thread()->events.push_back(event);
+}
+
+// The next part of this process's events as text, each line after a comma; empty at the end.
+std::string Trace::next_piece(std::size_t* buffer, std::size_t* event) const {
+  std::string text;
+  for (; *buffer < buffers_.size(); ++*buffer, *event = 0) {
+    const Buffer& one = *buffers_[*buffer];
+    for (; *event < one.events.size(); ++*event) {
+      if (text.size() >= kPieceBytes) return text;
+      text += ",\n" + trace_line(one.events[*event], names_, rank_, one.thread, origin_ns_, clock_);
+    }
+  }
+  return text;
+}
+
+Status Trace::write_own(int size) {
+  std::fprintf(file_,
+               "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"processes\":%d,\"title\":\"%s\"},\n\"traceEvents\":[\n%s",
+               size, title_.c_str(), process_lines(rank_).c_str());
+  std::size_t buffer = 0;
+  std::size_t event = 0;
+  for (std::string text = next_piece(&buffer, &event); !text.empty(); text = next_piece(&buffer, &event)) {
+    std::fwrite(text.data(), 1, text.size(), file_);
+  }
+  return kSuccess;
+}
+
+// An empty message is the end.
+Status Trace::receive(int from) {
+  std::string text;
+  do {
+    MPI_Status arrived;
+    int length = 0;
+    // Its turn: until then nothing of it is in the way of anybody.
+    ARMCI_MPI(MPI_Probe(from, kTag, comm_, &arrived));
+    ARMCI_MPI(MPI_Get_count(&arrived, MPI_CHAR, &length));
+    text.resize(static_cast<std::size_t>(length));
+    ARMCI_MPI(MPI_Recv(text.data(), length, MPI_CHAR, from, kTag, comm_, MPI_STATUS_IGNORE));
+    std::fwrite(text.data(), 1, text.size(), file_);
+  } while (!text.empty());
+  return kSuccess;
+}
+
+Status Trace::send() {
+  ARMCI_MPI(MPI_Recv(nullptr, 0, MPI_BYTE, 0, kTag, comm_, MPI_STATUS_IGNORE));
+  std::string text = ",\n" + process_lines(rank_);
+  std::size_t buffer = 0;
+  std::size_t event = 0;
+  for (; !text.empty(); text = next_piece(&buffer, &event)) {
+    ARMCI_MPI(MPI_Send(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, kTag, comm_));
+  }
+  ARMCI_MPI(MPI_Send(nullptr, 0, MPI_CHAR, 0, kTag, comm_));
+  return kSuccess;
+}
+
+Status Trace::finish() {
+  if (!enabled()) return kSuccess;
+  enabled_ = false;
+  clock_.last_ahead_ns = clock_ahead(comm_, rank_);
+  clock_.last_ns = steady_now_ns();
+  int size = 1;
+  MPI_Comm_size(comm_, &size);
+  std::int64_t dropped = dropped_.load();
+  ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, &dropped, 1, MPI_INT64_T, MPI_SUM, comm_));
+  Status status = kSuccess;
+  if (rank_ == 0) {
+    status = write_own(size);
+    for (int from = 1; status.ok() && from < size; ++from) {
+      MPI_Send(nullptr, 0, MPI_BYTE, from, kTag, comm_);
+      status = receive(from);
+    }
+    std::fprintf(file_, "\n]}\n");
+    const bool whole = std::ferror(file_) == 0;
+    if ((std::fclose(file_) != 0 || !whole) && status.ok()) {
+      status = fail(Code::kLayerBelow, nullptr, "ARMCI_TRACE=%s: not all could be written: %s", path_.c_str(),
+                    std::strerror(errno));
+    }
+    file_ = nullptr;
+    if (dropped > 0) {
+      std::fprintf(stderr, "armci: the trace lacks %lld events: give more room with ARMCI_TRACE_EVENTS\n",
+                   static_cast<long long>(dropped));
+    }
+  } else {
+    status = send();
+  }
+  buffers_.clear();
+  MPI_Comm_free(&comm_);
+  return status;
+}
+
+}  // namespace armci::common
