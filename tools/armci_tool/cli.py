@@ -11,10 +11,10 @@ from typing import Sequence
 from armci_tool import process
 from armci_tool.errors import Stopped, ToolError
 from armci_tool.verbs import (bench, build, compare, conformance, format, info, install, mpi_doctor, mutants, quickstart,
-                              rdma, run, setup, test, traceability, tune)
+                              rdma, run, setup, test, trace, traceability, tune)
 
 VERBS = (quickstart, test, setup, build, run, conformance, mutants, bench, compare, tune, info, mpi_doctor, install, rdma,
-         format, traceability)
+         trace, format, traceability)
 
 
 def parser() -> argparse.ArgumentParser:

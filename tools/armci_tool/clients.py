@@ -9,7 +9,8 @@ import tempfile
 from pathlib import Path
 from typing import Callable, Optional, Sequence
 
-from armci_tool import bazel, launch, process
+from armci_tool import bazel, launch, process, trace
+from armci_tool.errors import ToolError
 from armci_tool.install import layout
 from armci_tool.placement import Placement, with_device
 from armci_tool.repository import ROOT, device_of
@@ -45,8 +46,10 @@ def run(names: Sequence[str], counts: Sequence[int], configuration: bazel.Config
             if not made.ok:
                 return [Case(f"make in {folder.name}", FAILED, made.seconds, made.tail(30))]
             built += [sources / name for name in programs(folder)]
-        return [_run(program, name, processes, root, configuration.mpi, placement, note)
-                for name in names for processes in counts for program in built]
+        cases = [_run(program, name, processes, root, configuration.mpi, placement, note)
+                 for name in names for processes in counts for program in built]
+        return cases if placement.kind != "machine" else [
+            *cases, _profiled(root, Path(scratch), configuration.mpi), _traced(Path(scratch), configuration.mpi)]
 
 
 def _run(program: Path, name: str, processes: int, root: Path, mpi: str, placement: Placement, note: Note) -> Case:
@@ -57,6 +60,34 @@ def _run(program: Path, name: str, processes: int, root: Path, mpi: str, placeme
                         placement=with_device(placement, device_of(name)))
     fault = _fault(launch.start(job, timeout_s=_TIME_LIMIT_S * placement.deadline_factor), program.name)
     return Case(title, FAILED if fault else PASSED, detail=fault or "")
+
+
+def _profiled(root: Path, scratch: Path, mpi: str) -> Case:
+    """A program whose calls are known: it starts ARMCI three times, and puts four times of four bytes in the last."""
+    command = (str(root / "bin" / "armci-prof"), str(scratch / "clients" / "twice"))
+    made = launch.start(launch.Launch(command, 2, mpi), timeout_s=_TIME_LIMIT_S)
+    rows = [line.split() for line in made.output.splitlines() if line.startswith("ARMCI_Put ")]
+    is_right = made.ok and made.output.count("armci-prof: 2 processes") == 3 and len(rows) == 6 and (
+        rows[-2][1:4] == ["4", "16", "B"] and rows[-1][1] == "4")
+    return Case("armci-prof counts what was called", PASSED if is_right else FAILED, made.seconds,
+                "" if is_right else made.tail(60))
+
+
+def _traced(scratch: Path, mpi: str) -> Case:
+    """The same program: each time it starts ARMCI, its file is that of the time before no more."""
+    file = scratch / "trace.json"
+    made = launch.start(launch.Launch((str(scratch / "clients" / "twice"),), 2, mpi, {"ARMCI_TRACE": str(file)}),
+                        timeout_s=_TIME_LIMIT_S)
+    try:
+        timeline = trace.read(file)
+    except ToolError as error:
+        return Case("a timeline", FAILED, made.seconds, made.tail(30) + "\n" + error.render())
+    puts = [one for one in timeline.events if one.name == "ARMCI_Put"]
+    is_right = (made.ok and timeline.processes == 2 and sorted((one.process, one.peer) for one in puts) == [
+        (0, 1), (0, 1), (1, 0), (1, 0)] and all(one.bytes == 4 for one in puts)
+        and all(one.start_us >= 0 for one in timeline.events))
+    return Case("a timeline has what was called", PASSED if is_right else FAILED, made.seconds,
+                "" if is_right else f"{puts}\n{made.tail(30)}")
 
 
 def _fault(made: process.Result, name: str) -> Optional[str]:

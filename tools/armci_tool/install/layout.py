@@ -17,6 +17,7 @@ LINK_NAME = "libarmci.so"
 STATIC_NAME = "libarmci.a"
 FLAGS_NAME = "libarmci.a.flags"
 INFO = "//tools:armci_info_shared"
+PROF = "//tools/prof:libarmci-prof.so"
 LIBRARIES = Path("lib/armci")
 # Where it is installed, it is what runs everywhere.
 USUAL_DEFAULT = "mpi-rma"
@@ -42,14 +43,14 @@ def install(root: Path, names: Sequence[str], default: str, configuration: bazel
         raise ToolError(f"{root} has implementations for {prefix.mpi}, not {configuration.mpi}",
                         next_step="choose another --prefix, or --uninstall it first")
     built = [_build(name, configuration, verbose, on_progress) for name in names]
-    info = bazel.built(INFO, configuration, verbose=verbose, on_progress=on_progress)
+    info, prof = (bazel.built(label, configuration, verbose=verbose, on_progress=on_progress) for label in (INFO, PROF))
     there = [name for name in _installed(root) if name not in names]
     all_names = [*names, *there]
     chosen = default or next((name for name in (USUAL_DEFAULT, *all_names) if name in all_names))
     if chosen not in all_names:
         raise ToolError(f"the default {chosen} is not installed", next_step="use one of: " + ", ".join(all_names))
     try:
-        _copy(prefix, built, info, configuration.mpi)
+        _copy(prefix, built, info, prof, configuration.mpi)
         _describe(prefix, chosen, configuration.mpi)
     except OSError as error:
         raise ToolError(f"cannot install into {root}", where=str(error),
@@ -88,7 +89,7 @@ def _installed(root: Path) -> list[str]:
     return sorted(path.parent.name for path in (root / LIBRARIES).glob(f"*/{SHARED_NAME}"))
 
 
-def _copy(prefix: Prefix, built: Sequence[Built], info: Path, mpi: str) -> None:
+def _copy(prefix: Prefix, built: Sequence[Built], info: Path, prof: Path, mpi: str) -> None:
     headers = sorted((ROOT / "spec").glob("*.h"))
     public = [header for header in headers if not header.name.startswith("abi_")]
     commands = [(info, Path("bin/armci_info")), *((path, Path("bin") / path.name)
@@ -98,6 +99,7 @@ def _copy(prefix: Prefix, built: Sequence[Built], info: Path, mpi: str) -> None:
     prefix.require_free([*(Path("include") / header.name for header in public), *(target for _, target in commands),
                          *(target for _, target in pages)])
     prefix.write(mpi + "\n", MPI_FILE)
+    prefix.copy(prof, LIBRARIES / prof.name, 0o755)
     for header in public:
         prefix.copy(header, Path("include") / header.name)
     for one in built:

@@ -1,0 +1,75 @@
+// What armci-prof counts: calls with their bytes, sizes and times; bytes by peer; bytes by region.
+//
+// Thread safety: record() by any thread. begin(), regions and print() by one thread at a time, as the calls that lead
+// to them are.
+#ifndef ARMCI_TOOLS_PROF_PROFILE_H_
+#define ARMCI_TOOLS_PROF_PROFILE_H_
+
+#include <mpi.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "tools/prof/describe.h"
+
+namespace armci::prof {
+
+// Classes of sizes: up to 8 B, 64 B, ... 2 MiB, and more.
+inline constexpr int kClasses = 8;
+int class_of(std::uint64_t bytes);
+
+struct Counters {
+  std::atomic<std::uint64_t> calls{0};
+  std::atomic<std::uint64_t> bytes{0};
+  std::atomic<std::uint64_t> nanoseconds{0};
+  std::array<std::atomic<std::uint64_t>, kClasses> sizes{};
+};
+
+class Profile {
+ public:
+  void begin(int processes);
+  void record(common::ApiId call, const Moved& moved, std::uint64_t nanoseconds);
+
+  // `parts`: of each process of a collective allocation; `bytes` is our own part's length, which is taken to be that
+  // of the others as well.
+  void add_region(void* const parts[], int count, const int* processes, std::uint64_t bytes);
+  void remove_region(const void* part, int process);
+
+  // The sums of all processes, printed by rank 0 of `comm` to `out`. Collective.
+  void print(MPI_Comm comm, std::FILE* out);
+
+ private:
+  struct Region {
+    int number = 0;  // in the order of allocation on this process
+    std::uint64_t length = 0;
+    int process = 0;
+    std::shared_ptr<std::atomic<std::uint64_t>> moved;
+  };
+
+  void print_calls(MPI_Comm comm, int rank, std::FILE* out) const;
+  void print_sizes(MPI_Comm comm, int rank, std::FILE* out) const;
+  void print_peers(MPI_Comm comm, int rank, std::FILE* out) const;
+  void print_regions(MPI_Comm comm, int rank, std::FILE* out) const;
+
+  std::array<Counters, common::kApiCount> calls_;
+  std::vector<std::atomic<std::uint64_t>> peers_;
+  mutable std::shared_mutex mutex_;  // of parts_ and totals_
+  // By process and address of the first byte.
+  std::map<std::pair<int, std::uintptr_t>, Region> parts_;
+  struct Total {
+    std::uint64_t length;
+    std::shared_ptr<std::atomic<std::uint64_t>> moved;
+  };
+  std::vector<Total> totals_;
+};
+
+}  // namespace armci::prof
+
+#endif  // ARMCI_TOOLS_PROF_PROFILE_H_

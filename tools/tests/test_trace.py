@@ -1,0 +1,86 @@
+"""Timelines: the format, the sums, the picture."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from armci_tool import trace
+from armci_tool.errors import ToolError
+
+
+def event(name: str = "ARMCI_Put", process: int = 0, start: float = 0.0, duration: float = 1.0, category: str = "transfer",
+          **about: int) -> dict[str, Any]:
+    return {"name": name, "cat": category, "ph": "X", "ts": start, "dur": duration, "pid": process, "tid": 0, "args": about}
+
+
+def document(*events: dict[str, Any]) -> dict[str, Any]:
+    named = {"name": "process_name", "ph": "M", "pid": 0, "tid": 0, "args": {"name": "rank 0"}}
+    return {"otherData": {"processes": 2, "title": "shmem, 2 processes on 1 nodes"}, "traceEvents": [named, *events]}
+
+
+JOB = document(event(start=0, duration=10, peer=1, bytes=1000), event(process=1, start=5, duration=5, peer=0, bytes=10),
+               event("ARMCI_Barrier", 0, 10, 30, "wait"), event("ARMCI_Barrier", 1, 10, 10, "wait"))
+
+
+def written(folder: Path, content: Any) -> Path:
+    path = folder / "trace.json"
+    path.write_text(json.dumps(content))
+    return path
+
+
+def test_the_sums_are_those_of_the_events(tmp_path: Path) -> None:
+    timeline = trace.read(written(tmp_path, JOB))
+    assert timeline.processes == 2 and timeline.span_us == 40
+    summary = trace.summarise(timeline)
+    assert summary.calls["ARMCI_Barrier"].us == 40 and summary.calls["ARMCI_Barrier"].longest_us == 30
+    assert summary.calls["ARMCI_Put"].bytes == 1010 and summary.calls["ARMCI_Put"].calls == 2
+    assert summary.waiting_us == {0: 30, 1: 10} and summary.inside_us == {0: 40, 1: 15}
+    assert summary.moved == {(0, 1): 1000, (1, 0): 10}
+
+
+def test_what_is_printed(tmp_path: Path) -> None:
+    text = trace.render(trace.read(written(tmp_path, JOB)))
+    lines = text.splitlines()
+    assert lines[0] == "shmem, 2 processes on 1 nodes: 4 calls in 40 us"
+    assert any(line.split() == ["ARMCI_Barrier", "2", "73%", "40", "us", "20", "us", "30", "us", "0", "B"] for line in lines)
+    assert any(line.split() == ["process", "1", "37.5%", "25.0%"] for line in lines)
+    assert " 0   @" in lines and " 1 *" in lines
+
+
+@pytest.mark.parametrize("content, fault", [
+    ([], "no list of traceEvents"), ({}, "no list of traceEvents"),
+    (document({**event(), "ph": "Q"}), "event 1: phase Q"),
+    (document({**event(), "ts": "now"}), "event 1: ts is 'now'"),
+    (document({**event(), "pid": True}), "event 1: pid is True"),
+    (document(event(duration=-1)), "event 1: it ends before it begins"),
+    (document(["X"]), "event 1: phase"),  # type: ignore[arg-type]
+])
+def test_other_files_are_refused(tmp_path: Path, content: Any, fault: str) -> None:
+    with pytest.raises(ToolError, match="is no timeline") as caught:
+        trace.read(written(tmp_path, content))
+    assert fault in caught.value.render()
+
+
+def test_a_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps(JOB)[:-10])
+    with pytest.raises(ToolError, match="cannot read the trace"):
+        trace.read(path)
+
+
+def test_a_job_without_calls(tmp_path: Path) -> None:
+    assert trace.render(trace.read(written(tmp_path, document()))).endswith("no calls")
+
+
+@pytest.mark.parametrize("moved, shade", [(0, 0), (1000, 9), (999, 9), (320, 9), (300, 8), (101, 8), (99, 7), (10, 6), (1, 4)])
+def test_shades_are_half_decades(moved: int, shade: int) -> None:
+    assert trace._shade(moved, 1000) == shade  # pylint: disable=protected-access
+
+
+def test_the_picture_is_one(tmp_path: Path) -> None:
+    target = tmp_path / "trace.png"
+    trace.draw(trace.read(written(tmp_path, JOB)), target)
+    assert target.read_bytes().startswith(b"\x89PNG")
