@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Iterator, Mapping, Sequence
 
-from armci_tool import bazel, launch, process
+from armci_tool import bazel, launch, process, settings_page
 from armci_tool.install import layout
 from armci_tool.repository import ROOT
 from armci_tool.results import FAILED, PASSED, Case
@@ -55,6 +55,8 @@ def run(names: Sequence[str], configuration: bazel.Configuration, note: Note) ->
         shutil.copytree(ROOT / "examples", sources)
         place = Place(root, sources, configuration.mpi, tuple(names))
         cases = [*_links(place, note), *_loads(place, note), *_pages(place), *_moved_and_removed(place, note)]
+    if configuration.mpi == launch.DEFAULT_MPI:
+        cases.append(_reference(configuration))
     return cases
 
 
@@ -153,6 +155,13 @@ def _moved_and_removed(place: Place, note: Note) -> Iterator[Case]:
     left = sorted(str(path.relative_to(moved)) for path in moved.rglob("*") if not path.is_dir())
     yield Case("uninstalled, and nothing else", PASSED if left == ["lib/of-another-package"] else FAILED,
                detail="" if left == ["lib/of-another-package"] else f"left: {left}")
+
+
+def _reference(configuration: bazel.Configuration) -> Case:
+    """The page about the environment is made from the tables."""
+    is_current = settings_page.PAGE.is_file() and settings_page.PAGE.read_text() == settings_page.current(configuration)
+    return Case("docs/environment.md says what the libraries say", PASSED if is_current else FAILED,
+                detail="" if is_current else f"next: {settings_page.COMMAND}")
 
 
 def _other(mpi: str) -> str:

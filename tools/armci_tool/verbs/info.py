@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from armci_tool import bazel, launch, nodes, option_types, placement, repository
+from armci_tool import bazel, launch, nodes, option_types, placement, repository, settings_page
 from armci_tool.verbs import add_configuration, add_verbose, configuration, make_parser
 
 
@@ -14,6 +14,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
                        "ARMCI_TIMEOUT=60 tools/armci info --impl shmem", execute)
     made.add_argument("--impl", default="shmem", help="implementation, or all (default: %(default)s)")
     made.add_argument("-n", dest="processes", type=option_types.count, default=1, help="number of processes (default: %(default)s)")
+    made.add_argument("--reference", action="store_true", help="write docs/environment.md from what all implementations say")
     placement.add_arguments(made)
     add_configuration(made)
     add_verbose(made)
@@ -22,6 +23,10 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 def execute(options: argparse.Namespace) -> int:
     """Runs the verb."""
     chosen = configuration(options)
+    if options.reference:
+        settings_page.PAGE.write_text(settings_page.current(chosen))
+        print(f"wrote {settings_page.PAGE}")
+        return 0
     where = placement.from_options(options)
     if where.nodes:
         nodes.require(where.nodes)
