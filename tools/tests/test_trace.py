@@ -52,7 +52,7 @@ def test_what_is_printed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content, fault", [
     ([], "no list of traceEvents"), ({}, "no list of traceEvents"),
-    (document({**event(), "ph": "Q"}), "event 1: phase Q"),
+    (document({**event(), "ph": "Q"}), "event 1: phase 'Q'"),
     (document({**event(), "ts": "now"}), "event 1: ts is 'now'"),
     (document({**event(), "pid": True}), "event 1: pid is True"),
     (document(event(duration=-1)), "event 1: it ends before it begins"),
