@@ -1,6 +1,8 @@
 // GROUP, DOM, MSG: ranks, ids and domains mistaken for one another.
 
 #include <algorithm>
+#include <cstring>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -65,6 +67,15 @@ MUTANT(maximum_is_of_absolute_values, "MSG-1", "the global maximum of ints ignor
 MUTANT(broadcast_has_a_fixed_root, "MSG-1", "a broadcast comes from process 0 whatever root is named") {
   calls->armci_msg_bcast = [](void* buf, int len, int) { parmci_msg_bcast(buf, len, 0); };
   calls->armci_msg_brdcst = [](void* buf, int len, int) { parmci_msg_brdcst(buf, len, 0); };
+}
+
+MUTANT(operators_are_whole_texts, "MSG-2", "a text that goes on behind the name of its operator is taken for a sum") {
+  calls->armci_msg_igop = [](int* x, int n, const char* op) {
+    constexpr const char* kNames[] = {"+", "*", "max", "min", "absmax", "absmin", "or"};
+    const bool is_name = std::any_of(std::begin(kNames), std::end(kNames),
+                                     [op](const char* name) { return std::strcmp(op, name) == 0; });
+    parmci_msg_igop(x, n, is_name ? op : "+");
+  };
 }
 
 MUTANT(message_barrier_holds_nobody, "MSG-1", "the barrier of messages returns at once") {
