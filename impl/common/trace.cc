@@ -151,8 +151,9 @@ Status Trace::start(MPI_Comm comm, const std::string& path, std::int64_t events_
     path_ = path;
     file_ = std::fopen(path.c_str(), "w");
     if (file_ == nullptr) {
-      mine =
-          fail(Code::kArgument, nullptr, "ARMCI_TRACE=%s: cannot be written: %s", path.c_str(), std::strerror(errno));
+      mine = fail(Code::kArgument, nullptr,
+                  "ARMCI_TRACE=%s: cannot be written: %s; name a file in a folder that process 0 can write to",
+                  path.c_str(), std::strerror(errno));
     }
   }
   ARMCI_RETURN_IF_ERROR(agree(comm, mine, "opening the file of the trace"));

@@ -23,7 +23,7 @@ _START_S = {"machine": 1.0, "simulated": 1.2, "nodes": 3.5}
 _GUEST_START_S = 12.0
 # Programs that took the whole box together, in the least rounds, are too slow for it by far; and one that takes a few
 # times what was planned may still be worth it.
-_SLOW_PROGRAMS, _SLOW_TIMES = 2, 4.0
+_SLOW_PROGRAMS, SLOW_TIMES = 2, 4.0
 
 # Without names, besides all kernels: what most programs do, and what the guidelines are about.
 DEFAULT_BENCHMARKS = ("transfers", "patches", "aggregates", "contention", "barrier")
@@ -90,7 +90,7 @@ class Plan:
         """What one program of it may take; None where there is no box."""
         if self.box_s is None:
             return None
-        return max(self.box_s / (ROUNDS_LEAST * _SLOW_PROGRAMS), _SLOW_TIMES * self.planned_s(entry))
+        return max(self.box_s / (ROUNDS_LEAST * _SLOW_PROGRAMS), SLOW_TIMES * self.planned_s(entry))
 
 
 def start_s(where: Placement) -> float:

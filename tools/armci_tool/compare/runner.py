@@ -21,8 +21,6 @@ FAILURES_MOST = 2
 LAST_LINES = 12
 # Frames of a stack that the MPI library prints, and its rules: they would push out what was said.
 _DECORATION = re.compile(r"^(\[[^]]*:\d+\] (\[ ?\d+\] .*|\*\*\* End of error message \*\*\*)|-{20,})$")
-# How many times as long as planned a benchmark may take where the time is short.
-_FAR = 4.0
 # Of what a program may take in a box: without a new case for so long it stands still.
 _STANDSTILL = 0.5
 # Of samples: more is below what a clock can tell.
@@ -160,7 +158,7 @@ def _too_long(course: Course, plan: Plan) -> set[Entry]:
     found: set[Entry] = set()
     for entry in sorted(plan.entries, key=lambda entry: -again[entry]):
         planned = len(entry.contestants) * plan.planned_s(entry)
-        if plan.box_s and expected > plan.box_s and _seconds_of(entry, course) > _FAR * planned:
+        if plan.box_s and expected > plan.box_s and _seconds_of(entry, course) > planning.SLOW_TIMES * planned:
             found.add(entry)
             expected -= again[entry]
     return found if len(found) < len(plan.entries) else set()
