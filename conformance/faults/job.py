@@ -7,6 +7,7 @@ remains: processes (found by a marker in their environment, whatever session the
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -16,7 +17,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Mapping, Optional, Sequence
+from typing import IO, Callable, Mapping, Optional, Sequence
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
@@ -113,6 +114,17 @@ class Job:
                 # Wakes up now and then to notice that the job has ended without another line.
                 self.stdout.changed.wait(min(remaining, 1.0))
 
+    def rank_line(self, pattern: str, ask: Callable[[], None] = lambda: None) -> str:
+        """Waits for a line of a rank's stderr in which the pattern is found; `ask` is called before each look."""
+        deadline = time.monotonic() + DEADLINE_S
+        while time.monotonic() < deadline and self.process.poll() is None:
+            ask()
+            time.sleep(0.1)  # between two looks at a file
+            for line in self._rank_lines():
+                if re.search(pattern, line):
+                    return line
+        raise AssertionError(f"no line has {pattern}\n" + self._outcome(self.process.poll()).describe())
+
     def send(self, pid: int, number: signal.Signals) -> None:
         """Sends a signal; the time of the outcome counts from here."""
         self.since = time.monotonic()
@@ -132,10 +144,12 @@ class Job:
             reader.join(max(0.1, deadline - time.monotonic()) if status is not None else 0.1)
         return self._outcome(status)
 
-    def _outcome(self, status: Optional[int]) -> Outcome:
+    def _rank_lines(self) -> list[str]:
         self.rank_stderr.seek(0)
-        ranks = self.rank_stderr.read().decode("utf-8", "replace").splitlines()
-        return Outcome(self.command, status, tuple(self.stdout.lines), (*ranks, *self.stderr.lines),
+        return self.rank_stderr.read().decode("utf-8", "replace").splitlines()
+
+    def _outcome(self, status: Optional[int]) -> Outcome:
+        return Outcome(self.command, status, tuple(self.stdout.lines), (*self._rank_lines(), *self.stderr.lines),
                        time.monotonic() - self.since, tuple(self.survivors()))
 
     def survivors(self) -> list[int]:

@@ -1,5 +1,6 @@
 // Calls at the wrong time, calls without a result code that get bad input, and a world the library cannot serve.
 #include <mpi.h>
+#include <signal.h>
 
 #include <cstring>
 
@@ -213,6 +214,18 @@ int Init(const World&) {
   return code == 0 ? 0 : 1;
 }
 
+// A program that handles SIGUSR1 by itself: the library leaves it to the program.
+int OwnSignal(const World&) {
+  MPI_Init(nullptr, nullptr);
+  signal(SIGUSR1, [](int) { Say("HANDLED"); });
+  Check(ARMCI_Init(), "ARMCI_Init");
+  raise(SIGUSR1);
+  Check(ARMCI_Finalize(), "ARMCI_Finalize");
+  raise(SIGUSR1);
+  MPI_Finalize();
+  return 0;
+}
+
 constexpr Case kCases[] = {
     {"bad_call", "CALL.MISTAKE", "one bad call of those without a result code", true, BadCall},
     {"bad_calls", "", "lists them", false, ListBadCalls},
@@ -221,6 +234,7 @@ constexpr Case kCases[] = {
     {"after", "[VOID_CALL]", "calls between ARMCI_Finalize and MPI_Finalize", false, AfterFinalize},
     {"after_mpi", "[VOID_CALL]", "calls after MPI_Finalize", false, AfterMpi},
     {"late_finalize", "", "ARMCI_Finalize after MPI_Finalize", false, LateFinalize},
+    {"own_signal", "", "handles SIGUSR1 by itself", false, OwnSignal},
     {"init", "", "init and finalize, saying what init returned", false, Init},
 };
 

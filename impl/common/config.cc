@@ -44,8 +44,14 @@ constexpr SettingRow kRows[] = {
     {"ARMCI_FREEZE_ON_ERROR", "", "0", 0, 1,
      "A process that would end the job by an error says where it is and waits for a debugger instead.",
      &Config::freeze_on_error},
-    {"ARMCI_VERBOSE", "", "0", 0, 9,
-     "1 prints at init what was chosen: nodes, thread level, waiting, copy and accumulate kernels.", &Config::verbose},
+    {"ARMCI_REPORT_SIGNAL", "", "10", 0, 64,
+     "Signal (10: SIGUSR1) on which a process prints what it has under way and which mutexes it holds and waits for, "
+     "unless the program handles it; 0: none.",
+     &Config::report_signal},
+    {"ARMCI_VERBOSE", "", "0", 0, 3,
+     "1 prints at init what was chosen: nodes, thread level, waiting, copy and accumulate kernels; 2 also where each "
+     "process is, and what is allocated, created and freed; 3 also every call as it begins and ends.",
+     &Config::verbose},
     {"ARMCI_SHM_DIR", "", "/dev/shm", 0, 0, "Directory on a memory file system that backs the memory of a node.",
      &Config::shm_dir},
     {"ARMCI_SHM_RESERVE", "bytes", "0", 0, kBytesMax,

@@ -3,6 +3,7 @@
 #include "impl/common/backtrace.h"
 #include "impl/common/entry.h"
 #include "impl/common/library.h"
+#include "impl/common/state_report.h"
 
 namespace armci::common::api {
 namespace {
@@ -37,7 +38,10 @@ Status ARMCI_Finalize() { return library_finalise(); }
 
 // Nothing of this library outlives its processes (node memory has no name), so there is nothing to remove here; the
 // process only stops being watched.
-void ARMCI_Cleanup() { stop_watchdog(); }
+void ARMCI_Cleanup() {
+  stop_watchdog();
+  stop_signal_reports();
+}
 
 void ARMCI_Error(const char* msg, int code) {
   print_fatal(msg != nullptr ? msg : "(no message)", code);

@@ -1,7 +1,9 @@
 #include "impl/common/library.h"
 
+#include <sched.h>
 #include <unistd.h>
 
+#include <climits>
 #include <cstdio>
 
 #include "impl/common/agree.h"
@@ -11,8 +13,10 @@
 #include "impl/common/entry.h"
 #include "impl/common/messages.h"
 #include "impl/common/mpi_library.h"
+#include "impl/common/state_report.h"
 #include "impl/common/stats.h"
 #include "impl/common/totals.h"
+#include "impl/common/verbose.h"
 #include "impl/common/watchdog.h"
 
 namespace armci::common {
@@ -76,35 +80,22 @@ bool dumps_complete() {
   return control.dumped.load() >= static_cast<std::uint32_t>(control.peer_count);
 }
 
-// What this process owes, for the watchdog's report. Takes no lock.
-void dump_pending(int fd) {
-  char line[256];
-  int length = std::snprintf(
-      line, sizeof line, "armci: rank %d: %zu non-blocking operations under way; stores not fenced to:", world().rank(),
-      runtime().operations_under_way());
-  constexpr int kRoomForOne = 16;
-  for (int peer = 0; peer < world().size() && length < static_cast<int>(sizeof line) - kRoomForOne; ++peer) {
-    if (runtime().owes_stores(peer)) length += std::snprintf(line + length, kRoomForOne, " %d", peer);
-  }
-  line[length++] = '\n';
-  [[maybe_unused]] const ssize_t written = write(fd, line, static_cast<std::size_t>(length));
-}
-
 Status start_observers() {
   const Config& settings = config();
   observe_flags = 0;
   if (settings.stats) ARMCI_RETURN_IF_ERROR(stats().initialise(kApiNames, kApiCount));
   reset_totals();
-  if (settings.stats || settings.timeout_seconds > 0) observe_flags |= kObserveUsage;
+  if (settings.stats || settings.timeout_seconds > 0 || tells(Tells::kCalls)) observe_flags |= kObserveUsage;
   if (settings.check) observe_flags |= kObserveCheck;
   freeze_on_error(settings.freeze_on_error);
   WatchdogHooks hooks;
-  hooks.dump_pending = dump_pending;
+  hooks.dump_pending = print_pending;
   hooks.peer_requested_dump = hang_announced;
   hooks.announce_hang = announce_hang;
   hooks.note_dumped = note_dumped;
   hooks.dumps_complete = dumps_complete;
   if (settings.timeout_seconds > 0) prepare_backtraces();
+  ARMCI_RETURN_IF_ERROR(start_signal_reports(settings.report_signal));
   return start_watchdog(settings.timeout_seconds, hooks);
 }
 
@@ -131,8 +122,18 @@ Status read_settings(MPI_Comm parent) {
   return kSuccess;
 }
 
+void print_place() {
+  char host[HOST_NAME_MAX + 1] = "";
+  gethostname(host, sizeof host);
+  cpu_set_t cpus;
+  const bool known = sched_getaffinity(0, sizeof cpus, &cpus) == 0;
+  tell("process %d on %s, node %d of %d, may use %d CPUs", static_cast<int>(getpid()), host,
+       world().node_of(world().rank()), world().node_count(), known ? CPU_COUNT(&cpus) : 0);
+}
+
 void print_choices() {
-  if (config().verbose < 1 || world().rank() != 0) return;
+  if (tells(Tells::kObjects)) print_place();
+  if (!tells(Tells::kChoices) || world().rank() != 0) return;
   std::fprintf(stderr, "armci: %s: %d processes, %d node(s)%s, MPI thread level %d, spin %d iterations\n",
                SelectedTransport::kTraits.name, world().size(), world().node_count(),
                world().simulated() ? " (simulated)" : "", thread_level, node::spin_iterations());
@@ -161,6 +162,7 @@ Status library_init(int* argc, char*** argv, int required, MPI_Comm parent) {
   if (status.ok()) status = start_trace();
   if (!status.ok()) {
     stop_watchdog();
+    stop_signal_reports();
     runtime().abandon();
     leave_mpi();
     return status;
@@ -201,6 +203,7 @@ Status library_finalise() {
   }
   if (const Status written = trace().finish(); status.ok()) status = written;
   stop_watchdog();
+  stop_signal_reports();
   Status ended = runtime().finalise();
   if (status.ok()) status = ended;
   release_messages();

@@ -26,12 +26,14 @@
 #include "impl/common/config.h"
 #include "impl/common/groups.h"
 #include "impl/common/handles.h"
+#include "impl/common/mutex_waits.h"
 #include "impl/common/region_table.h"
 #include "impl/common/shapes.h"
 #include "impl/common/status.h"
 #include "impl/common/survey.h"
 #include "impl/common/transport.h"
 #include "impl/common/usage.h"
+#include "impl/common/verbose.h"
 #include "impl/common/world.h"
 #include "impl/shmem/copy.h"
 #include "impl/shmem/node_accumulate.h"
@@ -99,9 +101,12 @@ class Runtime {
   // After an init that failed on some process: drops what this one had got hold of. Called by all of them.
   void abandon();
   const RegionUsage& region_usage() const { return region_usage_; }
-  // For the watchdog, which takes no lock: operations under way, and whether stores to a process await a fence.
+  // For reports, which wait for nothing: operations under way, whether stores to a process await a fence, and
+  // visit(mutex, host) for each mutex that this process holds. False: sets are being made or destroyed.
   std::size_t operations_under_way() const { return handles_.total(); }
   bool owes_stores(int proc) const;
+  template <class Visit>
+  bool visit_held(Visit visit);
 
   // --- memory (runtime_memory.inc.h, runtime_memget.inc.h). Collective over the group unless it says otherwise.
   Status allocate(Group& group, std::int64_t bytes, void** ptr);
@@ -343,6 +348,8 @@ class Runtime {
   struct Queue;
   Status check_mutex(const MutexSet& set, int mutex, int group_rank) const;
   int find_held(const MutexSet& set);
+  bool is_holder(const MutexSet& set, int mutex, int group_rank) const;
+  void wait_for_mutex(node::NodeMutex* place, int host, int mutex);
   char* mutex_place(const MutexSet& set, int mutex, int group_rank) const;
   bool uses_queues(const Group& group) const;
   std::size_t mutex_part_bytes(const MutexSet& set, int group_rank) const;
@@ -385,6 +392,8 @@ class Runtime {
   std::atomic<std::int64_t> next_region_{0};
   RegionUsage region_usage_;
   std::mutex usage_mutex_;
+  std::vector<const MutexSet*> mutex_sets_;  // that exist
+  std::mutex mutex_sets_lock_;
   std::mutex notify_mutex_;
   int size_ = 0;
   int rank_ = -1;

@@ -31,6 +31,10 @@ Status Runtime<T>::furnish(Group& group) {
                   group.absolute_id(master));
     }
   }
+  if (tells(Tells::kObjects) && group.rank() == 0) {
+    tell("made group %lld of %d processes on %zu nodes", static_cast<long long>(group.serial()), group.size(),
+         group.masters().size());
+  }
   if (group.single_node()) group.exchange_slots = reinterpret_cast<node::ExchangeSlot*>(group.barrier + 1);
   return kSuccess;
 }
@@ -39,6 +43,7 @@ Status Runtime<T>::furnish(Group& group) {
 template <class T>
 Status Runtime<T>::dissolve(Group& group) {
   const auto here = static_cast<std::uint32_t>(group.on_node().size());
+  if (tells(Tells::kObjects) && group.rank() == 0) tell("frees group %lld", static_cast<long long>(group.serial()));
   if (group.barrier->leavers.fetch_add(1, std::memory_order_acq_rel) + 1 == here) {
     node::node_memory().give_back(group.barrier, group_area_bytes(static_cast<int>(here)));
   }
@@ -68,6 +73,7 @@ void Runtime<T>::prepare(const World& here) {
   region_usage_ = RegionUsage();
   aggregates_.clear();
   handles_.clear();
+  mutex_sets_.clear();
   const Routing routing = route_of<T>(here);
   const int on_node = kSameNode | (routing.cpu_copies ? kCpuCopies : 0) | (routing.cpu_atomics ? kCpuAtomics : 0);
   ways_.assign(static_cast<std::size_t>(size_), 0);
@@ -138,6 +144,7 @@ Status Runtime<T>::finalise() {
   Status status = barrier(groups().world());
   node::node_memory().announce_leaving();
   world_mutexes.reset();
+  mutex_sets_.clear();
   for (std::int64_t id : regions_.ids()) dispose(regions_.remove(id), false);
   service_ = nullptr;
   transport_.finalise();

@@ -33,6 +33,13 @@ Status Runtime<T>::create_mutexes(Group& group, int count, std::unique_ptr<Mutex
   std::vector<int> ready(static_cast<std::size_t>(group.size()));
   ARMCI_RETURN_IF_ERROR(gather(group, 1, ready.data()));
   ++group.mutex_sets;
+  if (tells(Tells::kObjects) && group.rank() == 0) {
+    tell("made %zu mutexes of %d processes, %d here", set->first.back(), group.size(), count);
+  }
+  {
+    const std::lock_guard lock(mutex_sets_lock_);
+    mutex_sets_.push_back(set.get());
+  }
   *out = std::move(set);
   return kSuccess;
 }
@@ -68,6 +75,31 @@ int Runtime<T>::find_held(const MutexSet& set) {
   return -1;
 }
 
+template <class T>
+bool Runtime<T>::is_holder(const MutexSet& set, int mutex, int group_rank) const {
+  if (!uses_queues(*set.group)) {
+    const auto* place = reinterpret_cast<const node::NodeMutex*>(mutex_place(set, mutex, group_rank));
+    return place->owner.load(std::memory_order_relaxed) == rank_ + 1;
+  }
+  const std::size_t number = set.first[static_cast<std::size_t>(group_rank)] + static_cast<std::size_t>(mutex);
+  return queue_node(set, number, set.group->rank())->owner.load(std::memory_order_relaxed) != std::thread::id();
+}
+
+template <class T>
+template <class Visit>
+bool Runtime<T>::visit_held(Visit visit) {
+  const std::unique_lock lock(mutex_sets_lock_, std::try_to_lock);
+  if (!lock.owns_lock()) return false;
+  for (const MutexSet* set : mutex_sets_) {
+    for (int host = 0; host < set->group->size(); ++host) {
+      for (int mutex = 0; mutex < set->counts[static_cast<std::size_t>(host)]; ++mutex) {
+        if (is_holder(*set, mutex, host)) visit(mutex, set->group->absolute_id(host));
+      }
+    }
+  }
+  return true;
+}
+
 // Only after the barrier is a mutex that is held one that its holder has forgotten.
 template <class T>
 Status Runtime<T>::destroy_mutexes(std::unique_ptr<MutexSet>* mutexes) {
@@ -80,6 +112,10 @@ Status Runtime<T>::destroy_mutexes(std::unique_ptr<MutexSet>* mutexes) {
     if (const int mutex = held[static_cast<std::size_t>(r)]; mutex >= 0) {
       return fail(Code::kMutex, "MUTEX-1", "mutex %d of process %d is held; unlock it first", mutex, r);
     }
+  }
+  {
+    const std::lock_guard lock(mutex_sets_lock_);
+    std::erase(mutex_sets_, &set);
   }
   if constexpr (MakesMutexes<T>) {
     if (set.own != nullptr) transport_.destroy_mutexes(set.own);
@@ -113,11 +149,19 @@ template <class T>
 Status Runtime<T>::lock(MutexSet& set, int mutex, int group_rank) {
   ARMCI_RETURN_IF_ERROR(check_mutex(set, mutex, group_rank));
   if (!uses_queues(*set.group)) [[likely]] {
-    node::mutex_lock(reinterpret_cast<node::NodeMutex*>(mutex_place(set, mutex, group_rank)), rank_, handoff_us_);
+    auto* place = reinterpret_cast<node::NodeMutex*>(mutex_place(set, mutex, group_rank));
+    if (!node::mutex_take_free(place, rank_)) [[unlikely]]
+      wait_for_mutex(place, set.group->absolute_id(group_rank), mutex);
     return kSuccess;
   }
   if constexpr (!kNodeOnly) return queue_lock(set, mutex, group_rank);
   return kSuccess;
+}
+
+template <class T>
+[[gnu::noinline]] void Runtime<T>::wait_for_mutex(node::NodeMutex* place, int host, int mutex) {
+  const MutexWait waiting(mutex, host, &place->owner);
+  node::mutex_lock_slow(place, rank_, handoff_us_);
 }
 
 template <class T>

@@ -177,6 +177,7 @@ Status Runtime<T>::leave_queue(const Queue& queue) {
 template <class T>
 Status Runtime<T>::queue_lock(const MutexSet& set, int mutex, int group_rank) {
   const Queue queue = queue_of(set, mutex, group_rank);
+  const MutexWait waiting(mutex, queue.host, nullptr);
   const std::uint32_t turn = take_turn(queue.node);
   const Status queued = enter_queue(queue, turn);
   if (!queued.ok()) {

@@ -8,7 +8,7 @@
 namespace armci::common {
 
 enum ObserveFlag : std::uint32_t {
-  kObserveUsage = 1,  // ARMCI_STATS or ARMCI_TIMEOUT: entry points note what they do
+  kObserveUsage = 1,  // somebody counts, times or tells calls: entry points note what they do
   kObserveCheck = 2,  // ARMCI_CHECK: the costly checks
 };
 // Read on every transfer; zero in ordinary runs.

@@ -6,6 +6,7 @@
 #include <link.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -122,10 +123,16 @@ Status start_mpi(MPI_Comm* spawned) {
               "%s as the argument of a program is for MPI_Comm_spawn; start the program without it", kServerMarker);
 }
 
+// Launchers forward them to every process of a job, and by default they end it.
+void ignore_signals_to_programs() {
+  for (const int number : {SIGUSR1, SIGUSR2}) signal(number, SIG_IGN);
+}
+
 // glibc calls constructors with the arguments of main().
 [[gnu::constructor]] void become_server(int argc, char** argv) {
   if (argc != 2 || std::strcmp(argv[1], kServerMarker) != 0) return;
   prctl(PR_SET_NAME, "armci-server", 0UL, 0UL, 0UL);
+  ignore_signals_to_programs();
   common::leave_binding(pthread_self());
   common::ask_for_short_turns();
   Circle circle;

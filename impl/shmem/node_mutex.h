@@ -65,15 +65,22 @@ inline bool mutex_try_lock(NodeMutex* mutex, int rank) {
   return true;
 }
 
+// The part of lock that does not wait: false when somebody holds the mutex or waits for it. Memory ordering: as
+// mutex_lock() on success.
+inline bool mutex_take_free(NodeMutex* mutex, int rank) {
+  std::uint32_t expected = 0;
+  if (!mutex->state.compare_exchange_strong(expected, mutex_state::kLocked, std::memory_order_acquire,
+                                            std::memory_order_relaxed)) [[unlikely]] {
+    return false;
+  }
+  mutex->owner.store(rank + 1, std::memory_order_relaxed);
+  return true;
+}
+
 // Memory ordering: acquire; what the last holder did before its unlock is visible.
 inline void mutex_lock(NodeMutex* mutex, int rank, std::int64_t handoff_us) {
-  std::uint32_t expected = 0;
-  if (mutex->state.compare_exchange_strong(expected, mutex_state::kLocked, std::memory_order_acquire,
-                                           std::memory_order_relaxed)) [[likely]] {
-    mutex->owner.store(rank + 1, std::memory_order_relaxed);
-    return;
-  }
-  mutex_lock_slow(mutex, rank, handoff_us);
+  if (!mutex_take_free(mutex, rank)) [[unlikely]]
+    mutex_lock_slow(mutex, rank, handoff_us);
 }
 
 // False, and nothing changed, when `rank` is not the owner [MUTEX-8]. Memory ordering: release.

@@ -93,6 +93,8 @@ void check_kind(const std::string& kind) {
   const bool processes = count_servers("/proc", &pid) > 0;
   check(processes == (kind == "process"), "and processes where they are to be those");
   check(!processes || runs_where_it_is_to(pid), "servers that are processes run on the CPU they are given");
+  // Launchers forward these to all processes of a job; finalize needs the server.
+  if (processes) check(kill(pid, SIGUSR1) == 0 && kill(pid, SIGUSR2) == 0, "a server gets signals");
   check(ARMCI_Finalize() == 0, "finalize");
   check_works();
   MPI_Barrier(MPI_COMM_WORLD);

@@ -1,0 +1,103 @@
+"""What a job that stands still can be asked: a report at a signal (ARMCI_REPORT_SIGNAL) and from the watchdog
+(ARMCI_TIMEOUT), processes that wait for a debugger (ARMCI_FREEZE_ON_ERROR), and what the levels of ARMCI_VERBOSE tell."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from pathlib import Path
+
+import pytest
+
+from armci_tool.placement import Placement
+from armci_tool.repository import device_of
+from job import Program
+
+HELD = r"armci: rank 1: holds mutex 0 of process 0$"
+WAITED_FOR = r"armci: rank 0: thread \d+ waits for mutex 0 of process 0(, held by process 1)?$"
+PLACED = re.compile(r"armci: rank \d: process \d+ on \S+, node \d+ of \d+, may use \d+ CPUs$")
+
+
+def test_signal_has_a_process_say_what_it_holds_and_waits_for(program: Program, shm_dir: Path) -> None:
+    with program.start("victim", "mutex", environment={"ARMCI_SHM_DIR": str(shm_dir)}) as job:
+        pids = job.ready_processes(3)
+        job.rank_line(HELD, lambda: os.kill(pids[1], signal.SIGUSR1))
+        # Process 0 may be on its way into the lock when it is asked first.
+        job.rank_line(WAITED_FOR, lambda: os.kill(pids[0], signal.SIGUSR1))
+        assert job.rank_line(r"armci: rank 0: holds ").endswith("holds no mutex")
+        assert job.rank_line(r"armci: rank 0: \d+ non-blocking operations under way; stores not fenced to: ")
+        assert set(pids.values()) <= set(job.survivors())
+
+
+def test_locks_between_nodes_are_told_too(program: Program, implementation: str) -> None:
+    if implementation == "shmem" or device_of(implementation):
+        pytest.skip("its nodes are this one, or need a device")
+    with program.start("victim", "mutex", placement=Placement(simulated_node_size=1)) as job:
+        pids = job.ready_processes(3)
+        job.rank_line(HELD, lambda: os.kill(pids[1], signal.SIGUSR1))
+        job.rank_line(WAITED_FOR, lambda: os.kill(pids[0], signal.SIGUSR1))
+
+
+def test_launcher_hands_the_signal_to_all(program: Program) -> None:
+    with program.start("victim", "mutex") as job:
+        pids = job.ready_processes(3)
+        job.rank_line(HELD, lambda: job.send(job.process.pid, signal.SIGUSR1))
+        job.rank_line(r"armci: rank 2: holds no mutex")
+        assert set(pids.values()) <= set(job.survivors())
+
+
+def test_watchdog_says_who_holds_and_who_waits(program: Program, shm_dir: Path) -> None:
+    outcome = program.run("victim", "mutex", environment={"ARMCI_SHM_DIR": str(shm_dir), "ARMCI_TIMEOUT": "2"})
+    assert outcome.status not in (None, 0), outcome.describe()
+    assert any(re.search(WAITED_FOR.replace("rank 0", "rank [02]"), line) for line in outcome.stderr), outcome.describe()
+    assert any(re.search(HELD, line) for line in outcome.stderr), outcome.describe()
+
+
+def test_signal_that_the_program_handles_stays_its_own(program: Program) -> None:
+    outcome = program.run("own_signal", processes=2)
+    assert outcome.status == 0, outcome.describe()
+    assert len(outcome.lines("HANDLED")) == 4, outcome.describe()
+    assert outcome.library_lines() == []
+
+
+@pytest.mark.parametrize(("value", "says"), [("9", "cannot be caught"), ("33", "is no signal"), ("65", "65")])
+def test_signal_that_cannot_be_had_is_refused(program: Program, value: str, says: str) -> None:
+    outcome = program.run("init", processes=2, environment={"ARMCI_REPORT_SIGNAL": value})
+    assert outcome.status not in (None, 0), outcome.describe()
+    assert any("ARMCI_REPORT_SIGNAL" in line and says in line for line in outcome.library_lines()), outcome.describe()
+
+
+def test_no_signal_is_taken_when_none_is_wanted(program: Program) -> None:
+    with program.start("victim", "mutex", environment={"ARMCI_REPORT_SIGNAL": "0"}) as job:
+        job.send(job.ready_processes(3)[1], signal.SIGUSR1)
+        outcome = job.finish()
+    assert outcome.status not in (None, 0), outcome.describe()
+    assert not outcome.library_lines("holds"), outcome.describe()
+
+
+def test_process_that_fails_waits_for_a_debugger(program: Program, shm_dir: Path) -> None:
+    with program.start("error", processes=2,
+                       environment={"ARMCI_SHM_DIR": str(shm_dir), "ARMCI_FREEZE_ON_ERROR": "1"}) as job:
+        frozen = re.search(r"rank 1: frozen .*gdb -p (\d+)$", job.rank_line(r"gdb -p \d+$"))
+        assert frozen is not None
+        assert int(frozen.group(1)) in job.survivors()
+        assert job.rank_line(r"rank 1: fatal: the boiler is empty \(code 42\)")
+        assert job.process.poll() is None
+
+
+@pytest.mark.parametrize("level", [0, 1, 2, 3])
+def test_each_level_tells_more(program: Program, level: int) -> None:
+    outcome = program.run("success", processes=2, environment={"ARMCI_VERBOSE": str(level)})
+    assert outcome.status == 0, outcome.describe()
+    told = "\n".join(outcome.library_lines())
+    assert ("2 processes" in told) == (level >= 1), outcome.describe()
+    assert len([line for line in outcome.library_lines() if PLACED.match(line)]) == (2 if level >= 2 else 0)
+    for what in (r"rank 0: allocated region \d+ of 2 processes, 32768 bytes", r"rank 0: frees region \d+$",
+                 r"rank 0: made 4 mutexes of 2 processes, 2 here$", r"rank 0: made group \d+ of 2 processes on "):
+        assert bool(re.search(what, told, re.MULTILINE)) == (level >= 2), (what, outcome.describe())
+    for rank in (0, 1):
+        put = rf"rank {rank}: ARMCI_Put to process {1 - rank} begins$"
+        end = rf"rank {rank}: ARMCI_Put ends after [\d.]+ us: 32768 bytes, process {1 - rank}$"
+        for what in (put, end):
+            assert bool(re.search(what, told, re.MULTILINE)) == (level >= 3), (what, outcome.describe())

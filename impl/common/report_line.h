@@ -1,0 +1,49 @@
+// A line of a report that is written where nothing may be waited for: by a signal handler, or while other threads hang
+// inside the library. No allocation, no lock, one write.
+#pragma once
+
+#include <unistd.h>
+
+#include <charconv>
+#include <concepts>
+#include <cstddef>
+#include <cstring>
+#include <iterator>
+#include <string_view>
+
+#include "impl/common/status.h"
+
+namespace armci::common {
+
+class ReportLine {
+ public:
+  // Begins with `armci: rank R: `.
+  ReportLine() { *this << "armci: rank " << message_rank() << ": "; }
+
+  ReportLine& operator<<(std::string_view text) {
+    const std::size_t fits = text.size() < room() ? text.size() : room();
+    std::memcpy(text_ + length_, text.data(), fits);
+    length_ += fits;
+    return *this;
+  }
+  template <std::integral Number>
+  ReportLine& operator<<(Number number) {
+    char digits[24];
+    const auto end = std::to_chars(std::begin(digits), std::end(digits), number).ptr;
+    return *this << std::string_view(digits, static_cast<std::size_t>(end - digits));
+  }
+
+  // What is left for text; a longer one is cut.
+  std::size_t room() const { return sizeof text_ - 1 - length_; }
+
+  void write_to(int fd) {
+    text_[length_] = '\n';
+    [[maybe_unused]] const ssize_t written = write(fd, text_, length_ + 1);
+  }
+
+ private:
+  char text_[512];
+  std::size_t length_ = 0;
+};
+
+}  // namespace armci::common

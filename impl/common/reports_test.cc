@@ -1,0 +1,84 @@
+// What reports are made of: lines that need no memory, and the record of who waits for a mutex.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <list>
+#include <string>
+#include <vector>
+
+#include "impl/common/mutex_waits.h"
+#include "impl/common/report_line.h"
+
+namespace armci::common {
+namespace {
+
+std::string written(ReportLine& line) {
+  int ends[2];
+  EXPECT_EQ(pipe(ends), 0);
+  line.write_to(ends[1]);
+  char text[1024];
+  const ssize_t length = read(ends[0], text, sizeof text);
+  close(ends[0]);
+  close(ends[1]);
+  return std::string(text, static_cast<std::size_t>(length < 0 ? 0 : length));
+}
+
+TEST(ReportLineTest, NamesTheRankAndEndsTheLine) {
+  set_message_rank(7);
+  ReportLine line;
+  line << "holds mutex " << -3 << " of " << std::size_t{18446744073709551615u};
+  EXPECT_EQ(written(line), "armci: rank 7: holds mutex -3 of 18446744073709551615\n");
+}
+
+TEST(ReportLineTest, CutsWhatIsTooLong) {
+  set_message_rank(0);
+  ReportLine line;
+  const std::size_t room = line.room();
+  line << std::string(room - 1, 'a') << "bc" << 123;
+  EXPECT_EQ(line.room(), 0u);
+  EXPECT_EQ(written(line), "armci: rank 0: " + std::string(room - 1, 'a') + "b\n");
+}
+
+struct Seen {
+  int mutex;
+  int host;
+  int holder;
+};
+
+std::vector<Seen> all_seen() {
+  std::vector<Seen> seen;
+  visit_mutex_waits([&](int tid, int mutex, int host, int holder) {
+    EXPECT_EQ(tid, gettid());
+    seen.push_back({mutex, host, holder});
+  });
+  return seen;
+}
+
+TEST(MutexWaitsTest, WaitIsSeenForTheLengthOfItsScope) {
+  std::atomic<std::int32_t> holder{3};  // process 2
+  {
+    const MutexWait waiting(5, 1, &holder);
+    ASSERT_EQ(all_seen().size(), 1u);
+    EXPECT_EQ(all_seen()[0].mutex, 5);
+    EXPECT_EQ(all_seen()[0].host, 1);
+    EXPECT_EQ(all_seen()[0].holder, 2);
+    holder = 0;
+    EXPECT_EQ(all_seen()[0].holder, -1);
+  }
+  EXPECT_TRUE(all_seen().empty());
+}
+
+TEST(MutexWaitsTest, MoreThanThereIsRoomForAreNotNotedAndNothingIsLost) {
+  std::list<MutexWait> waits;
+  for (int i = 0; i < kMutexWaitsMax + 3; ++i) waits.emplace_back(i, 0, nullptr);
+  EXPECT_EQ(all_seen().size(), static_cast<std::size_t>(kMutexWaitsMax));
+  waits.clear();
+  EXPECT_TRUE(all_seen().empty());
+  const MutexWait again(9, 0, nullptr);
+  ASSERT_EQ(all_seen().size(), 1u);
+  EXPECT_EQ(all_seen()[0].holder, -1);
+}
+
+}  // namespace
+}  // namespace armci::common

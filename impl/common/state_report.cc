@@ -1,0 +1,112 @@
+#include "impl/common/state_report.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+
+#include "impl/common/backtrace.h"
+#include "impl/common/entry.h"
+#include "impl/common/mutex_waits.h"
+#include "impl/common/report_line.h"
+#include "impl/common/world.h"
+
+namespace armci::common {
+namespace {
+
+// Room for the longest entry, and for what says that there are more.
+constexpr std::size_t kRoomForOne = 96;
+
+void print_operations(int fd) {
+  ReportLine line;
+  line << runtime().operations_under_way() << " non-blocking operations under way; stores not fenced to: ";
+  std::size_t owed = 0;
+  std::size_t named = 0;
+  for (int peer = 0; peer < world().size(); ++peer) {
+    if (!runtime().owes_stores(peer)) continue;
+    ++owed;
+    if (line.room() < kRoomForOne) continue;
+    line << (named++ == 0 ? "" : ", ") << peer;
+  }
+  if (owed == 0) line << "nobody";
+  if (owed > named) line << " and " << owed - named << " more";
+  line.write_to(fd);
+}
+
+void print_held(int fd) {
+  ReportLine line;
+  std::size_t held = 0;
+  std::size_t named = 0;
+  line << "holds ";
+  const bool looked = runtime().visit_held([&](int mutex, int host) {
+    ++held;
+    if (line.room() < kRoomForOne) return;
+    line << (named++ == 0 ? "" : ", ") << "mutex " << mutex << " of process " << host;
+  });
+  if (!looked) {
+    line << "unknown mutexes: sets of them are being made or destroyed";
+  } else if (held == 0) {
+    line << "no mutex";
+  }
+  if (held > named) line << " and " << held - named << " more";
+  line.write_to(fd);
+}
+
+void print_waits(int fd) {
+  visit_mutex_waits([fd](int tid, int mutex, int host, int holder) {
+    ReportLine line;
+    line << "thread " << tid << " waits for mutex " << mutex << " of process " << host;
+    if (holder >= 0) line << ", held by process " << holder;
+    line.write_to(fd);
+  });
+}
+
+int reporting_signal = 0;
+
+void report_state(int) {
+  const int saved_errno = errno;
+  print_pending(STDERR_FILENO);
+  print_backtrace(STDERR_FILENO);
+  errno = saved_errno;
+}
+
+}  // namespace
+
+void print_pending(int fd) {
+  print_operations(fd);
+  print_held(fd);
+  print_waits(fd);
+}
+
+Status start_signal_reports(int signal_number) {
+  if (signal_number == 0) return kSuccess;
+  struct sigaction before {};
+  if (sigaction(signal_number, nullptr, &before) != 0) {
+    return fail(Code::kType, "ERR-1", "ARMCI_REPORT_SIGNAL = %d is no signal; 0 is none, kill -l lists them",
+                signal_number);
+  }
+  const bool is_default = (before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == SIG_DFL;
+  if (!is_default) return kSuccess;
+  prepare_backtraces();
+  struct sigaction mine {};
+  mine.sa_handler = report_state;
+  mine.sa_flags = SA_RESTART;
+  sigemptyset(&mine.sa_mask);
+  if (sigaction(signal_number, &mine, nullptr) != 0) {
+    return fail(Code::kType, "ERR-1", "ARMCI_REPORT_SIGNAL = %d cannot be caught; take another, or 0 for none",
+                signal_number);
+  }
+  reporting_signal = signal_number;
+  return kSuccess;
+}
+
+void stop_signal_reports() {
+  if (reporting_signal == 0) return;
+  struct sigaction present {};
+  sigaction(reporting_signal, nullptr, &present);
+  if ((present.sa_flags & SA_SIGINFO) == 0 && present.sa_handler == report_state) signal(reporting_signal, SIG_DFL);
+  reporting_signal = 0;
+}
+
+}  // namespace armci::common
