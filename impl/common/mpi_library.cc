@@ -35,7 +35,7 @@ Status require_mpi_of_build() {
   const bool runs_open_mpi = std::strncmp(version, kOpenMpi, std::strlen(kOpenMpi)) == 0;
   if (runs_open_mpi == kBuiltWithOpenMpi) return kSuccess;
   const int first_line = static_cast<int>(std::strcspn(version, "\n"));
-  return fail(Code::kLayerBelow, nullptr,
+  return fail(Code::kLayerBelow, "ABI-1",
               "this library was built with %s, and the program runs with \"%.*s\": compile the program with the MPI "
               "library of this ARMCI, or link it with an ARMCI built with that of the program",
               kBuiltWithOpenMpi ? kOpenMpi : "MPICH", first_line < 60 ? first_line : 60, version);

@@ -120,6 +120,27 @@ def _loads(place: Place, note: Note) -> Iterator[Case]:
     yield _refused("armci-run with a static program", place.armci_run(str(place.sources / f"static-{place.names[0]}")),
                    "needs no libarmci.so.1")
     yield from _with_another_mpi(place)
+    yield from _that_insist(place)
+
+
+def _that_insist(place: Place) -> Iterator[Case]:
+    """Programs that would not get what armci-run chooses, and do not get anything else."""
+    first, last = (place.root / layout.LIBRARIES / name for name in (place.names[0], place.names[-1]))
+    program = str(place.sources / "with-rpath")
+    yield _case("a program with an RPATH", place, [
+        launch.mpi_library(place.mpi).compiler, f"{_RUN}.c", "-o", program, f"-I{place.root / 'include'}", f"-L{first}",
+        f"-Wl,--disable-new-dtags,-rpath,{first}", "-larmci"])
+    yield _runs("runs on what that names", place, place.armci_run("--impl", first.name), program)
+    if first != last:
+        yield _refused("and is refused on another", place.armci_run("--impl", last.name, program), "it has an RPATH")
+    later = place.sources / "libarmci.so.2"
+    program = str(place.sources / "of-another-abi")
+    yield _case("a library of another ABI", place, [
+        "gcc", "-shared", "-fPIC", "-x", "c", "/dev/null", "-o", str(later), "-Wl,-soname,libarmci.so.2"])
+    source = place.sources / "empty.c"
+    source.write_text("int main(void) { return 0; }\n")
+    yield _case("and a program of it", place, ["gcc", str(source), "-Wl,--no-as-needed", str(later), "-o", program])
+    yield _refused("which is refused", place.armci_run("--impl", last.name, program), "linked with another ABI")
 
 
 def _with_another_mpi(place: Place) -> Iterator[Case]:

@@ -37,3 +37,15 @@ def test_every_function_with_a_profiling_twin_is_found() -> None:
     unprefixed = {name[1:] for name in twins if not name.startswith("PARMCIX_")}
     assert unprefixed - classic == set()
     assert "ARMCI_Put" in classic and "armci_notify" in classic and "armci_msg_bintree" in classic
+
+
+# Marks of the library itself: of its binary interface, and of which implementation it is.
+_MARKS = {"armci_abi_version_1", "armci_implementation"}
+
+
+def test_what_a_library_exports_is_what_the_headers_declare() -> None:
+    public = [ROOT / "spec" / f"{path.stem}.h" for path in (ROOT / "spec").glob("*.h") if path.stem != "abi_c90"]
+    declared = {name for header in public for name in parse(header.read_text()) if name.isidentifier()}
+    listed = set(re.findall(r"^ {4}(\w+);$", (ROOT / "spec" / "libarmci.map").read_text(), re.MULTILINE))
+    before_mpi = {name for name in listed if name.lower().startswith("mpi_")}
+    assert len(declared) > 300 and listed - before_mpi - _MARKS == declared
