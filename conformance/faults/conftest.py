@@ -18,7 +18,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import job as job_module  # noqa: E402
-from armci_tool import bazel  # noqa: E402
+from armci_tool import bazel, leftovers  # noqa: E402
 
 # Settings of the tests themselves: the library must not see them.
 _OWN = ("ARMCI_TEST_MPI", "ARMCI_TEST_IMPL", "ARMCI_FAULT_BIN_DIR")
@@ -61,3 +61,11 @@ def shm_dir() -> Iterator[Path]:
     parent = "/dev/shm" if os.path.isdir("/dev/shm") else None
     with tempfile.TemporaryDirectory(prefix="armci-fault-", dir=parent) as name:
         yield Path(name)
+
+
+@pytest.fixture(autouse=True)
+def shared_memory_is_given_back() -> Iterator[None]:
+    """Whatever a test did to its job, nothing of it stays in /dev/shm, nor of the MPI library below."""
+    watch = leftovers.SharedMemoryWatch()
+    yield
+    assert watch.abandoned() == []

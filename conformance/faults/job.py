@@ -21,7 +21,7 @@ from typing import IO, Callable, Mapping, Optional, Sequence
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
-from armci_tool import leftovers  # noqa: E402  (needs the path set above)
+from armci_tool import leftovers, warden  # noqa: E402  (needs the path set above)
 from armci_tool.launch import Launch  # noqa: E402
 from armci_tool.placement import Placement  # noqa: E402
 
@@ -95,8 +95,10 @@ class Job:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for pid in [self.process.pid, *self.survivors()]:
-            _signal(pid, signal.SIGKILL)
+        # A launcher that is killed leaves the shared memory of its MPI library behind.
+        if self.process.poll() is None:
+            warden.end_orderly(self.process.pid)
+        warden.kill_marked(self.marker)
         self.process.wait()
         self.rank_stderr.close()
 
@@ -155,13 +157,6 @@ class Job:
     def survivors(self) -> list[int]:
         """Processes of the job that are alive, the launcher included."""
         return leftovers.marked_processes(self.marker)
-
-
-def _signal(pid: int, number: signal.Signals) -> None:
-    try:
-        os.kill(pid, number)
-    except ProcessLookupError:
-        pass
 
 
 @dataclass(frozen=True)
