@@ -1,5 +1,7 @@
 #include "impl/common/trace.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -62,26 +64,36 @@ std::int64_t compare_clocks(MPI_Comm comm, int rank, int peer) {
   return ahead;
 }
 
-using BootId = std::array<char, 40>;
+// Whose clock a process has: of which kernel, and of which of its time namespaces.
+struct Clock {
+  std::array<char, 40> boot_id;
+  std::uint64_t name_space;
+};
 
-BootId boot_id() {
-  BootId id{};
+Clock own_clock() {
+  Clock clock{};
   if (std::FILE* const file = std::fopen("/proc/sys/kernel/random/boot_id", "r"); file != nullptr) {
-    if (std::fgets(id.data(), id.size(), file) == nullptr) id[0] = '\0';
+    if (std::fgets(clock.boot_id.data(), clock.boot_id.size(), file) == nullptr) clock.boot_id[0] = '\0';
     std::fclose(file);
   }
-  return id;
+  struct stat status;
+  if (stat("/proc/self/ns/time", &status) == 0) clock.name_space = status.st_ino;
+  return clock;
 }
 
-// Of this process; collective. Processes of one kernel have one clock: messages between more processes than cores would
-// say less about it. The others are compared while all others wait.
+bool is_same(const Clock& one, const Clock& other) {
+  return one.boot_id[0] != '\0' && one.boot_id == other.boot_id && one.name_space == other.name_space;
+}
+
+// Of this process; collective. Where the clock is the same there is nothing to ask: messages between more processes
+// than cores would say less about it. The others are compared while all others wait.
 std::int64_t clock_ahead(MPI_Comm comm, int rank) {
   int size = 1;
   MPI_Comm_size(comm, &size);
-  const BootId mine = boot_id();
-  BootId first = mine;
-  MPI_Bcast(first.data(), static_cast<int>(first.size()), MPI_CHAR, 0, comm);
-  int same = mine[0] != '\0' && first == mine ? 1 : 0;
+  const Clock mine = own_clock();
+  Clock first = mine;
+  MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, comm);
+  int same = is_same(first, mine) ? 1 : 0;
   std::vector<int> all(static_cast<std::size_t>(size));
   MPI_Allgather(&same, 1, MPI_INT, all.data(), 1, MPI_INT, comm);
   if (rank > 0) return same != 0 ? 0 : compare_clocks(comm, rank, 0);

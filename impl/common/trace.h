@@ -2,7 +2,7 @@
 // Chrome and Perfetto open, in one file for the whole job.
 //
 //   rank 0                                 rank k
-//   start()   clocks are compared by messages to and fro, but those of one machine; the shortest round trip counts
+//   start()   clocks that are not the same are compared by messages to and fro; the shortest round trip counts
 //   record()  into memory of the calling thread, up to a number of events of the process; more are counted only
 //   finish()  clocks are compared again: in between the difference is taken to have grown evenly
 //             writes its events      <---- sends its own as text, in pieces, when it is its turn

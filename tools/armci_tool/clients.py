@@ -3,6 +3,8 @@ and such as mix MPI with ARMCI. They are compiled once for each MPI library and 
 
 from __future__ import annotations
 
+import math
+import os
 import re
 import shutil
 import tempfile
@@ -14,10 +16,11 @@ from armci_tool.errors import ToolError
 from armci_tool.install import layout
 from armci_tool.placement import Placement, with_device
 from armci_tool.repository import ROOT, device_of
-from armci_tool.results import FAILED, PASSED, Case
+from armci_tool.results import FAILED, PASSED, SKIPPED, Case
 
 FOLDERS = (ROOT / "integration" / "ga", ROOT / "integration" / "clients")
 _TIME_LIMIT_S = 180.0
+_CLOCKS_APART_S = 1000
 # In the checkout, where nodes and guests see it too.
 _SCRATCH_PREFIX = ".armci-clients-"
 _ASSIGNED = re.compile(r"^(\w*PROGRAMS) = (.*)$", re.MULTILINE)
@@ -49,7 +52,8 @@ def run(names: Sequence[str], counts: Sequence[int], configuration: bazel.Config
         cases = [_run(program, name, processes, root, configuration.mpi, placement, note)
                  for name in names for processes in counts for program in built]
         return cases if placement.kind != "machine" else [
-            *cases, _profiled(root, Path(scratch), configuration.mpi), _traced(Path(scratch), configuration.mpi)]
+            *cases, _profiled(root, Path(scratch), configuration.mpi), _traced(Path(scratch), configuration.mpi),
+            _traced_by_two_clocks(Path(scratch), configuration.mpi)]
 
 
 def _run(program: Path, name: str, processes: int, root: Path, mpi: str, placement: Placement, note: Note) -> Case:
@@ -75,19 +79,46 @@ def _profiled(root: Path, scratch: Path, mpi: str) -> Case:
 
 def _traced(scratch: Path, mpi: str) -> Case:
     """The same program: each time it starts ARMCI, its file is that of the time before no more."""
+    def fault(timeline: trace.Timeline) -> str:
+        puts = [one for one in timeline.events if one.name == "ARMCI_Put"]
+        is_right = (timeline.processes == 2 and sorted((one.process, one.peer) for one in puts) == [
+            (0, 1), (0, 1), (1, 0), (1, 0)] and all(one.bytes == 4 for one in puts)
+            and all(one.start_us >= 0 for one in timeline.events))
+        return "" if is_right else str(puts)
+    return _timeline_case("a timeline has what was called", (str(scratch / "clients" / "twice"),), scratch, mpi, fault)
+
+
+def _traced_by_two_clocks(scratch: Path, mpi: str) -> Case:
+    """The clocks of the processes are a quarter of an hour apart, as those of two machines may be: nobody leaves a barrier
+    before all are in it, by the corrected times as well."""
+    title = "a timeline of two clocks"
+    if os.geteuid() != 0:
+        return Case(title, SKIPPED, detail="time namespaces need root")
+
+    def fault(timeline: trace.Timeline) -> str:
+        of_each = [[one for one in timeline.events if one.name == "ARMCI_Barrier" and one.process == process]
+                   for process in range(2)]
+        pairs = list(zip(*of_each))
+        apart_us = max((abs(one.start_us + one.duration_us - other.start_us - other.duration_us)
+                        for one, other in pairs), default=math.inf)
+        wrong = len(pairs) < 2 or apart_us > _CLOCKS_APART_S * 1e6 / 100
+        return f"ends of {len(pairs)} barriers are {apart_us} us apart" if wrong else ""
+
+    set_clock = f"exec unshare --time --monotonic $((${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} * {_CLOCKS_APART_S})) \"$0\""
+    command = ("sh", "-c", set_clock, str(scratch / "clients" / "twice"))
+    return _timeline_case(title, command, scratch, mpi, fault)
+
+
+def _timeline_case(title: str, command: Sequence[str], scratch: Path, mpi: str,
+                   fault: Callable[[trace.Timeline], str]) -> Case:
     file = scratch / "trace.json"
-    made = launch.start(launch.Launch((str(scratch / "clients" / "twice"),), 2, mpi, {"ARMCI_TRACE": str(file)}),
-                        timeout_s=_TIME_LIMIT_S)
+    file.unlink(missing_ok=True)
+    made = launch.start(launch.Launch(tuple(command), 2, mpi, {"ARMCI_TRACE": str(file)}), timeout_s=_TIME_LIMIT_S)
     try:
-        timeline = trace.read(file)
+        found = fault(trace.read(file)) if made.ok else f"status {made.status}"
     except ToolError as error:
-        return Case("a timeline", FAILED, made.seconds, made.tail(30) + "\n" + error.render())
-    puts = [one for one in timeline.events if one.name == "ARMCI_Put"]
-    is_right = (made.ok and timeline.processes == 2 and sorted((one.process, one.peer) for one in puts) == [
-        (0, 1), (0, 1), (1, 0), (1, 0)] and all(one.bytes == 4 for one in puts)
-        and all(one.start_us >= 0 for one in timeline.events))
-    return Case("a timeline has what was called", PASSED if is_right else FAILED, made.seconds,
-                "" if is_right else f"{puts}\n{made.tail(30)}")
+        found = error.render()
+    return Case(title, FAILED if found else PASSED, made.seconds, f"{found}\n{made.tail(30)}" if found else "")
 
 
 def _fault(made: process.Result, name: str) -> Optional[str]:
