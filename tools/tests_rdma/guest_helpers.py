@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 from pathlib import Path
@@ -12,6 +13,8 @@ from armci_tool.rdma import kernel, machine
 
 ARMCI = Path(__file__).resolve().parents[1] / "armci"
 START_S = 180.0
+# A guest for several commands, which ends with these tests, however they end.
+KEEP = ("--keep-for", str(os.getpid()))
 
 
 def rdma(*arguments: str, cwd: Path) -> process.Result:

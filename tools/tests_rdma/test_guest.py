@@ -13,14 +13,14 @@ import pytest
 from armci_tool.errors import ToolError
 from armci_tool.rdma import kept as kept_folders
 from armci_tool.rdma import machine
-from guest_helpers import ARMCI, START_S, assert_nothing_is_left, emulators, rdma, wait_for_emulators
+from guest_helpers import ARMCI, KEEP, START_S, assert_nothing_is_left, emulators, rdma, wait_for_emulators
 
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The folder of a guest that is kept while this file is tested."""
     folder = tmp_path_factory.mktemp("kept folder")
-    started = rdma("--keep", "--", "true", cwd=folder)
+    started = rdma(*KEEP, "--", "true", cwd=folder)
     assert started.status == 0, started.output
     yield folder
     assert rdma("--stop", cwd=folder).status == 0
@@ -28,22 +28,22 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def test_it_has_a_verbs_device_that_is_up(kept: Path) -> None:
-    told = rdma("--keep", "--", "ibv_devinfo", cwd=kept).output
+    told = rdma(*KEEP, "--", "ibv_devinfo", cwd=kept).output
     assert "rxe0" in told and "PORT_ACTIVE" in told
 
 
 @pytest.mark.parametrize("body, status", [("exit 0", 0), ("exit 3", 3), ("kill -TERM $$", 128 + signal.SIGTERM)])
 def test_the_status_is_that_of_the_command(kept: Path, body: str, status: int) -> None:
-    assert rdma("--keep", "--", "sh", "-c", body, cwd=kept).status == status
+    assert rdma(*KEEP, "--", "sh", "-c", body, cwd=kept).status == status
 
 
 def test_a_command_that_is_not_there_says_so(kept: Path) -> None:
-    result = rdma("--keep", "--", "no-such-command", cwd=kept)
+    result = rdma(*KEEP, "--", "no-such-command", cwd=kept)
     assert result.status == 127 and "no-such-command" in result.output
 
 
 def test_outputs_stay_apart_and_whole(kept: Path) -> None:
-    result = subprocess.run([str(ARMCI), "rdma", "--keep", "--", "sh", "-c", "seq 100000; echo wrong >&2"], cwd=kept,
+    result = subprocess.run([str(ARMCI), "rdma", *KEEP, "--", "sh", "-c", "seq 100000; echo wrong >&2"], cwd=kept,
                             capture_output=True, timeout=START_S, check=True)
     assert result.stdout == b"".join(b"%d\n" % number for number in range(1, 100001))
     assert result.stderr == b"wrong\n"
@@ -52,7 +52,7 @@ def test_outputs_stay_apart_and_whole(kept: Path) -> None:
 def test_arguments_and_environment_arrive_as_they_are(kept: Path) -> None:
     os.environ["TOLD_TO_THE_GUEST"] = "two words; $HOME\nand a line"
     try:
-        told = rdma("--keep", "--", "sh", "-c", 'printf "%s|" "$TOLD_TO_THE_GUEST" "$@"', "sh", "a b", "", "*", cwd=kept)
+        told = rdma(*KEEP, "--", "sh", "-c", 'printf "%s|" "$TOLD_TO_THE_GUEST" "$@"', "sh", "a b", "", "*", cwd=kept)
     finally:
         del os.environ["TOLD_TO_THE_GUEST"]
     assert told.output == "two words; $HOME\nand a line|a b||*|"
@@ -60,14 +60,14 @@ def test_arguments_and_environment_arrive_as_they_are(kept: Path) -> None:
 
 def test_it_runs_in_our_folder_and_may_write_there(kept: Path) -> None:
     (kept / "given").write_text("from here")
-    assert rdma("--keep", "--", "sh", "-c", "cat given > taken && pwd", cwd=kept).output.strip() == str(kept)
+    assert rdma(*KEEP, "--", "sh", "-c", "cat given > taken && pwd", cwd=kept).output.strip() == str(kept)
     assert (kept / "taken").read_text() == "from here"
 
 
 def test_what_it_writes_elsewhere_stays_in_the_guest(kept: Path, tmp_path: Path) -> None:
     other = tmp_path / "file"
     other.write_text("ours")
-    assert rdma("--keep", "--", "sh", "-c", f"echo theirs > {other}; cat {other}", cwd=kept).output == "theirs\n"
+    assert rdma(*KEEP, "--", "sh", "-c", f"echo theirs > {other}; cat {other}", cwd=kept).output == "theirs\n"
     assert other.read_text() == "ours"
 
 
@@ -76,43 +76,43 @@ def test_a_kept_guest_sees_files_that_have_changed_since(kept: Path, tmp_path: P
     for word in ("old", "a newer one"):
         program.unlink(missing_ok=True)
         program.write_text(f"echo {word}\n")
-        assert rdma("--keep", "--", "sh", str(program), cwd=kept).output == f"{word}\n"
+        assert rdma(*KEEP, "--", "sh", str(program), cwd=kept).output == f"{word}\n"
 
 
 def test_commands_with_keep_share_a_guest_and_leave_each_other_nothing(kept: Path) -> None:
-    boot = ["--keep", "--", "cat", "/proc/sys/kernel/random/boot_id"]
+    boot = [*KEEP, "--", "cat", "/proc/sys/kernel/random/boot_id"]
     assert rdma(*boot, cwd=kept).output == rdma(*boot, cwd=kept).output
-    rdma("--keep", "--", "sh", "-c", "sleep 1000 & setsid sleep 1001 &", cwd=kept)
-    left = rdma("--keep", "--", "sh", "-c", "ps -e -o args | grep '[s]leep 100'", cwd=kept)
+    rdma(*KEEP, "--", "sh", "-c", "sleep 1000 & setsid sleep 1001 &", cwd=kept)
+    left = rdma(*KEEP, "--", "sh", "-c", "ps -e -o args | grep '[s]leep 100'", cwd=kept)
     assert left.output == ""
 
 
 def test_a_command_is_ended_when_its_time_is_up_and_the_guest_serves_on(kept: Path) -> None:
-    result = rdma("--keep", "--timeout", "1", "--", "sh", "-c", "trap '' TERM; while true; do sleep 1; done", cwd=kept)
+    result = rdma(*KEEP, "--timeout", "1", "--", "sh", "-c", "trap '' TERM; while true; do sleep 1; done", cwd=kept)
     assert result.status == 124 and "was ended after 1 s" in result.output
-    assert rdma("--keep", "--", "echo", "on", cwd=kept).output == "on\n"
+    assert rdma(*KEEP, "--", "echo", "on", cwd=kept).output == "on\n"
 
 
 def test_a_command_that_prints_all_the_time_is_ended_too(kept: Path) -> None:
-    result = subprocess.run([str(ARMCI), "rdma", "--keep", "--timeout", "1", "--", "yes"], cwd=kept, timeout=START_S,
+    result = subprocess.run([str(ARMCI), "rdma", *KEEP, "--timeout", "1", "--", "yes"], cwd=kept, timeout=START_S,
                             stdout=subprocess.DEVNULL, check=False)
     assert result.returncode == 124
-    assert rdma("--keep", "--", "sh", "-c", "setsid yes & echo on", cwd=kept).output.startswith("on\n")
+    assert rdma(*KEEP, "--", "sh", "-c", "setsid yes & echo on", cwd=kept).output.startswith("on\n")
 
 
 def test_a_command_without_outputs_can_be_ended(kept: Path) -> None:
-    assert rdma("--keep", "--timeout", "1", "--", "sh", "-c", "exec >&- 2>&-; sleep 1000", cwd=kept).status == 124
-    assert rdma("--keep", "--", "echo", "on", cwd=kept).output == "on\n"
+    assert rdma(*KEEP, "--timeout", "1", "--", "sh", "-c", "exec >&- 2>&-; sleep 1000", cwd=kept).status == 124
+    assert rdma(*KEEP, "--", "echo", "on", cwd=kept).output == "on\n"
 
 
 def test_a_command_ends_with_whoever_asked_for_it(kept: Path) -> None:
-    asker = subprocess.Popen([str(ARMCI), "rdma", "--keep", "--", "sh", "-c", "echo on; exec sleep 1000"], cwd=kept,
+    asker = subprocess.Popen([str(ARMCI), "rdma", *KEEP, "--", "sh", "-c", "echo on; exec sleep 1000"], cwd=kept,
                              stdout=subprocess.PIPE)
     assert asker.stdout is not None and asker.stdout.readline() == b"on\n"
     asker.kill()
     asker.wait()
     asker.stdout.close()
-    assert rdma("--keep", "--", "sh", "-c", "ps -e -o args | grep '[s]leep 1000'", cwd=kept).output == ""
+    assert rdma(*KEEP, "--", "sh", "-c", "ps -e -o args | grep '[s]leep 1000'", cwd=kept).output == ""
 
 
 def test_a_guest_of_its_own_leaves_nothing(tmp_path: Path) -> None:

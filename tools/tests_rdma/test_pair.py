@@ -12,7 +12,7 @@ import pytest
 from armci_tool import launch, process
 from armci_tool.launch import Launch
 from armci_tool.placement import Placement
-from guest_helpers import ARMCI, assert_nothing_is_left, emulators, rdma, wait_for_emulators
+from guest_helpers import ARMCI, KEEP, assert_nothing_is_left, emulators, rdma, wait_for_emulators
 
 SOURCE = Path(__file__).parents[1] / "tests" / "node_program.c"
 MESSAGE_BYTES = 4 << 20
@@ -23,7 +23,7 @@ SLEEPS = (str(ARMCI), "rdma", "--guests", "2", "--", "sh", "-c")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The folder of two guests that are kept while this file is tested."""
     folder = tmp_path_factory.mktemp("kept pair")
-    started = rdma("--guests", "2", "--keep", "--", "true", cwd=folder)
+    started = rdma("--guests", "2", *KEEP, "--", "true", cwd=folder)
     assert started.status == 0, started.output
     yield folder
     assert rdma("--stop", cwd=folder).status == 0
@@ -32,7 +32,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def sh(pair: Path, body: str) -> process.Result:
     """Runs it in the first guest of those kept."""
-    return rdma("--guests", "2", "--keep", "--", "sh", "-c", body, cwd=pair)
+    return rdma("--guests", "2", *KEEP, "--", "sh", "-c", body, cwd=pair)
 
 
 def test_a_command_runs_in_the_first_and_may_run_others_in_the_second(pair: Path) -> None:
@@ -83,7 +83,7 @@ def test_both_see_files_that_have_changed_since(pair: Path, tmp_path: Path) -> N
 
 def test_a_command_is_ended_when_its_time_is_up_and_both_serve_on(pair: Path) -> None:
     body = "$NODE_AGENT guest1 'sleep 1003'"
-    assert rdma("--guests", "2", "--keep", "--timeout", "3", "--", "sh", "-c", body, cwd=pair).status == 124
+    assert rdma("--guests", "2", *KEEP, "--timeout", "3", "--", "sh", "-c", body, cwd=pair).status == 124
     assert sh(pair, "$NODE_AGENT guest1 'ps -e -o args | grep [s]leep.1003; echo on'").output == "on\n"
 
 
