@@ -1,23 +1,16 @@
 ! Global Arrays from Fortran: columns first, indices from 1. Patches, accumulate, a task pool, a matrix product and sums.
-! Integers have the length that Global Arrays was built with (-fdefault-integer-8); those of MPI have four bytes.
 program fortran
+  use checks
   implicit none
-#include "mafdecls.fh"
-#include "global.fh"
   integer, parameter :: side = 40, tasks = 200
-  integer(kind=4) :: status
-  integer :: array, other, product_of, counter, process, processes, i, j, checked, failed
-  integer :: counts(2), drawn(1)
+  integer :: array, other, product_of, counter, process, processes, i, j
+  integer :: drawn(1)
   logical :: ok
   double precision :: buffer(side, side), expected
 
-  call mpi_init(status)
-  call ga_initialize()
-  ok = ma_init(mt_dbl, 100000, 1000000)
+  call begin()
   process = ga_nodeid()
   processes = ga_nnodes()
-  checked = 0
-  failed = 0
 
   call check(nga_create(mt_dbl, 2, (/side, side/), 'array', (/-1, -1/), array))
   call check(ga_duplicate(array, other, 'other'))
@@ -71,27 +64,5 @@ program fortran
   call check(drawn(1) == tasks)
 
   ok = ga_destroy(array) .and. ga_destroy(other) .and. ga_destroy(product_of) .and. ga_destroy(counter)
-  counts = (/checked, failed/)
-  call ga_igop(2, counts, 2, '+')
-  if (process == 0 .and. counts(2) == 0) then
-    print '(a,i0,a,i0,a)', 'fortran: PASS, ', counts(1), ' checks on ', processes, ' processes'
-  else if (process == 0) then
-    print '(a,i0,a,i0,a)', 'fortran: FAIL, ', counts(2), ' of ', counts(1), ' checks'
-  end if
-  call ga_terminate()
-  call mpi_finalize(status)
-  if (counts(2) /= 0) stop 1
-
-contains
-
-  double precision function value(i, j)
-    integer, intent(in) :: i, j
-    value = 100d0 * i + j
-  end function value
-
-  subroutine check(holds)
-    logical, intent(in) :: holds
-    checked = checked + 1
-    if (.not. holds) failed = failed + 1
-  end subroutine check
+  call finish('fortran')
 end program fortran
