@@ -16,6 +16,7 @@ struct Moved {
   std::uint64_t bytes = 0;
   int peer = -1;
   const void* remote = nullptr;
+  bool incoming = false;  // from the peer to the caller
 };
 
 template <class Count>
@@ -29,7 +30,7 @@ std::uint64_t strided_bytes(const Count* count, int levels) {
 
 template <class Vector>
 Moved vector_moved(const Vector* list, long length, int proc, bool is_get) {
-  Moved moved = {0, proc, nullptr};
+  Moved moved = {0, proc, nullptr, is_get};
   for (long i = 0; list != nullptr && i < length; ++i) {
     moved.bytes += static_cast<std::uint64_t>(list[i].bytes) * static_cast<std::uint64_t>(list[i].ptr_array_len);
     const auto* const there = is_get ? list[i].src_ptr_array : list[i].dst_ptr_array;
@@ -61,7 +62,7 @@ struct Describe {
   struct Describe<ApiId::call> {                                                               \
     template <class Bytes, class... Handle>                                                    \
     Moved operator()(const void* there, const void*, Bytes bytes, int proc, Handle...) const { \
-      return {static_cast<std::uint64_t>(bytes), proc, there};                                 \
+      return {static_cast<std::uint64_t>(bytes), proc, there, true};                           \
     }                                                                                          \
   };
 #define PROF_DESCRIBE_ACC(call)                                                                                  \
@@ -87,7 +88,7 @@ struct Describe {
     template <class Stride, class Count, class... Handle>                                                          \
     Moved operator()(const void* there, const Stride*, const void*, const Stride*, const Count* count, int levels, \
                      int proc, Handle...) const {                                                                  \
-      return {strided_bytes(count, levels), proc, there};                                                          \
+      return {strided_bytes(count, levels), proc, there, true};                                                    \
     }                                                                                                              \
   };
 #define PROF_DESCRIBE_ACC_S(call)                                                                    \
@@ -126,7 +127,7 @@ struct Describe {
   };                                                                                                               \
   template <>                                                                                                      \
   struct Describe<ApiId::ARMCI_GetValue##suffix> {                                                                 \
-    Moved operator()(const void* there, int proc) const { return {sizeof(type), proc, there}; }                    \
+    Moved operator()(const void* there, int proc) const { return {sizeof(type), proc, there, true}; }              \
   };
 
 PROF_DESCRIBE_PUT(ARMCI_Put)
@@ -177,6 +178,32 @@ struct Describe<ApiId::ARMCI_Rmw> {
     return {is_long ? sizeof(long) : sizeof(int), proc, there};
   }
 };
+inline std::uint64_t bytes_of(armcix_type_t type) {
+  return type == ARMCIX_INT32 || type == ARMCIX_UINT32 ? sizeof(std::int32_t) : sizeof(std::int64_t);
+}
+#define PROF_DESCRIBE_RMW(call)                                                                                 \
+  template <>                                                                                                   \
+  struct Describe<ApiId::call> {                                                                                \
+    template <class... Handle>                                                                                  \
+    Moved operator()(armcix_op_t, armcix_type_t type, const void*, const void*, const void*, const void* there, \
+                     int proc, Handle...) const {                                                               \
+      return {bytes_of(type), proc, there};                                                                     \
+    }                                                                                                           \
+  };
+#define PROF_DESCRIBE_SIGNAL(call)                                                                           \
+  template <>                                                                                                \
+  struct Describe<ApiId::call> {                                                                             \
+    template <class... Handle>                                                                               \
+    Moved operator()(const void*, const void* there, std::size_t bytes, const std::uint64_t*, std::uint64_t, \
+                     armcix_signal_op_t, int proc, Handle...) const {                                        \
+      return {bytes, proc, there};                                                                           \
+    }                                                                                                        \
+  };
+PROF_DESCRIBE_RMW(ARMCIX_Rmw)
+PROF_DESCRIBE_RMW(ARMCIX_NbRmw)
+PROF_DESCRIBE_SIGNAL(ARMCIX_Put_signal)
+PROF_DESCRIBE_SIGNAL(ARMCIX_NbPut_signal)
+
 template <>
 struct Describe<ApiId::ARMCI_Put_flag> {
   Moved operator()(const void*, const void* there, int bytes, const int*, int, int proc) const {

@@ -21,8 +21,6 @@ Profile& profile() {
 int inits = 0;
 
 void print() {
-  ARMCI_Group world;
-  PARMCI_Group_get_world(&world);
   const char* const path = std::getenv("PARMCI_PROF_OUTPUT");
   std::FILE* out = stderr;
   if (path != nullptr && parmci_msg_me() == 0) {
@@ -32,11 +30,11 @@ void print() {
       out = stderr;
     }
   }
-  profile().print(parmci_group_comm(&world), out);
+  profile().print(out);
   if (out != stderr) std::fclose(out);
 }
 
-// What has to be done besides counting, before and after a call.
+// What has to be done besides counting, before a call, and after one that succeeded.
 template <ApiId>
 struct Around {
   template <class... Arguments>
@@ -50,7 +48,10 @@ struct Starts {
   static void before(Arguments...) {}
   template <class... Arguments>
   static void after(Arguments...) {
-    if (PARMCI_Initialized() != 0 && inits++ == 0) profile().begin(parmci_msg_nproc());
+    if (inits++ > 0) return;
+    ARMCI_Group world;
+    PARMCI_Group_get_world(&world);
+    profile().begin(parmci_group_comm(&world));
   }
 };
 template <>
@@ -72,34 +73,70 @@ struct Around<ApiId::ARMCI_Finalize> {
   static void after() {}
 };
 
-template <>
-struct Around<ApiId::ARMCI_Malloc> {
-  static void before(void**, armci_size_t) {}
-  static void after(void** parts, armci_size_t bytes) {
-    profile().add_region(parts, parmci_msg_nproc(), nullptr, static_cast<std::uint64_t>(bytes));
+std::vector<int> processes_of(ARMCI_Group* group) {
+  int size = 0;
+  PARMCI_Group_size(group, &size);
+  std::vector<int> processes;
+  for (int rank = 0; rank < size; ++rank) processes.push_back(PARMCI_Absolute_id(group, rank));
+  return processes;
+}
+
+// Collective, as the calls around are: what a process knows of its own part is gathered from all.
+void note_allocated(void** parts, armci_size_t bytes, ARMCI_Group* group) {
+  const std::vector<int> processes = processes_of(group);
+  std::uint64_t own = bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
+  std::vector<std::uint64_t> lengths(processes.size());
+  PMPI_Allgather(&own, 1, MPI_UINT64_T, lengths.data(), 1, MPI_UINT64_T, parmci_group_comm(group));
+  profile().add_region(parts, lengths.data(), static_cast<int>(processes.size()), processes.data());
+}
+void note_freed(void* part, ARMCI_Group* group) {
+  const std::vector<int> processes = processes_of(group);
+  auto own = reinterpret_cast<std::uint64_t>(part);
+  std::vector<std::uint64_t> parts(processes.size());
+  PMPI_Allgather(&own, 1, MPI_UINT64_T, parts.data(), 1, MPI_UINT64_T, parmci_group_comm(group));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i] != 0) return profile().remove_region(reinterpret_cast<const void*>(parts[i]), processes[i]);
+  }
+}
+
+struct Allocates {
+  template <class... Arguments>
+  static void before(Arguments...) {}
+  static void after(void** parts, armci_size_t bytes, const char* = nullptr) {
+    ARMCI_Group world;
+    PARMCI_Group_get_world(&world);
+    note_allocated(parts, bytes, &world);
+  }
+  static void after(void** parts, armci_size_t bytes, ARMCI_Group* group, const char* = nullptr) {
+    note_allocated(parts, bytes, group);
   }
 };
 template <>
-struct Around<ApiId::ARMCI_Malloc_group> {
-  static void before(void**, armci_size_t, ARMCI_Group*) {}
-  static void after(void** parts, armci_size_t bytes, ARMCI_Group* group) {
-    int size = 0;
-    PARMCI_Group_size(group, &size);
-    std::vector<int> processes;
-    for (int rank = 0; rank < size; ++rank) processes.push_back(PARMCI_Absolute_id(group, rank));
-    profile().add_region(parts, size, processes.data(), static_cast<std::uint64_t>(bytes));
+struct Around<ApiId::ARMCI_Malloc> : Allocates {};
+template <>
+struct Around<ApiId::ARMCI_Malloc_memdev> : Allocates {};
+template <>
+struct Around<ApiId::ARMCI_Malloc_group> : Allocates {};
+template <>
+struct Around<ApiId::ARMCI_Malloc_group_memdev> : Allocates {};
+
+// Before: afterwards the addresses may be somebody else's.
+struct Frees {
+  static void before(void* part) {
+    ARMCI_Group world;
+    PARMCI_Group_get_world(&world);
+    note_freed(part, &world);
   }
+  static void before(void* part, ARMCI_Group* group) { note_freed(part, group); }
+  template <class... Arguments>
+  static void after(Arguments...) {}
 };
 template <>
-struct Around<ApiId::ARMCI_Free> {
-  static void before(void* part) { profile().remove_region(part, parmci_msg_me()); }
-  static void after(void*) {}
-};
+struct Around<ApiId::ARMCI_Free> : Frees {};
 template <>
-struct Around<ApiId::ARMCI_Free_group> {
-  static void before(void* part, ARMCI_Group*) { profile().remove_region(part, parmci_msg_me()); }
-  static void after(void*, ARMCI_Group*) {}
-};
+struct Around<ApiId::ARMCI_Free_memdev> : Frees {};
+template <>
+struct Around<ApiId::ARMCI_Free_group> : Frees {};
 
 template <ApiId id, class Body, class After>
 auto observed(const Moved& moved, Body body, After after) {
@@ -115,7 +152,9 @@ auto observed(const Moved& moved, Body body, After after) {
   } else {
     const auto outcome = body();
     count();
-    after();
+    if constexpr (std::is_same_v<decltype(outcome), const int>) {
+      if (outcome == 0) after();
+    }
     return outcome;
   }
 }

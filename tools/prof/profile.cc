@@ -48,12 +48,15 @@ int class_of(std::uint64_t bytes) {
   return std::min((width + kBitsPerClass - 1) / kBitsPerClass - 1, kClasses - 1);
 }
 
-void Profile::begin(int processes) {
+void Profile::begin(MPI_Comm comm) {
+  comm_ = comm;
+  int processes = 1;
+  PMPI_Comm_size(comm_, &processes);
   for (Counters& one : calls_) {
     one.calls = one.bytes = one.nanoseconds = 0;
     for (auto& size : one.sizes) size = 0;
   }
-  peers_ = std::vector<std::atomic<std::uint64_t>>(static_cast<std::size_t>(processes));
+  peers_ = std::vector<std::atomic<std::uint64_t>>(2 * static_cast<std::size_t>(processes));
   const std::unique_lock lock(mutex_);
   parts_.clear();
   totals_.clear();
@@ -66,25 +69,30 @@ void Profile::record(ApiId call, const Moved& moved, std::uint64_t nanoseconds) 
   if (moved.bytes == 0) return;
   one.bytes.fetch_add(moved.bytes, std::memory_order_relaxed);
   one.sizes[static_cast<std::size_t>(class_of(moved.bytes))].fetch_add(1, std::memory_order_relaxed);
+  const std::size_t processes = peers_.size() / 2;
   const auto peer = static_cast<std::size_t>(moved.peer);
-  if (moved.peer < 0 || peer >= peers_.size()) return;
-  peers_[peer].fetch_add(moved.bytes, std::memory_order_relaxed);
+  if (moved.peer < 0 || peer >= processes) return;
+  peers_[peer + (moved.incoming ? processes : 0)].fetch_add(moved.bytes, std::memory_order_relaxed);
   const auto address = reinterpret_cast<std::uintptr_t>(moved.remote);
   const std::shared_lock lock(mutex_);
   auto after = parts_.upper_bound({moved.peer, address});
   if (after == parts_.begin()) return;
   const auto& [place, region] = *std::prev(after);
-  if (place.first == moved.peer) region.moved->fetch_add(moved.bytes, std::memory_order_relaxed);
+  const bool is_inside = place.first == moved.peer && address - place.second < region.length;
+  if (is_inside) region.moved->fetch_add(moved.bytes, std::memory_order_relaxed);
 }
 
-void Profile::add_region(void* const parts[], int count, const int* processes, std::uint64_t bytes) {
+void Profile::add_region(void* const parts[], const std::uint64_t lengths[], int count, const int* processes) {
+  int own = 0;
+  PMPI_Comm_rank(comm_, &own);
   const auto moved = std::make_shared<std::atomic<std::uint64_t>>(0);
   const std::unique_lock lock(mutex_);
-  totals_.push_back({bytes, moved});
+  totals_.push_back({0, moved});
   for (int i = 0; i < count; ++i) {
     if (parts[i] == nullptr) continue;
     const int process = processes != nullptr ? processes[i] : i;
-    parts_[{process, reinterpret_cast<std::uintptr_t>(parts[i])}] = {static_cast<int>(totals_.size()) - 1, bytes,
+    if (process == own) totals_.back().length = lengths[i];
+    parts_[{process, reinterpret_cast<std::uintptr_t>(parts[i])}] = {static_cast<int>(totals_.size()) - 1, lengths[i],
                                                                      process, moved};
   }
 }
@@ -97,29 +105,29 @@ void Profile::remove_region(const void* part, int process) {
   std::erase_if(parts_, [number](const auto& one) { return one.second.number == number; });
 }
 
-void Profile::print(MPI_Comm comm, std::FILE* out) {
+void Profile::print(std::FILE* out) {
   int rank = 0;
   int size = 1;
-  PMPI_Comm_rank(comm, &rank);
-  PMPI_Comm_size(comm, &size);
+  PMPI_Comm_rank(comm_, &rank);
+  PMPI_Comm_size(comm_, &size);
   if (rank == 0) std::fprintf(out, "armci-prof: %d processes\n", size);
-  print_calls(comm, rank, out);
-  print_sizes(comm, rank, out);
-  print_peers(comm, rank, out);
-  print_regions(comm, rank, out);
+  print_calls(rank, out);
+  print_sizes(rank, out);
+  print_peers(rank, out);
+  print_regions(rank, out);
   if (rank == 0) std::fflush(out);
 }
 
-void Profile::print_calls(MPI_Comm comm, int rank, std::FILE* out) const {
+void Profile::print_calls(int rank, std::FILE* out) const {
   std::vector<std::uint64_t> sums;
   std::vector<std::uint64_t> longest;
   for (const Counters& one : calls_) {
     sums.insert(sums.end(), {one.calls.load(), one.bytes.load(), one.nanoseconds.load()});
     longest.push_back(one.nanoseconds.load());
   }
-  sum_up(&sums, comm, rank);
+  sum_up(&sums, comm_, rank);
   PMPI_Reduce(rank == 0 ? MPI_IN_PLACE : longest.data(), longest.data(), static_cast<int>(longest.size()), MPI_UINT64_T,
-              MPI_MAX, 0, comm);
+              MPI_MAX, 0, comm_);
   if (rank != 0) return;
   std::fprintf(out, "%-28s %12s %12s %14s %14s %14s\n", "call", "calls", "bytes", "seconds, all", "most of one",
                "us a call");
@@ -133,12 +141,12 @@ void Profile::print_calls(MPI_Comm comm, int rank, std::FILE* out) const {
   }
 }
 
-void Profile::print_sizes(MPI_Comm comm, int rank, std::FILE* out) const {
+void Profile::print_sizes(int rank, std::FILE* out) const {
   std::vector<std::uint64_t> sums;
   for (const Counters& one : calls_) {
     for (const auto& size : one.sizes) sums.push_back(size.load());
   }
-  sum_up(&sums, comm, rank);
+  sum_up(&sums, comm_, rank);
   if (rank != 0) return;
   std::fprintf(out, "\n%-28s", "calls by size");
   for (const char* name : kClassNames) std::fprintf(out, " %10s", name);
@@ -152,23 +160,25 @@ void Profile::print_sizes(MPI_Comm comm, int rank, std::FILE* out) const {
   }
 }
 
-// The matrix where it is small, else only who is the target of how much.
-void Profile::print_peers(MPI_Comm comm, int rank, std::FILE* out) const {
-  const std::size_t count = peers_.size();
+// The matrix, or its corner where it is large.
+void Profile::print_peers(int rank, std::FILE* out) const {
+  const std::size_t count = peers_.size() / 2;
   std::vector<std::uint64_t> mine;
   for (const auto& one : peers_) mine.push_back(one.load());
   int size = 1;
-  PMPI_Comm_size(comm, &size);
-  std::vector<std::uint64_t> all(rank == 0 ? count * static_cast<std::size_t>(size) : 0);
-  PMPI_Gather(mine.data(), static_cast<int>(count), MPI_UINT64_T, all.data(), static_cast<int>(count), MPI_UINT64_T, 0,
-              comm);
+  PMPI_Comm_size(comm_, &size);
+  const auto each = static_cast<int>(mine.size());
+  std::vector<std::uint64_t> all(rank == 0 ? mine.size() * static_cast<std::size_t>(size) : 0);
+  PMPI_Gather(mine.data(), each, MPI_UINT64_T, all.data(), each, MPI_UINT64_T, 0, comm_);
   if (rank != 0) return;
   std::fprintf(out, "\nbytes from (down) to (across)%s\n", count > kPeersShown ? ", the first processes" : "");
   const std::size_t shown = std::min<std::size_t>(count, kPeersShown);
-  for (std::size_t origin = 0; origin < shown; ++origin) {
-    std::fprintf(out, "%4zu", origin);
-    for (std::size_t target = 0; target < shown; ++target) {
-      std::fprintf(out, " %9s", bytes_text(all[origin * count + target]).c_str());
+  for (std::size_t from = 0; from < shown; ++from) {
+    std::fprintf(out, "%4zu", from);
+    for (std::size_t to = 0; to < shown; ++to) {
+      const std::uint64_t sent = all[from * mine.size() + to];
+      const std::uint64_t fetched = all[to * mine.size() + count + from];
+      std::fprintf(out, " %9s", bytes_text(sent + fetched).c_str());
     }
     std::fprintf(out, "\n");
   }
@@ -176,9 +186,9 @@ void Profile::print_peers(MPI_Comm comm, int rank, std::FILE* out) const {
 
 // Regions are numbered in the order of their allocation, which is the same on all processes that take part in all of
 // them; those of groups are told for the processes of that group together where the numbers agree.
-void Profile::print_regions(MPI_Comm comm, int rank, std::FILE* out) const {
+void Profile::print_regions(int rank, std::FILE* out) const {
   auto count = static_cast<int>(totals_.size());
-  PMPI_Allreduce(MPI_IN_PLACE, &count, 1, MPI_INT, MPI_MAX, comm);
+  PMPI_Allreduce(MPI_IN_PLACE, &count, 1, MPI_INT, MPI_MAX, comm_);
   std::vector<std::uint64_t> moved(static_cast<std::size_t>(count));
   std::vector<std::uint64_t> lengths(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < totals_.size(); ++i) {
@@ -186,8 +196,8 @@ void Profile::print_regions(MPI_Comm comm, int rank, std::FILE* out) const {
     lengths[i] = totals_[i].length;
   }
   if (count == 0) return;
-  sum_up(&moved, comm, rank);
-  sum_up(&lengths, comm, rank);
+  sum_up(&moved, comm_, rank);
+  sum_up(&lengths, comm_, rank);
   if (rank != 0) return;
   std::fprintf(out, "\n%-10s %12s %12s\n", "region", "its bytes", "bytes moved");
   for (int i = 0; i < std::min(count, kRegionsShown); ++i) {

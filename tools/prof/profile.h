@@ -34,16 +34,18 @@ struct Counters {
 
 class Profile {
  public:
-  void begin(int processes);
+  // Counts from 0. `comm`: of all processes; kept until print().
+  void begin(MPI_Comm comm);
   void record(common::ApiId call, const Moved& moved, std::uint64_t nanoseconds);
 
-  // `parts`: of each process of a collective allocation; `bytes` is our own part's length, which is taken to be that
-  // of the others as well.
-  void add_region(void* const parts[], int count, const int* processes, std::uint64_t bytes);
+  // `parts`: of each process of a collective allocation, and their lengths; `processes` of the same number, or nullptr:
+  // all of the job, in order.
+  void add_region(void* const parts[], const std::uint64_t lengths[], int count, const int* processes);
+  // By the part of any of its processes.
   void remove_region(const void* part, int process);
 
-  // The sums of all processes, printed by rank 0 of `comm` to `out`. Collective.
-  void print(MPI_Comm comm, std::FILE* out);
+  // The sums of all processes, printed by rank 0 to `out`. Collective.
+  void print(std::FILE* out);
 
  private:
   struct Region {
@@ -53,18 +55,20 @@ class Profile {
     std::shared_ptr<std::atomic<std::uint64_t>> moved;
   };
 
-  void print_calls(MPI_Comm comm, int rank, std::FILE* out) const;
-  void print_sizes(MPI_Comm comm, int rank, std::FILE* out) const;
-  void print_peers(MPI_Comm comm, int rank, std::FILE* out) const;
-  void print_regions(MPI_Comm comm, int rank, std::FILE* out) const;
+  void print_calls(int rank, std::FILE* out) const;
+  void print_sizes(int rank, std::FILE* out) const;
+  void print_peers(int rank, std::FILE* out) const;
+  void print_regions(int rank, std::FILE* out) const;
 
+  MPI_Comm comm_ = MPI_COMM_NULL;
   std::array<Counters, common::kApiCount> calls_;
+  // By process: moved from this one to it, then from it to this one.
   std::vector<std::atomic<std::uint64_t>> peers_;
   mutable std::shared_mutex mutex_;  // of parts_ and totals_
   // By process and address of the first byte.
   std::map<std::pair<int, std::uintptr_t>, Region> parts_;
   struct Total {
-    std::uint64_t length;
+    std::uint64_t length;  // of this process's part
     std::shared_ptr<std::atomic<std::uint64_t>> moved;
   };
   std::vector<Total> totals_;

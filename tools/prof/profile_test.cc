@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <string>
+
 // The program links without the library: this is what its header refers to.
 extern "C" const int armci_abi_version_1 = 1;
 
@@ -53,6 +56,82 @@ TEST(DescribeTest, BytesPeerAndAddressOfEachShape) {
   EXPECT_EQ((Describe<ApiId::ARMCI_PutValueInt>{}(7, there, 5).bytes), sizeof(int));
   EXPECT_EQ((Describe<ApiId::ARMCI_Barrier>{}().bytes), 0U);
   EXPECT_EQ((Describe<ApiId::ARMCIX_Put>{}(here, there, std::size_t{1} << 33, 1).bytes), std::uint64_t{1} << 33);
+}
+
+TEST(DescribeTest, ExtensionsAndDirections) {
+  char here[8], there[8];
+  std::uint64_t flag = 0;
+  const auto rmw = Describe<ApiId::ARMCIX_Rmw>{}(ARMCIX_ADD, ARMCIX_INT32, here, here, nullptr, there, 4);
+  EXPECT_EQ(rmw.bytes, 4U);
+  EXPECT_EQ(rmw.peer, 4);
+  EXPECT_EQ(rmw.remote, there);
+  const auto put = Describe<ApiId::ARMCIX_Put_signal>{}(here, there, std::size_t{8}, &flag, 1, ARMCIX_SIGNAL_SET, 2);
+  EXPECT_EQ(put.bytes, 8U);
+  EXPECT_EQ(put.remote, there);
+  EXPECT_FALSE(put.incoming);
+  EXPECT_TRUE((Describe<ApiId::ARMCI_Get>{}(there, here, 8, 1).incoming));
+  EXPECT_TRUE((Describe<ApiId::ARMCI_GetValueInt>{}(there, 1).incoming));
+  EXPECT_FALSE((Describe<ApiId::ARMCI_Put>{}(here, there, 8, 1).incoming));
+}
+
+// A job of one process, which is process 0 of those that it talks to.
+class ProfileTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { PMPI_Init(nullptr, nullptr); }
+  static void TearDownTestSuite() { PMPI_Finalize(); }
+  void SetUp() override {
+    profile_.begin(MPI_COMM_SELF);
+    void* parts[] = {memory_};
+    const std::uint64_t length = sizeof memory_;
+    profile_.add_region(parts, &length, 1, nullptr);
+  }
+
+  std::string printed() {
+    char* text = nullptr;
+    std::size_t length = 0;
+    std::FILE* const out = open_memstream(&text, &length);
+    profile_.print(out);
+    std::fclose(out);
+    std::string made(text, length);
+    std::free(text);
+    return made;
+  }
+
+  Profile profile_;
+  char memory_[64];
+};
+
+TEST_F(ProfileTest, CallsSizesPeersAndRegionsAreSummedUp) {
+  profile_.record(ApiId::ARMCI_Put, {8, 0, memory_ + 56}, 1000);
+  profile_.record(ApiId::ARMCI_Put, {32, 0, memory_}, 3000);
+  profile_.record(ApiId::ARMCI_Get, {100, 0, memory_ + 1, true}, 500);
+  profile_.record(ApiId::ARMCI_Barrier, {}, 500);
+  const std::string text = printed();
+  EXPECT_NE(text.find("armci-prof: 1 processes"), std::string::npos) << text;
+  EXPECT_NE(
+      text.find("ARMCI_Put                               2         40 B       0.000004       0.000004          2.000"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(text.find("ARMCI_Put                             1          1          0"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n   0     140 B\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n0                  64 B        140 B\n"), std::string::npos) << text;
+}
+
+TEST_F(ProfileTest, WhatLiesBehindARegionIsNotOfIt) {
+  profile_.record(ApiId::ARMCI_Put, {8, 0, memory_ + sizeof memory_}, 1);
+  EXPECT_NE(printed().find("\n0                  64 B          0 B\n"), std::string::npos) << printed();
+}
+
+TEST_F(ProfileTest, WhatIsFreedIsNotCredited) {
+  profile_.remove_region(memory_, 0);
+  profile_.record(ApiId::ARMCI_Put, {8, 0, memory_}, 1);
+  EXPECT_NE(printed().find("\n0                  64 B          0 B\n"), std::string::npos) << printed();
+}
+
+TEST_F(ProfileTest, BeginsAnew) {
+  profile_.record(ApiId::ARMCI_Put, {8, 0, memory_}, 1);
+  profile_.begin(MPI_COMM_SELF);
+  EXPECT_EQ(printed().find("ARMCI_Put"), std::string::npos) << printed();
 }
 
 }  // namespace
