@@ -4,6 +4,7 @@ much to whom."""
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,7 @@ _REQUIRED: Mapping[str, Mapping[str, tuple[type, ...]]] = {
           "args": (dict,)},
     "M": {"name": (str,), "pid": (int,), "args": (dict,)},
 }
+_GETS = re.compile(r"(ARMCIX?)_(Nb)?Get")
 _SCALE = " .:-=+*#%@"
 
 
@@ -35,6 +37,11 @@ class Event:
     thread: int
     peer: int = -1
     bytes: int = 0
+
+    @property
+    def way(self) -> tuple[int, int]:
+        """From which process to which its bytes go. What reads and writes counts as a write."""
+        return (self.peer, self.process) if _GETS.match(self.name) else (self.process, self.peer)
 
 
 @dataclass(frozen=True)
@@ -116,7 +123,7 @@ def summarise(timeline: Timeline) -> Summary:
         if one.category == WAIT:
             made.waiting_us[one.process] += one.duration_us
         if one.peer >= 0 and one.bytes:
-            made.moved[(one.process, one.peer)] += one.bytes
+            made.moved[one.way] += one.bytes
     return made
 
 
@@ -153,7 +160,7 @@ def _waiting(timeline: Timeline, summary: Summary) -> str:
 
 
 def _heat_map(timeline: Timeline, summary: Summary) -> str:
-    """Bytes by origin (down) and target (across); a letter of the scale for each decade below the most."""
+    """Bytes by where they come from (down) and go to (across); a letter of the scale for each decade below the most."""
     most = max(summary.moved.values())
     everyone = range(timeline.processes)
     width = max(len(str(timeline.processes - 1)), 1) + 1

@@ -41,6 +41,14 @@ def test_the_sums_are_those_of_the_events(tmp_path: Path) -> None:
     assert summary.moved == {(0, 1): 1000, (1, 0): 10}
 
 
+@pytest.mark.parametrize("name, way", [("ARMCI_Put", (0, 1)), ("ARMCI_Get", (1, 0)), ("ARMCI_NbGetS", (1, 0)),
+                                       ("ARMCIX_NbGetV", (1, 0)), ("ARMCI_GetValueInt", (1, 0)), ("ARMCI_Rmw", (0, 1)),
+                                       ("ARMCIX_Acc", (0, 1))])
+def test_bytes_are_told_from_where_they_come_to_where_they_go(tmp_path: Path, name: str, way: tuple[int, int]) -> None:
+    timeline = trace.read(written(tmp_path, document(event(name, 0, peer=1, bytes=8))))
+    assert trace.summarise(timeline).moved == {way: 8}
+
+
 def test_what_is_printed(tmp_path: Path) -> None:
     text = trace.render(trace.read(written(tmp_path, JOB)))
     lines = text.splitlines()
