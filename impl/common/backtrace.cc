@@ -168,12 +168,14 @@ void print_backtrace(int fd) {
   backtrace_symbols_fd(addresses, backtrace(addresses, kFramesMax), fd);
 }
 
+// MPI libraries and tools take the first real-time signals.
+int stack_signal() { return SIGRTMAX - 3; }
+
 void print_all_stacks(int fd) {
   static std::mutex one_at_a_time;
   const std::lock_guard<std::mutex> lock(one_at_a_time);
   prepare_backtraces();
-  // MPI libraries and tools take the first real-time signals.
-  const int signal_number = SIGRTMAX - 3;
+  const int signal_number = stack_signal();
   struct sigaction mine {};
   struct sigaction before {};
   mine.sa_handler = answer_with_stack;

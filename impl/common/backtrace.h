@@ -17,6 +17,9 @@ void print_backtrace(int fd);
 // real-time signal; a thread that blocks that signal is listed without a stack. Not for signal handlers.
 void print_all_stacks(int fd);
 
+// The signal that it takes.
+int stack_signal();
+
 // What ARMCI_Error prints: message, code, rank and the caller's stack, on stderr [INIT-6].
 [[gnu::cold]] void print_fatal(const char* message, int code);
 

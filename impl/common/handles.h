@@ -86,6 +86,25 @@ class HandleTable {
   // while others may hang. Who sees 0 sees what was completed until then.
   std::size_t total() const { return total_.load(std::memory_order_acquire); }
 
+  // visit(target, operations) for runs of operations under way to one target. False, with nothing visited, where
+  // somebody has the table: for reports, also in signal handlers, which wait for nothing.
+  template <class Visit>
+  bool try_visit(Visit visit) const {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock()) return false;
+    int target = -1;
+    std::size_t operations = 0;
+    for (const Slot& slot : slots_) {
+      for (const Pending& one : slot.pending) {
+        if (one.target != target && operations > 0) visit(target, std::exchange(operations, 0));
+        target = one.target;
+        ++operations;
+      }
+    }
+    if (operations > 0) visit(target, operations);
+    return true;
+  }
+
   // Completes what can be completed of one handle: `finish(Completion&)` returns false while its operation is under
   // way, and must not block: the table is locked. Returns true when nothing is left.
   template <class Finish>

@@ -65,6 +65,32 @@ TEST(HandleTableTest, EveryOperationIsAskedOnceInTheOrderOfAdding) {
   EXPECT_EQ(asked, (std::vector<int>{0, 1, 2, 3, 4, 5}));
 }
 
+using Runs = std::vector<std::pair<int, std::size_t>>;
+
+Runs runs_of(const Table& table) {
+  Runs runs;
+  EXPECT_TRUE(table.try_visit([&](int target, std::size_t operations) { runs.emplace_back(target, operations); }));
+  return runs;
+}
+
+TEST(HandleTableTest, AVisitTellsRunsOfOperationsToOneTarget) {
+  Table table;
+  EXPECT_EQ(runs_of(table), Runs{});
+  for (const int target : {1, 1, 2, 1}) table.add(nullptr, {0, target});
+  armci_hdl_t handle{};
+  table.add(&handle, {0, 1});
+  EXPECT_EQ(runs_of(table), (Runs{{1, 2}, {2, 1}, {1, 2}}));
+}
+
+TEST(HandleTableTest, AVisitWaitsForNobody) {
+  Table table;
+  table.add(nullptr, {0, 1});
+  table.complete(nullptr, [&](int&) {  // the table is locked
+    std::thread([&] { EXPECT_FALSE(table.try_visit([](int, std::size_t) { ADD_FAILURE(); })); }).join();
+    return true;
+  });
+}
+
 TEST(HandleTableTest, AStaleCopyDoesNotMeetTheSlotsNextUser) {
   Table table;
   armci_hdl_t first{};

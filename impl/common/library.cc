@@ -11,6 +11,7 @@
 #include "impl/common/backtrace.h"
 #include "impl/common/config.h"
 #include "impl/common/entry.h"
+#include "impl/common/hang_news.h"
 #include "impl/common/messages.h"
 #include "impl/common/mpi_library.h"
 #include "impl/common/state_report.h"
@@ -65,19 +66,10 @@ void leave_mpi() {
   owns_mpi = false;
 }
 
-bool hang_announced() {
-  return node::node_memory().attached() && node::node_memory().control().hang_announced.load() != 0;
-}
-void announce_hang() {
-  if (node::node_memory().attached()) node::node_memory().control().hang_announced.store(1);
-}
-void note_dumped() {
-  if (node::node_memory().attached()) node::node_memory().control().dumped.fetch_add(1);
-}
-bool dumps_complete() {
-  if (!node::node_memory().attached()) return true;
-  const node::Control& control = node::node_memory().control();
-  return control.dumped.load() >= static_cast<std::uint32_t>(control.peer_count);
+// Never destroyed: a program may leave by exit() without finalize, and a joinable thread must not be destroyed.
+HangNews& hang_news() {
+  static HangNews* const the_news = new HangNews;
+  return *the_news;
 }
 
 Status start_observers() {
@@ -90,10 +82,10 @@ Status start_observers() {
   freeze_on_error(settings.freeze_on_error);
   WatchdogHooks hooks;
   hooks.dump_pending = print_pending;
-  hooks.peer_requested_dump = hang_announced;
-  hooks.announce_hang = announce_hang;
-  hooks.note_dumped = note_dumped;
-  hooks.dumps_complete = dumps_complete;
+  hooks.peer_requested_dump = HangNews::announced;
+  hooks.announce_hang = [] { hang_news().announce(); };
+  hooks.note_dumped = HangNews::note_printed;
+  hooks.dumps_complete = [] { return hang_news().complete(); };
   if (settings.timeout_seconds > 0) prepare_backtraces();
   ARMCI_RETURN_IF_ERROR(start_signal_reports(settings.report_signal));
   return start_watchdog(settings.timeout_seconds, hooks);
@@ -103,8 +95,8 @@ Status start_observers() {
 Status start_trace() {
   const std::string title = std::string(SelectedTransport::kTraits.name) + ", " + std::to_string(world().size()) +
                             " processes on " + std::to_string(world().node_count()) + " nodes";
-  ARMCI_RETURN_IF_ERROR(trace().start(world().comm(), config().trace, config().trace_events,
-                                      {kApiNames, static_cast<int>(kApiCount)}, title));
+  const TraceNames names = {kApiNames, kApiCount, [](int call) { return api_category(static_cast<ApiId>(call)); }};
+  ARMCI_RETURN_IF_ERROR(trace().start(world().comm(), config().trace, config().trace_events, names, title));
   if (trace().enabled()) observe_flags |= kObserveUsage;
   return kSuccess;
 }
@@ -159,9 +151,14 @@ Status library_init(int* argc, char*** argv, int required, MPI_Comm parent) {
   Status status = read_settings(parent);
   if (status.ok()) status = runtime().initialise(parent);
   if (status.ok()) status = agree(world().comm(), start_observers(), "starting watchdog and statistics");
+  if (status.ok()) {
+    const Status started = hang_news().start(world(), thread_level, config().timeout_seconds > 0);
+    status = agree(world().comm(), started, "starting the thread that tells of hangs");
+  }
   if (status.ok()) status = start_trace();
   if (!status.ok()) {
     stop_watchdog();
+    hang_news().stop();
     stop_signal_reports();
     runtime().abandon();
     leave_mpi();
@@ -203,6 +200,7 @@ Status library_finalise() {
   }
   if (const Status written = trace().finish(); status.ok()) status = written;
   stop_watchdog();
+  hang_news().stop();
   stop_signal_reports();
   Status ended = runtime().finalise();
   if (status.ok()) status = ended;

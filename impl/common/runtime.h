@@ -104,6 +104,11 @@ class Runtime {
   // For reports, which wait for nothing: operations under way, whether stores to a process await a fence, and
   // visit(mutex, host) for each mutex that this process holds. False: sets are being made or destroyed.
   std::size_t operations_under_way() const { return handles_.total(); }
+  // visit(process, operations), as HandleTable::try_visit().
+  template <class Visit>
+  bool visit_under_way(Visit visit) const {
+    return handles_.try_visit(visit);
+  }
   bool owes_stores(int proc) const;
   template <class Visit>
   bool visit_held(Visit visit);

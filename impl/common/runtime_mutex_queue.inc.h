@@ -139,6 +139,8 @@ Status Runtime<T>::enter_queue(const Queue& queue, std::uint32_t turn) {
   if constexpr (MakesMutexes<T>) {
     if (queue.set.own != nullptr) {
       ARMCI_RETURN_IF_ERROR(order_after_stores(queue.host));
+      // Whether it is free, the transport knows.
+      const MutexWait waiting(queue.mutex, queue.host, nullptr);
       ARMCI_RETURN_IF_ERROR(queue.set.own->lock(queue.mutex, queue.group_rank));
       std::atomic_thread_fence(std::memory_order_acquire);
       return kSuccess;
@@ -177,8 +179,11 @@ Status Runtime<T>::leave_queue(const Queue& queue) {
 template <class T>
 Status Runtime<T>::queue_lock(const MutexSet& set, int mutex, int group_rank) {
   const Queue queue = queue_of(set, mutex, group_rank);
-  const MutexWait waiting(mutex, queue.host, nullptr);
-  const std::uint32_t turn = take_turn(queue.node);
+  std::uint32_t turn = 0;
+  if (!try_turn(queue.node, &turn)) {
+    const MutexWait waiting(mutex, queue.host, nullptr);
+    turn = take_turn(queue.node);
+  }
   const Status queued = enter_queue(queue, turn);
   if (!queued.ok()) {
     leave_turn(queue.node);
@@ -196,6 +201,7 @@ Status Runtime<T>::queue_up(const Queue& queue, std::uint32_t turn) {
   ARMCI_RETURN_IF_ERROR(order_after_stores(queue.host));
   ARMCI_RETURN_IF_ERROR(atomic64(queue.host, queue.host_part, queue.tail, AtomicOp::kSwap, mine, 0, &ahead));
   if (ahead != 0) {
+    const MutexWait waiting(queue.mutex, queue.host, nullptr);
     ARMCI_RETURN_IF_ERROR(stand_behind(queue, mine, ahead));
     const std::atomic_ref granted(queue.node.granted);
     node::PollingBackoff backoff;

@@ -20,7 +20,22 @@ constexpr std::size_t kRoomForOne = 96;
 
 void print_operations(int fd) {
   ReportLine line;
-  line << runtime().operations_under_way() << " non-blocking operations under way; stores not fenced to: ";
+  line << runtime().operations_under_way() << " non-blocking operations under way";
+  const char* before = ": ";
+  bool is_cut = false;
+  runtime().visit_under_way([&](int peer, std::size_t operations) {
+    is_cut = is_cut || line.room() < kRoomForOne;
+    if (is_cut) return;
+    line << before << operations << " to process " << peer;
+    before = ", ";
+  });
+  if (is_cut) line << " and more";
+  line.write_to(fd);
+}
+
+void print_owed(int fd) {
+  ReportLine line;
+  line << "stores not fenced to: ";
   std::size_t owed = 0;
   std::size_t named = 0;
   for (int peer = 0; peer < world().size(); ++peer) {
@@ -71,10 +86,26 @@ void report_state(int) {
   errno = saved_errno;
 }
 
+// Of those that the system raises at a fault, a handler that returns would have the fault again without end; others end
+// or steer a program, or are this library's (print_all_stacks).
+bool is_for_programs(int signal_number) {
+  switch (signal_number) {
+    case SIGUSR1:
+    case SIGUSR2:
+    case SIGURG:
+    case SIGWINCH:
+    case SIGIO:
+      return true;
+    default:
+      return signal_number >= SIGRTMIN && signal_number <= SIGRTMAX && signal_number != stack_signal();
+  }
+}
+
 }  // namespace
 
 void print_pending(int fd) {
   print_operations(fd);
+  print_owed(fd);
   print_held(fd);
   print_waits(fd);
 }
@@ -82,9 +113,11 @@ void print_pending(int fd) {
 Status start_signal_reports(int signal_number) {
   if (signal_number == 0) return kSuccess;
   struct sigaction before {};
-  if (sigaction(signal_number, nullptr, &before) != 0) {
-    return fail(Code::kType, "ERR-1", "ARMCI_REPORT_SIGNAL = %d is no signal; 0 is none, kill -l lists them",
-                signal_number);
+  if (!is_for_programs(signal_number) || sigaction(signal_number, nullptr, &before) != 0) {
+    return fail(Code::kType, "ERR-1",
+                "ARMCI_REPORT_SIGNAL = %d is no signal for reports; take SIGUSR1 (%d), SIGUSR2 (%d), SIGWINCH (%d), a "
+                "real-time signal, or 0 for none",
+                signal_number, SIGUSR1, SIGUSR2, SIGWINCH);
   }
   const bool is_default = (before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == SIG_DFL;
   if (!is_default) return kSuccess;
@@ -93,10 +126,7 @@ Status start_signal_reports(int signal_number) {
   mine.sa_handler = report_state;
   mine.sa_flags = SA_RESTART;
   sigemptyset(&mine.sa_mask);
-  if (sigaction(signal_number, &mine, nullptr) != 0) {
-    return fail(Code::kType, "ERR-1", "ARMCI_REPORT_SIGNAL = %d cannot be caught; take another, or 0 for none",
-                signal_number);
-  }
+  sigaction(signal_number, &mine, nullptr);
   reporting_signal = signal_number;
   return kSuccess;
 }

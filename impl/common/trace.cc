@@ -1,6 +1,7 @@
 #include "impl/common/trace.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -8,6 +9,7 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
+#include <new>
 
 #include "impl/common/agree.h"
 
@@ -17,25 +19,7 @@ namespace {
 constexpr int kTag = 1;
 constexpr int kRoundTrips = 16;
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
-constexpr double kNanosecondsPerMicrosecond = 1e3;
-
-struct Category {
-  const char* prefix;
-  const char* name;
-};
-// The first that fits. Waiting is what a profile is asked for first.
-constexpr Category kCategories[] = {{"ARMCI_Wait", "wait"},     {"ARMCI_Fence", "wait"},   {"ARMCI_AllFence", "wait"},
-                                    {"ARMCI_Barrier", "wait"},  {"ARMCI_Lock", "wait"},    {"armci_msg_", "message"},
-                                    {"ARMCI_Put", "transfer"},  {"ARMCI_Get", "transfer"}, {"ARMCI_Acc", "transfer"},
-                                    {"ARMCI_Nb", "transfer"},   {"ARMCIX_", "extension"},  {"ARMCI_Rmw", "transfer"},
-                                    {"ARMCI_Malloc", "memory"}, {"ARMCI_Free", "memory"}};
-
-const char* category_of(const char* call) {
-  for (const Category& one : kCategories) {
-    if (std::strncmp(call, one.prefix, std::strlen(one.prefix)) == 0) return one.name;
-  }
-  return "other";
-}
+constexpr std::int64_t kNanosecondsPerMicrosecond = 1000;
 
 // How far the clock of `peer` is ahead, or behind where we are the peer: rank 0 asks, the other answers with its time.
 std::int64_t compare_clocks(MPI_Comm comm, int rank, int peer) {
@@ -103,6 +87,29 @@ std::int64_t clock_ahead(MPI_Comm comm, int rank) {
   return 0;
 }
 
+// Without floating point, which has a comma where a program's locale says so.
+struct Microseconds {
+  explicit Microseconds(std::int64_t nanoseconds) {
+    const std::int64_t size = nanoseconds < 0 ? -nanoseconds : nanoseconds;
+    std::snprintf(text, sizeof text, "%s%lld.%03d", nanoseconds < 0 ? "-" : "",
+                  static_cast<long long>(size / kNanosecondsPerMicrosecond),
+                  static_cast<int>(size % kNanosecondsPerMicrosecond));
+  }
+  char text[32];
+};
+
+// A device, a pipe: never replaced by a file.
+bool is_special(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+Status cannot_write(const std::string& path, int error) {
+  return fail(Code::kArgument, nullptr,
+              "ARMCI_TRACE=%s: cannot be written: %s; name a file in a folder that process 0 can write to",
+              path.c_str(), std::strerror(error));
+}
+
 std::string process_lines(int rank) {
   char host[MPI_MAX_PROCESSOR_NAME] = "";
   int length = 0;
@@ -136,12 +143,13 @@ std::int64_t ClockDifference::correct(std::int64_t own_ns) const {
 
 std::string trace_line(const TraceEvent& event, const TraceNames& names, int rank, int thread, std::int64_t origin_ns,
                        const ClockDifference& clock) {
-  const char* const name = event.call >= 0 && event.call < names.count ? names.names[event.call] : "unknown";
+  const bool known = event.call >= 0 && event.call < names.count;
+  const char* const name = known ? names.names[event.call] : "unknown";
   char text[320];
   int length = std::snprintf(
-      text, sizeof text, R"({"name":"%s","cat":"%s","ph":"X","ts":%.3f,"dur":%.3f,"pid":%d,"tid":%d,"args":{)", name,
-      category_of(name), static_cast<double>(clock.correct(event.began_ns) - origin_ns) / kNanosecondsPerMicrosecond,
-      static_cast<double>(event.duration_ns) / kNanosecondsPerMicrosecond, rank, thread);
+      text, sizeof text, R"({"name":"%s","cat":"%s","ph":"X","ts":%s,"dur":%s,"pid":%d,"tid":%d,"args":{)", name,
+      known ? names.category(event.call) : "other", Microseconds(clock.correct(event.began_ns) - origin_ns).text,
+      Microseconds(event.duration_ns).text, rank, thread);
   const auto room = [&] { return sizeof text - static_cast<std::size_t>(length); };
   if (event.peer >= 0) length += std::snprintf(text + length, room(), R"("peer":%d)", event.peer);
   if (event.bytes > 0) {
@@ -152,22 +160,40 @@ std::string trace_line(const TraceEvent& event, const TraceNames& names, int ran
   return text;
 }
 
+std::string trace_path(const std::string& path, int process_id, int start) {
+  std::string made;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const char next = path[i] == '%' && i + 1 < path.size() ? path[i + 1] : '\0';
+    if (next == 'p' || next == 'n') {
+      made += std::to_string(next == 'p' ? process_id : start);
+      ++i;
+    } else {
+      made += path[i];
+    }
+  }
+  return made;
+}
+
+// A job that does not come to its end leaves the file of an earlier one as it was: it is written beside it, at the end.
+Status Trace::choose_file(const std::string& path) {
+  path_ = trace_path(path, static_cast<int>(getpid()), ++starts_);
+  written_path_ = is_special(path_) ? path_ : path_ + "." + std::to_string(getpid()) + ".part";
+  struct stat status;
+  if (stat(path_.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return cannot_write(path_, EISDIR);
+  std::FILE* const tried = std::fopen(written_path_.c_str(), "w");
+  if (tried == nullptr) return cannot_write(path_, errno);
+  std::fclose(tried);
+  if (written_path_ != path_) unlink(written_path_.c_str());
+  return kSuccess;
+}
+
 Status Trace::start(MPI_Comm comm, const std::string& path, std::int64_t events_most, const TraceNames& names,
                     const std::string& title) {
   MPI_Comm_rank(comm, &rank_);
   int wanted = rank_ == 0 && !path.empty() ? 1 : 0;
   ARMCI_MPI(MPI_Bcast(&wanted, 1, MPI_INT, 0, comm));
   if (wanted == 0) return kSuccess;
-  Status mine = kSuccess;
-  if (rank_ == 0) {
-    path_ = path;
-    file_ = std::fopen(path.c_str(), "w");
-    if (file_ == nullptr) {
-      mine = fail(Code::kArgument, nullptr,
-                  "ARMCI_TRACE=%s: cannot be written: %s; name a file in a folder that process 0 can write to",
-                  path.c_str(), std::strerror(errno));
-    }
-  }
+  const Status mine = rank_ == 0 ? choose_file(path) : kSuccess;
   ARMCI_RETURN_IF_ERROR(agree(comm, mine, "opening the file of the trace"));
   ARMCI_MPI(MPI_Comm_dup(comm, &comm_));
   names_ = names;
@@ -203,7 +229,11 @@ void Trace::record(const TraceEvent& event) {
     dropped_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  buffer_of_this_thread()->events.push_back(event);
+  try {
+    buffer_of_this_thread()->events.push_back(event);
+  } catch (const std::bad_alloc&) {
+    dropped_.fetch_add(1, std::memory_order_relaxed);
+  }
 }
 
 // The next part of this process's events as text, each line after a comma; empty at the end.
@@ -219,7 +249,7 @@ std::string Trace::next_piece(std::size_t* buffer, std::size_t* event) const {
   return text;
 }
 
-Status Trace::write_own(int size) {
+void Trace::write_own(int size) {
   std::fprintf(file_,
                "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"processes\":%d,\"title\":\"%s\"},\n\"traceEvents\":[\n%s",
                size, title_.c_str(), process_lines(rank_).c_str());
@@ -228,7 +258,6 @@ Status Trace::write_own(int size) {
   for (std::string text = next_piece(&buffer, &event); !text.empty(); text = next_piece(&buffer, &event)) {
     std::fwrite(text.data(), 1, text.size(), file_);
   }
-  return kSuccess;
 }
 
 // An empty message is the end.
@@ -242,7 +271,7 @@ Status Trace::receive(int from) {
     ARMCI_MPI(MPI_Get_count(&arrived, MPI_CHAR, &length));
     text.resize(static_cast<std::size_t>(length));
     ARMCI_MPI(MPI_Recv(text.data(), length, MPI_CHAR, from, kTag, comm_, MPI_STATUS_IGNORE));
-    std::fwrite(text.data(), 1, text.size(), file_);
+    if (file_ != nullptr) std::fwrite(text.data(), 1, text.size(), file_);
   } while (!text.empty());
   return kSuccess;
 }
@@ -259,6 +288,32 @@ Status Trace::send() {
   return kSuccess;
 }
 
+// Who cannot write takes what the others send all the same.
+Status Trace::write_all(int size) {
+  file_ = std::fopen(written_path_.c_str(), "w");
+  int error = file_ == nullptr ? errno : 0;
+  if (file_ != nullptr) write_own(size);
+  Status status = kSuccess;
+  for (int from = 1; status.ok() && from < size; ++from) {
+    MPI_Send(nullptr, 0, MPI_BYTE, from, kTag, comm_);
+    status = receive(from);
+  }
+  if (file_ != nullptr) {
+    std::fprintf(file_, "\n]}\n");
+    if (std::ferror(file_) != 0) error = errno != 0 ? errno : EIO;
+    if (std::fclose(file_) != 0) error = errno;
+    file_ = nullptr;
+  }
+  const bool is_beside = written_path_ != path_;
+  if (error == 0 && is_beside && std::rename(written_path_.c_str(), path_.c_str()) != 0) error = errno;
+  if (error != 0 && is_beside) unlink(written_path_.c_str());
+  if (error != 0 && status.ok()) {
+    status = fail(Code::kLayerBelow, nullptr, "ARMCI_TRACE=%s: cannot be written: %s; there is no timeline of this job",
+                  path_.c_str(), std::strerror(error));
+  }
+  return status;
+}
+
 Status Trace::finish() {
   if (!enabled()) return kSuccess;
   enabled_ = false;
@@ -270,18 +325,7 @@ Status Trace::finish() {
   ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, &dropped, 1, MPI_INT64_T, MPI_SUM, comm_));
   Status status = kSuccess;
   if (rank_ == 0) {
-    status = write_own(size);
-    for (int from = 1; status.ok() && from < size; ++from) {
-      MPI_Send(nullptr, 0, MPI_BYTE, from, kTag, comm_);
-      status = receive(from);
-    }
-    std::fprintf(file_, "\n]}\n");
-    const bool whole = std::ferror(file_) == 0;
-    if ((std::fclose(file_) != 0 || !whole) && status.ok()) {
-      status = fail(Code::kLayerBelow, nullptr, "ARMCI_TRACE=%s: not all could be written: %s", path_.c_str(),
-                    std::strerror(errno));
-    }
-    file_ = nullptr;
+    status = write_all(size);
     if (dropped > 0) {
       std::fprintf(stderr, "armci: the trace lacks %lld events: give more room with ARMCI_TRACE_EVENTS\n",
                    static_cast<long long>(dropped));

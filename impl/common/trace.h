@@ -7,7 +7,7 @@
 //   finish()  clocks are compared again: in between the difference is taken to have grown evenly
 //             writes its events      <---- sends its own as text, in pieces, when it is its turn
 //
-// Rank 0 decides whether there is a trace. A job that is ended by an error writes none.
+// Rank 0 decides whether there is a trace, and alone writes it. A job that is ended by an error writes none.
 //
 // Thread safety: record() by any thread between start() and finish(), which are collective over `comm`, by one thread.
 #pragma once
@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -49,11 +50,15 @@ struct ClockDifference {
 struct TraceNames {
   const char* const* names = nullptr;
   int count = 0;
+  const char* (*category)(int call) = nullptr;
 };
 
 // An event as a line of JSON, with its times in microseconds since `origin_ns`.
 std::string trace_line(const TraceEvent& event, const TraceNames& names, int rank, int thread, std::int64_t origin_ns,
                        const ClockDifference& clock);
+
+// ARMCI_TRACE with %p, the process id of rank 0, and %n, the number of its starts of the library, filled in.
+std::string trace_path(const std::string& path, int process_id, int start);
 
 class Trace {
  public:
@@ -68,11 +73,13 @@ class Trace {
  private:
   struct Buffer {
     int thread = 0;
-    std::vector<TraceEvent> events;
+    std::deque<TraceEvent> events;  // which never moves: a call that is timed pays for no copy
   };
 
   Buffer* buffer_of_this_thread();
-  Status write_own(int size);
+  Status choose_file(const std::string& path);
+  Status write_all(int size);
+  void write_own(int size);
   std::string next_piece(std::size_t* buffer, std::size_t* event) const;
   Status receive(int from);
   Status send();
@@ -85,8 +92,11 @@ class Trace {
   std::uint64_t generation_ = 0;  // threads outlive a trace
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0;
-  std::FILE* file_ = nullptr;  // on rank 0
+  // On rank 0.
+  std::FILE* file_ = nullptr;
   std::string path_;
+  std::string written_path_;  // until it is whole
+  int starts_ = 0;
   std::string title_;
   TraceNames names_;
   std::int64_t origin_ns_ = 0;  // of rank 0's clock

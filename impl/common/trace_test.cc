@@ -8,7 +8,8 @@ namespace armci::common {
 namespace {
 
 constexpr const char* kNames[] = {"ARMCI_Put", "ARMCI_Fence", "armci_msg_bcast", "ARMCI_Rmw"};
-constexpr TraceNames kTable = {kNames, 4};
+constexpr const char* kCategories[] = {"transfer", "wait", "message", "atomic"};
+constexpr TraceNames kTable = {kNames, 4, [](int call) { return kCategories[call]; }};
 
 nlohmann::json Parsed(const TraceEvent& event, const ClockDifference& clock = {}, std::int64_t origin_ns = 0) {
   return nlohmann::json::parse(trace_line(event, kTable, 3, 1, origin_ns, clock));
@@ -33,9 +34,20 @@ TEST(TraceLineTest, WhatThereIsNotIsLeftOut) {
   EXPECT_EQ(Parsed({0, 0, 0, 99, -1})["name"], "unknown");
 }
 
-TEST(TraceLineTest, WaitingIsTold) {
+TEST(TraceLineTest, CategoryIsThatOfTheTable) {
   EXPECT_EQ(Parsed({0, 0, 0, 1, 0})["cat"], "wait");
   EXPECT_EQ(Parsed({0, 0, 0, 2, 0})["cat"], "message");
+  EXPECT_EQ(Parsed({0, 0, 0, 99, 0})["cat"], "other");
+}
+
+TEST(TraceLineTest, TimesBeforeTheOriginAreNegative) {
+  EXPECT_DOUBLE_EQ(Parsed({0, 0, 0, 0, 0}, {}, 1'005)["ts"].get<double>(), -1.005);
+}
+
+TEST(TracePathTest, ProcessAndStartAreFilledIn) {
+  EXPECT_EQ(trace_path("a-%p-%n.json", 12, 3), "a-12-3.json");
+  EXPECT_EQ(trace_path("100%.json", 12, 3), "100%.json");
+  EXPECT_EQ(trace_path("%", 12, 3), "%");
 }
 
 TEST(TraceLineTest, TimesAreThoseOfRank0) {
