@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "impl/common/report_line.h"
 #include "impl/common/status.h"
 
 namespace armci::common {
@@ -37,8 +38,6 @@ struct Answer {
   void* addresses[kFramesMax];
 };
 Answer answer;
-
-int own_tid() { return static_cast<int>(syscall(SYS_gettid)); }
 
 // Memory ordering: the release of `frames` publishes `addresses` to the asking thread, which acquires it.
 void answer_with_stack(int) {
@@ -149,10 +148,10 @@ std::atomic<bool> freezes{false};
 [[noreturn]] void freeze() {
   char host[HOST_NAME_MAX + 1] = "this machine";
   gethostname(host, sizeof host);
-  const int rank = message_rank();
-  std::fprintf(stderr, "armci: rank %s: frozen (ARMCI_FREEZE_ON_ERROR) as process %d on %s: look with  gdb -p %d\n",
-               rank < 0 ? "-" : std::to_string(rank).c_str(), static_cast<int>(getpid()), host,
-               static_cast<int>(getpid()));
+  ReportLine line;
+  line << "frozen (ARMCI_FREEZE_ON_ERROR) as process " << getpid() << " on " << std::string_view(host)
+       << ": look with  gdb -p " << getpid();
+  line.write_to(STDERR_FILENO);
   for (;;) pause();
 }
 

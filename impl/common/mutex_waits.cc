@@ -1,7 +1,6 @@
 #include "impl/common/mutex_waits.h"
 
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "impl/common/report_line.h"
 
 namespace armci::common {
 
@@ -9,11 +8,6 @@ MutexWaitRecord mutex_waits[kMutexWaitsMax];
 
 namespace {
 constexpr int kBeingWritten = -1;
-
-int own_tid() {
-  thread_local const int tid = static_cast<int>(syscall(SYS_gettid));
-  return tid;
-}
 }  // namespace
 
 MutexWait::MutexWait(int mutex, int host, const std::atomic<std::int32_t>* holder) {

@@ -2,6 +2,7 @@
 // inside the library. No allocation, no lock, one write.
 #pragma once
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -15,10 +16,20 @@
 
 namespace armci::common {
 
+// As the system numbers threads, and gdb.
+inline int own_tid() { return static_cast<int>(syscall(SYS_gettid)); }
+
 class ReportLine {
  public:
-  // Begins with `armci: rank R: `.
-  ReportLine() { *this << "armci: rank " << message_rank() << ": "; }
+  // Begins with `armci: rank R: `; before there are ranks, `armci: rank -: `.
+  ReportLine() {
+    *this << "armci: rank ";
+    if (message_rank() < 0) {
+      *this << "-: ";
+    } else {
+      *this << message_rank() << ": ";
+    }
+  }
 
   ReportLine& operator<<(std::string_view text) {
     const std::size_t fits = text.size() < room() ? text.size() : room();

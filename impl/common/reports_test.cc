@@ -31,6 +31,12 @@ TEST(ReportLineTest, NamesTheRankAndEndsTheLine) {
   EXPECT_EQ(written(line), "armci: rank 7: holds mutex -3 of 18446744073709551615\n");
 }
 
+TEST(ReportLineTest, SaysThatThereIsNoRankYet) {
+  set_message_rank(-1);
+  ReportLine line;
+  EXPECT_EQ(written(line), "armci: rank -: \n");
+}
+
 TEST(ReportLineTest, CutsWhatIsTooLong) {
   set_message_rank(0);
   ReportLine line;

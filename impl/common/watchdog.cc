@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include <thread>
 
 #include "impl/common/backtrace.h"
+#include "impl/common/report_line.h"
 
 namespace armci::common {
 
@@ -51,18 +51,17 @@ struct SlotOwner {
 };
 thread_local SlotOwner owner;
 
-int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count();
-}
+int64_t now_ns() { return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count(); }
 
 [[gnu::format(printf, 1, 2)]] void print_line(const char* format, ...) {
-  char text[512];
+  char text[448];
   va_list arguments;
   va_start(arguments, format);
   std::vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  const std::string line = "armci: rank " + std::to_string(message_rank()) + ": watchdog: " + text + "\n";
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+  ReportLine line;
+  line << "watchdog: " << text;
+  line.write_to(STDERR_FILENO);
 }
 
 std::string call_text(const Slot& slot) {
@@ -219,7 +218,7 @@ std::atomic<bool> running{false};
 Slot* slot_of_this_thread() {
   if (owner.slot != nullptr) [[likely]]
     return owner.slot;
-  const int tid = static_cast<int>(syscall(SYS_gettid));
+  const int tid = own_tid();
   for (Slot* slot = slots.load(std::memory_order_acquire); slot != nullptr; slot = slot->next) {
     int nobody = 0;
     // Acquire: what the former owner wrote into the slot comes before.
