@@ -41,6 +41,8 @@ def test_locks_between_nodes_are_told_too(program: Program, implementation: str)
 
 
 def test_launcher_hands_the_signal_to_all(program: Program) -> None:
+    if program.mpi == "mpich":
+        pytest.skip("the launcher of MPICH keeps the signal")
     with program.start("victim", "mutex") as job:
         pids = job.ready_processes(3)
         job.rank_line(HELD, lambda: job.send(job.process.pid, signal.SIGUSR1))
@@ -81,6 +83,8 @@ def test_signal_that_cannot_be_had_is_refused(program: Program, value: str, says
 
 
 def test_no_signal_is_taken_when_none_is_wanted(program: Program) -> None:
+    if program.mpi == "mpich":
+        pytest.skip("MPICH handles the signal by itself: it ends no process")
     with program.start("victim", "mutex", environment={"ARMCI_REPORT_SIGNAL": "0"}) as job:
         job.send(job.ready_processes(3)[1], signal.SIGUSR1)
         outcome = job.finish()

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <charconv>
 #include <climits>
 #include <cmath>
 #include <cstdio>
@@ -151,9 +152,11 @@ std::optional<Value> parse_number(const SettingRow& row, const char* text, bool 
 }
 
 std::optional<Value> parse_real(const SettingRow& row, const char* text) {
-  char* end = nullptr;
-  const double real = std::strtod(text, &end);
-  if (end == text || *end != '\0' || !(real >= row.minimum && real <= row.maximum)) return std::nullopt;
+  // Not strtod, which wants a comma where a program's locale has one.
+  double real = 0;
+  const char* const end = text + std::strlen(text);
+  const auto read = std::from_chars(text, end, real);
+  if (read.ec != std::errc() || read.ptr != end || !(real >= row.minimum && real <= row.maximum)) return std::nullopt;
   return Value(real);
 }
 

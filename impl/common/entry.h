@@ -106,23 +106,26 @@ template <class R, class Body>
 [[gnu::noinline]] R enter_observed(ApiId id, const char* name, long peer, Body body) {
   if ((entry_gate.load(std::memory_order_acquire) & kGateDown) != 0 && !allowed_while_down(id)) return refuse<R>(id);
   const CallScope scope(static_cast<int>(id), name, peer);
-  if (tells(Tells::kCalls)) tell_call_begins(name, static_cast<int>(peer));
+  // A call that starts the library begins before there are settings.
+  const bool told = tells(Tells::kCalls);
+  if (told) tell_call_begins(name, static_cast<int>(peer));
   usage_of_call = Usage{};
   const auto began = std::chrono::steady_clock::now();
   struct Recorder {
     ApiId id;
     const char* name;
     long peer;
+    bool told;
     std::chrono::steady_clock::time_point began;
     ~Recorder() {
       const std::chrono::nanoseconds spent = std::chrono::steady_clock::now() - began;
       count_call(id, usage_of_call, static_cast<std::uint64_t>(spent.count()));
-      if (tells(Tells::kCalls)) tell_call_ends(name, usage_of_call, spent.count());
+      if (told) tell_call_ends(name, usage_of_call, spent.count());
       if (!trace().enabled()) return;
       trace().record({std::chrono::nanoseconds(began.time_since_epoch()).count(), spent.count(), usage_of_call.bytes,
                       static_cast<int>(id), usage_of_call.peer >= 0 ? usage_of_call.peer : static_cast<int>(peer)});
     }
-  } recorder{id, name, peer, began};
+  } recorder{id, name, peer, told, began};
   if constexpr (std::is_void_v<decltype(body())>) {
     body();
   } else {

@@ -1,6 +1,8 @@
 #include "impl/common/state_report.h"
 
+#include <dlfcn.h>
 #include <signal.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -78,12 +80,41 @@ void print_waits(int fd) {
 }
 
 int reporting_signal = 0;
+struct sigaction before_reports {};
 
-void report_state(int) {
+bool is_handler(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) != 0 || (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
+}
+
+void report_state(int signal_number, siginfo_t* information, void* context) {
   const int saved_errno = errno;
   print_pending(STDERR_FILENO);
   print_backtrace(STDERR_FILENO);
   errno = saved_errno;
+  if ((before_reports.sa_flags & SA_SIGINFO) != 0) {
+    before_reports.sa_sigaction(signal_number, information, context);
+  } else if (is_handler(before_reports)) {
+    before_reports.sa_handler(signal_number);
+  }
+}
+
+bool reports(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == report_state;
+}
+
+const void* object_of(const void* address) {
+  Dl_info info{};
+  return address != nullptr && dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+// MPICH takes SIGUSR1 for itself: its handler notes that, and is called as before.
+bool is_mpis(const struct sigaction& action) {
+  const void* const mpi = object_of(dlsym(RTLD_DEFAULT, "PMPI_Finalize"));
+  const auto handler = (action.sa_flags & SA_SIGINFO) != 0 ? reinterpret_cast<const void*>(action.sa_sigaction)
+                                                           : reinterpret_cast<const void*>(action.sa_handler);
+  // A static program is one object with all of its libraries.
+  return is_handler(action) && mpi != nullptr && object_of(handler) == mpi &&
+         mpi != object_of(reinterpret_cast<const void*>(getauxval(AT_ENTRY)));
 }
 
 // Of those that the system raises at a fault, a handler that returns would have the fault again without end; others end
@@ -112,19 +143,18 @@ void print_pending(int fd) {
 
 Status start_signal_reports(int signal_number) {
   if (signal_number == 0) return kSuccess;
-  struct sigaction before {};
-  if (!is_for_programs(signal_number) || sigaction(signal_number, nullptr, &before) != 0) {
+  if (!is_for_programs(signal_number) || sigaction(signal_number, nullptr, &before_reports) != 0) {
     return fail(Code::kType, "ERR-1",
                 "ARMCI_REPORT_SIGNAL = %d is no signal for reports; take SIGUSR1 (%d), SIGUSR2 (%d), SIGWINCH (%d), a "
                 "real-time signal, or 0 for none",
                 signal_number, SIGUSR1, SIGUSR2, SIGWINCH);
   }
-  const bool is_default = (before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == SIG_DFL;
-  if (!is_default) return kSuccess;
+  const bool is_default = (before_reports.sa_flags & SA_SIGINFO) == 0 && before_reports.sa_handler == SIG_DFL;
+  if (!is_default && !is_mpis(before_reports)) return kSuccess;
   prepare_backtraces();
   struct sigaction mine {};
-  mine.sa_handler = report_state;
-  mine.sa_flags = SA_RESTART;
+  mine.sa_sigaction = report_state;
+  mine.sa_flags = SA_RESTART | SA_SIGINFO;
   sigemptyset(&mine.sa_mask);
   sigaction(signal_number, &mine, nullptr);
   reporting_signal = signal_number;
@@ -135,7 +165,7 @@ void stop_signal_reports() {
   if (reporting_signal == 0) return;
   struct sigaction present {};
   sigaction(reporting_signal, nullptr, &present);
-  if ((present.sa_flags & SA_SIGINFO) == 0 && present.sa_handler == report_state) signal(reporting_signal, SIG_DFL);
+  if (reports(present)) sigaction(reporting_signal, &before_reports, nullptr);
   reporting_signal = 0;
 }
 

@@ -12,7 +12,8 @@ namespace armci::common {
 void print_pending(int fd);
 
 // From now on this signal prints that, and the stack of the thread that gets it, on stderr; the program goes on. A
-// signal that the program has a handler for, or ignores, stays the program's. 0: none.
+// signal that the program has a handler for, or ignores, stays the program's; a handler of the MPI library is called
+// afterwards. 0: none.
 Status start_signal_reports(int signal_number);
 
 // The signal is again what it was, unless the program has taken it since.

@@ -5,14 +5,52 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import Optional
 
-from armci_tool import bazel, repository
+from armci_tool import bazel, process, repository
 from armci_tool.errors import ToolError
+
+# What a label is linked with where nobody says.
+DEFAULT = "shmem"
+LIBRARY = "libarmci.so.1"
+# By the names that programs ask the loader for.
+_MPI_BY_LIBRARY = {"libmpi.so.40": "openmpi", "libmpich.so.12": "mpich"}
+
+
+def is_label(program: str) -> bool:
+    """Whether it is something to be built."""
+    return program.startswith("//")
+
+
+def exchanged(binary: Path, implementation: Optional[str], configuration: bazel.Configuration, *,
+              verbose: bool = False) -> dict[str, str]:
+    """The environment in which a program that is there already gets the shared library of this implementation, built here.
+    Without one it gets what it was linked with. Raises ToolError where it could not be had, or has another MPI library."""
+    needed = libraries_of(binary)
+    other = next((mpi for library, mpi in _MPI_BY_LIBRARY.items() if library in needed), configuration.mpi)
+    if other != configuration.mpi:
+        raise ToolError(f"{binary} is a program of {other}", where=f"the job would be one of {configuration.mpi}",
+                        next_step=f"add --mpi {other}")
+    if implementation is None:
+        return {}
+    if needed and LIBRARY not in needed:
+        raise ToolError(f"{binary} cannot be run on {implementation}", where=f"it is not linked with the shared {LIBRARY}",
+                        next_step="link it with -larmci of an installation, or leave --impl out")
+    repository.require_for_users(implementation)
+    library = bazel.built(f"//impl/{implementation}:{LIBRARY}", configuration, verbose=verbose)
+    return {"LD_LIBRARY_PATH": os.pathsep.join([str(library.parent), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])])}
+
+
+def libraries_of(binary: Path) -> list[str]:
+    """What the loader is asked for; empty for a script, or a static program."""
+    # What is missing has a name all the same: NAME => not found.
+    listed = process.run(["ldd", str(binary)]).output
+    return [line.split()[0] for line in listed.splitlines() if "=>" in line]
 
 
 def find(program: str, implementation: str, configuration: bazel.Configuration, *, verbose: bool = False) -> Path:
     """A Bazel label is built, linked with the implementation; anything else is a file or a command on PATH."""
-    if program.startswith("//"):
+    if is_label(program):
         repository.require_for_users(implementation)
         return bazel.built(implementation_label(program, implementation), configuration, verbose=verbose)
     path = Path(program)

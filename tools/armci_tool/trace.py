@@ -4,6 +4,7 @@ much to whom."""
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from armci_tool.errors import ToolError
 
 WAIT = "wait"
 TOP = 12
+_SHOWN = 32
 # Of the format: what an event of each phase has to have.
 _REQUIRED: Mapping[str, Mapping[str, tuple[type, ...]]] = {
     "X": {"name": (str,), "cat": (str,), "ts": (int, float), "dur": (int, float), "pid": (int,), "tid": (int,),
@@ -84,7 +86,7 @@ def read(path: Path) -> Timeline:
     """ToolError, with the number of the event, where the file is not of the trace-event format."""
     try:
         document = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ToolError(f"cannot read the trace {path}", where=str(error),
                         next_step="a job writes it at ARMCI_Finalize; one that ended by an error writes none") from error
     fault = check(document)
@@ -92,22 +94,44 @@ def read(path: Path) -> Timeline:
         raise ToolError(f"{path} is no timeline", where=fault, next_step="make one with ARMCI_TRACE=FILE")
     events = tuple(_event(one) for one in document["traceEvents"] if one["ph"] == "X")
     about = document.get("otherData", {})
-    return Timeline(str(about.get("title", "")), int(about.get("processes", 1)), events)
+    # Whoever else wrote the file need not say how many there are.
+    seen = max((max(one.process, one.peer) for one in events), default=0) + 1
+    return Timeline(str(about.get("title", "timeline")), max(about.get("processes", 1), seen), events)
 
 
 def check(document: Any) -> str:
     """What breaks the trace-event format, in the form that has an object with traceEvents; empty if nothing does."""
     if not isinstance(document, dict) or not isinstance(document.get("traceEvents"), list):
         return "it has no list of traceEvents"
+    about = document.get("otherData", {})
+    if not isinstance(about, dict) or not _is_number(about.get("processes", 1), (int,)):
+        return f"otherData is {about!r:.60}"
     for number, event in enumerate(document["traceEvents"]):
-        if not isinstance(event, dict) or event.get("ph") not in _REQUIRED:
-            return f"event {number}: phase {event.get('ph') if isinstance(event, dict) else event!r}"
-        for name, types in _REQUIRED[event["ph"]].items():
-            if not isinstance(event.get(name), types) or isinstance(event.get(name), bool):
-                return f"event {number}: {name} is {event.get(name)!r}"
-        if event["ph"] == "X" and event["dur"] < 0:
-            return f"event {number}: it ends before it begins"
+        fault = _fault_of_event(event)
+        if fault:
+            return f"event {number}: {fault}"
     return ""
+
+
+def _fault_of_event(event: Any) -> str:
+    if not isinstance(event, dict) or event.get("ph") not in tuple(_REQUIRED):
+        return f"phase {event.get('ph') if isinstance(event, dict) else event!r}"
+    for name, types in _REQUIRED[event["ph"]].items():
+        value = event.get(name)
+        if not (_is_number(value, types) if int in types else isinstance(value, types)):
+            return f"{name} is {value!r}"
+    if event["ph"] == "M":
+        return ""
+    if event["dur"] < 0:
+        return "it ends before it begins"
+    for name in ("peer", "bytes"):
+        if not _is_number(event["args"].get(name, 0), (int,)):
+            return f"{name} is {event['args'][name]!r}"
+    return ""
+
+
+def _is_number(value: Any, types: tuple[type, ...]) -> bool:
+    return isinstance(value, types) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def summarise(timeline: Timeline) -> Summary:
@@ -162,9 +186,11 @@ def _waiting(timeline: Timeline, summary: Summary) -> str:
 def _heat_map(timeline: Timeline, summary: Summary) -> str:
     """Bytes by where they come from (down) and go to (across); a letter of the scale for each decade below the most."""
     most = max(summary.moved.values())
-    everyone = range(timeline.processes)
-    width = max(len(str(timeline.processes - 1)), 1) + 1
-    lines = ["bytes, from (down) to (across):", " " * width + "".join(str(target).rjust(width) for target in everyone)]
+    shown = min(timeline.processes, _SHOWN)
+    everyone = range(shown)
+    width = max(len(str(shown - 1)), 1) + 1
+    cut = f", the first {shown} of {timeline.processes} processes" if shown < timeline.processes else ""
+    lines = [f"bytes, from (down) to (across){cut}:", " " * width + "".join(str(target).rjust(width) for target in everyone)]
     for origin in everyone:
         cells = [_SCALE[_shade(summary.moved.get((origin, target), 0), most)] for target in everyone]
         lines.append((str(origin).rjust(width) + "".join(cell.rjust(width) for cell in cells)).rstrip())
@@ -217,8 +243,12 @@ def draw(timeline: Timeline, target: Path) -> None:
     _draw_bytes(timeline, between, figure)
     figure.suptitle(timeline.title)
     figure.tight_layout()
-    figure.savefig(target, dpi=110)
-    pyplot.close(figure)
+    try:
+        figure.savefig(target, dpi=110, format="png")
+    except OSError as error:
+        raise ToolError(f"cannot write the picture {target}", where=str(error), next_step="give another --picture") from error
+    finally:
+        pyplot.close(figure)
 
 
 def _draw_calls(timeline: Timeline, axes: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,24 @@ def test_the_sums_are_those_of_the_events(tmp_path: Path) -> None:
     assert summary.moved == {(0, 1): 1000, (1, 0): 10}
 
 
+def test_a_file_that_is_nothing_but_nested_lists_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    path.write_text("[" * 200_000)
+    with pytest.raises(ToolError, match="cannot read the trace"):
+        trace.read(path)
+
+
+def test_of_many_processes_some_are_shown(tmp_path: Path) -> None:
+    text = trace.render(trace.read(written(tmp_path, document(event(process=2999, peer=1, bytes=8)))))
+    assert "the first 32 of 3000 processes" in text and len(text.splitlines()) < 60
+
+
+def test_a_picture_that_cannot_be_written_says_so(tmp_path: Path) -> None:
+    timeline = trace.read(written(tmp_path, JOB))
+    with pytest.raises(ToolError, match="cannot write the picture"):
+        trace.draw(timeline, tmp_path / "no" / "such.png")
+
+
 @pytest.mark.parametrize("name, way", [("ARMCI_Put", (0, 1)), ("ARMCI_Get", (1, 0)), ("ARMCI_NbGetS", (1, 0)),
                                        ("ARMCIX_NbGetV", (1, 0)), ("ARMCI_GetValueInt", (1, 0)), ("ARMCI_Rmw", (0, 1)),
                                        ("ARMCIX_Acc", (0, 1))])
@@ -65,6 +84,10 @@ def test_what_is_printed(tmp_path: Path) -> None:
     (document({**event(), "pid": True}), "event 1: pid is True"),
     (document(event(duration=-1)), "event 1: it ends before it begins"),
     (document(["X"]), "event 1: phase"),  # type: ignore[arg-type]
+    (document({**event(), "ph": [1]}), "event 1: phase [1]"),
+    (document(event(peer="x")), "event 1: peer is 'x'"),  # type: ignore[arg-type]
+    (document(event(duration=math.nan)), "event 1: dur is nan"),
+    ({**document(), "otherData": []}, "otherData is []"), ({**document(), "otherData": {"processes": "abc"}}, "otherData is"),
 ])
 def test_other_files_are_refused(tmp_path: Path, content: Any, fault: str) -> None:
     with pytest.raises(ToolError, match="is no timeline") as caught:

@@ -14,8 +14,9 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     made = make_parser(verbs, "run", "run a program on one implementation (builds it if needed)",
                        "tools/armci run --impl shmem -n 4 //examples:hello\n"
                        "  tools/armci run --nodes 2 -n 4 ./mpi_program\n"
-                       "  tools/armci run --impl loopback --simulate-node-size 2 -n 4 ./program", execute)
-    made.add_argument("--impl", default="shmem", help="implementation (default: %(default)s)")
+                       "  tools/armci run --impl mpi-rma --simulate-node-size 2 -n 4 ./program", execute)
+    made.add_argument("--impl", help=f"implementation (default: of a label {programs.DEFAULT}, of a program with the shared "
+                      "library the one it was linked with)")
     made.add_argument("-n", dest="processes", type=option_types.count, default=2, help="number of processes (default: %(default)s)")
     made.add_argument("--mpi", choices=sorted(launch.MPI_LIBRARIES), default=launch.DEFAULT_MPI,
                       help="MPI library underneath (default: %(default)s)")
@@ -32,10 +33,12 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 def execute(options: argparse.Namespace) -> int:
     """Runs the verb; its status is that of the job."""
     chosen = bazel.Configuration(options.mpi, options.config)
-    where = placement.with_device(placement.from_options(options), repository.device_of(options.impl))
+    where = placement.with_device(placement.from_options(options), repository.device_of(options.impl or programs.DEFAULT))
     launch.require(where)
-    binary = programs.find(options.program, options.impl, chosen, verbose=options.verbose)
-    job = launch.Launch((str(binary), *options.arguments), options.processes, options.mpi,
+    binary = programs.find(options.program, options.impl or programs.DEFAULT, chosen, verbose=options.verbose)
+    environment = {} if programs.is_label(options.program) else programs.exchanged(binary, options.impl, chosen,
+                                                                                   verbose=options.verbose)
+    job = launch.Launch((str(binary), *options.arguments), options.processes, options.mpi, environment,
                         tag_output=options.tag_output, placement=where)
     result = launch.start(job, timeout_s=options.timeout, capture=False)
     if result.timed_out:

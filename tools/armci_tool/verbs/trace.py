@@ -6,7 +6,7 @@ import argparse
 
 from armci_tool import option_types, trace
 from armci_tool.errors import ToolError
-from armci_tool.verbs import make_parser, require_file
+from armci_tool.verbs import make_parser
 
 
 def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -20,8 +20,6 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 
 def execute(options: argparse.Namespace) -> int:
     """Runs the verb."""
-    if options.picture:
-        require_file(options.picture)
     timeline = trace.read(options.file)
     print(trace.render(timeline))
     if options.picture:

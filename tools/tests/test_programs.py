@@ -1,0 +1,59 @@
+"""What `run` makes of the word for a program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from armci_tool import bazel, programs
+from armci_tool.errors import ToolError
+from helpers import script
+
+CONFIGURATION = bazel.Configuration()
+
+
+@pytest.fixture
+def library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Where the library of an implementation seems to have been built."""
+    def built(label: str, configuration: bazel.Configuration, *, verbose: bool = False) -> Path:
+        assert label == "//impl/mpi-rma:libarmci.so.1"
+        return tmp_path / "impl" / "libarmci.so.1"
+    monkeypatch.setattr(bazel, "built", built)
+    monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
+    return tmp_path / "impl"
+
+
+def linked(monkeypatch: pytest.MonkeyPatch, *libraries: str) -> None:
+    monkeypatch.setattr(programs, "libraries_of", lambda binary: list(libraries))
+
+
+def test_a_program_with_the_shared_library_gets_that_of_the_implementation(
+        monkeypatch: pytest.MonkeyPatch, library: Path) -> None:
+    linked(monkeypatch, "libarmci.so.1", "libmpi.so.40")
+    assert programs.exchanged(Path("p"), "mpi-rma", CONFIGURATION) == {"LD_LIBRARY_PATH": str(library)}
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/other")
+    assert programs.exchanged(Path("p"), "mpi-rma", CONFIGURATION) == {"LD_LIBRARY_PATH": f"{library}:/other"}
+
+
+def test_without_an_implementation_it_stays_as_it_was_linked(monkeypatch: pytest.MonkeyPatch) -> None:
+    linked(monkeypatch, "libarmci.so.1")
+    assert programs.exchanged(Path("p"), None, CONFIGURATION) == {}
+
+
+def test_a_script_may_start_such_a_program(tmp_path: Path, library: Path) -> None:
+    path = script(tmp_path, "p", "exit 0\n")
+    assert programs.libraries_of(path) == []
+    assert "LD_LIBRARY_PATH" in programs.exchanged(path, "mpi-rma", CONFIGURATION)
+
+
+def test_a_program_without_the_library_is_refused() -> None:
+    assert "libc.so.6" in programs.libraries_of(Path("/bin/sh"))
+    with pytest.raises(ToolError, match="/bin/sh cannot be run on mpi-rma"):
+        programs.exchanged(Path("/bin/sh"), "mpi-rma", CONFIGURATION)
+
+
+@pytest.mark.parametrize("implementation", [None, "mpi-rma"])
+def test_a_program_of_another_mpi_library_is_refused(monkeypatch: pytest.MonkeyPatch, implementation: str) -> None:
+    linked(monkeypatch, "libarmci.so.1", "libmpich.so.12")
+    with pytest.raises(ToolError, match="p is a program of mpich"):
+        programs.exchanged(Path("p"), implementation, CONFIGURATION)
