@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import os
-import tempfile
 from functools import partial
-from pathlib import Path
 from typing import Callable, Mapping, Sequence
 
-from armci_tool import (bazel, bench, campaign, checks, clients, conformance, device_tests, drop_in, examples, fuzz,
-                        kernels, launch, leftovers, libraries, model, mutants, packages, process, programs, repository,
-                        results, sharing, traceability)
+from armci_tool import (bazel, clients, conformance, device_tests, drop_in, fuzz, kernels, launch, leftovers, model,
+                        repository, sharing, step_work)
 from armci_tool.compare import trial
-from armci_tool.errors import ToolError
-from armci_tool.placement import Placement, with_device
-from armci_tool.rdma import kernel
-from armci_tool.results import FAILED, PASSED, SKIPPED, Case
+from armci_tool.placement import Placement
+from armci_tool.results import FAILED, PASSED, Case
 from armci_tool.test_run import Level, PlannedStep
 
 Note = Callable[[str], None]
 
-PYTHON = "/usr/bin/python3"
 # The conformance programs have steps of their own, with the process counts chosen there. Job tests start MPI jobs.
 ALL_TESTS = f"tests(//...) except //conformance:all except {device_tests.TESTS}"
 JOB_TESTS = f"attr(tags, mpi, {ALL_TESTS})"
@@ -43,13 +35,6 @@ ONE_NODE = Placement()
 SIMULATED_NODES = Placement(simulated_node_size=2)
 EVERY_PROCESS_A_NODE = Placement(simulated_node_size=1)
 TWO_NODES = Placement(nodes=2)
-
-# What the suite is shown on: tools/packages.txt installs it. Chapters without the calls that end its jobs, each of which
-# costs a launch; tools/armci conformance runs all.
-FOREIGN_LIBRARY = libraries.ForeignLibrary(Path("/usr"), "-larmci-{mpi}", "armci-mpi-0.3.1")
-# What says most in short time; races that are rare even on a faulty library are for runs by hand.
-FOREIGN_FILTER = "^(ACC|AGG|CMPL|FENCE|LC|ORD|RMW|XFER)[.](?!.*(litmus|histories))"
-FOREIGN_PROCESSES = 2
 
 # Where they take minutes on few cores, under a sanitizer and over TCP: without the tests that wait for rare orders.
 WITHOUT_RACES = "^(?!.*(litmus|histories|message_passing))"
@@ -82,12 +67,11 @@ def plan_steps(level: Level) -> list[PlannedStep]:
 
 def _source_steps() -> list[PlannedStep]:
     return [
-        PlannedStep("packages", _packages, "tools/armci setup", Level.QUICK),
-        PlannedStep("packages of the guest", _guest_packages, "tools/armci setup --rdma"),
-        PlannedStep("form of the sources", _forms, "tools/armci format", Level.QUICK),
-        PlannedStep("tests of the tool", partial(_pytest, "tools/tests"), f"{PYTHON} -B -m pytest tools/tests",
-                    Level.QUICK),
-        PlannedStep("tests of the guest", partial(_pytest, "tools/tests_rdma"), f"{PYTHON} -B -m pytest tools/tests_rdma"),
+        PlannedStep("packages", step_work.ensure_packages, "tools/armci setup", Level.QUICK),
+        PlannedStep("packages of the guest", step_work.ensure_guest, "tools/armci setup --rdma"),
+        PlannedStep("form of the sources", step_work.check_forms, "tools/armci format", Level.QUICK),
+        _pytest_step("tests of the tool", "tools/tests", Level.QUICK),
+        _pytest_step("tests of the guest", "tools/tests_rdma"),
         PlannedStep("model of flow control", partial(model.run, model.RESULTS), "tools/armci test --only 'model of'"),
     ]
 
@@ -96,7 +80,7 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
     """With the MPI library that everything is built for first."""
     opt = bazel.Configuration()
     steps = [_build_step(opt, Level.QUICK), _unit_step(opt, ALL_TESTS, level=Level.QUICK),
-             PlannedStep("clauses and tests", _traceability, "tools/armci traceability", Level.QUICK)]
+             PlannedStep("clauses and tests", step_work.check_traceability, "tools/armci traceability", Level.QUICK)]
     for name in _on_one_node():
         for processes in PROCESS_COUNTS:
             # The whole suite with the two most telling numbers of processes, where there is time for it.
@@ -226,6 +210,10 @@ def _sanitizer_steps() -> list[PlannedStep]:
     return steps
 
 
+def _pytest_step(name: str, folder: str, level: Level = Level.USUAL) -> PlannedStep:
+    return PlannedStep(name, partial(step_work.run_pytest, folder), f"{step_work.PYTHON} -B -m pytest {folder}", level)
+
+
 def _build_step(configuration: bazel.Configuration, level: Level) -> PlannedStep:
     def build(note: Note) -> Sequence[Case]:
         bazel.build(["//..."], configuration, on_progress=note)
@@ -244,8 +232,8 @@ def _unit_step(configuration: bazel.Configuration, tests: str, environment: Mapp
             THREAD_TESTS: "tests of what has threads"}[tests]
     variables = [f"--test_env='{key}={value}'" for key, value in environment.items()]
     rerun = f"bazel test {' '.join([*configuration.flags(), *variables])} $(bazel query '{tests}')"
-    return PlannedStep(f"{kind} ({configuration.name})", partial(_unit_tests, configuration, tests, environment), rerun,
-                       level)
+    return PlannedStep(f"{kind} ({configuration.name})",
+                       partial(step_work.run_unit_tests, configuration, tests, environment), rerun, level)
 
 
 def _conformance_step(name: str, configuration: bazel.Configuration, processes: int, short: bool,
@@ -258,26 +246,27 @@ def _conformance_step(name: str, configuration: bazel.Configuration, processes: 
                                    thread_level=thread_level, settings=settings, filter=filter_text)
     label = f", {planned.label}" if planned.label else ""
     return PlannedStep(f"conformance {name}, np={processes}{label} ({configuration.name})",
-                       partial(_conformance, name, configuration, processes, selection, environment, placement),
+                       partial(step_work.run_conformance, name, configuration, processes, selection, environment,
+                               placement),
                        planned.rerun(), level)
 
 
 def _mutants_step(configuration: bazel.Configuration, share: sharing.Share) -> PlannedStep:
     part, parts = share
     words = "mutants" if parts == 1 else f"mutants, share {part} of {parts}"
-    return PlannedStep(f"{words} ({configuration.name})", partial(_mutants, configuration, share),
+    return PlannedStep(f"{words} ({configuration.name})", partial(step_work.run_mutants, configuration, share),
                        f"tools/armci mutants --quick --share {part}/{parts}")
 
 
 def _foreign_step(configuration: bazel.Configuration, level: Level) -> PlannedStep:
-    rerun = (f"tools/armci conformance {FOREIGN_LIBRARY.words()} -n {FOREIGN_PROCESSES} --quick "
-             f"--filter '{FOREIGN_FILTER}' --mpi {configuration.mpi}")
-    return PlannedStep(f"conformance {FOREIGN_LIBRARY.name}, np={FOREIGN_PROCESSES} ({configuration.name})",
-                       partial(_foreign, configuration), rerun, level)
+    rerun = (f"tools/armci conformance {step_work.FOREIGN_LIBRARY.words()} -n {step_work.FOREIGN_PROCESSES} --quick "
+             f"--filter '{step_work.FOREIGN_FILTER}' --mpi {configuration.mpi}")
+    name = f"conformance {step_work.FOREIGN_LIBRARY.name}, np={step_work.FOREIGN_PROCESSES} ({configuration.name})"
+    return PlannedStep(name, partial(step_work.run_foreign, configuration), rerun, level)
 
 
 def _examples_step(name: str, configuration: bazel.Configuration, level: Level = Level.USUAL) -> PlannedStep:
-    return PlannedStep(f"examples {name} ({configuration.name})", partial(_examples, name, configuration),
+    return PlannedStep(f"examples {name} ({configuration.name})", partial(step_work.run_examples, name, configuration),
                        f"tools/armci run --impl {name} --mpi {configuration.mpi} -n 4 //examples:NAME", level)
 
 
@@ -334,14 +323,14 @@ def _faults_step(name: str, configuration: bazel.Configuration, level: Level = L
     environment = {"ARMCI_TEST_MPI": configuration.mpi, "ARMCI_TEST_IMPL": name}
     words = " ".join(f"{key}={value}" for key, value in environment.items())
     return PlannedStep(f"faults {name} ({configuration.name})",
-                       partial(_pytest, "conformance/faults", environment=environment),
-                       f"{words} {PYTHON} -B -m pytest conformance/faults", level)
+                       partial(step_work.run_pytest, "conformance/faults", environment=environment),
+                       f"{words} {step_work.PYTHON} -B -m pytest conformance/faults", level)
 
 
 def _report_step(name: str, level: Level) -> PlannedStep:
     words = ["conformance", "--impl", name, "--mpi", "all", "-n", "2,3", "--quick", "--filter", "DOM", "--repeat", "2"]
-    return PlannedStep(f"report {name}", partial(_report, words), " ".join(["tools/armci", *words, "--report", "DIR"]),
-                       level)
+    return PlannedStep(f"report {name}", partial(step_work.check_report, words),
+                       " ".join(["tools/armci", *words, "--report", "DIR"]), level)
 
 
 def _comparison_step() -> PlannedStep:
@@ -363,133 +352,3 @@ def _leftover_step() -> PlannedStep:
         detail = "left behind by this run, or by another job on this machine: " + ", ".join(left)
         return [Case("nothing left in /dev/shm", FAILED if left else PASSED, detail=detail if left else "")]
     return PlannedStep("nothing left behind", check, "ls /dev/shm", Level.QUICK)
-
-
-def _packages(note: Note) -> Sequence[Case]:
-    packages.ensure_installed(note)
-    return [Case("packages of tools/packages.txt", PASSED)]
-
-
-def _guest_packages(note: Note) -> Sequence[Case]:
-    packages.ensure_installed(note, packages.read_packages(repository.RDMA_PACKAGES_FILE))
-    kernel.ensure(note)
-    return [Case("packages of tools/packages_rdma.txt, and a kernel", PASSED)]
-
-
-def _forms(note: Note) -> Sequence[Case]:
-    cases = []
-    for name, problems, mend in checks.all_checks():
-        note(name)
-        detail = "\n".join([*problems, f"next: {mend}"])
-        cases.append(Case(name, FAILED if problems else PASSED, detail=detail if problems else ""))
-    return cases
-
-
-def _pytest(folder: str, note: Note, environment: Mapping[str, str] = {}) -> Sequence[Case]:
-    if not (repository.ROOT / folder).is_dir():
-        raise ToolError(f"{folder} is missing", next_step="check out the whole repository")
-    with tempfile.TemporaryDirectory() as scratch:
-        junit = Path(scratch) / "pytest.xml"
-        result = process.run([PYTHON, "-B", "-m", "pytest", "-v", "-p", "no:cacheprovider", f"--junit-xml={junit}",
-                              folder], cwd=repository.ROOT, on_line=note,
-                             environment={"PYTHONDONTWRITEBYTECODE": "1", **environment})
-        if not junit.exists():
-            raise ToolError(f"pytest did not run {folder}", where=result.tail(20))
-        cases = results.read_junit(junit)
-    if not result.ok and all(case.outcome != FAILED for case in cases):
-        cases.append(Case(folder, FAILED, detail=result.tail(30)))
-    return cases
-
-
-def _unit_tests(configuration: bazel.Configuration, tests: str, environment: Mapping[str, str],
-                note: Note) -> Sequence[Case]:
-    labels = bazel.query(tests)
-    if not labels:
-        raise ToolError("there are no unit tests", where=f"bazel query '{tests}' is empty")
-    result = bazel.test(labels, configuration, environment=environment, on_progress=note)
-    logs = bazel.folder("bazel-testlogs", configuration)
-    cases: list[Case] = []
-    for label in labels:
-        cases += bazel_cases(label, logs)
-    if not result.ok and all(case.outcome != FAILED for case in cases):
-        cases.append(Case("bazel test", FAILED, detail=result.tail(40)))
-    return cases
-
-
-def bazel_cases(label: str, logs: Path) -> list[Case]:
-    """The cases inside one Bazel test, named after it."""
-    folder = logs / label.removeprefix("//").replace(":", "/")
-    cases = results.read_junit(folder / "test.xml")
-    return [Case(f"{label} {case.name}", case.outcome, case.seconds, _with_log(case, folder / "test.log"))
-            for case in cases]
-
-
-def _with_log(case: Case, log: Path) -> str:
-    """A program that died left no account of its own: the end of its output is all there is, and the line of it that
-    says most comes first."""
-    if case.outcome != FAILED or not case.detail.startswith("exited with error code") or not log.exists():
-        return case.detail
-    lines = log.read_text(errors="replace").splitlines()[-60:]
-    telling = [line for line in lines if line.startswith(("FAILED", "armci: "))]
-    return "\n".join([": ".join([case.detail, *telling[:1]]), *lines])
-
-
-def _traceability(note: Note) -> Sequence[Case]:
-    names = repository.implementations()
-    binary = bazel.built(conformance.suite_label(names[0]), bazel.Configuration(), on_progress=note)
-    clauses = traceability.read_clauses()
-    problems = traceability.check(clauses, traceability.parse_test_list(conformance.list_tests(binary)),
-                                  spans_nodes=repository.spans_nodes(), benchmarks=bench.names())
-    return [Case("every clause has a test and every test a clause", FAILED if problems else PASSED,
-                 detail="\n".join(problems))]
-
-
-def _conformance(name: str, configuration: bazel.Configuration, processes: int, selection: conformance.Selection,
-                 environment: Mapping[str, str], placement: Placement, note: Note) -> Sequence[Case]:
-    where = with_device(placement, repository.device_of(name))
-    if where.nodes and not where.guest and os.geteuid() != 0:
-        return [Case(f"conformance {name} on {placement.label}", SKIPPED, detail="network namespaces need root")]
-    binary = bazel.built(conformance.suite_label(name), configuration, on_progress=note)
-    return campaign.run(libraries.OwnLibrary(name), binary, configuration, processes, selection, environment=environment,
-                        placement=placement, on_test=note).cases
-
-
-def _mutants(configuration: bazel.Configuration, share: sharing.Share, note: Note) -> Sequence[Case]:
-    binary = bazel.built(mutants.LABEL, configuration, on_progress=note)
-    return mutants.cases(*mutants.examine(binary, configuration, note, share=share))
-
-
-def _foreign(configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
-    used = FOREIGN_LIBRARY.configuration(configuration)
-    binary = bazel.built(FOREIGN_LIBRARY.suite, used, on_progress=note)
-    selection = conformance.Selection(FOREIGN_FILTER, deadline_s=FOREIGN_LIBRARY.deadline_s(FOREIGN_PROCESSES), quick=True)
-    return campaign.run(FOREIGN_LIBRARY, binary, used, FOREIGN_PROCESSES, selection, on_test=note).cases
-
-
-def _report(words: Sequence[str], note: Note) -> Sequence[Case]:
-    """The command as a user gives it, and whether all files of the report are there and tell of every run."""
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch) / "report"
-        result = process.run([str(repository.ROOT / "tools" / "armci"), *words, "--report", str(folder)], on_line=note)
-        files = ("matrix.txt", "matrix.json", "junit.xml", "index.html", "flakes.json")
-        problems = [f"{name} is missing" for name in files if not (folder / name).is_file()]
-        columns = [] if problems else json.loads((folder / "matrix.json").read_text())["columns"]
-    if len({column["title"] for column in columns}) != 4 or any(column["repeats"] != 2 for column in columns):
-        problems.append(f"not 2 runs of each of 4 columns: {columns}")
-    if not result.ok:
-        problems += [f"status {result.status}", result.tail(40)]
-    return [Case("report of several runs", FAILED if problems else PASSED, result.seconds, "\n".join(problems))]
-
-
-def _examples(name: str, configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
-    labels = {programs.implementation_label(example.label, name) for example in examples.EXAMPLES}
-    bazel.build(sorted(labels), configuration, on_progress=note)
-    cases = []
-    with tempfile.TemporaryDirectory() as scratch:
-        for example in examples.EXAMPLES:
-            note(example.title)
-            result = examples.run(example, name, configuration, Path(scratch))
-            cases.append(Case(f"example {example.title}", PASSED if result.ok else FAILED, result.seconds,
-                              "" if result.ok else f"status {result.status}\n{result.tail(30)}"))
-    return cases
-

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from armci_tool import repository, test_steps
+from armci_tool import repository, step_work, test_steps
 from armci_tool.results import FAILED, PASSED
 from armci_tool.test_run import Level
 
@@ -18,7 +18,7 @@ def test_cases_of_a_bazel_test_carry_its_label(tmp_path: Path) -> None:
     (tmp_path / "impl" / "t").mkdir(parents=True)
     (tmp_path / "impl" / "t" / "test.xml").write_text(
         '<testsuites><testsuite name="S"><testcase name="a" classname="S"/></testsuite></testsuites>')
-    [case] = test_steps.bazel_cases("//impl:t", tmp_path)
+    [case] = step_work.bazel_cases("//impl:t", tmp_path)
     assert (case.name, case.outcome) == ("//impl:t S.a", PASSED)
 
 
@@ -26,7 +26,7 @@ def test_a_test_that_died_shows_the_end_of_its_log(tmp_path: Path) -> None:
     (tmp_path / "impl" / "t").mkdir(parents=True)
     (tmp_path / "impl" / "t" / "test.xml").write_text(DIED)
     (tmp_path / "impl" / "t" / "test.log").write_text("AddressSanitizer: heap-use-after-free\n")
-    [case] = test_steps.bazel_cases("//impl:t", tmp_path)
+    [case] = step_work.bazel_cases("//impl:t", tmp_path)
     assert case.outcome == FAILED
     assert "heap-use-after-free" in case.detail
 
@@ -35,12 +35,12 @@ def test_what_a_test_that_died_said_comes_first(tmp_path: Path) -> None:
     (tmp_path / "impl" / "t").mkdir(parents=True)
     (tmp_path / "impl" / "t" / "test.xml").write_text(DIED)
     (tmp_path / "impl" / "t" / "test.log").write_text("begins\narmci: rank 0: it hangs\nFAILED: all of it\n")
-    [case] = test_steps.bazel_cases("//impl:t", tmp_path)
+    [case] = step_work.bazel_cases("//impl:t", tmp_path)
     assert case.detail.splitlines()[0] == "exited with error code 1: armci: rank 0: it hangs"
 
 
 def test_a_test_without_results_fails(tmp_path: Path) -> None:
-    [case] = test_steps.bazel_cases("//impl:t", tmp_path)
+    [case] = step_work.bazel_cases("//impl:t", tmp_path)
     assert case.outcome == FAILED
 
 

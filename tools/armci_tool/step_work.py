@@ -1,0 +1,165 @@
+"""What the steps of `tools/armci test` do that is not the matter of a module of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Callable, Mapping, Sequence
+
+from armci_tool import (bazel, bench, campaign, checks, conformance, examples, libraries, mutants, packages,
+                        process, programs, repository, results, sharing, traceability)
+from armci_tool.errors import ToolError
+from armci_tool.placement import Placement, with_device
+from armci_tool.rdma import kernel
+from armci_tool.results import FAILED, PASSED, SKIPPED, Case
+
+Note = Callable[[str], None]
+
+PYTHON = "/usr/bin/python3"
+# What the suite is shown on: tools/packages.txt installs it. Chapters without the calls that end its jobs, each of which
+# costs a launch; tools/armci conformance runs all.
+FOREIGN_LIBRARY = libraries.ForeignLibrary(Path("/usr"), "-larmci-{mpi}", "armci-mpi-0.3.1")
+# What says most in short time; races that are rare even on a faulty library are for runs by hand.
+FOREIGN_FILTER = "^(ACC|AGG|CMPL|FENCE|LC|ORD|RMW|XFER)[.](?!.*(litmus|histories))"
+FOREIGN_PROCESSES = 2
+
+
+def ensure_packages(note: Note) -> Sequence[Case]:
+    """Those of tools/packages.txt."""
+    packages.ensure_installed(note)
+    return [Case("packages of tools/packages.txt", PASSED)]
+
+
+def ensure_guest(note: Note) -> Sequence[Case]:
+    """What the machines of `tools/armci rdma` are made of."""
+    packages.ensure_installed(note, packages.read_packages(repository.RDMA_PACKAGES_FILE))
+    kernel.ensure(note)
+    return [Case("packages of tools/packages_rdma.txt, and a kernel", PASSED)]
+
+
+def check_forms(note: Note) -> Sequence[Case]:
+    """See checks."""
+    cases = []
+    for name, problems, mend in checks.all_checks():
+        note(name)
+        detail = "\n".join([*problems, f"next: {mend}"])
+        cases.append(Case(name, FAILED if problems else PASSED, detail=detail if problems else ""))
+    return cases
+
+
+def run_pytest(folder: str, note: Note, environment: Mapping[str, str] = {}) -> Sequence[Case]:
+    """The tests of a folder."""
+    if not (repository.ROOT / folder).is_dir():
+        raise ToolError(f"{folder} is missing", next_step="check out the whole repository")
+    with tempfile.TemporaryDirectory() as scratch:
+        junit = Path(scratch) / "pytest.xml"
+        result = process.run([PYTHON, "-B", "-m", "pytest", "-v", "-p", "no:cacheprovider", f"--junit-xml={junit}",
+                              folder], cwd=repository.ROOT, on_line=note,
+                             environment={"PYTHONDONTWRITEBYTECODE": "1", **environment})
+        if not junit.exists():
+            raise ToolError(f"pytest did not run {folder}", where=result.tail(20))
+        cases = results.read_junit(junit)
+    if not result.ok and all(case.outcome != FAILED for case in cases):
+        cases.append(Case(folder, FAILED, detail=result.tail(30)))
+    return cases
+
+
+def run_unit_tests(configuration: bazel.Configuration, tests: str, environment: Mapping[str, str],
+                note: Note) -> Sequence[Case]:
+    """Those that match a query of Bazel."""
+    labels = bazel.query(tests)
+    if not labels:
+        raise ToolError("there are no unit tests", where=f"bazel query '{tests}' is empty")
+    result = bazel.test(labels, configuration, environment=environment, on_progress=note)
+    logs = bazel.folder("bazel-testlogs", configuration)
+    cases: list[Case] = []
+    for label in labels:
+        cases += bazel_cases(label, logs)
+    if not result.ok and all(case.outcome != FAILED for case in cases):
+        cases.append(Case("bazel test", FAILED, detail=result.tail(40)))
+    return cases
+
+
+def bazel_cases(label: str, logs: Path) -> list[Case]:
+    """The cases inside one Bazel test, named after it."""
+    folder = logs / label.removeprefix("//").replace(":", "/")
+    cases = results.read_junit(folder / "test.xml")
+    return [Case(f"{label} {case.name}", case.outcome, case.seconds, _with_log(case, folder / "test.log"))
+            for case in cases]
+
+
+def _with_log(case: Case, log: Path) -> str:
+    """A program that died left no account of its own: the end of its output is all there is, and the line of it that
+    says most comes first."""
+    if case.outcome != FAILED or not case.detail.startswith("exited with error code") or not log.exists():
+        return case.detail
+    lines = log.read_text(errors="replace").splitlines()[-60:]
+    telling = [line for line in lines if line.startswith(("FAILED", "armci: "))]
+    return "\n".join([": ".join([case.detail, *telling[:1]]), *lines])
+
+
+def check_traceability(note: Note) -> Sequence[Case]:
+    """See traceability."""
+    names = repository.implementations()
+    binary = bazel.built(conformance.suite_label(names[0]), bazel.Configuration(), on_progress=note)
+    clauses = traceability.read_clauses()
+    problems = traceability.check(clauses, traceability.parse_test_list(conformance.list_tests(binary)),
+                                  spans_nodes=repository.spans_nodes(), benchmarks=bench.names())
+    return [Case("every clause has a test and every test a clause", FAILED if problems else PASSED,
+                 detail="\n".join(problems))]
+
+
+def run_conformance(name: str, configuration: bazel.Configuration, processes: int, selection: conformance.Selection,
+                 environment: Mapping[str, str], placement: Placement, note: Note) -> Sequence[Case]:
+    """The suite, once."""
+    where = with_device(placement, repository.device_of(name))
+    if where.nodes and not where.guest and os.geteuid() != 0:
+        return [Case(f"conformance {name} on {placement.label}", SKIPPED, detail="network namespaces need root")]
+    binary = bazel.built(conformance.suite_label(name), configuration, on_progress=note)
+    return campaign.run(libraries.OwnLibrary(name), binary, configuration, processes, selection, environment=environment,
+                        placement=placement, on_test=note).cases
+
+
+def run_mutants(configuration: bazel.Configuration, share: sharing.Share, note: Note) -> Sequence[Case]:
+    """See mutants."""
+    binary = bazel.built(mutants.LABEL, configuration, on_progress=note)
+    return mutants.cases(*mutants.examine(binary, configuration, note, share=share))
+
+
+def run_foreign(configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
+    """The suite on a library that is not ours."""
+    used = FOREIGN_LIBRARY.configuration(configuration)
+    binary = bazel.built(FOREIGN_LIBRARY.suite, used, on_progress=note)
+    selection = conformance.Selection(FOREIGN_FILTER, deadline_s=FOREIGN_LIBRARY.deadline_s(FOREIGN_PROCESSES), quick=True)
+    return campaign.run(FOREIGN_LIBRARY, binary, used, FOREIGN_PROCESSES, selection, on_test=note).cases
+
+
+def check_report(words: Sequence[str], note: Note) -> Sequence[Case]:
+    """The command as a user gives it, and whether all files of the report are there and tell of every run."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "report"
+        result = process.run([str(repository.ROOT / "tools" / "armci"), *words, "--report", str(folder)], on_line=note)
+        files = ("matrix.txt", "matrix.json", "junit.xml", "index.html", "flakes.json")
+        problems = [f"{name} is missing" for name in files if not (folder / name).is_file()]
+        columns = [] if problems else json.loads((folder / "matrix.json").read_text())["columns"]
+    if len({column["title"] for column in columns}) != 4 or any(column["repeats"] != 2 for column in columns):
+        problems.append(f"not 2 runs of each of 4 columns: {columns}")
+    if not result.ok:
+        problems += [f"status {result.status}", result.tail(40)]
+    return [Case("report of several runs", FAILED if problems else PASSED, result.seconds, "\n".join(problems))]
+
+
+def run_examples(name: str, configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
+    """Each example finds its own result right."""
+    labels = {programs.implementation_label(example.label, name) for example in examples.EXAMPLES}
+    bazel.build(sorted(labels), configuration, on_progress=note)
+    cases = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for example in examples.EXAMPLES:
+            note(example.title)
+            result = examples.run(example, name, configuration, Path(scratch))
+            cases.append(Case(f"example {example.title}", PASSED if result.ok else FAILED, result.seconds,
+                              "" if result.ok else f"status {result.status}\n{result.tail(30)}"))
+    return cases
