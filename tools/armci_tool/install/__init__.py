@@ -5,7 +5,7 @@ away again.
     PREFIX/lib/armci/IMPL/             libarmci.so.1, libarmci.so, libarmci.a
     PREFIX/lib/armci/                  libarmci-prof.so, which armci-prof puts before them
     PREFIX/lib/                        libarmci.so.1, libarmci.so, libarmci.a: links to the default implementation
-    PREFIX/lib/pkgconfig/              armci.pc, armci-IMPL.pc
+    PREFIX/lib/pkgconfig/              armci.pc, armci-IMPL.pc, armci-IMPL-static.pc
     PREFIX/lib/cmake/ARMCI/            find_package(ARMCI)
     PREFIX/bin/                        armci_info, armci-run, armci-prof
     PREFIX/share/man/                  armci(7), armci_info(1), armci-run(1), armci-prof(1)

@@ -13,6 +13,7 @@ from armci_tool.repository import ROOT
 SOURCES = ROOT / "packaging"
 PKG_CONFIG = Path("lib/pkgconfig")
 CMAKE = Path("lib/cmake/ARMCI")
+CMAKE_FILES = ("ARMCIConfig.cmake", "ARMCIConfigVersion.cmake")
 _VERSION_HEADER = ROOT / "impl" / "common" / "version.h"
 # How pkg-config calls the MPI libraries. A machine may not have the file: then the compiler wrapper brings the flags.
 _MPI_TITLES = {"openmpi": "Open MPI", "mpich": "MPICH"}
@@ -32,36 +33,52 @@ def pkg_config_file(name: str) -> Path:
     return PKG_CONFIG / (f"armci-{name}.pc" if name else "armci.pc")
 
 
-def pkg_config(name: str, mpi: str, flags: Sequence[str]) -> str:
-    """Of an implementation; `flags` are what a static program needs besides."""
-    return _fill(SOURCES / "pkgconfig" / "armci.pc.in", {
-        "SUBFOLDER": f"/armci/{name}", "NAME": f"armci-{name}", "VERSION": version(), "REQUIRES": _mpi_package(mpi),
-        "DESCRIPTION": f"one-sided communication, {name} above {_MPI_TITLES[mpi]}",
-        "STATIC_LIBS": " ".join([*flags, *_CPP_LIBS])})
+def static_pkg_config_file(name: str) -> Path:
+    """For programs that take the implementation's static library."""
+    return PKG_CONFIG / f"armci-{name}-static.pc"
 
 
-def pkg_config_of_default(root: Path, default: str) -> str:
+def pkg_config(name: str, mpi: str, static: str) -> str:
+    """Of an implementation; `static` is what a static program needs besides."""
+    return _pkg_config("armci.pc.in", f"armci-{name}", f"/armci/{name}", name, mpi, static)
+
+
+def static_pkg_config(name: str, mpi: str, static: str) -> str:
+    """The same for static programs: `pkg-config --static` would still let the linker take the shared library."""
+    return _pkg_config("armci-static.pc.in", f"armci-{name}-static", f"/armci/{name}", f"{name}, static,", mpi, static)
+
+
+def pkg_config_of_default(default: str, mpi: str, static: str) -> str:
     """The same as of the implementation that is the default, by the links to it."""
-    text = (root / pkg_config_file(default)).read_text()
-    return text.replace(f"/armci/{default}", "").replace(f"Name: armci-{default}", "Name: armci")
+    return _pkg_config("armci.pc.in", "armci", "", default, mpi, static)
+
+
+def of_static_program(flags: Sequence[str]) -> str:
+    """What it is linked with besides, from what the linker would take for the library itself, MPI left out."""
+    return " ".join([*flags, *_CPP_LIBS])
 
 
 def static_libs(root: Path, name: str) -> str:
-    """What a static program needs besides, of an implementation that is installed."""
+    """The same, of an implementation that is installed."""
     lines = (root / pkg_config_file(name)).read_text().splitlines()
     return next(line.partition(":")[2].strip() for line in lines if line.startswith("Libs.private:"))
 
 
-def cmake(static: Mapping[str, str], default: str, mpi: str) -> dict[Path, str]:
-    """The package's files; `static` has what static programs need besides, for each implementation."""
+def cmake(file: str, static: Mapping[str, str], default: str, mpi: str) -> str:
+    """A file of the package; `static` has what static programs need besides, for each implementation."""
     targets = []
     for name, libs in static.items():
         folder = f'"${{_armci_prefix}}/lib/armci/{name}"'
         targets += [f"_armci_target({name} SHARED {folder})", f"_armci_target({name}-static STATIC {folder} {libs})"]
-    values = {"VERSION": version(), "MPI": mpi, "MPI_TITLE": _MPI_TITLES[mpi], "DEFAULT": default,
-              "IMPLEMENTATIONS": " ".join(static), "TARGETS": "\n".join(targets)}
-    return {CMAKE / name: _fill(SOURCES / "cmake" / f"{name}.in", values)
-            for name in ("ARMCIConfig.cmake", "ARMCIConfigVersion.cmake")}
+    return _fill(SOURCES / "cmake" / f"{file}.in", {
+        "VERSION": version(), "MPI": mpi, "MPI_TITLE": _MPI_TITLES[mpi], "DEFAULT": default,
+        "IMPLEMENTATIONS": " ".join(static), "TARGETS": "\n".join(targets)})
+
+
+def _pkg_config(template: str, name: str, subfolder: str, subject: str, mpi: str, static: str) -> str:
+    return _fill(SOURCES / "pkgconfig" / template, {
+        "SUBFOLDER": subfolder, "NAME": name, "VERSION": version(), "REQUIRES": _mpi_package(mpi),
+        "STATIC_LIBS": static, "DESCRIPTION": f"one-sided communication, {subject} above {_MPI_TITLES[mpi]}"})
 
 
 def _mpi_package(mpi: str) -> str:

@@ -22,7 +22,8 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     made.add_argument("--impl", type=option_types.words, action="append", metavar="NAME[,NAME...]",
                       help="implementations, or all (default: all); those that are there already stay")
     made.add_argument("--default", default="", metavar="NAME",
-                      help=f"what -larmci and armci.pc mean (default: {layout.USUAL_DEFAULT} if it is there)")
+                      help=f"what -larmci and armci.pc mean (default: what it means there already, else "
+                           f"{layout.USUAL_DEFAULT} if it is there)")
     made.add_argument("--uninstall", action="store_true", help="remove what was installed there, and nothing else")
     add_configuration(made)
     add_verbose(made)
