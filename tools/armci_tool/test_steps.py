@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Callable, Mapping, Sequence
 
-from armci_tool import (bazel, clients, conformance, device_tests, drop_in, fuzz, kernels, launch, leftovers, model,
-                        repository, sharing, step_work)
+from armci_tool import (bazel, clients, conformance, debian_package, device_tests, drop_in, fuzz, kernels, launch,
+                        leftovers, model, repository, sharing, step_work)
 from armci_tool.compare import trial
 from armci_tool.placement import Placement
 from armci_tool.results import FAILED, PASSED, Case
@@ -152,7 +152,7 @@ def _second_library_steps(level: Level) -> list[PlannedStep]:
     for name in _between_nodes():
         steps += [*_spanning_steps(name, mpich, level), _examples_step(name, mpich)]
         steps += _settings_steps(name, level)
-    return [*steps, _drop_in_step(mpich), *_clients_steps(mpich)]
+    return [*steps, _drop_in_step(mpich), _debian_step(), *_clients_steps(mpich)]
 
 
 def _settings_steps(name: str, level: Level) -> list[PlannedStep]:
@@ -289,6 +289,11 @@ def _drop_in_step(configuration: bazel.Configuration, level: Level = Level.USUAL
 
     name = f"install, link and load ({configuration.name})"
     return PlannedStep(name, run, f"tools/armci test --only '{name}'", level)
+
+
+def _debian_step() -> PlannedStep:
+    return PlannedStep("Debian packages from the sources", debian_package.as_it_is,
+                       "tools/armci test --full --only 'Debian packages'", Level.FULL)
 
 
 def _clients_step(names: Sequence[str], counts: Sequence[int], configuration: bazel.Configuration,
