@@ -25,6 +25,28 @@ def test_the_documentation_has_commands() -> None:
     assert len(commands()) > 20
 
 
+def test_variables_are_given_to_the_command_that_reads_them() -> None:
+    """A variable of pkg-config that is not exported is one of the shell alone."""
+    wrong = [line for path in source_files(ROOT, ".md") for line in path.read_text().splitlines()
+             if re.search(r"(?<!export )\bPKG_CONFIG_PATH=\S+;", line)]
+    assert not wrong
+
+
+def test_the_commands_that_are_installed_are_counted() -> None:
+    commands = [path.name for path in (ROOT / "packaging" / "bin").iterdir()] + ["armci_info"]
+    words = {2: "two", 3: "three", 4: "four"}
+    assert f"{words[len(commands)]} commands and manual pages" in (ROOT / "README.md").read_text().replace("\n", " ")
+    assert all((ROOT / "packaging" / "man" / f"{name}.1").is_file() for name in commands)
+
+
+def test_the_manual_page_has_the_variables_that_debugging_needs() -> None:
+    page = (ROOT / "packaging" / "man" / "armci.7").read_text()
+    listed = set(re.findall(r"^\.It Ev (ARMCI_\w+)$", page, re.MULTILINE))
+    table = set(re.findall(r'{"(ARMCI_[A-Z_]+)", ', (ROOT / "impl" / "common" / "config.cc").read_text()))
+    told = set(re.findall(r"\bARMCI_[A-Z_]{2,}\b", (ROOT / "docs" / "debugging.md").read_text()))
+    assert told and told <= listed <= table
+
+
 @pytest.mark.parametrize("command", commands())
 def test_every_command_of_the_documentation_is_understood(command: str) -> None:
     cli.parser().parse_args(cli.join_values(shlex.split(command, comments=True)))
