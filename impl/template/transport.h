@@ -1,0 +1,56 @@
+// The template port: the required members of a transport, to be filled in.
+//
+// What is not written yet answers with an error that names the member and the step of docs/porting.md that it belongs
+// to. The contract of each member is in impl/common/transport.h; here stands what this network makes of it: which of
+// its calls a member becomes, which threads may call it, which limits there are and what happens at them.
+//
+// Thread safety: all members by any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "impl/common/transport.h"
+
+namespace armci::template_port {
+
+class Transport {
+ public:
+  // What a remote process needs to address memory that register_memory() was given; copied as bytes.
+  struct Key {};
+  // One put or get under way: what test() needs to ask the network about it.
+  struct Completion {};
+  // The values that ask least of a port; docs/porting.md says what each of them costs and when to change it.
+  static constexpr common::TransportTraits kTraits = {.name = "template",
+                                                      .reaches_nodes = true,
+                                                      .wants_on_node = true,
+                                                      .in_order = false,
+                                                      .atomicity = common::Atomicity::kTransport};
+
+  // Level 1.
+  common::Status initialise(const common::World& world);
+  void finalise();
+  common::Status register_memory(void* base, std::size_t bytes, Key* key);
+  void deregister_memory(const Key& key);
+
+  // Level 2; level 3 asks more of the same.
+  common::Status put(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
+                     Completion* completion);
+  common::Status get(int target, const Key& key, const void* remote, void* local, std::size_t bytes,
+                     Completion* completion);
+  common::Status test(Completion* completion, bool* done);
+  common::Status flush(int target);
+  void progress();
+
+  // Level 4.
+  common::Status atomic64(int target, const Key& key, void* remote, common::AtomicOp op, std::int64_t operand,
+                          std::int64_t compare, std::int64_t* before);
+};
+
+static_assert(common::Transport<Transport>);
+
+}  // namespace armci::template_port
+
+namespace armci {
+using SelectedTransport = template_port::Transport;
+}
