@@ -12,6 +12,8 @@ from armci_tool import verdict
 from armci_tool.results import FAILED, PASSED, SKIPPED, Case
 
 DEATH_LINES = 300
+# Lines of the library that a failure shows.
+TOLD_LINES = 5
 
 _BEGIN = re.compile(r"^RUN   (\S+)$")
 _FACT = re.compile(r"^INFO  (\S+)  (.+?) = (.*)$")
@@ -21,6 +23,7 @@ _END = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped \(np ")
 _START = re.compile(r"^conformance: ARMCI_Init (begins|is done)$")
 _INIT_FAILURE = re.compile(r"conformance: rank \d+: ARMCI_Init returned ")
 _SEED = re.compile(r"\bseed (\d+)$")
+_OF_THE_LIBRARY = "armci: "
 _OUTCOMES = {"PASS": PASSED, "FAIL": FAILED, "SKIP": SKIPPED}
 
 
@@ -64,8 +67,11 @@ class SuiteLog:
         elif fact := _FACT.match(line):
             self._facts.append((fact.group(2), fact.group(3)))
         elif said := _VERDICT.match(line):
+            told = [each for each in dict.fromkeys(self.lines) if each.startswith(_OF_THE_LIBRARY)][:TOLD_LINES]
             self._close_failure()
             self._judge(said.group(1), said.group(2), float(said.group(3)), said.group(4) or "")
+            # What the library said while the test ran often tells why, and comes before the verdict.
+            self.lines = told if self._failed is not None else []
         elif _CLOSING_LIST.match(line):
             self._close_failure()
         elif end := _END.match(line):

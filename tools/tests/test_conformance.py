@@ -61,6 +61,15 @@ def test_words_that_overtake_the_line_of_their_test_are_kept() -> None:
     assert "rank 1: division by zero" in log.recent
 
 
+def test_a_failure_shows_what_the_library_said_meanwhile() -> None:
+    log = SuiteLog()
+    for line in ("RUN   A.a", "armci: rank 0: not of B", "PASS  A.a  [FAKE-1]  0.1 s", "RUN   A.b", "armci: rank 0: put is missing",
+                 "armci: rank 0: put is missing", "other noise", "FAIL  A.b  [FAKE-1]  0.1 s", "expected 1", "RUN   A.c"):
+        log.feed(line)
+    assert log.cases["A.b"].detail == "armci: rank 0: put is missing\nexpected 1"
+    assert log.lines == []
+
+
 def test_facts_belong_to_the_verdict_that_follows_them() -> None:
     made = run("A.a=tell A.b=ok A.c=fail")
     told = (("outcome.acceptable.r1=1 r2=1", "12"), ("place", "a = b"))
