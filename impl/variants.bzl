@@ -9,7 +9,8 @@ load("//impl:archive.bzl", "whole_archive")
 IMPLEMENTATIONS = {
     # library: the static library to link. nodes: how many (simulated) nodes its tests are run on. spans_nodes: whether
     # it can leave the node at all. test_only: no library for users, built to prove something. device: what it needs
-    # between nodes, of which tools/armci makes a guest if the machine has none.
+    # between nodes, of which tools/armci makes a guest if the machine has none. port_level: of a port under way, the level
+    # of docs/porting.md that it has reached and tools/armci test holds it to; left out once that is the last.
     "shmem": struct(library = "//impl/shmem:armci", nodes = [1], spans_nodes = False, test_only = False),
     "mpi-rma": struct(library = "//impl/mpi-rma:armci", nodes = [1], spans_nodes = True, test_only = False),
     "mpi-twosided": struct(library = "//impl/mpi-twosided:armci", nodes = [1], spans_nodes = True, test_only = False),

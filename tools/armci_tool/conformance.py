@@ -10,9 +10,9 @@ import re
 import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Callable, Iterable, Mapping, Optional
+from typing import Callable, Iterable, Mapping, Optional, Sequence
 
-from armci_tool import bazel, launch, process, repository, traceability, verdict
+from armci_tool import bazel, launch, levels, process, repository, traceability, verdict
 from armci_tool.errors import ToolError
 from armci_tool.placement import Placement, with_device
 from armci_tool.results import FAILED, Case
@@ -46,6 +46,8 @@ class Selection:
     programs: Optional[Path] = None
     # What to ask of MPI_Init_thread; empty: what the suite asks for by itself.
     thread_level: str = ""
+    # Only tests that are due at this level of a port or before (levels.py); 0: all.
+    level: int = 0
 
     def arguments(self) -> list[str]:
         """Options of the suite."""
@@ -77,6 +79,7 @@ class SuiteRun:
     placement: Placement = Placement()
     thread_level: str = ""
     filter: str = ""
+    level: int = 0
     # The options that name the library; empty: those for an implementation of this repository.
     library_words: str = ""
     # Settings of the library in the environment, such as `ARMCI_CHECK=1`.
@@ -93,8 +96,9 @@ class SuiteRun:
     @property
     def label(self) -> str:
         """What else sets it apart, such as `2 nodes` or `nodes of 2, simulated`."""
-        level = f"threads: {self.thread_level}" if self.thread_level else ""
-        return ", ".join(part for part in (self.placement.label, level, *self.settings) if part)
+        threads = f"threads: {self.thread_level}" if self.thread_level else ""
+        level = f"level {self.level}" if self.level else ""
+        return ", ".join(part for part in (self.placement.label, threads, level, *self.settings) if part)
 
     @property
     def name(self) -> str:
@@ -110,6 +114,7 @@ class SuiteRun:
         if self.configuration.mode != bazel.DEFAULT_MODE:
             line += f" --config {self.configuration.mode}"
         line += " --quick" if self.quick else ""
+        line += f" --level {self.level}" if self.level else ""
         if filter_text or self.filter:
             line += f" --filter '{filter_text or self.filter}'"
         return line + (f" --seed {self.seed}" if self.seed else "")
@@ -145,6 +150,9 @@ def run_suite(binary: Path, implementation: str, configuration: bazel.Configurat
     run = _Launches(binary, configuration.mpi, processes, placement, selection, environment, on_test)
     run.seed = "" if selection.seed is None else str(selection.seed)
     chosen = traceability.parse_test_list(list_tests(binary, selection.filter, environment))
+    if selection.level:
+        run.left_out = levels.read().above(selection.level, chosen)
+        chosen = {name: named for name, named in chosen.items() if name not in run.left_out}
     with tempfile.TemporaryDirectory() as scratch:
         while run.once(Path(scratch) / "finished"):
             pass
@@ -153,7 +161,7 @@ def run_suite(binary: Path, implementation: str, configuration: bazel.Configurat
         run.finished.update({name: Case(name, FAILED, 0.0, "no verdict, though the suite came to its end")
                              for name in chosen if name not in run.finished})
     return SuiteRun(implementation, configuration, processes, tuple(run.finished.values()), run.seconds, run.seed,
-                    selection.quick, placement, selection.thread_level, filter=selection.filter)
+                    selection.quick, placement, selection.thread_level, filter=selection.filter, level=selection.level)
 
 
 @dataclass
@@ -167,6 +175,7 @@ class _Launches:
     selection: Selection
     environment: Mapping[str, str]
     on_test: Callable[[str], None]
+    left_out: Sequence[str] = ()
     finished: dict[str, Case] = field(default_factory=dict)
     seconds: float = 0.0
     seed: str = ""
@@ -210,9 +219,9 @@ class _Launches:
     def _arguments(self, list_file: Path) -> list[str]:
         seed = int(self.seed) if self.seed else self.selection.seed
         arguments = replace(self.selection, seed=seed).arguments()
-        if not self.finished:
+        if not self.finished and not self.left_out:
             return arguments
-        list_file.write_text("".join(f"{name}\n" for name in self.finished))
+        list_file.write_text("".join(f"{name}\n" for name in [*self.left_out, *self.finished]))
         return [*arguments, "--exclude-listed", str(list_file)]
 
     def _time_left(self) -> Optional[float]:

@@ -40,6 +40,7 @@ class Implementation:
     test_only: bool = False
     spans_nodes: bool = False
     device: str = ""  # what it needs between nodes: "verbs", or nothing
+    port_level: int = 5  # which level of docs/porting.md a port under way has reached; 0: none yet
 
 
 def implementation_table(variants: Path = VARIANTS_FILE) -> list[Implementation]:
@@ -63,7 +64,8 @@ def _row(key: Optional[ast.expr], value: ast.expr) -> Implementation:
         return bool(getattr(fields.get(name), "value", False))
 
     device = str(getattr(fields.get("device"), "value", ""))
-    return Implementation(str(getattr(key, "value", "")), flag("test_only"), flag("spans_nodes"), device)
+    level = int(getattr(fields.get("port_level"), "value", Implementation.port_level))
+    return Implementation(str(getattr(key, "value", "")), flag("test_only"), flag("spans_nodes"), device, level)
 
 
 def device_of(name: str) -> str:

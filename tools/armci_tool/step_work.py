@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Callable, Mapping, Sequence
 
-from armci_tool import (bazel, bench, campaign, checks, conformance, examples, libraries, mutants, packages,
+from armci_tool import (bazel, campaign, checks, clause_check, conformance, examples, libraries, mutants, packages,
                         process, programs, repository, results, sharing, traceability)
 from armci_tool.errors import ToolError
 from armci_tool.placement import Placement, with_device
@@ -104,11 +104,9 @@ def check_traceability(note: Note) -> Sequence[Case]:
     """See traceability."""
     names = repository.implementations()
     binary = bazel.built(conformance.suite_label(names[0]), bazel.Configuration(), on_progress=note)
-    clauses = traceability.read_clauses()
-    problems = traceability.check(clauses, traceability.parse_test_list(conformance.list_tests(binary)),
-                                  spans_nodes=repository.spans_nodes(), benchmarks=bench.names())
-    return [Case("every clause has a test and every test a clause", FAILED if problems else PASSED,
-                 detail="\n".join(problems))]
+    tests = traceability.parse_test_list(conformance.list_tests(binary))
+    found = clause_check.problems(traceability.read_clauses(), tests)
+    return [Case(name, FAILED if wrong else PASSED, detail="\n".join(wrong)) for name, wrong in found.items()]
 
 
 def run_conformance(name: str, configuration: bazel.Configuration, processes: int, selection: conformance.Selection,

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Callable, Mapping, Sequence
 
 from armci_tool import (bazel, clients, conformance, debian_package, device_tests, drop_in, fuzz, kernels, launch,
-                        leftovers, model, repository, sharing, step_work)
+                        leftovers, levels, model, repository, sharing, step_work)
 from armci_tool.compare import trial
 from armci_tool.placement import Placement
 from armci_tool.results import FAILED, PASSED, Case
@@ -100,16 +100,23 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
     # Under MPICH the foreign library makes no progress while its target computes, and takes too long.
     steps.append(_foreign_step(opt, Level.FULL))
     steps.append(_device_tests_step(opt))
-    # Implementations that exist for the tests: only that the core is right on them.
     for row in repository.implementation_table():
         if row.device:
             steps += _device_steps(row.name, opt, level)
         elif row.test_only:
-            steps += [_conformance_step(row.name, opt, TEST_ONLY_PROCESSES, True, level=Level.FULL),
-                      _conformance_step(row.name, opt, TEST_ONLY_PROCESSES, True, placement=SIMULATED_NODES)]
+            steps += _test_only_steps(row, opt)
     for name in _between_nodes():
         steps += _spanning_steps(name, opt, level)
     return steps
+
+
+def _test_only_steps(row: repository.Implementation, configuration: bazel.Configuration) -> list[PlannedStep]:
+    """Those that exist for the tests: that the core is right on them. Of a port under way: what it has reached."""
+    if row.port_level < levels.LAST:
+        return [_conformance_step(row.name, configuration, processes, True, port_level=row.port_level)
+                for processes in TELLING_PROCESS_COUNTS if row.port_level]
+    return [_conformance_step(row.name, configuration, TEST_ONLY_PROCESSES, True, level=Level.FULL),
+            _conformance_step(row.name, configuration, TEST_ONLY_PROCESSES, True, placement=SIMULATED_NODES)]
 
 
 def _device_steps(name: str, configuration: bazel.Configuration, level: Level) -> list[PlannedStep]:
@@ -239,11 +246,12 @@ def _unit_step(configuration: bazel.Configuration, tests: str, environment: Mapp
 def _conformance_step(name: str, configuration: bazel.Configuration, processes: int, short: bool,
                       environment: Mapping[str, str] = {}, level: Level = Level.USUAL,
                       placement: Placement = ONE_NODE, thread_level: str = "",
-                      filter_text: str = "") -> PlannedStep:
-    selection = conformance.Selection(filter_text, quick=short, thread_level=thread_level)
+                      filter_text: str = "", port_level: int = 0) -> PlannedStep:
+    selection = conformance.Selection(filter_text, quick=short, thread_level=thread_level, level=port_level)
     settings = tuple(f"{key}={value}" for key, value in environment.items() if key.startswith("ARMCI_"))
     planned = conformance.SuiteRun(name, configuration, processes, (), 0.0, quick=short, placement=placement,
-                                   thread_level=thread_level, settings=settings, filter=filter_text)
+                                   thread_level=thread_level, settings=settings, filter=filter_text,
+                                   level=port_level)
     label = f", {planned.label}" if planned.label else ""
     return PlannedStep(f"conformance {name}, np={processes}{label} ({configuration.name})",
                        partial(step_work.run_conformance, name, configuration, processes, selection, environment,

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Sequence
 
-from armci_tool import (bazel, campaign, conformance, environment, flakes, launch, libraries, matrix, matrix_html,
+from armci_tool import (bazel, campaign, conformance, environment, flakes, launch, levels, libraries, matrix, matrix_html,
                         matrix_report, matrix_text, mutants, option_types, placement, repository, traceability)
 from armci_tool.console import Progress, duration
 from armci_tool.errors import ToolError
@@ -22,7 +22,13 @@ THREAD_LEVELS = ("single", "funneled", "serialized", "multiple")
 PROGRAMS = "programs"
 _EXAMPLES = "\n  ".join(("tools/armci conformance --impl all --mpi all -n 2,4 --report report",
                          "tools/armci conformance --impl loopback -n 4 --simulate-node-size 2",
-                         "tools/armci conformance --impl shmem -n 2 --quick --repeat 30"))
+                         "tools/armci conformance --impl shmem -n 2 --quick --repeat 30",
+                         "tools/armci conformance --impl loopback -n 2 --quick --level 2"))
+
+# The titles of conformance/levels.toml, held against it by a test: the file is not read before it is needed.
+_LEVEL_HELP = ("only the tests that a port of that level passes, see docs/porting.md: 1 start and memory, 2 contiguous put and "
+               "get, 3 all that is made of put and get, 4 the atomic and all that is made of it, 5 everything; each "
+               "includes the ones before, and conformance/levels.toml says which clauses are due where (default: all)")
 
 
 def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -35,6 +41,8 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
                       help="numbers of processes; may be repeated (default: 4)")
     made.add_argument("--filter", default="", metavar="CLAUSE",
                       help="clause such as ORD-1, or a regular expression found in the test's name")
+    made.add_argument("--level", type=int, default=0, choices=levels.NUMBERS,
+                      help=_LEVEL_HELP)
     made.add_argument("--seed", type=option_types.seed, help="seed of the random tests, to repeat a run")
     made.add_argument("--deadline", type=option_types.seconds, metavar="SECONDS",
                       help=f"time a test may take (default: {conformance.DEFAULT_DEADLINE_S:g}, for a foreign library "
@@ -77,7 +85,7 @@ def execute(options: argparse.Namespace) -> int:
     tests: dict[str, list[str]] = {}
     for _, _, binary in built:
         tests.update(traceability.parse_test_list(conformance.list_tests(binary)))
-    _require_match(options.filter, tests)
+    _require_match(options.filter, tests, options.level)
     counts = dict.fromkeys(count for part in options.processes or [[4]] for count in part)
     described = environment.describe(one.mpi for one in chosen)
     repeats: list[list[conformance.SuiteRun]] = []
@@ -99,15 +107,20 @@ def execute(options: argparse.Namespace) -> int:
     return 1 if defects_missed or any(step.count(FAILED) for step in matrix.steps(made.runs)) else 0
 
 
-def _require_match(text: str, tests: dict[str, list[str]]) -> None:
+def _require_match(text: str, tests: dict[str, list[str]], level: int = 0) -> None:
     try:
         pattern = re.compile(text)
     except re.error as error:
         raise ToolError(f"--filter {text!r} is no regular expression", where=str(error),
                         next_step="give a clause such as ORD-1, or a part of a test's name") from error
-    if not any(pattern.search(name) or any(pattern.fullmatch(clause) for clause in clauses)
-               for name, clauses in tests.items()):
+    matching = {name: clauses for name, clauses in tests.items()
+                if pattern.search(name) or any(pattern.fullmatch(clause) for clause in clauses)}
+    if not matching:
         raise ToolError(f"no test matches --filter {text!r}", next_step="see tools/armci traceability for the clauses")
+    if level and len(levels.read().above(level, matching)) == len(matching):
+        least = min(levels.read().of_test(name, clauses) for name, clauses in matching.items())
+        raise ToolError(f"no test that matches --filter {text!r} is of level {level}",
+                        next_step=f"give --level {least}, where the first of them is due, or no level")
 
 
 def _implementations(choices: list[list[str]]) -> list[str]:
@@ -138,7 +151,8 @@ def _build(chosen: list[libraries.Library], configured: list[bazel.Configuration
 def _selection(options: argparse.Namespace, library: libraries.Library, processes: int) -> conformance.Selection:
     return conformance.Selection(options.filter, options.seed, options.deadline or library.deadline_s(processes),
                                  options.quick, library.time_limit_s,
-                                 options.report / PROGRAMS if options.report else None, options.thread_level)
+                                 options.report / PROGRAMS if options.report else None, options.thread_level,
+                                 options.level)
 
 
 def _run(binary: Path, library: libraries.Library, chosen: bazel.Configuration, processes: int,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from armci_tool import bazel, bench, conformance, repository, traceability
+from armci_tool import bazel, clause_check, conformance, repository, traceability
 from armci_tool.verbs import add_verbose, make_parser
 
 
 def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Declares the verb."""
-    made = make_parser(verbs, "traceability", "check that every clause has a test and every test a clause",
+    made = make_parser(verbs, "traceability", "check that every clause has a test and a level, and every test a clause",
                        "tools/armci traceability", execute)
     add_verbose(made)
 
@@ -21,8 +21,7 @@ def execute(options: argparse.Namespace) -> int:
     clauses = traceability.read_clauses()
     binary = bazel.built(conformance.suite_label(names[0]), bazel.Configuration(), verbose=options.verbose)
     tests = traceability.parse_test_list(conformance.list_tests(binary))
-    problems = traceability.check(clauses, tests, spans_nodes=repository.spans_nodes(),
-                                  benchmarks=bench.names())
+    problems = [problem for found in clause_check.problems(clauses, tests).values() for problem in found]
     for problem in problems:
         print(problem)
     print(f"{len(clauses)} clauses, {len(tests)} tests, {len(problems)} problems")
