@@ -10,11 +10,11 @@ from typing import Sequence
 
 from armci_tool import process
 from armci_tool.errors import Stopped, ToolError
-from armci_tool.verbs import (bench, build, compare, conformance, format, info, install, mpi_doctor, mutants, quickstart,
-                              rdma, run, setup, test, trace, traceability, tune)
+from armci_tool.verbs import (bench, build, compare, conformance, format, info, install, mpi_doctor, mutants, new_port,
+                              quickstart, rdma, run, setup, test, trace, traceability, tune)
 
 VERBS = (quickstart, test, setup, build, run, conformance, mutants, bench, compare, tune, info, mpi_doctor, install, rdma,
-         trace, format, traceability)
+         trace, new_port, format, traceability)
 
 
 def parser() -> argparse.ArgumentParser:
