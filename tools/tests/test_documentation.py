@@ -6,7 +6,7 @@ import re
 import shlex
 
 import pytest
-from armci_tool import cli
+from armci_tool import cli, levels
 from armci_tool.repository import ROOT, source_files
 
 _COMMAND = re.compile(r"^ {4,}(?:[A-Z_]+=\S+ )*tools/armci (.+)$", re.MULTILINE)
@@ -50,3 +50,18 @@ def test_the_manual_page_has_the_variables_that_debugging_needs() -> None:
 @pytest.mark.parametrize("command", commands())
 def test_every_command_of_the_documentation_is_understood(command: str) -> None:
     cli.parser().parse_args(cli.join_values(shlex.split(command, comments=True)))
+
+
+@pytest.mark.parametrize("level", levels.read().levels, ids=lambda level: str(level.number))
+def test_the_guide_to_porting_has_a_section_for_each_level(level: levels.Level) -> None:
+    guide = (ROOT / "docs" / "porting.md").read_text()
+    section = guide.partition(f"### Level {level.number}: {level.title}\n")[2].partition("\n#")[0]
+    assert section
+    assert all(f"`{member}`" in section for member in level.members)
+
+
+def test_the_guide_to_porting_names_files_that_there_are() -> None:
+    guide = (ROOT / "docs" / "porting.md").read_text()
+    named = set(re.findall(r"`((?:impl|conformance|spec|tools|docs|bench|packaging)/[\w./-]+)`", guide))
+    assert len(named) > 20
+    assert not [path for path in sorted(named) if "NAME" not in path and not (ROOT / path).exists()]
