@@ -51,7 +51,7 @@ def check_forms(note: Note) -> Sequence[Case]:
 
 def run_pytest(folder: str, note: Note, environment: Mapping[str, str] = {}) -> Sequence[Case]:
     """The tests of a folder."""
-    if not (repository.ROOT / folder).is_dir():
+    if not (repository.ROOT / folder).exists():
         raise ToolError(f"{folder} is missing", next_step="check out the whole repository")
     with tempfile.TemporaryDirectory() as scratch:
         junit = Path(scratch) / "pytest.xml"

@@ -94,8 +94,10 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
     steps.append(_drop_in_step(opt, Level.QUICK))
     steps += _clients_steps(opt)
     steps += [*_kernel_steps(opt), _comparison_step()]
-    # On one node the implementations share what these are about.
+    # On one node the implementations share what these are about; reports are about other nodes too.
     steps += [_faults_step(name, opt) for name in _on_one_node()]
+    steps += [_faults_step(name, opt, Level.USUAL if name == _between_nodes()[-1] else Level.FULL, "test_reports.py")
+              for name in _between_nodes()]
     steps.append(_mutants_step(opt, sharing.of_commit(MUTANT_SHARES) if level < Level.FULL else sharing.WHOLE))
     # Under MPICH the foreign library makes no progress while its target computes, and takes too long.
     steps.append(_foreign_step(opt, Level.FULL))
@@ -316,28 +318,33 @@ def _clients_step(names: Sequence[str], counts: Sequence[int], configuration: ba
 
 
 def _clients_steps(configuration: bazel.Configuration) -> list[PlannedStep]:
-    """On one node all of them, and between nodes one, with each change another one; the rest where there is time."""
+    """Every implementation above each MPI library, between nodes too; the numbers of processes and the nodes that are left
+    where there is time."""
     first = configuration.mpi == launch.DEFAULT_MPI
-    spanning, everywhere = _between_nodes(), repository.implementations()
-    turn = sharing.take(spanning, sharing.of_commit(len(spanning)))
+    everywhere = repository.implementations()
 
     def step(names: Sequence[str], counts: Sequence[int], placement: Placement, usual: bool) -> PlannedStep:
         return _clients_step(names, counts, configuration, placement, Level.USUAL if usual else Level.FULL)
 
-    steps = [step(everywhere, (2,), ONE_NODE, first), step(everywhere, (1, 4), ONE_NODE, False)]
-    for name in spanning:
-        steps += [step([name], (2,), TWO_NODES, first and name in turn), step([name], (4,), TWO_NODES, False),
-                  step([name], (4,), SIMULATED_NODES, not first and name in turn)]
+    name = f"what is told of a client ({configuration.name})"
+    steps = [step(everywhere, (2,), ONE_NODE, True), step(everywhere, (1, 4), ONE_NODE, False),
+             PlannedStep(name, partial(clients.observe, configuration), f"tools/armci test --only '{name}'",
+                         Level.USUAL if first else Level.FULL)]
+    for name in _between_nodes():
+        steps += [step([name], (2,), TWO_NODES, first), step([name], (4,), TWO_NODES, False),
+                  step([name], (4,), SIMULATED_NODES, not first)]
     return steps + [step([row.name], (2,), EVERY_PROCESS_A_NODE, False)
                     for row in repository.implementation_table() if row.device]
 
 
-def _faults_step(name: str, configuration: bazel.Configuration, level: Level = Level.USUAL) -> PlannedStep:
+def _faults_step(name: str, configuration: bazel.Configuration, level: Level = Level.USUAL,
+                 part: str = "") -> PlannedStep:
+    """Of one implementation; `part`: a file of them."""
     environment = {"ARMCI_TEST_MPI": configuration.mpi, "ARMCI_TEST_IMPL": name}
     words = " ".join(f"{key}={value}" for key, value in environment.items())
-    return PlannedStep(f"faults {name} ({configuration.name})",
-                       partial(step_work.run_pytest, "conformance/faults", environment=environment),
-                       f"{words} {step_work.PYTHON} -B -m pytest conformance/faults", level)
+    path = f"conformance/faults/{part}".rstrip("/")
+    return PlannedStep(f"faults {name} ({configuration.name})", partial(step_work.run_pytest, path, environment=environment),
+                       f"{words} {step_work.PYTHON} -B -m pytest {path}", level)
 
 
 def _report_step(name: str, level: Level) -> PlannedStep:
