@@ -176,7 +176,13 @@ int main(int argc, char** argv) {
   CLI::App app{"Prints implementation, version, capabilities and settings of the ARMCI library it is linked with."};
   bool json = false;
   app.add_flag("--json", json, "print JSON");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    std::fprintf(stderr, "armci_info: %s; see armci_info --help\n", error.what());
+    return 1;
+  }
 
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);

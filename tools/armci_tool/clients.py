@@ -7,6 +7,7 @@ import math
 import os
 import re
 import shutil
+import stat
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -142,6 +143,32 @@ def _traced(workshop: Workshop, scratch: Path, mpi: str) -> Case:
             and all(one.start_us >= 0 for one in timeline.events))
         return "" if is_right else str(puts)
     return _timeline_case("a timeline has what was called", (str(workshop.named("twice")),), scratch, mpi, fault)
+
+
+def _traced_each_start(workshop: Workshop, scratch: Path, mpi: str) -> Case:
+    """A file for each time, where the name has room for it; and nothing beside them."""
+    folder = scratch / "each"
+    folder.mkdir()
+    made = launch.start(launch.Launch((str(workshop.named("twice")),), 2, mpi, {"ARMCI_TRACE": str(folder / "%n-%p.json")}),
+                        timeout_s=_TIME_LIMIT_S)
+    files = sorted(folder.iterdir())
+    is_right = made.ok and [path.name.partition("-")[0] for path in files] == ["1", "2", "3"]
+    is_right = is_right and all(trace.read(path).processes == 2 for path in files)
+    return Case("a timeline of each start", PASSED if is_right else FAILED, made.seconds,
+                "" if is_right else f"{files}\n{made.tail(30)}")
+
+
+def _traced_to_a_device(workshop: Workshop, scratch: Path, mpi: str) -> Case:
+    """It is written to, and never replaced by a file."""
+    title = "a timeline to a device"
+    if os.geteuid() != 0:
+        return Case(title, SKIPPED, detail="devices are made by root")
+    device = scratch / "null"
+    os.mknod(device, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+    made = launch.start(launch.Launch((str(workshop.named("twice")),), 2, mpi, {"ARMCI_TRACE": str(device)}),
+                        timeout_s=_TIME_LIMIT_S)
+    is_right = made.ok and stat.S_ISCHR(device.lstat().st_mode)
+    return Case(title, PASSED if is_right else FAILED, made.seconds, "" if is_right else made.tail(30))
 
 
 def _traced_by_two_clocks(workshop: Workshop, scratch: Path, mpi: str) -> Case:

@@ -102,8 +102,10 @@ def _links(place: Place, note: Note) -> Iterator[Case]:
                      f"MPIRUN_FLAGS={' '.join(launcher[1:])}", f"NP={PROCESSES}"]
         made = _made(place, ["make", *variables, "clean", "all", "check"], _TELLING)
         yield _told(f"make, {title}", made, ran_on(made, runs_on))
-        yield _case(f"pkg-config, {title}", place, ["make", "-f", "pkg-config.mk", f"IMPL={name}", "clean", _RUN],
-                    place.package_path())
+        # All programs once: one of them is in C++.
+        wanted = _RUN if name else "all"
+        path = [f"{key}={value}" for key, value in place.package_path().items()]
+        yield _case(f"pkg-config, {title}", place, ["make", "-f", "pkg-config.mk", *path, f"IMPL={name}", "clean", wanted])
         yield _runs(f"pkg-config, {title}, runs", place, runs_on, [], str(place.sources / _RUN))
         yield from _cmake(place, f"CMake, {title}", runs_on, place.sources, f"-DIMPL={name}")
         if name:

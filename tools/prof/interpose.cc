@@ -31,7 +31,9 @@ void print() {
     }
   }
   profile().print(out);
-  if (out != stderr) std::fclose(out);
+  if (out == stderr) return;
+  const bool is_whole = std::ferror(out) == 0;
+  if (std::fclose(out) != 0 || !is_whole) std::fprintf(stderr, "armci-prof: cannot write all of %s\n", path);
 }
 
 // What has to be done besides counting, before a call, and after one that succeeded.

@@ -157,6 +157,29 @@ def test_a_program_is_found_that_has_the_name_of_a_function_of_the_script(instal
     assert done.stdout.startswith("two,"), done.stderr
 
 
+@pytest.mark.parametrize("words, says", [
+    (["-n", ""], "-n wants a number"), (["-n", "00"], "'00': not a number"), (["-n", "2x"], "'2x': not a number"),
+    (["--impl", ""], "--impl wants a name"), (["--impl="], "--impl wants a name"), (["--impl", "../one"], "not a name"),
+    (["--launcher", "no-such -x", "-n", "1"], "there is no launcher no-such")])
+def test_what_cannot_be_meant_is_refused(installed: Installed, words: list[str], says: str) -> None:
+    done = installed.run(*words, "./program")
+    assert done.returncode == 2 and says in done.stderr, done.stderr
+
+
+def test_a_prefix_with_a_space(tmp_path: Path) -> None:
+    made = install(tmp_path, "a prefix", "openmpi", "libmpi.so.40")
+    program = made.program()
+    assert made.run("--impl", "two", program).stdout.startswith("two,")
+    counted = made.run("--prof", program)
+    assert counted.returncode == 2 and "its path has a space or a colon" in counted.stderr
+
+
+def test_a_prefix_with_a_colon_is_nothing_for_the_loader(tmp_path: Path) -> None:
+    made = install(tmp_path, "a:prefix", "openmpi", "libmpi.so.40")
+    done = made.run("--impl", "two", "sh")
+    assert done.returncode == 2 and "its path has a colon" in done.stderr
+
+
 @pytest.mark.parametrize("command", ["armci-run", "armci-prof"])
 def test_one_starter_does_not_start_another(installed: Installed, command: str) -> None:
     done = installed.run(str(installed.root / "bin" / "armci-run"), "--impl", "two", "./program", command=command)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 from typing import Iterator
@@ -114,6 +115,21 @@ def test_another_mpi_library_is_refused(root: Path) -> None:
     with pytest.raises(ToolError, match="has implementations for openmpi, not mpich"):
         layout.install(root, NAMES, "", bazel.Configuration("mpich"))
     assert tree(root) == before
+
+
+def test_a_path_that_the_loader_cannot_hold_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match="cannot install into"):
+        layout.install(tmp_path / "a:b", NAMES, "", OPEN_MPI)
+    assert not (tmp_path / "a:b").exists()
+
+
+def test_a_full_disk_is_told_from_missing_rights(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Prefix, *_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    monkeypatch.setattr(Prefix, "claim", full)
+    with pytest.raises(ToolError) as raised:
+        layout.install(root, NAMES, "", OPEN_MPI)
+    assert "make room" in raised.value.render()
 
 
 def test_implementations_that_are_there_stay_with_their_description(root: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -45,6 +47,9 @@ class Item:
 def install(root: Path, names: Sequence[str], default: str, configuration: bazel.Configuration, *,
             verbose: bool = False, on_progress: Optional[Note] = None) -> Prefix:
     """Builds, then copies; implementations that are there already stay, if they have the same MPI library below."""
+    if os.pathsep in str(root.absolute()):
+        raise ToolError(f"cannot install into {root}", where=f"its path has a {os.pathsep!r}, which ends a path for the loader",
+                        next_step="choose another --prefix")
     prefix = Prefix.open(root)
     if prefix.mpi not in ("", configuration.mpi):
         raise ToolError(f"{root} has implementations for {prefix.mpi}, not {configuration.mpi}",
@@ -67,9 +72,14 @@ def install(root: Path, names: Sequence[str], default: str, configuration: bazel
         # What an earlier version had, and what an installation that was interrupted did not finish.
         prefix.remove(prefix.listed.difference(targets, *map(targets_of, staying)))
     except OSError as error:
-        raise ToolError(f"cannot install into {root}", where=str(error),
-                        next_step="choose another --prefix, or run with the rights to write there") from error
+        raise ToolError(f"cannot install into {root}", where=str(error), next_step=_mend(error)) from error
     return prefix
+
+
+def _mend(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "make room and repeat it, choose another --prefix, or take away what is there with --uninstall"
+    return "choose another --prefix, or run with the rights to write there"
 
 
 def uninstall(root: Path) -> int:
