@@ -186,17 +186,7 @@ def _figure(case: dict[str, Any], key: str) -> str:
     if case.get("bytes", 0) > 0 and nanoseconds > 0:
         rate = case["bytes"] / nanoseconds
         return f"{rate:.3g} GB/s" if rate >= 1 else f"{1e3 * rate:.3g} MB/s"
-    return time_text(nanoseconds)
-
-
-def time_text(nanoseconds: float) -> str:
-    """Three digits and a unit; `-` for what was not measured."""
-    if nanoseconds <= 0:
-        return "-"
-    for unit, size in (("ns", 1.0), ("us", 1e3), ("ms", 1e6)):
-        if nanoseconds < 1000 * size:
-            return f"{nanoseconds / size:.3g} {unit}"
-    return f"{nanoseconds / 1e9:.3g} s"
+    return console.time_text(nanoseconds)
 
 
 def count_verdicts(runs: Sequence[BenchRun]) -> dict[str, int]:

@@ -90,3 +90,13 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], numeric_from: in
         if number == 0:
             rendered.append("  ".join("-" * width for width in widths))
     return "\n".join(rendered)
+
+
+def time_text(nanoseconds: float) -> str:
+    """Three digits and a unit; `-` for what was not measured."""
+    if nanoseconds <= 0:
+        return "-"
+    for unit, size in (("ns", 1.0), ("us", 1e3), ("ms", 1e6)):
+        if nanoseconds < 1000 * size:
+            return f"{nanoseconds / size:.3g} {unit}"
+    return f"{nanoseconds / 1e9:.3g} s"

@@ -28,7 +28,8 @@ def source_files(root: Path = ROOT, *suffixes: str) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if not _GENERATED.match(name))
         for name in sorted(names):
             path = Path(folder) / name
-            if not suffixes or path.suffix in suffixes:
+            # Links of Bazel lead nowhere while it has built nothing.
+            if (not suffixes or path.suffix in suffixes) and path.exists():
                 yield path
 
 

@@ -216,10 +216,7 @@ def _event(one: Mapping[str, Any]) -> Event:
 
 
 def _time(us: float) -> str:
-    for unit, size in (("s", 1e6), ("ms", 1e3), ("us", 1.0)):
-        if us >= size:
-            return f"{us / size:.3g} {unit}"
-    return f"{us * 1e3:.3g} ns"
+    return console.time_text(us * 1e3)
 
 
 def _bytes(count: int) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Optional, Sequence
 
-from armci_tool import bench, pages
+from armci_tool import console, pages
 from armci_tool.compare import earlier, pictures, standings, text
 from armci_tool.compare.cells import LIBRARY, RAW, Cell, Question
 from armci_tool.compare.pictures import Picture
@@ -78,7 +78,7 @@ def write(folder: Path, made: Comparison, note: Callable[[str], None] = lambda s
 def render(made: Comparison, sections: Sequence[Section], maps: Sequence[Picture]) -> str:
     """The page."""
     environment, names = pages.environment(), text.contestants(made)
-    environment.filters.update(figure=text.figure, means_text=text.means_text, times=text.times, time_text=bench.time_text, uri=_uri)
+    environment.filters.update(figure=text.figure, means_text=text.means_text, times=text.times, time_text=console.time_text, uri=_uri)
     return environment.get_template("compare.html.j2").render(
         made=made, sections=sections, maps=maps, names=names,
         means=standings.tables(standings.means(made.standings, names[0])) if len(names) > 1 else [],

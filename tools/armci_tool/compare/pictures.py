@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Callable, Mapping, Optional, Sequence
 
-from armci_tool import bench
+from armci_tool import console
 from armci_tool.compare.cells import LIBRARY, RAW, Cell, Question
 from armci_tool.compare.standings import Standing, amount
 from armci_tool.compare.statistics import FASTER, UNCLEAR, verdict
@@ -107,7 +107,7 @@ def _bars_of(axes: Any, group: Sequence[Cell], order: Sequence[str], names: Sequ
         colour = _STYLES[number % len(_STYLES)][0] if cell.contestant in names else "#aaaaaa"
         axes.barh(line, cell.value * 1e-9, 0.6, color=colour, hatch=_HATCHES[number % len(_HATCHES)], edgecolor="white",
                   linewidth=0.5)
-        said = bench.time_text(cell.value)
+        said = console.time_text(cell.value)
         if cell.baseline and cell.over_baseline:
             axes.barh(line + 0.38, cell.baseline_value * 1e-9, 0.14, color="#777777")
             said += f"; {cell.over_baseline.middle:.2f}"

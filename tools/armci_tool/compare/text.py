@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Mapping, Optional, Sequence
 
-from armci_tool import bench, console
+from armci_tool import console
 from armci_tool.compare import earlier, standings, statistics
 from armci_tool.compare.cells import LIBRARY, Cell
 from armci_tool.compare.record import Comparison
@@ -25,7 +25,7 @@ def figure(cell: Cell) -> str:
         return f"{cell.value:.3g}"
     if cell.moved and cell.rate:
         return f"{cell.rate:.3g} GB/s" if cell.rate >= 1 else f"{1e3 * cell.rate:.3g} MB/s"
-    return bench.time_text(cell.value)
+    return console.time_text(cell.value)
 
 
 def times(found: Optional[Interval]) -> str:
@@ -156,7 +156,7 @@ def _changes(made: Comparison) -> str:
     worse, better = earlier.regressions(made.changes), earlier.gains(made.changes)
     lines = [f"against {made.baseline}: {len(made.changes)} cells in both; {len(worse)} slower and {len(better)} faster by "
              f"more than {earlier.REGRESSION - 1:.0%} for certain", *(one.text for one in made.agreements)]
-    rows = [[one.contestant, one.question.title, bench.time_text(one.old.middle), bench.time_text(one.new.middle),
+    rows = [[one.contestant, one.question.title, console.time_text(one.old.middle), console.time_text(one.new.middle),
              times(one.ratio)] for one in [*worse[:_SHOWN], *better[:_SHOWN]]]
     if rows:
         lines.append(console.table(["contestant", "case", "before", "now", "now / before"], rows, numeric_from=2))
