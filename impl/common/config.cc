@@ -36,7 +36,8 @@ constexpr SettingRow kRows[] = {
     {"ARMCI_STATS", "", "0", 0, 1, "Counts calls, bytes, sizes and time of every call and prints them at finalize.",
      &Config::stats},
     {"ARMCI_TRACE", "", "", 0, 0,
-     "File for a timeline of all calls of all processes, as Chrome and Perfetto open it; written at finalize. %p in it is "
+     "File for a timeline of all calls of all processes, as Chrome and Perfetto open it; written at finalize. %p in it "
+     "is "
      "the process id of process 0, %n the number of its starts of the library.",
      &Config::trace},
     {"ARMCI_TRACE_EVENTS", "", "1000000", 1, kEventsMax, "Most calls of a process that a timeline takes.",
@@ -47,7 +48,8 @@ constexpr SettingRow kRows[] = {
      "A process that would end the job by an error says where it is and waits for a debugger instead.",
      &Config::freeze_on_error},
     {"ARMCI_REPORT_SIGNAL", "", "10", 0, 64,
-     "Signal (10: SIGUSR1, 12: SIGUSR2, or one that is as free) on which a process prints what it has under way and which "
+     "Signal (10: SIGUSR1, 12: SIGUSR2, or one that is as free) on which a process prints what it has under way and "
+     "which "
      "mutexes it holds and waits for, unless the program handles it; 0: none.",
      &Config::report_signal},
     {"ARMCI_VERBOSE", "", "0", 0, 3,
