@@ -28,6 +28,7 @@ _CLOCKS_WRONG_S = 1.0
 # In the checkout, where nodes and guests see it too.
 _SCRATCH_PREFIX = ".armci-clients-"
 _ASSIGNED = re.compile(r"^(\w*PROGRAMS) = (.*)$", re.MULTILINE)
+_REFERENCE = re.compile(r"\$\((\w+)\)")
 
 Note = Callable[[str], None]
 
@@ -35,7 +36,7 @@ Note = Callable[[str], None]
 def programs(folder: Path) -> list[str]:
     """Names, as the Makefile lists them."""
     lists: dict[str, str] = dict(_ASSIGNED.findall((folder / "Makefile").read_text()))
-    return lists["PROGRAMS"].replace("$(C_PROGRAMS)", lists["C_PROGRAMS"]).split()
+    return _REFERENCE.sub(lambda found: lists[found.group(1)], lists["PROGRAMS"]).split()
 
 
 @dataclass(frozen=True)
