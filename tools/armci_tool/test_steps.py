@@ -60,7 +60,7 @@ SANITIZER_ENVIRONMENT: dict[str, dict[str, str]] = {
 
 def plan_steps(level: Level) -> list[PlannedStep]:
     """The steps, in order."""
-    everything = [*_source_steps(), *_first_library_steps(level), *_second_library_steps(level), *_sanitizer_steps(),
+    everything = [*_source_steps(), *_first_library_steps(level), *_second_library_steps(level), *_sanitizer_steps(level),
                   _fuzz_step(), _leftover_step()]
     return [step for step in everything if step.level <= level]
 
@@ -71,7 +71,9 @@ def _source_steps() -> list[PlannedStep]:
         PlannedStep("packages of the guest", step_work.ensure_guest, "tools/armci setup --rdma"),
         PlannedStep("form of the sources", step_work.check_forms, "tools/armci format", Level.QUICK),
         _pytest_step("tests of the tool", "tools/tests", Level.QUICK),
-        _pytest_step("tests of the guest", "tools/tests_rdma"),
+        _pytest_step("tests of the guest", "tools/tests_rdma/test_guest.py"),
+        # The suite runs in two guests too, with each change.
+        _pytest_step("tests of the guests", "tools/tests_rdma", Level.FULL),
         PlannedStep("model of flow control", partial(model.run, model.RESULTS), "tools/armci test --only 'model of'"),
     ]
 
@@ -202,19 +204,22 @@ def _spanning_steps(name: str, configuration: bazel.Configuration, level: Level)
             step(4, SIMULATED_NODES, races=False, usual=not first and has_turn)]
 
 
-def _sanitizer_steps() -> list[PlannedStep]:
-    """Both in one program; each by itself where there is time for it."""
+def _sanitizer_steps(level: Level) -> list[PlannedStep]:
+    """Both in one program, what is between nodes by turns; each by itself, and all, where there is time for it."""
     steps = []
+    spanning = _between_nodes()
+    has_turn = spanning if level == Level.FULL else sharing.take(spanning, sharing.of_commit(len(spanning)))
+    others = " except ".join(["", *(f"tests(//impl/{name}/...)" for name in spanning if name not in has_turn)])
     for mode, environment in SANITIZER_ENVIRONMENT.items():
-        level = Level.USUAL if mode == BOTH_SANITIZERS else Level.FULL
+        from_level = Level.USUAL if mode == BOTH_SANITIZERS else Level.FULL
         # Only what runs is built: the steps do it themselves.
         sanitized = bazel.Configuration(mode=mode)
-        tests = LIBRARY_TESTS if level == Level.USUAL else ALL_TESTS
-        steps.append(_unit_step(sanitized, tests, environment, level))
+        tests = LIBRARY_TESTS + others if from_level == Level.USUAL else ALL_TESTS
+        steps.append(_unit_step(sanitized, tests, environment, from_level))
         steps.append(_device_tests_step(sanitized, environment, Level.FULL))
-        steps += [_conformance_step(name, sanitized, 3, True, environment, level) for name in _on_one_node()]
-        steps += [_conformance_step(name, sanitized, 2, True, environment, level, placement=EVERY_PROCESS_A_NODE,
-                                    filter_text=WITHOUT_RACES) for name in _between_nodes()]
+        steps += [_conformance_step(name, sanitized, 3, True, environment, from_level) for name in _on_one_node()]
+        steps += [_conformance_step(name, sanitized, 2, True, environment, from_level, placement=EVERY_PROCESS_A_NODE,
+                                    filter_text=WITHOUT_RACES) for name in has_turn]
     steps.append(_unit_step(bazel.Configuration(mode="tsan"), THREAD_TESTS, TSAN_ENVIRONMENT, Level.FULL))
     return steps
 
@@ -237,8 +242,8 @@ def _config_flags(configuration: bazel.Configuration) -> list[str]:
 
 def _unit_step(configuration: bazel.Configuration, tests: str, environment: Mapping[str, str] = {},
                level: Level = Level.USUAL) -> PlannedStep:
-    kind = {ALL_TESTS: "unit tests", JOB_TESTS: "job tests", LIBRARY_TESTS: "tests of the libraries",
-            THREAD_TESTS: "tests of what has threads"}[tests]
+    kinds = {ALL_TESTS: "unit tests", JOB_TESTS: "job tests", THREAD_TESTS: "tests of what has threads"}
+    kind = kinds.get(tests, "tests of the libraries")
     variables = [f"--test_env='{key}={value}'" for key, value in environment.items()]
     rerun = f"bazel test {' '.join([*configuration.flags(), *variables])} $(bazel query '{tests}')"
     return PlannedStep(f"{kind} ({configuration.name})",
