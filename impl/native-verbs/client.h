@@ -22,11 +22,14 @@
 
 #include "impl/common/status.h"
 #include "impl/native-verbs/registrations.h"
-#include "impl/native-verbs/rows.h"
 #include "impl/native-verbs/traffic.h"
+#include "impl/server/rows.h"
 #include "impl/server/wire.h"
 
 namespace armci::verbs {
+
+using server::Here;
+using server::Rows;
 
 // The memory of a region on a node, and how it is reached.
 struct Target {

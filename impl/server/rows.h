@@ -13,7 +13,7 @@
 #include "impl/server/compose.h"
 #include "impl/server/wire.h"
 
-namespace armci::verbs {
+namespace armci::server {
 
 // Which side of the descriptor is here.
 enum class Here : bool { kSource, kDestination };
@@ -27,7 +27,7 @@ class Rows {
         remote_(static_cast<const char*>(remote)),
         bytes_(shape.count[0]),
         count_(shape.segments()),
-        levels_(server::wire_levels(shape, here == Here::kSource ? shape.dst_stride : shape.src_stride)) {}
+        levels_(wire_levels(shape, here == Here::kSource ? shape.dst_stride : shape.src_stride)) {}
   Rows(const common::Segments& list, Here here) : list_(&list), here_(here), bytes_(list.bytes), count_(list.count) {}
 
   std::size_t bytes() const { return bytes_; }  // of each
@@ -59,7 +59,7 @@ class Rows {
   // The remote places of some of them, as they travel: what they take in a message, and how many of `rows` in `room`
   // bytes with `each` bytes more for every row.
   std::size_t place_bytes(std::size_t rows) const {
-    return list_ != nullptr ? rows * sizeof(std::uint64_t) : levels_.size() * sizeof(server::WireLevel);
+    return list_ != nullptr ? rows * sizeof(std::uint64_t) : levels_.size() * sizeof(WireLevel);
   }
   std::size_t fitting(std::size_t room, std::size_t each) const {
     if (list_ != nullptr) return room / (sizeof(std::uint64_t) + each);
@@ -67,18 +67,18 @@ class Rows {
     return room < fixed ? 0 : each == 0 ? count_ : (room - fixed) / each;
   }
   // Fills in the header and writes the places behind it. Returns the end of them.
-  char* describe(std::size_t first, std::size_t count, server::RequestHeader header, char* message) const {
+  char* describe(std::size_t first, std::size_t count, RequestHeader header, char* message) const {
     header.bytes = bytes_;
     header.count = count;
     if (list_ == nullptr) {
-      header.form = server::Form::kStrided;
+      header.form = Form::kStrided;
       header.levels = static_cast<std::uint8_t>(shape_->levels);
       header.address = reinterpret_cast<std::uintptr_t>(remote_);
       header.first = first;
-      return server::compose(header, {reinterpret_cast<const char*>(levels_.data()), place_bytes(count)}, message);
+      return compose(header, {reinterpret_cast<const char*>(levels_.data()), place_bytes(count)}, message);
     }
-    header.form = server::Form::kList;
-    char* at = server::compose(header, {}, message);
+    header.form = Form::kList;
+    char* at = compose(header, {}, message);
     visit(first, count, [&](const char*, const char* remote) {
       const auto address = reinterpret_cast<std::uint64_t>(remote);
       std::memcpy(at, &address, sizeof address);
@@ -100,7 +100,7 @@ class Rows {
   const char* remote_ = nullptr;
   std::size_t bytes_;
   std::size_t count_;
-  std::vector<server::WireLevel> levels_;
+  std::vector<WireLevel> levels_;
 };
 
-}  // namespace armci::verbs
+}  // namespace armci::server
