@@ -135,7 +135,7 @@ Status Client::make_room(Inside* inside, int process) {
 
 ucp_rkey_h Client::key_of(const Target& target) {
   Part* const part = target.part;
-  if (part == nullptr || part->refused) return nullptr;
+  if (!bounds_.rma || part == nullptr || part->refused) return nullptr;
   if (part->key != nullptr) return part->key;
   part->refused = part->packed.empty() ||
                   ucp_ep_rkey_unpack(peer(target.process).endpoint, part->packed.data(), &part->key) != UCS_OK;

@@ -1,9 +1,13 @@
 // What a process does with the memory of other nodes: UCX's puts and gets, and requests to the processes there.
 //
-//   put, get of one piece       ucp_put_nbx, ucp_get_nbx where the region has a remote key; else by request
-//   rows, long                  a put or a get each
+//   put, get of one piece       ucp_put_nbx, ucp_get_nbx where a device carries them out; else by requests, in pieces
+//   rows, long                  a put or a get each, as above
 //   rows, short                 packed into requests, which the target unpacks; of a get the other way round
 //   accumulate, atomics         requests
+//
+// Where there is no such device, UCX makes puts and gets of messages, or has the kernel copy: both cut them wherever it
+// suits them, in the middle of an element as well, which somebody else may then see torn [LC-3]. What a request stores
+// and fetches is copied by the owner's thread, in whole elements.
 //
 // Order: none between any two, neither in UCX (messages may overtake puts, long ones each other) nor here: the
 // transport says in_order = false, so Runtime flushes where one must not overtake another. flush() waits for the
@@ -46,6 +50,7 @@ struct ClientBounds {
   std::size_t requests;     // of a target
   std::size_t chunk_bytes;  // of a request, and of an answer that is packed
   std::size_t pack_bytes;   // shorter rows go by request
+  bool rma;                 // UCX's puts and gets
 };
 
 // Memory of another process.

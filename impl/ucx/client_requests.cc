@@ -22,6 +22,20 @@ namespace {
 // Pieces end between elements of every type.
 constexpr std::size_t kElementBytesMax = 16;
 
+// Rows without gaps on either side are one run; `bytes` is 0 for others.
+struct Run {
+  char* local = nullptr;
+  char* remote = nullptr;
+  std::size_t bytes = 0;
+};
+
+Run run_of(const Rows& rows) {
+  Run run;
+  if (!rows.local_is_dense() || !rows.remote_is_dense()) return run;
+  rows.visit(0, 1, [&](char* local, char* remote) { run = {local, remote, rows.bytes() * rows.count()}; });
+  return run;
+}
+
 RequestHeader get_header() {
   RequestHeader header;
   header.kind = server::RequestKind::kGet;
@@ -220,6 +234,13 @@ Status Client::store_rows(Inside* inside, int process, RequestHeader header, con
 }
 
 Status Client::put_rows(const Target& target, const Rows& rows, Mark* mark) {
+  if (const Run run = run_of(rows); run.bytes > 0) {
+    Mark made;
+    ARMCI_RETURN_IF_ERROR(put(target, run.remote, run.local, run.bytes, &made));
+    if (mark == nullptr) return wait(made);
+    *mark = made;
+    return kSuccess;
+  }
   Inside inside(this);
   ARMCI_RETURN_IF_ERROR(reach(target.process));
   if (rows.bytes() < bounds_.pack_bytes) return store_rows(&inside, target.process, server::put_header(), rows);
@@ -241,25 +262,35 @@ Status Client::put_rows(const Target& target, const Rows& rows, Mark* mark) {
 Status Client::add_rows(const Target& target, const RequestHeader& header, const Rows& rows) {
   Inside inside(this);
   ARMCI_RETURN_IF_ERROR(reach(target.process));
+  if (const Run run = run_of(rows); run.bytes > 0) {
+    return store_run(&inside, target.process, header, run.remote, run.local, run.bytes);
+  }
   return store_rows(&inside, target.process, header, rows);
 }
 
 // --- gets and atomics
 
+// In pieces.
 Status Client::fetch_run(Inside* inside, int process, const char* remote, char* local, std::size_t bytes,
                          const Mark& mark) {
+  const std::size_t room = bounds_.chunk_bytes / kElementBytesMax * kElementBytesMax;
   RequestHeader header = get_header();
   header.origin = static_cast<std::uint32_t>(process_);
-  header.type = server::kDataAlone;  // in place
   header.tag = server::kFirstTag;
-  header.address = reinterpret_cast<std::uintptr_t>(remote);
-  header.bytes = bytes;
-  Ask* ask = nullptr;
-  ARMCI_RETURN_IF_ERROR(new_ask(inside, process, mark, sizeof header, &ask));
-  ask->landing = local;
-  ask->bytes = bytes;
-  server::compose(header, {}, ask->message.get());
-  return send(ask, sizeof header);
+  while (bytes > 0) {
+    header.address = reinterpret_cast<std::uintptr_t>(remote);
+    header.bytes = std::min(bytes, room);
+    Ask* ask = nullptr;
+    ARMCI_RETURN_IF_ERROR(new_ask(inside, process, mark, sizeof header, &ask));
+    ask->landing = local;
+    ask->bytes = header.bytes;
+    server::compose(header, {}, ask->message.get());
+    ARMCI_RETURN_IF_ERROR(send(ask, sizeof header));
+    remote += header.bytes;
+    local += header.bytes;
+    bytes -= header.bytes;
+  }
+  return kSuccess;
 }
 
 // As many rows as have room in each answer.
@@ -285,6 +316,13 @@ Status Client::fetch_rows(Inside* inside, int process, const Rows& rows, const M
 }
 
 Status Client::get_rows(const Target& target, const Rows& rows, Mark* mark) {
+  if (const Run run = run_of(rows); run.bytes > 0) {
+    Mark made;
+    ARMCI_RETURN_IF_ERROR(get(target, run.remote, run.local, run.bytes, &made));
+    if (mark == nullptr) return wait(made);
+    *mark = made;
+    return kSuccess;
+  }
   Inside inside(this);
   ARMCI_RETURN_IF_ERROR(reach(target.process));
   const Mark made = operations_.begin();

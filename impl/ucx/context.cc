@@ -1,9 +1,7 @@
 #include "impl/ucx/context.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 
 namespace armci::ucx {
 
@@ -11,6 +9,27 @@ using common::Code;
 using common::fail;
 using common::kSuccess;
 using common::Status;
+
+namespace {
+
+// Names of transports begin so: of InfiniBand and RoCE by verbs and by mlx5, and of Cray's.
+constexpr const char* kRdma[] = {"rc_verbs", "rc_mlx5", "dc_mlx5", "ugni_rdma"};
+
+// UCX tells what it has chosen as text only.
+template <class Print>
+std::string printed(Print print) {
+  char* text = nullptr;
+  std::size_t length = 0;
+  std::FILE* const out = open_memstream(&text, &length);
+  if (out == nullptr) return "";
+  print(out);
+  std::fclose(out);
+  std::string made(text, length);
+  std::free(text);
+  return made;
+}
+
+}  // namespace
 
 Status fail_ucx(ucs_status_t status, const char* call, int peer) {
   if (peer < 0) return fail(Code::kLayerBelow, nullptr, "%s: %s", call, ucs_status_string(status));
@@ -32,7 +51,10 @@ Status Context::open() {
   wanted.name = "armci";
   const ucs_status_t made = ucp_init(&wanted, config, &context_);
   ucp_config_release(config);
-  return made == UCS_OK ? kSuccess : fail_ucx(made, "ucp_init");
+  if (made != UCS_OK) return fail_ucx(made, "ucp_init");
+  const std::string resources = printed([this](std::FILE* out) { ucp_context_print_info(context_, out); });
+  for (const char* const transport : kRdma) has_rdma_ = has_rdma_ || resources.find(transport) != std::string::npos;
+  return kSuccess;
 }
 
 Status Worker::open(const Context& context) {
@@ -78,23 +100,16 @@ bool Worker::arm(Status* failure) {
   return status == UCS_OK;
 }
 
-// UCX tells it as text only: a line for each lane, `#  lane[0]:  2:tcp/eth0.0 md[1] ...`.
+// A line for each lane, `#  lane[0]:  2:tcp/eth0.0 md[1] ...`.
 std::string transports_of(ucp_ep_h endpoint) {
-  char* text = nullptr;
-  std::size_t length = 0;
-  std::FILE* const out = open_memstream(&text, &length);
-  if (out == nullptr) return "unknown";
-  ucp_ep_print_info(endpoint, out);
-  std::fclose(out);
+  const std::string text = printed([endpoint](std::FILE* out) { ucp_ep_print_info(endpoint, out); });
   std::string found;
-  for (const char* at = std::strstr(text, "lane["); at != nullptr; at = std::strstr(at + 1, "lane[")) {
-    const char* const colon = std::strchr(at + std::strcspn(at, "]"), ':');
-    const char* const name = colon != nullptr ? std::strchr(colon + 1, ':') : nullptr;
-    if (name == nullptr) break;
-    const std::string one(name + 1, std::strcspn(name + 1, " \t\n"));
+  for (std::size_t at = text.find("lane["); at != std::string::npos; at = text.find("lane[", at + 1)) {
+    const std::size_t number = text.find(':', text.find(']', at) + 2);
+    if (number == std::string::npos) break;
+    const std::string one = text.substr(number + 1, text.find_first_of(" \t\n", number) - number - 1);
     if (found.find(one) == std::string::npos) found += (found.empty() ? "" : ", ") + one;
   }
-  std::free(text);
   return found.empty() ? "unknown" : found;
 }
 

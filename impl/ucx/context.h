@@ -26,9 +26,12 @@ class Context {
 
   common::Status open();
   ucp_context_h get() const { return context_; }
+  // Whether there is a transport whose device writes and reads remote memory by itself.
+  bool has_rdma() const { return has_rdma_; }
 
  private:
   ucp_context_h context_ = nullptr;
+  bool has_rdma_ = false;
 };
 
 class Worker {

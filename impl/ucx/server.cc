@@ -108,9 +108,8 @@ void Server::carry_out(const RequestTag& tag, ucp_ep_h origin, const Request& re
     std::atomic_thread_fence(std::memory_order_seq_cst);
     return answer(origin, std::move(made), nullptr, 0);
   }
+  // Not sent from where they lie, even in one piece: UCX would cut them in the middle of an element [LC-3].
   const std::size_t bytes = request.total_bytes();
-  // From where they lie, if they lie in one piece: nobody gives the memory back before the answer has come.
-  if (request.is_in_place()) return answer(origin, std::move(made), server::pointer(request.header.address), bytes);
   made->data.reset(new char[bytes]);
   server::collect(request, made->data.get());
   const char* const data = made->data.get();

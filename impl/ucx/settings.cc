@@ -18,6 +18,10 @@ const common::SettingRow kRows[] = {
      "Rows of strided and vector transfers that are shorter are packed, and unpacked by the target; longer ones go by "
      "themselves.",
      &the_settings.pack_bytes},
+    {"ARMCI_UCX_RMA", "", "-1", -1, 1,
+     "1: contiguous transfers are puts and gets of UCX; 0: requests to the target; -1: puts and gets where there is a "
+     "device that carries them out, as without one elements may be torn.",
+     &the_settings.rma},
 };
 
 // The rows have to be there before the environment is read, which no member of the transport is asked before.

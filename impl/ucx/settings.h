@@ -10,6 +10,7 @@ struct Settings {
   int requests = 0;
   int depth = 0;
   std::int64_t pack_bytes = 0;
+  int rma = 0;  // -1: where a device carries it out
 };
 
 Settings& settings();

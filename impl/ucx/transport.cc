@@ -46,6 +46,7 @@ Status Transport::initialise(const World& world) {
   if (world.node_count() == 1) return kSuccess;
   ARMCI_RETURN_IF_ERROR(check_settings(world.comm()));
   ARMCI_RETURN_IF_ERROR(agree(world.comm(), open(world), "starting UCX"));
+  ARMCI_RETURN_IF_ERROR(agree_on_rma(world));
   ARMCI_RETURN_IF_ERROR(connect(world));
   ARMCI_RETURN_IF_ERROR(agree(world.comm(), progress_->start(), "starting the threads"));
   world_ = &world;
@@ -53,16 +54,23 @@ Status Transport::initialise(const World& world) {
   return kSuccess;
 }
 
+// Registering memory is collective.
+Status Transport::agree_on_rma(const World& world) {
+  const SharedSetting shared[] = {{"ARMCI_UCX_RMA (1: there is a device for puts and gets)", uses_rma_ ? 1 : 0}};
+  return common::same_on_all(world.comm(), shared);
+}
+
 Status Transport::open(const World& world) {
   const Settings& of = settings();
   const auto chunk_bytes = static_cast<std::size_t>(of.chunk_bytes);
   context_ = std::make_unique<Context>();
   ARMCI_RETURN_IF_ERROR(context_->open());
+  uses_rma_ = of.rma < 0 ? context_->has_rdma() : of.rma != 0;
   regions_ = std::make_unique<Regions>(*context_);
   server_ = std::make_unique<Server>(static_cast<std::size_t>(world.size()), chunk_bytes);
   ARMCI_RETURN_IF_ERROR(server_->open(*context_));
   const ClientBounds bounds{static_cast<std::size_t>(of.depth), static_cast<std::size_t>(of.requests), chunk_bytes,
-                            std::min(static_cast<std::size_t>(of.pack_bytes), chunk_bytes / 2)};
+                            std::min(static_cast<std::size_t>(of.pack_bytes), chunk_bytes / 2), uses_rma_};
   client_ = std::make_unique<Client>(world.rank(), bounds, [this] { progress_->attend(); });
   progress_ = std::make_unique<Progress>(server_.get(), client_.get());
   return client_->open(*context_);
@@ -95,7 +103,8 @@ void Transport::tell_transports(const World& world) {
   const int other = world.node(world.my_node() == 0 ? 1 : 0).ranks.front();
   std::string transports;
   if (!client_->describe(other, &transports).ok()) return;  // who needs the connection will be told
-  std::fprintf(stderr, "armci: ucx: process 0 reaches process %d by %s\n", other, transports.c_str());
+  std::fprintf(stderr, "armci: ucx: process 0 reaches process %d by %s, with %s\n", other, transports.c_str(),
+               uses_rma_ ? "puts and gets" : "messages only");
 }
 
 void Transport::finalise() {
@@ -116,7 +125,7 @@ void Transport::finalise() {
 // --- memory
 
 Status Transport::register_region(const GroupView& group, std::span<const Exposed> parts, std::span<Key> keys) {
-  if (client_ == nullptr) return kSuccess;
+  if (client_ == nullptr || !uses_rma_) return kSuccess;
   Region* region = nullptr;
   ARMCI_RETURN_IF_ERROR(regions_->add(group, parts, &region));
   for (std::size_t r = 0; r < keys.size(); ++r) keys[r].part = &region->parts[r];

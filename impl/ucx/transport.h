@@ -1,9 +1,10 @@
 // The ucx implementation: ARMCI over UCX, with a thread in each process for what the network does not do.
 //
 // On a node memory is loaded and stored directly, as in impl/shmem. Memory of other nodes is written and read by
-// ucp_put_nbx and ucp_get_nbx (client.h); accumulates, read-modify-writes, mutexes and short rows are active messages,
-// which the owner's thread executes with the CPU instructions of its node's processes (server.h, progress.h), so that
-// all are atomic together. Atomics of UCX are not used: on most transports they are not atomic with the CPU's.
+// ucp_put_nbx and ucp_get_nbx where a device carries them out (client.h). Accumulates, read-modify-writes, mutexes and
+// short rows are active messages, and everything is where there is no such device; the owner's thread executes them
+// with the CPU instructions of its node's processes (server.h, progress.h), so that all are atomic together. Atomics of
+// UCX are not used: on most transports they are not atomic with the CPU's.
 //
 // Connections are made at first use, one from a process to each process of other nodes that it talks to. Order: see
 // client.h.
@@ -76,10 +77,12 @@ class Transport {
 
  private:
   common::Status open(const common::World& world);
+  common::Status agree_on_rma(const common::World& world);
   common::Status connect(const common::World& world);
   void tell_transports(const common::World& world);
 
   const common::World* world_ = nullptr;  // of a job of several nodes, once all have connected
+  bool uses_rma_ = false;
   std::unique_ptr<Context> context_;
   std::unique_ptr<Regions> regions_;
   std::unique_ptr<Server> server_;
