@@ -16,7 +16,7 @@ IMPLEMENTATIONS = {
     "mpi-twosided": struct(library = "//impl/mpi-twosided:armci", nodes = [1], spans_nodes = True, test_only = False),
     "native-verbs": struct(library = "//impl/native-verbs:armci", nodes = [1], spans_nodes = True, test_only = False, device = "verbs"),
     "loopback": struct(library = "//impl/loopback:armci", nodes = [1], spans_nodes = False, test_only = True),
-    "ucx": struct(library = "//impl/ucx:armci", nodes = [1], spans_nodes = False, test_only = True, port_level = 0),
+    "ucx": struct(library = "//impl/ucx:armci", nodes = [1], spans_nodes = False, test_only = True),
 }
 
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]

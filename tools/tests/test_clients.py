@@ -8,7 +8,7 @@ import pytest
 from armci_tool import clients
 
 
-@pytest.mark.parametrize("folder", clients.FOLDERS, ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", clients.FOLDERS, ids=[folder.name for folder in clients.FOLDERS])
 def test_every_source_with_a_main_program_is_one_that_is_run(folder: Path) -> None:
     mains = {source.stem for source in folder.iterdir() if source.suffix in (".c", ".cc", ".f90", ".F90")
              and any(word in source.read_text() for word in ("int main(", f"program {source.stem}"))}
