@@ -37,8 +37,7 @@ constexpr SettingRow kRows[] = {
      &Config::stats},
     {"ARMCI_TRACE", "", "", 0, 0,
      "File for a timeline of all calls of all processes, as Chrome and Perfetto open it; written at finalize. %p in it "
-     "is "
-     "the process id of process 0, %n the number of its starts of the library.",
+     "is the process id of process 0, %n the number of its starts of the library.",
      &Config::trace},
     {"ARMCI_TRACE_EVENTS", "", "1000000", 1, kEventsMax, "Most calls of a process that a timeline takes.",
      &Config::trace_events},
@@ -49,8 +48,7 @@ constexpr SettingRow kRows[] = {
      &Config::freeze_on_error},
     {"ARMCI_REPORT_SIGNAL", "", "10", 0, 64,
      "Signal (10: SIGUSR1, 12: SIGUSR2, or one that is as free) on which a process prints what it has under way and "
-     "which "
-     "mutexes it holds and waits for, unless the program handles it; 0: none.",
+     "which mutexes it holds and waits for, unless the program handles it; 0: none.",
      &Config::report_signal},
     {"ARMCI_VERBOSE", "", "0", 0, 3,
      "1 prints at init what was chosen: nodes, thread level, waiting, copy and accumulate kernels; 2 also where each "
