@@ -37,10 +37,12 @@ class Keeper:
     def serve(self) -> None:
         """Until the guests have ended. Raises Stopped when nobody wants it any more."""
         with socket.socket(socket.AF_UNIX) as listening:
-            listening.bind(str(self._folder / "listening"))
+            place = self._folder / "listening"
+            listening.bind(str(place))
             listening.listen(16)
-            (self._folder / "listening").rename(self._folder / kept.SOCKET)  # there once it can be connected to
-            status = (self._folder / kept.SOCKET).stat()
+            # Before it has its name: from then on a successor may take that away.
+            status = place.stat()
+            place.rename(self._folder / kept.SOCKET)  # there once it can be connected to
 
             def look(_number: int, _frame: Optional[FrameType]) -> None:
                 if not (self._is_wanted() and kept.is_same(status, self._folder / kept.SOCKET)):
