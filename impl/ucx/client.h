@@ -1,224 +1,230 @@
-// What a process does with the memory of other nodes: UCX's puts and gets, and requests to the processes there.
+// The client: what a process does with the memory of others, by UCX's put and get, and what it asks their servers for.
 //
-//   put, get of one piece       ucp_put_nbx, ucp_get_nbx where a device carries them out; else by requests, in pieces
-//   rows, long                  a put or a get each, as above
-//   rows, short                 packed into requests, which the target unpacks; of a get the other way round
-//   accumulate, atomics         requests
+//   put, get         ucp_put_nbx, ucp_get_nbx with the key of the memory, where the network has them
+//   rows, long       the same, one by one
+//   rows, short      packed into requests, which the server unpacks; of a get the other way round
+//   accumulate       requests, of pieces
+//   atomics          requests: all are executed by CPUs of the target's node
+//   flush            waits for the count of executed requests, and for ucp_ep_flush_nbx
 //
-// Where there is no such device, UCX makes puts and gets of messages, or has the kernel copy: both cut them wherever it
-// suits them, in the middle of an element as well, which somebody else may then see torn [LC-3]. What a request stores
-// and fetches is copied by the owner's thread, in whole elements.
+// Endpoints are made by the first operation to a process, keys unpacked by the first to a memory.
 //
-// Order: none between any two, neither in UCX (messages may overtake puts, long ones each other) nor here: the
-// transport says in_order = false, so Runtime flushes where one must not overtake another. flush() waits for the
-// answers to all requests, and for UCX's own flush of the endpoint, which covers puts. Gets and atomics by request are
-// answered when they have been executed; a get of UCX is complete when its data are here.
+// Where the network has no put and get of its own (TCP, memory of a machine), UCX makes them of messages, which end
+// within words, and copies long ones byte by byte, so that elements are seen in halves [LC-3]. Requests are messages as
+// well, and are copied as they should be: they are taken there for everything, which also leaves nothing to be ordered
+// between two ways. ARMCI_UCX_PUT_GET=always cuts puts and gets into pieces that UCX copies whole.
 //
-// Progress: the worker is driven by whoever is inside a call, and by the process's thread (progress.h) while something
-// is under way and nobody is.
+// Order, of what one thread does to one process (transport.h, in_order):
+//   put, then put or get    ucp_worker_fence between them, which waits for nothing
+//   put, then request       a request is a message, which no fence is about: the puts are flushed before it
+//   request, then request   the server executes them in the order of their sequence
+//   request, then put, get  waits until the server has counted all that store; a get by request has a Completion
 //
-// Thread safety: all members by any thread, under one lock that is given up while waiting.
+// Limits: ARMCI_UCX_PARTS parts of operations under way; who begins another advances them until one has ended.
+// ARMCI_UCX_REQUESTS requests to a process. One flush at a time of an endpoint (UCX ends the process at the 256th): who
+// comes while one is under way waits, and may need none then.
+//
+// Thread safety: all members by any thread; the lock is never held while something is waited for.
 #pragma once
-
-#include <ucp/api/ucp.h>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <set>
-#include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "impl/common/status.h"
 #include "impl/server/rows.h"
 #include "impl/server/wire.h"
 #include "impl/shmem/wait.h"
-#include "impl/ucx/context.h"
 #include "impl/ucx/messages.h"
 #include "impl/ucx/operations.h"
-#include "impl/ucx/regions.h"
+#include "impl/ucx/packed_key.h"
+#include "impl/ucx/worker.h"
 
 namespace armci::ucx {
 
-struct ClientBounds {
-  std::size_t depth;        // operations under way, of all targets together
-  std::size_t requests;     // of a target
-  std::size_t chunk_bytes;  // of a request, and of an answer that is packed
-  std::size_t pack_bytes;   // shorter rows go by request
-  bool rma;                 // UCX's puts and gets
-};
-
-// Memory of another process.
+// Memory of a process.
 struct Target {
   int process;
-  Part* part;  // nullptr: without a remote key
+  const PackedKey& key;
+};
+
+// Which way transfers go, and how much may be under way.
+struct Ways {
+  enum class PutGet { kAuto, kAlways, kNever } put_get;
+  std::size_t parts;          // of operations
+  std::uint64_t requests;     // to a process
+  std::size_t message_bytes;  // of a request and of an answer
+  std::size_t pack_bytes;     // shorter rows are packed
 };
 
 class Client {
  public:
-  // `left_behind` is called when nobody is inside any more and something is under way.
-  Client(int process, const ClientBounds& bounds, std::function<void()> left_behind);
+  // Another thread may take the event that one sleeps for.
+  static constexpr int kSleepMs = 1;
+
+  // `wake` has a thread call help().
+  Client(int process, const Ways& ways, std::function<void()> wake)
+      : process_(static_cast<std::uint32_t>(process)), ways_(ways), wake_(std::move(wake)) {}
   ~Client();
 
-  common::Status open(const Context& context);
-  // Addresses of the other processes' servers, by process.
-  void learn(std::vector<std::vector<char>> addresses);
-  // Ends the connections; nothing is under way.
-  void disconnect();
+  // addresses[r]: of the server of process r.
+  common::Status open(const Context& context, std::vector<std::string> addresses);
+  // Nothing is under way.
+  void close();
+  // What the endpoint to a process is made of, in UCX's words.
+  std::string describe(int target);
 
-  common::Status put(const Target& target, void* remote, const void* local, std::size_t bytes, Mark* mark);
-  common::Status get(const Target& target, const void* remote, void* local, std::size_t bytes, Mark* mark);
-  // mark == nullptr: local memory is the caller's at return.
-  common::Status put_rows(const Target& target, const server::Rows& rows, Mark* mark);
-  common::Status get_rows(const Target& target, const server::Rows& rows, Mark* mark);
-  // Local memory is the caller's at return.
-  common::Status add_rows(const Target& target, const server::RequestHeader& header, const server::Rows& rows);
-  common::Status atomic(int target, const server::RequestHeader& header, std::uint64_t* before);
+  // Of a key that is too long to travel in a PackedKey; until forget(), which is for all.
+  void learn(int target, std::uint32_t number, std::string packed);
+  void forget(int target, std::uint32_t number);
 
-  common::Status test(const Mark& mark, bool* done);
-  common::Status wait(const Mark& mark);
+  // *operation: for test(), the local buffer belongs to it until then, 0 if it is complete; nullptr: the call returns
+  // when the buffer is the caller's again.
+  common::Status put(const Target& target, void* remote, const void* local, std::size_t bytes,
+                     std::uint64_t* operation);
+  common::Status get(const Target& target, const void* remote, void* local, std::size_t bytes,
+                     std::uint64_t* operation);
+  common::Status put_rows(const Target& target, const server::Rows& rows, std::uint64_t* operation);
+  common::Status get_rows(const Target& target, const server::Rows& rows, std::uint64_t* operation);
+  // Accumulates, as the header says; places and lengths are filled in. The local buffer is free at return.
+  common::Status add(int target, server::RequestHeader header, void* remote, const void* local, std::size_t bytes);
+  common::Status add_rows(int target, server::RequestHeader header, const server::Rows& rows);
+  common::Status atomic(int target, server::RequestHeader header, std::uint64_t* before);
+
+  common::Status test(std::uint64_t operation, bool* done);
+  // Every store to the process is visible there.
   common::Status flush(int target);
+  // The same for every process, overlapped.
   common::Status flush_all();
+  void progress();
 
-  // Destroys what was made of a region's remote keys.
-  void forget(Region* region);
-
-  // For the thread. False: somebody is inside, who does it.
-  bool try_progress(unsigned* events);
-  // Whether to wake up for what comes; then the descriptor is armed unless *busy.
-  bool arm(bool* busy, common::Status* failure);
-  bool is_left_behind() const { return inside_.load() == 0 && under_way_.load() > 0; }
-  int descriptor() const { return worker_.descriptor(); }
-
-  // Connects, and tells by which transports.
-  common::Status describe(int target, std::string* transports);
+  // What the thread that helps should do next.
+  enum class Need {
+    kNone,  // nothing until wake is called
+    kSoon,  // come back after kSleepMs, or when *armed, if there is one, has an event
+    kMore,  // come back at once
+  };
+  Need help(const Worker** armed);
 
  private:
-  struct Failure {
-    int target = -1;
-    std::string text;
-  };
+  using Lock = std::unique_lock<std::mutex>;
+  using Operation = Operations::Operation;
+  using Unpack = std::function<void(const char* data)>;
   struct Peer {
-    std::vector<char> address;
     ucp_ep_h endpoint = nullptr;
-    std::uint64_t asked = 0;
-    std::set<std::uint64_t> unanswered;
-    std::uint64_t puts = 0;
-    std::uint64_t puts_flushed = 0;
-    int flushing = 0;
-    bool broken = false;
-    std::string why;             // broken
-    std::string failed_request;  // of a store that nobody waits for
+    std::unordered_map<std::uint32_t, ucp_rkey_h> keys;      // by number
+    std::unordered_map<std::uint32_t, std::string> learned;  // keys that are long
+    std::uint64_t puts = 0;                                  // begun
+    std::uint64_t flushed = 0;                               // of those, known to be visible
+    std::uint64_t fenced = 0;                                // of those, no later put or get overtakes them
+    bool flushing = false;
+    std::uint64_t requests = 0;    // sent
+    std::uint64_t last_store = 0;  // of those
+    std::uint64_t executed = 0;    // so many of those
+    bool refused = false;          // one of those, since the last flush
   };
-  // A request on its way or not answered yet. Stays in place.
-  struct Ask {
-    Client* client = nullptr;
-    RequestTag tag{};
-    std::uint32_t serial = 0;
-    bool taken = false;
-    bool sent = false;
-    bool answered = false;
-    int target = -1;
-    std::uint64_t number = 0;
-    Mark mark;
-    std::unique_ptr<char[]> message;
-    char* landing = nullptr;  // of data that come in one piece
-    std::size_t bytes = 0;
-    std::vector<char*> rows;  // of data that are packed
-    std::size_t row_bytes = 0;
-    std::unique_ptr<char[]> packed;
-    std::uint64_t* before = nullptr;
-    ReplyTag reply{};
+  struct Message {
+    explicit Message(std::size_t bytes_in_all) : bytes(new char[bytes_in_all]), length(bytes_in_all) {}
+
+    std::unique_ptr<char[]> bytes;
+    std::size_t length;
   };
-  // A put, get or flush of UCX under way.
-  struct Move {
+  struct Outgoing;
+  struct Answer {
+    Operation* operation;  // a part of it
+    std::uint64_t* value;  // of an atomic
+    std::size_t bytes;     // of a get
+    Unpack unpack;
+  };
+  // An answer whose data are still to come.
+  struct Arriving {
     Client* client;
-    Mark mark;
-    int target;
+    Answer answer;
+    std::unique_ptr<char[]> data;
   };
-  // The lock, for the length of a call.
-  class Inside {
-   public:
-    explicit Inside(Client* client);
-    ~Inside();
-    Inside(const Inside&) = delete;
-    Inside& operator=(const Inside&) = delete;
-    std::unique_lock<std::mutex> lock;
-
-   private:
-    Client& client_;
-  };
-
-  static void moved(void* request, ucs_status_t status, void* move);
-  static void asked(void* request, ucs_status_t status, void* ask);
-  static ucs_status_t replied(void* self, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
-                              const ucp_am_recv_param_t* about);
-  static void landed(void* request, ucs_status_t status, std::size_t bytes, void* ask);
-  static void broke(void* self, ucp_ep_h endpoint, ucs_status_t status);
 
   Peer& peer(int process) { return peers_[static_cast<std::size_t>(process)]; }
-  template <class Done>
-  void wait_until(Inside* inside, Done done);
-  common::Status reach(int process);
-  common::Status check(int process);
-  common::Status make_room(Inside* inside, int process);
-  ucp_rkey_h key_of(const Target& target);
-  common::Status outcome(const Mark& mark);
+  common::Status reach(int target);
+  common::Status unpack(const Target& target, ucp_rkey_h* unpacked);
 
-  common::Status start_put(Inside* inside, const Target& target, void* remote, const void* local, std::size_t bytes,
-                           const Mark& mark);
-  common::Status start_get(Inside* inside, const Target& target, const void* remote, void* local, std::size_t bytes,
-                           const Mark& mark);
-  common::Status started(void* request, std::unique_ptr<Move> move, const char* call);
-  common::Status start_flush(Inside* inside, int process, Mark* mark);
-  common::Status end_flush(Inside* inside, int process, std::uint64_t asked, std::uint64_t puts, const Mark& mark);
-
-  // Requests.
-  common::Status new_ask(Inside* inside, int process, const Mark& mark, std::size_t bytes, Ask** made);
-  common::Status send(Ask* ask, std::size_t bytes);
-  common::Status store_run(Inside* inside, int process, server::RequestHeader header, char* remote, const char* local,
-                           std::size_t bytes);
-  common::Status store_rows(Inside* inside, int process, server::RequestHeader header, const server::Rows& rows);
-  common::Status fetch_run(Inside* inside, int process, const char* remote, char* local, std::size_t bytes,
-                           const Mark& mark);
-  common::Status fetch_rows(Inside* inside, int process, const server::Rows& rows, const Mark& mark);
-  void place(Ask* ask, const char* data, std::size_t bytes);
-  void finish(Ask* ask, bool failed, const std::string& why);
-  void release(Ask* ask);
-  Ask* find(std::uint64_t token);
-
-  const int process_;
-  const ClientBounds bounds_;
-  const std::function<void()> left_behind_;
-  std::mutex mutex_;
-  std::atomic<int> inside_{0};
-  std::atomic<std::size_t> under_way_{0};  // what needs progress, for who does not hold the lock
-  Worker worker_;
-  std::vector<Peer> peers_;
-  Operations<Failure> operations_;
-  std::deque<Ask> asks_;
-  std::vector<std::size_t> free_asks_;
-  std::size_t open_asks_ = 0;
-};
-
-// Memory ordering: what `done` sees was written under the lock.
-template <class Done>
-void Client::wait_until(Inside* inside, Done done) {
-  node::NetworkBackoff backoff;
-  while (!done()) {
-    if (worker_.progress() > 0) {
-      backoff.restart();
-      continue;
+  // Advances until condition(), without the lock in between.
+  template <class Condition>
+  void await_until(Lock& lock, Condition condition) {
+    node::Backoff backoff;
+    ++waiting_;
+    while (!condition()) {
+      if (worker_.advance()) {
+        backoff = {};
+      } else if (backoff.step()) {
+        if (!worker_.arm()) continue;
+        lock.unlock();
+        worker_.await_event(nullptr, kSleepMs);
+        lock.lock();
+      } else {
+        // Who waits for the lock gets it in between.
+        lock.unlock();
+        lock.lock();
+      }
     }
-    inside->lock.unlock();
-    backoff.step();
-    inside->lock.lock();
+    --waiting_;
   }
-}
+  void make_room(Lock& lock);
+  common::Status await(Lock& lock, std::uint64_t number);
+  common::Status outcome(Operation* failed);
+  // Before the return of a call that may leave something under way.
+  void leave();
+  // Ends the part that begin() began: all others have been begun, or one could not, as `begun` says.
+  common::Status finish(Lock& lock, Operation* whole, common::Status begun, std::uint64_t* number);
+  // Has UCX end a part of the operation in its callback, unless it is over at once.
+  static ucp_request_param_t end_param(Operation* operation);
+  common::Status begun_part(ucs_status_ptr_t request, Operation* whole);
+
+  // Whether that memory is reached by requests alone.
+  bool by_request(const Target& target);
+  bool is_packed(const Target& target, const server::Rows& rows);
+  // What must not be overtaken.
+  void order_transfer(Lock& lock, int target);
+  common::Status order_request(Lock& lock, int target);
+  common::Status put_run(Lock& lock, Operation* whole, const Target& target, char* remote, const char* local,
+                         std::size_t bytes);
+  common::Status get_run(Lock& lock, Operation* whole, const Target& target, const char* remote, char* local,
+                         std::size_t bytes);
+  common::Status flush_puts(Lock& lock, int target);
+  common::Status begin_flush(int target, std::uint64_t* number);
+
+  common::Status send(Lock& lock, int target, Message message, bool is_store, std::uint64_t answer);
+  common::Status ask(Lock& lock, Operation* whole, int target, Message message, Answer answer);
+  common::Status store_run(Lock& lock, int target, server::RequestHeader header, char* remote, const char* local,
+                           std::size_t bytes);
+  common::Status store_rows(Lock& lock, int target, server::RequestHeader header, const server::Rows& rows);
+  std::size_t data_room() const { return ways_.message_bytes - sizeof(server::RequestHeader); }
+  common::Status fetch_run(Lock& lock, Operation* whole, int target, const char* remote, char* local,
+                           std::size_t bytes);
+  common::Status fetch_rows(Lock& lock, Operation* whole, int target, const server::Rows& rows);
+  ucs_status_t take_reply(const ReplyMark& mark, void* data, std::size_t bytes, bool announced);
+
+  static void end_arriving(Arriving* arriving, ucs_status_t status);
+  static ucs_status_t on_reply(void* self, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
+                               const ucp_am_recv_param_t* param);
+
+  const std::uint32_t process_;
+  const Ways ways_;
+  const std::function<void()> wake_;
+  std::mutex mutex_;
+  Worker worker_;
+  std::vector<std::string> addresses_;
+  std::vector<Peer> peers_;
+  Operations operations_;
+  std::unordered_map<std::uint64_t, Answer> answers_;  // that are waited for
+  std::uint64_t last_answer_ = 0;
+  int waiting_ = 0;       // threads that wait inside
+  bool watched_ = false;  // a thread helps
+};
 
 }  // namespace armci::ucx

@@ -1,4 +1,4 @@
-// Requests: what the processes of other nodes are asked to do, and their answers.
+// What servers are asked for.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -6,14 +6,12 @@
 #include "impl/server/compose.h"
 #include "impl/shmem/copy.h"
 #include "impl/ucx/client.h"
+#include "impl/ucx/failure.h"
 
 namespace armci::ucx {
 
-using common::Code;
-using common::fail;
 using common::kSuccess;
 using common::Status;
-using server::Form;
 using server::RequestHeader;
 using server::Rows;
 
@@ -22,346 +20,238 @@ namespace {
 // Pieces end between elements of every type.
 constexpr std::size_t kElementBytesMax = 16;
 
-// Rows without gaps on either side are one run; `bytes` is 0 for others.
-struct Run {
-  char* local = nullptr;
-  char* remote = nullptr;
-  std::size_t bytes = 0;
-};
-
-Run run_of(const Rows& rows) {
-  Run run;
-  if (!rows.local_is_dense() || !rows.remote_is_dense()) return run;
-  rows.visit(0, 1, [&](char* local, char* remote) { run = {local, remote, rows.bytes() * rows.count()}; });
-  return run;
-}
-
-RequestHeader get_header() {
-  RequestHeader header;
-  header.kind = server::RequestKind::kGet;
-  return header;
-}
-
 }  // namespace
 
-// --- the life of a request
+// What has to lie where UCX can read it until the request has left.
+struct Client::Outgoing {
+  RequestMark mark;
+  Message message;
+  Operation* operation;
+};
 
-Status Client::new_ask(Inside* inside, int process, const Mark& mark, std::size_t bytes, Ask** made) {
-  Peer& other = peer(process);
-  wait_until(inside, [&] { return other.unanswered.size() < bounds_.requests || other.broken; });
-  ARMCI_RETURN_IF_ERROR(check(process));
-  if (free_asks_.empty()) {
-    free_asks_.push_back(asks_.size());
-    asks_.emplace_back();
+// Waits, letting other threads in, until the server has room, and sends.
+Status Client::send(Lock& lock, int target, Message message, bool is_store, std::uint64_t answer) {
+  ARMCI_RETURN_IF_ERROR(reach(target));
+  Peer& of = peer(target);
+  if (of.requests - of.executed >= ways_.requests) {
+    await_until(lock, [&] { return of.requests - of.executed < ways_.requests; });
   }
-  const std::size_t index = free_asks_.back();
-  free_asks_.pop_back();
-  Ask& ask = asks_[index];
-  const std::uint32_t serial = ask.serial;
-  ask = Ask{};
-  ask.serial = serial;
-  ask.taken = true;
-  ask.client = this;
-  ask.target = process;
-  ask.tag.token = std::uint64_t{serial} << 32 | index;
-  ask.mark = mark;
-  ask.message.reset(new char[bytes]);
-  ++open_asks_;
-  *made = &ask;
-  return kSuccess;
+  const std::uint64_t sequence = ++of.requests;
+  if (is_store) of.last_store = sequence;
+  Operation* const operation = operations_.begin("ucp_am_send_nbx", target);
+  auto* const outgoing = new Outgoing{{process_, 0, sequence, answer}, std::move(message), operation};
+  ucp_request_param_t param{};
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
+  // They are copies already: nothing is saved by having the server ask for long ones first.
+  param.flags = UCP_AM_SEND_FLAG_REPLY | UCP_AM_SEND_FLAG_EAGER;
+  param.user_data = outgoing;
+  param.cb.send = [](void* request, ucs_status_t status, void* sent) {
+    auto* const of_message = static_cast<Outgoing*>(sent);
+    of_message->operation->owner->end_part(of_message->operation, status);
+    delete of_message;
+    ucp_request_free(request);
+  };
+  const ucs_status_ptr_t request = ucp_am_send_nbx(of.endpoint, kRequestMessage, &outgoing->mark, sizeof outgoing->mark,
+                                                   outgoing->message.bytes.get(), outgoing->message.length, &param);
+  if (request != nullptr && !UCS_PTR_IS_ERR(request)) return kSuccess;
+  delete outgoing;
+  return begun_part(request, operation);
 }
 
-Status Client::send(Ask* ask, std::size_t bytes) {
-  Peer& other = peer(ask->target);
-  ask->number = ++other.asked;
-  other.unanswered.insert(ask->number);
-  if (!ask->mark.none()) operations_.add_part(ask->mark);
-  ucp_request_param_t how{};
-  how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
-  how.cb.send = asked;
-  how.user_data = ask;
-  how.flags = UCP_AM_SEND_FLAG_REPLY;
-  void* const request =
-      ucp_am_send_nbx(other.endpoint, kRequest, &ask->tag, sizeof ask->tag, ask->message.get(), bytes, &how);
-  if (UCS_PTR_IS_PTR(request)) return kSuccess;
-  ask->sent = true;
-  if (request == nullptr) return kSuccess;
-  const Status status = fail_ucx(UCS_PTR_STATUS(request), "ucp_am_send_nbx", ask->target);
-  // The caller learns it now: nobody has to be told later.
-  const Mark mark = std::exchange(ask->mark, Mark{});
-  if (!mark.none()) operations_.end_part(mark);
-  finish(ask, false, "");
-  return status;
+// --- answers
+
+// Sends a request whose answer ends a part of `whole`.
+Status Client::ask(Lock& lock, Operation* whole, int target, Message message, Answer answer) {
+  make_room(lock);
+  const std::uint64_t name = ++last_answer_;
+  const bool is_atomic = answer.value != nullptr;
+  operations_.add_part(whole);
+  answer.operation = whole;
+  answers_.emplace(name, std::move(answer));
+  const Status sent = send(lock, target, std::move(message), is_atomic, name);
+  if (!sent.ok() && answers_.erase(name) > 0) operations_.end_part(whole, UCS_OK);
+  return sent;
 }
 
-void Client::asked(void* request, ucs_status_t status, void* ask) {
-  auto* const one = static_cast<Ask*>(ask);
-  ucp_request_free(request);
-  one->sent = true;
-  if (one->answered) {
-    one->client->release(one);
-  } else if (status != UCS_OK) {
-    one->client->finish(one, true, ucs_status_string(status));
-  }
-}
-
-Client::Ask* Client::find(std::uint64_t token) {
-  const std::size_t index = token & 0xffffffffu;
-  if (index >= asks_.size()) return nullptr;
-  Ask& ask = asks_[index];
-  return ask.taken && !ask.answered && ask.serial == token >> 32 ? &ask : nullptr;
-}
-
-ucs_status_t Client::replied(void* self, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
-                             const ucp_am_recv_param_t* about) {
+ucs_status_t Client::on_reply(void* self, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
+                              const ucp_am_recv_param_t* param) {
+  ReplyMark mark{};
+  if (header_bytes != sizeof mark) return UCS_OK;
+  std::memcpy(&mark, header, sizeof mark);
   auto* const client = static_cast<Client*>(self);
-  ReplyTag tag;
-  if (header_bytes != sizeof tag) return UCS_OK;
-  std::memcpy(&tag, header, sizeof tag);
-  Ask* const ask = client->find(tag.token);
-  if (ask == nullptr) return UCS_OK;
-  ask->reply = tag;
-  if ((about->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0) {
-    client->place(ask, static_cast<const char*>(data), bytes);
+  if (mark.server >= client->peers_.size()) return UCS_OK;
+  return client->take_reply(mark, data, bytes, (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0);
+}
+
+void Client::end_arriving(Arriving* arriving, ucs_status_t status) {
+  const std::unique_ptr<Arriving> ended(arriving);
+  if (status == UCS_OK && ended->answer.unpack) ended->answer.unpack(ended->data.get());
+  ended->client->operations_.end_part(ended->answer.operation, status);
+}
+
+ucs_status_t Client::take_reply(const ReplyMark& mark, void* data, std::size_t bytes, bool announced) {
+  Peer& of = peer(static_cast<int>(mark.server));
+  // Replies may overtake each other.
+  of.executed = std::max(of.executed, mark.executed);
+  if (mark.failed != 0) of.refused = true;
+  const auto found = answers_.find(mark.answer);
+  if (found == answers_.end()) return UCS_OK;
+  Answer answer = std::move(found->second);
+  answers_.erase(found);
+  if (mark.failed != 0 || bytes != answer.bytes) {
+    operations_.end_part(answer.operation, UCS_ERR_REJECTED);
     return UCS_OK;
   }
-  char* to = ask->landing;
-  if (to == nullptr || tag.failed != 0 || bytes != ask->bytes) {
-    ask->packed.reset(new char[bytes]);
-    to = ask->packed.get();
+  if (answer.value != nullptr) *answer.value = mark.value;
+  if (!announced) {
+    if (answer.unpack) answer.unpack(static_cast<const char*>(data));
+    operations_.end_part(answer.operation, UCS_OK);
+    return UCS_OK;
   }
-  ucp_request_param_t how{};
-  how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
-  how.cb.recv_am = landed;
-  how.user_data = ask;
-  void* const request = ucp_am_recv_data_nbx(client->worker_.get(), data, to, bytes, &how);
-  if (!UCS_PTR_IS_ERR(request)) return UCS_INPROGRESS;
-  client->finish(ask, true, ucs_status_string(UCS_PTR_STATUS(request)));
-  return UCS_OK;
+  auto* const arriving = new Arriving{this, std::move(answer), std::make_unique<char[]>(bytes)};
+  ucp_request_param_t param{};
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  param.user_data = arriving;
+  param.cb.recv_am = [](void* request, ucs_status_t status, std::size_t, void* arrived) {
+    end_arriving(static_cast<Arriving*>(arrived), status);
+    ucp_request_free(request);
+  };
+  const ucs_status_ptr_t request = ucp_am_recv_data_nbx(worker_.handle(), data, arriving->data.get(), bytes, &param);
+  if (request == nullptr || UCS_PTR_IS_ERR(request)) end_arriving(arriving, UCS_PTR_STATUS(request));
+  return UCS_INPROGRESS;
 }
 
-void Client::landed(void* request, ucs_status_t status, std::size_t bytes, void* ask) {
-  auto* const one = static_cast<Ask*>(ask);
-  ucp_request_free(request);
-  if (status != UCS_OK) return one->client->finish(one, true, ucs_status_string(status));
-  one->client->place(one, one->packed != nullptr ? one->packed.get() : one->landing, bytes);
-}
-
-// What an answer brought goes where it belongs.
-void Client::place(Ask* ask, const char* data, std::size_t bytes) {
-  if (ask->reply.failed != 0) return finish(ask, true, std::string(data, strnlen(data, bytes)));
-  if (bytes != ask->bytes) return finish(ask, true, "an answer of another length than was asked for");
-  if (ask->before != nullptr) *ask->before = ask->reply.value;
-  if (ask->landing != nullptr && data != ask->landing) node::copy(ask->landing, data, bytes);
-  for (char* const row : ask->rows) {
-    node::copy(row, data, ask->row_bytes);
-    data += ask->row_bytes;
-  }
-  finish(ask, false, "");
-}
-
-void Client::finish(Ask* ask, bool failed, const std::string& why) {
-  Peer& other = peer(ask->target);
-  ask->answered = true;
-  other.unanswered.erase(ask->number);
-  if (!ask->mark.none()) {
-    operations_.end_part(ask->mark, failed, failed ? Failure{ask->target, why} : Failure{});
-  } else if (failed) {
-    other.failed_request = why;
-  }
-  if (ask->sent) release(ask);
-}
-
-// Its buffer is UCX's until it has been sent, which it may tell after the answer.
-void Client::release(Ask* ask) {
-  const std::size_t index = ask->tag.token & 0xffffffffu;
-  ask->message.reset();
-  ask->packed.reset();
-  ask->rows.clear();
-  ask->taken = false;
-  ++ask->serial;
-  free_asks_.push_back(index);
-  --open_asks_;
+Status Client::atomic(int target, RequestHeader header, std::uint64_t* before) {
+  Lock lock(mutex_);
+  ARMCI_RETURN_IF_ERROR(order_request(lock, target));
+  header.origin = process_;
+  header.tag = server::kFirstTag;
+  Message message(sizeof header);
+  std::memcpy(message.bytes.get(), &header, sizeof header);
+  Operation* const whole = operations_.begin("an atomic", target);
+  std::uint64_t value = 0;
+  const Status asked = ask(lock, whole, target, std::move(message), {nullptr, &value, 0, {}});
+  ARMCI_RETURN_IF_ERROR(finish(lock, whole, asked, nullptr));
+  *before = value;
+  return kSuccess;
 }
 
 // --- stores
 
-// Without gaps, in pieces.
-Status Client::store_run(Inside* inside, int process, RequestHeader header, char* remote, const char* local,
+Status Client::add(int target, RequestHeader header, void* remote, const void* local, std::size_t bytes) {
+  Lock lock(mutex_);
+  ARMCI_RETURN_IF_ERROR(order_request(lock, target));
+  return store_run(lock, target, header, static_cast<char*>(remote), static_cast<const char*>(local), bytes);
+}
+
+Status Client::add_rows(int target, RequestHeader header, const Rows& rows) {
+  Lock lock(mutex_);
+  ARMCI_RETURN_IF_ERROR(order_request(lock, target));
+  return store_rows(lock, target, header, rows);
+}
+
+// Without gaps, in pieces that end between elements, wherever the first one begins.
+Status Client::store_run(Lock& lock, int target, RequestHeader header, char* remote, const char* local,
                          std::size_t bytes) {
-  const std::size_t room = (bounds_.chunk_bytes - sizeof header) / kElementBytesMax * kElementBytesMax;
-  header.form = Form::kContiguous;
-  header.origin = static_cast<std::uint32_t>(process_);
+  const std::size_t room = data_room() / kElementBytesMax * kElementBytesMax;
+  header.form = server::Form::kContiguous;
+  header.origin = process_;
   while (bytes > 0) {
+    const std::size_t odd =
+        header.kind == server::RequestKind::kPut ? reinterpret_cast<std::uintptr_t>(remote) % sizeof(std::uint64_t) : 0;
     header.address = reinterpret_cast<std::uintptr_t>(remote);
-    header.bytes = std::min(bytes, room);
-    Ask* ask = nullptr;
-    ARMCI_RETURN_IF_ERROR(new_ask(inside, process, {}, sizeof header + header.bytes, &ask));
-    node::copy(server::compose(header, {}, ask->message.get()), local, header.bytes);
-    ARMCI_RETURN_IF_ERROR(send(ask, sizeof header + header.bytes));
+    header.bytes = std::min(bytes, room - odd);
+    Message message(sizeof header + header.bytes);
+    node::copy(server::compose(header, {}, message.bytes.get()), local, header.bytes);
+    ARMCI_RETURN_IF_ERROR(send(lock, target, std::move(message), true, 0));
     remote += header.bytes;
     local += header.bytes;
     bytes -= header.bytes;
   }
+  leave();
   return kSuccess;
 }
 
 // As many rows as have room in each request.
-Status Client::store_rows(Inside* inside, int process, RequestHeader header, const Rows& rows) {
-  const std::size_t fitting = rows.fitting(bounds_.chunk_bytes - sizeof header, rows.bytes());
-  header.origin = static_cast<std::uint32_t>(process_);
+Status Client::store_rows(Lock& lock, int target, RequestHeader header, const Rows& rows) {
+  const std::size_t fitting = rows.fitting(data_room(), rows.bytes());
+  Status status;
+  if (fitting == 0) {
+    rows.visit(0, rows.count(), [&](const char* local, char* remote) {
+      if (status.ok()) status = store_run(lock, target, header, remote, local, rows.bytes());
+    });
+    return status;
+  }
+  header.origin = process_;
+  for (std::size_t first = 0; first < rows.count() && status.ok();) {
+    const std::size_t now = std::min(fitting, rows.count() - first);
+    Message message(sizeof header + rows.place_bytes(now) + now * rows.bytes());
+    char* data = rows.describe(first, now, header, message.bytes.get());
+    rows.visit(first, now, [&](const char* local, const char*) {
+      node::copy(data, local, rows.bytes());
+      data += rows.bytes();
+    });
+    status = send(lock, target, std::move(message), true, 0);
+    first += now;
+  }
+  leave();
+  return status;
+}
+
+// --- gets
+
+Status Client::fetch_run(Lock& lock, Operation* whole, int target, const char* remote, char* local, std::size_t bytes) {
+  RequestHeader header;
+  header.kind = server::RequestKind::kGet;
+  header.tag = server::kFirstTag;
+  header.origin = process_;
+  while (bytes > 0) {
+    const std::size_t odd = reinterpret_cast<std::uintptr_t>(remote) % sizeof(std::uint64_t);
+    const std::size_t now = std::min(bytes, ways_.message_bytes / kElementBytesMax * kElementBytesMax - odd);
+    header.address = reinterpret_cast<std::uintptr_t>(remote);
+    header.bytes = now;
+    Message message(sizeof header);
+    std::memcpy(message.bytes.get(), &header, sizeof header);
+    const auto land = [=](const char* data) { node::copy(local, data, now); };
+    ARMCI_RETURN_IF_ERROR(ask(lock, whole, target, std::move(message), {nullptr, nullptr, now, land}));
+    remote += now;
+    local += now;
+    bytes -= now;
+  }
+  return kSuccess;
+}
+
+// As many rows as have room in a request and in an answer.
+Status Client::fetch_rows(Lock& lock, Operation* whole, int target, const Rows& rows) {
+  RequestHeader header;
+  header.kind = server::RequestKind::kGet;
+  header.tag = server::kFirstTag;
+  header.origin = process_;
+  const std::size_t fitting = std::min(ways_.message_bytes / rows.bytes(), rows.fitting(data_room(), 0));
   if (fitting == 0) {
     Status status;
-    rows.visit(0, rows.count(), [&](const char* local, char* remote) {
-      if (status.ok()) status = store_run(inside, process, header, remote, local, rows.bytes());
+    rows.visit(0, rows.count(), [&](char* local, const char* remote) {
+      if (status.ok()) status = fetch_run(lock, whole, target, remote, local, rows.bytes());
     });
     return status;
   }
   for (std::size_t first = 0; first < rows.count();) {
     const std::size_t now = std::min(fitting, rows.count() - first);
-    const std::size_t length = sizeof header + rows.place_bytes(now) + now * rows.bytes();
-    Ask* ask = nullptr;
-    ARMCI_RETURN_IF_ERROR(new_ask(inside, process, {}, length, &ask));
-    char* data = rows.describe(first, now, header, ask->message.get());
-    rows.visit(first, now, [&](const char* local, const char*) {
-      node::copy(data, local, rows.bytes());
-      data += rows.bytes();
-    });
-    ARMCI_RETURN_IF_ERROR(send(ask, length));
+    Message message(sizeof header + rows.place_bytes(now));
+    rows.describe(first, now, header, message.bytes.get());
+    std::vector<char*> places;
+    rows.visit(first, now, [&](char* local, const char*) { places.push_back(local); });
+    const std::size_t each = rows.bytes();
+    const auto land = [places = std::move(places), each](const char* data) {
+      for (char* const place : places) {
+        node::copy(place, data, each);
+        data += each;
+      }
+    };
+    ARMCI_RETURN_IF_ERROR(ask(lock, whole, target, std::move(message), {nullptr, nullptr, now * each, land}));
     first += now;
   }
   return kSuccess;
-}
-
-Status Client::put_rows(const Target& target, const Rows& rows, Mark* mark) {
-  if (const Run run = run_of(rows); run.bytes > 0) {
-    Mark made;
-    ARMCI_RETURN_IF_ERROR(put(target, run.remote, run.local, run.bytes, &made));
-    if (mark == nullptr) return wait(made);
-    *mark = made;
-    return kSuccess;
-  }
-  Inside inside(this);
-  ARMCI_RETURN_IF_ERROR(reach(target.process));
-  if (rows.bytes() < bounds_.pack_bytes) return store_rows(&inside, target.process, server::put_header(), rows);
-  const Mark made = operations_.begin();
-  Status status;
-  rows.visit(0, rows.count(), [&](const char* local, char* remote) {
-    if (status.ok()) status = start_put(&inside, target, remote, local, rows.bytes(), made);
-  });
-  operations_.end_part(made);
-  if (mark == nullptr || !status.ok()) {
-    wait_until(&inside, [&] { return !operations_.is_under_way(made); });
-    const Status ended = outcome(made);
-    return status.ok() ? ended : status;
-  }
-  if (operations_.is_under_way(made)) *mark = made;
-  return kSuccess;
-}
-
-Status Client::add_rows(const Target& target, const RequestHeader& header, const Rows& rows) {
-  Inside inside(this);
-  ARMCI_RETURN_IF_ERROR(reach(target.process));
-  if (const Run run = run_of(rows); run.bytes > 0) {
-    return store_run(&inside, target.process, header, run.remote, run.local, run.bytes);
-  }
-  return store_rows(&inside, target.process, header, rows);
-}
-
-// --- gets and atomics
-
-// In pieces.
-Status Client::fetch_run(Inside* inside, int process, const char* remote, char* local, std::size_t bytes,
-                         const Mark& mark) {
-  const std::size_t room = bounds_.chunk_bytes / kElementBytesMax * kElementBytesMax;
-  RequestHeader header = get_header();
-  header.origin = static_cast<std::uint32_t>(process_);
-  header.tag = server::kFirstTag;
-  while (bytes > 0) {
-    header.address = reinterpret_cast<std::uintptr_t>(remote);
-    header.bytes = std::min(bytes, room);
-    Ask* ask = nullptr;
-    ARMCI_RETURN_IF_ERROR(new_ask(inside, process, mark, sizeof header, &ask));
-    ask->landing = local;
-    ask->bytes = header.bytes;
-    server::compose(header, {}, ask->message.get());
-    ARMCI_RETURN_IF_ERROR(send(ask, sizeof header));
-    remote += header.bytes;
-    local += header.bytes;
-    bytes -= header.bytes;
-  }
-  return kSuccess;
-}
-
-// As many rows as have room in each answer.
-Status Client::fetch_rows(Inside* inside, int process, const Rows& rows, const Mark& mark) {
-  RequestHeader header = get_header();
-  header.origin = static_cast<std::uint32_t>(process_);
-  header.tag = server::kFirstTag;
-  const std::size_t fitting =
-      std::min(bounds_.chunk_bytes / rows.bytes(), rows.fitting(bounds_.chunk_bytes - sizeof header, 0));
-  for (std::size_t first = 0; first < rows.count();) {
-    const std::size_t now = std::min(fitting, rows.count() - first);
-    const std::size_t length = sizeof header + rows.place_bytes(now);
-    Ask* ask = nullptr;
-    ARMCI_RETURN_IF_ERROR(new_ask(inside, process, mark, length, &ask));
-    ask->bytes = now * rows.bytes();
-    ask->row_bytes = rows.bytes();
-    rows.visit(first, now, [&](char* local, const char*) { ask->rows.push_back(local); });
-    rows.describe(first, now, header, ask->message.get());
-    ARMCI_RETURN_IF_ERROR(send(ask, length));
-    first += now;
-  }
-  return kSuccess;
-}
-
-Status Client::get_rows(const Target& target, const Rows& rows, Mark* mark) {
-  if (const Run run = run_of(rows); run.bytes > 0) {
-    Mark made;
-    ARMCI_RETURN_IF_ERROR(get(target, run.remote, run.local, run.bytes, &made));
-    if (mark == nullptr) return wait(made);
-    *mark = made;
-    return kSuccess;
-  }
-  Inside inside(this);
-  ARMCI_RETURN_IF_ERROR(reach(target.process));
-  const Mark made = operations_.begin();
-  Status status;
-  if (rows.bytes() < bounds_.pack_bytes) {
-    status = fetch_rows(&inside, target.process, rows, made);
-  } else {
-    rows.visit(0, rows.count(), [&](char* local, const char* remote) {
-      if (status.ok()) status = start_get(&inside, target, remote, local, rows.bytes(), made);
-    });
-  }
-  operations_.end_part(made);
-  if (mark == nullptr || !status.ok()) {
-    wait_until(&inside, [&] { return !operations_.is_under_way(made); });
-    const Status ended = outcome(made);
-    return status.ok() ? ended : status;
-  }
-  if (operations_.is_under_way(made)) *mark = made;
-  return kSuccess;
-}
-
-Status Client::atomic(int target, const RequestHeader& wanted, std::uint64_t* before) {
-  Inside inside(this);
-  ARMCI_RETURN_IF_ERROR(reach(target));
-  RequestHeader header = wanted;
-  header.origin = static_cast<std::uint32_t>(process_);
-  header.tag = server::kFirstTag;
-  const Mark made = operations_.begin();
-  Ask* ask = nullptr;
-  Status status = new_ask(&inside, target, made, sizeof header, &ask);
-  if (status.ok()) {
-    ask->before = before;
-    server::compose(header, {}, ask->message.get());
-    status = send(ask, sizeof header);
-  }
-  operations_.end_part(made);
-  wait_until(&inside, [&] { return !operations_.is_under_way(made); });
-  const Status ended = outcome(made);
-  return status.ok() ? ended : status;
 }
 
 }  // namespace armci::ucx

@@ -1,31 +1,34 @@
-// The messages between a process and those of other nodes, above UCX's active messages.
+// The active messages between a client and a server.
 //
-//   process P                                       process Q's thread
-//   kRequest: header {token}, data: a request       executes it (impl/server)
-//   of impl/server/wire.h  ------------------------>
-//                          <------------------------ kReply: header {token, error, value}, data: of a get
+//   client                                  server
+//     | RequestMark | request (impl/server)   |     executed in the order of `sequence`
+//     |--------------------------------------->|
+//     |          ReplyMark | data of a get     |     of a get and an atomic at once, of stores for several together
+//     |<---------------------------------------|
 //
-// A token is chosen by the asking process and means something to it alone. Each request is answered by one reply. UCX
-// promises no order between messages, nor between them and its puts: who needs one waits for replies and flushes.
+// UCX keeps no order between messages of different lengths and says nothing about when they arrive; both counts say it.
 #pragma once
 
 #include <cstdint>
 
 namespace armci::ucx {
 
-inline constexpr unsigned kRequest = 1;
-inline constexpr unsigned kReply = 2;
+inline constexpr unsigned kRequestMessage = 1;
+inline constexpr unsigned kReplyMessage = 2;
 
-struct RequestTag {
-  std::uint64_t token;
+struct RequestMark {
+  std::uint32_t origin;  // the process that asks
+  std::uint32_t padding;
+  std::uint64_t sequence;  // of its requests to this server, from 1 on
+  std::uint64_t answer;    // what the reply names; 0: none is expected but the count
 };
 
-struct ReplyTag {
-  std::uint64_t token;
-  std::uint64_t value;   // of an atomic: before
-  std::uint32_t failed;  // not zero: the data are a sentence
-  std::uint32_t zero;
+struct ReplyMark {
+  std::uint32_t server;    // the process that answers
+  std::uint32_t failed;    // the request was refused; the server has said why
+  std::uint64_t executed;  // so many of its requests, of which no later one has been
+  std::uint64_t answer;
+  std::uint64_t value;  // of an atomic
 };
-static_assert(sizeof(ReplyTag) == 24);
 
 }  // namespace armci::ucx

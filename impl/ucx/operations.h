@@ -1,85 +1,86 @@
-// What a process has under way, and what became of it.
+// Operations under way, and by which number their callers ask for them.
 //
-// An operation of the contract may be several of UCX (a strided put is a request for each piece): it ends with the last
-// of its parts. An operation that went well is forgotten when it ends, whoever may still ask about it: a Completion
-// need never be tested. One that failed is kept for whoever asks.
+// A number can be asked for at any time, also when its operation has been forgotten: it has ended then. What failed is
+// kept until it is asked for.
 //
-// Thread safety: none, one thread at a time.
+// Thread safety: none, the client's lock.
 #pragma once
+
+#include <ucp/api/ucp.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 namespace armci::ucx {
 
-// One operation; the default means none, or one that was complete when it was begun.
-struct Mark {
-  std::uint32_t slot = 0;  // + 1
-  std::uint32_t serial = 0;
-
-  bool none() const { return slot == 0; }
-};
-
-template <class Failure>
 class Operations {
  public:
-  // Begins one with one part, so that it cannot end while others are being added.
-  Mark begin() {
+  struct Operation {
+    std::uint32_t generation = 1;  // counts who had this place
+    std::uint32_t parts = 0;       // that have not ended
+    ucs_status_t status = UCS_OK;  // the first failure
+    const char* call = nullptr;    // that failed, or may
+    int peer = -1;
+    std::uint32_t place = 0;
+    Operations* owner = nullptr;
+  };
+
+  // Of one part.
+  Operation* begin(const char* call, int peer) {
     if (free_.empty()) {
-      free_.push_back(static_cast<std::uint32_t>(slots_.size()));
-      slots_.emplace_back();
+      free_.push_back(static_cast<std::uint32_t>(all_.size()));
+      all_.emplace_back();
+      all_.back().place = free_.back();
+      all_.back().owner = this;
     }
-    const std::uint32_t slot = free_.back();
+    Operation* const operation = &all_[free_.back()];
     free_.pop_back();
-    slots_[slot].parts = 1;
+    operation->parts = 0;
+    operation->status = UCS_OK;
+    operation->call = call;
+    operation->peer = peer;
+    add_part(operation);
+    return operation;
+  }
+
+  void add_part(Operation* operation) {
+    ++operation->parts;
     ++under_way_;
-    return {slot + 1, slots_[slot].serial};
   }
 
-  void add_part(const Mark& mark) { ++slots_[mark.slot - 1].parts; }
-
-  // The first failure of its parts counts.
-  void end_part(const Mark& mark, bool failed = false, const Failure& failure = {}) {
-    Slot& slot = slots_[mark.slot - 1];
-    if (failed && !slot.failed) {
-      slot.failed = true;
-      slot.failure = failure;
-    }
-    if (--slot.parts > 0) return;
+  void end_part(Operation* operation, ucs_status_t status) {
+    if (status != UCS_OK && operation->status == UCS_OK) operation->status = status;
     --under_way_;
-    if (!slot.failed) forget(mark.slot - 1);
+    if (--operation->parts == 0 && operation->status == UCS_OK) release(operation);
   }
 
-  bool is_under_way(const Mark& mark) const { return knows(mark) && slots_[mark.slot - 1].parts > 0; }
+  static std::uint64_t number(const Operation* operation) {
+    return std::uint64_t{operation->generation} << 32 | operation->place;
+  }
 
-  // Whether it ended in a failure; asked once.
-  bool take_failure(const Mark& mark, Failure* failure) {
-    if (!knows(mark) || !slots_[mark.slot - 1].failed || slots_[mark.slot - 1].parts > 0) return false;
-    *failure = slots_[mark.slot - 1].failure;
-    forget(mark.slot - 1);
+  // Whether it has ended; *failed: the operation if it failed, whose place is free after release().
+  bool ended(std::uint64_t number, Operation** failed) {
+    *failed = nullptr;
+    if (number == 0) return true;
+    Operation* const operation = &all_[number & 0xffffffffU];
+    if (operation->generation != number >> 32) return true;
+    if (operation->parts > 0) return false;
+    *failed = operation;
     return true;
   }
 
+  void release(Operation* operation) {
+    ++operation->generation;
+    free_.push_back(operation->place);
+  }
+
+  // Parts, of all.
   std::size_t under_way() const { return under_way_; }
 
  private:
-  struct Slot {
-    std::uint32_t serial = 0;
-    std::uint32_t parts = 0;
-    bool failed = false;
-    Failure failure{};
-  };
-
-  bool knows(const Mark& mark) const { return !mark.none() && slots_[mark.slot - 1].serial == mark.serial; }
-
-  void forget(std::uint32_t slot) {
-    slots_[slot].failed = false;
-    ++slots_[slot].serial;
-    free_.push_back(slot);
-  }
-
-  std::vector<Slot> slots_;
+  std::deque<Operation> all_;  // which stay where they are
   std::vector<std::uint32_t> free_;
   std::size_t under_way_ = 0;
 };

@@ -1,10 +1,10 @@
 #include "impl/ucx/regions.h"
 
-#include <mpi.h>
-
-#include <numeric>
+#include <cstring>
+#include <string>
 
 #include "impl/common/agree.h"
+#include "impl/ucx/gather.h"
 
 namespace armci::ucx {
 
@@ -13,73 +13,54 @@ using common::GroupView;
 using common::kSuccess;
 using common::Status;
 
-Regions::~Regions() {
-  for (Region& region : regions_) unmap(&region);
-}
-
-void Regions::unmap(Region* region) {
-  if (region->memory != nullptr) ucp_mem_unmap(context_.get(), region->memory);
-  region->memory = nullptr;
-}
-
-Status Regions::expose(const Exposed& part, Region* region, std::vector<char>* packed) {
-  if (part.bytes == 0) return kSuccess;
-  ucp_mem_map_params_t wanted{};
-  wanted.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH;
-  wanted.address = part.base;
-  wanted.length = part.bytes;
-  ucs_status_t status = ucp_mem_map(context_.get(), &wanted, &region->memory);
-  if (status != UCS_OK) {
-    region->memory = nullptr;
-    if (status == UCS_ERR_NO_MEMORY) {
-      return common::fail(common::Code::kMemory, nullptr,
-                          "ucp_mem_map of %zu bytes: %s; raise the limit of locked memory (ulimit -l)", part.bytes,
-                          ucs_status_string(status));
-    }
-    return fail_ucx(status, "ucp_mem_map");
-  }
-  void* bytes = nullptr;
-  std::size_t length = 0;
-  status = ucp_rkey_pack(context_.get(), region->memory, &bytes, &length);
-  if (status != UCS_OK) return fail_ucx(status, "ucp_rkey_pack");
-  packed->assign(static_cast<const char*>(bytes), static_cast<const char*>(bytes) + length);
-  ucp_rkey_buffer_release(bytes);
+Status Regions::expose(void* base, std::size_t bytes, PackedKey* key) {
+  std::string packed;
+  *key = {};
+  ARMCI_RETURN_IF_ERROR(memory_.expose(base, bytes, &key->number, &packed));
+  key->set(packed.data(), packed.size());
   return kSuccess;
 }
 
-Status Regions::add(const GroupView& group, std::span<const Exposed> parts, Region** made) {
-  Region& region = regions_.emplace_back();
-  std::vector<char> mine;
-  Status status = common::agree(group.comm, expose(parts[static_cast<std::size_t>(group.rank)], &region, &mine),
-                                "registering memory with UCX");
-  std::vector<int> lengths(parts.size());
-  std::vector<int> places(parts.size());
-  std::vector<char> all;
-  if (status.ok()) {
-    const int length = static_cast<int>(mine.size());
-    ARMCI_MPI(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, group.comm));
-    std::exclusive_scan(lengths.begin(), lengths.end(), places.begin(), 0);
-    all.resize(static_cast<std::size_t>(places.back() + lengths.back()));
-    ARMCI_MPI(
-        MPI_Allgatherv(mine.data(), length, MPI_BYTE, all.data(), lengths.data(), places.data(), MPI_BYTE, group.comm));
-  }
+Status Regions::expose_all(const GroupView& group, std::span<const Exposed> parts, std::span<PackedKey> keys) {
+  const Exposed& own = parts[static_cast<std::size_t>(group.rank)];
+  std::uint32_t number = 0;
+  std::string packed;
+  Status status;
+  if (own.bytes > 0) status = memory_.expose(own.base, own.bytes, &number, &packed);
+  std::vector<std::string> all;
+  if (status.ok()) packed.insert(0, reinterpret_cast<const char*>(&number), sizeof number);
+  status = common::agree(group.comm, status, "exposing memory by UCX");
+  if (status.ok()) status = common::agree(group.comm, gather_strings(group.comm, packed, &all), "exchanging keys");
   if (!status.ok()) {
-    remove(&region);
+    if (number != 0) memory_.conceal(number);
     return status;
   }
-  region.parts.resize(parts.size());
+  Region region;
+  region.mine = number;
+  std::lock_guard lock(mutex_);
+  ++last_;
   for (std::size_t r = 0; r < parts.size(); ++r) {
-    region.parts[r].region = &region;
-    const auto from = all.begin() + places[r];
-    region.parts[r].packed.assign(from, from + lengths[r]);
+    PackedKey& key = keys[r];
+    key = {};
+    key.region = last_;
+    std::memcpy(&key.number, all[r].data(), sizeof key.number);
+    if (key.number == 0) continue;
+    std::string of_part = all[r].substr(sizeof key.number);
+    key.set(of_part.data(), of_part.size());
+    if (key.length == 0) client_.learn(parts[r].proc, key.number, std::move(of_part));
+    region.parts.emplace_back(parts[r].proc, key.number);
   }
-  *made = &region;
+  regions_.emplace(last_, std::move(region));
   return kSuccess;
 }
 
-void Regions::remove(Region* region) {
-  unmap(region);
-  regions_.remove_if([region](const Region& one) { return &one == region; });
+void Regions::conceal_all(const PackedKey& key) {
+  std::lock_guard lock(mutex_);
+  const auto found = regions_.find(key.region);
+  if (found == regions_.end()) return;
+  for (const auto& [process, number] : found->second.parts) client_.forget(process, number);
+  if (found->second.mine != 0) memory_.conceal(found->second.mine);
+  regions_.erase(found);
 }
 
 }  // namespace armci::ucx

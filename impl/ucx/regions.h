@@ -1,57 +1,50 @@
-// Regions as UCX knows them: the memory of this process, and the remote keys of that of others.
+// Regions: whose memory they are made of, and the keys of all parts while they live.
 //
-// Packed remote keys have no fixed length, so a region's are gathered once, when it is made; the Key that Runtime keeps
-// points to them. One is unpacked when it is used first, for the one connection that it is used on.
+// A region is exposed by all its members at once, since packed keys have no fixed length; memory that one process
+// allocates alone is exposed by that process, and its key travels in the room there is.
 //
-// Thread safety: making and ending is collective, by one thread; a Part is used under the client's lock.
+// Thread safety: all members by any thread, but collective ones as MPI asks.
 #pragma once
 
-#include <ucp/api/ucp.h>
-
 #include <cstddef>
-#include <list>
+#include <cstdint>
+#include <mutex>
 #include <span>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "impl/common/status.h"
 #include "impl/common/transport.h"
-#include "impl/ucx/context.h"
+#include "impl/ucx/client.h"
+#include "impl/ucx/exposed_memory.h"
+#include "impl/ucx/packed_key.h"
 
 namespace armci::ucx {
 
-struct Region;
-
-// One process's part.
-struct Part {
-  Region* region = nullptr;
-  std::vector<char> packed;  // empty: no remote key
-  ucp_rkey_h key = nullptr;  // once it is unpacked
-  bool refused = false;      // the connection cannot use it: by request
-};
-
-struct Region {
-  ucp_mem_h memory = nullptr;
-  std::vector<Part> parts;
-};
-
 class Regions {
  public:
-  explicit Regions(const Context& context) : context_(context) {}
-  ~Regions();
-  Regions(const Regions&) = delete;
-  Regions& operator=(const Regions&) = delete;
+  Regions(const Context& context, Client* client) : memory_(context), client_(*client) {}
 
-  // Collective over the group; one result for all.
-  common::Status add(const common::GroupView& group, std::span<const common::Exposed> parts, Region** made);
-  // Its keys are not used any more.
-  void remove(Region* region);
+  common::Status expose(void* base, std::size_t bytes, PackedKey* key);
+  void conceal(const PackedKey& key) { memory_.conceal(key.number); }
+
+  // Collective over the group.
+  common::Status expose_all(const common::GroupView& group, std::span<const common::Exposed> parts,
+                            std::span<PackedKey> keys);
+  void conceal_all(const PackedKey& key);
 
  private:
-  common::Status expose(const common::Exposed& part, Region* region, std::vector<char>* packed);
-  void unmap(Region* region);
+  struct Region {
+    std::uint32_t mine = 0;                            // 0: this process has no part
+    std::vector<std::pair<int, std::uint32_t>> parts;  // processes and the numbers of their memory
+  };
 
-  const Context& context_;
-  std::list<Region> regions_;
+  ExposedMemory memory_;
+  Client& client_;
+  std::mutex mutex_;
+  std::unordered_map<std::uint32_t, Region> regions_;
+  std::uint32_t last_ = 0;
 };
 
 }  // namespace armci::ucx

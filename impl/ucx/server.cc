@@ -1,147 +1,226 @@
 #include "impl/ucx/server.h"
 
-#include <atomic>
-#include <cstdint>
 #include <cstring>
 #include <utility>
 
+#include "impl/common/background_thread.h"
 #include "impl/server/execute.h"
+#include "impl/shmem/wait.h"
+#include "impl/ucx/client.h"
+#include "impl/ucx/failure.h"
 
 namespace armci::ucx {
 
-using common::Code;
-using common::fail;
 using common::kSuccess;
 using common::Status;
 using server::Request;
 using server::RequestKind;
 
-struct Server::Fetch {
-  Server* server;
-  RequestTag tag;
-  ucp_ep_h origin;
-  std::unique_ptr<char[]> message;
+namespace {
+
+// What has to lie where UCX can read it until the reply has left.
+struct Outgoing {
+  ReplyMark mark;
+  std::vector<char> data;
 };
 
-Server::Server(std::size_t processes, std::size_t chunk_bytes)
-    : processes_(processes), chunk_bytes_(chunk_bytes), is_inside_([this](std::uintptr_t address, std::size_t bytes) {
-        return blocks_.holds(reinterpret_cast<const void*>(address), bytes);
-      }) {}
-
-Status Server::open(const Context& context) {
-  ARMCI_RETURN_IF_ERROR(worker_.open(context));
-  return worker_.handle(kRequest, requested, this);
+// Nobody waits for the outcome of a request but the process that asked: it is told, and here is said why.
+void print(const Status& status, const char* what) {
+  if (!status.ok()) common::print_failure(what, common::last_cause());
 }
 
-ucs_status_t Server::requested(void* self, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
-                               const ucp_am_recv_param_t* about) {
+}  // namespace
+
+Server::Server(int process, int processes)
+    : process_(process),
+      is_inside_([this](std::uintptr_t address, std::size_t bytes) {
+        return blocks_.holds(reinterpret_cast<const void*>(address), bytes);
+      }),
+      origins_(static_cast<std::size_t>(processes)) {}
+
+Status Server::open(const Context& context, std::size_t answer_bytes_max) {
+  bounds_ = {answer_bytes_max, 0};
+  ARMCI_RETURN_IF_ERROR(worker_.open(context));
+  return worker_.handle_messages(kRequestMessage, &on_request, this);
+}
+
+Status Server::start(Client* client) {
+  client_ = client;
+  return common::start_background_thread(
+      "armci-ucx", [this] { run(); }, &thread_);
+}
+
+void Server::stop() {
+  if (!thread_.joinable()) return;
+  leaving_.store(true);
+  worker_.signal();
+  thread_.join();
+}
+
+void Server::run() {
+  common::ask_for_short_turns();
+  node::NetworkBackoff backoff;
+  while (!leaving_.load()) {
+    if (worker_.advance()) {
+      tell_counts();
+      backoff.restart();
+    } else if (backoff.next() > 0) {  // else more may come at once
+      rest();
+    }
+  }
+}
+
+// Nothing is to be done for others.
+void Server::rest() {
+  constexpr int kWithoutEnd = -1;
+  const Worker* other = nullptr;
+  const Client::Need need = client_->help(&other);
+  if (need == Client::Need::kMore || !worker_.arm()) return;
+  // The client's event may be taken by a caller, and no other come.
+  worker_.await_event(other, need == Client::Need::kNone ? kWithoutEnd : Client::kSleepMs);
+}
+
+// --- what comes
+
+ucs_status_t Server::on_request(void* self, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
+                                const ucp_am_recv_param_t* param) {
   auto* const server = static_cast<Server*>(self);
-  // Without these nobody can be told that something is wrong.
-  if (header_bytes != sizeof(RequestTag) || (about->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) == 0) return UCS_OK;
-  RequestTag tag;
-  std::memcpy(&tag, header, sizeof tag);
-  if ((about->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) return server->fetch(tag, about->reply_ep, data, bytes);
-  if (reinterpret_cast<std::uintptr_t>(data) % alignof(std::uint64_t) == 0) {
-    server->execute(tag, about->reply_ep, {static_cast<const char*>(data), bytes});
+  RequestMark mark{};
+  if (header_bytes != sizeof mark) return UCS_OK;
+  std::memcpy(&mark, header, sizeof mark);
+  if (mark.origin >= server->origins_.size() || (param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) == 0) {
     return UCS_OK;
   }
-  const std::unique_ptr<char[]> aligned(new char[bytes]);
-  std::memcpy(aligned.get(), data, bytes);
-  server->execute(tag, about->reply_ep, {aligned.get(), bytes});
+  Origin* const from = &server->origins_[mark.origin];
+  from->back = param->reply_ep;
+  if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) return server->receive_rest(from, mark, data, bytes);
+  const std::span<const char> message(static_cast<const char*>(data), bytes);
+  if (mark.sequence == from->executed + 1) {
+    server->execute(from, mark, message);
+    server->execute_waiting(from);
+  } else {
+    Waiting& waiting = from->waiting[mark.sequence];
+    waiting.mark = mark;
+    waiting.message.assign(message.begin(), message.end());
+    waiting.whole = true;
+  }
   return UCS_OK;
 }
 
-ucs_status_t Server::fetch(const RequestTag& tag, ucp_ep_h origin, void* descriptor, std::size_t bytes) {
-  if (bytes > chunk_bytes_) {
-    (void)fail(Code::kLayerBelow, nullptr, "a request of %zu bytes: at most %zu are taken", bytes, chunk_bytes_);
-    refuse(tag, origin);
-    return UCS_OK;  // drops it
+// A long request, whose data UCX has only announced.
+ucs_status_t Server::receive_rest(Origin* from, const RequestMark& mark, void* descriptor, std::size_t bytes) {
+  Waiting& waiting = from->waiting[mark.sequence];
+  waiting.mark = mark;
+  waiting.message.resize(bytes);
+  waiting.server = this;
+  ucp_request_param_t param{};
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  param.user_data = &waiting;
+  param.cb.recv_am = [](void* request, ucs_status_t status, std::size_t, void* of) {
+    auto* const waiting = static_cast<Waiting*>(of);
+    if (status != UCS_OK) {
+      print(fail_ucs(status, "ucp_am_recv_data_nbx", static_cast<int>(waiting->mark.origin)), "server");
+      waiting->message.clear();  // which is then refused
+    }
+    waiting->whole = true;
+    ucp_request_free(request);
+    waiting->server->execute_waiting(&waiting->server->origins_[waiting->mark.origin]);
+  };
+  const ucs_status_ptr_t request =
+      ucp_am_recv_data_nbx(worker_.handle(), descriptor, waiting.message.data(), bytes, &param);
+  if (request == nullptr || UCS_PTR_IS_ERR(request)) {
+    if (request != nullptr) waiting.message.clear();
+    waiting.whole = true;
+    execute_waiting(from);
   }
-  auto fetch = std::make_unique<Fetch>(Fetch{this, tag, origin, std::unique_ptr<char[]>(new char[bytes])});
-  ucp_request_param_t how{};
-  how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
-  how.cb.recv_am = fetched;
-  how.user_data = fetch.get();
-  void* const request = ucp_am_recv_data_nbx(worker_.get(), descriptor, fetch->message.get(), bytes, &how);
-  if (UCS_PTR_IS_ERR(request)) {
-    (void)fail_ucx(UCS_PTR_STATUS(request), "ucp_am_recv_data_nbx");
-    refuse(tag, origin);
-    return UCS_OK;
-  }
-  (void)fetch.release();  // fetched() has it
   return UCS_INPROGRESS;
 }
 
-void Server::fetched(void* request, ucs_status_t status, std::size_t bytes, void* fetch) {
-  const std::unique_ptr<Fetch> done(static_cast<Fetch*>(fetch));
-  ucp_request_free(request);
-  if (status != UCS_OK) {
-    (void)fail_ucx(status, "ucp_am_recv_data_nbx");
-    done->server->refuse(done->tag, done->origin);
-    return;
+void Server::execute_waiting(Origin* from) {
+  for (auto next = from->waiting.begin();
+       next != from->waiting.end() && next->first == from->executed + 1 && next->second.whole;
+       next = from->waiting.begin()) {
+    execute(from, next->second.mark, next->second.message);
+    from->waiting.erase(next);
   }
-  done->server->execute(done->tag, done->origin, {done->message.get(), bytes});
 }
 
-void Server::execute(const RequestTag& tag, ucp_ep_h origin, std::span<const char> message) {
+// --- what is done
+
+void Server::execute(Origin* from, const RequestMark& mark, std::span<const char> message) {
+  // Addresses in it are read as words.
+  if (reinterpret_cast<std::uintptr_t>(message.data()) % alignof(std::uint64_t) != 0) {
+    aligned_.resize(message.size() / sizeof(std::uint64_t) + 1);
+    std::memcpy(aligned_.data(), message.data(), message.size());
+    message = {reinterpret_cast<const char*>(aligned_.data()), message.size()};
+  }
+  ReplyMark answer{};
+  std::vector<char> data;
+  const Status status = perform(message, &answer, &data);
+  if (!status.ok()) {
+    print(common::note(status, "from process %u", mark.origin), "server");
+    answer.failed = 1;
+  }
+  ++from->executed;
+  answer.answer = mark.answer;
+  if (mark.answer != 0 || !status.ok()) {
+    reply(from, answer, std::move(data));
+  } else if (from->told + 1 == from->executed) {
+    untold_.push_back(mark.origin);
+  }
+}
+
+Status Server::perform(std::span<const char> message, ReplyMark* reply, std::vector<char>* data) {
   Request request;
-  Status valid = server::decode(message, is_inside_, {chunk_bytes_, 0}, &request);
-  if (valid.ok() &&
-      (request.header.kind == RequestKind::kBye || request.data_follow() || request.header.origin >= processes_)) {
-    valid = fail(Code::kLayerBelow, nullptr, "a request for what is not done here");
+  ARMCI_RETURN_IF_ERROR(server::decode(message, is_inside_, bounds_, &request));
+  switch (request.header.kind) {
+    case RequestKind::kPut:
+    case RequestKind::kAccumulate:
+      server::store(request, request.data.data());
+      break;
+    case RequestKind::kGet:
+      data->resize(request.total_bytes());
+      (void)server::collect(request, data->data());
+      break;
+    case RequestKind::kAtomic:
+      reply->value = server::execute_atomic(request.header);
+      break;
+    case RequestKind::kBye:
+      break;
   }
-  if (!valid.ok()) return refuse(tag, origin);
-  carry_out(tag, origin, request);
+  return kSuccess;
 }
 
-// Memory ordering: what was stored is visible to all processes of the node before the answer is to anyone [FENCE-1].
-void Server::carry_out(const RequestTag& tag, ucp_ep_h origin, const Request& request) {
-  auto made = std::make_unique<Answer>();
-  made->tag.token = tag.token;
-  if (request.header.kind == RequestKind::kAtomic) {
-    made->tag.value = server::execute_atomic(request.header);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    return answer(origin, std::move(made), nullptr, 0);
+// --- what goes back
+
+void Server::reply(Origin* from, ReplyMark mark, std::vector<char> data) {
+  mark.server = static_cast<std::uint32_t>(process_);
+  mark.executed = from->executed;
+  from->told = from->executed;
+  auto* const outgoing = new Outgoing{mark, std::move(data)};
+  ucp_request_param_t param{};
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
+  // A copy already: nothing is saved by having the other side ask for a long one first.
+  param.flags = UCP_AM_SEND_FLAG_EAGER;
+  param.user_data = outgoing;
+  param.cb.send = [](void* request, ucs_status_t status, void* sent) {
+    if (status != UCS_OK && status != UCS_ERR_CANCELED) print(fail_ucs(status, "ucp_am_send_nbx"), "server");
+    delete static_cast<Outgoing*>(sent);
+    ucp_request_free(request);
+  };
+  const ucs_status_ptr_t request = ucp_am_send_nbx(from->back, kReplyMessage, &outgoing->mark, sizeof outgoing->mark,
+                                                   outgoing->data.data(), outgoing->data.size(), &param);
+  if (request != nullptr && !UCS_PTR_IS_ERR(request)) return;
+  if (request != nullptr) print(fail_ucs(UCS_PTR_STATUS(request), "ucp_am_send_nbx"), "server");
+  delete outgoing;
+}
+
+void Server::tell_counts() {
+  for (const std::uint32_t process : untold_) {
+    Origin& origin = origins_[process];
+    if (origin.told < origin.executed) reply(&origin, {}, {});
   }
-  if (request.is_store()) {
-    server::store(request, request.data.data());
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    return answer(origin, std::move(made), nullptr, 0);
-  }
-  // Not sent from where they lie, even in one piece: UCX would cut them in the middle of an element [LC-3].
-  const std::size_t bytes = request.total_bytes();
-  made->data.reset(new char[bytes]);
-  server::collect(request, made->data.get());
-  const char* const data = made->data.get();
-  answer(origin, std::move(made), data, bytes);
-}
-
-// With the text of the last failure.
-void Server::refuse(const RequestTag& tag, ucp_ep_h origin) {
-  auto made = std::make_unique<Answer>();
-  made->tag.token = tag.token;
-  made->tag.failed = 1;
-  const char* const text = common::last_cause().text;
-  const std::size_t bytes = std::strlen(text) + 1;
-  made->data.reset(new char[bytes]);
-  std::memcpy(made->data.get(), text, bytes);
-  const char* const data = made->data.get();
-  answer(origin, std::move(made), data, bytes);
-}
-
-void Server::answer(ucp_ep_h origin, std::unique_ptr<Answer> answer, const void* data, std::size_t bytes) {
-  ucp_request_param_t how{};
-  how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-  how.cb.send = answered;
-  how.user_data = answer.get();
-  void* const sent = ucp_am_send_nbx(origin, kReply, &answer->tag, sizeof answer->tag, data, bytes, &how);
-  // Where it failed the asking process is gone, or learns it from its own endpoint.
-  if (UCS_PTR_IS_PTR(sent)) (void)answer.release();  // answered() has it
-}
-
-void Server::answered(void* request, ucs_status_t, void* answer) {
-  const std::unique_ptr<Answer> sent(static_cast<Answer*>(answer));
-  ucp_request_free(request);
+  untold_.clear();
 }
 
 }  // namespace armci::ucx

@@ -1,61 +1,89 @@
-// Executes what processes of other nodes ask for, on this process's memory, with the same CPU instructions as the
-// processes of its node. Each process has one.
+// The server: a thread of each process that does what others ask of its memory and needs a CPU here: transfers that the
+// network cannot make by itself, and requests (impl/server). It also advances what the client has begun and nobody
+// waits for [PROG-3].
 //
-// Requests come as active messages; long ones by rendezvous, whose data are fetched before they are executed. UCX's own
-// puts and gets to this process are carried out in progress() as well where the network does not do it.
+// It calls UCX only, and sleeps on the event of its worker when there is nothing to do, and on that of the client's too
+// while that needs it.
 //
-// Memory of requests: bounded by what each other process may have under way at a time (ARMCI_UCX_REQUESTS of
-// ARMCI_UCX_CHUNK_BYTES).
+// Requests of one process are executed in the order of their sequence, whatever way UCX has sent them: one that
+// overtook another waits. Their count goes back with every answer, and after every look at the network for those that
+// need none.
 //
-// Thread safety: one thread at a time.
+// Thread safety: open, start and stop by one thread.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
-#include <memory>
+#include <cstdint>
+#include <map>
 #include <span>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "impl/common/status.h"
 #include "impl/server/wire.h"
 #include "impl/shmem/block_finder.h"
-#include "impl/ucx/context.h"
 #include "impl/ucx/messages.h"
+#include "impl/ucx/worker.h"
 
 namespace armci::ucx {
 
+class Client;
+
 class Server {
  public:
-  // `chunk_bytes`: of a request, and of an answer that is packed, at most.
-  Server(std::size_t processes, std::size_t chunk_bytes);
+  Server(int process, int processes);
+  ~Server() { stop(); }
 
-  common::Status open(const Context& context);
-  Worker& worker() { return worker_; }
-  void close() { worker_.close(); }
+  // answer_bytes_max: of a get that is asked for.
+  common::Status open(const Context& context, std::size_t answer_bytes_max);
+  common::Status address(std::string* address) const { return worker_.address(address); }
+  // `client`: to be advanced, which calls wake() when it needs to be.
+  common::Status start(Client* client);
+  void wake() { worker_.signal(); }
+  // Nobody asks any more.
+  void stop();
 
  private:
-  // A request whose data are being fetched.
-  struct Fetch;
-  // An answer on its way.
-  struct Answer {
-    ReplyTag tag;
-    std::unique_ptr<char[]> data;
+  // A request that came too early, or whose data are still to come.
+  struct Waiting {
+    RequestMark mark;
+    ucp_ep_h back = nullptr;
+    std::vector<char> message;
+    bool whole = false;
+    Server* server = nullptr;
+  };
+  struct Origin {
+    std::uint64_t executed = 0;
+    std::uint64_t told = 0;  // of those
+    ucp_ep_h back = nullptr;
+    std::map<std::uint64_t, Waiting> waiting;  // by sequence
   };
 
-  static ucs_status_t requested(void* self, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
-                                const ucp_am_recv_param_t* about);
-  static void fetched(void* request, ucs_status_t status, std::size_t bytes, void* fetch);
-  static void answered(void* request, ucs_status_t status, void* answer);
+  void run();
+  void rest();
+  void execute(Origin* from, const RequestMark& mark, std::span<const char> message);
+  common::Status perform(std::span<const char> message, ReplyMark* reply, std::vector<char>* data);
+  void execute_waiting(Origin* from);
+  ucs_status_t receive_rest(Origin* from, const RequestMark& mark, void* descriptor, std::size_t bytes);
+  void reply(Origin* from, ReplyMark mark, std::vector<char> data);
+  void tell_counts();
 
-  ucs_status_t fetch(const RequestTag& tag, ucp_ep_h origin, void* descriptor, std::size_t bytes);
-  void execute(const RequestTag& tag, ucp_ep_h origin, std::span<const char> message);
-  void carry_out(const RequestTag& tag, ucp_ep_h origin, const server::Request& request);
-  void refuse(const RequestTag& tag, ucp_ep_h origin);
-  void answer(ucp_ep_h origin, std::unique_ptr<Answer> answer, const void* data, std::size_t bytes);
+  static ucs_status_t on_request(void* self, const void* header, std::size_t header_bytes, void* data,
+                                 std::size_t bytes, const ucp_am_recv_param_t* param);
 
-  const std::size_t processes_;
-  const std::size_t chunk_bytes_;
+  const int process_;
+  Client* client_ = nullptr;
   node::BlockFinder blocks_;
   const server::IsInside is_inside_;
+  server::Bounds bounds_{};
   Worker worker_;
+  std::vector<Origin> origins_;         // by process
+  std::vector<std::uint32_t> untold_;   // processes whose count has changed
+  std::vector<std::uint64_t> aligned_;  // of a request whose data lie at an odd address
+  std::thread thread_;
+  std::atomic<bool> leaving_{false};
 };
 
 }  // namespace armci::ucx

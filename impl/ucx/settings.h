@@ -1,18 +1,22 @@
-// Settings of this implementation. UCX has its own, UCX_*, which it reads by itself.
+// The environment variables of ucx, as rows of the common table (impl/common/config.h). UCX has its own, UCX_*.
+//
+// Thread safety: written by load_config() before the transport starts, read-only afterwards.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace armci::ucx {
 
 struct Settings {
-  std::int64_t chunk_bytes = 0;
-  int requests = 0;
-  int depth = 0;
-  std::int64_t pack_bytes = 0;
-  int rma = 0;  // -1: where a device carries it out
+  std::string put_get;             // ARMCI_UCX_PUT_GET: auto, always or never
+  int parts = 0;                   // ARMCI_UCX_PARTS: of operations under way
+  int requests = 0;                // ARMCI_UCX_REQUESTS: to a process
+  std::int64_t message_bytes = 0;  // ARMCI_UCX_MESSAGE_BYTES: of a request and of an answer
+  std::int64_t pack_bytes = 0;     // ARMCI_UCX_PACK_BYTES: shorter rows are packed
 };
 
+// The values in force.
 Settings& settings();
 
 }  // namespace armci::ucx

@@ -1,9 +1,6 @@
 #include "impl/ucx/transport.h"
 
-#include <mpi.h>
-
 #include <cstdio>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,7 +8,14 @@
 #include "impl/common/agree.h"
 #include "impl/common/config.h"
 #include "impl/server/compose.h"
+#include "impl/server/rows.h"
+#include "impl/ucx/client.h"
+#include "impl/ucx/gather.h"
+#include "impl/ucx/regions.h"
+#include "impl/ucx/server.h"
 #include "impl/ucx/settings.h"
+#include "impl/ucx/transports.h"
+#include "impl/ucx/worker.h"
 
 namespace armci::ucx {
 
@@ -22,7 +26,6 @@ using common::Exposed;
 using common::GroupView;
 using common::kSuccess;
 using common::Segments;
-using common::SharedSetting;
 using common::Status;
 using common::Strided;
 using common::World;
@@ -31,164 +34,151 @@ using server::Rows;
 
 namespace {
 
-Status check_settings(MPI_Comm comm) {
-  const SharedSetting shared[] = {{"ARMCI_UCX_CHUNK_BYTES", static_cast<long>(settings().chunk_bytes)}};
+Status choose_ways(Ways* ways) {
+  const Settings& of = settings();
+  ways->parts = static_cast<std::size_t>(of.parts);
+  ways->requests = static_cast<std::uint64_t>(of.requests);
+  ways->message_bytes = static_cast<std::size_t>(of.message_bytes);
+  ways->pack_bytes = static_cast<std::size_t>(of.pack_bytes);
+  if (of.put_get == "auto") {
+    ways->put_get = Ways::PutGet::kAuto;
+  } else if (of.put_get == "always") {
+    ways->put_get = Ways::PutGet::kAlways;
+  } else if (of.put_get == "never") {
+    ways->put_get = Ways::PutGet::kNever;
+  } else {
+    return common::fail(common::Code::kArgument, "ERR-1", "ARMCI_UCX_PUT_GET=%s is none of auto, always and never",
+                        of.put_get.c_str());
+  }
+  return kSuccess;
+}
+
+// Who sends has to know what the server takes.
+Status check_settings(MPI_Comm comm, const Ways& ways) {
+  const common::SharedSetting shared[] = {{"ARMCI_UCX_PUT_GET", static_cast<long>(ways.put_get)},
+                                          {"ARMCI_UCX_MESSAGE_BYTES", static_cast<long>(ways.message_bytes)}};
   return common::same_on_all(comm, shared);
 }
 
-Mark* mark_of(Transport::Completion* completion) { return completion != nullptr ? &completion->mark : nullptr; }
+// Between this process and the first one of another node.
+void print_transports(const World& world, Client* client) {
+  if (common::config().verbose < 1 || world.rank() != 0 || world.node_count() == 1) return;
+  const int target = world.node(world.my_node() == 0 ? 1 : 0).ranks[0];
+  std::fprintf(stderr, "armci: ucx: UCX %s, transports to process %d: %s\n", ucp_get_version_string(), target,
+               transports_of(client->describe(target)).c_str());
+}
 
 }  // namespace
 
-// --- start and end
+Transport::Transport() = default;
+
+Transport::~Transport() = default;
 
 Status Transport::initialise(const World& world) {
-  if (world.node_count() == 1) return kSuccess;
-  ARMCI_RETURN_IF_ERROR(check_settings(world.comm()));
-  ARMCI_RETURN_IF_ERROR(agree(world.comm(), open(world), "starting UCX"));
-  ARMCI_RETURN_IF_ERROR(agree_on_rma(world));
-  ARMCI_RETURN_IF_ERROR(connect(world));
-  ARMCI_RETURN_IF_ERROR(agree(world.comm(), progress_->start(), "starting the threads"));
-  world_ = &world;
-  tell_transports(world);
-  return kSuccess;
-}
-
-// Registering memory is collective.
-Status Transport::agree_on_rma(const World& world) {
-  const SharedSetting shared[] = {{"ARMCI_UCX_RMA (1: there is a device for puts and gets)", uses_rma_ ? 1 : 0}};
-  return common::same_on_all(world.comm(), shared);
-}
-
-Status Transport::open(const World& world) {
-  const Settings& of = settings();
-  const auto chunk_bytes = static_cast<std::size_t>(of.chunk_bytes);
+  Ways ways{};
+  ARMCI_RETURN_IF_ERROR(agree(world.comm(), choose_ways(&ways), "reading the settings"));
+  ARMCI_RETURN_IF_ERROR(check_settings(world.comm(), ways));
   context_ = std::make_unique<Context>();
-  ARMCI_RETURN_IF_ERROR(context_->open());
-  uses_rma_ = of.rma < 0 ? context_->has_rdma() : of.rma != 0;
-  regions_ = std::make_unique<Regions>(*context_);
-  server_ = std::make_unique<Server>(static_cast<std::size_t>(world.size()), chunk_bytes);
-  ARMCI_RETURN_IF_ERROR(server_->open(*context_));
-  const ClientBounds bounds{static_cast<std::size_t>(of.depth), static_cast<std::size_t>(of.requests), chunk_bytes,
-                            std::min(static_cast<std::size_t>(of.pack_bytes), chunk_bytes / 2), uses_rma_};
-  client_ = std::make_unique<Client>(world.rank(), bounds, [this] { progress_->attend(); });
-  progress_ = std::make_unique<Progress>(server_.get(), client_.get());
-  return client_->open(*context_);
+  server_ = std::make_unique<Server>(world.rank(), world.size());
+  client_ = std::make_unique<Client>(world.rank(), ways, [this] { server_->wake(); });
+  Status status = context_->open(world.size(), ways.put_get == Ways::PutGet::kAlways);
+  if (status.ok()) status = server_->open(*context_, ways.message_bytes);
+  ARMCI_RETURN_IF_ERROR(agree(world.comm(), status, "opening UCX"));
+  regions_ = std::make_unique<Regions>(*context_, client_.get());
+  return connect(world);
 }
 
-// Everybody learns where the others' servers are; connections are made at first use.
+// Endpoints are made by those who need them.
 Status Transport::connect(const World& world) {
-  std::vector<char> mine;
-  ARMCI_RETURN_IF_ERROR(agree(world.comm(), server_->worker().address(&mine), "asking UCX for addresses"));
-  const auto size = static_cast<std::size_t>(world.size());
-  const int length = static_cast<int>(mine.size());
-  std::vector<int> lengths(size);
-  std::vector<int> places(size);
-  ARMCI_MPI(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, world.comm()));
-  std::exclusive_scan(lengths.begin(), lengths.end(), places.begin(), 0);
-  std::vector<char> all(static_cast<std::size_t>(places.back() + lengths.back()));
-  ARMCI_MPI(
-      MPI_Allgatherv(mine.data(), length, MPI_BYTE, all.data(), lengths.data(), places.data(), MPI_BYTE, world.comm()));
-  std::vector<std::vector<char>> addresses;
-  for (std::size_t i = 0; i < size; ++i) {
-    const auto from = all.begin() + places[i];
-    addresses.emplace_back(from, from + lengths[i]);
-  }
-  client_->learn(std::move(addresses));
+  std::string mine;
+  ARMCI_RETURN_IF_ERROR(agree(world.comm(), server_->address(&mine), "asking UCX for an address"));
+  std::vector<std::string> addresses;
+  ARMCI_RETURN_IF_ERROR(gather_strings(world.comm(), mine, &addresses));
+  Status status = client_->open(*context_, std::move(addresses));
+  if (status.ok()) status = server_->start(client_.get());
+  ARMCI_RETURN_IF_ERROR(agree(world.comm(), status, "starting the servers"));
+  comm_ = world.comm();
+  print_transports(world, client_.get());
   return kSuccess;
 }
 
-void Transport::tell_transports(const World& world) {
-  if (common::config().verbose < 1 || world.rank() != 0) return;
-  const int other = world.node(world.my_node() == 0 ? 1 : 0).ranks.front();
-  std::string transports;
-  if (!client_->describe(other, &transports).ok()) return;  // who needs the connection will be told
-  std::fprintf(stderr, "armci: ucx: process 0 reaches process %d by %s, with %s\n", other, transports.c_str(),
-               uses_rma_ ? "puts and gets" : "messages only");
-}
-
+// A server goes when nobody has an endpoint to it any more.
 void Transport::finalise() {
-  if (world_ != nullptr) {
-    (void)client_->flush_all();
-    MPI_Barrier(world_->comm());  // nobody asks any more
-    client_->disconnect();
-    MPI_Barrier(world_->comm());  // nobody needs our thread any more
-  }
-  progress_.reset();
+  if (client_ != nullptr) client_->close();
+  if (comm_ != MPI_COMM_NULL) MPI_Barrier(comm_);
+  comm_ = MPI_COMM_NULL;
+  if (server_ != nullptr) server_->stop();
+  regions_.reset();
   client_.reset();
   server_.reset();
-  regions_.reset();
   context_.reset();
-  world_ = nullptr;
 }
 
-// --- memory
+Status Transport::register_memory(void* base, std::size_t bytes, Key* key) {
+  return regions_->expose(base, bytes, key);
+}
+
+void Transport::deregister_memory(const Key& key) { regions_->conceal(key); }
 
 Status Transport::register_region(const GroupView& group, std::span<const Exposed> parts, std::span<Key> keys) {
-  if (client_ == nullptr || !uses_rma_) return kSuccess;
-  Region* region = nullptr;
-  ARMCI_RETURN_IF_ERROR(regions_->add(group, parts, &region));
-  for (std::size_t r = 0; r < keys.size(); ++r) keys[r].part = &region->parts[r];
-  return kSuccess;
+  return regions_->expose_all(group, parts, keys);
 }
 
-void Transport::deregister_region(const Key& key) {
-  if (key.part == nullptr) return;
-  Region* const region = key.part->region;
-  client_->forget(region);
-  regions_->remove(region);
-}
+void Transport::deregister_region(const Key& key) { regions_->conceal_all(key); }
 
 // --- transfers
 
 Status Transport::put(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
                       Completion* completion) {
-  return client_->put({target, key.part}, remote, local, bytes, &completion->mark);
+  return client_->put({target, key}, remote, local, bytes, &completion->operation);
 }
 
 Status Transport::get(int target, const Key& key, const void* remote, void* local, std::size_t bytes,
                       Completion* completion) {
-  return client_->get({target, key.part}, remote, local, bytes, &completion->mark);
+  return client_->get({target, key}, remote, local, bytes, &completion->operation);
 }
 
 Status Transport::put_now(int target, const Key& key, void* remote, const void* local, std::size_t bytes) {
-  Mark mark;
-  ARMCI_RETURN_IF_ERROR(client_->put({target, key.part}, remote, local, bytes, &mark));
-  return client_->wait(mark);
+  return client_->put({target, key}, remote, local, bytes, nullptr);
 }
 
 Status Transport::get_now(int target, const Key& key, const void* remote, void* local, std::size_t bytes) {
-  Mark mark;
-  ARMCI_RETURN_IF_ERROR(client_->get({target, key.part}, remote, local, bytes, &mark));
-  return client_->wait(mark);
+  return client_->get({target, key}, remote, local, bytes, nullptr);
 }
 
 Status Transport::put_strided(int target, const Key& key, void* remote, const void* local, const Strided& shape,
                               Completion* completion) {
-  return client_->put_rows({target, key.part}, Rows(shape, Here::kSource, local, remote), mark_of(completion));
+  std::uint64_t* const operation = completion != nullptr ? &completion->operation : nullptr;
+  if (shape.levels == 0) return client_->put({target, key}, remote, local, shape.count[0], operation);
+  return client_->put_rows({target, key}, Rows(shape, Here::kSource, local, remote), operation);
 }
 
 Status Transport::get_strided(int target, const Key& key, const void* remote, void* local, const Strided& shape,
                               Completion* completion) {
-  return client_->get_rows({target, key.part}, Rows(shape, Here::kDestination, local, remote), mark_of(completion));
+  std::uint64_t* const operation = completion != nullptr ? &completion->operation : nullptr;
+  if (shape.levels == 0) return client_->get({target, key}, remote, local, shape.count[0], operation);
+  return client_->get_rows({target, key}, Rows(shape, Here::kDestination, local, remote), operation);
 }
 
 Status Transport::put_list(int target, const Key& key, const Segments& list, Completion* completion) {
-  return client_->put_rows({target, key.part}, Rows(list, Here::kSource), mark_of(completion));
+  return client_->put_rows({target, key}, Rows(list, Here::kSource),
+                           completion != nullptr ? &completion->operation : nullptr);
 }
 
 Status Transport::get_list(int target, const Key& key, const Segments& list, Completion* completion) {
-  return client_->get_rows({target, key.part}, Rows(list, Here::kDestination), mark_of(completion));
+  return client_->get_rows({target, key}, Rows(list, Here::kDestination),
+                           completion != nullptr ? &completion->operation : nullptr);
 }
 
-Status Transport::accumulate_strided(int target, const Key& key, void* remote, const void* local, const Strided& shape,
+Status Transport::accumulate_strided(int target, const Key&, void* remote, const void* local, const Strided& shape,
                                      const AccSpec& acc, Completion*) {
-  return client_->add_rows({target, key.part}, server::accumulate_header(acc),
-                           Rows(shape, Here::kSource, local, remote));
+  const server::RequestHeader header = server::accumulate_header(acc);
+  if (shape.levels == 0) return client_->add(target, header, remote, local, shape.count[0]);
+  return client_->add_rows(target, header, Rows(shape, Here::kSource, local, remote));
 }
 
-Status Transport::accumulate_list(int target, const Key& key, const Segments& list, const AccSpec& acc, Completion*) {
-  return client_->add_rows({target, key.part}, server::accumulate_header(acc), Rows(list, Here::kSource));
+Status Transport::accumulate_list(int target, const Key&, const Segments& list, const AccSpec& acc, Completion*) {
+  return client_->add_rows(target, server::accumulate_header(acc), Rows(list, Here::kSource));
 }
 
 Status Transport::atomic64(int target, const Key&, void* remote, AtomicOp op, std::int64_t operand,
@@ -206,5 +196,13 @@ Status Transport::atomic32(int target, const Key&, void* remote, AtomicOp op, st
   *before = static_cast<std::int32_t>(value);
   return kSuccess;
 }
+
+Status Transport::test(Completion* completion, bool* done) { return client_->test(completion->operation, done); }
+
+Status Transport::flush(int target) { return client_->flush(target); }
+
+Status Transport::flush_all() { return client_->flush_all(); }
+
+void Transport::progress() { client_->progress(); }
 
 }  // namespace armci::ucx

@@ -1,13 +1,9 @@
-// The ucx implementation: ARMCI over UCX, with a thread in each process for what the network does not do.
+// The ucx implementation: ARMCI over UCX's one-sided and active messages.
 //
-// On a node memory is loaded and stored directly, as in impl/shmem. Memory of other nodes is written and read by
-// ucp_put_nbx and ucp_get_nbx where a device carries them out (client.h). Accumulates, read-modify-writes, mutexes and
-// short rows are active messages, and everything is where there is no such device; the owner's thread executes them
-// with the CPU instructions of its node's processes (server.h, progress.h), so that all are atomic together. Atomics of
-// UCX are not used: on most transports they are not atomic with the CPU's.
-//
-// Connections are made at first use, one from a process to each process of other nodes that it talks to. Order: see
-// client.h.
+// Each process has a server (server.h), a thread that answers by UCX alone, and a client (client.h), by which it asks.
+// The network, or that thread where the network cannot, moves what is put and got. Atomics are requests, which the
+// target's server executes with the CPU instructions of its node: UCX's own may be made by a device, and would not be
+// atomic with the CPU's.
 //
 // Thread safety: as the contract asks, at every thread level of MPI: the thread calls UCX only.
 #pragma once
@@ -18,38 +14,40 @@
 #include <span>
 
 #include "impl/common/transport.h"
-#include "impl/ucx/client.h"
-#include "impl/ucx/context.h"
-#include "impl/ucx/progress.h"
-#include "impl/ucx/regions.h"
-#include "impl/ucx/server.h"
+#include "impl/ucx/packed_key.h"
 
 namespace armci::ucx {
 
+class Client;
+class Context;
+class Regions;
+class Server;
+
 class Transport {
  public:
-  struct Key {
-    Part* part = nullptr;  // of this process's table; nullptr: by request
-  };
-  struct Completion {
-    Mark mark;
+  Transport();
+  ~Transport();
 
-    bool complete() const { return mark.none(); }
+  using Key = PackedKey;
+  struct Completion {
+    std::uint64_t operation = 0;
+
+    bool complete() const { return operation == 0; }
   };
   static constexpr common::TransportTraits kTraits = {.name = "ucx",
                                                       .reaches_nodes = true,
                                                       .wants_on_node = false,
-                                                      .in_order = false,
+                                                      .in_order = true,
                                                       .atomicity = common::Atomicity::kNodeCpu};
 
   common::Status initialise(const common::World& world);
   void finalise();
-  // Of memory that one process allocates alone, whose key would have to be brought to others: by request.
-  common::Status register_memory(void*, std::size_t, Key*) { return common::kSuccess; }
-  void deregister_memory(const Key&) {}
+  common::Status register_memory(void* base, std::size_t bytes, Key* key);
+  void deregister_memory(const Key& key);
   common::Status register_region(const common::GroupView& group, std::span<const common::Exposed> parts,
                                  std::span<Key> keys);
   void deregister_region(const Key& key);
+
   common::Status put(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
                      Completion* completion);
   common::Status get(int target, const Key& key, const void* remote, void* local, std::size_t bytes,
@@ -70,29 +68,24 @@ class Transport {
                           std::int64_t compare, std::int64_t* before);
   common::Status atomic32(int target, const Key&, void* remote, common::AtomicOp op, std::int32_t operand,
                           std::int32_t compare, std::int32_t* before);
-  common::Status test(Completion* completion, bool* done) { return client_->test(completion->mark, done); }
-  common::Status flush(int target) { return client_->flush(target); }
-  common::Status flush_all() { return client_->flush_all(); }
-  void progress() {}
+  common::Status test(Completion* completion, bool* done);
+  common::Status flush(int target);
+  common::Status flush_all();
+  void progress();
 
  private:
-  common::Status open(const common::World& world);
-  common::Status agree_on_rma(const common::World& world);
   common::Status connect(const common::World& world);
-  void tell_transports(const common::World& world);
 
-  const common::World* world_ = nullptr;  // of a job of several nodes, once all have connected
-  bool uses_rma_ = false;
+  MPI_Comm comm_ = MPI_COMM_NULL;  // of all, while there are servers
   std::unique_ptr<Context> context_;
-  std::unique_ptr<Regions> regions_;
   std::unique_ptr<Server> server_;
-  std::unique_ptr<Client> client_;  // none in a job of one node
-  std::unique_ptr<Progress> progress_;
+  std::unique_ptr<Client> client_;
+  std::unique_ptr<Regions> regions_;
 };
 
 static_assert(common::Transport<Transport>);
-static_assert(common::RegistersCollectively<Transport> && common::TransfersAtOnce<Transport>);
-static_assert(common::HasAtomic32<Transport> && common::FlushesAll<Transport> && common::TellsCompletion<Transport>);
+static_assert(common::TransfersAtOnce<Transport> && common::HasAtomic32<Transport> && common::FlushesAll<Transport>);
+static_assert(common::TellsCompletion<Transport> && common::RegistersCollectively<Transport>);
 static_assert(common::MovesShapes<Transport> && common::Accumulates<Transport>);
 
 }  // namespace armci::ucx

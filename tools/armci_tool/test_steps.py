@@ -115,10 +115,15 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
 
 
 def _test_only_steps(row: repository.Implementation, configuration: bazel.Configuration) -> list[PlannedStep]:
-    """Those that exist for the tests: that the core is right on them. Of a port under way: what it has reached."""
+    """Those that exist for the tests: that the core is right on them. Of a port under way: what it has reached, on nodes
+    that are simulated as well, since one that leaves a node's own traffic to the core is asked for nothing else."""
     if row.port_level < levels.LAST:
-        return [_conformance_step(row.name, configuration, processes, True, port_level=row.port_level)
-                for processes in TELLING_PROCESS_COUNTS if row.port_level]
+        if not row.port_level:
+            return []
+        return [*(_conformance_step(row.name, configuration, processes, True, port_level=row.port_level)
+                  for processes in TELLING_PROCESS_COUNTS),
+                _conformance_step(row.name, configuration, TELLING_PROCESS_COUNTS[0], True, port_level=row.port_level,
+                                  placement=EVERY_PROCESS_A_NODE)]
     return [_conformance_step(row.name, configuration, TEST_ONLY_PROCESSES, True, level=Level.FULL),
             _conformance_step(row.name, configuration, TEST_ONLY_PROCESSES, True, placement=SIMULATED_NODES)]
 

@@ -155,7 +155,8 @@ def test_a_filter_without_a_test_of_the_level_is_told(levelled: None) -> None:
     verb._require_match("L3", {"L3.a": ["FAKE-1"], "L1.b": ["FAKE-1"]}, 3)
 
 
-@pytest.mark.parametrize("reached, expected", [(0, []), (2, ["np=2, level 2", "np=4, level 2"])])
+@pytest.mark.parametrize("reached, expected", [
+    (0, []), (2, ["np=2, level 2", "np=4, level 2", "np=2, nodes of 1, simulated, level 2"])])
 def test_a_port_under_way_is_held_to_what_it_has_reached(monkeypatch: pytest.MonkeyPatch, reached: int,
                                                          expected: list[str]) -> None:
     rows = [*repository.implementation_table(), repository.Implementation("young", test_only=True, port_level=reached)]

@@ -30,7 +30,7 @@ def contents(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() if path.is_file() else b"" for path in root.rglob("*")}
 
 
-@pytest.mark.parametrize("name, target", [("ofi", "ofi"), ("my-net2", "my_net2"), ("new", "new")])
+@pytest.mark.parametrize("name, target", [("newnet", "newnet"), ("my-net2", "my_net2"), ("new", "new")])
 def test_a_port_is_the_template_under_another_name(copy: Path, name: str, target: str) -> None:
     before = contents(copy)
     made = new_port.make(name, copy)
@@ -73,7 +73,7 @@ def test_the_template_has_nothing_but_its_name_to_replace() -> None:
 @pytest.mark.parametrize("name, why", [
     ("", "begins with a letter"), ("Ucx", "begins with a letter"), ("2net", "begins with a letter"),
     ("-x", "begins with a letter"), ("my_net", "begins with a letter"), ("a/b", "begins with a letter"),
-    ("../x", "begins with a letter"), ("ofi\n", "begins with a letter"), ("é", "begins with a letter"),
+    ("../x", "begins with a letter"), ("newnet\n", "begins with a letter"), ("é", "begins with a letter"),
     ("all", "all implementations"), ("foreign", "not ours"), ("objects", "the build"), ("template", "copied from it"),
     ("loopback", "has an implementation of that name"), ("mpi-rma", "has an implementation of that name"),
     ("common", "is there already"),
@@ -89,10 +89,10 @@ def test_a_name_that_will_not_do_changes_nothing(copy: Path, name: str, why: str
 
 
 def test_a_second_port_of_that_name_changes_nothing(copy: Path) -> None:
-    new_port.make("ofi", copy)
+    new_port.make("newnet", copy)
     before = contents(copy)
     with pytest.raises(ToolError):
-        new_port.make("ofi", copy)
+        new_port.make("newnet", copy)
     assert contents(copy) == before
 
 
@@ -105,19 +105,19 @@ def test_a_repository_that_is_not_whole_is_left_as_it_is(copy: Path, damage: str
         (copy / "impl" / "template" / "transport.cc").unlink()
     before = contents(copy)
     with pytest.raises(ToolError):
-        new_port.make("ofi", copy)
+        new_port.make("newnet", copy)
     assert contents(copy) == before
 
 
 def test_the_command_says_what_it_wrote_and_what_next(copy: Path, monkeypatch: pytest.MonkeyPatch,
                                                       capsys: pytest.CaptureFixture[str]) -> None:
-    made = new_port.make("ofi", copy)
+    made = new_port.make("newnet", copy)
     monkeypatch.setattr(new_port, "make", lambda name: made)
-    assert verb.execute(argparse.Namespace(name="ofi")) == 0
+    assert verb.execute(argparse.Namespace(name="newnet")) == 0
     said = capsys.readouterr().out
     assert all(f"wrote {path}" in said for path in made.files)
     assert made.row in said
-    assert "tools/armci conformance --impl ofi -n 2 --quick --level 1" in said
+    assert "tools/armci conformance --impl newnet -n 2 --quick --level 1" in said
     assert "to undo it" in said
 
 

@@ -1,0 +1,162 @@
+// What UCX puts and gets, and which way a transfer goes.
+#include <algorithm>
+#include <cstring>
+
+#include "impl/server/compose.h"
+#include "impl/ucx/client.h"
+#include "impl/ucx/failure.h"
+
+namespace armci::ucx {
+
+using common::kSuccess;
+using common::Status;
+using server::Rows;
+
+namespace {
+
+// What UCX copies by whole words where it copies, and what fits into one message of every transport.
+constexpr std::size_t kPieceBytes = 1024;
+constexpr std::size_t kWordBytes = 8;
+// Up to that length a put follows requests as a request, instead of waiting for them.
+constexpr std::size_t kFollowBytes = 4096;
+
+std::size_t piece_bytes(const PackedKey& key, const void* remote, std::size_t bytes) {
+  if (!has_no_device(key)) return bytes;
+  return std::min(bytes, kPieceBytes - reinterpret_cast<std::uintptr_t>(remote) % kWordBytes);
+}
+
+}  // namespace
+
+bool Client::by_request(const Target& target) {
+  if (ways_.put_get == Ways::PutGet::kNever) return true;
+  if (target.key.length == 0) return !peer(target.process).learned.contains(target.key.number);
+  return ways_.put_get == Ways::PutGet::kAuto && has_no_device(target.key);
+}
+
+// Rows that are too long to be packed and have no other way go as runs, request by request.
+bool Client::is_packed(const Target& target, const Rows& rows) {
+  return rows.bytes() < ways_.pack_bytes || by_request(target);
+}
+
+// --- order
+
+void Client::order_transfer(Lock& lock, int target) {
+  Peer& of = peer(target);
+  const std::uint64_t stores = of.last_store;
+  if (of.executed < stores) await_until(lock, [&] { return of.executed >= stores; });
+  if (of.fenced == of.puts) return;
+  // What fails here fails in the flush as well, which says so.
+  (void)ucp_worker_fence(worker_.handle());
+  of.fenced = of.puts;
+}
+
+Status Client::order_request(Lock& lock, int target) {
+  return peer(target).flushed < peer(target).puts ? flush_puts(lock, target) : kSuccess;
+}
+
+// --- put
+
+Status Client::put_run(Lock& lock, Operation* whole, const Target& target, char* remote, const char* local,
+                       std::size_t bytes) {
+  ucp_rkey_h key = nullptr;
+  ARMCI_RETURN_IF_ERROR(unpack(target, &key));
+  while (bytes > 0) {
+    const std::size_t now = piece_bytes(target.key, remote, bytes);
+    make_room(lock);
+    operations_.add_part(whole);
+    ucp_request_param_t param = end_param(whole);
+    Peer& of = peer(target.process);
+    ++of.puts;
+    ARMCI_RETURN_IF_ERROR(
+        begun_part(ucp_put_nbx(of.endpoint, local, now, reinterpret_cast<std::uintptr_t>(remote), key, &param), whole));
+    remote += now;
+    local += now;
+    bytes -= now;
+  }
+  return kSuccess;
+}
+
+Status Client::put(const Target& target, void* remote, const void* local, std::size_t bytes, std::uint64_t* operation) {
+  Lock lock(mutex_);
+  auto* const to = static_cast<char*>(remote);
+  const auto* const from = static_cast<const char*>(local);
+  const Peer& of = peer(target.process);
+  const bool follows = bytes <= kFollowBytes && of.executed < of.last_store && of.flushed == of.puts;
+  if (follows || by_request(target)) {
+    if (operation != nullptr) *operation = 0;
+    ARMCI_RETURN_IF_ERROR(order_request(lock, target.process));
+    return store_run(lock, target.process, server::put_header(), to, from, bytes);
+  }
+  order_transfer(lock, target.process);
+  Operation* const whole = operations_.begin("ucp_put_nbx", target.process);
+  return finish(lock, whole, put_run(lock, whole, target, to, from, bytes), operation);
+}
+
+Status Client::put_rows(const Target& target, const Rows& rows, std::uint64_t* operation) {
+  Lock lock(mutex_);
+  if (is_packed(target, rows)) {
+    if (operation != nullptr) *operation = 0;
+    ARMCI_RETURN_IF_ERROR(order_request(lock, target.process));
+    return store_rows(lock, target.process, server::put_header(), rows);
+  }
+  order_transfer(lock, target.process);
+  Operation* const whole = operations_.begin("ucp_put_nbx", target.process);
+  Status status;
+  rows.visit(0, rows.count(), [&](const char* local, char* remote) {
+    if (status.ok()) status = put_run(lock, whole, target, remote, local, rows.bytes());
+  });
+  return finish(lock, whole, status, operation);
+}
+
+// --- get
+
+Status Client::get_run(Lock& lock, Operation* whole, const Target& target, const char* remote, char* local,
+                       std::size_t bytes) {
+  ucp_rkey_h key = nullptr;
+  ARMCI_RETURN_IF_ERROR(unpack(target, &key));
+  while (bytes > 0) {
+    const std::size_t now = piece_bytes(target.key, remote, bytes);
+    make_room(lock);
+    operations_.add_part(whole);
+    ucp_request_param_t param = end_param(whole);
+    ARMCI_RETURN_IF_ERROR(begun_part(
+        ucp_get_nbx(peer(target.process).endpoint, local, now, reinterpret_cast<std::uintptr_t>(remote), key, &param),
+        whole));
+    remote += now;
+    local += now;
+    bytes -= now;
+  }
+  return kSuccess;
+}
+
+Status Client::get(const Target& target, const void* remote, void* local, std::size_t bytes, std::uint64_t* operation) {
+  Lock lock(mutex_);
+  const auto* const from = static_cast<const char*>(remote);
+  auto* const to = static_cast<char*>(local);
+  if (by_request(target)) {
+    ARMCI_RETURN_IF_ERROR(order_request(lock, target.process));
+    Operation* const whole = operations_.begin("a get by request", target.process);
+    return finish(lock, whole, fetch_run(lock, whole, target.process, from, to, bytes), operation);
+  }
+  order_transfer(lock, target.process);
+  Operation* const whole = operations_.begin("ucp_get_nbx", target.process);
+  return finish(lock, whole, get_run(lock, whole, target, from, to, bytes), operation);
+}
+
+Status Client::get_rows(const Target& target, const Rows& rows, std::uint64_t* operation) {
+  Lock lock(mutex_);
+  if (is_packed(target, rows)) {
+    ARMCI_RETURN_IF_ERROR(order_request(lock, target.process));
+    Operation* const whole = operations_.begin("a get by request", target.process);
+    return finish(lock, whole, fetch_rows(lock, whole, target.process, rows), operation);
+  }
+  order_transfer(lock, target.process);
+  Operation* const whole = operations_.begin("ucp_get_nbx", target.process);
+  Status status;
+  rows.visit(0, rows.count(), [&](char* local, const char* remote) {
+    if (status.ok()) status = get_run(lock, whole, target, remote, local, rows.bytes());
+  });
+  return finish(lock, whole, status, operation);
+}
+
+}  // namespace armci::ucx

@@ -1,0 +1,37 @@
+// The memory of this process that others may reach, and the keys by which they do.
+//
+// Thread safety: all members by any thread.
+#pragma once
+
+#include <ucp/api/ucp.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "impl/common/status.h"
+#include "impl/ucx/worker.h"
+
+namespace armci::ucx {
+
+class ExposedMemory {
+ public:
+  explicit ExposedMemory(const Context& context) : context_(context) {}
+  ~ExposedMemory();
+  ExposedMemory(const ExposedMemory&) = delete;
+  ExposedMemory& operator=(const ExposedMemory&) = delete;
+
+  // *number: never used again; *packed_key: as UCX packs it.
+  common::Status expose(void* base, std::size_t bytes, std::uint32_t* number, std::string* packed_key);
+  void conceal(std::uint32_t number);
+
+ private:
+  const Context& context_;
+  std::mutex mutex_;
+  std::unordered_map<std::uint32_t, ucp_mem_h> memory_;
+  std::uint32_t last_ = 0;
+};
+
+}  // namespace armci::ucx

@@ -1,0 +1,28 @@
+// Failures of UCX, in its own words.
+//
+// Thread safety: all may be called by several threads.
+#pragma once
+
+#include <ucp/api/ucp.h>
+
+#include "impl/common/status.h"
+
+namespace armci::ucx {
+
+inline constexpr int kNobody = -1;
+
+// Of `call`, to process `peer` unless that is kNobody [ERR-3, MEM-8].
+[[gnu::cold]] inline common::Status fail_ucs(ucs_status_t status, const char* call, int peer = kNobody) {
+  const auto code = status == UCS_ERR_NO_MEMORY ? common::Code::kMemory : common::Code::kLayerBelow;
+  if (peer == kNobody) return common::fail(code, nullptr, "%s: %s", call, ucs_status_string(status));
+  return common::fail(code, nullptr, "%s to process %d: %s", call, peer, ucs_status_string(status));
+}
+
+#define ARMCI_UCS(expression, call)                                                      \
+  do {                                                                                   \
+    if (const ucs_status_t armci_ucs = (expression); armci_ucs != UCS_OK) [[unlikely]] { \
+      return ::armci::ucx::fail_ucs(armci_ucs, call);                                    \
+    }                                                                                    \
+  } while (false)
+
+}  // namespace armci::ucx

@@ -1,0 +1,16 @@
+// What every process has to say, of any length.
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+#include <vector>
+
+#include "impl/common/status.h"
+
+namespace armci::ucx {
+
+// (*all)[r]: what the process with rank r of comm said. Collective.
+common::Status gather_strings(MPI_Comm comm, const std::string& mine, std::vector<std::string>* all);
+
+}  // namespace armci::ucx

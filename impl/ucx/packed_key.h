@@ -1,0 +1,39 @@
+// By what others reach memory of a process.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace armci::ucx {
+
+// A remote key as UCX packs it, which is of no fixed length. One for which there is no room here is left out (length
+// 0); of a region the client has been told it (Client::learn), other memory is reached by requests.
+struct PackedKey {
+  static constexpr std::size_t kBytesMax = 52;
+
+  std::uint32_t number = 0;  // of the memory, among those of its owner; never used again
+  std::uint32_t region = 0;  // it belongs to, in this process; 0: none
+  std::uint32_t length = 0;
+  unsigned char bytes[kBytesMax] = {};
+
+  void set(const void* packed, std::size_t packed_bytes) {
+    length = packed_bytes <= kBytesMax ? static_cast<std::uint32_t>(packed_bytes) : 0;
+    std::memcpy(bytes, packed, length);
+  }
+};
+static_assert(sizeof(PackedKey) == 64);
+
+// Whether no memory domain of UCX's gave a key of its own, so that no device reaches the memory: UCX makes puts and
+// gets of messages then, or has the kernel copy. A packed key is the map of domains (8 bytes), the type of the memory
+// (1), and for each domain the length of its key (1) and that key. Of a format that is another one the answer is no.
+inline bool has_no_device(const PackedKey& key) {
+  constexpr std::size_t kMapBytes = 8;
+  std::uint64_t domains = 0;
+  if (key.length <= kMapBytes) return false;
+  std::memcpy(&domains, key.bytes, kMapBytes);
+  return key.length == kMapBytes + 1 + static_cast<std::size_t>(std::popcount(domains));
+}
+
+}  // namespace armci::ucx

@@ -1,0 +1,76 @@
+#include "impl/ucx/worker.h"
+
+#include <poll.h>
+
+#include <cstdlib>
+
+#include "impl/ucx/failure.h"
+
+namespace armci::ucx {
+
+using common::kSuccess;
+using common::Status;
+
+Context::~Context() {
+  if (context_ != nullptr) ucp_cleanup(context_);
+}
+
+Status Context::open(int processes, bool whole_words) {
+  ucp_config_t* config = nullptr;
+  ARMCI_UCS(ucp_config_read(nullptr, nullptr, &config), "ucp_config_read");
+  // The kernel copies for cma, byte by byte at times. Who says nothing about transports does not get it.
+  if (whole_words && std::getenv("UCX_TLS") == nullptr) (void)ucp_config_modify(config, "TLS", "^cma");
+  ucp_params_t params{};
+  params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |
+                      UCP_PARAM_FIELD_NAME;
+  params.features = UCP_FEATURE_RMA | UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
+  params.mt_workers_shared = 1;
+  params.estimated_num_eps = static_cast<std::size_t>(processes);
+  params.name = "armci";
+  const ucs_status_t status = ucp_init(&params, config, &context_);
+  ucp_config_release(config);
+  if (status != UCS_OK) context_ = nullptr;
+  ARMCI_UCS(status, "ucp_init");
+  return kSuccess;
+}
+
+Worker::~Worker() {
+  if (worker_ != nullptr) ucp_worker_destroy(worker_);
+}
+
+Status Worker::open(const Context& context) {
+  ucp_worker_params_t params{};
+  params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+  params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
+  ARMCI_UCS(ucp_worker_create(context.handle(), &params, &worker_), "ucp_worker_create");
+  ARMCI_UCS(ucp_worker_get_efd(worker_, &event_fd_), "ucp_worker_get_efd");
+  return kSuccess;
+}
+
+Status Worker::address(std::string* address) const {
+  ucp_address_t* bytes = nullptr;
+  std::size_t length = 0;
+  ARMCI_UCS(ucp_worker_get_address(worker_, &bytes, &length), "ucp_worker_get_address");
+  address->assign(reinterpret_cast<const char*>(bytes), length);
+  ucp_worker_release_address(worker_, bytes);
+  return kSuccess;
+}
+
+Status Worker::handle_messages(unsigned id, ucp_am_recv_callback_t handler, void* argument) {
+  ucp_am_handler_param_t params{};
+  params.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS | UCP_AM_HANDLER_PARAM_FIELD_CB |
+                      UCP_AM_HANDLER_PARAM_FIELD_ARG;
+  params.id = id;
+  params.flags = UCP_AM_FLAG_WHOLE_MSG;
+  params.cb = handler;
+  params.arg = argument;
+  ARMCI_UCS(ucp_worker_set_am_recv_handler(worker_, &params), "ucp_worker_set_am_recv_handler");
+  return kSuccess;
+}
+
+void Worker::await_event(const Worker* other, int timeout_ms) const {
+  pollfd events[] = {{event_fd_, POLLIN, 0}, {other != nullptr ? other->event_fd_ : -1, POLLIN, 0}};
+  (void)poll(events, 2, timeout_ms);
+}
+
+}  // namespace armci::ucx

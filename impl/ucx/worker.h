@@ -1,0 +1,63 @@
+// UCX as this process has it: the context, and workers of it.
+//
+// A process has two workers: one that asks (client.h), which its callers advance, and one that answers (server.h),
+// which a thread of the port advances. Neither waits for the other, so that no lock is between them.
+//
+// Thread safety: a Context may be used by several threads; a Worker by one at a time, but for signal().
+#pragma once
+
+#include <ucp/api/ucp.h>
+
+#include <cstddef>
+#include <string>
+
+#include "impl/common/status.h"
+
+namespace armci::ucx {
+
+class Context {
+ public:
+  Context() = default;
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  // The environment of UCX (UCX_TLS, UCX_NET_DEVICES, ...) is in force. `processes`: that may be talked to;
+  // `whole_words`: UCX's puts and gets must not show parts of words [LC-3], whatever makes them.
+  common::Status open(int processes, bool whole_words);
+  ucp_context_h handle() const { return context_; }
+
+ private:
+  ucp_context_h context_ = nullptr;
+};
+
+class Worker {
+ public:
+  Worker() = default;
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  common::Status open(const Context& context);
+  ucp_worker_h handle() const { return worker_; }
+  // By which others make endpoints to it.
+  common::Status address(std::string* address) const;
+  // Calls `handler` for every active message with that number.
+  common::Status handle_messages(unsigned id, ucp_am_recv_callback_t handler, void* argument);
+
+  // Does what can be done now; whether there was anything.
+  bool advance() { return ucp_worker_progress(worker_) != 0; }
+  // Whether it will tell an await_event() of what comes from now on; not while there is something to do.
+  bool arm() { return ucp_worker_arm(worker_) == UCS_OK; }
+  // Blocks until an armed worker, this one or the other, may have something to do, at most `timeout_ms`; negative:
+  // without end. Other threads may use the worker meanwhile.
+  void await_event(const Worker* other, int timeout_ms) const;
+  // Ends an await_event(), the present one or the next. By any thread.
+  void signal() { (void)ucp_worker_signal(worker_); }
+
+ private:
+  ucp_worker_h worker_ = nullptr;
+  int event_fd_ = -1;
+};
+
+}  // namespace armci::ucx
