@@ -98,6 +98,8 @@ def observe(configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
     with tempfile.TemporaryDirectory(prefix=_SCRATCH_PREFIX, dir=ROOT) as scratch:
         return [*_profiled(made, repository.implementations()[-1], configuration.mpi),
                 _traced(made, Path(scratch), configuration.mpi),
+                _traced_each_start(made, Path(scratch), configuration.mpi),
+                _traced_to_a_device(made, Path(scratch), configuration.mpi),
                 _traced_by_two_clocks(made, Path(scratch), configuration.mpi)]
 
 
