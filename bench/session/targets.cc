@@ -54,6 +54,10 @@ constexpr Row kTargets[] = {
     {"verbs_atomic", {Limit::kTimeAtMost, 1.3}},
     {"verbs_rows", {Limit::kTimeAtMost, 1}},
     {"verbs_rows_rate", {Limit::kRateAtLeast, 0.8}},
+    // Raw UCX of the same lengths and with the same completion.
+    {"ucx_put_get", {Limit::kTimeAtMost, 1.2}},
+    {"ucx_stream", {Limit::kRateAtLeast, 1 / 1.2}},
+    {"ucx_atomic", {Limit::kTimeAtMost, 1.3}},
     // By way of another node's server, against straight to the target's.
     {"forwarded", {Limit::kTimeAtMost, 1.6}},
     // While processes compute: microseconds, part of a core, part of a transfer.
