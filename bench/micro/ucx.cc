@@ -1,7 +1,7 @@
 // What does ARMCI cost against raw UCX, with the same completion?
 //
-// Rank 1, on another node, hosts the memory. While ARMCI is measured it sleeps; while UCX is, it advances its worker,
-// as the targets of UCX's own tests do.
+// Rank 1 hosts the memory; on a node of its own, ARMCI goes by the network. While ARMCI is measured it sleeps; while
+// UCX is, it advances its worker, as the targets of UCX's own tests do.
 //   put + fence, get     8 B, 8 KiB, against ucp_put_nbx with a flush of its endpoint, and ucp_get_nbx
 //   puts + fence, gets   64 KiB to 1 MiB, a window of non-blocking ones and their end, against a window of as many
 //   fetch-and-add        against ucp_atomic_op_nbx
@@ -155,7 +155,7 @@ std::vector<Case> Cases(bool quick, const Sides& at) {
 
 int main(int argc, char** argv) {
   using namespace armci::bench;
-  Session session(argc, argv, {"ucx", "transfers against raw UCX", 2, /*between_nodes=*/true, /*apart=*/true});
+  Session session(argc, argv, {"ucx", "transfers against raw UCX", 2, /*between_nodes=*/true});
   {
     Region region(session, kWindowBytesMost);
     const LocalBuffer local(kWindowBytesMost);

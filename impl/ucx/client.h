@@ -59,7 +59,7 @@ struct Ways {
   enum class PutGet { kAuto, kAlways, kNever } put_get;
   std::size_t parts;          // of operations
   std::uint64_t requests;     // to a process
-  std::size_t message_bytes;  // of a request and of an answer
+  std::size_t message_bytes;  // of the data of a request and of an answer
   std::size_t pack_bytes;     // shorter rows are packed
 };
 
@@ -129,12 +129,6 @@ class Client {
     std::uint64_t executed = 0;    // so many of those
     bool refused = false;          // one of those, since the last flush
   };
-  struct Message {
-    explicit Message(std::size_t bytes_in_all) : bytes(new char[bytes_in_all]), length(bytes_in_all) {}
-
-    std::unique_ptr<char[]> bytes;
-    std::size_t length;
-  };
   struct Outgoing;
   struct Answer {
     Operation* operation;  // a part of it
@@ -203,7 +197,6 @@ class Client {
   common::Status store_run(Lock& lock, int target, server::RequestHeader header, char* remote, const char* local,
                            std::size_t bytes);
   common::Status store_rows(Lock& lock, int target, server::RequestHeader header, const server::Rows& rows);
-  std::size_t data_room() const { return ways_.message_bytes - sizeof(server::RequestHeader); }
   common::Status fetch_run(Lock& lock, Operation* whole, int target, const char* remote, char* local,
                            std::size_t bytes);
   common::Status fetch_rows(Lock& lock, Operation* whole, int target, const server::Rows& rows);

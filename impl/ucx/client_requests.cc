@@ -153,7 +153,7 @@ Status Client::add_rows(int target, RequestHeader header, const Rows& rows) {
 // Without gaps, in pieces that end between elements, wherever the first one begins.
 Status Client::store_run(Lock& lock, int target, RequestHeader header, char* remote, const char* local,
                          std::size_t bytes) {
-  const std::size_t room = data_room() / kElementBytesMax * kElementBytesMax;
+  const std::size_t room = ways_.message_bytes / kElementBytesMax * kElementBytesMax;
   header.form = server::Form::kContiguous;
   header.origin = process_;
   while (bytes > 0) {
@@ -174,7 +174,7 @@ Status Client::store_run(Lock& lock, int target, RequestHeader header, char* rem
 
 // As many rows as have room in each request.
 Status Client::store_rows(Lock& lock, int target, RequestHeader header, const Rows& rows) {
-  const std::size_t fitting = rows.fitting(data_room(), rows.bytes());
+  const std::size_t fitting = rows.fitting(ways_.message_bytes, rows.bytes());
   Status status;
   if (fitting == 0) {
     rows.visit(0, rows.count(), [&](const char* local, char* remote) {
@@ -227,7 +227,7 @@ Status Client::fetch_rows(Lock& lock, Operation* whole, int target, const Rows& 
   header.kind = server::RequestKind::kGet;
   header.tag = server::kFirstTag;
   header.origin = process_;
-  const std::size_t fitting = std::min(ways_.message_bytes / rows.bytes(), rows.fitting(data_room(), 0));
+  const std::size_t fitting = std::min(ways_.message_bytes / rows.bytes(), rows.fitting(ways_.message_bytes, 0));
   if (fitting == 0) {
     Status status;
     rows.visit(0, rows.count(), [&](char* local, const char* remote) {

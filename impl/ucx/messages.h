@@ -9,7 +9,9 @@
 // UCX keeps no order between messages of different lengths and says nothing about when they arrive; both counts say it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace armci::ucx {
 
@@ -29,6 +31,15 @@ struct ReplyMark {
   std::uint64_t executed;  // so many of its requests, of which no later one has been
   std::uint64_t answer;
   std::uint64_t value;  // of an atomic
+};
+
+// What follows a mark. Not initialised: it is written as a whole.
+struct Message {
+  Message() = default;
+  explicit Message(std::size_t bytes_in_all) : bytes(new char[bytes_in_all]), length(bytes_in_all) {}
+
+  std::unique_ptr<char[]> bytes;
+  std::size_t length = 0;
 };
 
 }  // namespace armci::ucx

@@ -21,7 +21,7 @@ namespace {
 // What has to lie where UCX can read it until the reply has left.
 struct Outgoing {
   ReplyMark mark;
-  std::vector<char> data;
+  Message data;
 };
 
 // Nobody waits for the outcome of a request but the process that asked: it is told, and here is said why.
@@ -155,7 +155,7 @@ void Server::execute(Origin* from, const RequestMark& mark, std::span<const char
     message = {reinterpret_cast<const char*>(aligned_.data()), message.size()};
   }
   ReplyMark answer{};
-  std::vector<char> data;
+  Message data;
   const Status status = perform(message, &answer, &data);
   if (!status.ok()) {
     print(common::note(status, "from process %u", mark.origin), "server");
@@ -170,7 +170,7 @@ void Server::execute(Origin* from, const RequestMark& mark, std::span<const char
   }
 }
 
-Status Server::perform(std::span<const char> message, ReplyMark* reply, std::vector<char>* data) {
+Status Server::perform(std::span<const char> message, ReplyMark* reply, Message* data) {
   Request request;
   ARMCI_RETURN_IF_ERROR(server::decode(message, is_inside_, bounds_, &request));
   switch (request.header.kind) {
@@ -179,8 +179,8 @@ Status Server::perform(std::span<const char> message, ReplyMark* reply, std::vec
       server::store(request, request.data.data());
       break;
     case RequestKind::kGet:
-      data->resize(request.total_bytes());
-      (void)server::collect(request, data->data());
+      *data = Message(request.total_bytes());
+      (void)server::collect(request, data->bytes.get());
       break;
     case RequestKind::kAtomic:
       reply->value = server::execute_atomic(request.header);
@@ -193,7 +193,7 @@ Status Server::perform(std::span<const char> message, ReplyMark* reply, std::vec
 
 // --- what goes back
 
-void Server::reply(Origin* from, ReplyMark mark, std::vector<char> data) {
+void Server::reply(Origin* from, ReplyMark mark, Message data) {
   mark.server = static_cast<std::uint32_t>(process_);
   mark.executed = from->executed;
   from->told = from->executed;
@@ -209,7 +209,7 @@ void Server::reply(Origin* from, ReplyMark mark, std::vector<char> data) {
     ucp_request_free(request);
   };
   const ucs_status_ptr_t request = ucp_am_send_nbx(from->back, kReplyMessage, &outgoing->mark, sizeof outgoing->mark,
-                                                   outgoing->data.data(), outgoing->data.size(), &param);
+                                                   outgoing->data.bytes.get(), outgoing->data.length, &param);
   if (request != nullptr && !UCS_PTR_IS_ERR(request)) return;
   if (request != nullptr) print(fail_ucs(UCS_PTR_STATUS(request), "ucp_am_send_nbx"), "server");
   delete outgoing;

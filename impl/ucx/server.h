@@ -64,10 +64,10 @@ class Server {
   void run();
   void rest();
   void execute(Origin* from, const RequestMark& mark, std::span<const char> message);
-  common::Status perform(std::span<const char> message, ReplyMark* reply, std::vector<char>* data);
+  common::Status perform(std::span<const char> message, ReplyMark* reply, Message* data);
   void execute_waiting(Origin* from);
   ucs_status_t receive_rest(Origin* from, const RequestMark& mark, void* descriptor, std::size_t bytes);
-  void reply(Origin* from, ReplyMark mark, std::vector<char> data);
+  void reply(Origin* from, ReplyMark mark, Message data);
   void tell_counts();
 
   static ucs_status_t on_request(void* self, const void* header, std::size_t header_bytes, void* data,

@@ -11,15 +11,14 @@ Settings the_settings;
 const common::SettingRow kRows[] = {
     {"ARMCI_UCX_PUT_GET", "", "auto", 0, 0,
      "Whether contiguous data go by UCX's put and get: auto (where the network has them; elsewhere by requests), "
-     "always "
-     "or never; the same on all processes.",
+     "always or never; the same on all processes.",
      &the_settings.put_get},
     {"ARMCI_UCX_PARTS", "", "256", 4, 65536, "Puts, gets and messages of a process under way, at most.",
      &the_settings.parts},
     {"ARMCI_UCX_REQUESTS", "", "64", 1, 65536,
      "Requests of a process to another one that have not been executed, at most.", &the_settings.requests},
-    {"ARMCI_UCX_MESSAGE_BYTES", "bytes", "64K", 1024, 1 << 24,
-     "Length of requests and answers, at most; the same on all processes.", &the_settings.message_bytes},
+    {"ARMCI_UCX_MESSAGE_BYTES", "bytes", "32K", 1024, 1 << 24,
+     "Data of a request or an answer, at most; the same on all processes.", &the_settings.message_bytes},
     {"ARMCI_UCX_PACK_BYTES", "bytes", "4K", 0, 1 << 24,
      "Rows of strided and vector transfers that are shorter are packed, and unpacked by the server or by the process.",
      &the_settings.pack_bytes},
