@@ -9,22 +9,27 @@
 //
 //   struct T::Key           trivially copyable, at most kKeyBytesMax: what a remote process needs to address registered
 //                           memory. Travels by MPI.
-//   struct T::Completion    default-constructible, movable: one operation under way.
+//   struct T::Completion    default-constructible, movable: one operation under way. It is moved, and may be dropped,
+//                           while that is: what a thread or a callback writes lies elsewhere.
 //   static constexpr TransportTraits kTraits
 //
 //   Status initialise(const World&)      Collective, after node memory is attached. Refuses with a sentence what it
 //                                        cannot do here (kUnsupported).
-//   void finalise()                      Collective; nothing is under way any more. Follows every initialise, also one
-//                                        that failed, here or on another process.
+//   void finalise()                      Collective; nothing is under way any more, on no process. Follows every
+//                                        initialise, also one that failed, here or on another process. Others may
+//                                        have gone through it already: that they closed a connection is no error.
 //   Status register_memory(void* base, size_t bytes, Key*)
 //                                        Local. `base` lies in node memory, committed. May fail with kMemory; the
 //                                        allocation is then undone on all processes.
 //   void deregister_memory(const Key&)   Local; nothing is under way on it.
 //   Status put(int target, const Key&, void* remote, const void* local, size_t bytes, Completion*)
 //   Status get(int target, const Key&, const void* remote, void* local, size_t bytes, Completion*)
-//                                        Start a transfer without waiting for the target; bytes > 0, any alignment. The
-//                                        local buffer belongs to the transport until test() said done. Naturally
-//                                        aligned 4- and 8-byte elements are never torn [LC-3].
+//                                        Start a transfer; bytes > 0, any alignment. May wait for room, which the
+//                                        network or a thread of the port makes, never for the target's program or for
+//                                        a later call of this process; may be complete at return. The Completion is a
+//                                        new one, never null. `remote` is an address as the target has it; the target
+//                                        may be this process. The local buffer belongs to the transport until test()
+//                                        said done. Naturally aligned 4- and 8-byte elements are never torn [LC-3].
 //   Status atomic64(int target, const Key&, void* remote, AtomicOp, int64_t operand, int64_t compare, int64_t* before)
 //                                        Blocking, atomic against every other atomic64 of any process on that word
 //                                        (8-byte aligned), effective at return; one that failed had no effect. Also
