@@ -4,12 +4,12 @@
 #include <cstring>
 #include <vector>
 
+#include "bench/baseline/orders.h"
 #include "bench/common/clock.h"
 
 namespace armci::bench {
 namespace {
 
-constexpr int kOrderTag = 1;
 constexpr int kDataTag = 2;
 constexpr size_t kPage = 4096;
 
@@ -29,13 +29,8 @@ MessagePeer::~MessagePeer() {
   MPI_Comm_free(&comm_);
 }
 
-void MessagePeer::Begin(const Order& order) const {
-  MPI_Send(&order, sizeof order, MPI_BYTE, peer_, kOrderTag, comm_);
-  MPI_Recv(nullptr, 0, MPI_BYTE, peer_, kOrderTag, comm_, MPI_STATUS_IGNORE);
-}
-
 double MessagePeer::RoundTrips(int out, int back, long count) const {
-  Begin({0, out, back, 0, count});
+  GiveOrder(comm_, peer_, Order{0, out, back, 0, count});
   const double start = NowSeconds();
   for (long i = 0; i < count; ++i) {
     MPI_Send(data_, out, MPI_BYTE, peer_, kDataTag, comm_);
@@ -46,20 +41,15 @@ double MessagePeer::RoundTrips(int out, int back, long count) const {
 
 double MessagePeer::Windows(bool to_peer, int bytes, int window, long count) const {
   const Order order = {to_peer ? 1 : 2, bytes, 0, window, count};
-  Begin(order);
+  GiveOrder(comm_, peer_, order);
   const double start = NowSeconds();
   to_peer ? Send(order) : Receive(order);
   return NowSeconds() - start;
 }
 
 void MessagePeer::Look() const {
-  int here = 0;
-  if (rank_ != peer_) return;
-  MPI_Iprobe(0, kOrderTag, comm_, &here, MPI_STATUS_IGNORE);
-  if (here == 0) return;
   Order order;
-  MPI_Recv(&order, sizeof order, MPI_BYTE, 0, kOrderTag, comm_, MPI_STATUS_IGNORE);
-  MPI_Send(nullptr, 0, MPI_BYTE, 0, kOrderTag, comm_);
+  if (rank_ != peer_ || !TakeOrder(comm_, &order)) return;
   if (order.kind == 0) return Answer(order);
   order.kind == 1 ? Receive(order) : Send(order);
 }

@@ -43,7 +43,6 @@ class MessagePeer {
     long count;
   };
 
-  void Begin(const Order& order) const;
   void Answer(const Order& order) const;
   void Send(const Order& order) const;
   void Receive(const Order& order) const;

@@ -5,17 +5,16 @@
 #include <cstring>
 #include <vector>
 
+#include "bench/baseline/orders.h"
 #include "bench/common/clock.h"
 
 namespace armci::bench {
 namespace {
 
-constexpr int kOrderTag = 1;
 constexpr int kEndTag = 2;
 constexpr int kExchangeTag = 3;
 constexpr size_t kPage = 4096;
-constexpr uint64_t kEnough = 1;
-constexpr int kOrdersOfCheck = 5;
+constexpr uint64_t kEnough = 1;  // says that nothing more will come
 
 void Require(ucs_status_t status, const char* call) {
   if (status == UCS_OK) return;
@@ -121,8 +120,7 @@ void UcxPeer::PutWord(uint64_t word, size_t at) const {
 // The time of body(), while the peer answers.
 template <class Body>
 double UcxPeer::Timed(const Body& body) const {
-  MPI_Send(nullptr, 0, MPI_BYTE, peer_, kOrderTag, comm_);
-  MPI_Recv(nullptr, 0, MPI_BYTE, peer_, kOrderTag, comm_, MPI_STATUS_IGNORE);
+  GiveOrder(comm_, peer_, Order{});
   PutWord(0, sizeof(uint64_t));  // connected, if it was not
   const double start = NowSeconds();
   body();
@@ -132,20 +130,15 @@ double UcxPeer::Timed(const Body& body) const {
   return seconds;
 }
 
-bool UcxPeer::Look() const {
-  int here = 0;
-  if (rank_ != peer_) return false;
-  MPI_Iprobe(0, kOrderTag, comm_, &here, MPI_STATUS_IGNORE);
-  if (here == 0) return false;
-  MPI_Recv(nullptr, 0, MPI_BYTE, 0, kOrderTag, comm_, MPI_STATUS_IGNORE);
-  MPI_Send(nullptr, 0, MPI_BYTE, 0, kOrderTag, comm_);
+void UcxPeer::Look() const {
+  Order order;
+  if (rank_ != peer_ || !TakeOrder(comm_, &order)) return;
   auto* const word = reinterpret_cast<volatile uint64_t*>(memory_);
   while (*word != kEnough) ucp_worker_progress(worker_);
   *word = 0;
   // The answer to the last flush is still to be given.
-  for (here = 0; here == 0; MPI_Iprobe(0, kEndTag, comm_, &here, MPI_STATUS_IGNORE)) ucp_worker_progress(worker_);
+  for (int here = 0; here == 0; MPI_Iprobe(0, kEndTag, comm_, &here, MPI_STATUS_IGNORE)) ucp_worker_progress(worker_);
   MPI_Recv(nullptr, 0, MPI_BYTE, 0, kEndTag, comm_, MPI_STATUS_IGNORE);
-  return true;
 }
 
 double UcxPeer::Transfers(Ucp kind, size_t bytes, int window, long count) const {
@@ -181,9 +174,11 @@ double UcxPeer::Additions(long count) const {
 }
 
 bool UcxPeer::MovesData() const {
-  if (rank_ == 0) return MovedData();
-  for (int orders = 0; rank_ == peer_ && orders < kOrdersOfCheck;) orders += Look() ? 1 : 0;
-  return true;
+  const bool moved = rank_ != 0 || MovedData();
+  MPI_Request over = MPI_REQUEST_NULL;
+  MPI_Ibarrier(comm_, &over);
+  for (int is_over = 0; is_over == 0; MPI_Test(&over, &is_over, MPI_STATUS_IGNORE)) Look();
+  return moved;
 }
 
 bool UcxPeer::MovedData() const {

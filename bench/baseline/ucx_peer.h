@@ -38,13 +38,15 @@ class UcxPeer {
   // By rank 0. Seconds of `count` fetch-and-adds of 64 bits, one after the other.
   double Additions(long count) const;
 
-  // By the peer: does what rank 0 has ordered; whether there was anything.
-  bool Look() const;
+  // By the peer: does what rank 0 has ordered, if anything.
+  void Look() const;
 
   // Collective: whether bytes put and got back are the same, and sums right; a baseline that moves nothing is fast.
   bool MovesData() const;
 
  private:
+  struct Order {};  // there is one kind
+
   // Awaits what `request` stands for.
   void Await(ucs_status_ptr_t request, const char* call) const;
   void Flush() const;

@@ -8,12 +8,12 @@
 #include <cstring>
 #include <random>
 
+#include "bench/baseline/orders.h"
 #include "bench/common/clock.h"
 
 namespace armci::bench {
 namespace {
 
-constexpr int kOrderTag = 1;
 constexpr int kAddressTag = 2;
 constexpr size_t kPage = 4096;
 // Receives posted at a time, all into the first page, whose bytes nobody looks at.
@@ -226,9 +226,7 @@ void VerbsPeer::Receive() const {
 double VerbsPeer::RoundTrips(size_t bytes, long count) const {
   RequireVerbs(bytes <= kPage && bytes <= bytes_, "a raw message");
   const long all = kUntimed + count;
-  const Order order = {bytes, all};
-  MPI_Send(&order, sizeof order, MPI_BYTE, peer_, kOrderTag, comm_);
-  MPI_Recv(nullptr, 0, MPI_BYTE, peer_, kOrderTag, comm_, MPI_STATUS_IGNORE);
+  GiveOrder(comm_, peer_, Order{bytes, all});
   double start = 0;
   for (long i = 0; i < all; ++i) {
     if (i == kUntimed) start = NowSeconds();
@@ -239,13 +237,8 @@ double VerbsPeer::RoundTrips(size_t bytes, long count) const {
 }
 
 void VerbsPeer::Look() const {
-  int here = 0;
-  if (rank_ != peer_) return;
-  MPI_Iprobe(0, kOrderTag, comm_, &here, MPI_STATUS_IGNORE);
-  if (here == 0) return;
   Order order;
-  MPI_Recv(&order, sizeof order, MPI_BYTE, 0, kOrderTag, comm_, MPI_STATUS_IGNORE);
-  MPI_Send(nullptr, 0, MPI_BYTE, 0, kOrderTag, comm_);
+  if (rank_ != peer_ || !TakeOrder(comm_, &order)) return;
   for (long i = 0; i < order.count; ++i) {
     Receive();
     Send(order.bytes, IsTold(i, order.count));

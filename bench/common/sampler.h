@@ -110,6 +110,16 @@ Action LoopWithBreaks(std::string name, Role role, long calls, Body body, Afterw
           }};
 }
 
+// The same behind one call that is not in the time: a server that has slept through the others' turns wakes up. How
+// long that takes is another question (busy).
+template <typename Call>
+Action Awake(const Action& action, Call call) {
+  return {action.name, action.role, [=](long iterations) {
+            call();
+            return action.seconds_for(iterations);
+          }};
+}
+
 }  // namespace armci::bench
 
 #endif  // ARMCI_BENCH_COMMON_SAMPLER_H_

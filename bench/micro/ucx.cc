@@ -6,12 +6,12 @@
 //   puts + fence, gets   64 KiB to 1 MiB, a window of non-blocking ones and their end, against a window of as many
 //   fetch-and-add        against ucp_atomic_op_nbx
 #include <algorithm>
-#include <functional>
 
 #include "armci.h"
 #include "bench/baseline/ucx_peer.h"
 #include "bench/common/report.h"
 #include "bench/session/session.h"
+#include "bench/session/window.h"
 
 namespace armci::bench {
 namespace {
@@ -28,79 +28,16 @@ struct Sides {
   const UcxPeer* raw;
 };
 
-// A window of transfers between local memory and that of rank 1. A window of one is blocking.
-struct Window {
-  Ucp kind;
-  char* local;
-  char* remote;
-  int bytes;
-  int count;
-
-  int total() const { return bytes * count; }
-};
-
-void Begin(const Window& window, int k) {
-  char* const here = window.local + k * window.bytes;
-  char* const there = window.remote + k * window.bytes;
-  if (window.kind == Ucp::kPut) {
-    ARMCI_NbPut(here, there, window.bytes, kTarget, nullptr);
-  } else {
-    ARMCI_NbGet(there, here, window.bytes, kTarget, nullptr);
-  }
-}
-
-void Operate(const Window& window) {
-  if (window.count > 1) {
-    for (int k = 0; k < window.count; ++k) Begin(window, k);
-    ARMCI_WaitAll();
-  } else if (window.kind == Ucp::kPut) {
-    ARMCI_Put(window.local, window.remote, window.bytes, kTarget);
-  } else {
-    ARMCI_Get(window.remote, window.local, window.bytes, kTarget);
-  }
-  if (window.kind == Ucp::kPut) ARMCI_Fence(kTarget);
-}
-
-// By one operation, and a contiguous one the other way.
-std::string Verify(const Window& window) {
-  static int salt = 0;
-  ++salt;
-  const auto byte = [](int i) { return static_cast<char>((7 * i + salt) % 251); };
-  for (int i = 0; i < window.total(); ++i) window.local[i] = byte(i);
-  if (window.kind == Ucp::kPut) {
-    Operate(window);
-  } else {
-    ARMCI_Put(window.local, window.remote, window.total(), kTarget);
-    ARMCI_Fence(kTarget);
-  }
-  std::fill_n(window.local, window.total(), char{0});
-  if (window.kind == Ucp::kGet) {
-    Operate(window);
-  } else {
-    ARMCI_Get(window.remote, window.local, window.total(), kTarget);
-  }
-  for (int i = 0; i < window.total(); ++i) {
-    if (window.local[i] != byte(i)) return "byte " + std::to_string(i) + " differs";
-  }
-  return "";
-}
-
-// Behind one call that is not in the time: the server, which has slept through the raw side's turn, wakes up, as the
-// raw side's peer does before its time begins. How long that takes is another question (busy).
-Action Awake(const Action& action) {
-  return {action.name, action.role, [=](long iterations) {
-            ARMCI_Fence(kTarget);
-            return action.seconds_for(iterations);
-          }};
-}
-
-Case Transfer(const CaseLabel& label, const Window& window, const Sides& at) {
-  const bool puts = window.kind == Ucp::kPut;
+Case Against(const CaseLabel& label, const Window& window, const Sides& at) {
+  const bool puts = window.is_put;
+  const Ucp kind = puts ? Ucp::kPut : Ucp::kGet;
   const auto actions = [=, raw = at.raw]() -> std::vector<Action> {
-    return {Awake(Loop(puts ? "ARMCI puts, ARMCI_Fence" : "ARMCI gets", Role::kSubject, [=] { Operate(window); })),
-            {puts ? "ucp_put_nbx, flush" : "ucp_get_nbx", Role::kBaseline, [=](long iterations) {
-               return raw->Transfers(window.kind, static_cast<size_t>(window.bytes), window.count, iterations);
-             }}};
+    const auto fence = [] { ARMCI_Fence(kTarget); };
+    return {
+        Awake(Loop(puts ? "ARMCI puts, ARMCI_Fence" : "ARMCI gets", Role::kSubject, [=] { Transfer(window); }), fence),
+        {puts ? "ucp_put_nbx, flush" : "ucp_get_nbx", Role::kBaseline, [=](long iterations) {
+           return raw->Transfers(kind, static_cast<size_t>(window.bytes), window.count, iterations);
+         }}};
   };
   return {label, Crew::kAlone, actions, [=] { return Verify(window); }, kSample, [raw = at.raw] { raw->Look(); }};
 }
@@ -109,21 +46,21 @@ std::vector<Case> Singles(const Sides& at) {
   std::vector<Case> cases;
   for (int bytes : {kWord, 8 << 10}) {
     const std::string size = FormatBytes(static_cast<size_t>(bytes));
-    cases.push_back(Transfer({"put + fence", size, "ucx_put_get"}, {Ucp::kPut, at.local, at.remote, bytes, 1}, at));
-    cases.push_back(Transfer({"get", size, "ucx_put_get"}, {Ucp::kGet, at.local, at.remote, bytes, 1}, at));
+    cases.push_back(Against({"put + fence", size, "ucx_put_get"}, {true, at.local, at.remote, bytes, 1, kTarget}, at));
+    cases.push_back(Against({"get", size, "ucx_put_get"}, {false, at.local, at.remote, bytes, 1, kTarget}, at));
   }
   return cases;
 }
 
 std::vector<Case> Streams(bool quick, const Sides& at) {
   std::vector<Case> cases;
-  for (Ucp kind : {Ucp::kPut, Ucp::kGet}) {
+  for (bool is_put : {true, false}) {
     for (int bytes = 64 << 10; bytes <= 1 << 20; bytes *= quick ? 16 : 4) {
       const int count = std::min(kWindowMost, kWindowBytesMost / bytes);
-      const Window window = {kind, at.local, at.remote, bytes, count};
-      cases.push_back(Transfer({kind == Ucp::kPut ? "puts + fence" : "gets", FormatBytes(static_cast<size_t>(bytes)),
-                                "ucx_stream", static_cast<double>(window.total())},
-                               window, at));
+      const Window window = {is_put, at.local, at.remote, bytes, count, kTarget};
+      cases.push_back(Against({is_put ? "puts + fence" : "gets", FormatBytes(static_cast<size_t>(bytes)), "ucx_stream",
+                               static_cast<double>(window.total())},
+                              window, at));
     }
   }
   return cases;
@@ -135,7 +72,7 @@ Case Addition(const Sides& at) {
     ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &before, remote, 1, kTarget);
   };
   const auto actions = [=, raw = at.raw]() -> std::vector<Action> {
-    return {Awake(Loop("ARMCI_Rmw", Role::kSubject, add)),
+    return {Awake(Loop("ARMCI_Rmw", Role::kSubject, add), add),
             {"ucp_atomic_op_nbx", Role::kBaseline, [raw](long iterations) { return raw->Additions(iterations); }}};
   };
   return {{"fetch-and-add", FormatBytes(kWord), "ucx_atomic"}, Crew::kAlone, actions, {}, kSample, [raw = at.raw] {

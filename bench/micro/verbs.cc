@@ -9,12 +9,12 @@
 //   fetch-and-add, lock      against a round trip of sends of 16 bytes, behind one that wakes the server. Of the lock
 //                            by itself, and half of a lock and its unlock.
 #include <algorithm>
-#include <functional>
 
 #include "armci.h"
 #include "bench/baseline/verbs_peer.h"
 #include "bench/common/report.h"
 #include "bench/session/session.h"
+#include "bench/session/window.h"
 
 namespace armci::bench {
 namespace {
@@ -33,69 +33,13 @@ struct Sides {
   const VerbsPeer* raw;
 };
 
-// A window of transfers between local memory and that of rank 1. A window of one is blocking.
-struct Window {
-  Rdma kind;
-  char* local;
-  char* remote;
-  int bytes;
-  int count;
-
-  int total() const { return bytes * count; }
-};
-
-void Begin(const Window& window, int k) {
-  char* const here = window.local + k * window.bytes;
-  char* const there = window.remote + k * window.bytes;
-  if (window.kind == Rdma::kWrite) {
-    ARMCI_NbPut(here, there, window.bytes, kTarget, nullptr);
-  } else {
-    ARMCI_NbGet(there, here, window.bytes, kTarget, nullptr);
-  }
-}
-
-void Operate(const Window& window) {
-  if (window.count > 1) {
-    for (int k = 0; k < window.count; ++k) Begin(window, k);
-    ARMCI_WaitAll();
-  } else if (window.kind == Rdma::kWrite) {
-    ARMCI_Put(window.local, window.remote, window.bytes, kTarget);
-  } else {
-    ARMCI_Get(window.remote, window.local, window.bytes, kTarget);
-  }
-  if (window.kind == Rdma::kWrite) ARMCI_Fence(kTarget);
-}
-
-// By one operation, and a contiguous one the other way.
-std::string Verify(const Window& window) {
-  static int salt = 0;
-  ++salt;
-  const auto byte = [](int i) { return static_cast<char>((7 * i + salt) % 251); };
-  for (int i = 0; i < window.total(); ++i) window.local[i] = byte(i);
-  if (window.kind == Rdma::kWrite) {
-    Operate(window);
-  } else {
-    ARMCI_Put(window.local, window.remote, window.total(), kTarget);
-    ARMCI_Fence(kTarget);
-  }
-  std::fill_n(window.local, window.total(), char{0});
-  if (window.kind == Rdma::kRead) {
-    Operate(window);
-  } else {
-    ARMCI_Get(window.remote, window.local, window.total(), kTarget);
-  }
-  for (int i = 0; i < window.total(); ++i) {
-    if (window.local[i] != byte(i)) return "byte " + std::to_string(i) + " differs";
-  }
-  return "";
-}
-
-Case Transfer(const CaseLabel& label, const Window& window, const Sides& at) {
-  const bool write = window.kind == Rdma::kWrite;
+Case Against(const CaseLabel& label, const Window& window, const Sides& at) {
+  const bool write = window.is_put;
+  const Rdma kind = write ? Rdma::kWrite : Rdma::kRead;
   const auto actions = [=, raw = at.raw]() -> std::vector<Action> {
-    return {Loop(write ? "ARMCI puts, ARMCI_Fence" : "ARMCI gets", Role::kSubject, [=] { Operate(window); }),
+    return {Loop(write ? "ARMCI puts, ARMCI_Fence" : "ARMCI gets", Role::kSubject, [=] { Transfer(window); }),
             {write ? "RDMA write" : "RDMA read", Role::kBaseline, [=](long iterations) {
-               return raw->Transfers(window.kind, static_cast<size_t>(window.bytes), window.count, iterations);
+               return raw->Transfers(kind, static_cast<size_t>(window.bytes), window.count, iterations);
              }}};
   };
   return {label, Crew::kAlone, actions, [=] { return Verify(window); }, kSample, [raw = at.raw] { raw->Look(); }};
@@ -103,28 +47,28 @@ Case Transfer(const CaseLabel& label, const Window& window, const Sides& at) {
 
 std::vector<Case> Words(const Sides& at) {
   std::vector<Case> cases;
-  for (Rdma kind : {Rdma::kWrite, Rdma::kRead}) {
-    const std::string name = kind == Rdma::kWrite ? "put + fence" : "get";
+  for (bool is_put : {true, false}) {
+    const std::string name = is_put ? "put + fence" : "get";
     const std::string size = FormatBytes(kWord);
-    cases.push_back(Transfer({name, size, "verbs_put_get"}, {kind, at.plain, at.remote, kWord, 1}, at));
-    cases.push_back(
-        Transfer({name + ", registered", size, "verbs_put_get"}, {kind, at.registered, at.remote, kWord, 1}, at));
+    cases.push_back(Against({name, size, "verbs_put_get"}, {is_put, at.plain, at.remote, kWord, 1, kTarget}, at));
+    cases.push_back(Against({name + ", registered", size, "verbs_put_get"},
+                            {is_put, at.registered, at.remote, kWord, 1, kTarget}, at));
   }
   return cases;
 }
 
 std::vector<Case> Streams(bool quick, const Sides& at) {
   std::vector<Case> cases;
-  for (Rdma kind : {Rdma::kWrite, Rdma::kRead}) {
+  for (bool is_put : {true, false}) {
     for (bool registered : {true, false}) {
       for (int bytes = 64 << 10; bytes <= 1 << 20; bytes *= quick ? 16 : 4) {
         const int count = std::min(kWindowMost, kWindowBytesMost / bytes);
-        const Window window = {kind, registered ? at.registered : at.plain, at.remote, bytes, count};
-        const std::string name = kind == Rdma::kWrite ? "puts + fence" : "gets";
+        const Window window = {is_put, registered ? at.registered : at.plain, at.remote, bytes, count, kTarget};
+        const std::string name = is_put ? "puts + fence" : "gets";
         cases.push_back(
-            Transfer({name + (registered ? ", registered" : ""), FormatBytes(static_cast<size_t>(bytes)),
-                      registered ? "verbs_stream" : "verbs_stream_unregistered", static_cast<double>(window.total())},
-                     window, at));
+            Against({name + (registered ? ", registered" : ""), FormatBytes(static_cast<size_t>(bytes)),
+                     registered ? "verbs_stream" : "verbs_stream_unregistered", static_cast<double>(window.total())},
+                    window, at));
       }
     }
   }
@@ -144,15 +88,6 @@ Case RoundTrip(const char* name, const Sides& at, const Action& subject) {
           kSample,
           [raw = at.raw] {
             raw->Look(); }};
-}
-
-// The same behind one call that is not in the time: the server, which has slept through the raw side's turn, wakes up,
-// as the raw side's peer polls before its time begins. How long that takes is another question (busy).
-Action Awake(const Action& action, const std::function<void()>& call) {
-  return {action.name, action.role, [=](long iterations) {
-            call();
-            return action.seconds_for(iterations);
-          }};
 }
 
 // Half a pair in each iteration, and whole pairs in all: an odd one out is done outside of the time.
