@@ -28,8 +28,9 @@
 //                                        network or a thread of the port makes, never for the target's program or for
 //                                        a later call of this process; may be complete at return. The Completion is a
 //                                        new one, never null. `remote` is an address as the target has it; the target
-//                                        may be this process. The local buffer belongs to the transport until test()
-//                                        said done. Naturally aligned 4- and 8-byte elements are never torn [LC-3].
+//                                        may be this process where wants_on_node says so. The local buffer belongs to
+//                                        the transport until test() said done. Naturally aligned 4- and 8-byte
+//                                        elements are never torn [LC-3].
 //   Status atomic64(int target, const Key&, void* remote, AtomicOp, int64_t operand, int64_t compare, int64_t* before)
 //                                        Blocking, atomic against every other atomic64 of any process on that word
 //                                        (8-byte aligned), effective at return; one that failed had no effect. Also
