@@ -15,8 +15,8 @@ IMPLEMENTATIONS = {
     "mpi-rma": struct(library = "//impl/mpi-rma:armci", nodes = [1], spans_nodes = True, test_only = False),
     "mpi-twosided": struct(library = "//impl/mpi-twosided:armci", nodes = [1], spans_nodes = True, test_only = False),
     "native-verbs": struct(library = "//impl/native-verbs:armci", nodes = [1], spans_nodes = True, test_only = False, device = "verbs"),
+    "ucx": struct(library = "//impl/ucx:armci", nodes = [1], spans_nodes = True, test_only = False),
     "loopback": struct(library = "//impl/loopback:armci", nodes = [1], spans_nodes = False, test_only = True),
-    "ucx": struct(library = "//impl/ucx:armci", nodes = [1], spans_nodes = False, test_only = True),
 }
 
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]

@@ -2,8 +2,8 @@
 # `git` to where the sources are.
 #
 # It has not been run under Spack so far; a test runs it with a stand-in and holds what it asks for against tools/armci.
-# From Spack it takes MPI and the compiler. Bazel and the headers of CLI11, nlohmann-json and libibverbs are the system's:
-# run `tools/armci setup` before (it installs the packages of tools/packages.txt).
+# From Spack it takes MPI and the compiler. Bazel and the headers of CLI11, nlohmann-json, libibverbs and UCX are the
+# system's: run `tools/armci setup` before (it installs the packages of tools/packages.txt).
 
 import os
 import tempfile
@@ -13,14 +13,14 @@ from spack.package import *
 
 class ArmciSuite(Package):
     """One-sided communication for distributed arrays: ARMCI with implementations that are chosen at link or load time
-    (shared memory, MPI-3 RMA, a two-sided data server, verbs)."""
+    (shared memory, MPI-3 RMA, a two-sided data server, verbs, UCX)."""
 
     git = "file:///path/to/the/sources"
 
     version("main", branch="main")
 
-    variant("default", default="mpi-rma", values=("shmem", "mpi-rma", "mpi-twosided", "native-verbs"), multi=False,
-            description="what -larmci means")
+    variant("default", default="mpi-rma", values=("shmem", "mpi-rma", "mpi-twosided", "native-verbs", "ucx"),
+            multi=False, description="what -larmci means")
 
     depends_on("mpi@3:")
 
