@@ -1,4 +1,5 @@
-// EXT-5 to EXT-9, MODE-1, ERR-3, ERR-4, PROG-4: addresses, introspection, statistics, settings, access modes, checking.
+// EXT-5 to EXT-10, MODE-1, ERR-3, ERR-4, PROG-4: addresses, introspection, statistics, settings, access modes,
+// checking.
 
 #include <cstdint>
 #include <cstdlib>
@@ -128,6 +129,37 @@ CLAUSE_TEST(EXT, EXT9_findings_are_enumerated_alike, "EXT-9") {
   armcix_finding_t finding{};
   EXPECT_NE(ARMCIX_Finding(-1, &finding), 0);
   EXPECT_NE(ARMCIX_Finding(0, nullptr), 0);
+}
+
+// All choices as one text, as AllFindings().
+std::string AllChoices() {
+  std::string all;
+  std::set<std::string> names;
+  armcix_choice_t choice{};
+  int index = 0;
+  for (; index < 1000 && ARMCIX_Choice(index, &choice) == 0; ++index) {
+    EXPECT_TRUE(names.insert(choice.name).second) << choice.name << " twice";
+    EXPECT_STRNE(choice.name, "");
+    EXPECT_STRNE(choice.value, "") << choice.name;
+    all += std::string(choice.name) + "\n" + choice.value + "\n";
+  }
+  EXPECT_LT(index, 1000) << "the enumeration does not end";
+  EXPECT_EQ(ARMCIX_Choice(index, &choice), ARMCI_PENDING);
+  return all;
+}
+
+CLAUSE_TEST(EXT, EXT10_choices_are_enumerated_alike, "EXT-10") {
+  Agree();
+  const std::string first = AllChoices();
+  const std::size_t hash = std::hash<std::string>()(first);
+  EXPECT_EQ(hash, FromRank(0, hash)) << "the same on all processes";
+  Region region(64);
+  Sync();
+  EXPECT_EQ(AllChoices(), first) << "another answer to the same question";
+  CapturedStderr capture;
+  armcix_choice_t choice{};
+  EXPECT_NE(ARMCIX_Choice(-1, &choice), 0);
+  EXPECT_NE(ARMCIX_Choice(0, nullptr), 0);
 }
 
 CLAUSE_TEST(PROG, PROG4_progress_helps_at_most, "PROG-4") {

@@ -20,6 +20,7 @@ AbiSizes abi_sizes_in_c(void) {
   sizes.call_stats = sizeof(armcix_call_stats_t);
   sizes.setting = sizeof(armcix_setting_t);
   sizes.finding = sizeof(armcix_finding_t);
+  sizes.choice = sizeof(armcix_choice_t);
   sizes.abi_version = armci_abi_reference;
   return sizes;
 }

@@ -20,6 +20,7 @@ typedef struct AbiSizes {
   size_t call_stats;
   size_t setting;
   size_t finding;
+  size_t choice;
   const int *abi_version; /* the symbol that this object refers to */
 } AbiSizes;
 

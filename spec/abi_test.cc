@@ -46,6 +46,7 @@ static_assert(sizeof(armcix_stats_t) == 160 && offsetof(armcix_stats_t, struct_b
 static_assert(sizeof(armcix_call_stats_t) == 24 + 48 * 8);
 static_assert(sizeof(armcix_setting_t) == 6 * sizeof(char *));
 static_assert(sizeof(armcix_finding_t) == 3 * sizeof(char *));
+static_assert(sizeof(armcix_choice_t) == 2 * sizeof(char *));
 static_assert(sizeof(armcix_mutex_hdl_t) == sizeof(void *));
 
 static_assert(std::is_same_v<armci_size_t, long>);
@@ -253,6 +254,7 @@ SAME_TYPE(ARMCIX_Stats_call, PARMCIX_Stats_call);
 SAME_TYPE(ARMCIX_Stats_reset, PARMCIX_Stats_reset);
 SAME_TYPE(ARMCIX_Setting, PARMCIX_Setting);
 SAME_TYPE(ARMCIX_Finding, PARMCIX_Finding);
+SAME_TYPE(ARMCIX_Choice, PARMCIX_Choice);
 
 namespace {
 
@@ -279,6 +281,7 @@ int main() {
   expect_equal("sizeof(armcix_call_stats_t)", c.call_stats, sizeof(armcix_call_stats_t));
   expect_equal("sizeof(armcix_setting_t)", c.setting, sizeof(armcix_setting_t));
   expect_equal("sizeof(armcix_finding_t)", c.finding, sizeof(armcix_finding_t));
+  expect_equal("sizeof(armcix_choice_t)", c.choice, sizeof(armcix_choice_t));
   if (c.abi_version != &armci_abi_version_1 || armci_abi_reference != &armci_abi_version_1) {
     ++failures;
     std::printf("an object compiled with armci.h does not refer to armci_abi_version_1\n");

@@ -130,6 +130,12 @@ typedef struct armcix_finding_s {
   const char *instead; /* what the library does, one sentence */
 } armcix_finding_t;
 
+/* What the library chose at init among the ways there were. The texts stay valid until finalize. */
+typedef struct armcix_choice_s {
+  const char *name;  /* permanent, for instance "server of a node" */
+  const char *value; /* for instance "thread" */
+} armcix_choice_t;
+
 /* TRANSFERS WITH 64-BIT SIZES
  *
  * ARMCIX_X is ARMCI_X with size_t lengths and counts and ptrdiff_t strides, and otherwise the same: shapes (C8, C9),
@@ -347,6 +353,12 @@ int ARMCIX_Setting(int index, armcix_setting_t *out);
  * one (ARMCI_PENDING, no line printed); an implementation that looks for none has none.
  * Clauses: EXT-9. Source: [here]. */
 int ARMCIX_Finding(int index, armcix_finding_t *out);
+
+/* Choice number index, 0 and up, in *out: what the library took at init where the layer below or a setting left it
+ * several ways between nodes (a device, transports, what a server is); where nodes may differ, what process 0 took. The
+ * same on all processes. Non-zero past the last one (ARMCI_PENDING, no line printed); a job on one node may have none.
+ * Clauses: EXT-10. Source: [here]. */
+int ARMCIX_Choice(int index, armcix_choice_t *out);
 
 #ifdef __cplusplus
 }

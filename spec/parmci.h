@@ -206,6 +206,7 @@ int PARMCIX_Stats_call(const char *call_name, armcix_call_stats_t *out);
 void PARMCIX_Stats_reset(void);
 int PARMCIX_Setting(int index, armcix_setting_t *out);
 int PARMCIX_Finding(int index, armcix_finding_t *out);
+int PARMCIX_Choice(int index, armcix_choice_t *out);
 
 #ifdef __cplusplus
 }

@@ -49,6 +49,7 @@ struct Report {
   int nodes = 1;
   uint64_t buffer_bytes = 0;  // of the process that has the most
   std::vector<armcix_finding_t> findings;
+  std::vector<armcix_choice_t> choices;
   std::vector<armcix_setting_t> settings;
 };
 
@@ -92,6 +93,8 @@ Report Collect() {
   MPI_Allreduce(MPI_IN_PLACE, &report.buffer_bytes, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
   armcix_finding_t finding{};
   for (int index = 0; ARMCIX_Finding(index, &finding) == 0; ++index) report.findings.push_back(finding);
+  armcix_choice_t choice{};
+  for (int index = 0; ARMCIX_Choice(index, &choice) == 0; ++index) report.choices.push_back(choice);
   armcix_setting_t setting{};
   for (int index = 0; ARMCIX_Setting(index, &setting) == 0; ++index) report.settings.push_back(setting);
   return report;
@@ -102,6 +105,11 @@ void PrintFindings(const Report& report) {
   for (const armcix_finding_t& one : report.findings) {
     std::printf("  %s: %s\n    Instead: %s\n", one.name, one.text, one.instead);
   }
+}
+
+void PrintChoices(const Report& report) {
+  std::printf("chosen between nodes%s\n", report.choices.empty() ? ": nothing" : "");
+  for (const armcix_choice_t& one : report.choices) std::printf("  %s: %s\n", one.name, one.value);
 }
 
 void PrintText(const Report& report) {
@@ -115,6 +123,7 @@ void PrintText(const Report& report) {
   for (const Capability& one : kCapabilities) {
     std::printf("  %-3s %-18s %s\n", (report.capabilities & one.bit) != 0 ? "yes" : "no", one.name, one.text);
   }
+  PrintChoices(report);
   PrintFindings(report);
   std::printf("settings (environment; * differs from the default)\n");
   int width = 0;
@@ -136,6 +145,8 @@ void PrintJson(const Report& report) {
   for (const armcix_finding_t& one : report.findings) {
     findings.push_back({{"name", one.name}, {"text", one.text}, {"instead", one.instead}});
   }
+  nlohmann::json choices = nlohmann::json::object();
+  for (const armcix_choice_t& one : report.choices) choices[one.name] = one.value;
   nlohmann::json settings = nlohmann::json::array();
   for (const armcix_setting_t& one : report.settings) {
     settings.push_back({{"name", OrEmpty(one.name)},
@@ -153,6 +164,7 @@ void PrintJson(const Report& report) {
                                    {"nodes", report.nodes},
                                    {"buffer_bytes", report.buffer_bytes},
                                    {"capabilities", capabilities},
+                                   {"choices", choices},
                                    {"findings", findings},
                                    {"settings", settings}};
   std::printf("%s\n", document.dump(2).c_str());

@@ -136,7 +136,7 @@ def assert_refused(outcome: Outcome, processes: int) -> None:
     assert all(re.fullmatch(r"INIT rank \d+ code [1-9]\d* initialized 0", line) for line in told), outcome.describe()
     said = outcome.library_lines("ARMCI_Init")
     assert said, outcome.describe()
-    for name in ("mpi-rma", "mpi-twosided", "native-verbs"):
+    for name in ("mpi-rma", "mpi-twosided", "native-verbs", "ucx"):
         assert name in said[0], said
 
 

@@ -1,6 +1,7 @@
-// ABI, PROF, EXT-6, EXT-7, EXT-9: what programs and tools rely on besides the effect of a call.
+// ABI, PROF, EXT-6, EXT-7, EXT-9, EXT-10: what programs and tools rely on besides the effect of a call.
 
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -104,6 +105,17 @@ MUTANT(findings_do_not_end, "EXT-9", "past the last finding comes the same one a
     const int code = PARMCIX_Finding(index, out);
     if (code == ARMCI_PENDING) *out = {"made-up", "Nothing goes wrong.", "Nothing is done."};
     return code == ARMCI_PENDING ? 0 : code;
+  };
+}
+
+MUTANT(choices_differ, "EXT-10", "each process tells what it has chosen itself") {
+  calls->ARMCIX_Choice = [](int index, armcix_choice_t* out) {
+    const int code = PARMCIX_Choice(index, out);
+    if (code != ARMCI_PENDING || index > 0) return code;
+    static char value[32];
+    std::snprintf(value, sizeof value, "fake%d", armci_msg_me());
+    *out = {"device", value};
+    return 0;
   };
 }
 

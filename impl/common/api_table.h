@@ -315,7 +315,8 @@
   X(int, PARMCIX_Stats_call, ARMCIX_Stats_call, (const char *call_name, armcix_call_stats_t *out), (call_name, out)) \
   X(void, PARMCIX_Stats_reset, ARMCIX_Stats_reset, (void), ())                                                       \
   X(int, PARMCIX_Setting, ARMCIX_Setting, (int index, armcix_setting_t *out), (index, out))                          \
-  X(int, PARMCIX_Finding, ARMCIX_Finding, (int index, armcix_finding_t *out), (index, out))
+  X(int, PARMCIX_Finding, ARMCIX_Finding, (int index, armcix_finding_t *out), (index, out))                          \
+  X(int, PARMCIX_Choice, ARMCIX_Choice, (int index, armcix_choice_t *out), (index, out))
 
 #define ARMCI_API_ALL(X)  \
   ARMCI_API_START(X)      \

@@ -124,6 +124,18 @@ Valued<int> ARMCIX_Finding(int index, armcix_finding_t* out) {
   return {kSuccess, 0};
 }
 
+Valued<int> ARMCIX_Choice(int index, armcix_choice_t* out) {
+  if (out == nullptr) {
+    Status status = fail(Code::kNull, "ERR-1", "argument out is NULL");
+    return {status, status.value()};
+  }
+  const auto choices = runtime().choices();
+  if (index < 0 || static_cast<std::size_t>(index) >= choices.size()) return {kSuccess, ARMCI_PENDING};
+  const Choice& choice = choices[static_cast<std::size_t>(index)];
+  *out = {choice.name, choice.value};
+  return {kSuccess, 0};
+}
+
 }  // namespace
 }  // namespace armci::common::api
 

@@ -131,6 +131,7 @@ void print_choices() {
                world().simulated() ? " (simulated)" : "", thread_level, node::spin_iterations());
   std::fprintf(stderr, "armci: node memory in %s\narmci: copies: %s\narmci: accumulate: %s\n", config().shm_dir.c_str(),
                node::copy_report().c_str(), accumulate_level_name(accumulate_level()));
+  for (const Choice& one : runtime().choices()) std::fprintf(stderr, "armci: %s: %s\n", one.name, one.value);
 }
 
 }  // namespace

@@ -169,6 +169,12 @@ class Runtime {
     return {};
   }
 
+  // What the transport chose; until finalise().
+  std::span<const Choice> choices() const {
+    if constexpr (HasChoices<T>) return transport_.choices();
+    return {};
+  }
+
   // --- atomics (runtime_atomics.inc.h)
   template <std::integral Value>
   Status rmw(node::RmwOp op, void* remote, Value operand, Value compare, Value* before, int proc);

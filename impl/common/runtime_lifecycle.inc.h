@@ -105,8 +105,8 @@ Status Runtime<T>::initialise(MPI_Comm parent) {
   ARMCI_RETURN_IF_ERROR(here.initialise(parent, settings.node_size));
   if (!T::kTraits.reaches_nodes && here.node_count() > 1) {
     return fail(Code::kUnsupported, nullptr,
-                "the %s implementation works on one node, but this job has %d nodes%s; link mpi-rma, mpi-twosided or "
-                "native-verbs, which reach other nodes, or start all processes on one node",
+                "the %s implementation works on one node, but this job has %d nodes%s; link mpi-rma, mpi-twosided, "
+                "native-verbs or ucx, which reach other nodes, or start all processes on one node",
                 T::kTraits.name, here.node_count(), here.simulated() ? " (simulated by ARMCI_NODE_SIZE)" : "");
   }
   node::set_spin_policy(here.machine_processes(), settings.spin_iterations);

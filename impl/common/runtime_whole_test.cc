@@ -428,5 +428,16 @@ TEST(FindingsTest, ATransportThatLooksForNoneHasNone) {
   EXPECT_TRUE(job->findings().empty());
 }
 
+TEST(ChoicesTest, AreThoseOfTheTransport) {
+  RuntimeForTest<FindingTransport> job({0, 1});
+  ASSERT_EQ(job->choices().size(), 1u);
+  EXPECT_STREQ(job->choices()[0].value, "fake0");
+}
+
+TEST(ChoicesTest, ATransportWithOneWayHasNone) {
+  Job job({0, 1});
+  EXPECT_TRUE(job->choices().empty());
+}
+
 }  // namespace
 }  // namespace armci::common

@@ -92,6 +92,11 @@
 //   span<const Finding> findings() const What it found wrong with the layer below at initialise() and goes around, the
 //                                        same on all processes; until finalise().
 //
+//   span<const Choice> choices() const   What initialise() chose where several ways were open (a device, transports,
+//   what
+//                                        a server is), the same on all processes; until finalise(). A
+//                                        ChoiceList (choice_list.h) keeps and shares them.
+//
 //   struct T::Mutexes                    A set of mutexes that the transport makes in a way of its own:
 //   Status create_mutexes(const GroupView&, span<const int> counts, T::Mutexes**)
 //                                        Collective over the group: counts[r] free mutexes at group rank r. Succeeds or
@@ -194,6 +199,12 @@ struct Finding {
   const char* instead;  // what the transport does
 };
 
+// One of several ways, for people to read.
+struct Choice {
+  const char* name;
+  const char* value;
+};
+
 inline constexpr std::size_t kKeyBytesMax = 64;
 
 template <class T>
@@ -277,6 +288,11 @@ concept RegistersLocal = requires(T t, void* base, std::size_t bytes) {
 template <class T>
 concept HasFindings = requires(const T t) {
   { t.findings() } -> std::same_as<std::span<const Finding>>;
+};
+
+template <class T>
+concept HasChoices = requires(const T t) {
+  { t.choices() } -> std::same_as<std::span<const Choice>>;
 };
 
 template <class T>

@@ -108,6 +108,8 @@ Status Transport::initialise(const common::World& world) {
   if (choices.sync == SyncKind::kAuto) {
     choices.sync = can_be_epochless(findings_) ? SyncKind::kEpochless : SyncKind::kExclusive;
   }
+  choices_.add("synchronisation", choices.sync == SyncKind::kEpochless ? "epochless" : "exclusive");
+  choices_.add("windows", region_kind_ == RegionKind::kCreate ? "create" : settings().window);
   ARMCI_RETURN_IF_ERROR(Sync::make(choices.sync, settings().requests, findings_, comm_, &sync_));
   noncontiguous_.configure(sync_.get(), findings_,
                            {choices.strided, choices.vector, static_cast<std::size_t>(settings().batch)});
@@ -141,6 +143,7 @@ void Transport::finalise() {
   noncontiguous_.release();
   sync_.reset();
   reported_.clear();
+  choices_.clear();
   if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
 }
 

@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "impl/common/choice_list.h"
 #include "impl/common/transport.h"
 #include "impl/mpi-rma/dynamic_window.h"
 #include "impl/mpi-rma/message_mutexes.h"
@@ -91,6 +92,7 @@ class Transport {
   common::Status flush_all();
   void progress();
   std::span<const common::Finding> findings() const { return reported_; }
+  std::span<const common::Choice> choices() const { return choices_.all(); }
 
  private:
   common::Status start_progress();
@@ -106,6 +108,7 @@ class Transport {
   std::optional<Findings> early_findings_;  // arrange() needed them
   Findings findings_;
   std::vector<common::Finding> reported_;
+  common::ChoiceList choices_;
   NoncontiguousTransfer noncontiguous_;
   DynamicWindow dynamic_;
   RegionMemory region_memory_;
@@ -127,7 +130,7 @@ static_assert(common::HasAtomic32<Transport> && common::RegistersCollectively<Tr
 static_assert(common::ProvidesMemory<Transport> && common::AppliesModes<Transport>);
 static_assert(common::MovesShapes<Transport> && common::Accumulates<Transport>);
 static_assert(common::FlushesAll<Transport>);
-static_assert(common::MakesMutexes<Transport> && common::HasFindings<Transport>);
+static_assert(common::MakesMutexes<Transport> && common::HasFindings<Transport> && common::HasChoices<Transport>);
 
 }  // namespace armci::rma
 

@@ -85,12 +85,6 @@ Status choose_kind(MPI_Comm comm, Plan* plan) {
               level);
 }
 
-void print_kind(const World& world, ServerKind kind) {
-  if (common::config().verbose < 1 || world.rank() != 0) return;
-  std::fprintf(stderr, "armci: the server of a node is a %s (ARMCI_SERVER=%s)\n",
-               kind == ServerKind::kProcess ? "process" : "thread", settings().server.c_str());
-}
-
 std::uint64_t* operation_of(Transport::Completion* completion) {
   return completion != nullptr ? &completion->operation : nullptr;
 }
@@ -103,7 +97,8 @@ Status Transport::initialise(const World& world) {
   Plan plan;
   ARMCI_RETURN_IF_ERROR(read_plan(world, &plan));
   ARMCI_RETURN_IF_ERROR(common::agree(world_comm_, choose_kind(world_comm_, &plan), "choosing what a server is"));
-  print_kind(world, plan.kind);
+  choices_.add("server of a node", plan.kind == ServerKind::kProcess ? "process" : "thread");
+  choices_.add("nodes in a cluster", std::to_string(plan.cluster));
   std::vector<int> node_of;
   for (int process = 0; process < world.size(); ++process) node_of.push_back(world.node_of(process));
   const Routes routes(std::move(node_of), world.node_count(), plan.cluster);
@@ -167,6 +162,7 @@ void Transport::progress() {
 }
 
 void Transport::finalise() {
+  choices_.clear();
   if (client_ != nullptr) (void)client_->leave();
   if (world_comm_ != MPI_COMM_NULL) MPI_Barrier(world_comm_);
   server_.reset();

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "impl/common/choice_list.h"
 #include "impl/common/transport.h"
 #include "impl/mpi-twosided/client.h"
 #include "impl/mpi-twosided/companion.h"
@@ -62,6 +63,7 @@ class Transport {
   common::Status flush_all() { return client_->flush_all(); }
   void progress();
   std::size_t buffer_bytes();
+  std::span<const common::Choice> choices() const { return choices_.all(); }
 
  private:
   common::Status open(const common::World& world, Room room, const Routes& routes, bool helped);
@@ -76,12 +78,13 @@ class Transport {
   std::unique_ptr<Client> client_;              // none in a job of one node
   std::unique_ptr<Server> server_;              // a thread, on the first process of a node
   std::unique_ptr<Companion> companion_;        // on a process without one, if MPI lets several threads call it
-  bool alone_ = false;                          // no thread helps
+  common::ChoiceList choices_;
+  bool alone_ = false;  // no thread helps
 };
 
 static_assert(common::Transport<Transport>);
 static_assert(common::TransfersAtOnce<Transport> && common::HasAtomic32<Transport> && common::FlushesAll<Transport>);
-static_assert(common::TellsCompletion<Transport> && common::HasBuffers<Transport>);
+static_assert(common::TellsCompletion<Transport> && common::HasBuffers<Transport> && common::HasChoices<Transport>);
 static_assert(common::MovesShapes<Transport> && common::Accumulates<Transport>);
 
 }  // namespace armci::twosided

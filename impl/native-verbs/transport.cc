@@ -38,12 +38,6 @@ Status check_settings(MPI_Comm comm) {
 
 int server_of(const World& world, int node) { return world.node(node).ranks[0]; }
 
-void print_choice(const World& world, const Device& device) {
-  if (common::config().verbose < 1 || world.rank() != 0) return;
-  std::fprintf(stderr, "armci: verbs device %s, port %d, GID %d\n", device.name(), device.port_number(),
-               device.gid_index());
-}
-
 void print_links(const World& world, std::size_t links) {
   if (common::config().verbose < 1 || world.rank() != 0) return;
   std::fprintf(stderr, "armci: process 0 has made %zu connections to %d other nodes\n", links, world.node_count() - 1);
@@ -62,7 +56,10 @@ Status Transport::initialise(const World& world) {
   ARMCI_RETURN_IF_ERROR(check_settings(world.comm()));
   device_ = std::make_unique<Device>();
   ARMCI_RETURN_IF_ERROR(agree(world.comm(), device_->open(), "opening the verbs device"));
-  print_choice(world, *device_);
+  choices_.add("verbs device", device_->name());
+  choices_.add("port", std::to_string(device_->port_number()));
+  choices_.add("GID", std::to_string(device_->gid_index()));
+  ARMCI_RETURN_IF_ERROR(choices_.share(world.comm()));
   ARMCI_RETURN_IF_ERROR(agree(world.comm(), open(world), "making queues and buffers"));
   world_ = &world;
   return connect(world);

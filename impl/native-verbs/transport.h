@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "impl/common/choice_list.h"
 #include "impl/common/transport.h"
 #include "impl/native-verbs/caller.h"
 #include "impl/native-verbs/client.h"
@@ -70,6 +71,7 @@ class Transport {
   common::Status flush_all() { return client_->flush_all(); }
   void progress() {}
   std::size_t buffer_bytes();
+  std::span<const common::Choice> choices() const { return choices_.all(); }
 
   // Memory of this process alone, for local buffers.
   void register_local(void* base, std::size_t bytes);
@@ -82,6 +84,7 @@ class Transport {
   common::Status connect(const common::World& world);
 
   const common::World* world_ = nullptr;  // where there are links
+  common::ChoiceList choices_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<Server> server_;  // on the first process of a node
   std::unique_ptr<Registrations> registrations_;
@@ -93,7 +96,7 @@ class Transport {
 static_assert(common::Transport<Transport>);
 static_assert(common::TransfersAtOnce<Transport> && common::HasAtomic32<Transport> && common::FlushesAll<Transport>);
 static_assert(common::TellsCompletion<Transport> && common::HasBuffers<Transport> && common::Accumulates<Transport>);
-static_assert(common::MovesShapes<Transport> && common::RegistersLocal<Transport>);
+static_assert(common::MovesShapes<Transport> && common::RegistersLocal<Transport> && common::HasChoices<Transport>);
 
 }  // namespace armci::verbs
 

@@ -41,6 +41,7 @@
 #include "impl/server/rows.h"
 #include "impl/server/wire.h"
 #include "impl/shmem/wait.h"
+#include "impl/ucx/mapped_memory.h"
 #include "impl/ucx/messages.h"
 #include "impl/ucx/operations.h"
 #include "impl/ucx/packed_key.h"
@@ -68,9 +69,9 @@ class Client {
   // Another thread may take the event that one sleeps for.
   static constexpr int kSleepMs = 1;
 
-  // `wake` has a thread call help().
-  Client(int process, const Ways& ways, std::function<void()> wake)
-      : process_(static_cast<std::uint32_t>(process)), ways_(ways), wake_(std::move(wake)) {}
+  // `mapped`: where local buffers may lie; `wake` has a thread call help().
+  Client(int process, const Ways& ways, const MappedMemory& mapped, std::function<void()> wake)
+      : process_(static_cast<std::uint32_t>(process)), ways_(ways), mapped_(mapped), wake_(std::move(wake)) {}
   ~Client();
 
   // addresses[r]: of the server of process r.
@@ -177,6 +178,8 @@ class Client {
   common::Status finish(Lock& lock, Operation* whole, common::Status begun, std::uint64_t* number);
   // Has UCX end a part of the operation in its callback, unless it is over at once.
   static ucp_request_param_t end_param(Operation* operation);
+  // The same for a put or get of UCX's, with the handle of its local buffer.
+  ucp_request_param_t transfer_param(Operation* operation, const void* local, std::size_t bytes) const;
   common::Status begun_part(ucs_status_ptr_t request, Operation* whole);
 
   // Whether that memory is reached by requests alone.
@@ -208,6 +211,7 @@ class Client {
 
   const std::uint32_t process_;
   const Ways ways_;
+  const MappedMemory& mapped_;
   const std::function<void()> wake_;
   std::mutex mutex_;
   Worker worker_;

@@ -54,6 +54,15 @@ Status Client::order_request(Lock& lock, int target) {
   return peer(target).flushed < peer(target).puts ? flush_puts(lock, target) : kSuccess;
 }
 
+ucp_request_param_t Client::transfer_param(Operation* operation, const void* local, std::size_t bytes) const {
+  ucp_request_param_t param = end_param(operation);
+  const ucp_mem_h memory = mapped_.holding(local, bytes);
+  if (memory == nullptr) return param;
+  param.op_attr_mask |= UCP_OP_ATTR_FIELD_MEMH;
+  param.memh = memory;
+  return param;
+}
+
 // --- put
 
 Status Client::put_run(Lock& lock, Operation* whole, const Target& target, char* remote, const char* local,
@@ -64,7 +73,7 @@ Status Client::put_run(Lock& lock, Operation* whole, const Target& target, char*
     const std::size_t now = piece_bytes(target.key, remote, bytes);
     make_room(lock);
     operations_.add_part(whole);
-    ucp_request_param_t param = end_param(whole);
+    const ucp_request_param_t param = transfer_param(whole, local, now);
     Peer& of = peer(target.process);
     ++of.puts;
     ARMCI_RETURN_IF_ERROR(
@@ -118,7 +127,7 @@ Status Client::get_run(Lock& lock, Operation* whole, const Target& target, const
     const std::size_t now = piece_bytes(target.key, remote, bytes);
     make_room(lock);
     operations_.add_part(whole);
-    ucp_request_param_t param = end_param(whole);
+    const ucp_request_param_t param = transfer_param(whole, local, now);
     ARMCI_RETURN_IF_ERROR(begun_part(
         ucp_get_nbx(peer(target.process).endpoint, local, now, reinterpret_cast<std::uintptr_t>(remote), key, &param),
         whole));

@@ -3,8 +3,6 @@
 // Thread safety: all members by any thread.
 #pragma once
 
-#include <ucp/api/ucp.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -12,16 +10,14 @@
 #include <unordered_map>
 
 #include "impl/common/status.h"
+#include "impl/ucx/mapped_memory.h"
 #include "impl/ucx/worker.h"
 
 namespace armci::ucx {
 
 class ExposedMemory {
  public:
-  explicit ExposedMemory(const Context& context) : context_(context) {}
-  ~ExposedMemory();
-  ExposedMemory(const ExposedMemory&) = delete;
-  ExposedMemory& operator=(const ExposedMemory&) = delete;
+  ExposedMemory(const Context& context, MappedMemory* mapped) : context_(context), mapped_(*mapped) {}
 
   // *number: never used again; *packed_key: as UCX packs it.
   common::Status expose(void* base, std::size_t bytes, std::uint32_t* number, std::string* packed_key);
@@ -29,8 +25,9 @@ class ExposedMemory {
 
  private:
   const Context& context_;
+  MappedMemory& mapped_;
   std::mutex mutex_;
-  std::unordered_map<std::uint32_t, ucp_mem_h> memory_;
+  std::unordered_map<std::uint32_t, const void*> bases_;  // by number
   std::uint32_t last_ = 0;
 };
 

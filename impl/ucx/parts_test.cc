@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "impl/ucx/mapped_memory.h"
 #include "impl/ucx/operations.h"
 #include "impl/ucx/packed_key.h"
 #include "impl/ucx/transports.h"
@@ -85,6 +86,29 @@ TEST(PackedKeyTest, key_without_room_is_left_out) {
   EXPECT_EQ(key.length, 0U);
   key.set(bytes, PackedKey::kBytesMax);
   EXPECT_EQ(key.length, PackedKey::kBytesMax);
+}
+
+TEST(MappedMemoryTest, holds_what_lies_in_one_piece) {
+  Context context;
+  ASSERT_TRUE(context.open(1, false).ok());
+  MappedMemory mapped(context);
+  alignas(64) char bytes[256] = {};
+  ucp_mem_h first = nullptr;
+  ucp_mem_h second = nullptr;
+  ASSERT_TRUE(mapped.map(bytes, 64, &first).ok());
+  ASSERT_TRUE(mapped.map(bytes + 128, 64, &second).ok());
+  EXPECT_EQ(mapped.holding(bytes, 64), first);
+  EXPECT_EQ(mapped.holding(bytes + 63, 1), first);
+  EXPECT_EQ(mapped.holding(bytes + 136, 8), second);
+  EXPECT_EQ(mapped.holding(bytes + 60, 8), nullptr);
+  EXPECT_EQ(mapped.holding(bytes + 64, 1), nullptr);
+  EXPECT_EQ(mapped.holding(bytes + 100, 64), nullptr);
+  EXPECT_EQ(mapped.holding(bytes + 128, 65), nullptr);
+  EXPECT_EQ(mapped.holding(bytes + 128, SIZE_MAX), nullptr);
+  mapped.unmap(bytes);
+  EXPECT_EQ(mapped.holding(bytes, 64), nullptr);
+  EXPECT_EQ(mapped.holding(bytes + 128, 64), second);
+  mapped.unmap(bytes);  // of which there is none any more
 }
 
 TEST(TransportsTest, names_each_transport_once) {

@@ -24,7 +24,7 @@ namespace armci::ucx {
 
 class Regions {
  public:
-  Regions(const Context& context, Client* client) : memory_(context), client_(*client) {}
+  Regions(const Context& context, MappedMemory* mapped, Client* client) : memory_(context, mapped), client_(*client) {}
 
   common::Status expose(void* base, std::size_t bytes, PackedKey* key);
   void conceal(const PackedKey& key) { memory_.conceal(key.number); }

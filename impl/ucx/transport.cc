@@ -11,6 +11,7 @@
 #include "impl/server/rows.h"
 #include "impl/ucx/client.h"
 #include "impl/ucx/gather.h"
+#include "impl/ucx/mapped_memory.h"
 #include "impl/ucx/regions.h"
 #include "impl/ucx/server.h"
 #include "impl/ucx/settings.h"
@@ -60,14 +61,6 @@ Status check_settings(MPI_Comm comm, const Ways& ways) {
   return common::same_on_all(comm, shared);
 }
 
-// Between this process and the first one of another node.
-void print_transports(const World& world, Client* client) {
-  if (common::config().verbose < 1 || world.rank() != 0 || world.node_count() == 1) return;
-  const int target = world.node(world.my_node() == 0 ? 1 : 0).ranks[0];
-  std::fprintf(stderr, "armci: ucx: UCX %s, transports to process %d: %s\n", ucp_get_version_string(), target,
-               transports_of(client->describe(target)).c_str());
-}
-
 }  // namespace
 
 Transport::Transport() = default;
@@ -78,13 +71,15 @@ Status Transport::initialise(const World& world) {
   Ways ways{};
   ARMCI_RETURN_IF_ERROR(agree(world.comm(), choose_ways(&ways), "reading the settings"));
   ARMCI_RETURN_IF_ERROR(check_settings(world.comm(), ways));
+  if (world.node_count() == 1) return kSuccess;
   context_ = std::make_unique<Context>();
   server_ = std::make_unique<Server>(world.rank(), world.size());
-  client_ = std::make_unique<Client>(world.rank(), ways, [this] { server_->wake(); });
+  mapped_ = std::make_unique<MappedMemory>(*context_);
+  client_ = std::make_unique<Client>(world.rank(), ways, *mapped_, [this] { server_->wake(); });
   Status status = context_->open(world.size(), ways.put_get == Ways::PutGet::kAlways);
   if (status.ok()) status = server_->open(*context_, ways.message_bytes);
   ARMCI_RETURN_IF_ERROR(agree(world.comm(), status, "opening UCX"));
-  regions_ = std::make_unique<Regions>(*context_, client_.get());
+  regions_ = std::make_unique<Regions>(*context_, mapped_.get(), client_.get());
   return connect(world);
 }
 
@@ -98,12 +93,23 @@ Status Transport::connect(const World& world) {
   if (status.ok()) status = server_->start(client_.get());
   ARMCI_RETURN_IF_ERROR(agree(world.comm(), status, "starting the servers"));
   comm_ = world.comm();
-  print_transports(world, client_.get());
-  return kSuccess;
+  return tell_choices(world);
+}
+
+// The transports are those between the first process and the first one of another node.
+Status Transport::tell_choices(const World& world) {
+  if (world.rank() == 0) {
+    const int other = world.node(world.my_node() == 0 ? 1 : 0).ranks[0];
+    const std::string transports = transports_of(client_->describe(other));
+    choices_.add("UCX", ucp_get_version_string());
+    choices_.add("transports of UCX", transports.empty() ? "not told" : transports);
+  }
+  return choices_.share(world.comm());
 }
 
 // A server goes when nobody has an endpoint to it any more.
 void Transport::finalise() {
+  choices_.clear();
   if (client_ != nullptr) client_->close();
   if (comm_ != MPI_COMM_NULL) MPI_Barrier(comm_);
   comm_ = MPI_COMM_NULL;
@@ -111,20 +117,38 @@ void Transport::finalise() {
   regions_.reset();
   client_.reset();
   server_.reset();
+  mapped_.reset();
   context_.reset();
 }
 
 Status Transport::register_memory(void* base, std::size_t bytes, Key* key) {
-  return regions_->expose(base, bytes, key);
+  *key = {};
+  return regions_ != nullptr ? regions_->expose(base, bytes, key) : kSuccess;
 }
 
-void Transport::deregister_memory(const Key& key) { regions_->conceal(key); }
+void Transport::deregister_memory(const Key& key) {
+  if (regions_ != nullptr) regions_->conceal(key);
+}
 
 Status Transport::register_region(const GroupView& group, std::span<const Exposed> parts, std::span<Key> keys) {
-  return regions_->expose_all(group, parts, keys);
+  if (regions_ != nullptr) return regions_->expose_all(group, parts, keys);
+  for (Key& key : keys) key = {};
+  return kSuccess;
 }
 
-void Transport::deregister_region(const Key& key) { regions_->conceal_all(key); }
+void Transport::deregister_region(const Key& key) {
+  if (regions_ != nullptr) regions_->conceal_all(key);
+}
+
+// It is a hint: what UCX does not take is found by itself, or registered for each transfer.
+void Transport::register_local(void* base, std::size_t bytes) {
+  ucp_mem_h memory = nullptr;
+  if (mapped_ != nullptr) (void)mapped_->map(base, bytes, &memory);
+}
+
+void Transport::deregister_local(void* base) {
+  if (mapped_ != nullptr) mapped_->unmap(base);
+}
 
 // --- transfers
 
@@ -203,6 +227,8 @@ Status Transport::flush(int target) { return client_->flush(target); }
 
 Status Transport::flush_all() { return client_->flush_all(); }
 
-void Transport::progress() { client_->progress(); }
+void Transport::progress() {
+  if (client_ != nullptr) client_->progress();
+}
 
 }  // namespace armci::ucx

@@ -13,6 +13,7 @@
 #include <memory>
 #include <span>
 
+#include "impl/common/choice_list.h"
 #include "impl/common/transport.h"
 #include "impl/ucx/packed_key.h"
 
@@ -20,6 +21,7 @@ namespace armci::ucx {
 
 class Client;
 class Context;
+class MappedMemory;
 class Regions;
 class Server;
 
@@ -47,6 +49,8 @@ class Transport {
   common::Status register_region(const common::GroupView& group, std::span<const common::Exposed> parts,
                                  std::span<Key> keys);
   void deregister_region(const Key& key);
+  void register_local(void* base, std::size_t bytes);
+  void deregister_local(void* base);
 
   common::Status put(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
                      Completion* completion);
@@ -72,21 +76,27 @@ class Transport {
   common::Status flush(int target);
   common::Status flush_all();
   void progress();
+  std::span<const common::Choice> choices() const { return choices_.all(); }
 
  private:
   common::Status connect(const common::World& world);
+  common::Status tell_choices(const common::World& world);
 
+  // In a job of one node there is none of these.
   MPI_Comm comm_ = MPI_COMM_NULL;  // of all, while there are servers
   std::unique_ptr<Context> context_;
+  std::unique_ptr<MappedMemory> mapped_;
   std::unique_ptr<Server> server_;
   std::unique_ptr<Client> client_;
   std::unique_ptr<Regions> regions_;
+  common::ChoiceList choices_;
 };
 
 static_assert(common::Transport<Transport>);
 static_assert(common::TransfersAtOnce<Transport> && common::HasAtomic32<Transport> && common::FlushesAll<Transport>);
 static_assert(common::TellsCompletion<Transport> && common::RegistersCollectively<Transport>);
-static_assert(common::MovesShapes<Transport> && common::Accumulates<Transport>);
+static_assert(common::RegistersLocal<Transport>);
+static_assert(common::MovesShapes<Transport> && common::Accumulates<Transport> && common::HasChoices<Transport>);
 
 }  // namespace armci::ucx
 

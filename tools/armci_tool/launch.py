@@ -21,7 +21,7 @@ from armci_tool.placement import SIMULATED_SIZE_VARIABLE, Placement
 from armci_tool.rdma import nodes as guests
 
 # Forwarded to the ranks besides what a launch sets itself.
-FORWARDED_PREFIXES = ("ARMCI_", "ASAN_", "UBSAN_", "TSAN_", "LSAN_", "GTEST_")
+FORWARDED_PREFIXES = ("ARMCI_", "UCX_", "ASAN_", "UBSAN_", "TSAN_", "LSAN_", "GTEST_")
 # Nodes made of namespaces look like one machine to UCX (its boot is the same): it must not go around the network. In
 # guests it must not take the verbs device.
 NODE_ENVIRONMENT = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": nodes.INTERFACE}
@@ -100,9 +100,10 @@ class Launch:
     placement: Placement = Placement()
 
     def settings(self) -> dict[str, str]:
-        """The environment of the job besides what is there."""
+        """The environment of the job besides what is there; a network that the user chose stays."""
         network = NODE_ENVIRONMENT if self.placement.nodes else GUEST_ENVIRONMENT if self.placement.guest else {}
-        return {**network, **self.placement.environment(), **self.environment}
+        own = {name: value for name, value in network.items() if name not in os.environ}
+        return {**own, **self.placement.environment(), **self.environment}
 
     def command_line(self, *, as_root: Optional[bool] = None,
                      present: Optional[Mapping[str, str]] = None) -> list[str]:

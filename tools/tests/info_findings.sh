@@ -1,9 +1,10 @@
 #!/bin/sh
-# armci_info shows what a library goes around, as text and as JSON:  info_findings.sh LAUNCH PROGRAM
+# armci_info shows what a library goes around and what it chose, as text and as JSON:  info_findings.sh LAUNCH PROGRAM_RMA PROGRAM_UCX
 set -eu
 
 launch=$1
 program=$2
+ucx=$3
 
 expect() {  # WHAT PATTERN TEXT
   if ! printf '%s\n' "$3" | grep -q -e "$2"; then
@@ -19,6 +20,16 @@ expect 'two nodes' '^  passive-progress: ' "$text"
 expect 'two nodes' '^    Instead: A progress thread' "$text"
 json=$("$launch" "$program" 2 1 --json)
 expect 'JSON' '"name": "passive-progress"' "$json"
+
+# What a library chose is told as well, and the same in JSON.
+text=$("$launch" "$program" 2 1)
+expect 'choices' '^chosen between nodes$' "$text"
+expect 'choices' '^  synchronisation: ' "$text"
+expect 'choices in JSON' '"synchronisation": ' "$json"
+text=$("$launch" "$ucx" 2 1)
+expect 'ucx' '^  transports of UCX: [a-z]' "$text"
+text=$("$launch" "$ucx" 2 2)
+expect 'ucx on one node' '^chosen between nodes: nothing$' "$text"
 
 # A job on one node asks nothing of MPI.
 text=$("$launch" "$program" 2 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -59,7 +60,8 @@ def test_what_is_installed_is_packed_without_a_build(tmp_path: Path) -> None:
 
 
 def test_a_port_more_needs_no_word_in_the_control_file() -> None:
-    assert not [name for name in repository.implementations() if name in CONTROL]
+    # As a word of its own: a library below may have it in its name.
+    assert not [name for name in repository.implementations() if re.search(rf"(?<!\w){name}(?!\w)", CONTROL)]
     assert not [number for number in ("two", "three", "four", "five", "six") if f" {number} " in CONTROL]
 
 

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from armci_tool import launch, process
+from armci_tool import launch, nodes, process
 from armci_tool.errors import ToolError
 from armci_tool.launch import Launch
 from armci_tool.placement import Placement
@@ -58,6 +58,19 @@ def test_in_a_guest_mpi_leaves_the_verbs_device_alone(mpi: str) -> None:
     line = job.command_line(as_root=False, present={})
     assert line[1:6] == ["rdma", "--keep-for", str(os.getpid()), "--", launch.mpi_library(mpi).launcher]
     assert job.settings() == {"UCX_TLS": "shm,tcp,self", "ARMCI_NODE_SIZE": "1"}
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_network_that_the_user_chose_is_the_one_between_nodes(mpi: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = Launch(("./p",), 2, mpi, placement=Placement(nodes=2))
+    monkeypatch.setenv("UCX_TLS", "tcp")
+    assert job.settings() == {"UCX_NET_DEVICES": nodes.INTERFACE}
+    monkeypatch.delenv("UCX_TLS")
+    assert job.settings()["UCX_TLS"] == "tcp,self"
+    # A setting of UCX's reaches ranks that a launcher starts elsewhere.
+    assert "UCX_MAX_RNDV_LANES" not in job.command_line(present={})
+    if launch.mpi_library(mpi).forward:
+        assert "UCX_MAX_RNDV_LANES" in job.command_line(present={"UCX_MAX_RNDV_LANES": "1"})
 
 
 @pytest.mark.parametrize("bad", [Launch(("./p",), 0), Launch(("./p",), 1, "othermpi")])

@@ -107,13 +107,16 @@ class ShapesTransport : public FakeTransport<false, Atomicity::kTransport, wants
 static_assert(Transport<ShapesTransport<>> && MovesShapes<ShapesTransport<>> && Accumulates<ShapesTransport<>>);
 static_assert(!TransfersAtOnce<ShapesTransport<>>);
 
-// One that has found something.
+// One that has found something, and chosen.
 class FindingTransport : public ReorderingTransport {
  public:
+  std::span<const Choice> choices() const { return kChoices; }
+  static constexpr Choice kChoices[] = {{"device", "fake0"}};
   std::span<const Finding> findings() const { return kFindings; }
   static constexpr Finding kFindings[] = {{"late", "Puts come late.", "They are waited for."},
                                           {"odd", "Gets are odd.", "They are made even."}};
 };
 static_assert(Transport<FindingTransport> && HasFindings<FindingTransport> && !HasFindings<ReorderingTransport>);
+static_assert(HasChoices<FindingTransport> && !HasChoices<ReorderingTransport>);
 
 }  // namespace armci::common::testing
