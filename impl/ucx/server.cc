@@ -61,8 +61,9 @@ void Server::run() {
   common::ask_for_short_turns();
   node::NetworkBackoff backoff;
   while (!leaving_.load()) {
-    if (worker_.advance()) {
-      tell_counts();
+    const bool any = worker_.advance();
+    tell_counts();  // of what rest() found as well
+    if (any) {
       backoff.restart();
     } else if (backoff.next() > 0) {  // else more may come at once
       rest();

@@ -47,8 +47,10 @@ class Worker {
 
   // Does what can be done now; whether there was anything.
   bool advance() { return ucp_worker_progress(worker_) != 0; }
-  // Whether it will tell an await_event() of what comes from now on; not while there is something to do.
-  bool arm() { return ucp_worker_arm(worker_) == UCS_OK; }
+  // Whether it will tell an await_event() of what comes from now on; not if there is something to do, or was and has
+  // been done. A verbs device tells of what comes after it has been armed, not of what came unseen before: that is
+  // looked for afterwards.
+  bool arm() { return ucp_worker_arm(worker_) == UCS_OK && !advance(); }
   // Blocks until an armed worker, this one or the other, may have something to do, at most `timeout_ms`; negative:
   // without end. Other threads may use the worker meanwhile.
   void await_event(const Worker* other, int timeout_ms) const;
