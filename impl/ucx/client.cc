@@ -1,6 +1,7 @@
 // Who is talked to, waiting, and flushes.
 #include "impl/ucx/client.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -137,21 +138,24 @@ Status Client::reach(int target) {
   const ucs_status_t status = ucp_ep_create(worker_.handle(), &params, &of.endpoint);
   if (status == UCS_OK) return kSuccess;
   of.endpoint = nullptr;
-  return fail_ucs(status, "ucp_ep_create", target);
+  return common::note(
+      fail_ucs(status, "ucp_ep_create", target),
+      "UCX has no transport there; give UCX_TLS and UCX_NET_DEVICES one that reaches it (ucx_info -d lists "
+      "them)");
 }
 
-std::string Client::describe(int target) {
+Status Client::describe(int target, std::string* text) {
   Lock lock(mutex_);
-  if (!reach(target).ok()) return {};
-  char* text = nullptr;
+  ARMCI_RETURN_IF_ERROR(reach(target));
+  char* printed = nullptr;
   std::size_t length = 0;
-  std::FILE* const stream = open_memstream(&text, &length);
-  if (stream == nullptr) return {};
+  std::FILE* const stream = open_memstream(&printed, &length);
+  if (stream == nullptr) return common::fail_errno(errno, "open_memstream");
   ucp_ep_print_info(peer(target).endpoint, stream);
   std::fclose(stream);
-  std::string answer(text, length);
-  std::free(text);
-  return answer;
+  text->assign(printed, length);
+  std::free(printed);
+  return kSuccess;
 }
 
 void Client::learn(int target, std::uint32_t number, std::string packed) {

@@ -79,7 +79,7 @@ class Client {
   // Nothing is under way.
   void close();
   // What the endpoint to a process is made of, in UCX's words.
-  std::string describe(int target);
+  common::Status describe(int target, std::string* text);
 
   // Of a key that is too long to travel in a PackedKey; until forget(), which is for all.
   void learn(int target, std::uint32_t number, std::string packed);

@@ -98,12 +98,16 @@ Status Transport::connect(const World& world) {
 
 // The transports are those between the first process and the first one of another node.
 Status Transport::tell_choices(const World& world) {
+  Status reached;
   if (world.rank() == 0) {
     const int other = world.node(world.my_node() == 0 ? 1 : 0).ranks[0];
-    const std::string transports = transports_of(client_->describe(other));
+    std::string description;
+    reached = client_->describe(other, &description);
+    const std::string transports = transports_of(description);
     choices_.add("UCX", ucp_get_version_string());
     choices_.add("transports of UCX", transports.empty() ? "not told" : transports);
   }
+  ARMCI_RETURN_IF_ERROR(agree(world.comm(), reached, "reaching another node by UCX"));
   return choices_.share(world.comm());
 }
 

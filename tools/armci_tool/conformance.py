@@ -113,6 +113,7 @@ class SuiteRun:
         line += f" --thread-level {self.thread_level}" if self.thread_level else ""
         if self.configuration.mode != bazel.DEFAULT_MODE:
             line += f" --config {self.configuration.mode}"
+        line += " --rdma" if self.placement.guest else ""
         line += " --quick" if self.quick else ""
         line += f" --level {self.level}" if self.level else ""
         if filter_text or self.filter:

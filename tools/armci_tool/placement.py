@@ -76,6 +76,11 @@ def with_device(where: Placement, device: str) -> Placement:
         return where
     if where.simulated_node_size and glob.glob(VERBS_DEVICES):
         return where
+    return in_guest(where)
+
+
+def in_guest(where: Placement) -> Placement:
+    """The same in guests, whether or not it takes the device. ToolError if there can be none."""
     machine.require(max(where.nodes, 1))
     return replace(where, guest=True)
 

@@ -81,18 +81,20 @@ def implementations() -> list[str]:
 
 @dataclass(frozen=True)
 class TestedSettings:
-    """An environment of ARMCI_* settings, and the MPI library to run it with."""
+    """An environment of settings, of ARMCI or of the layer below, the MPI library to run it with, and a device that it
+    needs."""
 
     mpi: str
     environment: Mapping[str, str]
+    device: str = ""
 
 
 def tested_settings(name: str) -> list[TestedSettings]:
     """Under which the suite is run besides: impl/NAME/settings_tested.json, a list of environments. One with "mpi" is for
-    that library."""
+    that library, one with "device" is run in a guest that has it."""
     path = ROOT / "impl" / name / "settings_tested.json"
     rows: list[dict[str, str]] = json.loads(path.read_text()) if path.exists() else []
-    return [TestedSettings(row.pop("mpi", "mpich"), row) for row in rows]
+    return [TestedSettings(row.pop("mpi", "mpich"), row, row.pop("device", "")) for row in rows]
 
 
 def leaves_node(name: str) -> bool:

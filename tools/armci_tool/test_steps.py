@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Callable, Mapping, Sequence
 
@@ -22,6 +23,8 @@ LIBRARY_TESTS = f"tests(//impl/...) except {device_tests.TESTS}"
 THREAD_TESTS = ("tests(//impl/common/...) union tests(//impl/mpi-twosided:all) "
                 "union filter(server_kind, tests(//impl/mpi-twosided/testing:all))")
 
+# Of the libraries and of what is below them: told in titles.
+SETTING_PREFIXES = ("ARMCI_", "UCX_")
 PROCESS_COUNTS = (1, 2, 3, 4)
 TELLING_PROCESS_COUNTS = (2, 4)  # the smallest job with two parties, and the largest
 TEST_ONLY_PROCESSES = 4
@@ -177,7 +180,9 @@ def _settings_steps(name: str, level: Level) -> list[PlannedStep]:
     if rows and level < Level.FULL:
         rows = sharing.take(rows, sharing.of_commit(len(rows)))
     return [_conformance_step(name, bazel.Configuration(tested.mpi), 2, True, tested.environment,
-                              placement=EVERY_PROCESS_A_NODE, filter_text=WITHOUT_RACES) for tested in rows]
+                              placement=replace(EVERY_PROCESS_A_NODE, guest=bool(tested.device)),
+                              filter_text=GUEST_FILTER if tested.device and level < Level.FULL else WITHOUT_RACES)
+            for tested in rows]
 
 
 def _on_one_node() -> list[str]:
@@ -260,7 +265,7 @@ def _conformance_step(name: str, configuration: bazel.Configuration, processes: 
                       placement: Placement = ONE_NODE, thread_level: str = "",
                       filter_text: str = "", port_level: int = 0) -> PlannedStep:
     selection = conformance.Selection(filter_text, quick=short, thread_level=thread_level, level=port_level)
-    settings = tuple(f"{key}={value}" for key, value in environment.items() if key.startswith("ARMCI_"))
+    settings = tuple(f"{key}={value}" for key, value in environment.items() if key.startswith(SETTING_PREFIXES))
     planned = conformance.SuiteRun(name, configuration, processes, (), 0.0, quick=short, placement=placement,
                                    thread_level=thread_level, settings=settings, filter=filter_text,
                                    level=port_level)

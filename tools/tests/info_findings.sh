@@ -1,5 +1,5 @@
 #!/bin/sh
-# armci_info shows what a library goes around and what it chose, as text and as JSON:  info_findings.sh LAUNCH PROGRAM_RMA PROGRAM_UCX
+# armci_info shows what a library goes around and what it chose, as text and as JSON:  info_findings.sh LAUNCH RMA UCX
 set -eu
 
 launch=$1
@@ -28,6 +28,12 @@ expect 'choices' '^  synchronisation: ' "$text"
 expect 'choices in JSON' '"synchronisation": ' "$json"
 text=$("$launch" "$ucx" 2 1)
 expect 'ucx' '^  transports of UCX: [a-z]' "$text"
+# Without a transport to the other node there is a sentence that says what to set.
+if text=$(UCX_TLS=self "$launch" "$ucx" 2 1 2>&1); then
+  echo 'FAILED: UCX without a transport is taken'
+  exit 1
+fi
+expect 'no transport' 'ARMCI_Init: .*give UCX_TLS' "$text"
 text=$("$launch" "$ucx" 2 2)
 expect 'ucx on one node' '^chosen between nodes: nothing$' "$text"
 

@@ -53,6 +53,9 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     made.add_argument("--repeat", type=option_types.count, default=1, metavar="R",
                       help="run everything R times, with seeds S, S+1, ..., and report what is flaky")
     placement.add_arguments(made)
+    made.add_argument("--rdma", action="store_true",
+                      help="in a guest with a verbs device (see tools/armci rdma), for an implementation that can take one "
+                      "and need not, as ucx with UCX_TLS=rc,self")
     made.add_argument("--report", type=option_types.path, metavar="DIR",
                       help="write matrix.txt, matrix.json, junit.xml and index.html there, with --repeat flakes.json")
     made.add_argument("--mutants", action="store_true",
@@ -70,6 +73,8 @@ def execute(options: argparse.Namespace) -> int:
     elif options.mutants:
         raise ToolError("--mutants is for a report", next_step="add --report DIR, or use tools/armci mutants")
     where = placement.from_options(options)
+    if options.rdma:
+        where = placement.in_guest(where)
     chosen_libraries = _libraries(options)
     for library in chosen_libraries:
         launch.require(placement.with_device(where, repository.device_of(library.name)))
