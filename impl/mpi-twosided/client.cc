@@ -184,45 +184,31 @@ std::size_t Client::batch_bytes() const { return std::min(room_.bytes, kBatchByt
 
 Status Client::put_into_batch(Lock& lock, int node, std::uint64_t address, const void* local, std::size_t bytes) {
   Batch& to = batch(node);
-  if (to.length + BatchEntry::room(bytes) > batch_bytes()) ARMCI_RETURN_IF_ERROR(send_batch(lock, node));
-  if (to.length == 0) {
+  if (!to.has_room(bytes, batch_bytes())) ARMCI_RETURN_IF_ERROR(send_batch(lock, node));
+  if (to.empty()) {
     ARMCI_RETURN_IF_ERROR(meet(node));
     batched_.push_back(node);
     news_.store(true, std::memory_order_relaxed);
     if (to.message == nullptr) to.message.reset(new char[room_.bytes]);
-    to.length = sizeof(RequestHeader);
   }
-  char* const at = to.message.get() + to.length;
-  const BatchEntry entry{address, bytes};
-  std::memcpy(at, &entry, sizeof entry);
-  std::memcpy(at + sizeof entry, local, bytes);
-  to.length += BatchEntry::room(bytes);
-  ++to.entries;
-  to.bytes += bytes;
-  to.looked_at = false;
+  to.add(address, local, bytes);
   return kSuccess;
 }
 
 Status Client::send_batch(Lock& lock, int node) {
-  if (batch(node).length == 0) return kSuccess;
+  if (batch(node).empty()) return kSuccess;
   Slot* slot = nullptr;
   ARMCI_RETURN_IF_ERROR(acquire(lock, node, &slot));
   // Another thread may have sent it meanwhile.
-  return batch(node).length == 0 ? kSuccess : post_batch(node, slot);
+  return batch(node).empty() ? kSuccess : post_batch(node, slot);
 }
 
 Status Client::post_batch(int node, Slot* slot) {
   Batch& from = batch(node);
   RequestHeader header;
-  header.kind = RequestKind::kPut;
-  header.form = Form::kBatch;
   address(node, &header);
-  header.count = from.entries;
-  header.bytes = from.bytes;
-  std::memcpy(from.message.get(), &header, sizeof header);
+  const std::size_t bytes = from.complete(header);
   std::swap(from.message, slot->data);
-  const std::size_t bytes = std::exchange(from.length, 0);
-  from.entries = from.bytes = 0;
   std::erase(batched_, node);
   return send(node, slot, bytes);
 }

@@ -101,14 +101,6 @@ class Client {
     ReplyHeader credit_message;
     MPI_Request credit_request = MPI_REQUEST_NULL;
   };
-  // Puts to a node that have not been sent.
-  struct Batch {
-    Memory message;
-    std::size_t length = 0;  // 0: there are none
-    std::uint64_t entries = 0;
-    std::uint64_t bytes = 0;
-    bool looked_at = false;
-  };
   struct Slot {
     Memory data;
     MPI_Request request = MPI_REQUEST_NULL;

@@ -1,10 +1,12 @@
 // The messages of impl/server, by the names that this folder uses.
 #pragma once
 
+#include "impl/server/batch.h"
 #include "impl/server/wire.h"
 
 namespace armci::twosided {
 
+using server::Batch;
 using server::BatchEntry;
 using server::Bounds;
 using server::Form;

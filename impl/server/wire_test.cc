@@ -4,8 +4,11 @@
 
 #include <array>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <vector>
+
+#include "impl/server/batch.h"
 
 namespace armci::server {
 namespace {
@@ -184,6 +187,36 @@ TEST(Decode, RefusesWrongFields) {
   EXPECT_FALSE(accepted_with(atomic(), [](RequestHeader& h) { h.bytes = 2; }));
   EXPECT_FALSE(accepted_with(atomic(), [](RequestHeader& h) { h.type = 8; }));
   EXPECT_FALSE(accepted_with(atomic(), [](RequestHeader& h) { h.address += 4; }));
+}
+
+TEST(BatchOfPuts, BecomesARequestThatIsTaken) {
+  Batch batch;
+  EXPECT_TRUE(batch.empty());
+  constexpr std::size_t kLimit = sizeof(RequestHeader) + 2 * sizeof(BatchEntry) + 8 + 16;
+  batch.message = std::make_unique<char[]>(kLimit);
+  ASSERT_TRUE(batch.has_room(3, kLimit));
+  batch.add(kMemory, "abc", 3);
+  ASSERT_TRUE(batch.has_room(9, kLimit));
+  EXPECT_FALSE(batch.has_room(17, kLimit));
+  batch.looked_at = true;
+  batch.add(kMemory + 100, "123456789", 9);
+  EXPECT_FALSE(batch.looked_at);
+  EXPECT_FALSE(batch.has_room(1, kLimit));
+  RequestHeader header;
+  header.origin = 5;
+  const std::size_t length = batch.complete(header);
+  EXPECT_EQ(length, kLimit);
+  EXPECT_TRUE(batch.empty());
+  Request request;
+  ASSERT_TRUE(decode({batch.message.get(), length}, inside, kBounds, &request).ok());
+  EXPECT_EQ(request.header.kind, RequestKind::kPut);
+  EXPECT_EQ(request.header.form, Form::kBatch);
+  EXPECT_EQ(request.header.origin, 5u);
+  EXPECT_EQ(request.segments(), 2u);
+  EXPECT_EQ(request.total_bytes(), 12u);
+  // The next one begins anew.
+  batch.add(kMemory, "x", 1);
+  EXPECT_EQ(batch.complete(header), sizeof(RequestHeader) + sizeof(BatchEntry) + 8);
 }
 
 TEST(Decode, RefusesWrongEntriesOfABatch) {

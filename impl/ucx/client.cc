@@ -45,7 +45,7 @@ void Client::make_room(Lock& lock) {
 }
 
 void Client::leave() {
-  if (watched_ || waiting_ > 0 || operations_.under_way() == 0) return;
+  if (watched_ || waiting_ > 0 || !has_more()) return;
   watched_ = true;
   wake_();
 }
@@ -56,7 +56,8 @@ Client::Need Client::help(const Worker** armed) {
   if (!lock.owns_lock() || waiting_ > 0) return Need::kSoon;
   if (!watched_) return Need::kNone;
   const bool any = worker_.advance();
-  watched_ = operations_.under_way() > 0;
+  send_old_batches();
+  watched_ = has_more();
   if (!watched_) return Need::kNone;
   if (any || !worker_.arm()) return Need::kMore;
   *armed = &worker_;
@@ -222,13 +223,14 @@ Status Client::flush_puts(Lock& lock, int target) {
 Status Client::flush(int target) {
   Lock lock(mutex_);
   Peer& of = peer(target);
+  ARMCI_RETURN_IF_ERROR(send_batch(lock, target));
   const std::uint64_t asked = of.last_store;
   ARMCI_RETURN_IF_ERROR(flush_puts(lock, target));
   await_until(lock, [&] { return of.executed >= asked; });
   leave();
   if (!std::exchange(of.refused, false)) return kSuccess;
-  return common::fail(common::Code::kLayerBelow, nullptr, "the server of process %d refused a request, see its message",
-                      target);
+  return common::fail(common::Code::kLayerBelow, nullptr,
+                      "a request to process %d was refused or not sent, see the message about it", target);
 }
 
 Status Client::flush_all() {
@@ -241,6 +243,9 @@ Status Client::flush_all() {
   Status status;
   Lock lock(mutex_);
   const int processes = static_cast<int>(peers_.size());
+  for (const int target : std::vector<int>(batched_)) {
+    if (status.ok()) status = send_batch(lock, target);
+  }
   for (int target = 0; target < processes && status.ok(); ++target) {
     Peer& of = peer(target);
     if (of.flushed == of.puts || of.flushing) continue;

@@ -1,6 +1,9 @@
 // The client: what a process does with the memory of others, by UCX's put and get, and what it asks their servers for.
 //
 //   put, get         ucp_put_nbx, ucp_get_nbx with the key of the memory, where the network has them
+//   small            non-blocking puts by request are gathered into a batch, which leaves as one request when it is
+//   full,
+//                    before anything that its puts may not come after, or when nobody has added to it for a while
 //   rows, long       the same, one by one
 //   rows, short      packed into requests, which the server unpacks; of a get the other way round
 //   accumulate       requests, of pieces
@@ -38,6 +41,7 @@
 #include <vector>
 
 #include "impl/common/status.h"
+#include "impl/server/batch.h"
 #include "impl/server/rows.h"
 #include "impl/server/wire.h"
 #include "impl/shmem/wait.h"
@@ -62,12 +66,16 @@ struct Ways {
   std::uint64_t requests;     // to a process
   std::size_t message_bytes;  // of the data of a request and of an answer
   std::size_t pack_bytes;     // shorter rows are packed
+  std::size_t small_bytes;    // up to that length non-blocking puts by request are gathered
 };
 
 class Client {
  public:
   // Another thread may take the event that one sleeps for.
   static constexpr int kSleepMs = 1;
+
+  // What a batch has room for; message_bytes as in Ways.
+  static std::size_t small_bytes_max(std::size_t message_bytes);
 
   // `mapped`: where local buffers may lie; `wake` has a thread call help().
   Client(int process, const Ways& ways, const MappedMemory& mapped, std::function<void()> wake)
@@ -125,10 +133,11 @@ class Client {
     std::uint64_t flushed = 0;                               // of those, known to be visible
     std::uint64_t fenced = 0;                                // of those, no later put or get overtakes them
     bool flushing = false;
+    server::Batch batch;           // stores that are not among those yet
     std::uint64_t requests = 0;    // sent
     std::uint64_t last_store = 0;  // of those
     std::uint64_t executed = 0;    // so many of those
-    bool refused = false;          // one of those, since the last flush
+    bool refused = false;          // one of those, or not sent, since the last flush
   };
   struct Outgoing;
   struct Answer {
@@ -174,6 +183,7 @@ class Client {
   common::Status outcome(Operation* failed);
   // Before the return of a call that may leave something under way.
   void leave();
+  bool has_more() const { return operations_.under_way() > 0 || !batched_.empty(); }
   // Ends the part that begin() began: all others have been begun, or one could not, as `begun` says.
   common::Status finish(Lock& lock, Operation* whole, common::Status begun, std::uint64_t* number);
   // Has UCX end a part of the operation in its callback, unless it is over at once.
@@ -186,7 +196,7 @@ class Client {
   bool by_request(const Target& target);
   bool is_packed(const Target& target, const server::Rows& rows);
   // What must not be overtaken.
-  void order_transfer(Lock& lock, int target);
+  common::Status order_transfer(Lock& lock, int target);
   common::Status order_request(Lock& lock, int target);
   common::Status put_run(Lock& lock, Operation* whole, const Target& target, char* remote, const char* local,
                          std::size_t bytes);
@@ -195,7 +205,18 @@ class Client {
   common::Status flush_puts(Lock& lock, int target);
   common::Status begin_flush(int target, std::uint64_t* number);
 
+  bool has_room(const Peer& of) const { return of.requests - of.executed < ways_.requests; }
+  // Of a batch, at most; message_bytes as in Ways.
+  static std::size_t batch_bytes(std::size_t message_bytes);
+  void await_room(Lock& lock, const Peer& of);
   common::Status send(Lock& lock, int target, Message message, bool is_store, std::uint64_t answer);
+  // The same where there is room, without a look at the batch.
+  common::Status send_now(int target, Message message, bool is_store, std::uint64_t answer);
+  common::Status put_into_batch(Lock& lock, int target, std::uint64_t address, const void* local, std::size_t bytes);
+  common::Status send_batch(Lock& lock, int target);
+  common::Status send_batch_now(int target);
+  // Those that nobody has added to since the last look, and that have room.
+  void send_old_batches();
   common::Status ask(Lock& lock, Operation* whole, int target, Message message, Answer answer);
   common::Status store_run(Lock& lock, int target, server::RequestHeader header, char* remote, const char* local,
                            std::size_t bytes);
@@ -220,8 +241,9 @@ class Client {
   Operations operations_;
   std::unordered_map<std::uint64_t, Answer> answers_;  // that are waited for
   std::uint64_t last_answer_ = 0;
-  int waiting_ = 0;       // threads that wait inside
-  bool watched_ = false;  // a thread helps
+  std::vector<int> batched_;  // processes for which there is a batch
+  int waiting_ = 0;           // threads that wait inside
+  bool watched_ = false;      // a thread helps
 };
 
 }  // namespace armci::ucx

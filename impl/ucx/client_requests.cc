@@ -19,6 +19,8 @@ namespace {
 
 // Pieces end between elements of every type.
 constexpr std::size_t kElementBytesMax = 16;
+// Of a batch with its header: long enough that what a message costs does not show.
+constexpr std::size_t kBatchBytes = 8000;
 
 }  // namespace
 
@@ -29,14 +31,24 @@ struct Client::Outgoing {
   Operation* operation;
 };
 
-// Waits, letting other threads in, until the server has room, and sends.
+void Client::await_room(Lock& lock, const Peer& of) {
+  if (has_room(of)) return;
+  await_until(lock, [&] { return has_room(of); });
+}
+
+// Waits, letting other threads in, until the server has room, and sends. What this thread has put into the batch goes
+// before; what others add while it waits has no order with this.
 Status Client::send(Lock& lock, int target, Message message, bool is_store, std::uint64_t answer) {
+  ARMCI_RETURN_IF_ERROR(send_batch(lock, target));
+  await_room(lock, peer(target));
+  return send_now(target, std::move(message), is_store, answer);
+}
+
+Status Client::send_now(int target, Message message, bool is_store, std::uint64_t answer) {
   ARMCI_RETURN_IF_ERROR(reach(target));
   Peer& of = peer(target);
-  if (of.requests - of.executed >= ways_.requests) {
-    await_until(lock, [&] { return of.requests - of.executed < ways_.requests; });
-  }
   const std::uint64_t sequence = ++of.requests;
+  const std::uint64_t last_store = of.last_store;
   if (is_store) of.last_store = sequence;
   Operation* const operation = operations_.begin("ucp_am_send_nbx", target);
   auto* const outgoing = new Outgoing{{process_, 0, sequence, answer}, std::move(message), operation};
@@ -55,7 +67,69 @@ Status Client::send(Lock& lock, int target, Message message, bool is_store, std:
                                                    outgoing->message.bytes.get(), outgoing->message.length, &param);
   if (request != nullptr && !UCS_PTR_IS_ERR(request)) return kSuccess;
   delete outgoing;
+  if (request != nullptr) {
+    // Its number is not missed by the server.
+    --of.requests;
+    of.last_store = last_store;
+  }
   return begun_part(request, operation);
+}
+
+// --- batches
+
+std::size_t Client::batch_bytes(std::size_t message_bytes) {
+  return std::min(sizeof(RequestHeader) + message_bytes, kBatchBytes);
+}
+
+std::size_t Client::small_bytes_max(std::size_t message_bytes) {
+  return (batch_bytes(message_bytes) - sizeof(RequestHeader) - sizeof(server::BatchEntry)) / 8 * 8;
+}
+
+Status Client::put_into_batch(Lock& lock, int target, std::uint64_t address, const void* local, std::size_t bytes) {
+  const std::size_t limit = batch_bytes(ways_.message_bytes);
+  server::Batch& batch = peer(target).batch;
+  // Others may fill it again while this waits for room.
+  while (!batch.has_room(bytes, limit)) ARMCI_RETURN_IF_ERROR(send_batch(lock, target));
+  if (batch.empty()) {
+    batched_.push_back(target);
+    if (batch.message == nullptr) batch.message.reset(new char[limit]);
+  }
+  batch.add(address, local, bytes);
+  leave();
+  return kSuccess;
+}
+
+// The batch keeps its place among the requests: it is taken when there is room, and not before.
+Status Client::send_batch(Lock& lock, int target) {
+  Peer& of = peer(target);
+  if (of.batch.empty()) return kSuccess;
+  await_room(lock, of);
+  // Another thread may have sent it meanwhile.
+  return of.batch.empty() ? kSuccess : send_batch_now(target);
+}
+
+Status Client::send_batch_now(int target) {
+  server::Batch& batch = peer(target).batch;
+  RequestHeader header;
+  header.origin = process_;
+  Message message;
+  message.length = batch.complete(header);
+  message.bytes = std::move(batch.message);
+  std::erase(batched_, target);
+  return send_now(target, std::move(message), true, 0);
+}
+
+void Client::send_old_batches() {
+  for (std::size_t i = 0; i < batched_.size();) {
+    const int target = batched_[i];
+    const bool old = std::exchange(peer(target).batch.looked_at, true);
+    if (!old || !has_room(peer(target))) {
+      ++i;
+    } else if (!send_batch_now(target).ok()) {
+      common::print_failure("server", common::last_cause());
+      peer(target).refused = true;  // which the next flush tells
+    }
+  }
 }
 
 // --- answers

@@ -40,14 +40,16 @@ bool Client::is_packed(const Target& target, const Rows& rows) {
 
 // --- order
 
-void Client::order_transfer(Lock& lock, int target) {
+Status Client::order_transfer(Lock& lock, int target) {
   Peer& of = peer(target);
+  ARMCI_RETURN_IF_ERROR(send_batch(lock, target));
   const std::uint64_t stores = of.last_store;
   if (of.executed < stores) await_until(lock, [&] { return of.executed >= stores; });
-  if (of.fenced == of.puts) return;
+  if (of.fenced == of.puts) return kSuccess;
   // What fails here fails in the flush as well, which says so.
   (void)ucp_worker_fence(worker_.handle());
   of.fenced = of.puts;
+  return kSuccess;
 }
 
 Status Client::order_request(Lock& lock, int target) {
@@ -90,13 +92,17 @@ Status Client::put(const Target& target, void* remote, const void* local, std::s
   auto* const to = static_cast<char*>(remote);
   const auto* const from = static_cast<const char*>(local);
   const Peer& of = peer(target.process);
-  const bool follows = bytes <= kFollowBytes && of.executed < of.last_store && of.flushed == of.puts;
+  const bool owed = of.executed < of.last_store || !of.batch.empty();
+  const bool follows = bytes <= kFollowBytes && owed && of.flushed == of.puts;
   if (follows || by_request(target)) {
-    if (operation != nullptr) *operation = 0;
     ARMCI_RETURN_IF_ERROR(order_request(lock, target.process));
+    if (operation != nullptr) *operation = 0;
+    if (operation != nullptr && bytes <= ways_.small_bytes) {
+      return put_into_batch(lock, target.process, reinterpret_cast<std::uintptr_t>(remote), local, bytes);
+    }
     return store_run(lock, target.process, server::put_header(), to, from, bytes);
   }
-  order_transfer(lock, target.process);
+  ARMCI_RETURN_IF_ERROR(order_transfer(lock, target.process));
   Operation* const whole = operations_.begin("ucp_put_nbx", target.process);
   return finish(lock, whole, put_run(lock, whole, target, to, from, bytes), operation);
 }
@@ -108,7 +114,7 @@ Status Client::put_rows(const Target& target, const Rows& rows, std::uint64_t* o
     ARMCI_RETURN_IF_ERROR(order_request(lock, target.process));
     return store_rows(lock, target.process, server::put_header(), rows);
   }
-  order_transfer(lock, target.process);
+  ARMCI_RETURN_IF_ERROR(order_transfer(lock, target.process));
   Operation* const whole = operations_.begin("ucp_put_nbx", target.process);
   Status status;
   rows.visit(0, rows.count(), [&](const char* local, char* remote) {
@@ -147,7 +153,7 @@ Status Client::get(const Target& target, const void* remote, void* local, std::s
     Operation* const whole = operations_.begin("a get by request", target.process);
     return finish(lock, whole, fetch_run(lock, whole, target.process, from, to, bytes), operation);
   }
-  order_transfer(lock, target.process);
+  ARMCI_RETURN_IF_ERROR(order_transfer(lock, target.process));
   Operation* const whole = operations_.begin("ucp_get_nbx", target.process);
   return finish(lock, whole, get_run(lock, whole, target, from, to, bytes), operation);
 }
@@ -159,7 +165,7 @@ Status Client::get_rows(const Target& target, const Rows& rows, std::uint64_t* o
     Operation* const whole = operations_.begin("a get by request", target.process);
     return finish(lock, whole, fetch_rows(lock, whole, target.process, rows), operation);
   }
-  order_transfer(lock, target.process);
+  ARMCI_RETURN_IF_ERROR(order_transfer(lock, target.process));
   Operation* const whole = operations_.begin("ucp_get_nbx", target.process);
   Status status;
   rows.visit(0, rows.count(), [&](char* local, const char* remote) {

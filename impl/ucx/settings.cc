@@ -22,6 +22,11 @@ const common::SettingRow kRows[] = {
     {"ARMCI_UCX_PACK_BYTES", "bytes", "4K", 0, 1 << 24,
      "Rows of strided and vector transfers that are shorter are packed, and unpacked by the server or by the process.",
      &the_settings.pack_bytes},
+    {"ARMCI_UCX_SMALL_PUT_BYTES", "bytes", "512", 0, 1 << 24,
+     "Non-blocking puts by request of up to this length, and of what a batch of 8000 bytes has room for, are gathered; "
+     "0: "
+     "none is.",
+     &the_settings.small_bytes},
 };
 
 // The rows have to be there before the environment is read, which no member of the transport is asked before.

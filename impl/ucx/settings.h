@@ -14,6 +14,7 @@ struct Settings {
   int requests = 0;                // ARMCI_UCX_REQUESTS: to a process
   std::int64_t message_bytes = 0;  // ARMCI_UCX_MESSAGE_BYTES: data in a request or an answer
   std::int64_t pack_bytes = 0;     // ARMCI_UCX_PACK_BYTES: shorter rows are packed
+  std::int64_t small_bytes = 0;    // ARMCI_UCX_SMALL_PUT_BYTES: puts that are gathered
 };
 
 // The values in force.

@@ -1,6 +1,6 @@
 #include "impl/ucx/transport.h"
 
-#include <cstdio>
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,6 +41,7 @@ Status choose_ways(Ways* ways) {
   ways->requests = static_cast<std::uint64_t>(of.requests);
   ways->message_bytes = static_cast<std::size_t>(of.message_bytes);
   ways->pack_bytes = static_cast<std::size_t>(of.pack_bytes);
+  ways->small_bytes = std::min(static_cast<std::size_t>(of.small_bytes), Client::small_bytes_max(ways->message_bytes));
   if (of.put_get == "auto") {
     ways->put_get = Ways::PutGet::kAuto;
   } else if (of.put_get == "always") {
