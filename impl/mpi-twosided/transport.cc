@@ -1,13 +1,11 @@
 #include "impl/mpi-twosided/transport.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 #include <vector>
 
 #include "impl/common/agree.h"
 #include "impl/common/backtrace.h"
-#include "impl/common/config.h"
 #include "impl/mpi-twosided/settings.h"
 #include "impl/server/compose.h"
 #include "impl/shmem/wait.h"

@@ -106,6 +106,7 @@ Status Transport::connect(const World& world) {
 }
 
 void Transport::finalise() {
+  choices_.clear();
   if (world_ != nullptr) {
     (void)client_->flush_all();
     print_links(*world_, traffic_->links());

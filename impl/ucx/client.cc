@@ -10,10 +10,15 @@
 
 namespace armci::ucx {
 
+namespace {
+
+// Unpacked, of a process.
+constexpr std::size_t kKeysMax = 1024;
+
+}  // namespace
+
 using common::kSuccess;
 using common::Status;
-
-Client::~Client() { close(); }
 
 Status Client::open(const Context& context, std::vector<std::string> addresses) {
   ARMCI_RETURN_IF_ERROR(worker_.open(context));
@@ -25,13 +30,16 @@ Status Client::open(const Context& context, std::vector<std::string> addresses) 
 
 void Client::close() {
   Lock lock(mutex_);
+  std::vector<ucs_status_ptr_t> closing;
   for (Peer& of : peers_) {
     for (const auto& [number, key] : of.keys) ucp_rkey_destroy(key);
     of.keys.clear();
     if (of.endpoint == nullptr) continue;
     ucp_request_param_t param{};
     const ucs_status_ptr_t request = ucp_ep_close_nbx(std::exchange(of.endpoint, nullptr), &param);
-    if (request == nullptr || UCS_PTR_IS_ERR(request)) continue;
+    if (request != nullptr && !UCS_PTR_IS_ERR(request)) closing.push_back(request);
+  }
+  for (const ucs_status_ptr_t request : closing) {
     await_until(lock, [&] { return ucp_request_check_status(request) != UCS_INPROGRESS; });
     ucp_request_free(request);
   }
@@ -45,7 +53,7 @@ void Client::make_room(Lock& lock) {
 }
 
 void Client::leave() {
-  if (watched_ || waiting_ > 0 || !has_more()) return;
+  if (watched_ || waiting_ > 0 || !has_many()) return;
   watched_ = true;
   wake_();
 }
@@ -57,9 +65,9 @@ Client::Need Client::help(const Worker** armed) {
   if (!watched_) return Need::kNone;
   const bool any = worker_.advance();
   send_old_batches();
-  watched_ = has_more();
+  watched_ = has_more() || unexecuted_ > 0;
   if (!watched_) return Need::kNone;
-  if (any || !worker_.arm()) return Need::kMore;
+  if (any || armed == nullptr || !worker_.arm()) return Need::kMore;
   *armed = &worker_;
   return Need::kSoon;
 }
@@ -96,7 +104,7 @@ Status Client::test(std::uint64_t number, bool* done) {
 // A buffer that UCX still reads or writes is never the caller's: who cannot begin all parts waits for the others.
 Status Client::finish(Lock& lock, Operation* whole, Status begun, std::uint64_t* number) {
   const std::uint64_t mine = Operations::number(whole);
-  operations_.end_part(whole, UCS_OK);
+  operations_.end_first(whole, UCS_OK);
   if (!begun.ok() || number == nullptr) {
     const Status ended = await(lock, mine);
     leave();
@@ -147,6 +155,10 @@ Status Client::reach(int target) {
 
 Status Client::describe(int target, std::string* text) {
   Lock lock(mutex_);
+  return print_endpoint(target, text);
+}
+
+Status Client::print_endpoint(int target, std::string* text) {
   ARMCI_RETURN_IF_ERROR(reach(target));
   char* printed = nullptr;
   std::size_t length = 0;
@@ -182,6 +194,12 @@ Status Client::unpack(const Target& target, ucp_rkey_h* unpacked) {
     *unpacked = found->second;
     return kSuccess;
   }
+  // Memory that one process allocated alone is forgotten by nobody else. Keys that are needed again are unpacked again;
+  // whoever is in the middle of a transfer waits inside.
+  if (of.keys.size() >= kKeysMax && operations_.under_way() == 0 && waiting_ == 0) {
+    for (const auto& [number, key] : of.keys) ucp_rkey_destroy(key);
+    of.keys.clear();
+  }
   const void* packed = target.key.bytes;
   if (target.key.length == 0) packed = of.learned.at(target.key.number).data();
   const ucs_status_t status = ucp_ep_rkey_unpack(of.endpoint, packed, unpacked);
@@ -193,7 +211,7 @@ Status Client::unpack(const Target& target, ucp_rkey_h* unpacked) {
 // --- flush
 
 Status Client::begin_flush(int target, std::uint64_t* number) {
-  Operation* const begun = operations_.begin("ucp_ep_flush_nbx", target);
+  Operation* const begun = operations_.begin_part("ucp_ep_flush_nbx", target);
   ucp_request_param_t param = end_param(begun);
   *number = Operations::number(begun);
   const Status status = begun_part(ucp_ep_flush_nbx(peer(target).endpoint, &param), begun);
@@ -226,8 +244,9 @@ Status Client::flush(int target) {
   ARMCI_RETURN_IF_ERROR(send_batch(lock, target));
   const std::uint64_t asked = of.last_store;
   ARMCI_RETURN_IF_ERROR(flush_puts(lock, target));
-  await_until(lock, [&] { return of.executed >= asked; });
+  await_until(lock, [&] { return has_executed(of, asked); });
   leave();
+  ARMCI_RETURN_IF_ERROR(check_way(target));
   if (!std::exchange(of.refused, false)) return kSuccess;
   return common::fail(common::Code::kLayerBelow, nullptr,
                       "a request to process %d was refused or not sent, see the message about it", target);

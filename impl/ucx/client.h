@@ -27,15 +27,15 @@
 // ARMCI_UCX_REQUESTS requests to a process. One flush at a time of an endpoint (UCX ends the process at the 256th): who
 // comes while one is under way waits, and may need none then.
 //
-// Thread safety: all members by any thread; the lock is never held while something is waited for.
+// Thread safety: all members by any thread. Who waits lets others in whenever there is nothing to do.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -73,6 +73,8 @@ class Client {
  public:
   // Another thread may take the event that one sleeps for.
   static constexpr int kSleepMs = 1;
+  // Requests that nobody looks after.
+  static constexpr std::uint64_t kFew = 8;
 
   // What a batch has room for; message_bytes as in Ways.
   static std::size_t small_bytes_max(std::size_t message_bytes);
@@ -80,7 +82,6 @@ class Client {
   // `mapped`: where local buffers may lie; `wake` has a thread call help().
   Client(int process, const Ways& ways, const MappedMemory& mapped, std::function<void()> wake)
       : process_(static_cast<std::uint32_t>(process)), ways_(ways), mapped_(mapped), wake_(std::move(wake)) {}
-  ~Client();
 
   // addresses[r]: of the server of process r.
   common::Status open(const Context& context, std::vector<std::string> addresses);
@@ -119,6 +120,7 @@ class Client {
     kSoon,  // come back after kSleepMs, or when *armed, if there is one, has an event
     kMore,  // come back at once
   };
+  // armed == nullptr: who calls does not sleep.
   Need help(const Worker** armed);
 
  private:
@@ -127,6 +129,7 @@ class Client {
   using Unpack = std::function<void(const char* data)>;
   struct Peer {
     ucp_ep_h endpoint = nullptr;
+    std::optional<bool> has_rdma;                            // among the transports of the endpoint
     std::unordered_map<std::uint32_t, ucp_rkey_h> keys;      // by number
     std::unordered_map<std::uint32_t, std::string> learned;  // keys that are long
     std::uint64_t puts = 0;                                  // begun
@@ -137,6 +140,7 @@ class Client {
     std::uint64_t requests = 0;    // sent
     std::uint64_t last_store = 0;  // of those
     std::uint64_t executed = 0;    // so many of those
+    ucs_status_t lost = UCS_OK;    // why one of those did not leave
     bool refused = false;          // one of those, or not sent, since the last flush
   };
   struct Outgoing;
@@ -155,6 +159,7 @@ class Client {
 
   Peer& peer(int process) { return peers_[static_cast<std::size_t>(process)]; }
   common::Status reach(int target);
+  common::Status print_endpoint(int target, std::string* text);
   common::Status unpack(const Target& target, ucp_rkey_h* unpacked);
 
   // Advances until condition(), without the lock in between.
@@ -184,6 +189,8 @@ class Client {
   // Before the return of a call that may leave something under way.
   void leave();
   bool has_more() const { return operations_.under_way() > 0 || !batched_.empty(); }
+  // A few short messages leave at once; of many, or of long ones, UCX may keep what the network did not take.
+  bool has_many() const { return has_more() || unexecuted_ > kFew; }
   // Ends the part that begin() began: all others have been begun, or one could not, as `begun` says.
   common::Status finish(Lock& lock, Operation* whole, common::Status begun, std::uint64_t* number);
   // Has UCX end a part of the operation in its callback, unless it is over at once.
@@ -192,6 +199,8 @@ class Client {
   ucp_request_param_t transfer_param(Operation* operation, const void* local, std::size_t bytes) const;
   common::Status begun_part(ucs_status_ptr_t request, Operation* whole);
 
+  // Whether a device puts into that memory and gets from it, by the way that UCX took to its process.
+  bool has_device(const Target& target);
   // Whether that memory is reached by requests alone.
   bool by_request(const Target& target);
   bool is_packed(const Target& target, const server::Rows& rows);
@@ -205,7 +214,12 @@ class Client {
   common::Status flush_puts(Lock& lock, int target);
   common::Status begin_flush(int target, std::uint64_t* number);
 
-  bool has_room(const Peer& of) const { return of.requests - of.executed < ways_.requests; }
+  // Or none will come.
+  bool has_room(const Peer& of) const { return of.requests - of.executed < ways_.requests || of.lost != UCS_OK; }
+  bool has_executed(const Peer& of, std::uint64_t request) const { return of.executed >= request || of.lost != UCS_OK; }
+  // Fails if requests to that process were lost.
+  common::Status check_way(int target);
+  void lose(int target, ucs_status_t status);
   // Of a batch, at most; message_bytes as in Ways.
   static std::size_t batch_bytes(std::size_t message_bytes);
   void await_room(Lock& lock, const Peer& of);
@@ -241,6 +255,7 @@ class Client {
   Operations operations_;
   std::unordered_map<std::uint64_t, Answer> answers_;  // that are waited for
   std::uint64_t last_answer_ = 0;
+  std::uint64_t unexecuted_ = 0;  // requests, to all
   std::vector<int> batched_;  // processes for which there is a batch
   int waiting_ = 0;           // threads that wait inside
   bool watched_ = false;      // a thread helps

@@ -29,6 +29,7 @@ struct Client::Outgoing {
   RequestMark mark;
   Message message;
   Operation* operation;
+  Client* client;
 };
 
 void Client::await_room(Lock& lock, const Peer& of) {
@@ -47,20 +48,23 @@ Status Client::send(Lock& lock, int target, Message message, bool is_store, std:
 Status Client::send_now(int target, Message message, bool is_store, std::uint64_t answer) {
   ARMCI_RETURN_IF_ERROR(reach(target));
   Peer& of = peer(target);
+  ARMCI_RETURN_IF_ERROR(check_way(target));
   const std::uint64_t sequence = ++of.requests;
   const std::uint64_t last_store = of.last_store;
+  ++unexecuted_;
   if (is_store) of.last_store = sequence;
-  Operation* const operation = operations_.begin("ucp_am_send_nbx", target);
-  auto* const outgoing = new Outgoing{{process_, 0, sequence, answer}, std::move(message), operation};
+  Operation* const operation = operations_.begin_part("ucp_am_send_nbx", target);
+  auto* const outgoing = new Outgoing{{process_, 0, sequence, answer}, std::move(message), operation, this};
   ucp_request_param_t param{};
   param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
   // They are copies already: nothing is saved by having the server ask for long ones first.
   param.flags = UCP_AM_SEND_FLAG_REPLY | UCP_AM_SEND_FLAG_EAGER;
   param.user_data = outgoing;
   param.cb.send = [](void* request, ucs_status_t status, void* sent) {
-    auto* const of_message = static_cast<Outgoing*>(sent);
-    of_message->operation->owner->end_part(of_message->operation, status);
-    delete of_message;
+    const std::unique_ptr<Outgoing> of_message(static_cast<Outgoing*>(sent));
+    Operation* const operation = of_message->operation;
+    if (status != UCS_OK) of_message->client->lose(operation->peer, status);
+    operation->owner->end_part(operation, UCS_OK);
     ucp_request_free(request);
   };
   const ucs_status_ptr_t request = ucp_am_send_nbx(of.endpoint, kRequestMessage, &outgoing->mark, sizeof outgoing->mark,
@@ -70,9 +74,27 @@ Status Client::send_now(int target, Message message, bool is_store, std::uint64_
   if (request != nullptr) {
     // Its number is not missed by the server.
     --of.requests;
+    --unexecuted_;
     of.last_store = last_store;
   }
   return begun_part(request, operation);
+}
+
+// What was sent did not leave: the server waits for it before it executes any other, so that nothing more will end.
+void Client::lose(int target, ucs_status_t status) {
+  Peer& of = peer(target);
+  if (of.lost == UCS_OK) of.lost = status;
+  std::erase_if(answers_, [&](const auto& one) {
+    Operation* const operation = one.second.operation;
+    if (operation->peer != target) return false;
+    operations_.end_part(operation, status);
+    return true;
+  });
+}
+
+Status Client::check_way(int target) {
+  const ucs_status_t status = peer(target).lost;
+  return status == UCS_OK ? kSuccess : fail_ucs(status, "ucp_am_send_nbx", target);
 }
 
 // --- batches
@@ -116,7 +138,9 @@ Status Client::send_batch_now(int target) {
   message.length = batch.complete(header);
   message.bytes = std::move(batch.message);
   std::erase(batched_, target);
-  return send_now(target, std::move(message), true, 0);
+  const Status sent = send_now(target, std::move(message), true, 0);
+  if (!sent.ok()) peer(target).refused = true;  // its puts are lost: the next flush tells
+  return sent;
 }
 
 void Client::send_old_batches() {
@@ -127,7 +151,6 @@ void Client::send_old_batches() {
       ++i;
     } else if (!send_batch_now(target).ok()) {
       common::print_failure("server", common::last_cause());
-      peer(target).refused = true;  // which the next flush tells
     }
   }
 }
@@ -166,8 +189,9 @@ void Client::end_arriving(Arriving* arriving, ucs_status_t status) {
 ucs_status_t Client::take_reply(const ReplyMark& mark, void* data, std::size_t bytes, bool announced) {
   Peer& of = peer(static_cast<int>(mark.server));
   // Replies may overtake each other.
-  of.executed = std::max(of.executed, mark.executed);
-  if (mark.failed != 0) of.refused = true;
+  if (mark.executed > of.executed) unexecuted_ -= mark.executed - std::exchange(of.executed, mark.executed);
+  // Who waits for an answer is told by it.
+  if (mark.failed != 0 && mark.answer == 0) of.refused = true;
   const auto found = answers_.find(mark.answer);
   if (found == answers_.end()) return UCS_OK;
   Answer answer = std::move(found->second);

@@ -5,6 +5,7 @@
 #include "impl/server/compose.h"
 #include "impl/ucx/client.h"
 #include "impl/ucx/failure.h"
+#include "impl/ucx/transports.h"
 
 namespace armci::ucx {
 
@@ -20,17 +21,32 @@ constexpr std::size_t kWordBytes = 8;
 // Up to that length a put follows requests as a request, instead of waiting for them.
 constexpr std::size_t kFollowBytes = 4096;
 
-std::size_t piece_bytes(const PackedKey& key, const void* remote, std::size_t bytes) {
-  if (!has_no_device(key)) return bytes;
+std::size_t piece_bytes(bool has_device, const void* remote, std::size_t bytes) {
+  if (has_device) return bytes;
   return std::min(bytes, kPieceBytes - reinterpret_cast<std::uintptr_t>(remote) % kWordBytes);
 }
 
 }  // namespace
 
+bool Client::has_device(const Target& target) {
+  Peer& of = peer(target.process);
+  const auto learned = of.learned.find(target.key.number);
+  const bool has_none = learned == of.learned.end() ? has_no_device(target.key.bytes, target.key.length)
+                                                    : has_no_device(learned->second.data(), learned->second.size());
+  if (has_none) return false;
+  if (!of.has_rdma) {
+    std::string description;
+    // What fails here fails in the transfer as well.
+    if (!print_endpoint(target.process, &description).ok()) return false;
+    of.has_rdma = has_rdma(transports_of(description));
+  }
+  return *of.has_rdma;
+}
+
 bool Client::by_request(const Target& target) {
   if (ways_.put_get == Ways::PutGet::kNever) return true;
-  if (target.key.length == 0) return !peer(target.process).learned.contains(target.key.number);
-  return ways_.put_get == Ways::PutGet::kAuto && has_no_device(target.key);
+  if (target.key.length == 0 && !peer(target.process).learned.contains(target.key.number)) return true;
+  return ways_.put_get == Ways::PutGet::kAuto && !has_device(target);
 }
 
 // Rows that are too long to be packed and have no other way go as runs, request by request.
@@ -44,10 +60,12 @@ Status Client::order_transfer(Lock& lock, int target) {
   Peer& of = peer(target);
   ARMCI_RETURN_IF_ERROR(send_batch(lock, target));
   const std::uint64_t stores = of.last_store;
-  if (of.executed < stores) await_until(lock, [&] { return of.executed >= stores; });
+  if (!has_executed(of, stores)) await_until(lock, [&] { return has_executed(of, stores); });
+  ARMCI_RETURN_IF_ERROR(check_way(target));
   if (of.fenced == of.puts) return kSuccess;
-  // What fails here fails in the flush as well, which says so.
-  (void)ucp_worker_fence(worker_.handle());
+  if (const ucs_status_t status = ucp_worker_fence(worker_.handle()); status != UCS_OK) {
+    return fail_ucs(status, "ucp_worker_fence", target);
+  }
   of.fenced = of.puts;
   return kSuccess;
 }
@@ -71,11 +89,12 @@ Status Client::put_run(Lock& lock, Operation* whole, const Target& target, char*
                        std::size_t bytes) {
   ucp_rkey_h key = nullptr;
   ARMCI_RETURN_IF_ERROR(unpack(target, &key));
+  const ucp_request_param_t param = transfer_param(whole, local, bytes);
+  const bool whole_runs = has_device(target);
   while (bytes > 0) {
-    const std::size_t now = piece_bytes(target.key, remote, bytes);
+    const std::size_t now = piece_bytes(whole_runs, remote, bytes);
     make_room(lock);
     operations_.add_part(whole);
-    const ucp_request_param_t param = transfer_param(whole, local, now);
     Peer& of = peer(target.process);
     ++of.puts;
     ARMCI_RETURN_IF_ERROR(
@@ -129,11 +148,12 @@ Status Client::get_run(Lock& lock, Operation* whole, const Target& target, const
                        std::size_t bytes) {
   ucp_rkey_h key = nullptr;
   ARMCI_RETURN_IF_ERROR(unpack(target, &key));
+  const ucp_request_param_t param = transfer_param(whole, local, bytes);
+  const bool whole_runs = has_device(target);
   while (bytes > 0) {
-    const std::size_t now = piece_bytes(target.key, remote, bytes);
+    const std::size_t now = piece_bytes(whole_runs, remote, bytes);
     make_room(lock);
     operations_.add_part(whole);
-    const ucp_request_param_t param = transfer_param(whole, local, now);
     ARMCI_RETURN_IF_ERROR(begun_part(
         ucp_get_nbx(peer(target.process).endpoint, local, now, reinterpret_cast<std::uintptr_t>(remote), key, &param),
         whole));

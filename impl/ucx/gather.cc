@@ -1,6 +1,8 @@
 #include "impl/ucx/gather.h"
 
+#include <climits>
 #include <cstddef>
+#include <cstdint>
 
 namespace armci::ucx {
 
@@ -14,10 +16,13 @@ Status gather_strings(MPI_Comm comm, const std::string& mine, std::vector<std::s
   std::vector<int> lengths(static_cast<std::size_t>(size));
   ARMCI_MPI(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, comm));
   std::vector<int> places;
-  int end = 0;
+  std::int64_t end = 0;
   for (const int one : lengths) {
-    places.push_back(end);
+    places.push_back(static_cast<int>(end));
     end += one;
+    if (end > INT_MAX) {
+      return common::fail(common::Code::kLayerBelow, nullptr, "%d processes have more than 2 GiB of addresses or keys", size);
+    }
   }
   std::string joined(static_cast<std::size_t>(end), '\0');
   ARMCI_MPI(

@@ -20,8 +20,9 @@ Status MappedMemory::map(void* base, std::size_t bytes, ucp_mem_h* memory) {
   params.length = bytes;
   ARMCI_UCS(ucp_mem_map(context_.handle(), &params, memory), "ucp_mem_map");
   std::lock_guard lock(mutex_);
-  pieces_.emplace(reinterpret_cast<std::uintptr_t>(base), Piece{bytes, *memory});
-  return kSuccess;
+  if (pieces_.emplace(reinterpret_cast<std::uintptr_t>(base), Piece{bytes, *memory}).second) return kSuccess;
+  (void)ucp_mem_unmap(context_.handle(), *memory);
+  return common::fail(common::Code::kLayerBelow, nullptr, "memory at %p is mapped already", base);
 }
 
 void MappedMemory::unmap(const void* base) {

@@ -27,7 +27,8 @@ class Operations {
     Operations* owner = nullptr;
   };
 
-  // Of one part.
+  // Of one part, which does not count as under way: its owner ends it once it has begun the others, and may have to wait
+  // for room before.
   Operation* begin(const char* call, int peer) {
     if (free_.empty()) {
       free_.push_back(static_cast<std::uint32_t>(all_.size()));
@@ -37,11 +38,17 @@ class Operations {
     }
     Operation* const operation = &all_[free_.back()];
     free_.pop_back();
-    operation->parts = 0;
     operation->status = UCS_OK;
     operation->call = call;
     operation->peer = peer;
-    add_part(operation);
+    operation->parts = 1;
+    return operation;
+  }
+
+  // Of one part, which is under way.
+  Operation* begin_part(const char* call, int peer) {
+    Operation* const operation = begin(call, peer);
+    ++under_way_;
     return operation;
   }
 
@@ -51,8 +58,13 @@ class Operations {
   }
 
   void end_part(Operation* operation, ucs_status_t status) {
-    if (status != UCS_OK && operation->status == UCS_OK) operation->status = status;
     --under_way_;
+    end_first(operation, status);
+  }
+
+  // The part that begin() made.
+  void end_first(Operation* operation, ucs_status_t status) {
+    if (status != UCS_OK && operation->status == UCS_OK) operation->status = status;
     if (--operation->parts == 0 && operation->status == UCS_OK) release(operation);
   }
 
@@ -72,7 +84,7 @@ class Operations {
   }
 
   void release(Operation* operation) {
-    ++operation->generation;
+    if (++operation->generation == 0) ++operation->generation;  // the number 0 is no operation's
     free_.push_back(operation->place);
   }
 

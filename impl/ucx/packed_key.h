@@ -28,12 +28,12 @@ static_assert(sizeof(PackedKey) == 64);
 // Whether no memory domain of UCX's gave a key of its own, so that no device reaches the memory: UCX makes puts and
 // gets of messages then, or has the kernel copy. A packed key is the map of domains (8 bytes), the type of the memory
 // (1), and for each domain the length of its key (1) and that key. Of a format that is another one the answer is no.
-inline bool has_no_device(const PackedKey& key) {
+inline bool has_no_device(const void* packed, std::size_t length) {
   constexpr std::size_t kMapBytes = 8;
   std::uint64_t domains = 0;
-  if (key.length <= kMapBytes) return false;
-  std::memcpy(&domains, key.bytes, kMapBytes);
-  return key.length == kMapBytes + 1 + static_cast<std::size_t>(std::popcount(domains));
+  if (length <= kMapBytes) return false;
+  std::memcpy(&domains, packed, kMapBytes);
+  return length == kMapBytes + 1 + static_cast<std::size_t>(std::popcount(domains));
 }
 
 }  // namespace armci::ucx

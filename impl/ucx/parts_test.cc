@@ -22,10 +22,12 @@ TEST(OperationsTest, ends_with_its_last_part) {
   Operations operations;
   Operation* const whole = operations.begin("put", 1);
   const std::uint64_t number = Operations::number(whole);
+  EXPECT_EQ(operations.under_way(), 0U) << "who waits for room with nothing begun is in nobody's way";
   operations.add_part(whole);
+  EXPECT_EQ(operations.under_way(), 1U);
   operations.end_part(whole, UCS_OK);
   EXPECT_FALSE(has_ended(&operations, number));
-  operations.end_part(whole, UCS_OK);
+  operations.end_first(whole, UCS_OK);
   EXPECT_TRUE(has_ended(&operations, number));
   EXPECT_EQ(operations.under_way(), 0U);
 }
@@ -34,7 +36,7 @@ TEST(OperationsTest, number_stays_ended_when_its_place_is_taken_again) {
   Operations operations;
   Operation* const first = operations.begin("put", 1);
   const std::uint64_t number = Operations::number(first);
-  operations.end_part(first, UCS_OK);
+  operations.end_first(first, UCS_OK);
   Operation* const second = operations.begin("put", 1);
   ASSERT_EQ(second, first);
   EXPECT_TRUE(has_ended(&operations, number));
@@ -47,7 +49,7 @@ TEST(OperationsTest, failure_is_kept_until_it_is_asked_for) {
   const std::uint64_t number = Operations::number(whole);
   operations.add_part(whole);
   operations.end_part(whole, UCS_ERR_CONNECTION_RESET);
-  operations.end_part(whole, UCS_OK);
+  operations.end_first(whole, UCS_OK);
   EXPECT_NE(operations.begin("put", 1), whole);
   Operation* failed = nullptr;
   ASSERT_TRUE(operations.ended(number, &failed));
@@ -57,6 +59,16 @@ TEST(OperationsTest, failure_is_kept_until_it_is_asked_for) {
   operations.release(failed);
   EXPECT_TRUE(operations.ended(number, &failed));
   EXPECT_EQ(failed, nullptr);
+}
+
+TEST(OperationsTest, no_operation_has_the_number_of_none) {
+  Operations operations;
+  Operation* const one = operations.begin("put", 1);
+  one->generation = UINT32_MAX;
+  operations.end_first(one, UCS_OK);
+  Operation* const next = operations.begin("put", 1);
+  ASSERT_EQ(next, one);
+  EXPECT_FALSE(has_ended(&operations, Operations::number(next)));
 }
 
 TEST(OperationsTest, no_operation_has_ended) {
@@ -70,13 +82,15 @@ PackedKey key_of(std::initializer_list<unsigned char> bytes) {
   return key;
 }
 
+bool lacks_device(const PackedKey& key) { return has_no_device(key.bytes, key.length); }
+
 TEST(PackedKeyTest, domains_without_keys_are_no_devices) {
-  EXPECT_TRUE(has_no_device(key_of({0x03, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})));
-  EXPECT_TRUE(has_no_device(key_of({0, 0, 0, 0, 0, 0, 0, 0, 0})));
+  EXPECT_TRUE(lacks_device(key_of({0x03, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})));
+  EXPECT_TRUE(lacks_device(key_of({0, 0, 0, 0, 0, 0, 0, 0, 0})));
 }
 
 TEST(PackedKeyTest, domain_with_a_key_is_a_device) {
-  EXPECT_FALSE(has_no_device(key_of({0x01, 0, 0, 0, 0, 0, 0, 0, 0, 2, 7, 7})));
+  EXPECT_FALSE(lacks_device(key_of({0x01, 0, 0, 0, 0, 0, 0, 0, 0, 2, 7, 7})));
 }
 
 TEST(PackedKeyTest, key_without_room_is_left_out) {
@@ -117,6 +131,14 @@ TEST(TransportsTest, names_each_transport_once) {
                           "#     lane[1]:  2:tcp/eth0.0 md[1] -> md[1]/tcp/sysdev[255] rma_bw#1 wireup\n"
                           "#     lane[2]:  2:tcp/eth0.1 md[1] -> md[1]/tcp/sysdev[255]\n"),
             "sysv/memory, tcp/eth0");
+}
+
+TEST(TransportsTest, tells_those_that_put_by_themselves) {
+  EXPECT_TRUE(has_rdma("tcp/eth0, rc_verbs/mlx5_0:1"));
+  EXPECT_TRUE(has_rdma("dc_mlx5/mlx5_0:1"));
+  EXPECT_FALSE(has_rdma("ud_verbs/mlx5_0:1, sysv/memory"));
+  EXPECT_FALSE(has_rdma("src_x/y"));
+  EXPECT_FALSE(has_rdma(""));
 }
 
 TEST(TransportsTest, finds_none_in_other_text) {

@@ -58,13 +58,15 @@ void Server::stop() {
 }
 
 void Server::run() {
-  common::ask_for_short_turns();
+  constexpr unsigned kRoundsWithoutHelp = 64;
+  unsigned rounds = 0;
   node::NetworkBackoff backoff;
   while (!leaving_.load()) {
     const bool any = worker_.advance();
     tell_counts();  // of what rest() found as well
     if (any) {
       backoff.restart();
+      if (++rounds % kRoundsWithoutHelp == 0) (void)client_->help(nullptr);
     } else if (backoff.next() > 0) {  // else more may come at once
       rest();
     }

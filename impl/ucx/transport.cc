@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "impl/common/agree.h"
-#include "impl/common/config.h"
 #include "impl/server/compose.h"
 #include "impl/server/rows.h"
 #include "impl/ucx/client.h"
@@ -66,7 +65,10 @@ Status check_settings(MPI_Comm comm, const Ways& ways) {
 
 Transport::Transport() = default;
 
-Transport::~Transport() = default;
+// A program that ends without finalise(): the server uses what goes next.
+Transport::~Transport() {
+  if (server_ != nullptr) server_->stop();
+}
 
 Status Transport::initialise(const World& world) {
   Ways ways{};
@@ -117,8 +119,10 @@ void Transport::finalise() {
   choices_.clear();
   if (client_ != nullptr) client_->close();
   if (comm_ != MPI_COMM_NULL) MPI_Barrier(comm_);
-  comm_ = MPI_COMM_NULL;
   if (server_ != nullptr) server_->stop();
+  // Nobody loses a connection while its server still looks at it.
+  if (comm_ != MPI_COMM_NULL) MPI_Barrier(comm_);
+  comm_ = MPI_COMM_NULL;
   regions_.reset();
   client_.reset();
   server_.reset();

@@ -36,4 +36,15 @@ std::string transports_of(std::string_view description) {
   return text;
 }
 
+bool has_rdma(std::string_view transports) {
+  for (std::size_t at = 0; at < transports.size();) {
+    const std::string_view name = transports.substr(at);
+    if (name.starts_with("rc_") || name.starts_with("dc_")) return true;
+    const std::size_t next = transports.find(", ", at);
+    if (next == std::string_view::npos) break;
+    at = next + 2;
+  }
+  return false;
+}
+
 }  // namespace armci::ucx

@@ -24,7 +24,7 @@ THREAD_TESTS = ("tests(//impl/common/...) union tests(//impl/mpi-twosided:all) "
                 "union filter(server_kind, tests(//impl/mpi-twosided/testing:all))")
 
 # Of the libraries and of what is below them: told in titles.
-SETTING_PREFIXES = ("ARMCI_", "UCX_")
+SETTING_PREFIXES = ("ARMCI_", "UCX_", "OMPI_MCA_pml")
 PROCESS_COUNTS = (1, 2, 3, 4)
 TELLING_PROCESS_COUNTS = (2, 4)  # the smallest job with two parties, and the largest
 TEST_ONLY_PROCESSES = 4

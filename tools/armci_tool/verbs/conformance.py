@@ -74,6 +74,8 @@ def execute(options: argparse.Namespace) -> int:
         raise ToolError("--mutants is for a report", next_step="add --report DIR, or use tools/armci mutants")
     where = placement.from_options(options)
     if options.rdma:
+        if where.kind == "machine":
+            raise ToolError("--rdma is about what is between nodes", next_step="add --simulate-node-size 1, or --nodes 2")
         where = placement.in_guest(where)
     chosen_libraries = _libraries(options)
     for library in chosen_libraries:
