@@ -12,9 +12,9 @@ namespace {
 
 constexpr int kThreads = 3;
 
-void RunThreads(const std::function<void(int)>& body) {
+void RunThreads(const std::function<void(int)>& body, int count = kThreads) {
   std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t) threads.emplace_back(body, t);
+  for (int t = 0; t < count; ++t) threads.emplace_back(body, t);
   for (std::thread& thread : threads) thread.join();
 }
 
@@ -48,6 +48,30 @@ CLAUSE_TEST(THR, THR1_each_thread_sees_its_own_operations_in_order, "THR-1", "OR
       if (::testing::Test::HasFailure()) return;
     }
   });
+}
+
+// More threads than any limit on what is under way has at least: none may keep the room that another one needs to end.
+CLAUSE_TEST(THR, THR1_long_transfers_of_many_threads_end, "THR-1", "CMPL-6", NeedsThreadMultiple{}, DeadlineSeconds(60)) {
+  constexpr int kMany = 8;
+  constexpr std::size_t kSlot = 64 << 10;
+  Region region(static_cast<std::size_t>(Np()) * kMany * kSlot);
+  Sync();
+  const int target = (Me() + 1) % Np();
+  RunThreads(
+      [&](int thread) {
+        char* const slot = region.At(target, static_cast<std::size_t>(Me() * kMany + thread) * kSlot);
+        Rng rng(HashName("many threads") + static_cast<std::uint64_t>(Me() * kMany + thread));
+        Bytes data(kSlot);
+        Bytes back(kSlot);
+        for (int round = 0; round < Scaled(100, 20); ++round) {
+          rng.Fill(data.data(), data.size());
+          EXPECT_EQ(ARMCI_Put(data.data(), slot, static_cast<int>(kSlot), target), 0);
+          EXPECT_EQ(ARMCI_Get(slot, back.data(), static_cast<int>(kSlot), target), 0);
+          EXPECT_TRUE(SameBytes(data.data(), back.data(), kSlot)) << "thread " << thread;
+          if (::testing::Test::HasFailure()) return;
+        }
+      },
+      kMany);
 }
 
 CLAUSE_TEST(THR, THR1_accumulates_and_atomics_of_threads_are_exact, "THR-1", "ACC-2", "RMW-3", NeedsThreadMultiple{},

@@ -1,5 +1,6 @@
 """What a job that stands still can be asked: a report at a signal (ARMCI_REPORT_SIGNAL) and from the watchdog
-(ARMCI_TIMEOUT), processes that wait for a debugger (ARMCI_FREEZE_ON_ERROR), and what the levels of ARMCI_VERBOSE tell."""
+(ARMCI_TIMEOUT), processes that wait for a debugger (ARMCI_FREEZE_ON_ERROR), and what the levels of ARMCI_VERBOSE tell; and what is said
+where a process ends between nodes."""
 
 from __future__ import annotations
 
@@ -100,6 +101,16 @@ def test_process_that_fails_waits_for_a_debugger(program: Program, shm_dir: Path
         assert int(frozen.group(1)) in job.survivors()
         assert job.rank_line(r"rank 1: fatal: the boiler is empty \(code 42\)")
         assert job.process.poll() is None
+
+
+def test_a_process_that_exits_between_nodes_takes_its_threads_with_it(program: Program, implementation: str,
+                                                                      shm_dir: Path) -> None:
+    if implementation == "shmem" or device_of(implementation):
+        pytest.skip("its nodes are this one, or need a device")
+    outcome = program.run("exit_early", environment={"ARMCI_SHM_DIR": str(shm_dir)}, placement=Placement(simulated_node_size=1))
+    assert outcome.status not in (None, 0), outcome.describe()
+    assert not [line for line in outcome.stderr if re.search(r"(?i)signal 11|segmentation", line)], outcome.describe()
+    assert not outcome.survivors and not list(shm_dir.iterdir()), outcome.describe()
 
 
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
