@@ -51,7 +51,8 @@ CLAUSE_TEST(THR, THR1_each_thread_sees_its_own_operations_in_order, "THR-1", "OR
 }
 
 // More threads than any limit on what is under way has at least: none may keep the room that another one needs to end.
-CLAUSE_TEST(THR, THR1_long_transfers_of_many_threads_end, "THR-1", "CMPL-6", NeedsThreadMultiple{}, DeadlineSeconds(60)) {
+CLAUSE_TEST(THR, THR1_long_transfers_of_many_threads_end, "THR-1", "CMPL-6", NeedsThreadMultiple{},
+            DeadlineSeconds(60)) {
   constexpr int kMany = 8;
   constexpr std::size_t kSlot = 64 << 10;
   Region region(static_cast<std::size_t>(Np()) * kMany * kSlot);

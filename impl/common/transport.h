@@ -92,10 +92,9 @@
 //   span<const Finding> findings() const What it found wrong with the layer below at initialise() and goes around, the
 //                                        same on all processes; until finalise().
 //
-//   span<const Choice> choices() const   What initialise() chose where several ways were open (a device, transports,
-//   what
-//                                        a server is), the same on all processes; until finalise(). A
-//                                        ChoiceList (choice_list.h) keeps and shares them.
+//   span<const Choice> choices() const   What initialise() chose where several ways were open (a device, what a server
+//                                        is), the same on all processes; until finalise(). A ChoiceList
+//                                        (choice_list.h) keeps and shares them.
 //
 //   struct T::Mutexes                    A set of mutexes that the transport makes in a way of its own:
 //   Status create_mutexes(const GroupView&, span<const int> counts, T::Mutexes**)

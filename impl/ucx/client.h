@@ -23,7 +23,7 @@
 //   request, then request   the server executes them in the order of their sequence
 //   request, then put, get  waits until the server has counted all that store; a get by request has a Completion
 //
-// Limits: ARMCI_UCX_PARTS parts of operations under way; who begins another advances them until one has ended.
+// Limits: ARMCI_UCX_PARTS puts, gets and answers under way; who begins another advances them until one has ended.
 // ARMCI_UCX_REQUESTS requests to a process. One flush at a time of an endpoint (UCX ends the process at the 256th): who
 // comes while one is under way waits, and may need none then.
 //
@@ -256,9 +256,9 @@ class Client {
   std::unordered_map<std::uint64_t, Answer> answers_;  // that are waited for
   std::uint64_t last_answer_ = 0;
   std::uint64_t unexecuted_ = 0;  // requests, to all
-  std::vector<int> batched_;  // processes for which there is a batch
-  int waiting_ = 0;           // threads that wait inside
-  bool watched_ = false;      // a thread helps
+  std::vector<int> batched_;      // processes for which there is a batch
+  int waiting_ = 0;               // threads that wait inside
+  bool watched_ = false;          // a thread helps
 };
 
 }  // namespace armci::ucx

@@ -21,7 +21,8 @@ Status gather_strings(MPI_Comm comm, const std::string& mine, std::vector<std::s
     places.push_back(static_cast<int>(end));
     end += one;
     if (end > INT_MAX) {
-      return common::fail(common::Code::kLayerBelow, nullptr, "%d processes have more than 2 GiB of addresses or keys", size);
+      return common::fail(common::Code::kLayerBelow, nullptr, "%d processes have more than 2 GiB of addresses or keys",
+                          size);
     }
   }
   std::string joined(static_cast<std::size_t>(end), '\0');

@@ -27,8 +27,8 @@ class Operations {
     Operations* owner = nullptr;
   };
 
-  // Of one part, which does not count as under way: its owner ends it once it has begun the others, and may have to wait
-  // for room before.
+  // Of one part, which does not count as under way: its owner ends it once it has begun the others, and may have to
+  // wait for room before.
   Operation* begin(const char* call, int peer) {
     if (free_.empty()) {
       free_.push_back(static_cast<std::uint32_t>(all_.size()));

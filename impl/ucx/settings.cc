@@ -13,7 +13,7 @@ const common::SettingRow kRows[] = {
      "Whether contiguous data go by UCX's put and get: auto (where the network has them; elsewhere by requests), "
      "always or never; the same on all processes.",
      &the_settings.put_get},
-    {"ARMCI_UCX_PARTS", "", "256", 4, 65536, "Puts, gets and messages of a process under way, at most.",
+    {"ARMCI_UCX_PARTS", "", "256", 4, 65536, "Puts, gets and answers of a process that it waits for, at most.",
      &the_settings.parts},
     {"ARMCI_UCX_REQUESTS", "", "64", 1, 65536,
      "Requests of a process to another one that have not been executed, at most.", &the_settings.requests},

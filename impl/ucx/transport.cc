@@ -107,8 +107,8 @@ Status Transport::tell_choices(const World& world) {
     std::string description;
     reached = client_->describe(other, &description);
     const std::string transports = transports_of(description);
-    choices_.add("UCX", ucp_get_version_string());
-    choices_.add("transports of UCX", transports.empty() ? "not told" : transports);
+    choices_.add("transports of UCX",
+                 (transports.empty() ? "not told" : transports) + ", UCX " + ucp_get_version_string());
   }
   ARMCI_RETURN_IF_ERROR(agree(world.comm(), reached, "reaching another node by UCX"));
   return choices_.share(world.comm());

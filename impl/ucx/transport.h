@@ -5,6 +5,8 @@
 // target's server executes with the CPU instructions of its node: UCX's own may be made by a device, and would not be
 // atomic with the CPU's.
 //
+// Limits, and what happens at them: client.h.
+//
 // Thread safety: as the contract asks, at every thread level of MPI: the thread calls UCX only.
 #pragma once
 
