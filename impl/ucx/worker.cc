@@ -30,8 +30,10 @@ Status Context::open(int processes, bool whole_words) {
   const ucs_status_t status = ucp_init(&params, config, &context_);
   ucp_config_release(config);
   if (status != UCS_OK) context_ = nullptr;
-  ARMCI_UCS(status, "ucp_init");
-  return kSuccess;
+  if (status == UCS_OK) return kSuccess;
+  return common::note(
+      fail_ucs(status, "ucp_init"),
+      "UCX does not start; UCX_TLS and UCX_NET_DEVICES have to name what ucx_info -d lists, or be unset");
 }
 
 Worker::~Worker() {
@@ -42,7 +44,13 @@ Status Worker::open(const Context& context) {
   ucp_worker_params_t params{};
   params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
   params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
-  ARMCI_UCS(ucp_worker_create(context.handle(), &params, &worker_), "ucp_worker_create");
+  if (const ucs_status_t status = ucp_worker_create(context.handle(), &params, &worker_); status != UCS_OK) {
+    worker_ = nullptr;
+    return common::note(
+        fail_ucs(status, "ucp_worker_create"),
+        "UCX has no room for its queues, in /dev/shm or in locked memory (ulimit -l); UCX_LOG_LEVEL=info tells "
+        "more");
+  }
   ARMCI_UCS(ucp_worker_get_efd(worker_, &event_fd_), "ucp_worker_get_efd");
   return kSuccess;
 }
