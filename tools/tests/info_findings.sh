@@ -28,12 +28,15 @@ expect 'choices' '^  synchronisation: ' "$text"
 expect 'choices in JSON' '"synchronisation": ' "$json"
 text=$("$launch" "$ucx" 2 1)
 expect 'ucx' '^  transports of UCX: [a-z]' "$text"
-# Without a transport to the other node there is a sentence that says what to set.
-if text=$(UCX_TLS=self "$launch" "$ucx" 2 1 2>&1); then
-  echo 'FAILED: UCX without a transport is taken'
-  exit 1
+# Without a transport to the other node there is a sentence that says what to set. MPICH is above UCX itself, and does
+# not start then.
+if [ "${ARMCI_TEST_MPI:-openmpi}" != mpich ]; then
+  if text=$(UCX_TLS=self "$launch" "$ucx" 2 1 2>&1); then
+    echo 'FAILED: UCX without a transport is taken'
+    exit 1
+  fi
+  expect 'no transport' 'ARMCI_Init: .*give UCX_TLS' "$text"
 fi
-expect 'no transport' 'ARMCI_Init: .*give UCX_TLS' "$text"
 text=$("$launch" "$ucx" 2 2)
 expect 'ucx on one node' '^chosen between nodes: nothing$' "$text"
 
