@@ -53,8 +53,7 @@ constexpr SettingRow kRows[] = {
     {"ARMCI_VERBOSE", "", "0", 0, 3,
      "1 prints at init what was chosen: nodes, thread level, waiting, copy and accumulate kernels, the way between "
      "nodes; 2 also where each process is, and what is allocated, created and freed; 3 also every call as it begins "
-     "and "
-     "ends.",
+     "and ends.",
      &Config::verbose},
     {"ARMCI_SHM_DIR", "", "/dev/shm", 0, 0, "Directory on a memory file system that backs the memory of a node.",
      &Config::shm_dir},

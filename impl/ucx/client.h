@@ -1,9 +1,8 @@
 // The client: what a process does with the memory of others, by UCX's put and get, and what it asks their servers for.
 //
 //   put, get         ucp_put_nbx, ucp_get_nbx with the key of the memory, where the network has them
-//   small            non-blocking puts by request are gathered into a batch, which leaves as one request when it is
-//   full,
-//                    before anything that its puts may not come after, or when nobody has added to it for a while
+//   small            non-blocking puts by request are gathered into a batch, which leaves as one request: when it is
+//                    full, before what may not overtake it, or when nobody has added to it for a while
 //   rows, long       the same, one by one
 //   rows, short      packed into requests, which the server unpacks; of a get the other way round
 //   accumulate       requests, of pieces
@@ -203,6 +202,9 @@ class Client {
   bool has_device(const Target& target);
   // Whether that memory is reached by requests alone.
   bool by_request(const Target& target);
+  // Whether a device puts or gets parts of words there.
+  bool cuts_words(const Target& target, const void* remote, std::size_t bytes);
+  bool cuts_words(const Target& target, const server::Rows& rows);
   bool is_packed(const Target& target, const server::Rows& rows);
   // What must not be overtaken.
   common::Status order_transfer(Lock& lock, int target);

@@ -43,6 +43,19 @@ bool Client::has_device(const Target& target) {
   return *of.has_rdma;
 }
 
+// A device promises nothing about parts of words: Soft-RoCE moves them byte by byte, and an element of 4 bytes at the
+// end of a store would be seen in halves [LC-3].
+bool Client::cuts_words(const Target& target, const void* remote, std::size_t bytes) {
+  return (reinterpret_cast<std::uintptr_t>(remote) | bytes) % kWordBytes != 0 && has_device(target);
+}
+
+bool Client::cuts_words(const Target& target, const Rows& rows) {
+  std::uintptr_t bits = rows.bytes();
+  rows.visit(0, rows.count(),
+             [&](const char*, const char* remote) { bits |= reinterpret_cast<std::uintptr_t>(remote); });
+  return bits % kWordBytes != 0 && has_device(target);
+}
+
 bool Client::by_request(const Target& target) {
   if (ways_.put_get == Ways::PutGet::kNever) return true;
   if (target.key.length == 0 && !peer(target.process).learned.contains(target.key.number)) return true;
@@ -51,7 +64,7 @@ bool Client::by_request(const Target& target) {
 
 // Rows that are too long to be packed and have no other way go as runs, request by request.
 bool Client::is_packed(const Target& target, const Rows& rows) {
-  return rows.bytes() < ways_.pack_bytes || by_request(target);
+  return rows.bytes() < ways_.pack_bytes || by_request(target) || cuts_words(target, rows);
 }
 
 // --- order
@@ -113,7 +126,7 @@ Status Client::put(const Target& target, void* remote, const void* local, std::s
   const Peer& of = peer(target.process);
   const bool owed = of.executed < of.last_store || !of.batch.empty();
   const bool follows = bytes <= kFollowBytes && owed && of.flushed == of.puts;
-  if (follows || by_request(target)) {
+  if (follows || by_request(target) || cuts_words(target, remote, bytes)) {
     ARMCI_RETURN_IF_ERROR(order_request(lock, target.process));
     if (operation != nullptr) *operation = 0;
     if (operation != nullptr && bytes <= ways_.small_bytes) {
@@ -168,7 +181,7 @@ Status Client::get(const Target& target, const void* remote, void* local, std::s
   Lock lock(mutex_);
   const auto* const from = static_cast<const char*>(remote);
   auto* const to = static_cast<char*>(local);
-  if (by_request(target)) {
+  if (by_request(target) || cuts_words(target, remote, bytes)) {
     ARMCI_RETURN_IF_ERROR(order_request(lock, target.process));
     Operation* const whole = operations_.begin("a get by request", target.process);
     return finish(lock, whole, fetch_run(lock, whole, target.process, from, to, bytes), operation);

@@ -24,8 +24,7 @@ const common::SettingRow kRows[] = {
      &the_settings.pack_bytes},
     {"ARMCI_UCX_SMALL_PUT_BYTES", "bytes", "512", 0, 1 << 24,
      "Non-blocking puts by request of up to this length, and of what a batch of 8000 bytes has room for, are gathered; "
-     "0: "
-     "none is.",
+     "0: none is.",
      &the_settings.small_bytes},
 };
 
