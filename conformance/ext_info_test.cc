@@ -99,67 +99,55 @@ int NodeSizeInForce() {
 }
 [[maybe_unused]] const bool node_size_is_asked = (AskForNodeSize(&NodeSizeInForce), true);
 
-// All findings as one text, which ends where the enumeration does.
-std::string AllFindings() {
+// Everything that `ask` enumerates, as one text, which ends where the enumeration does. `texts`: of one, the name
+// first.
+template <class One>
+std::string Everything(int (*ask)(int, One*), const std::function<std::vector<std::string>(const One&)>& texts) {
   std::string all;
   std::set<std::string> names;
-  armcix_finding_t finding{};
+  One one{};
   int index = 0;
-  for (; index < 1000 && ARMCIX_Finding(index, &finding) == 0; ++index) {
-    EXPECT_TRUE(names.insert(finding.name).second) << finding.name << " twice";
-    for (const char* sentence : {finding.text, finding.instead}) {
-      EXPECT_GT(std::string(sentence).size(), 5u) << finding.name;
-    }
-    all += std::string(finding.name) + "\n" + finding.text + "\n" + finding.instead + "\n";
+  for (; index < 1000 && ask(index, &one) == 0; ++index) {
+    const std::vector<std::string> parts = texts(one);
+    EXPECT_TRUE(names.insert(parts[0]).second) << parts[0] << " twice";
+    for (const std::string& part : parts) all += part + "\n";
   }
   EXPECT_LT(index, 1000) << "the enumeration does not end";
-  EXPECT_EQ(ARMCIX_Finding(index, &finding), ARMCI_PENDING);
+  EXPECT_EQ(ask(index, &one), ARMCI_PENDING);
   return all;
+}
+
+// It is the same on all processes and at all times, and ends at both ends.
+template <class One>
+void ExpectEnumeratedAlike(int (*ask)(int, One*), const std::function<std::vector<std::string>(const One&)>& texts) {
+  Agree();
+  const std::string first = Everything<One>(ask, texts);
+  const std::size_t hash = std::hash<std::string>()(first);
+  EXPECT_EQ(hash, FromRank(0, hash)) << "the same on all processes";
+  Region region(64);
+  Sync();
+  EXPECT_EQ(Everything<One>(ask, texts), first) << "another answer to the same question";
+  CapturedStderr capture;
+  One one{};
+  EXPECT_NE(ask(-1, &one), 0);
+  EXPECT_NE(ask(0, nullptr), 0);
 }
 
 CLAUSE_TEST(EXT, EXT9_findings_are_enumerated_alike, "EXT-9") {
-  Agree();
-  const std::string first = AllFindings();
-  const std::size_t hash = std::hash<std::string>()(first);
-  EXPECT_EQ(hash, FromRank(0, hash)) << "the same on all processes";
-  Region region(64);
-  Sync();
-  EXPECT_EQ(AllFindings(), first) << "another answer to the same question";
-  CapturedStderr capture;
-  armcix_finding_t finding{};
-  EXPECT_NE(ARMCIX_Finding(-1, &finding), 0);
-  EXPECT_NE(ARMCIX_Finding(0, nullptr), 0);
-}
-
-// All choices as one text, as AllFindings().
-std::string AllChoices() {
-  std::string all;
-  std::set<std::string> names;
-  armcix_choice_t choice{};
-  int index = 0;
-  for (; index < 1000 && ARMCIX_Choice(index, &choice) == 0; ++index) {
-    EXPECT_TRUE(names.insert(choice.name).second) << choice.name << " twice";
-    EXPECT_STRNE(choice.name, "");
-    EXPECT_STRNE(choice.value, "") << choice.name;
-    all += std::string(choice.name) + "\n" + choice.value + "\n";
-  }
-  EXPECT_LT(index, 1000) << "the enumeration does not end";
-  EXPECT_EQ(ARMCIX_Choice(index, &choice), ARMCI_PENDING);
-  return all;
+  ExpectEnumeratedAlike<armcix_finding_t>(&ARMCIX_Finding, [](const armcix_finding_t& finding) {
+    for (const char* sentence : {finding.text, finding.instead}) {
+      EXPECT_GT(std::string(sentence).size(), 5u) << finding.name;
+    }
+    return std::vector<std::string>{finding.name, finding.text, finding.instead};
+  });
 }
 
 CLAUSE_TEST(EXT, EXT10_choices_are_enumerated_alike, "EXT-10") {
-  Agree();
-  const std::string first = AllChoices();
-  const std::size_t hash = std::hash<std::string>()(first);
-  EXPECT_EQ(hash, FromRank(0, hash)) << "the same on all processes";
-  Region region(64);
-  Sync();
-  EXPECT_EQ(AllChoices(), first) << "another answer to the same question";
-  CapturedStderr capture;
-  armcix_choice_t choice{};
-  EXPECT_NE(ARMCIX_Choice(-1, &choice), 0);
-  EXPECT_NE(ARMCIX_Choice(0, nullptr), 0);
+  ExpectEnumeratedAlike<armcix_choice_t>(&ARMCIX_Choice, [](const armcix_choice_t& choice) {
+    EXPECT_STRNE(choice.name, "");
+    EXPECT_STRNE(choice.value, "") << choice.name;
+    return std::vector<std::string>{choice.name, choice.value};
+  });
 }
 
 CLAUSE_TEST(PROG, PROG4_progress_helps_at_most, "PROG-4") {

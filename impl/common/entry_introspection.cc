@@ -1,4 +1,6 @@
 // Entry points: progress, addresses, access modes, and what the library says about itself.
+#include <span>
+
 #include "armcix.h"
 #include "impl/common/config.h"
 #include "impl/common/entry.h"
@@ -112,28 +114,27 @@ Valued<int> ARMCIX_Setting(int index, armcix_setting_t* out) {
   return {kSuccess, 0};
 }
 
-Valued<int> ARMCIX_Finding(int index, armcix_finding_t* out) {
+// Item number index of what the transport tells, as `say` makes it. The end of the list is no error: no line is
+// printed.
+template <class Item, class Out, class Say>
+Valued<int> told(std::span<const Item> items, int index, Out* out, const Say& say) {
   if (out == nullptr) {
     Status status = fail(Code::kNull, "ERR-1", "argument out is NULL");
     return {status, status.value()};
   }
-  const auto findings = runtime().findings();
-  if (index < 0 || static_cast<std::size_t>(index) >= findings.size()) return {kSuccess, ARMCI_PENDING};
-  const Finding& finding = findings[static_cast<std::size_t>(index)];
-  *out = {finding.name, finding.text, finding.instead};
+  if (index < 0 || static_cast<std::size_t>(index) >= items.size()) return {kSuccess, ARMCI_PENDING};
+  *out = say(items[static_cast<std::size_t>(index)]);
   return {kSuccess, 0};
 }
 
+Valued<int> ARMCIX_Finding(int index, armcix_finding_t* out) {
+  return told(runtime().findings(), index, out, [](const Finding& one) {
+    return armcix_finding_t{one.name, one.text, one.instead};
+  });
+}
+
 Valued<int> ARMCIX_Choice(int index, armcix_choice_t* out) {
-  if (out == nullptr) {
-    Status status = fail(Code::kNull, "ERR-1", "argument out is NULL");
-    return {status, status.value()};
-  }
-  const auto choices = runtime().choices();
-  if (index < 0 || static_cast<std::size_t>(index) >= choices.size()) return {kSuccess, ARMCI_PENDING};
-  const Choice& choice = choices[static_cast<std::size_t>(index)];
-  *out = {choice.name, choice.value};
-  return {kSuccess, 0};
+  return told(runtime().choices(), index, out, [](const Choice& one) { return armcix_choice_t{one.name, one.value}; });
 }
 
 }  // namespace
