@@ -1,5 +1,5 @@
 #!/bin/sh
-# armci_info shows what a library goes around and what it chose, as text and as JSON:  info_findings.sh LAUNCH RMA UCX
+# armci_info shows what a library goes around and what it chose, as text and as JSON:  armci_info.sh LAUNCH RMA UCX
 set -eu
 
 launch=$1
@@ -21,7 +21,7 @@ expect 'two nodes' '^    Instead: A progress thread' "$text"
 json=$("$launch" "$program" 2 1 --json)
 expect 'JSON' '"name": "passive-progress"' "$json"
 
-# What a library chose is told as well, and the same in JSON.
+# What a library chose is told as well.
 text=$("$launch" "$program" 2 1)
 expect 'choices' '^chosen between nodes$' "$text"
 expect 'choices' '^  synchronisation: ' "$text"
