@@ -94,7 +94,9 @@ def tested_settings(name: str) -> list[TestedSettings]:
     that library, one with "device" is run in a guest that has it."""
     path = ROOT / "impl" / name / "settings_tested.json"
     rows: list[dict[str, str]] = json.loads(path.read_text()) if path.exists() else []
-    return [TestedSettings(row.pop("mpi", "mpich"), row, row.pop("device", "")) for row in rows]
+    own = ("mpi", "device")
+    return [TestedSettings(row.get("mpi", "mpich"), {name: value for name, value in row.items() if name not in own},
+                           row.get("device", "")) for row in rows]
 
 
 def leaves_node(name: str) -> bool:

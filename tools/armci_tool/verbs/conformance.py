@@ -75,7 +75,7 @@ def execute(options: argparse.Namespace) -> int:
     where = placement.from_options(options)
     if options.rdma:
         if where.kind == "machine":
-            raise ToolError("--rdma is about what is between nodes", next_step="add --simulate-node-size 1, or --nodes 2")
+            raise ToolError("--rdma is about what is between nodes", next_step="add --simulate-node-size 1")
         where = placement.in_guest(where)
     chosen_libraries = _libraries(options)
     for library in chosen_libraries:
