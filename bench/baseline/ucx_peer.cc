@@ -144,6 +144,8 @@ void UcxPeer::Look() const {
 double UcxPeer::Transfers(Ucp kind, size_t bytes, int window, long count) const {
   std::vector<ucs_status_ptr_t> requests(static_cast<size_t>(window));
   ucp_request_param_t param{};
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMH;
+  param.memh = mapped_;
   char* const local = memory_ + kPage;
   return Timed([&] {
     for (long i = 0; i < count; ++i) {

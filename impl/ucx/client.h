@@ -80,7 +80,11 @@ class Client {
 
   // `mapped`: where local buffers may lie; `wake` has a thread call help().
   Client(int process, const Ways& ways, const MappedMemory& mapped, std::function<void()> wake)
-      : process_(static_cast<std::uint32_t>(process)), ways_(ways), mapped_(mapped), wake_(std::move(wake)) {}
+      : process_(static_cast<std::uint32_t>(process)),
+        ways_(ways),
+        mapped_(mapped),
+        wake_(std::move(wake)),
+        messages_(sizeof(server::RequestHeader) + ways.message_bytes) {}
 
   // addresses[r]: of the server of process r.
   common::Status open(const Context& context, std::vector<std::string> addresses);
@@ -148,12 +152,6 @@ class Client {
     std::uint64_t* value;  // of an atomic
     std::size_t bytes;     // of a get
     Unpack unpack;
-  };
-  // An answer whose data are still to come.
-  struct Arriving {
-    Client* client;
-    Answer answer;
-    std::unique_ptr<char[]> data;
   };
 
   Peer& peer(int process) { return peers_[static_cast<std::size_t>(process)]; }
@@ -240,9 +238,8 @@ class Client {
   common::Status fetch_run(Lock& lock, Operation* whole, int target, const char* remote, char* local,
                            std::size_t bytes);
   common::Status fetch_rows(Lock& lock, Operation* whole, int target, const server::Rows& rows);
-  ucs_status_t take_reply(const ReplyMark& mark, void* data, std::size_t bytes, bool announced);
+  void take_reply(const ReplyMark& mark, const void* data, std::size_t bytes);
 
-  static void end_arriving(Arriving* arriving, ucs_status_t status);
   static ucs_status_t on_reply(void* self, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
                                const ucp_am_recv_param_t* param);
 
@@ -251,6 +248,7 @@ class Client {
   const MappedMemory& mapped_;
   const std::function<void()> wake_;
   std::mutex mutex_;
+  Messages messages_;
   Worker worker_;
   std::vector<std::string> addresses_;
   std::vector<Peer> peers_;

@@ -61,15 +61,17 @@ Status Client::send_now(int target, Message message, bool is_store, std::uint64_
   param.flags = UCP_AM_SEND_FLAG_REPLY | UCP_AM_SEND_FLAG_EAGER;
   param.user_data = outgoing;
   param.cb.send = [](void* request, ucs_status_t status, void* sent) {
-    const std::unique_ptr<Outgoing> of_message(static_cast<Outgoing*>(sent));
-    Operation* const operation = of_message->operation;
-    if (status != UCS_OK) of_message->client->lose(operation->peer, status);
+    const std::unique_ptr<Outgoing> outgoing(static_cast<Outgoing*>(sent));
+    Operation* const operation = outgoing->operation;
+    if (status != UCS_OK) outgoing->client->lose(operation->peer, status);
+    outgoing->client->messages_.give_back(std::move(outgoing->message));
     operation->owner->end_part(operation, UCS_OK);
     ucp_request_free(request);
   };
   const ucs_status_ptr_t request = ucp_am_send_nbx(of.endpoint, kRequestMessage, &outgoing->mark, sizeof outgoing->mark,
                                                    outgoing->message.bytes.get(), outgoing->message.length, &param);
   if (request != nullptr && !UCS_PTR_IS_ERR(request)) return kSuccess;
+  messages_.give_back(std::move(outgoing->message));
   delete outgoing;
   if (request != nullptr) {
     // Its number is not missed by the server.
@@ -114,7 +116,7 @@ Status Client::put_into_batch(Lock& lock, int target, std::uint64_t address, con
   while (!batch.has_room(bytes, limit)) ARMCI_RETURN_IF_ERROR(send_batch(lock, target));
   if (batch.empty()) {
     batched_.push_back(target);
-    if (batch.message == nullptr) batch.message.reset(new char[limit]);
+    if (batch.message == nullptr) batch.message = messages_.take(messages_.room()).bytes;
   }
   batch.add(address, local, bytes);
   leave();
@@ -136,6 +138,7 @@ Status Client::send_batch_now(int target) {
   header.origin = process_;
   Message message;
   message.length = batch.complete(header);
+  message.room = messages_.room();
   message.bytes = std::move(batch.message);
   std::erase(batched_, target);
   const Status sent = send_now(target, std::move(message), true, 0);
@@ -173,50 +176,30 @@ Status Client::ask(Lock& lock, Operation* whole, int target, Message message, An
 ucs_status_t Client::on_reply(void* self, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
                               const ucp_am_recv_param_t* param) {
   ReplyMark mark{};
-  if (header_bytes != sizeof mark) return UCS_OK;
-  std::memcpy(&mark, header, sizeof mark);
   auto* const client = static_cast<Client*>(self);
-  if (mark.server >= client->peers_.size()) return UCS_OK;
-  return client->take_reply(mark, data, bytes, (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0);
+  if (read_mark(header, header_bytes, *param, &mark) && mark.server < client->peers_.size()) {
+    client->take_reply(mark, data, bytes);
+  }
+  return UCS_OK;
 }
 
-void Client::end_arriving(Arriving* arriving, ucs_status_t status) {
-  const std::unique_ptr<Arriving> ended(arriving);
-  if (status == UCS_OK && ended->answer.unpack) ended->answer.unpack(ended->data.get());
-  ended->client->operations_.end_part(ended->answer.operation, status);
-}
-
-ucs_status_t Client::take_reply(const ReplyMark& mark, void* data, std::size_t bytes, bool announced) {
+void Client::take_reply(const ReplyMark& mark, const void* data, std::size_t bytes) {
   Peer& of = peer(static_cast<int>(mark.server));
   // Replies may overtake each other.
   if (mark.executed > of.executed) unexecuted_ -= mark.executed - std::exchange(of.executed, mark.executed);
   // Who waits for an answer is told by it.
   if (mark.failed != 0 && mark.answer == 0) of.refused = true;
   const auto found = answers_.find(mark.answer);
-  if (found == answers_.end()) return UCS_OK;
+  if (found == answers_.end()) return;
   Answer answer = std::move(found->second);
   answers_.erase(found);
   if (mark.failed != 0 || bytes != answer.bytes) {
     operations_.end_part(answer.operation, UCS_ERR_REJECTED);
-    return UCS_OK;
+    return;
   }
   if (answer.value != nullptr) *answer.value = mark.value;
-  if (!announced) {
-    if (answer.unpack) answer.unpack(static_cast<const char*>(data));
-    operations_.end_part(answer.operation, UCS_OK);
-    return UCS_OK;
-  }
-  auto* const arriving = new Arriving{this, std::move(answer), std::make_unique<char[]>(bytes)};
-  ucp_request_param_t param{};
-  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-  param.user_data = arriving;
-  param.cb.recv_am = [](void* request, ucs_status_t status, std::size_t, void* arrived) {
-    end_arriving(static_cast<Arriving*>(arrived), status);
-    ucp_request_free(request);
-  };
-  const ucs_status_ptr_t request = ucp_am_recv_data_nbx(worker_.handle(), data, arriving->data.get(), bytes, &param);
-  if (request == nullptr || UCS_PTR_IS_ERR(request)) end_arriving(arriving, UCS_PTR_STATUS(request));
-  return UCS_INPROGRESS;
+  if (answer.unpack) answer.unpack(static_cast<const char*>(data));
+  operations_.end_part(answer.operation, UCS_OK);
 }
 
 Status Client::atomic(int target, RequestHeader header, std::uint64_t* before) {
@@ -224,7 +207,7 @@ Status Client::atomic(int target, RequestHeader header, std::uint64_t* before) {
   ARMCI_RETURN_IF_ERROR(order_request(lock, target));
   header.origin = process_;
   header.tag = server::kFirstTag;
-  Message message(sizeof header);
+  Message message = messages_.take(sizeof header);
   std::memcpy(message.bytes.get(), &header, sizeof header);
   Operation* const whole = operations_.begin("an atomic", target);
   std::uint64_t value = 0;
@@ -259,7 +242,7 @@ Status Client::store_run(Lock& lock, int target, RequestHeader header, char* rem
         header.kind == server::RequestKind::kPut ? reinterpret_cast<std::uintptr_t>(remote) % sizeof(std::uint64_t) : 0;
     header.address = reinterpret_cast<std::uintptr_t>(remote);
     header.bytes = std::min(bytes, room - odd);
-    Message message(sizeof header + header.bytes);
+    Message message = messages_.take(sizeof header + header.bytes);
     node::copy(server::compose(header, {}, message.bytes.get()), local, header.bytes);
     ARMCI_RETURN_IF_ERROR(send(lock, target, std::move(message), true, 0));
     remote += header.bytes;
@@ -283,7 +266,7 @@ Status Client::store_rows(Lock& lock, int target, RequestHeader header, const Ro
   header.origin = process_;
   for (std::size_t first = 0; first < rows.count() && status.ok();) {
     const std::size_t now = std::min(fitting, rows.count() - first);
-    Message message(sizeof header + rows.place_bytes(now) + now * rows.bytes());
+    Message message = messages_.take(sizeof header + rows.place_bytes(now) + now * rows.bytes());
     char* data = rows.describe(first, now, header, message.bytes.get());
     rows.visit(first, now, [&](const char* local, const char*) {
       node::copy(data, local, rows.bytes());
@@ -308,7 +291,7 @@ Status Client::fetch_run(Lock& lock, Operation* whole, int target, const char* r
     const std::size_t now = std::min(bytes, ways_.message_bytes / kElementBytesMax * kElementBytesMax - odd);
     header.address = reinterpret_cast<std::uintptr_t>(remote);
     header.bytes = now;
-    Message message(sizeof header);
+    Message message = messages_.take(sizeof header);
     std::memcpy(message.bytes.get(), &header, sizeof header);
     const auto land = [=](const char* data) { node::copy(local, data, now); };
     ARMCI_RETURN_IF_ERROR(ask(lock, whole, target, std::move(message), {nullptr, nullptr, now, land}));
@@ -335,7 +318,7 @@ Status Client::fetch_rows(Lock& lock, Operation* whole, int target, const Rows& 
   }
   for (std::size_t first = 0; first < rows.count();) {
     const std::size_t now = std::min(fitting, rows.count() - first);
-    Message message(sizeof header + rows.place_bytes(now));
+    Message message = messages_.take(sizeof header + rows.place_bytes(now));
     rows.describe(first, now, header, message.bytes.get());
     std::vector<char*> places;
     rows.visit(first, now, [&](char* local, const char*) { places.push_back(local); });

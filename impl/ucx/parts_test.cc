@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "impl/ucx/mapped_memory.h"
+#include "impl/ucx/messages.h"
 #include "impl/ucx/operations.h"
 #include "impl/ucx/packed_key.h"
 #include "impl/ucx/transports.h"
@@ -123,6 +124,21 @@ TEST(MappedMemoryTest, holds_what_lies_in_one_piece) {
   EXPECT_EQ(mapped.holding(bytes, 64), nullptr);
   EXPECT_EQ(mapped.holding(bytes + 128, 64), second);
   mapped.unmap(bytes);  // of which there is none any more
+}
+
+TEST(MessagesTest, long_buffers_are_used_again_and_short_ones_are_not) {
+  constexpr std::size_t kLongest = 4096;
+  Messages messages(kLongest);
+  Message first = messages.take(1000);
+  EXPECT_EQ(first.length, 1000U);
+  const char* const buffer = first.bytes.get();
+  messages.give_back(std::move(first));
+  Message longest = messages.take(kLongest);
+  EXPECT_EQ(longest.bytes.get(), buffer) << "its room is that of the longest message";
+  EXPECT_EQ(longest.length, kLongest);
+  EXPECT_NE(messages.take(kLongest).bytes.get(), buffer) << "while it is in use";
+  messages.give_back(messages.take(16));
+  EXPECT_EQ(messages.take(kLongest).room, kLongest) << "what has no room for it is not used for it";
 }
 
 TEST(TransportsTest, names_each_transport_once) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "impl/common/background_thread.h"
+#include "impl/common/backtrace.h"
 #include "impl/server/execute.h"
 #include "impl/shmem/wait.h"
 #include "impl/ucx/client.h"
@@ -22,24 +23,33 @@ namespace {
 struct Outgoing {
   ReplyMark mark;
   Message data;
+  Messages* messages;
 };
 
-// Nobody waits for the outcome of a request but the process that asked: it is told, and here is said why.
-void print(const Status& status, const char* what) {
-  if (!status.ok()) common::print_failure(what, common::last_cause());
+void end_reply(Outgoing* outgoing) {
+  outgoing->messages->give_back(std::move(outgoing->data));
+  delete outgoing;
+}
+
+// A reply did not leave: who asked would wait for it for good.
+[[noreturn]] void end_job(ucs_status_t status) {
+  const Status failure = fail_ucs(status, "ucp_am_send_nbx");
+  common::print_failure("server", common::last_cause());
+  common::die(failure.value());
 }
 
 }  // namespace
 
-Server::Server(int process, int processes)
+Server::Server(int process, int processes, std::size_t answer_bytes_max)
     : process_(process),
       is_inside_([this](std::uintptr_t address, std::size_t bytes) {
         return blocks_.holds(reinterpret_cast<const void*>(address), bytes);
       }),
+      bounds_{answer_bytes_max, 0},
+      answers_(answer_bytes_max),
       origins_(static_cast<std::size_t>(processes)) {}
 
-Status Server::open(const Context& context, std::size_t answer_bytes_max) {
-  bounds_ = {answer_bytes_max, 0};
+Status Server::open(const Context& context) {
   ARMCI_RETURN_IF_ERROR(worker_.open(context));
   return worker_.handle_messages(kRequestMessage, &on_request, this);
 }
@@ -89,14 +99,12 @@ ucs_status_t Server::on_request(void* self, const void* header, std::size_t head
                                 const ucp_am_recv_param_t* param) {
   auto* const server = static_cast<Server*>(self);
   RequestMark mark{};
-  if (header_bytes != sizeof mark) return UCS_OK;
-  std::memcpy(&mark, header, sizeof mark);
-  if (mark.origin >= server->origins_.size() || (param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) == 0) {
+  if (!read_mark(header, header_bytes, *param, &mark) || mark.origin >= server->origins_.size() ||
+      (param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) == 0) {
     return UCS_OK;
   }
   Origin* const from = &server->origins_[mark.origin];
   from->back = param->reply_ep;
-  if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) return server->receive_rest(from, mark, data, bytes);
   const std::span<const char> message(static_cast<const char*>(data), bytes);
   if (mark.sequence == from->executed + 1) {
     server->execute(from, mark, message);
@@ -105,43 +113,12 @@ ucs_status_t Server::on_request(void* self, const void* header, std::size_t head
     Waiting& waiting = from->waiting[mark.sequence];
     waiting.mark = mark;
     waiting.message.assign(message.begin(), message.end());
-    waiting.whole = true;
   }
   return UCS_OK;
 }
 
-// A long request, whose data UCX has only announced.
-ucs_status_t Server::receive_rest(Origin* from, const RequestMark& mark, void* descriptor, std::size_t bytes) {
-  Waiting& waiting = from->waiting[mark.sequence];
-  waiting.mark = mark;
-  waiting.message.resize(bytes);
-  waiting.server = this;
-  ucp_request_param_t param{};
-  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-  param.user_data = &waiting;
-  param.cb.recv_am = [](void* request, ucs_status_t status, std::size_t, void* of) {
-    auto* const waiting = static_cast<Waiting*>(of);
-    if (status != UCS_OK) {
-      print(fail_ucs(status, "ucp_am_recv_data_nbx", static_cast<int>(waiting->mark.origin)), "server");
-      waiting->message.clear();  // which is then refused
-    }
-    waiting->whole = true;
-    ucp_request_free(request);
-    waiting->server->execute_waiting(&waiting->server->origins_[waiting->mark.origin]);
-  };
-  const ucs_status_ptr_t request =
-      ucp_am_recv_data_nbx(worker_.handle(), descriptor, waiting.message.data(), bytes, &param);
-  if (request == nullptr || UCS_PTR_IS_ERR(request)) {
-    if (request != nullptr) waiting.message.clear();
-    waiting.whole = true;
-    execute_waiting(from);
-  }
-  return UCS_INPROGRESS;
-}
-
 void Server::execute_waiting(Origin* from) {
-  for (auto next = from->waiting.begin();
-       next != from->waiting.end() && next->first == from->executed + 1 && next->second.whole;
+  for (auto next = from->waiting.begin(); next != from->waiting.end() && next->first == from->executed + 1;
        next = from->waiting.begin()) {
     execute(from, next->second.mark, next->second.message);
     from->waiting.erase(next);
@@ -161,7 +138,9 @@ void Server::execute(Origin* from, const RequestMark& mark, std::span<const char
   Message data;
   const Status status = perform(message, &answer, &data);
   if (!status.ok()) {
-    print(common::note(status, "from process %u", mark.origin), "server");
+    // It is told that its request failed, and here is said why.
+    (void)common::note(status, "from process %u", mark.origin);
+    common::print_failure("server", common::last_cause());
     answer.failed = 1;
   }
   ++from->executed;
@@ -182,7 +161,7 @@ Status Server::perform(std::span<const char> message, ReplyMark* reply, Message*
       server::store(request, request.data.data());
       break;
     case RequestKind::kGet:
-      *data = Message(request.total_bytes());
+      *data = answers_.take(request.total_bytes());
       (void)server::collect(request, data->bytes.get());
       break;
     case RequestKind::kAtomic:
@@ -200,22 +179,22 @@ void Server::reply(Origin* from, ReplyMark mark, Message data) {
   mark.server = static_cast<std::uint32_t>(process_);
   mark.executed = from->executed;
   from->told = from->executed;
-  auto* const outgoing = new Outgoing{mark, std::move(data)};
+  auto* const outgoing = new Outgoing{mark, std::move(data), &answers_};
   ucp_request_param_t param{};
   param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
   // A copy already: nothing is saved by having the other side ask for a long one first.
   param.flags = UCP_AM_SEND_FLAG_EAGER;
   param.user_data = outgoing;
   param.cb.send = [](void* request, ucs_status_t status, void* sent) {
-    if (status != UCS_OK && status != UCS_ERR_CANCELED) print(fail_ucs(status, "ucp_am_send_nbx"), "server");
-    delete static_cast<Outgoing*>(sent);
+    if (status != UCS_OK && status != UCS_ERR_CANCELED) end_job(status);  // canceled: nobody asks any more
+    end_reply(static_cast<Outgoing*>(sent));
     ucp_request_free(request);
   };
   const ucs_status_ptr_t request = ucp_am_send_nbx(from->back, kReplyMessage, &outgoing->mark, sizeof outgoing->mark,
                                                    outgoing->data.bytes.get(), outgoing->data.length, &param);
   if (request != nullptr && !UCS_PTR_IS_ERR(request)) return;
-  if (request != nullptr) print(fail_ucs(UCS_PTR_STATUS(request), "ucp_am_send_nbx"), "server");
-  delete outgoing;
+  if (request != nullptr) end_job(UCS_PTR_STATUS(request));
+  end_reply(outgoing);
 }
 
 void Server::tell_counts() {

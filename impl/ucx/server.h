@@ -33,11 +33,11 @@ class Client;
 
 class Server {
  public:
-  Server(int process, int processes);
+  // answer_bytes_max: of a get that is asked for.
+  Server(int process, int processes, std::size_t answer_bytes_max);
   ~Server() { stop(); }
 
-  // answer_bytes_max: of a get that is asked for.
-  common::Status open(const Context& context, std::size_t answer_bytes_max);
+  common::Status open(const Context& context);
   common::Status address(std::string* address) const { return worker_.address(address); }
   // `client`: to be advanced, which calls wake() when it needs to be.
   common::Status start(Client* client);
@@ -46,13 +46,10 @@ class Server {
   void stop();
 
  private:
-  // A request that came too early, or whose data are still to come.
+  // A request that came too early.
   struct Waiting {
     RequestMark mark;
-    ucp_ep_h back = nullptr;
     std::vector<char> message;
-    bool whole = false;
-    Server* server = nullptr;
   };
   struct Origin {
     std::uint64_t executed = 0;
@@ -66,7 +63,6 @@ class Server {
   void execute(Origin* from, const RequestMark& mark, std::span<const char> message);
   common::Status perform(std::span<const char> message, ReplyMark* reply, Message* data);
   void execute_waiting(Origin* from);
-  ucs_status_t receive_rest(Origin* from, const RequestMark& mark, void* descriptor, std::size_t bytes);
   void reply(Origin* from, ReplyMark mark, Message data);
   void tell_counts();
 
@@ -77,7 +73,8 @@ class Server {
   Client* client_ = nullptr;
   node::BlockFinder blocks_;
   const server::IsInside is_inside_;
-  server::Bounds bounds_{};
+  const server::Bounds bounds_;
+  Messages answers_;
   Worker worker_;
   std::vector<Origin> origins_;         // by process
   std::vector<std::uint32_t> untold_;   // processes whose count has changed

@@ -76,11 +76,11 @@ Status Transport::initialise(const World& world) {
   ARMCI_RETURN_IF_ERROR(check_settings(world.comm(), ways));
   if (world.node_count() == 1) return kSuccess;
   context_ = std::make_unique<Context>();
-  server_ = std::make_unique<Server>(world.rank(), world.size());
+  server_ = std::make_unique<Server>(world.rank(), world.size(), ways.message_bytes);
   mapped_ = std::make_unique<MappedMemory>(*context_);
   client_ = std::make_unique<Client>(world.rank(), ways, *mapped_, [this] { server_->wake(); });
   Status status = context_->open(world.size(), ways.put_get == Ways::PutGet::kAlways);
-  if (status.ok()) status = server_->open(*context_, ways.message_bytes);
+  if (status.ok()) status = server_->open(*context_);
   ARMCI_RETURN_IF_ERROR(agree(world.comm(), status, "opening UCX"));
   regions_ = std::make_unique<Regions>(*context_, mapped_.get(), client_.get());
   return connect(world);
