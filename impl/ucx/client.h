@@ -17,7 +17,9 @@
 // between two ways. ARMCI_UCX_PUT_GET=always cuts puts and gets into pieces that UCX copies whole.
 //
 // Order, of what one thread does to one process (transport.h, in_order):
-//   put, then put or get    ucp_worker_fence between them, which waits for nothing
+//   put, then put or get    ucp_worker_fence between them; UCX 1.13 takes one lane of an endpoint for all, and its
+//   fence
+//                           waits for nothing; later ones flush where they take several lanes
 //   put, then request       a request is a message, which no fence is about: the puts are flushed before it
 //   request, then request   the server executes them in the order of their sequence
 //   request, then put, get  waits until the server has counted all that store; a get by request has a Completion
@@ -129,6 +131,7 @@ class Client {
  private:
   using Lock = std::unique_lock<std::mutex>;
   using Operation = Operations::Operation;
+  enum class Direction { kPut, kGet };
   using Unpack = std::function<void(const char* data)>;
   struct Peer {
     ucp_ep_h endpoint = nullptr;
@@ -207,10 +210,10 @@ class Client {
   // What must not be overtaken.
   common::Status order_transfer(Lock& lock, int target);
   common::Status order_request(Lock& lock, int target);
-  common::Status put_run(Lock& lock, Operation* whole, const Target& target, char* remote, const char* local,
-                         std::size_t bytes);
-  common::Status get_run(Lock& lock, Operation* whole, const Target& target, const char* remote, char* local,
-                         std::size_t bytes);
+  common::Status transfer_run(Lock& lock, Operation* whole, Direction direction, const Target& target,
+                              const char* remote, char* local, std::size_t bytes);
+  common::Status transfer_rows(Lock& lock, Operation* whole, Direction direction, const Target& target,
+                               const server::Rows& rows);
   common::Status flush_puts(Lock& lock, int target);
   common::Status begin_flush(int target, std::uint64_t* number);
 

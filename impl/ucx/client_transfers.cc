@@ -96,10 +96,11 @@ ucp_request_param_t Client::transfer_param(Operation* operation, const void* loc
   return param;
 }
 
-// --- put
+// --- put and get
 
-Status Client::put_run(Lock& lock, Operation* whole, const Target& target, char* remote, const char* local,
-                       std::size_t bytes) {
+// Without gaps, in pieces that UCX moves as they should be. A put only reads *local.
+Status Client::transfer_run(Lock& lock, Operation* whole, Direction direction, const Target& target, const char* remote,
+                            char* local, std::size_t bytes) {
   ucp_rkey_h key = nullptr;
   ARMCI_RETURN_IF_ERROR(unpack(target, &key));
   const ucp_request_param_t param = transfer_param(whole, local, bytes);
@@ -109,14 +110,26 @@ Status Client::put_run(Lock& lock, Operation* whole, const Target& target, char*
     make_room(lock);
     operations_.add_part(whole);
     Peer& of = peer(target.process);
-    ++of.puts;
-    ARMCI_RETURN_IF_ERROR(
-        begun_part(ucp_put_nbx(of.endpoint, local, now, reinterpret_cast<std::uintptr_t>(remote), key, &param), whole));
+    if (direction == Direction::kPut) ++of.puts;
+    const auto there = reinterpret_cast<std::uintptr_t>(remote);
+    ARMCI_RETURN_IF_ERROR(begun_part(direction == Direction::kPut
+                                         ? ucp_put_nbx(of.endpoint, local, now, there, key, &param)
+                                         : ucp_get_nbx(of.endpoint, local, now, there, key, &param),
+                                     whole));
     remote += now;
     local += now;
     bytes -= now;
   }
   return kSuccess;
+}
+
+Status Client::transfer_rows(Lock& lock, Operation* whole, Direction direction, const Target& target,
+                             const Rows& rows) {
+  Status status;
+  rows.visit(0, rows.count(), [&](char* local, char* remote) {
+    if (status.ok()) status = transfer_run(lock, whole, direction, target, remote, local, rows.bytes());
+  });
+  return status;
 }
 
 Status Client::put(const Target& target, void* remote, const void* local, std::size_t bytes, std::uint64_t* operation) {
@@ -136,7 +149,8 @@ Status Client::put(const Target& target, void* remote, const void* local, std::s
   }
   ARMCI_RETURN_IF_ERROR(order_transfer(lock, target.process));
   Operation* const whole = operations_.begin("ucp_put_nbx", target.process);
-  return finish(lock, whole, put_run(lock, whole, target, to, from, bytes), operation);
+  return finish(lock, whole, transfer_run(lock, whole, Direction::kPut, target, to, const_cast<char*>(from), bytes),
+                operation);
 }
 
 Status Client::put_rows(const Target& target, const Rows& rows, std::uint64_t* operation) {
@@ -148,33 +162,7 @@ Status Client::put_rows(const Target& target, const Rows& rows, std::uint64_t* o
   }
   ARMCI_RETURN_IF_ERROR(order_transfer(lock, target.process));
   Operation* const whole = operations_.begin("ucp_put_nbx", target.process);
-  Status status;
-  rows.visit(0, rows.count(), [&](const char* local, char* remote) {
-    if (status.ok()) status = put_run(lock, whole, target, remote, local, rows.bytes());
-  });
-  return finish(lock, whole, status, operation);
-}
-
-// --- get
-
-Status Client::get_run(Lock& lock, Operation* whole, const Target& target, const char* remote, char* local,
-                       std::size_t bytes) {
-  ucp_rkey_h key = nullptr;
-  ARMCI_RETURN_IF_ERROR(unpack(target, &key));
-  const ucp_request_param_t param = transfer_param(whole, local, bytes);
-  const bool whole_runs = has_device(target);
-  while (bytes > 0) {
-    const std::size_t now = piece_bytes(whole_runs, remote, bytes);
-    make_room(lock);
-    operations_.add_part(whole);
-    ARMCI_RETURN_IF_ERROR(begun_part(
-        ucp_get_nbx(peer(target.process).endpoint, local, now, reinterpret_cast<std::uintptr_t>(remote), key, &param),
-        whole));
-    remote += now;
-    local += now;
-    bytes -= now;
-  }
-  return kSuccess;
+  return finish(lock, whole, transfer_rows(lock, whole, Direction::kPut, target, rows), operation);
 }
 
 Status Client::get(const Target& target, const void* remote, void* local, std::size_t bytes, std::uint64_t* operation) {
@@ -188,7 +176,7 @@ Status Client::get(const Target& target, const void* remote, void* local, std::s
   }
   ARMCI_RETURN_IF_ERROR(order_transfer(lock, target.process));
   Operation* const whole = operations_.begin("ucp_get_nbx", target.process);
-  return finish(lock, whole, get_run(lock, whole, target, from, to, bytes), operation);
+  return finish(lock, whole, transfer_run(lock, whole, Direction::kGet, target, from, to, bytes), operation);
 }
 
 Status Client::get_rows(const Target& target, const Rows& rows, std::uint64_t* operation) {
@@ -200,11 +188,7 @@ Status Client::get_rows(const Target& target, const Rows& rows, std::uint64_t* o
   }
   ARMCI_RETURN_IF_ERROR(order_transfer(lock, target.process));
   Operation* const whole = operations_.begin("ucp_get_nbx", target.process);
-  Status status;
-  rows.visit(0, rows.count(), [&](char* local, const char* remote) {
-    if (status.ok()) status = get_run(lock, whole, target, remote, local, rows.bytes());
-  });
-  return finish(lock, whole, status, operation);
+  return finish(lock, whole, transfer_rows(lock, whole, Direction::kGet, target, rows), operation);
 }
 
 }  // namespace armci::ucx
