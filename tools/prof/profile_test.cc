@@ -25,7 +25,7 @@ TEST(ClassTest, EachHasEightTimesTheOneBefore) {
 }
 
 TEST(DescribeTest, BytesPeerAndAddressOfEachShape) {
-  char here[8], there[8];
+  char here[8]{}, there[8]{};
   int strides[] = {64, 640};
   int count[] = {16, 3, 2};
   const auto put = Describe<ApiId::ARMCI_Put>{}(here, there, 100, 3);
@@ -59,7 +59,7 @@ TEST(DescribeTest, BytesPeerAndAddressOfEachShape) {
 }
 
 TEST(DescribeTest, ExtensionsAndDirections) {
-  char here[8], there[8];
+  char here[8]{}, there[8]{};
   std::uint64_t flag = 0;
   const auto rmw = Describe<ApiId::ARMCIX_Rmw>{}(ARMCIX_ADD, ARMCIX_INT32, here, here, nullptr, there, 4);
   EXPECT_EQ(rmw.bytes, 4U);
