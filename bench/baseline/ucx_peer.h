@@ -6,8 +6,8 @@
 //   puts, gets, atomics ================>   (memory of the peer)
 //   a word that says "enough" ==========>   sleeps again
 //
-// A worker on each side, with endpoints both ways; the environment of UCX (UCX_TLS, ...) is in force. Local memory is
-// given without a handle, as in UCX's tests.
+// A worker on each side, with endpoints both ways; the environment of UCX (UCX_TLS, ...) is in force. Transfers
+// name the handle of their local memory.
 //
 // Thread safety: one thread per process. Construction and destruction are collective. What fails ends the job.
 #ifndef ARMCI_BENCH_BASELINE_UCX_PEER_H_

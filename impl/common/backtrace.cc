@@ -233,4 +233,10 @@ void die(int code) {
   _exit(status);
 }
 
+void die_of_failure(const char* where) {
+  const Cause cause = last_cause();
+  print_failure(where, cause);
+  die(static_cast<int>(cause.code));
+}
+
 }  // namespace armci::common

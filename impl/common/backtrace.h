@@ -31,4 +31,8 @@ void freeze_on_error(bool wanted);
 // job [INIT-6].
 [[noreturn, gnu::cold]] void die(int code);
 
+// Prints, as print_failure(), what the calling thread failed with last, and dies with its code: for threads of the
+// library's own, which have nobody to return it to.
+[[noreturn, gnu::cold]] void die_of_failure(const char* where);
+
 }  // namespace armci::common

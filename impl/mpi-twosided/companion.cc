@@ -42,8 +42,7 @@ void Companion::run() {
     Client::Found found = Client::Found::kNothing;
     const Status status = client_->help(&found);
     if (!status.ok()) {
-      common::print_failure("companion", common::last_cause());
-      common::die(status.value());
+      common::die_of_failure("companion");
     }
     rests = found == Client::Found::kSomebody;
     quiet = found == Client::Found::kNothing ? quiet + 1 : 0;

@@ -96,8 +96,7 @@ void Server::run(const std::function<bool()>& over) {
     const Status status = step(&busy);
     if (!status.ok()) {
       // Who sent the request waits for its reply for good.
-      common::print_failure("server", common::last_cause());
-      common::die(status.value());
+      common::die_of_failure("server");
     }
     const bool streaming = !sending_.empty() || !receiving_.empty();
     const bool was_active = std::exchange(active, (help_ && help_()) || streaming);

@@ -139,8 +139,7 @@ void ignore_signals_to_programs() {
   Status status = start_mpi(&circle.spawned);
   if (status.ok()) status = serve(&circle);
   if (!status.ok()) {
-    common::print_failure("server process", common::last_cause());
-    common::die(status.value());
+    common::die_of_failure("server process");
   }
   circle.leave();
   MPI_Finalize();

@@ -136,8 +136,7 @@ Status Transport::start_threads(bool threads, const cpu_set_t& cpus) {
     Client::Found found = Client::Found::kNothing;
     const Status status = client->help(&found);
     if (!status.ok()) {
-      common::print_failure("server", common::last_cause());
-      common::die(status.value());
+      common::die_of_failure("server");
     }
     return found == Client::Found::kSomething;
   };

@@ -146,8 +146,7 @@ void Server::run() {
     }
     if (!status.ok() && !leaving_.load(std::memory_order_relaxed)) {
       // Who sent the request waits for its answer for good.
-      common::print_failure("server", common::last_cause());
-      common::die(status.value());
+      common::die_of_failure("server");
     }
   }
 }

@@ -17,9 +17,8 @@
 // between two ways. ARMCI_UCX_PUT_GET=always cuts puts and gets into pieces that UCX copies whole.
 //
 // Order, of what one thread does to one process (transport.h, in_order):
-//   put, then put or get    ucp_worker_fence between them; UCX 1.13 takes one lane of an endpoint for all, and its
-//   fence
-//                           waits for nothing; later ones flush where they take several lanes
+//   put, then put or get    ucp_worker_fence between them. UCX 1.13 takes one lane of an endpoint for all of them, and
+//                           the fence waits for nothing; later ones flush where they have taken several.
 //   put, then request       a request is a message, which no fence is about: the puts are flushed before it
 //   request, then request   the server executes them in the order of their sequence
 //   request, then put, get  waits until the server has counted all that store; a get by request has a Completion
@@ -34,7 +33,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -47,6 +45,7 @@
 #include "impl/server/wire.h"
 #include "impl/shmem/wait.h"
 #include "impl/ucx/mapped_memory.h"
+#include "impl/ucx/message_buffers.h"
 #include "impl/ucx/messages.h"
 #include "impl/ucx/operations.h"
 #include "impl/ucx/packed_key.h"
@@ -86,7 +85,7 @@ class Client {
         ways_(ways),
         mapped_(mapped),
         wake_(std::move(wake)),
-        messages_(sizeof(server::RequestHeader) + ways.message_bytes) {}
+        buffers_(sizeof(server::RequestHeader) + ways.message_bytes) {}
 
   // addresses[r]: of the server of process r.
   common::Status open(const Context& context, std::vector<std::string> addresses);
@@ -251,8 +250,7 @@ class Client {
   const MappedMemory& mapped_;
   const std::function<void()> wake_;
   std::mutex mutex_;
-  Messages messages_;
-  Worker worker_;
+  MessageBuffers buffers_;
   std::vector<std::string> addresses_;
   std::vector<Peer> peers_;
   Operations operations_;
@@ -262,6 +260,8 @@ class Client {
   std::vector<int> batched_;      // processes for which there is a batch
   int waiting_ = 0;               // threads that wait inside
   bool watched_ = false;          // a thread helps
+  // The last one: its end is the end of what is under way, which is told to all the others.
+  Worker worker_;
 };
 
 }  // namespace armci::ucx

@@ -1,6 +1,7 @@
 // What servers are asked for.
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "impl/server/compose.h"
@@ -64,14 +65,14 @@ Status Client::send_now(int target, Message message, bool is_store, std::uint64_
     const std::unique_ptr<Outgoing> outgoing(static_cast<Outgoing*>(sent));
     Operation* const operation = outgoing->operation;
     if (status != UCS_OK) outgoing->client->lose(operation->peer, status);
-    outgoing->client->messages_.give_back(std::move(outgoing->message));
+    outgoing->client->buffers_.give_back(std::move(outgoing->message));
     operation->owner->end_part(operation, UCS_OK);
     ucp_request_free(request);
   };
   const ucs_status_ptr_t request = ucp_am_send_nbx(of.endpoint, kRequestMessage, &outgoing->mark, sizeof outgoing->mark,
                                                    outgoing->message.bytes.get(), outgoing->message.length, &param);
   if (request != nullptr && !UCS_PTR_IS_ERR(request)) return kSuccess;
-  messages_.give_back(std::move(outgoing->message));
+  buffers_.give_back(std::move(outgoing->message));
   delete outgoing;
   if (request != nullptr) {
     // Its number is not missed by the server.
@@ -116,7 +117,7 @@ Status Client::put_into_batch(Lock& lock, int target, std::uint64_t address, con
   while (!batch.has_room(bytes, limit)) ARMCI_RETURN_IF_ERROR(send_batch(lock, target));
   if (batch.empty()) {
     batched_.push_back(target);
-    if (batch.message == nullptr) batch.message = messages_.take(messages_.room()).bytes;
+    batch.message = buffers_.take(limit).bytes;
   }
   batch.add(address, local, bytes);
   leave();
@@ -136,10 +137,8 @@ Status Client::send_batch_now(int target) {
   server::Batch& batch = peer(target).batch;
   RequestHeader header;
   header.origin = process_;
-  Message message;
-  message.length = batch.complete(header);
-  message.room = messages_.room();
-  message.bytes = std::move(batch.message);
+  const std::size_t length = batch.complete(header);
+  Message message = buffers_.made(std::move(batch.message), length, batch_bytes(ways_.message_bytes));
   std::erase(batched_, target);
   const Status sent = send_now(target, std::move(message), true, 0);
   if (!sent.ok()) peer(target).refused = true;  // its puts are lost: the next flush tells
@@ -153,7 +152,7 @@ void Client::send_old_batches() {
     if (!old || !has_room(peer(target))) {
       ++i;
     } else if (!send_batch_now(target).ok()) {
-      common::print_failure("server", common::last_cause());
+      common::print_failure("a batch of puts", common::last_cause());
     }
   }
 }
@@ -207,7 +206,7 @@ Status Client::atomic(int target, RequestHeader header, std::uint64_t* before) {
   ARMCI_RETURN_IF_ERROR(order_request(lock, target));
   header.origin = process_;
   header.tag = server::kFirstTag;
-  Message message = messages_.take(sizeof header);
+  Message message = buffers_.take(sizeof header);
   std::memcpy(message.bytes.get(), &header, sizeof header);
   Operation* const whole = operations_.begin("an atomic", target);
   std::uint64_t value = 0;
@@ -242,7 +241,7 @@ Status Client::store_run(Lock& lock, int target, RequestHeader header, char* rem
         header.kind == server::RequestKind::kPut ? reinterpret_cast<std::uintptr_t>(remote) % sizeof(std::uint64_t) : 0;
     header.address = reinterpret_cast<std::uintptr_t>(remote);
     header.bytes = std::min(bytes, room - odd);
-    Message message = messages_.take(sizeof header + header.bytes);
+    Message message = buffers_.take(sizeof header + header.bytes);
     node::copy(server::compose(header, {}, message.bytes.get()), local, header.bytes);
     ARMCI_RETURN_IF_ERROR(send(lock, target, std::move(message), true, 0));
     remote += header.bytes;
@@ -266,7 +265,7 @@ Status Client::store_rows(Lock& lock, int target, RequestHeader header, const Ro
   header.origin = process_;
   for (std::size_t first = 0; first < rows.count() && status.ok();) {
     const std::size_t now = std::min(fitting, rows.count() - first);
-    Message message = messages_.take(sizeof header + rows.place_bytes(now) + now * rows.bytes());
+    Message message = buffers_.take(sizeof header + rows.place_bytes(now) + now * rows.bytes());
     char* data = rows.describe(first, now, header, message.bytes.get());
     rows.visit(first, now, [&](const char* local, const char*) {
       node::copy(data, local, rows.bytes());
@@ -291,7 +290,7 @@ Status Client::fetch_run(Lock& lock, Operation* whole, int target, const char* r
     const std::size_t now = std::min(bytes, ways_.message_bytes / kElementBytesMax * kElementBytesMax - odd);
     header.address = reinterpret_cast<std::uintptr_t>(remote);
     header.bytes = now;
-    Message message = messages_.take(sizeof header);
+    Message message = buffers_.take(sizeof header);
     std::memcpy(message.bytes.get(), &header, sizeof header);
     const auto land = [=](const char* data) { node::copy(local, data, now); };
     ARMCI_RETURN_IF_ERROR(ask(lock, whole, target, std::move(message), {nullptr, nullptr, now, land}));
@@ -318,7 +317,7 @@ Status Client::fetch_rows(Lock& lock, Operation* whole, int target, const Rows& 
   }
   for (std::size_t first = 0; first < rows.count();) {
     const std::size_t now = std::min(fitting, rows.count() - first);
-    Message message = messages_.take(sizeof header + rows.place_bytes(now));
+    Message message = buffers_.take(sizeof header + rows.place_bytes(now));
     rows.describe(first, now, header, message.bytes.get());
     std::vector<char*> places;
     rows.visit(first, now, [&](char* local, const char*) { places.push_back(local); });

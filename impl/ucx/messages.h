@@ -11,13 +11,13 @@
 
 #include <ucp/api/ucp.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <utility>
-#include <vector>
+
+#include "impl/common/backtrace.h"
+#include "impl/common/status.h"
 
 namespace armci::ucx {
 
@@ -42,7 +42,13 @@ struct ReplyMark {
 // False: it is none that this library sends, as they all are sent whole.
 template <class Mark>
 bool read_mark(const void* header, std::size_t header_bytes, const ucp_am_recv_param_t& param, Mark* mark) {
-  if (header_bytes != sizeof *mark || (param.recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) return false;
+  if ((param.recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) {
+    // Who waits for it would wait for good.
+    (void)common::fail(common::Code::kLayerBelow, nullptr,
+                       "UCX has announced a message that it was to send at once (UCP_AM_SEND_FLAG_EAGER)");
+    common::die_of_failure("a message of UCX");
+  }
+  if (header_bytes != sizeof *mark) return false;
   std::memcpy(mark, header, sizeof *mark);
   return true;
 }
@@ -51,41 +57,7 @@ bool read_mark(const void* header, std::size_t header_bytes, const ucp_am_recv_p
 struct Message {
   std::unique_ptr<char[]> bytes;
   std::size_t length = 0;
-  std::size_t room = 0;
-};
-
-// Where messages are made. Buffers are used again: a heap would return them to the kernel after every burst, and take
-// them, page by page, for the next one.
-//
-// Thread safety: none.
-class Messages {
- public:
-  // bytes: of the longest one.
-  explicit Messages(std::size_t bytes) : bytes_(bytes) {}
-
-  std::size_t room() const { return bytes_; }
-
-  // Not initialised.
-  Message take(std::size_t bytes) {
-    if (bytes <= kShortBytes || bytes > bytes_) return {std::unique_ptr<char[]>(new char[bytes]), bytes, bytes};
-    if (free_.empty()) return {std::unique_ptr<char[]>(new char[bytes_]), bytes, bytes_};
-    Message message{std::move(free_.back()), bytes, bytes_};
-    free_.pop_back();
-    return message;
-  }
-
-  void give_back(Message message) {
-    if (message.room == bytes_ && free_.size() < std::max<std::size_t>(1, kKeptBytes / bytes_)) {
-      free_.push_back(std::move(message.bytes));
-    }
-  }
-
- private:
-  static constexpr std::size_t kShortBytes = 512;
-  static constexpr std::size_t kKeptBytes = std::size_t{8} << 20;
-
-  const std::size_t bytes_;
-  std::vector<std::unique_ptr<char[]>> free_;
+  std::size_t room = 0;  // of the buffer
 };
 
 }  // namespace armci::ucx

@@ -1,10 +1,13 @@
-// What can be wrong without a network: operations and their numbers, keys, what is told about transports.
+// What can be wrong without a network: operations and their numbers, keys, buffers of messages, what is told about
+// transports.
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <memory>
+#include <vector>
 
 #include "impl/ucx/mapped_memory.h"
-#include "impl/ucx/messages.h"
+#include "impl/ucx/message_buffers.h"
 #include "impl/ucx/operations.h"
 #include "impl/ucx/packed_key.h"
 #include "impl/ucx/transports.h"
@@ -126,19 +129,54 @@ TEST(MappedMemoryTest, holds_what_lies_in_one_piece) {
   mapped.unmap(bytes);  // of which there is none any more
 }
 
-TEST(MessagesTest, long_buffers_are_used_again_and_short_ones_are_not) {
-  constexpr std::size_t kLongest = 4096;
-  Messages messages(kLongest);
-  Message first = messages.take(1000);
-  EXPECT_EQ(first.length, 1000U);
-  const char* const buffer = first.bytes.get();
-  messages.give_back(std::move(first));
-  Message longest = messages.take(kLongest);
-  EXPECT_EQ(longest.bytes.get(), buffer) << "its room is that of the longest message";
-  EXPECT_EQ(longest.length, kLongest);
-  EXPECT_NE(messages.take(kLongest).bytes.get(), buffer) << "while it is in use";
-  messages.give_back(messages.take(16));
-  EXPECT_EQ(messages.take(kLongest).room, kLongest) << "what has no room for it is not used for it";
+constexpr std::size_t kLongest = std::size_t{1} << 20;
+
+TEST(MessageBuffersTest, buffers_are_used_again) {
+  MessageBuffers buffers(kLongest);
+  for (const std::size_t longer : {std::size_t{4096}, kLongest}) {
+    Message message = buffers.take(longer - 1000);
+    EXPECT_EQ(message.length, longer - 1000);
+    const char* const buffer = message.bytes.get();
+    EXPECT_NE(buffers.take(longer).bytes.get(), buffer) << "it is in use";
+    buffers.give_back(std::move(message));
+    message = buffers.take(longer);
+    EXPECT_EQ(message.bytes.get(), buffer);
+    EXPECT_EQ(message.length, longer);
+    std::memset(message.bytes.get(), 1, longer);  // which the sanitizer sees if there is no room for it
+  }
+}
+
+TEST(MessageBuffersTest, what_is_too_short_or_too_long_is_not_kept) {
+  MessageBuffers buffers(kLongest);
+  for (const std::size_t bytes : {std::size_t{0}, MessageBuffers::kShortBytes, kLongest + 1}) {
+    Message message = buffers.take(bytes);
+    EXPECT_EQ(message.room, bytes);
+    buffers.give_back(std::move(message));
+    buffers.give_back(Message{});
+  }
+  EXPECT_EQ(buffers.kept(), 0U);
+}
+
+TEST(MessageBuffersTest, no_more_are_kept_than_promised) {
+  constexpr std::size_t kKept = MessageBuffers::kKeptBytes / kLongest;
+  MessageBuffers buffers(kLongest);
+  std::vector<Message> messages;
+  for (std::size_t i = 0; i < kKept + 2; ++i) messages.push_back(buffers.take(kLongest));
+  for (Message& message : messages) buffers.give_back(std::move(message));
+  EXPECT_EQ(buffers.kept(), kKept);
+}
+
+TEST(MessageBuffersTest, one_of_a_great_length_is_kept) {
+  MessageBuffers buffers(2 * MessageBuffers::kKeptBytes);
+  for (int i = 0; i < 2; ++i) buffers.give_back(buffers.take(2 * MessageBuffers::kKeptBytes));
+  EXPECT_EQ(buffers.kept(), 1U);
+}
+
+TEST(MessageBuffersTest, what_was_made_elsewhere_comes_back) {
+  MessageBuffers buffers(kLongest);
+  std::unique_ptr<char[]> buffer = buffers.take(5000).bytes;
+  buffers.give_back(buffers.made(std::move(buffer), 100, 5000));
+  EXPECT_EQ(buffers.kept(), 1U);
 }
 
 TEST(TransportsTest, names_each_transport_once) {

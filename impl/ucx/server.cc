@@ -23,19 +23,19 @@ namespace {
 struct Outgoing {
   ReplyMark mark;
   Message data;
-  Messages* messages;
+  MessageBuffers* buffers;
+  int process;
 };
 
 void end_reply(Outgoing* outgoing) {
-  outgoing->messages->give_back(std::move(outgoing->data));
+  outgoing->buffers->give_back(std::move(outgoing->data));
   delete outgoing;
 }
 
 // A reply did not leave: who asked would wait for it for good.
-[[noreturn]] void end_job(ucs_status_t status) {
-  const Status failure = fail_ucs(status, "ucp_am_send_nbx");
-  common::print_failure("server", common::last_cause());
-  common::die(failure.value());
+[[noreturn]] void end_job(ucs_status_t status, int process) {
+  (void)fail_ucs(status, "ucp_am_send_nbx", process);
+  common::die_of_failure("server");
 }
 
 }  // namespace
@@ -179,21 +179,23 @@ void Server::reply(Origin* from, ReplyMark mark, Message data) {
   mark.server = static_cast<std::uint32_t>(process_);
   mark.executed = from->executed;
   from->told = from->executed;
-  auto* const outgoing = new Outgoing{mark, std::move(data), &answers_};
+  auto* const outgoing = new Outgoing{mark, std::move(data), &answers_, static_cast<int>(from - origins_.data())};
   ucp_request_param_t param{};
   param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
   // A copy already: nothing is saved by having the other side ask for a long one first.
   param.flags = UCP_AM_SEND_FLAG_EAGER;
   param.user_data = outgoing;
   param.cb.send = [](void* request, ucs_status_t status, void* sent) {
-    if (status != UCS_OK && status != UCS_ERR_CANCELED) end_job(status);  // canceled: nobody asks any more
-    end_reply(static_cast<Outgoing*>(sent));
+    auto* const outgoing = static_cast<Outgoing*>(sent);
+    // Canceled: nobody asks any more.
+    if (status != UCS_OK && status != UCS_ERR_CANCELED) end_job(status, outgoing->process);
+    end_reply(outgoing);
     ucp_request_free(request);
   };
   const ucs_status_ptr_t request = ucp_am_send_nbx(from->back, kReplyMessage, &outgoing->mark, sizeof outgoing->mark,
                                                    outgoing->data.bytes.get(), outgoing->data.length, &param);
   if (request != nullptr && !UCS_PTR_IS_ERR(request)) return;
-  if (request != nullptr) end_job(UCS_PTR_STATUS(request));
+  if (request != nullptr) end_job(UCS_PTR_STATUS(request), outgoing->process);
   end_reply(outgoing);
 }
 

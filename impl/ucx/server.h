@@ -2,12 +2,12 @@
 // network cannot make by itself, and requests (impl/server). It also advances what the client has begun and nobody
 // waits for [PROG-3].
 //
-// It calls UCX only, and sleeps on the event of its worker when there is nothing to do, and on that of the client's too
-// while that needs it.
+// It calls UCX only (but to end the job), and sleeps on the event of its worker when there is nothing to do, and on
+// that of the client's too while that needs it.
 //
 // Requests of one process are executed in the order of their sequence, whatever way UCX has sent them: one that
 // overtook another waits. Their count goes back with every answer, and after every look at the network for those that
-// need none.
+// need none. A reply that UCX does not send ends the job, since who asked would wait for it.
 //
 // Thread safety: open, start and stop by one thread.
 #pragma once
@@ -24,6 +24,7 @@
 #include "impl/common/status.h"
 #include "impl/server/wire.h"
 #include "impl/shmem/block_finder.h"
+#include "impl/ucx/message_buffers.h"
 #include "impl/ucx/messages.h"
 #include "impl/ucx/worker.h"
 
@@ -74,13 +75,14 @@ class Server {
   node::BlockFinder blocks_;
   const server::IsInside is_inside_;
   const server::Bounds bounds_;
-  Messages answers_;
-  Worker worker_;
+  MessageBuffers answers_;
   std::vector<Origin> origins_;         // by process
   std::vector<std::uint32_t> untold_;   // processes whose count has changed
   std::vector<std::uint64_t> aligned_;  // of a request whose data lie at an odd address
   std::thread thread_;
   std::atomic<bool> leaving_{false};
+  // The last one: its end is the end of the replies that have not left.
+  Worker worker_;
 };
 
 }  // namespace armci::ucx
