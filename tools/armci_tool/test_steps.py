@@ -202,14 +202,14 @@ def _spanning_steps(name: str, configuration: bazel.Configuration, level: Level)
                                  filter_text="" if races else WITHOUT_RACES, level=Level.USUAL if usual else Level.FULL)
 
     # Races take most of the time: between simulated nodes they are run with Open MPI, and over TCP, where that is slow to
-    # answer, with the other library if at all.
+    # answer, with the other library if at all. What is between nodes takes turns with the other library.
     first = configuration.mpi == launch.DEFAULT_MPI
     names = _between_nodes()
     has_turn = name in sharing.take(names, sharing.of_commit(len(names)))
     return [step(1, ONE_NODE, races=True, usual=first),
             step(2, ONE_NODE, races=first, usual=False),
             step(2, EVERY_PROCESS_A_NODE, races=first, usual=first),
-            step(2, TWO_NODES, races=level == Level.FULL and not first, usual=True),
+            step(2, TWO_NODES, races=level == Level.FULL and not first, usual=first or has_turn),
             # Neighbours on a node and processes of another one in one job.
             step(4, SIMULATED_NODES, races=False, usual=not first and has_turn)]
 
