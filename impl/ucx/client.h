@@ -17,8 +17,8 @@
 // between two ways. ARMCI_UCX_PUT_GET=always cuts puts and gets into pieces that UCX copies whole.
 //
 // Order, of what one thread does to one process (transport.h, in_order):
-//   put, then put or get    ucp_worker_fence between them. UCX 1.13 takes one lane of an endpoint for all of them, and
-//                           the fence waits for nothing; later ones flush where they have taken several.
+//   put, then put or get    ucp_worker_fence between them, which UCX promises to order them; not tested where UCX takes
+//                           several lanes of an endpoint
 //   put, then request       a request is a message, which no fence is about: the puts are flushed before it
 //   request, then request   the server executes them in the order of their sequence
 //   request, then put, get  waits until the server has counted all that store; a get by request has a Completion

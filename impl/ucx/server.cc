@@ -34,7 +34,8 @@ void end_reply(Outgoing* outgoing) {
 
 // A reply did not leave: who asked would wait for it for good.
 [[noreturn]] void end_job(ucs_status_t status, int process) {
-  (void)fail_ucs(status, "ucp_am_send_nbx", process);
+  (void)common::note(fail_ucs(status, "ucp_am_send_nbx", process),
+                     "a reply has not left, and who asked would wait for it; ending the job");
   common::die_of_failure("server");
 }
 
@@ -46,7 +47,7 @@ Server::Server(int process, int processes, std::size_t answer_bytes_max)
         return blocks_.holds(reinterpret_cast<const void*>(address), bytes);
       }),
       bounds_{answer_bytes_max, 0},
-      answers_(answer_bytes_max),
+      buffers_(answer_bytes_max),
       origins_(static_cast<std::size_t>(processes)) {}
 
 Status Server::open(const Context& context) {
@@ -161,7 +162,7 @@ Status Server::perform(std::span<const char> message, ReplyMark* reply, Message*
       server::store(request, request.data.data());
       break;
     case RequestKind::kGet:
-      *data = answers_.take(request.total_bytes());
+      *data = buffers_.take(request.total_bytes());
       (void)server::collect(request, data->bytes.get());
       break;
     case RequestKind::kAtomic:
@@ -179,7 +180,7 @@ void Server::reply(Origin* from, ReplyMark mark, Message data) {
   mark.server = static_cast<std::uint32_t>(process_);
   mark.executed = from->executed;
   from->told = from->executed;
-  auto* const outgoing = new Outgoing{mark, std::move(data), &answers_, static_cast<int>(from - origins_.data())};
+  auto* const outgoing = new Outgoing{mark, std::move(data), &buffers_, static_cast<int>(from - origins_.data())};
   ucp_request_param_t param{};
   param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
   // A copy already: nothing is saved by having the other side ask for a long one first.

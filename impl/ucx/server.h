@@ -75,7 +75,7 @@ class Server {
   node::BlockFinder blocks_;
   const server::IsInside is_inside_;
   const server::Bounds bounds_;
-  MessageBuffers answers_;
+  MessageBuffers buffers_;              // of answers
   std::vector<Origin> origins_;         // by process
   std::vector<std::uint32_t> untold_;   // processes whose count has changed
   std::vector<std::uint64_t> aligned_;  // of a request whose data lie at an odd address
