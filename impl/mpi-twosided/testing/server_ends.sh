@@ -1,6 +1,6 @@
 #!/bin/sh
 # A job whose server process, or the process that it serves, is killed, or one of whose processes exits, or asks a server
-# for memory that is not there, ends soon, says why, and leaves no server:
+# for memory that is not there, ends, says why, and leaves no server:
 #   server_ends LAUNCH PROGRAM server|first|exit|transfer|stale LEVEL thread|process
 set -eu
 
@@ -9,19 +9,18 @@ program=$2
 killed=$3
 level=$4
 kind=$5
-within_s=15
+hang_s=120  # far more than a start takes, sanitized and on a slow machine
 
 fail() {
   printf 'FAILED: %s\n%s\n' "$1" "$text"
   exit 1
 }
 
-start=$(date +%s)
 status=0
-text=$("$launch" "$program" 4 2 "$killed" "$level" "$kind" 2>&1) || status=$?
+text=$(timeout "$hang_s" "$launch" "$program" 4 2 "$killed" "$level" "$kind" 2>&1) || status=$?
 case $text in *'starts no processes'*) exit "$status" ;; esac
 [ "$status" -ne 0 ] || fail 'the job ends as if nothing had happened'
-[ $(($(date +%s) - start)) -le "$within_s" ] || fail "the job ends within $within_s s"
+[ "$status" -ne 124 ] || fail "the job hangs: it has not ended after $hang_s s"
 case $text in *UNEXPECTED*) fail 'no process goes on' ;; esac
 if [ "$killed" = stale ]; then
   printf '%s\n' "$text" | grep -q 'armci: rank [0-9]*: .*a request for [0-9]* bytes with address = 0x[0-9a-f]* came from .* is refused' ||
