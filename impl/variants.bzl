@@ -36,6 +36,7 @@ def armci_implementation(name, transport_header, deps):
     native.cc_library(
         name = "armci",
         srcs = ["//impl/common:entry_sources"],
+        textual_hdrs = ["//impl/common:entry_parts"],
         copts = LIBRARY_COPTS,
         local_defines = [
             "ARMCI_TRANSPORT_HEADER='\"%s\"'" % transport_header,
