@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Sequence, TypeVar
 
 from armci_tool import environment
@@ -18,7 +19,16 @@ def take(items: Sequence[Item], share: Share) -> list[Item]:
     return list(items[part - 1::parts])
 
 
-def of_commit(parts: int) -> Share:
-    """Another one for another commit, so that a few changes have them all."""
+def of_commit(parts: int, matter: str) -> Share:
+    """Another one for another commit, so that a few changes have them all. Turns of different matters have nothing to do
+    with each other: else what two of them choose together would always be the same pairs."""
     commit = environment.commit()
-    return (1 if commit == "none" else int(commit[:12], 16) % parts + 1), parts
+    if commit == "none":
+        return 1, parts
+    digest = hashlib.sha256(f"{matter} {commit[:12]}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") % parts + 1, parts
+
+
+def turn(items: Sequence[Item], matter: str) -> list[Item]:
+    """One of them, or none of none: another one with another commit."""
+    return take(items, of_commit(len(items), matter)) if items else []

@@ -29,7 +29,7 @@ PROCESS_COUNTS = (1, 2, 3, 4)
 TELLING_PROCESS_COUNTS = (2, 4)  # the smallest job with two parties, and the largest
 TEST_ONLY_PROCESSES = 4
 THREADLESS_PROCESSES = 2
-MUTANT_SHARES = 4  # a launch for each mutant: a share with each change
+MUTANT_SHARES = 8  # a launch for each mutant: a share with each change
 # A guest is slow: what says most about a network.
 GUEST_FILTER = "^(ACC|CMPL|FENCE|LC|ORD|RMW)[.](?!.*(litmus|histories|message_passing))"
 # Two are slower still.
@@ -96,14 +96,14 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
         steps.append(_conformance_step(name, opt, THREADLESS_PROCESSES, True, thread_level="single"))
     for name in repository.implementations():
         steps.append(_examples_step(name, opt, Level.QUICK))
-    steps.append(_drop_in_step(opt, Level.QUICK))
-    steps += _clients_steps(opt)
+    steps.append(_drop_in_step(opt, level, Level.QUICK))
+    steps += _clients_steps(opt, level)
     steps += [*_kernel_steps(opt), _comparison_step()]
     # On one node the implementations share what these are about; reports are about other nodes too.
     steps += [_faults_step(name, opt) for name in _on_one_node()]
     steps += [_faults_step(name, opt, Level.USUAL if name == _between_nodes()[-1] else Level.FULL, "test_reports.py")
               for name in _between_nodes()]
-    steps.append(_mutants_step(opt, sharing.of_commit(MUTANT_SHARES) if level < Level.FULL else sharing.WHOLE))
+    steps.append(_mutants_step(opt, sharing.of_commit(MUTANT_SHARES, "mutants") if level < Level.FULL else sharing.WHOLE))
     # Under MPICH the foreign library makes no progress while its target computes, and takes too long.
     steps.append(_foreign_step(opt, Level.FULL))
     steps.append(_device_tests_step(opt))
@@ -170,19 +170,20 @@ def _second_library_steps(level: Level) -> list[PlannedStep]:
         steps.append(_report_step(name, Level.FULL))
     for name in _between_nodes():
         steps += [*_spanning_steps(name, mpich, level), _examples_step(name, mpich)]
-        steps += _settings_steps(name, level)
-    return [*steps, _drop_in_step(mpich), _debian_step(), *_clients_steps(mpich)]
+    return [*steps, *_settings_steps(level), _drop_in_step(mpich, level), _debian_step(), *_clients_steps(mpich, level)]
 
 
-def _settings_steps(name: str, level: Level) -> list[PlannedStep]:
-    """The suite under settings that are not the default; with each change under one, with another commit another."""
-    rows = repository.tested_settings(name)
-    if rows and level < Level.FULL:
-        rows = sharing.take(rows, sharing.of_commit(len(rows)))
-    return [_conformance_step(name, bazel.Configuration(tested.mpi), 2, True, tested.environment,
-                              placement=replace(EVERY_PROCESS_A_NODE, guest=bool(tested.device)),
-                              filter_text=GUEST_FILTER if tested.device and level < Level.FULL else WITHOUT_RACES)
-            for tested in rows]
+def _settings_steps(level: Level) -> list[PlannedStep]:
+    """The suite under settings that are not the default; with each change of one implementation under one."""
+    names = [name for name in _between_nodes() if repository.tested_settings(name)]
+    steps = []
+    for name in names if level == Level.FULL else sharing.turn(names, "implementation with settings"):
+        rows = repository.tested_settings(name)
+        steps += [_conformance_step(name, bazel.Configuration(tested.mpi), 2, True, tested.environment,
+                                    placement=replace(EVERY_PROCESS_A_NODE, guest=bool(tested.device)),
+                                    filter_text=GUEST_FILTER if tested.device and level < Level.FULL else WITHOUT_RACES)
+                  for tested in (rows if level == Level.FULL else sharing.turn(rows, "settings"))]
+    return steps
 
 
 def _on_one_node() -> list[str]:
@@ -204,8 +205,7 @@ def _spanning_steps(name: str, configuration: bazel.Configuration, level: Level)
     # Races take most of the time: between simulated nodes they are run with Open MPI, and over TCP, where that is slow to
     # answer, with the other library if at all. What is between nodes takes turns with the other library.
     first = configuration.mpi == launch.DEFAULT_MPI
-    names = _between_nodes()
-    has_turn = name in sharing.take(names, sharing.of_commit(len(names)))
+    has_turn = name in sharing.turn(_between_nodes(), "between nodes, " + configuration.name)
     return [step(1, ONE_NODE, races=True, usual=first),
             step(2, ONE_NODE, races=first, usual=False),
             step(2, EVERY_PROCESS_A_NODE, races=first, usual=first),
@@ -218,7 +218,7 @@ def _sanitizer_steps(level: Level) -> list[PlannedStep]:
     """Both in one program, what is between nodes by turns; each by itself, and all, where there is time for it."""
     steps = []
     spanning = _between_nodes()
-    has_turn = spanning if level == Level.FULL else sharing.take(spanning, sharing.of_commit(len(spanning)))
+    has_turn = spanning if level == Level.FULL else sharing.turn(spanning, "sanitizers")
     others = " except ".join(["", *(f"tests(//impl/{name}/...)" for name in spanning if name not in has_turn)])
     for mode, environment in SANITIZER_ENVIRONMENT.items():
         from_level = Level.USUAL if mode == BOTH_SANITIZERS else Level.FULL
@@ -308,12 +308,16 @@ def _kernel_steps(configuration: bazel.Configuration) -> list[PlannedStep]:
             *(step(row.name, EVERY_PROCESS_A_NODE, Level.FULL) for row in repository.implementation_table() if row.device)]
 
 
-def _drop_in_step(configuration: bazel.Configuration, level: Level = Level.USUAL) -> PlannedStep:
+def _drop_in_step(configuration: bazel.Configuration, level: Level, from_level: Level = Level.USUAL) -> PlannedStep:
+    """Of the first implementation and one other, which takes turns, or of all."""
+    first, *others = repository.implementations()
+    names = [first, *(others if level == Level.FULL else sharing.turn(others, "installed, " + configuration.name))]
+
     def run(note: Note) -> Sequence[Case]:
-        return drop_in.run(repository.implementations(), configuration, note)
+        return drop_in.run(names, configuration, note)
 
     name = f"install, link and load ({configuration.name})"
-    return PlannedStep(name, run, f"tools/armci test --only '{name}'", level)
+    return PlannedStep(name, run, f"tools/armci test --only '{name}'", from_level)
 
 
 def _debian_step() -> PlannedStep:
@@ -332,9 +336,9 @@ def _clients_step(names: Sequence[str], counts: Sequence[int], configuration: ba
     return PlannedStep(name, run, f"tools/armci test --only '{name}'", level)
 
 
-def _clients_steps(configuration: bazel.Configuration) -> list[PlannedStep]:
-    """Every implementation above each MPI library, between nodes too; the numbers of processes and the nodes that are left
-    where there is time."""
+def _clients_steps(configuration: bazel.Configuration, level: Level) -> list[PlannedStep]:
+    """Every implementation above each MPI library, and between nodes by turns; the numbers of processes and the nodes that
+    are left where there is time."""
     first = configuration.mpi == launch.DEFAULT_MPI
     everywhere = repository.implementations()
 
@@ -345,7 +349,8 @@ def _clients_steps(configuration: bazel.Configuration) -> list[PlannedStep]:
     steps = [step(everywhere, (2,), ONE_NODE, True), step(everywhere, (1, 4), ONE_NODE, False),
              PlannedStep(name, partial(clients.observe, configuration), f"tools/armci test --only '{name}'",
                          Level.USUAL if first else Level.FULL)]
-    for name in _between_nodes():
+    spanning = _between_nodes()
+    for name in spanning if level == Level.FULL else sharing.turn(spanning, "clients, " + configuration.name):
         steps += [step([name], (2,), TWO_NODES, first), step([name], (4,), TWO_NODES, False),
                   step([name], (4,), SIMULATED_NODES, not first)]
     return steps + [step([row.name], (2,), EVERY_PROCESS_A_NODE, False)

@@ -66,8 +66,6 @@ def test_shares_are_the_table() -> None:
     assert shares[1] == [table[1], table[4]]
     assert sorted(mutant.name for share in shares for mutant in share) == [mutant.name for mutant in table]
     assert sharing.take(table, (1, 1)) == table
-    part, parts = sharing.of_commit(4)
-    assert 1 <= part <= parts == 4
 
 
 @pytest.mark.parametrize("act", ["fail", "die"])
