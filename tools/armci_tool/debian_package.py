@@ -24,18 +24,18 @@ _LIBRARY_PACKAGES = {"openmpi": "libopenmpi", "mpich": "libmpich"}
 Note = Callable[[str], None]
 
 
-def of_installed(root: Path, mpi: str, note: Note) -> Sequence[Case]:
-    """The package for one MPI library, of what has been installed already."""
+def of_installed(root: Path, names: Sequence[str], mpi: str, note: Note) -> Sequence[Case]:
+    """The package for one MPI library, of the implementations that have been installed already."""
     note("packing for Debian")
-    return _built([mpi], {"DEB_MPIS": mpi, f"INSTALLED_{mpi}": str(root), "DEB_BUILD_OPTIONS": "noautodbgsym"}, note)
+    return _built(names, [mpi], {"DEB_MPIS": mpi, f"INSTALLED_{mpi}": str(root), "DEB_BUILD_OPTIONS": "noautodbgsym"}, note)
 
 
 def as_it_is(note: Note) -> Sequence[Case]:
     """All packages, from the sources."""
-    return _built(list(launch.MPI_LIBRARIES), {}, note)
+    return _built(implementations(), list(launch.MPI_LIBRARIES), {}, note)
 
 
-def _built(mpis: Sequence[str], environment: Mapping[str, str], note: Note) -> Sequence[Case]:
+def _built(names: Sequence[str], mpis: Sequence[str], environment: Mapping[str, str], note: Note) -> Sequence[Case]:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         made = process.run([str(BUILD), scratch], environment=environment, timeout_s=_BUILD_TIME_LIMIT_S, on_line=note)
@@ -47,11 +47,11 @@ def _built(mpis: Sequence[str], environment: Mapping[str, str], note: Note) -> S
         if made.ok:
             for mpi in mpis:
                 note(f"the package for {mpi}")
-                cases += _package(folder, mpi)
+                cases += _package(folder, names, mpi)
     return cases
 
 
-def _package(folder: Path, mpi: str) -> Iterator[Case]:
+def _package(folder: Path, names: Sequence[str], mpi: str) -> Iterator[Case]:
     """One file that was made."""
     name = f"armci-{mpi}"
     debs = sorted(folder.glob(f"{name}_*.deb"))
@@ -67,7 +67,7 @@ def _package(folder: Path, mpi: str) -> Iterator[Case]:
     taken_out = process.run(["dpkg-deb", "-x", str(debs[0]), str(unpacked)])
     yield _case(f"{name} is unpacked", [] if taken_out.ok else [taken_out.tail()])
     yield _case(f"{name} has its files where no other architecture has them", _out_of_place(unpacked, home, name))
-    yield from _use(unpacked / home, mpi, name, folder)
+    yield from _use(unpacked / home, names, mpi, name, folder)
 
 
 def _out_of_place(unpacked: Path, home: Path, name: str) -> list[str]:
@@ -79,11 +79,11 @@ def _out_of_place(unpacked: Path, home: Path, name: str) -> list[str]:
     return wrong + [str(path) for path in files if path.name == "manifest"] + ([] if files else ["nothing is in it"])
 
 
-def _use(root: Path, mpi: str, name: str, folder: Path) -> Iterator[Case]:
+def _use(root: Path, names: Sequence[str], mpi: str, name: str, folder: Path) -> Iterator[Case]:
     """As a program would, from where it was unpacked."""
     run = root / "bin" / "armci-run"
     listed = process.run([str(run), "--list"])
-    expected = [f"{mpi}:", *sorted(implementations())]
+    expected = [f"{mpi}:", *sorted(names)]
     yield _case(f"{name}: armci-run --list", [] if listed.output.split() == expected else [listed.output])
     flags = process.run(["pkg-config", "--cflags", "--libs", "armci"],
                         environment={"PKG_CONFIG_PATH": str(root / "lib" / "pkgconfig")})
@@ -94,7 +94,7 @@ def _use(root: Path, mpi: str, name: str, folder: Path) -> Iterator[Case]:
     if not compiled.ok:
         return
     default = (root / "lib" / layout.SHARED_NAME).resolve().parent.name
-    for chosen in sorted({default, *implementations()}):
+    for chosen in sorted({default, *names}):
         words = (str(run), *(["--impl", chosen] if chosen != default else []), str(program))
         started = launch.start(launch.Launch(words, PROCESSES, mpi, {"ARMCI_VERBOSE": "1"}), timeout_s=_TIME_LIMIT_S)
         is_right = started.ok and f"{_PROGRAM}: PASS" in started.output and f"armci: {chosen}: " in started.output

@@ -75,7 +75,7 @@ def run(names: Sequence[str], configuration: bazel.Configuration, note: Note) ->
         shutil.copytree(ROOT / "examples", sources)
         place = Place(root, sources, configuration.mpi, tuple(names), default)
         cases = [_whole(names, configuration), *_links(place, note), *_loads(place, note), *_pages(place),
-                 *debian_package.of_installed(root, configuration.mpi, note), *_moved_and_removed(place, note)]
+                 *debian_package.of_installed(root, names, configuration.mpi, note), *_moved_and_removed(place, note)]
     if configuration.mpi == launch.DEFAULT_MPI:
         cases.append(_reference(configuration))
     return cases
