@@ -195,6 +195,15 @@ TEST(TransportsTest, tells_those_that_put_by_themselves) {
   EXPECT_FALSE(has_rdma(""));
 }
 
+TEST(TransportsTest, tells_where_all_goes_by_one_queue_pair) {
+  EXPECT_TRUE(has_one_rc_verbs("ud_verbs/rxe0:1, rc_verbs/rxe0:1"));
+  EXPECT_TRUE(has_one_rc_verbs("rc_verbs/rxe0:1"));
+  EXPECT_FALSE(has_one_rc_verbs("rc_verbs/rxe0:1, rc_verbs/rxe1:1"));
+  EXPECT_FALSE(has_one_rc_verbs("rc_mlx5/mlx5_0:1, ud_verbs/mlx5_0:1"));
+  EXPECT_FALSE(has_one_rc_verbs("rc_mlx5/mlx5_0:1, rc_verbs/mlx5_0:1"));
+  EXPECT_FALSE(has_one_rc_verbs(""));
+}
+
 TEST(TransportsTest, finds_none_in_other_text) {
   EXPECT_EQ(transports_of(""), "");
   EXPECT_EQ(transports_of("lane[0]"), "");

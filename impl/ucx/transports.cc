@@ -17,6 +17,23 @@ std::string_view name_of_lane(std::string_view rest) {
   return name.substr(0, name.rfind('.'));
 }
 
+// Of the names in a list.
+std::size_t count_prefix(std::string_view transports, std::string_view prefix) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < transports.size();) {
+    count += transports.substr(at).starts_with(prefix) ? 1 : 0;
+    const std::size_t next = transports.find(", ", at);
+    if (next == std::string_view::npos) break;
+    at = next + 2;
+  }
+  return count;
+}
+
+// Those that put and get by themselves.
+std::size_t count_rdma(std::string_view transports) {
+  return count_prefix(transports, "rc_") + count_prefix(transports, "dc_");
+}
+
 }  // namespace
 
 std::string transports_of(std::string_view description) {
@@ -36,15 +53,10 @@ std::string transports_of(std::string_view description) {
   return text;
 }
 
-bool has_rdma(std::string_view transports) {
-  for (std::size_t at = 0; at < transports.size();) {
-    const std::string_view name = transports.substr(at);
-    if (name.starts_with("rc_") || name.starts_with("dc_")) return true;
-    const std::size_t next = transports.find(", ", at);
-    if (next == std::string_view::npos) break;
-    at = next + 2;
-  }
-  return false;
+bool has_rdma(std::string_view transports) { return count_rdma(transports) > 0; }
+
+bool has_one_rc_verbs(std::string_view transports) {
+  return count_prefix(transports, "rc_verbs/") == 1 && count_rdma(transports) == 1;
 }
 
 }  // namespace armci::ucx

@@ -13,5 +13,7 @@ std::string transports_of(std::string_view description);
 // Whether one of them (as transports_of says them) has a device put and get. Of one that is not known the answer is no:
 // UCX may make puts of messages there, and copy by bytes.
 bool has_rdma(std::string_view transports);
+// Whether exactly one of those is rc_verbs and no other is, as with Soft-RoCE: puts and gets go by one queue pair.
+bool has_one_rc_verbs(std::string_view transports);
 
 }  // namespace armci::ucx
