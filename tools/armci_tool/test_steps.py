@@ -19,6 +19,7 @@ Note = Callable[[str], None]
 ALL_TESTS = f"tests(//...) except //conformance:all except {device_tests.TESTS}"
 JOB_TESTS = f"attr(tags, mpi, {ALL_TESTS})"
 LIBRARY_TESTS = f"tests(//impl/...) except {device_tests.TESTS}"
+UNIT_TESTS = f"{LIBRARY_TESTS} except attr(tags, mpi, tests(//impl/...))"
 # What has threads. Jobs that have to end in time are left out: their ends take longer.
 THREAD_TESTS = ("tests(//impl/common/...) union tests(//impl/mpi-twosided:all) "
                 "union filter(server_kind, tests(//impl/mpi-twosided/testing:all))")
@@ -63,8 +64,8 @@ SANITIZER_ENVIRONMENT: dict[str, dict[str, str]] = {
 
 def plan_steps(level: Level) -> list[PlannedStep]:
     """The steps, in order."""
-    everything = [*_source_steps(), *_first_library_steps(level), *_second_library_steps(level), *_sanitizer_steps(level),
-                  _fuzz_step(), _leftover_step()]
+    everything = [*_source_steps(), *_around_steps(level), *_first_library_steps(level), *_second_library_steps(level),
+                  *_sanitizer_steps(level), _leftover_step()]
     return [step for step in everything if step.level <= level]
 
 
@@ -74,11 +75,17 @@ def _source_steps() -> list[PlannedStep]:
         PlannedStep("packages of the guest", step_work.ensure_guest, "tools/armci setup --rdma"),
         PlannedStep("form of the sources", step_work.check_forms, "tools/armci format", Level.QUICK),
         _pytest_step("tests of the tool", "tools/tests", Level.QUICK),
-        _pytest_step("tests of the guest", "tools/tests_rdma/test_guest.py"),
-        # The suite runs in two guests too, with each change.
-        _pytest_step("tests of the guests", "tools/tests_rdma", Level.FULL),
-        PlannedStep("model of flow control", partial(model.run, model.RESULTS), "tools/armci test --only 'model of'"),
     ]
+
+
+def _around_steps(level: Level) -> list[PlannedStep]:
+    """What is beside the libraries and seldom changes: with each change one of them."""
+    steps = [_pytest_step("tests of the guest", "tools/tests_rdma/test_guest.py"),
+             PlannedStep("model of flow control", partial(model.run, model.RESULTS), "tools/armci test --only 'model of'"),
+             _fuzz_step()]
+    # The suite runs in two guests too, with each change.
+    guests = _pytest_step("tests of the guests", "tools/tests_rdma", Level.FULL)
+    return [*steps, guests] if level == Level.FULL else sharing.turn(steps, "beside the libraries")
 
 
 def _first_library_steps(level: Level) -> list[PlannedStep]:
@@ -215,21 +222,23 @@ def _spanning_steps(name: str, configuration: bazel.Configuration, level: Level)
 
 
 def _sanitizer_steps(level: Level) -> list[PlannedStep]:
-    """Both in one program, what is between nodes by turns; each by itself, and all, where there is time for it."""
+    """Both in one program; each by itself, and all, where there is time for it. With each change the suite is run on one
+    implementation, and jobs of single tests, each of which takes a start of ten seconds, are left to it."""
     steps = []
-    spanning = _between_nodes()
-    has_turn = spanning if level == Level.FULL else sharing.turn(spanning, "sanitizers")
-    others = " except ".join(["", *(f"tests(//impl/{name}/...)" for name in spanning if name not in has_turn)])
+    one_node, spanning = _on_one_node(), _between_nodes()
+    chosen = [*one_node, *spanning] if level == Level.FULL else sharing.turn([*one_node, *spanning], "sanitizers")
     for mode, environment in SANITIZER_ENVIRONMENT.items():
         from_level = Level.USUAL if mode == BOTH_SANITIZERS else Level.FULL
         # Only what runs is built: the steps do it themselves.
         sanitized = bazel.Configuration(mode=mode)
-        tests = LIBRARY_TESTS + others if from_level == Level.USUAL else ALL_TESTS
-        steps.append(_unit_step(sanitized, tests, environment, from_level))
+        libraries = LIBRARY_TESTS if level == Level.FULL else UNIT_TESTS
+        steps.append(_unit_step(sanitized, libraries if mode == BOTH_SANITIZERS else ALL_TESTS, environment, from_level))
         steps.append(_device_tests_step(sanitized, environment, Level.FULL))
-        steps += [_conformance_step(name, sanitized, 3, True, environment, from_level) for name in _on_one_node()]
+        steps += [_conformance_step(name, sanitized, 3, True, environment, from_level,
+                                    filter_text="" if level == Level.FULL else WITHOUT_RACES)
+                  for name in one_node if name in chosen]
         steps += [_conformance_step(name, sanitized, 2, True, environment, from_level, placement=EVERY_PROCESS_A_NODE,
-                                    filter_text=WITHOUT_RACES) for name in has_turn]
+                                    filter_text=WITHOUT_RACES) for name in spanning if name in chosen]
     steps.append(_unit_step(bazel.Configuration(mode="tsan"), THREAD_TESTS, TSAN_ENVIRONMENT, Level.FULL))
     return steps
 
