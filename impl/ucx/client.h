@@ -18,9 +18,9 @@
 //
 // Order, of what one thread does to one process (transport.h, in_order):
 //   put, then put or get    ucp_worker_fence between them, which UCX promises to order them; not tested where UCX takes
-//                           several lanes of an endpoint. Nothing over rc_verbs: a queue pair of InfiniBand keeps the
-//                           order of writes and of a read after them, and Soft-RoCE of Linux 6.1 forgets at times to
-//                           send a read that has the flag of a fence
+//                           several lanes of an endpoint. Nothing over one lane of Soft-RoCE: its queue pair and the
+//                           CPU that copies keep the order of writes and of a read after them, and that of Linux 6.1
+//                           forgets at times to send a read that has the flag of a fence
 //   put, then request       a request is a message, which no fence is about: the puts are flushed before it
 //   request, then request   the server executes them in the order of their sequence
 //   request, then put, get  waits until the server has counted all that store; a get by request has a Completion
@@ -137,12 +137,12 @@ class Client {
   struct Peer {
     ucp_ep_h endpoint = nullptr;
     std::optional<bool> has_rdma;                            // among the transports of the endpoint
-    bool keeps_order = false;                                // puts and gets of UCX's need no fence
+    bool keeps_order = false;                                // Soft-RoCE: puts and gets of UCX's have no fence
     std::unordered_map<std::uint32_t, ucp_rkey_h> keys;      // by number
     std::unordered_map<std::uint32_t, std::string> learned;  // keys that are long
     std::uint64_t puts = 0;                                  // begun
     std::uint64_t flushed = 0;                               // of those, known to be visible
-    std::uint64_t fenced = 0;                                // of those, no later put or get overtakes them
+    std::uint64_t fenced = 0;  // of those, no later put or get overtakes them; not kept where keeps_order
     bool flushing = false;
     server::Batch batch;           // stores that are not among those yet
     std::uint64_t requests = 0;    // sent

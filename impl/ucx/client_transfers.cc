@@ -38,9 +38,8 @@ bool Client::has_device(const Target& target) {
     std::string description;
     // What fails here fails in the transfer as well.
     if (!print_endpoint(target.process, &description).ok()) return false;
-    const std::string transports = transports_of(description);
-    of.has_rdma = has_rdma(transports);
-    of.keeps_order = has_one_rc_verbs(transports);
+    of.has_rdma = has_rdma(transports_of(description));
+    of.keeps_order = is_soft_roce(device_of_one_lane(description));
   }
   return *of.has_rdma;
 }
@@ -77,7 +76,7 @@ Status Client::order_transfer(Lock& lock, int target) {
   const std::uint64_t stores = of.last_store;
   if (!has_executed(of, stores)) await_until(lock, [&] { return has_executed(of, stores); });
   ARMCI_RETURN_IF_ERROR(check_way(target));
-  if (of.fenced == of.puts || of.keeps_order) return kSuccess;
+  if (of.fenced == of.puts || of.keeps_order) return kSuccess;  // D101
   if (const ucs_status_t status = ucp_worker_fence(worker_.handle()); status != UCS_OK) {
     return fail_ucs(status, "ucp_worker_fence", target);
   }

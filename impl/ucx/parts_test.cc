@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "impl/ucx/mapped_memory.h"
@@ -195,13 +198,26 @@ TEST(TransportsTest, tells_those_that_put_by_themselves) {
   EXPECT_FALSE(has_rdma(""));
 }
 
-TEST(TransportsTest, tells_where_all_goes_by_one_queue_pair) {
-  EXPECT_TRUE(has_one_rc_verbs("ud_verbs/rxe0:1, rc_verbs/rxe0:1"));
-  EXPECT_TRUE(has_one_rc_verbs("rc_verbs/rxe0:1"));
-  EXPECT_FALSE(has_one_rc_verbs("rc_verbs/rxe0:1, rc_verbs/rxe1:1"));
-  EXPECT_FALSE(has_one_rc_verbs("rc_mlx5/mlx5_0:1, ud_verbs/mlx5_0:1"));
-  EXPECT_FALSE(has_one_rc_verbs("rc_mlx5/mlx5_0:1, rc_verbs/mlx5_0:1"));
-  EXPECT_FALSE(has_one_rc_verbs(""));
+TEST(TransportsTest, tells_the_device_where_all_goes_by_one_queue_pair) {
+  const std::string lane = "#     lane[0]:  3:rc_verbs/rxe0:1.0 md[2]  -> md[2]/ib/sysdev[255] rma_bw#0 am\n";
+  EXPECT_EQ(device_of_one_lane(lane), "rxe0");
+  EXPECT_EQ(device_of_one_lane(lane + "#     lane[1]:  3:rc_verbs/rxe0:1.1 md[2]\n"), "") << "another path is another";
+  EXPECT_EQ(device_of_one_lane(lane + "#     lane[1]:  1:sysv/memory.0 md[1]\n"), "");
+  EXPECT_EQ(device_of_one_lane("#     lane[0]:  3:rc_mlx5/mlx5_0:1.0 md[2]\n"), "");
+  EXPECT_EQ(device_of_one_lane(""), "");
+}
+
+TEST(TransportsTest, tells_soft_roce_by_its_file) {
+  const std::filesystem::path devices = std::filesystem::path(::testing::TempDir()) / "infiniband";
+  std::filesystem::create_directories(devices / "mlx5_0");
+  std::filesystem::create_directories(devices / "some_name");
+  std::ofstream(devices / "some_name" / "parent") << "eth0\n";
+  EXPECT_TRUE(is_soft_roce("some_name", devices));
+  EXPECT_FALSE(is_soft_roce("mlx5_0", devices));
+  EXPECT_FALSE(is_soft_roce("none", devices));
+  std::ofstream(devices / "parent") << "no device's\n";
+  EXPECT_FALSE(is_soft_roce("", devices));
+  std::filesystem::remove_all(devices);
 }
 
 TEST(TransportsTest, finds_none_in_other_text) {

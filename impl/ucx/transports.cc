@@ -1,5 +1,7 @@
 #include "impl/ucx/transports.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -17,34 +19,25 @@ std::string_view name_of_lane(std::string_view rest) {
   return name.substr(0, name.rfind('.'));
 }
 
-// Of the names in a list.
-std::size_t count_prefix(std::string_view transports, std::string_view prefix) {
-  std::size_t count = 0;
-  for (std::size_t at = 0; at < transports.size();) {
-    count += transports.substr(at).starts_with(prefix) ? 1 : 0;
-    const std::size_t next = transports.find(", ", at);
-    if (next == std::string_view::npos) break;
-    at = next + 2;
+// Calls use(name) with each lane's.
+template <class Use>
+void visit_lanes(std::string_view description, Use use) {
+  constexpr std::string_view kLane = "lane[";
+  for (std::size_t at = description.find(kLane); at != std::string_view::npos; at = description.find(kLane, at + 1)) {
+    const std::size_t end = description.find("]:", at);
+    if (end == std::string_view::npos) break;
+    const std::string_view name = name_of_lane(description.substr(end + 2));
+    if (!name.empty()) use(name);
   }
-  return count;
-}
-
-// Those that put and get by themselves.
-std::size_t count_rdma(std::string_view transports) {
-  return count_prefix(transports, "rc_") + count_prefix(transports, "dc_");
 }
 
 }  // namespace
 
 std::string transports_of(std::string_view description) {
-  constexpr std::string_view kLane = "lane[";
   std::vector<std::string_view> names;
-  for (std::size_t at = description.find(kLane); at != std::string_view::npos; at = description.find(kLane, at + 1)) {
-    const std::size_t end = description.find("]:", at);
-    if (end == std::string_view::npos) break;
-    const std::string_view name = name_of_lane(description.substr(end + 2));
-    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  }
+  visit_lanes(description, [&](std::string_view name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  });
   std::string text;
   for (const std::string_view name : names) {
     if (!text.empty()) text += ", ";
@@ -53,10 +46,28 @@ std::string transports_of(std::string_view description) {
   return text;
 }
 
-bool has_rdma(std::string_view transports) { return count_rdma(transports) > 0; }
+bool has_rdma(std::string_view transports) {
+  for (std::size_t at = 0; at < transports.size();) {
+    const std::string_view name = transports.substr(at);
+    if (name.starts_with("rc_") || name.starts_with("dc_")) return true;
+    const std::size_t next = transports.find(", ", at);
+    if (next == std::string_view::npos) break;
+    at = next + 2;
+  }
+  return false;
+}
 
-bool has_one_rc_verbs(std::string_view transports) {
-  return count_prefix(transports, "rc_verbs/") == 1 && count_rdma(transports) == 1;
+std::string device_of_one_lane(std::string_view description) {
+  constexpr std::string_view kTransport = "rc_verbs/";
+  std::vector<std::string_view> names;
+  visit_lanes(description, [&](std::string_view name) { names.push_back(name); });
+  if (names.size() != 1 || !names.front().starts_with(kTransport)) return {};
+  const std::string_view device = names.front().substr(kTransport.size());
+  return std::string(device.substr(0, device.find(':')));
+}
+
+bool is_soft_roce(const std::string& device, const std::string& devices) {
+  return !device.empty() && access((devices + "/" + device + "/parent").c_str(), F_OK) == 0;
 }
 
 }  // namespace armci::ucx

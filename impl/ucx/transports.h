@@ -13,7 +13,10 @@ std::string transports_of(std::string_view description);
 // Whether one of them (as transports_of says them) has a device put and get. Of one that is not known the answer is no:
 // UCX may make puts of messages there, and copy by bytes.
 bool has_rdma(std::string_view transports);
-// Whether exactly one of those is rc_verbs and no other is, as with Soft-RoCE: puts and gets go by one queue pair.
-bool has_one_rc_verbs(std::string_view transports);
+// The device of an endpoint, described as above, whose only lane is rc_verbs, so that all of it goes by one queue pair;
+// empty of any other.
+std::string device_of_one_lane(std::string_view description);
+// Whether a device is Linux's Soft-RoCE: its driver alone gives it a file "parent" in sysfs.
+bool is_soft_roce(const std::string& device, const std::string& devices = "/sys/class/infiniband");
 
 }  // namespace armci::ucx
