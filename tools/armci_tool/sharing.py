@@ -20,7 +20,7 @@ def take(items: Sequence[Item], share: Share) -> list[Item]:
 
 
 def of_commit(parts: int, matter: str) -> Share:
-    """Another one for another commit, so that a few changes have them all. Turns of different matters have nothing to do
+    """Another one for another commit, so that all have been there after some changes. Turns of different matters have nothing to do
     with each other: else what two of them choose together would always be the same pairs."""
     commit = environment.commit()
     if commit == "none":

@@ -81,7 +81,7 @@ def _source_steps() -> list[PlannedStep]:
 def _around_steps(level: Level) -> list[PlannedStep]:
     """What is beside the libraries and seldom changes: with each change one of them."""
     steps = [_pytest_step("tests of the guest", "tools/tests_rdma/test_guest.py"),
-             PlannedStep("model of flow control", partial(model.run, model.RESULTS), "tools/armci test --only 'model of'"),
+             PlannedStep("model of flow control", partial(model.run, model.RESULTS), "tools/armci test --full --only 'model of'"),
              _fuzz_step()]
     # The suite runs in two guests too, with each change.
     guests = _pytest_step("tests of the guests", "tools/tests_rdma", Level.FULL)
@@ -181,16 +181,16 @@ def _second_library_steps(level: Level) -> list[PlannedStep]:
 
 
 def _settings_steps(level: Level) -> list[PlannedStep]:
-    """The suite under settings that are not the default; with each change of one implementation under one."""
-    names = [name for name in _between_nodes() if repository.tested_settings(name)]
-    steps = []
-    for name in names if level == Level.FULL else sharing.turn(names, "implementation with settings"):
-        rows = repository.tested_settings(name)
-        steps += [_conformance_step(name, bazel.Configuration(tested.mpi), 2, True, tested.environment,
-                                    placement=replace(EVERY_PROCESS_A_NODE, guest=bool(tested.device)),
-                                    filter_text=GUEST_FILTER if tested.device and level < Level.FULL else WITHOUT_RACES)
-                  for tested in (rows if level == Level.FULL else sharing.turn(rows, "settings"))]
-    return steps
+    """The suite under settings that are not the default; with each change under one, and on a device, of which nothing else
+    here is a test."""
+    rows = [(name, tested) for name in _between_nodes() for tested in repository.tested_settings(name)]
+    on_device = [row for row in rows if row[1].device]
+    others = [row for row in rows if not row[1].device]
+    chosen = rows if level == Level.FULL else [*sharing.turn(others, "settings"), *on_device]
+    return [_conformance_step(name, bazel.Configuration(tested.mpi), 2, True, tested.environment,
+                              placement=replace(EVERY_PROCESS_A_NODE, guest=bool(tested.device)),
+                              filter_text=GUEST_FILTER if tested.device and level < Level.FULL else WITHOUT_RACES)
+            for name, tested in chosen]
 
 
 def _on_one_node() -> list[str]:
@@ -223,7 +223,7 @@ def _spanning_steps(name: str, configuration: bazel.Configuration, level: Level)
 
 def _sanitizer_steps(level: Level) -> list[PlannedStep]:
     """Both in one program; each by itself, and all, where there is time for it. With each change the suite is run on one
-    implementation, and jobs of single tests, each of which takes a start of ten seconds, are left to it."""
+    implementation; jobs of single tests, each of which takes a start of ten seconds, are run with all only."""
     steps = []
     one_node, spanning = _on_one_node(), _between_nodes()
     chosen = [*one_node, *spanning] if level == Level.FULL else sharing.turn([*one_node, *spanning], "sanitizers")
@@ -326,7 +326,7 @@ def _drop_in_step(configuration: bazel.Configuration, level: Level, from_level: 
         return drop_in.run(names, configuration, note)
 
     name = f"install, link and load ({configuration.name})"
-    return PlannedStep(name, run, f"tools/armci test --only '{name}'", from_level)
+    return PlannedStep(name, run, f"tools/armci test --full --only '{name}'", from_level)
 
 
 def _debian_step() -> PlannedStep:
@@ -342,7 +342,7 @@ def _clients_step(names: Sequence[str], counts: Sequence[int], configuration: ba
     who = names[0] if len(names) == 1 else "all"
     where = f", {placement.label}" if placement.label else ""
     name = f"Global Arrays and other clients, {who}, np={','.join(map(str, counts))}{where} ({configuration.name})"
-    return PlannedStep(name, run, f"tools/armci test --only '{name}'", level)
+    return PlannedStep(name, run, f"tools/armci test --full --only '{name}'", level)
 
 
 def _clients_steps(configuration: bazel.Configuration, level: Level) -> list[PlannedStep]:
@@ -390,7 +390,7 @@ def _fuzz_step() -> PlannedStep:
     def run(note: Note) -> Sequence[Case]:
         note("building with clang")
         return fuzz.run(fuzz.build(fuzz.RESULTS), fuzz.RESULTS, note)
-    return PlannedStep("fuzz the parser of requests", run, "tools/armci test --only 'fuzz the parser'")
+    return PlannedStep("fuzz the parser of requests", run, "tools/armci test --full --only 'fuzz the parser'")
 
 
 def _leftover_step() -> PlannedStep:
