@@ -20,8 +20,8 @@ def take(items: Sequence[Item], share: Share) -> list[Item]:
 
 
 def of_commit(parts: int, matter: str) -> Share:
-    """Another one for another commit, so that all have been there after some changes. Turns of different matters have nothing to do
-    with each other: else what two of them choose together would always be the same pairs."""
+    """Another one for another commit, so that all have been there after some changes. Turns of different matters have nothing
+    to do with each other: else what two of them choose together would always be the same pairs."""
     commit = environment.commit()
     if commit == "none":
         return 1, parts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Callable, Mapping, Sequence
+from typing import Callable, Mapping, Sequence, TypeVar
 
 from armci_tool import (bazel, clients, conformance, debian_package, device_tests, drop_in, fuzz, kernels, launch,
                         leftovers, levels, model, repository, sharing, step_work)
@@ -14,6 +14,7 @@ from armci_tool.results import FAILED, PASSED, Case
 from armci_tool.test_run import Level, PlannedStep
 
 Note = Callable[[str], None]
+Item = TypeVar("Item")
 
 # The conformance programs have steps of their own, with the process counts chosen there. Job tests start MPI jobs.
 ALL_TESTS = f"tests(//...) except //conformance:all except {device_tests.TESTS}"
@@ -85,7 +86,12 @@ def _around_steps(level: Level) -> list[PlannedStep]:
              _fuzz_step()]
     # The suite runs in two guests too, with each change.
     guests = _pytest_step("tests of the guests", "tools/tests_rdma", Level.FULL)
-    return [*steps, guests] if level == Level.FULL else sharing.turn(steps, "beside the libraries")
+    return [*_by_turns(level, steps, "beside the libraries"), guests]
+
+
+def _by_turns(level: Level, items: Sequence[Item], matter: str) -> list[Item]:
+    """One with each change, all where there is time for them."""
+    return list(items) if level == Level.FULL else sharing.turn(items, matter)
 
 
 def _first_library_steps(level: Level) -> list[PlannedStep]:
@@ -181,12 +187,12 @@ def _second_library_steps(level: Level) -> list[PlannedStep]:
 
 
 def _settings_steps(level: Level) -> list[PlannedStep]:
-    """The suite under settings that are not the default; with each change under one, and on a device, of which nothing else
-    here is a test."""
+    """The suite under settings that are not the default: with each change under one of those that need no device, and under
+    those that do, since no other step has these implementations on one."""
     rows = [(name, tested) for name in _between_nodes() for tested in repository.tested_settings(name)]
     on_device = [row for row in rows if row[1].device]
     others = [row for row in rows if not row[1].device]
-    chosen = rows if level == Level.FULL else [*sharing.turn(others, "settings"), *on_device]
+    chosen = [*_by_turns(level, others, "settings"), *on_device]
     return [_conformance_step(name, bazel.Configuration(tested.mpi), 2, True, tested.environment,
                               placement=replace(EVERY_PROCESS_A_NODE, guest=bool(tested.device)),
                               filter_text=GUEST_FILTER if tested.device and level < Level.FULL else WITHOUT_RACES)
@@ -223,10 +229,10 @@ def _spanning_steps(name: str, configuration: bazel.Configuration, level: Level)
 
 def _sanitizer_steps(level: Level) -> list[PlannedStep]:
     """Both in one program; each by itself, and all, where there is time for it. With each change the suite is run on one
-    implementation; jobs of single tests, each of which takes a start of ten seconds, are run with all only."""
+    implementation without the races; tests that start MPI jobs, which takes ten seconds and more, are for --full."""
     steps = []
     one_node, spanning = _on_one_node(), _between_nodes()
-    chosen = [*one_node, *spanning] if level == Level.FULL else sharing.turn([*one_node, *spanning], "sanitizers")
+    chosen = _by_turns(level, [*one_node, *spanning], "sanitizers")
     for mode, environment in SANITIZER_ENVIRONMENT.items():
         from_level = Level.USUAL if mode == BOTH_SANITIZERS else Level.FULL
         # Only what runs is built: the steps do it themselves.
@@ -320,7 +326,7 @@ def _kernel_steps(configuration: bazel.Configuration) -> list[PlannedStep]:
 def _drop_in_step(configuration: bazel.Configuration, level: Level, from_level: Level = Level.USUAL) -> PlannedStep:
     """Of the first implementation and one other, which takes turns, or of all."""
     first, *others = repository.implementations()
-    names = [first, *(others if level == Level.FULL else sharing.turn(others, "installed, " + configuration.name))]
+    names = [first, *_by_turns(level, others, "installed, " + configuration.name)]
 
     def run(note: Note) -> Sequence[Case]:
         return drop_in.run(names, configuration, note)
@@ -358,8 +364,7 @@ def _clients_steps(configuration: bazel.Configuration, level: Level) -> list[Pla
     steps = [step(everywhere, (2,), ONE_NODE, True), step(everywhere, (1, 4), ONE_NODE, False),
              PlannedStep(name, partial(clients.observe, configuration), f"tools/armci test --only '{name}'",
                          Level.USUAL if first else Level.FULL)]
-    spanning = _between_nodes()
-    for name in spanning if level == Level.FULL else sharing.turn(spanning, "clients, " + configuration.name):
+    for name in _by_turns(level, _between_nodes(), "clients, " + configuration.name):
         steps += [step([name], (2,), TWO_NODES, first), step([name], (4,), TWO_NODES, False),
                   step([name], (4,), SIMULATED_NODES, not first)]
     return steps + [step([row.name], (2,), EVERY_PROCESS_A_NODE, False)
