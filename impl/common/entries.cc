@@ -1,5 +1,6 @@
 // The entry points and what is instantiated with them, in one translation unit: each implementation compiles it anew,
-// and most of the compiler's work is the headers and Runtime, which they all share.
+// and most of the compiler's work is the headers and Runtime, which they all share. A new part has a
+// line here.
 #include "impl/common/entry_atomic.cc"
 #include "impl/common/entry_complete.cc"
 #include "impl/common/entry_extension.cc"

@@ -1,4 +1,4 @@
-// What UCX chose, for people to read.
+// What UCX chose: for people to read, and what of it decides which way the client goes.
 #pragma once
 
 #include <string>
@@ -13,10 +13,12 @@ std::string transports_of(std::string_view description);
 // Whether one of them (as transports_of says them) has a device put and get. Of one that is not known the answer is no:
 // UCX may make puts of messages there, and copy by bytes.
 bool has_rdma(std::string_view transports);
-// The device of an endpoint, described as above, whose only lane is rc_verbs, so that all of it goes by one queue pair;
-// empty of any other.
+
+// The device of an endpoint whose description has one lane, of rc_verbs, so that all goes by one queue pair; else
+// empty.
 std::string device_of_one_lane(std::string_view description);
-// Whether a device is Linux's Soft-RoCE: its driver alone gives it a file "parent" in sysfs.
+
+// Whether a device is Linux's Soft-RoCE, whose driver names the network device below it in a file "parent" in sysfs.
 bool is_soft_roce(const std::string& device, const std::string& devices = "/sys/class/infiniband");
 
 }  // namespace armci::ucx
