@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Callable, Mapping, Optional, Sequence
+from typing import Callable, Optional, Sequence
 
-from armci_tool import process
+from armci_tool import process, sanitizers
 from armci_tool.console import Progress
 from armci_tool.errors import ToolError
 from armci_tool.launch import DEFAULT_MPI
@@ -50,6 +51,10 @@ class Configuration:
             flags.append(f"--platform_suffix=-{self.mode}-{self.mpi}")
         return flags + [f"--repo_env={name}={value}" for name, value in self.repository_environment]
 
+    def environment(self) -> dict[str, str]:
+        """What programs built this way are run with; what is set already stays."""
+        return sanitizers.environment(self.mode, os.environ)
+
 
 def parse_configuration(names: Sequence[str], mpi: str = DEFAULT_MPI) -> Configuration:
     """From --config names as the command line takes them: an MPI library, a mode, or one of each."""
@@ -82,10 +87,11 @@ def build(targets: Sequence[str], configuration: Configuration, *, verbose: bool
                         next_step="mend the first error above; rerun: " + " ".join(result.command))
 
 
-def test(targets: Sequence[str], configuration: Configuration, *, environment: Mapping[str, str] = {},
+def test(targets: Sequence[str], configuration: Configuration, *,
          on_progress: Optional[Callable[[str], None]] = None) -> process.Result:
     """Builds and runs tests; the status is 0 when all passed. Raises ToolError when they could not be built."""
-    options = ["--test_output=errors", "--keep_going", *[f"--test_env={k}={v}" for k, v in environment.items()]]
+    variables = [f"--test_env={name}={value}" for name, value in configuration.environment().items()]
+    options = ["--test_output=errors", "--keep_going", *variables]
     result = _run("test", [*options, *targets], configuration, False, f"unit tests ({configuration.name})", on_progress)
     if result.status not in (0, _TESTS_STATUS):
         raise ToolError("the tests could not be built", where=_without_progress(result.output),

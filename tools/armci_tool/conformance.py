@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Callable, Iterable, Mapping, Optional, Sequence
 
-from armci_tool import bazel, launch, levels, process, repository, traceability, verdict
+from armci_tool import bazel, launch, levels, process, repository, sanitizers, traceability, verdict
 from armci_tool.errors import ToolError
 from armci_tool.placement import Placement, with_device
 from armci_tool.results import FAILED, Case
@@ -147,7 +147,9 @@ def run_suite(binary: Path, implementation: str, configuration: bazel.Configurat
     """Runs all selected tests, whatever some of them do to the job. Where they take a device that this machine has not, in
     guests, which are slower."""
     placement = with_device(placement, repository.device_of(implementation))
-    selection = replace(selection, deadline_s=placement.deadline_factor * selection.deadline_s)
+    environment = {**configuration.environment(), **environment}
+    factor = placement.deadline_factor * sanitizers.deadline_factor(configuration.mode)
+    selection = replace(selection, deadline_s=factor * selection.deadline_s)
     run = _Launches(binary, configuration.mpi, processes, placement, selection, environment, on_test)
     run.seed = "" if selection.seed is None else str(selection.seed)
     chosen = traceability.parse_test_list(list_tests(binary, selection.filter, environment))

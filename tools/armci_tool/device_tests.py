@@ -17,8 +17,7 @@ TESTS = "attr(tags, verbs_device, tests(//...))"
 _TEST_S = 300.0
 
 
-def run(configuration: bazel.Configuration, note: Callable[[str], None],
-        environment: Mapping[str, str] = {}) -> Sequence[Case]:
+def run(configuration: bazel.Configuration, note: Callable[[str], None]) -> Sequence[Case]:
     """All of them; their cases."""
     labels = bazel.query(TESTS)
     if not labels:
@@ -28,7 +27,7 @@ def run(configuration: bazel.Configuration, note: Callable[[str], None],
     with tempfile.TemporaryDirectory() as scratch:  # which a guest may write
         for label in labels:
             note(label)
-            cases += _run_one(label, bazel.binary(label, configuration), Path(scratch), environment)
+            cases += _run_one(label, bazel.binary(label, configuration), Path(scratch), configuration.environment())
     return cases
 
 

@@ -66,13 +66,12 @@ def run_pytest(folder: str, note: Note, environment: Mapping[str, str] = {}) -> 
     return cases
 
 
-def run_unit_tests(configuration: bazel.Configuration, tests: str, environment: Mapping[str, str],
-                note: Note) -> Sequence[Case]:
+def run_unit_tests(configuration: bazel.Configuration, tests: str, note: Note) -> Sequence[Case]:
     """Those that match a query of Bazel."""
     labels = bazel.query(tests)
     if not labels:
         raise ToolError("there are no unit tests", where=f"bazel query '{tests}' is empty")
-    result = bazel.test(labels, configuration, environment=environment, on_progress=note)
+    result = bazel.test(labels, configuration, on_progress=note)
     logs = bazel.folder("bazel-testlogs", configuration)
     cases: list[Case] = []
     for label in labels:

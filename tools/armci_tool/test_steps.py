@@ -7,7 +7,7 @@ from functools import partial
 from typing import Callable, Mapping, Sequence, TypeVar
 
 from armci_tool import (bazel, clients, conformance, debian_package, device_tests, drop_in, fuzz, kernels, launch,
-                        leftovers, levels, model, repository, sharing, step_work)
+                        leftovers, levels, model, repository, sanitizers, sharing, step_work)
 from armci_tool.compare import trial
 from armci_tool.placement import Placement
 from armci_tool.results import FAILED, PASSED, Case
@@ -20,7 +20,6 @@ Item = TypeVar("Item")
 ALL_TESTS = f"tests(//...) except //conformance:all except {device_tests.TESTS}"
 JOB_TESTS = f"attr(tags, mpi, {ALL_TESTS})"
 LIBRARY_TESTS = f"tests(//impl/...) except {device_tests.TESTS}"
-UNIT_TESTS = f"{LIBRARY_TESTS} except attr(tags, mpi, tests(//impl/...))"
 # What has threads. Jobs that have to end in time are left out: their ends take longer.
 THREAD_TESTS = ("tests(//impl/common/...) union tests(//impl/mpi-twosided:all) "
                 "union filter(server_kind, tests(//impl/mpi-twosided/testing:all))")
@@ -43,24 +42,6 @@ TWO_NODES = Placement(nodes=2)
 
 # Where they take minutes on few cores, under a sanitizer and over TCP: without the tests that wait for rare orders.
 WITHOUT_RACES = "^(?!.*(litmus|histories|message_passing))"
-
-# Leaks: the MPI libraries keep memory until the process ends; what is looked for is misuse. What is freed is kept aside to
-# notice its use, but not so much that a process seems to grow (MEM-7). Server processes preload the library where the
-# program has loaded it late: it is before the sanitizer's then.
-_ASAN_ENVIRONMENT = {"ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:quarantine_size_mb=16:verify_asan_link_order=0",
-                     "LSAN_OPTIONS": "detect_leaks=0"}
-_UBSAN_ENVIRONMENT = {"UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1"}
-BOTH_SANITIZERS = "asan-ubsan"
-# Races inside MPI are not ours, and Open MPI's and UCX's hooks into memory management are called when a thread is past all
-# that ThreadSanitizer knows.
-TSAN_ENVIRONMENT = {"TSAN_OPTIONS": "ignore_noninstrumented_modules=1:halt_on_error=1:suppressions="
-                                    f"{repository.ROOT / 'tools' / 'tsan_suppressions.txt'}",
-                    "OMPI_MCA_memory": "^patcher", "UCX_MEM_EVENTS": "no"}
-SANITIZER_ENVIRONMENT: dict[str, dict[str, str]] = {
-    BOTH_SANITIZERS: {**_ASAN_ENVIRONMENT, **_UBSAN_ENVIRONMENT},
-    "asan": _ASAN_ENVIRONMENT,
-    "ubsan": _UBSAN_ENVIRONMENT,
-}
 
 
 def plan_steps(level: Level) -> list[PlannedStep]:
@@ -157,14 +138,12 @@ def _device_steps(name: str, configuration: bazel.Configuration, level: Level) -
             step(4, TWO_NODES), step(4, SIMULATED_NODES, where=bazel.Configuration("mpich")),
             *(step(2, EVERY_PROCESS_A_NODE, where=bazel.Configuration(tested.mpi), environment=tested.environment)
               for tested in repository.tested_settings(name)),
-            step(2, EVERY_PROCESS_A_NODE, where=bazel.Configuration(mode=BOTH_SANITIZERS),
-                 environment=SANITIZER_ENVIRONMENT[BOTH_SANITIZERS])]
+            step(2, EVERY_PROCESS_A_NODE, where=bazel.Configuration(mode=sanitizers.BOTH))]
 
 
-def _device_tests_step(configuration: bazel.Configuration, environment: Mapping[str, str] = {},
-                       level: Level = Level.USUAL) -> PlannedStep:
+def _device_tests_step(configuration: bazel.Configuration, level: Level = Level.USUAL) -> PlannedStep:
     def run(note: Note) -> Sequence[Case]:
-        return device_tests.run(configuration, note, environment)
+        return device_tests.run(configuration, note)
 
     name = f"tests that need a verbs device ({configuration.name})"
     return PlannedStep(name, run, f"tools/armci test --only '{name}'", level)
@@ -228,24 +207,22 @@ def _spanning_steps(name: str, configuration: bazel.Configuration, level: Level)
 
 
 def _sanitizer_steps(level: Level) -> list[PlannedStep]:
-    """Both in one program; each by itself, and all, where there is time for it. With each change the suite is run on one
-    implementation without the races; tests that start MPI jobs, which takes ten seconds and more, are for --full."""
+    """Both in one program, the suite of what is between nodes by turns; each by itself, and all, where there is time for
+    it."""
     steps = []
-    one_node, spanning = _on_one_node(), _between_nodes()
-    chosen = _by_turns(level, [*one_node, *spanning], "sanitizers")
-    for mode, environment in SANITIZER_ENVIRONMENT.items():
-        from_level = Level.USUAL if mode == BOTH_SANITIZERS else Level.FULL
+    spanning = _by_turns(level, _between_nodes(), "sanitizers")
+    for mode in sanitizers.OF_MISUSE:
+        usual = mode == sanitizers.BOTH
+        from_level = Level.USUAL if usual else Level.FULL
         # Only what runs is built: the steps do it themselves.
         sanitized = bazel.Configuration(mode=mode)
-        libraries = LIBRARY_TESTS if level == Level.FULL else UNIT_TESTS
-        steps.append(_unit_step(sanitized, libraries if mode == BOTH_SANITIZERS else ALL_TESTS, environment, from_level))
-        steps.append(_device_tests_step(sanitized, environment, Level.FULL))
-        steps += [_conformance_step(name, sanitized, 3, True, environment, from_level,
-                                    filter_text="" if level == Level.FULL else WITHOUT_RACES)
-                  for name in one_node if name in chosen]
-        steps += [_conformance_step(name, sanitized, 2, True, environment, from_level, placement=EVERY_PROCESS_A_NODE,
-                                    filter_text=WITHOUT_RACES) for name in spanning if name in chosen]
-    steps.append(_unit_step(bazel.Configuration(mode="tsan"), THREAD_TESTS, TSAN_ENVIRONMENT, Level.FULL))
+        steps.append(_unit_step(sanitized, LIBRARY_TESTS if usual else ALL_TESTS, from_level))
+        steps.append(_device_tests_step(sanitized, Level.FULL))
+        steps += [_conformance_step(name, sanitized, 3, True, level=from_level,
+                                    filter_text="" if level == Level.FULL else WITHOUT_RACES) for name in _on_one_node()]
+        steps += [_conformance_step(name, sanitized, 2, True, level=from_level, placement=EVERY_PROCESS_A_NODE,
+                                    filter_text=WITHOUT_RACES) for name in spanning]
+    steps.append(_unit_step(bazel.Configuration(mode="tsan"), THREAD_TESTS, Level.FULL))
     return steps
 
 
@@ -265,14 +242,13 @@ def _config_flags(configuration: bazel.Configuration) -> list[str]:
     return [f"--config {configuration.mode}", f"--mpi {configuration.mpi}"]
 
 
-def _unit_step(configuration: bazel.Configuration, tests: str, environment: Mapping[str, str] = {},
-               level: Level = Level.USUAL) -> PlannedStep:
+def _unit_step(configuration: bazel.Configuration, tests: str, level: Level = Level.USUAL) -> PlannedStep:
     kinds = {ALL_TESTS: "unit tests", JOB_TESTS: "job tests", THREAD_TESTS: "tests of what has threads"}
     kind = kinds.get(tests, "tests of the libraries")
-    variables = [f"--test_env='{key}={value}'" for key, value in environment.items()]
+    variables = [f"--test_env='{key}={value}'" for key, value in configuration.environment().items()]
     rerun = f"bazel test {' '.join([*configuration.flags(), *variables])} $(bazel query '{tests}')"
     return PlannedStep(f"{kind} ({configuration.name})",
-                       partial(step_work.run_unit_tests, configuration, tests, environment), rerun, level)
+                       partial(step_work.run_unit_tests, configuration, tests), rerun, level)
 
 
 def _conformance_step(name: str, configuration: bazel.Configuration, processes: int, short: bool,

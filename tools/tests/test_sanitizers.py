@@ -1,0 +1,31 @@
+"""What programs with a sanitizer are run with."""
+
+from __future__ import annotations
+
+import pytest
+
+from armci_tool import bazel, sanitizers
+
+
+def test_a_plain_build_is_run_as_it_is() -> None:
+    assert sanitizers.environment("opt", {}) == {}
+    assert sanitizers.deadline_factor("opt") == 1.0
+
+
+@pytest.mark.parametrize("mode", [mode for mode in bazel.MODES if mode != bazel.DEFAULT_MODE])
+def test_each_sanitizer_has_its_options_and_more_time(mode: str) -> None:
+    first = mode.split("-")[0].upper()
+    assert f"{first}_OPTIONS" in sanitizers.environment(mode, {})
+    assert sanitizers.deadline_factor(mode) > 1.0
+
+
+def test_both_get_the_options_of_each() -> None:
+    both = sanitizers.environment(sanitizers.BOTH, {})
+    assert both == {**sanitizers.environment("asan", {}), **sanitizers.environment("ubsan", {})}
+
+
+def test_what_the_caller_set_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=1")
+    own = bazel.Configuration(mode="asan").environment()
+    assert "ASAN_OPTIONS" not in own
+    assert "HWLOC_COMPONENTS" in own
