@@ -86,6 +86,11 @@ def for_users():
     """Names of the implementations that programs are linked with."""
     return [name for name, row in IMPLEMENTATIONS.items() if not row.test_only]
 
+def between_nodes():
+    """Names of those for users that reach other nodes: "a, b or c"."""
+    names = [name for name in for_users() if IMPLEMENTATIONS[name].spans_nodes]
+    return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
 def measured(device = ""):
     """Names of the implementations that benchmarks are linked with: those for users; with a device, those of them that
     take it between nodes."""

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "impl/common/agree.h"
+#include "impl/common/implementations.h"
 #include "impl/common/runtime.h"
 #include "impl/shmem/wait.h"
 
@@ -104,10 +105,12 @@ Status Runtime<T>::initialise(MPI_Comm parent) {
   World& here = world();
   ARMCI_RETURN_IF_ERROR(here.initialise(parent, settings.node_size));
   if (!T::kTraits.reaches_nodes && here.node_count() > 1) {
-    return fail(Code::kUnsupported, nullptr,
-                "the %s implementation works on one node, but this job has %d nodes%s; link mpi-rma, mpi-twosided, "
-                "native-verbs or ucx, which reach other nodes, or start all processes on one node",
-                T::kTraits.name, here.node_count(), here.simulated() ? " (simulated by ARMCI_NODE_SIZE)" : "");
+    return fail(
+        Code::kUnsupported, nullptr,
+        "the %s implementation works on one node, but this job has %d nodes%s; link %s, which reach other nodes, "
+        "or start all processes on one node",
+        T::kTraits.name, here.node_count(), here.simulated() ? " (simulated by ARMCI_NODE_SIZE)" : "",
+        implementations_between_nodes());
   }
   node::set_spin_policy(here.machine_processes(), settings.spin_iterations);
   node::copy_initialise();
