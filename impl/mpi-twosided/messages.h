@@ -1,12 +1,14 @@
 // The messages of impl/server, by the names that this folder uses.
 #pragma once
 
+#include <memory>
+
 #include "impl/server/batch.h"
 #include "impl/server/wire.h"
 
 namespace armci::twosided {
 
-using server::Batch;
+using Batch = server::Batch<std::unique_ptr<char[]>>;
 using server::BatchEntry;
 using server::Bounds;
 using server::Form;

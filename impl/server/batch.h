@@ -6,17 +6,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <utility>
 
 #include "impl/server/wire.h"
 
 namespace armci::server {
 
+template <class Buffer>  // owns memory, and has get()
 class Batch {
  public:
   // Where the request is made; its owner provides it, and takes it once the request is complete.
-  std::unique_ptr<char[]> message;
+  Buffer message;
   // For whoever looks at batches: nothing was added since the last look.
   bool looked_at = false;
 

@@ -190,7 +190,7 @@ TEST(Decode, RefusesWrongFields) {
 }
 
 TEST(BatchOfPuts, BecomesARequestThatIsTaken) {
-  Batch batch;
+  Batch<std::unique_ptr<char[]>> batch;
   EXPECT_TRUE(batch.empty());
   constexpr std::size_t kLimit = sizeof(RequestHeader) + 2 * sizeof(BatchEntry) + 8 + 16;
   batch.message = std::make_unique<char[]>(kLimit);

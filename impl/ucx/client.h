@@ -119,6 +119,7 @@ class Client {
   // The same for every process, overlapped.
   common::Status flush_all();
   void progress();
+  std::size_t buffer_bytes() const { return buffers_.bytes(); }
 
   // What the thread that helps should do next.
   enum class Need {
@@ -144,7 +145,7 @@ class Client {
     std::uint64_t flushed = 0;                               // of those, known to be visible
     std::uint64_t fenced = 0;  // of those, no later put or get overtakes them; not kept where keeps_order
     bool flushing = false;
-    server::Batch batch;           // stores that are not among those yet
+    server::Batch<Buffer> batch;   // stores that are not among those yet
     std::uint64_t requests = 0;    // sent
     std::uint64_t last_store = 0;  // of those
     std::uint64_t executed = 0;    // so many of those
@@ -253,7 +254,7 @@ class Client {
   const MappedMemory& mapped_;
   const std::function<void()> wake_;
   std::mutex mutex_;
-  MessageBuffers buffers_;
+  MessageBuffers buffers_;  // before whatever holds some
   std::vector<std::string> addresses_;
   std::vector<Peer> peers_;
   Operations operations_;

@@ -112,7 +112,7 @@ std::size_t Client::small_bytes_max(std::size_t message_bytes) {
 
 Status Client::put_into_batch(Lock& lock, int target, std::uint64_t address, const void* local, std::size_t bytes) {
   const std::size_t limit = batch_bytes(ways_.message_bytes);
-  server::Batch& batch = peer(target).batch;
+  server::Batch<Buffer>& batch = peer(target).batch;
   // Others may fill it again while this waits for room.
   while (!batch.has_room(bytes, limit)) ARMCI_RETURN_IF_ERROR(send_batch(lock, target));
   if (batch.empty()) {
@@ -134,11 +134,11 @@ Status Client::send_batch(Lock& lock, int target) {
 }
 
 Status Client::send_batch_now(int target) {
-  server::Batch& batch = peer(target).batch;
+  server::Batch<Buffer>& batch = peer(target).batch;
   RequestHeader header;
   header.origin = process_;
   const std::size_t length = batch.complete(header);
-  Message message = buffers_.made(std::move(batch.message), length, batch_bytes(ways_.message_bytes));
+  Message message{std::move(batch.message), length};
   std::erase(batched_, target);
   const Status sent = send_now(target, std::move(message), true, 0);
   if (!sent.ok()) peer(target).refused = true;  // its puts are lost: the next flush tells

@@ -1,18 +1,39 @@
 // Buffers of messages, used again: a heap would return them to the kernel after every burst, and take them, page by
 // page, for the next one.
 //
-// Thread safety: none; the client's are used with its lock, the server's by its thread.
+// Thread safety: none, but for bytes(); the client's are used, and freed, with its lock, the server's by its thread.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "impl/ucx/messages.h"
-
 namespace armci::ucx {
 
+// Frees a buffer, and takes it out of the sum.
+struct CountedDelete {
+  std::atomic<std::size_t>* sum = nullptr;
+  std::size_t room = 0;
+
+  void operator()(char* buffer) const {
+    sum->store(sum->load(std::memory_order_relaxed) - room, std::memory_order_relaxed);
+    delete[] buffer;
+  }
+};
+
+using Buffer = std::unique_ptr<char[], CountedDelete>;
+
+// What follows a mark (messages.h).
+struct Message {
+  Buffer bytes;
+  std::size_t length = 0;
+
+  std::size_t room() const { return bytes.get_deleter().room; }
+};
+
+// It outlives its buffers.
 class MessageBuffers {
  public:
   // From the heap: it keeps such small ones itself.
@@ -28,34 +49,36 @@ class MessageBuffers {
   // Not initialised.
   Message take(std::size_t bytes) {
     Kind* const kind = kind_for(bytes);
-    const std::size_t room = room_for(bytes);
-    if (kind == nullptr || kind->free.empty()) return {std::unique_ptr<char[]>(new char[room]), bytes, room};
-    Message message{std::move(kind->free.back()), bytes, room};
+    if (kind == nullptr || kind->free.empty()) return {made(kind == nullptr ? bytes : kind->bytes), bytes};
+    Message message{std::move(kind->free.back()), bytes};
     kind->free.pop_back();
     return message;
   }
 
-  // What was made in the buffer of take(taken).
-  Message made(std::unique_ptr<char[]> buffer, std::size_t length, std::size_t taken) {
-    return {std::move(buffer), length, room_for(taken)};
-  }
-
   void give_back(Message message) {
-    Kind* const kind = kind_for(message.room);
-    if (message.bytes == nullptr || kind == nullptr || kind->bytes != message.room) return;
+    Kind* const kind = kind_for(message.room());
+    if (message.bytes == nullptr || kind == nullptr || kind->bytes != message.room()) return;
     if ((kind->free.size() + 1) * kind->bytes <= kKeptBytes || kind->free.empty()) {
       kind->free.push_back(std::move(message.bytes));
     }
   }
 
+  // Of the buffers that are taken or kept.
+  std::size_t bytes() const { return sum_.load(std::memory_order_relaxed); }
   // Buffers that nobody uses.
   std::size_t kept() const { return kinds_[0].free.size() + kinds_[1].free.size(); }
 
  private:
   struct Kind {
     std::size_t bytes;
-    std::vector<std::unique_ptr<char[]>> free;
+    std::vector<Buffer> free;
   };
+
+  Buffer made(std::size_t room) {
+    Buffer buffer(new char[room], CountedDelete{&sum_, room});
+    sum_.store(bytes() + room, std::memory_order_relaxed);
+    return buffer;
+  }
 
   Kind* kind_for(std::size_t bytes) {
     if (bytes <= kShortBytes) return nullptr;
@@ -65,12 +88,8 @@ class MessageBuffers {
     return nullptr;
   }
 
-  std::size_t room_for(std::size_t bytes) {
-    const Kind* const kind = kind_for(bytes);
-    return kind == nullptr ? bytes : kind->bytes;
-  }
-
-  Kind kinds_[2];  // the shorter one first
+  std::atomic<std::size_t> sum_{0};  // the first one: buffers take themselves out of it
+  Kind kinds_[2];                    // the shorter one first
 };
 
 }  // namespace armci::ucx

@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 
 #include "impl/common/backtrace.h"
 #include "impl/common/status.h"
@@ -54,12 +53,5 @@ bool read_mark(const void* header, std::size_t header_bytes, const ucp_am_recv_p
   std::memcpy(mark, header, sizeof *mark);
   return true;
 }
-
-// What follows a mark.
-struct Message {
-  std::unique_ptr<char[]> bytes;
-  std::size_t length = 0;
-  std::size_t room = 0;  // of the buffer
-};
 
 }  // namespace armci::ucx

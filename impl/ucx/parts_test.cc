@@ -153,11 +153,12 @@ TEST(MessageBuffersTest, what_is_too_short_or_too_long_is_not_kept) {
   MessageBuffers buffers(kLongest);
   for (const std::size_t bytes : {std::size_t{0}, MessageBuffers::kShortBytes, kLongest + 1}) {
     Message message = buffers.take(bytes);
-    EXPECT_EQ(message.room, bytes);
+    EXPECT_EQ(message.room(), bytes);
     buffers.give_back(std::move(message));
     buffers.give_back(Message{});
   }
   EXPECT_EQ(buffers.kept(), 0U);
+  EXPECT_EQ(buffers.bytes(), 0U);
 }
 
 TEST(MessageBuffersTest, no_more_are_kept_than_promised) {
@@ -167,6 +168,7 @@ TEST(MessageBuffersTest, no_more_are_kept_than_promised) {
   for (std::size_t i = 0; i < kKept + 2; ++i) messages.push_back(buffers.take(kLongest));
   for (Message& message : messages) buffers.give_back(std::move(message));
   EXPECT_EQ(buffers.kept(), kKept);
+  EXPECT_EQ(buffers.bytes(), kKept * kLongest);
 }
 
 TEST(MessageBuffersTest, one_of_a_great_length_is_kept) {
@@ -175,11 +177,19 @@ TEST(MessageBuffersTest, one_of_a_great_length_is_kept) {
   EXPECT_EQ(buffers.kept(), 1U);
 }
 
-TEST(MessageBuffersTest, what_was_made_elsewhere_comes_back) {
+TEST(MessageBuffersTest, what_is_taken_counts_until_it_is_freed) {
   MessageBuffers buffers(kLongest);
-  std::unique_ptr<char[]> buffer = buffers.take(5000).bytes;
-  buffers.give_back(buffers.made(std::move(buffer), 100, 5000));
-  EXPECT_EQ(buffers.kept(), 1U);
+  EXPECT_EQ(buffers.bytes(), 0U);
+  Message taken = buffers.take(100);
+  {
+    const Message lost = buffers.take(kLongest - 1);  // as where it cannot be sent
+    EXPECT_EQ(buffers.bytes(), 100U + kLongest);
+  }
+  EXPECT_EQ(buffers.bytes(), 100U);
+  Message other{std::move(taken.bytes), 50};
+  EXPECT_EQ(buffers.bytes(), 100U);
+  buffers.give_back(std::move(other));
+  EXPECT_EQ(buffers.bytes(), 0U);
 }
 
 TEST(TransportsTest, names_each_transport_once) {

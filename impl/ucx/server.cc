@@ -47,7 +47,7 @@ Server::Server(int process, int processes, std::size_t answer_bytes_max)
         return blocks_.holds(reinterpret_cast<const void*>(address), bytes);
       }),
       bounds_{answer_bytes_max, 0},
-      buffers_(answer_bytes_max),
+      buffers_(sizeof(server::RequestHeader) + answer_bytes_max),
       origins_(static_cast<std::size_t>(processes)) {}
 
 Status Server::open(const Context& context) {
@@ -113,7 +113,7 @@ ucs_status_t Server::on_request(void* self, const void* header, std::size_t head
   } else {
     Waiting& waiting = from->waiting[mark.sequence];
     waiting.mark = mark;
-    waiting.message.assign(message.begin(), message.end());
+    waiting.message = server->copy_of(message);
   }
   return UCS_OK;
 }
@@ -121,7 +121,9 @@ ucs_status_t Server::on_request(void* self, const void* header, std::size_t head
 void Server::execute_waiting(Origin* from) {
   for (auto next = from->waiting.begin(); next != from->waiting.end() && next->first == from->executed + 1;
        next = from->waiting.begin()) {
-    execute(from, next->second.mark, next->second.message);
+    Waiting& waiting = next->second;
+    execute(from, waiting.mark, {waiting.message.bytes.get(), waiting.message.length});
+    buffers_.give_back(std::move(waiting.message));
     from->waiting.erase(next);
   }
 }
@@ -130,10 +132,10 @@ void Server::execute_waiting(Origin* from) {
 
 void Server::execute(Origin* from, const RequestMark& mark, std::span<const char> message) {
   // Addresses in it are read as words.
+  Message aligned;
   if (reinterpret_cast<std::uintptr_t>(message.data()) % alignof(std::uint64_t) != 0) {
-    aligned_.resize(message.size() / sizeof(std::uint64_t) + 1);
-    std::memcpy(aligned_.data(), message.data(), message.size());
-    message = {reinterpret_cast<const char*>(aligned_.data()), message.size()};
+    aligned = copy_of(message);
+    message = {aligned.bytes.get(), aligned.length};
   }
   ReplyMark answer{};
   Message data;
@@ -144,6 +146,7 @@ void Server::execute(Origin* from, const RequestMark& mark, std::span<const char
     common::print_failure("server", common::last_cause());
     answer.failed = 1;
   }
+  buffers_.give_back(std::move(aligned));
   ++from->executed;
   answer.answer = mark.answer;
   if (mark.answer != 0 || !status.ok()) {
@@ -151,6 +154,12 @@ void Server::execute(Origin* from, const RequestMark& mark, std::span<const char
   } else if (from->told + 1 == from->executed) {
     untold_.push_back(mark.origin);
   }
+}
+
+Message Server::copy_of(std::span<const char> message) {
+  Message copy = buffers_.take(message.size());
+  if (!message.empty()) std::memcpy(copy.bytes.get(), message.data(), message.size());
+  return copy;
 }
 
 Status Server::perform(std::span<const char> message, ReplyMark* reply, Message* data) {

@@ -45,12 +45,13 @@ class Server {
   void wake() { worker_.signal(); }
   // Nobody asks any more.
   void stop();
+  std::size_t buffer_bytes() const { return buffers_.bytes(); }
 
  private:
   // A request that came too early.
   struct Waiting {
     RequestMark mark;
-    std::vector<char> message;
+    Message message;
   };
   struct Origin {
     std::uint64_t executed = 0;
@@ -62,6 +63,7 @@ class Server {
   void run();
   void rest();
   void execute(Origin* from, const RequestMark& mark, std::span<const char> message);
+  Message copy_of(std::span<const char> message);
   common::Status perform(std::span<const char> message, ReplyMark* reply, Message* data);
   void execute_waiting(Origin* from);
   void reply(Origin* from, ReplyMark mark, Message data);
@@ -75,10 +77,9 @@ class Server {
   node::BlockFinder blocks_;
   const server::IsInside is_inside_;
   const server::Bounds bounds_;
-  MessageBuffers buffers_;              // of answers
-  std::vector<Origin> origins_;         // by process
-  std::vector<std::uint32_t> untold_;   // processes whose count has changed
-  std::vector<std::uint64_t> aligned_;  // of a request whose data lie at an odd address
+  MessageBuffers buffers_;             // of answers, and of copies of requests; before whatever holds some
+  std::vector<Origin> origins_;        // by process
+  std::vector<std::uint32_t> untold_;  // processes whose count has changed
   std::thread thread_;
   std::atomic<bool> leaving_{false};
   // The last one: its end is the end of the replies that have not left.

@@ -240,4 +240,8 @@ void Transport::progress() {
   if (client_ != nullptr) client_->progress();
 }
 
+std::size_t Transport::buffer_bytes() {
+  return (server_ != nullptr ? server_->buffer_bytes() : 0) + (client_ != nullptr ? client_->buffer_bytes() : 0);
+}
+
 }  // namespace armci::ucx

@@ -78,6 +78,7 @@ class Transport {
   common::Status flush(int target);
   common::Status flush_all();
   void progress();
+  std::size_t buffer_bytes();
   std::span<const common::Choice> choices() const { return choices_.all(); }
 
  private:
@@ -99,6 +100,7 @@ static_assert(common::TransfersAtOnce<Transport> && common::HasAtomic32<Transpor
 static_assert(common::TellsCompletion<Transport> && common::RegistersCollectively<Transport>);
 static_assert(common::RegistersLocal<Transport>);
 static_assert(common::MovesShapes<Transport> && common::Accumulates<Transport> && common::HasChoices<Transport>);
+static_assert(common::HasBuffers<Transport>);
 
 }  // namespace armci::ucx
 
