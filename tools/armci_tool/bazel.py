@@ -52,8 +52,12 @@ class Configuration:
         return flags + [f"--repo_env={name}={value}" for name, value in self.repository_environment]
 
     def environment(self) -> dict[str, str]:
-        """What programs built this way are run with; what is set already stays."""
+        """What programs built this way are run with; what the caller has set wins."""
         return sanitizers.environment(self.mode, os.environ)
+
+    def test_flags(self) -> list[str]:
+        """The options of `bazel test`, whose tests see nothing else of the environment."""
+        return [*self.flags(), *(f"--test_env={name}={value}" for name, value in self.environment().items())]
 
 
 def parse_configuration(names: Sequence[str], mpi: str = DEFAULT_MPI) -> Configuration:
@@ -90,8 +94,7 @@ def build(targets: Sequence[str], configuration: Configuration, *, verbose: bool
 def test(targets: Sequence[str], configuration: Configuration, *,
          on_progress: Optional[Callable[[str], None]] = None) -> process.Result:
     """Builds and runs tests; the status is 0 when all passed. Raises ToolError when they could not be built."""
-    variables = [f"--test_env={name}={value}" for name, value in configuration.environment().items()]
-    options = ["--test_output=errors", "--keep_going", *variables]
+    options = ["--test_output=errors", "--keep_going"]
     result = _run("test", [*options, *targets], configuration, False, f"unit tests ({configuration.name})", on_progress)
     if result.status not in (0, _TESTS_STATUS):
         raise ToolError("the tests could not be built", where=_without_progress(result.output),
@@ -101,7 +104,8 @@ def test(targets: Sequence[str], configuration: Configuration, *,
 
 def _run(verb: str, arguments: Sequence[str], configuration: Configuration, verbose: bool, label: str,
          on_progress: Optional[Callable[[str], None]]) -> process.Result:
-    line = [executable(), verb, *configuration.flags(), "--color=no", "--curses=no", "--show_progress_rate_limit=1",
+    flags = configuration.test_flags() if verb == "test" else configuration.flags()
+    line = [executable(), verb, *flags, "--color=no", "--curses=no", "--show_progress_rate_limit=1",
             *arguments]
     if verbose:
         return process.run(line, cwd=ROOT, capture=False, job=False)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import glob
 import tempfile
 from pathlib import Path
-from typing import Callable, Mapping, Sequence
+from typing import Callable, Sequence
 
-from armci_tool import bazel, process, results
+from armci_tool import bazel, process, results, sanitizers
 from armci_tool.errors import ToolError
 from armci_tool.placement import VERBS_DEVICES
 from armci_tool.rdma import nodes
@@ -27,16 +27,18 @@ def run(configuration: bazel.Configuration, note: Callable[[str], None]) -> Sequ
     with tempfile.TemporaryDirectory() as scratch:  # which a guest may write
         for label in labels:
             note(label)
-            cases += _run_one(label, bazel.binary(label, configuration), Path(scratch), configuration.environment())
+            cases += _run_one(label, configuration, Path(scratch))
     return cases
 
 
-def _run_one(label: str, binary: Path, scratch: Path, environment: Mapping[str, str]) -> list[Case]:
+def _run_one(label: str, configuration: bazel.Configuration, scratch: Path) -> list[Case]:
+    binary = bazel.binary(label, configuration)
     verdicts = scratch / f"{binary.name}.xml"
     line = [str(binary), f"--gtest_output=xml:{verdicts}"]
     if not glob.glob(VERBS_DEVICES):
         line = nodes.command_line(1, line)
-    result = process.run(line, cwd=scratch, environment=environment, timeout_s=_TEST_S)
+    result = process.run(line, cwd=scratch, environment=configuration.environment(),
+                         timeout_s=_TEST_S * sanitizers.deadline_factor(configuration.mode))
     if not verdicts.exists():
         return [Case(label, FAILED, detail=f"ended with status {result.status} without verdicts\n{result.tail(20)}")]
     return results.read_junit(verdicts)

@@ -21,7 +21,7 @@ from armci_tool.placement import SIMULATED_SIZE_VARIABLE, Placement
 from armci_tool.rdma import nodes as guests
 
 # Forwarded to the ranks besides what a launch sets itself.
-FORWARDED_PREFIXES = ("ARMCI_", "UCX_", "ASAN_", "UBSAN_", "TSAN_", "LSAN_", "GTEST_")
+FORWARDED_PREFIXES = ("ARMCI_", "UCX_", "ASAN_", "UBSAN_", "TSAN_", "LSAN_", "HWLOC_", "GTEST_")
 # Nodes made of namespaces look like one machine to UCX (its boot is the same): it must not go around the network. In
 # guests it must not take the verbs device.
 NODE_ENVIRONMENT = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": nodes.INTERFACE}

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable, Iterable, Mapping, Optional, Sequence
 
-from armci_tool import bazel, conformance, console, environment, launch, process, results, sharing, traceability
+from armci_tool import (bazel, conformance, console, environment, launch, process, results, sanitizers, sharing,
+                        traceability)
 from armci_tool.conformance import DEFAULT_DEADLINE_S, Selection
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
@@ -167,11 +168,13 @@ def run_mutant(binary: Path, mutant: Mutant, tests: Mapping[str, Sequence[str]],
 
 def _run(binary: Path, mutant: Mutant, processes: int, configuration: bazel.Configuration,
          short: bool) -> tuple[SuiteLog, process.Result]:
-    deadline = HANG_DEADLINE_S if mutant.hangs else DEFAULT_DEADLINE_S
+    factor = sanitizers.deadline_factor(configuration.mode)
+    deadline = factor * (HANG_DEADLINE_S if mutant.hangs else DEFAULT_DEADLINE_S)
     selection = Selection(filter=mutant.filter, deadline_s=deadline, quick=short)
     log = SuiteLog()
     words = (str(binary), *selection.arguments(), *([] if mutant.legal else ["--fail-fast"]))
-    job = launch.Launch(words, processes, configuration.mpi, {VARIABLE: mutant.name, **LAUNCHER_SETTINGS})
+    settings = {**configuration.environment(), VARIABLE: mutant.name, **LAUNCHER_SETTINGS}
+    job = launch.Launch(words, processes, configuration.mpi, settings)
     result = launch.start(job, silence_s=conformance.SILENT_DEADLINES * deadline, on_line=log.feed)
     log.close()
     return log, result

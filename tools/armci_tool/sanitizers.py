@@ -1,8 +1,8 @@
-"""What programs built with a sanitizer are run with, where the caller says nothing else."""
+"""What programs built with a sanitizer are run with."""
 
 from __future__ import annotations
 
-from typing import Mapping
+from typing import Mapping, Optional
 
 from armci_tool import repository
 
@@ -12,8 +12,8 @@ OF_MISUSE = (BOTH, "asan", "ubsan")
 
 # Leaks: the MPI libraries keep memory until the process ends; what is looked for is misuse. What is freed is kept aside to
 # notice its use, but not so much that a process seems to grow (MEM-7). Server processes preload the library where the
-# program has loaded it late: it is before the sanitizer's then. Without hwloc's part for PCI: its list of all devices
-# there are grows by 8600 reallocations, and the sanitizer copies it each time, 1.2 GB in every process.
+# program has loaded it late: it is before the sanitizer's then. Without hwloc's part for PCI: its list of names
+# grows by 8600 reallocations, and the sanitizer copies it each time, 1.2 GB in every process.
 _ADDRESS = {"ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:quarantine_size_mb=16:verify_asan_link_order=0",
             "LSAN_OPTIONS": "detect_leaks=0",
             "HWLOC_COMPONENTS": "-pci"}
@@ -36,8 +36,14 @@ _DEADLINES = 3.0
 
 
 def environment(mode: str, present: Mapping[str, str]) -> dict[str, str]:
-    """For programs built in this mode, besides what is `present`."""
-    return {name: value for name, value in _ENVIRONMENT.get(mode, {}).items() if name not in present}
+    """For programs built in this mode; what the caller says in `present` wins, option by option."""
+    return {name: _joined(name, own, present.get(name)) for name, own in _ENVIRONMENT.get(mode, {}).items()}
+
+
+def _joined(name: str, own: str, callers: Optional[str]) -> str:
+    if callers is None:
+        return own
+    return f"{own}:{callers}" if name.endswith("_OPTIONS") else callers  # the last of two options is taken
 
 
 def deadline_factor(mode: str) -> float:

@@ -19,7 +19,8 @@ Setting = Mapping[str, str]
 def settings(name: str, configuration: bazel.Configuration) -> list[Setting]:
     """Of an implementation, as it says itself; the user's own settings do not matter."""
     binary = bazel.built("//tools:armci_info" + bazel.target_suffix(name), configuration)
-    made = launch.start(launch.Launch((str(binary), "--json"), 1, configuration.mpi), timeout_s=_TIME_LIMIT_S)
+    job = launch.Launch((str(binary), "--json"), 1, configuration.mpi, configuration.environment())
+    made = launch.start(job, timeout_s=_TIME_LIMIT_S)
     if not made.ok:
         raise ToolError(f"armci_info of {name} failed", where=made.tail(10), next_step="see its message")
     found: list[Setting] = json.loads(made.output[made.output.index("{"):])["settings"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from functools import partial
 from typing import Callable, Mapping, Sequence, TypeVar
@@ -245,8 +246,7 @@ def _config_flags(configuration: bazel.Configuration) -> list[str]:
 def _unit_step(configuration: bazel.Configuration, tests: str, level: Level = Level.USUAL) -> PlannedStep:
     kinds = {ALL_TESTS: "unit tests", JOB_TESTS: "job tests", THREAD_TESTS: "tests of what has threads"}
     kind = kinds.get(tests, "tests of the libraries")
-    variables = [f"--test_env='{key}={value}'" for key, value in configuration.environment().items()]
-    rerun = f"bazel test {' '.join([*configuration.flags(), *variables])} $(bazel query '{tests}')"
+    rerun = f"bazel test {shlex.join(configuration.test_flags())} $(bazel query '{tests}')"
     return PlannedStep(f"{kind} ({configuration.name})",
                        partial(step_work.run_unit_tests, configuration, tests), rerun, level)
 

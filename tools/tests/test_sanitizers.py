@@ -24,8 +24,9 @@ def test_both_get_the_options_of_each() -> None:
     assert both == {**sanitizers.environment("asan", {}), **sanitizers.environment("ubsan", {})}
 
 
-def test_what_the_caller_set_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_caller_says_wins_option_by_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = sanitizers.environment("asan", {})
     monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=1")
+    monkeypatch.setenv("HWLOC_COMPONENTS", "-x86")
     own = bazel.Configuration(mode="asan").environment()
-    assert "ASAN_OPTIONS" not in own
-    assert "HWLOC_COMPONENTS" in own
+    assert own == {**plain, "ASAN_OPTIONS": plain["ASAN_OPTIONS"] + ":detect_leaks=1", "HWLOC_COMPONENTS": "-x86"}

@@ -46,7 +46,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     made.add_argument("--seed", type=option_types.seed, help="seed of the random tests, to repeat a run")
     made.add_argument("--deadline", type=option_types.seconds, metavar="SECONDS",
                       help=f"time a test may take (default: {conformance.DEFAULT_DEADLINE_S:g}, for a foreign library "
-                      f"{libraries.FOREIGN_DEADLINE_S:g})")
+                      f"{libraries.FOREIGN_DEADLINE_S:g}); longer in guests and under sanitizers")
     made.add_argument("--thread-level", default="", choices=THREAD_LEVELS,
                       help="what the suite asks of MPI_Init_thread (default: multiple)")
     made.add_argument("--quick", action="store_true", help="fewer repetitions in each test")

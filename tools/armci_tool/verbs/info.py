@@ -34,6 +34,6 @@ def execute(options: argparse.Namespace) -> int:
     for name in repository.choose_implementations(options.impl):
         repository.require_for_users(name)
         binary = bazel.built("//tools:armci_info" + bazel.target_suffix(name), chosen, verbose=options.verbose)
-        job = launch.Launch((str(binary),), options.processes, chosen.mpi, placement=where)
+        job = launch.Launch((str(binary),), options.processes, chosen.mpi, chosen.environment(), placement=where)
         status |= launch.start(job, capture=False).status
     return status

@@ -36,8 +36,9 @@ def execute(options: argparse.Namespace) -> int:
     where = placement.with_device(placement.from_options(options), repository.device_of(options.impl or programs.DEFAULT))
     launch.require(where)
     binary = programs.find(options.program, options.impl or programs.DEFAULT, chosen, verbose=options.verbose)
-    environment = {} if programs.is_label(options.program) else programs.exchanged(binary, options.impl, chosen,
-                                                                                   verbose=options.verbose)
+    environment = chosen.environment()
+    if not programs.is_label(options.program):
+        environment.update(programs.exchanged(binary, options.impl, chosen, verbose=options.verbose))
     job = launch.Launch((str(binary), *options.arguments), options.processes, options.mpi, environment,
                         tag_output=options.tag_output, placement=where)
     result = launch.start(job, timeout_s=options.timeout, capture=False)
