@@ -20,7 +20,7 @@ _ADDRESS = {"ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:quarantine_size_mb=
 _UNDEFINED = {"UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1"}
 # Races inside MPI are not ours, and Open MPI's and UCX's hooks into memory management are called when a thread is past all
 # that ThreadSanitizer knows.
-_THREAD = {"TSAN_OPTIONS": "ignore_noninstrumented_modules=1:halt_on_error=1:suppressions="
+_THREAD = {"TSAN_OPTIONS": "ignore_noninstrumented_modules=1:halt_on_error=1:history_size=7:suppressions="
                            f"{repository.ROOT / 'tools' / 'tsan_suppressions.txt'}",
            "OMPI_MCA_memory": "^patcher", "UCX_MEM_EVENTS": "no"}
 
