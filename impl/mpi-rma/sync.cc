@@ -85,9 +85,13 @@ Status Sync::make(SyncKind kind, int requests, const Findings& findings, MPI_Com
   const bool chosen = requests < 0 ? right : requests != 0;
   const bool derived = absent({Fault::kRputNoncontiguous, Fault::kRgetNoncontiguous, Fault::kRputPackedCrash});
   const bool accumulated = findings.has(Fault::kPutSlow) && !findings.has(Fault::kAccumulateFlush);
-  *out = std::make_unique<Epochless>(Epochless::Options{chosen, chosen && derived, findings.has(Fault::kGetFlushLocal),
-                                                        findings.has(Fault::kRequestsLimited) ? kOperationsMax : 0,
-                                                        accumulated ? kPieceBytes : 0});
+  *out = std::make_unique<Epochless>(
+      Epochless::Options{.requests = chosen,
+                         .derived_requests = chosen && derived,
+                         .dynamic_requests = !findings.has(Fault::kRequestDynamic),
+                         .gets_need_flush = findings.has(Fault::kGetFlushLocal),
+                         .operations_max = findings.has(Fault::kRequestsLimited) ? kOperationsMax : 0,
+                         .piece_bytes = accumulated ? kPieceBytes : 0});
   return kSuccess;
 }
 

@@ -39,6 +39,7 @@ bool Epochless::in_pieces(const Access& access, const Pending* pending) const {
 
 // Whether a request stands for the operation. A flush would complete a blocking get too, but with all stores before it.
 bool Epochless::by_request(const Access& access, const Pending* pending) const {
+  if (access.window->dynamic() && !options_.dynamic_requests) return false;
   if (pending == nullptr) {
     return access.kind == Kind::kGet && options_.gets_need_flush && options_.requests &&
            access.local_type == access.element && access.type == access.element;

@@ -8,12 +8,14 @@ namespace armci::rma {
 class Epochless : public Sync {
  public:
   // Handles stand for requests of MPI, not for a flush: of operations without and with derived datatypes.
+  // dynamic_requests: in dynamic windows too (request-dynamic).
   // gets_need_flush: a local flush does not complete them (get-flush-local).
   // operations_max: so many may be under way in a window (requests-limited); 0: any number.
   // piece_bytes: contiguous transfers are accumulates of so many bytes each (put-slow); 0: they are what they are.
   struct Options {
     bool requests;
     bool derived_requests;
+    bool dynamic_requests;
     bool gets_need_flush;
     int operations_max;
     std::size_t piece_bytes;

@@ -73,6 +73,7 @@ Status Window::create_dynamic(MPI_Comm comm, std::unique_ptr<Window>* out) {
   MPI_Win handle = MPI_WIN_NULL;
   ARMCI_MPI(MPI_Win_create_dynamic(MPI_INFO_NULL, comm, &handle));
   ARMCI_RETURN_IF_ERROR(window->adopt(comm, handle));
+  window->dynamic_ = true;
   *out = std::move(window);
   return kSuccess;
 }

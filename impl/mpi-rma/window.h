@@ -40,6 +40,7 @@ class Window {
   void detach_all();
 
   MPI_Win handle() const { return handle_; }
+  bool dynamic() const { return dynamic_; }
   int size() const { return size_; }
   int rank() const { return rank_; }
 
@@ -72,6 +73,7 @@ class Window {
 
   MPI_Win handle_ = MPI_WIN_NULL;
   MPI_Win below_ = MPI_WIN_NULL;  // that the memory belongs to, if it is another window's
+  bool dynamic_ = false;
   int size_ = 0;
   int rank_ = -1;
   const char* base_ = nullptr;  // of displacement 0

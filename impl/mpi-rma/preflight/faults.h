@@ -58,6 +58,7 @@ enum class Fault : int {
   kRputOutstanding,
   kRputPackedCrash,
   kRequestLost,
+  kRequestDynamic,
   kRequestsLimited,
   kPassiveProgress,
   kPutTorn,

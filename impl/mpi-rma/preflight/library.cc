@@ -118,6 +118,7 @@ Findings faults_by_version(const LibraryFacts& facts) {
     if (may_be_osc_ucx(facts)) {
       found.add(Fault::kRputOutstanding);
       found.add(Fault::kRequestLost);
+      found.add(Fault::kRequestDynamic);
       // Seen where UCX reads from another process by messages.
       if (!facts.has_rdma_device) found.add(Fault::kDynamicPieces);
       found.add(Fault::kGetAccumulateHang);

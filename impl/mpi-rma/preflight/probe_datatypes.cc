@@ -54,7 +54,7 @@ Fault fault_of(const Case& one) {
   return Fault::kCount;
 }
 
-std::vector<Case> all_cases() {
+std::vector<Case> all_cases(bool requests) {
   std::vector<Case> cases;
   std::size_t first = 0;
   constexpr Shape kShapes[] = {Shape::kContiguous, Shape::kVector, Shape::kSubarray, Shape::kIndexed};
@@ -65,6 +65,7 @@ std::vector<Case> all_cases() {
   for (const Operation operation :
        {Operation::kPut, Operation::kGet, Operation::kAccumulate, Operation::kRput, Operation::kRget}) {
     const bool request = operation == Operation::kRput || operation == Operation::kRget;
+    if (request && !requests) continue;
     for (const Shape here : kShapes) {
       for (const Shape there : kShapes) {
         // Contiguous transfers are the subject of the windows' probes.
@@ -185,9 +186,9 @@ void probe_round(const std::vector<Case>& cases, const ProbeWindow& window, int 
 }  // namespace
 
 void probe_datatypes(const Neighbourhood& around, Findings* found) {
-  const std::vector<Case> cases = all_cases();
-  const std::size_t words = cases.back().first + ProbeLayout::room(cases.back().count);
   for (const WindowKind kind : {WindowKind::kCreateShared, WindowKind::kDynamic}) {
+    const std::vector<Case> cases = all_cases(kind != WindowKind::kDynamic || !found->has(Fault::kRequestDynamic));
+    const std::size_t words = cases.back().first + ProbeLayout::room(cases.back().count);
     const ProbeWindow window(around, kind, words * sizeof(double));
     // Without such a window it has been found broken already.
     if (!window.ok()) continue;

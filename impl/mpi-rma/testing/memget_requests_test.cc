@@ -1,0 +1,149 @@
+// Handles of transfers to ARMCI_Memget memory where requests of MPI are asked for (ARMCI_RMA_REQUESTS=1): an MPI
+// library that gets requests in dynamic windows wrong (finding request-dynamic) is asked for none, by transfers or by
+// probes.
+//
+// Status 1 when a check fails.
+#include <mpi.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "armci.h"
+#include "armcix.h"
+#include "impl/common/testing/job.h"
+
+namespace {
+
+using namespace armci::common::testing;
+
+constexpr unsigned kHangSeconds = 120;
+constexpr int kOwner = 1;
+constexpr int kRows = 8;
+constexpr int kRowWords = 16;
+constexpr int kWords = 2 * kRows * kRowWords;
+
+int requests_in_dynamic_windows = 0;
+int requests_elsewhere = 0;
+
+void count_request(MPI_Win window) {
+  int* flavor = nullptr;
+  int set = 0;
+  MPI_Win_get_attr(window, MPI_WIN_CREATE_FLAVOR, &flavor, &set);
+  const bool dynamic = set != 0 && *flavor == MPI_WIN_FLAVOR_DYNAMIC;
+  ++(dynamic ? requests_in_dynamic_windows : requests_elsewhere);
+}
+
+bool is_found(const char* name) {
+  armcix_finding_t finding{};
+  for (int index = 0; ARMCIX_Finding(index, &finding) == 0; ++index) {
+    if (std::strcmp(finding.name, name) == 0) return true;
+  }
+  return false;
+}
+
+bool wait(armci_hdl_t* handle, int started) { return started == 0 && ARMCI_Wait(handle) == 0; }
+
+// There and back, each with a handle.
+bool moves_contiguously(double* remote) {
+  std::vector<double> sent(kWords);
+  std::vector<double> got(kWords, -1.0);
+  for (int i = 0; i < kWords; ++i) sent[static_cast<std::size_t>(i)] = i + 1;
+  armci_hdl_t handle;
+  ARMCI_INIT_HANDLE(&handle);
+  bool well = wait(&handle, ARMCI_NbPut(sent.data(), remote, kWords * sizeof(double), kOwner, &handle));
+  ARMCI_Fence(kOwner);
+  ARMCI_INIT_HANDLE(&handle);
+  well = wait(&handle, ARMCI_NbGet(remote, got.data(), kWords * sizeof(double), kOwner, &handle)) && well;
+  return well && got == sent;
+}
+
+// Every second row.
+bool moves_rows(double* remote) {
+  constexpr int kRowBytes = kRowWords * static_cast<int>(sizeof(double));
+  int stride = 2 * kRowBytes;
+  int count[2] = {kRowBytes, kRows};
+  std::vector<double> sent(kWords);
+  std::vector<double> expected(kWords, 0.0);
+  std::vector<double> got(kWords, 0.0);
+  for (int i = 0; i < kWords; ++i) {
+    sent[static_cast<std::size_t>(i)] = -i - 1;
+    if (i / kRowWords % 2 == 0) expected[static_cast<std::size_t>(i)] = -i - 1;
+  }
+  armci_hdl_t handle;
+  ARMCI_INIT_HANDLE(&handle);
+  bool well = wait(&handle, ARMCI_NbPutS(sent.data(), &stride, remote, &stride, count, 1, kOwner, &handle));
+  ARMCI_Fence(kOwner);
+  ARMCI_INIT_HANDLE(&handle);
+  well = wait(&handle, ARMCI_NbGetS(remote, &stride, got.data(), &stride, count, 1, kOwner, &handle)) && well;
+  return well && got == expected;
+}
+
+// By the process that does not own it; true on the owner.
+bool moves(void* remote) {
+  auto* const words = static_cast<double*>(remote);
+  const bool well = rank == kOwner || (moves_contiguously(words) && moves_rows(words));
+  ARMCI_Barrier();
+  return well;
+}
+
+// Memory that one process has alone, and describes to the other.
+void check_memget() {
+  armci_meminfo_t memory{};
+  check(rank != kOwner || ARMCI_Memget(kWords * sizeof(double), &memory, 0) == 0, "memory is there");
+  MPI_Bcast(&memory, sizeof memory, MPI_BYTE, kOwner, MPI_COMM_WORLD);
+  check(moves(ARMCI_Memat(&memory, 0)), "what is put there comes back");
+  ARMCI_Memdt(&memory, 0);
+}
+
+void check_region() {
+  std::vector<void*> parts(static_cast<std::size_t>(size));
+  check(ARMCI_Malloc(parts.data(), kWords * sizeof(double)) == 0, "a region is there");
+  check(moves(parts[kOwner]), "what is put into a region comes back");
+  check(ARMCI_Free(parts[static_cast<std::size_t>(rank)]) == 0, "the region goes");
+}
+
+}  // namespace
+
+extern "C" {
+
+[[gnu::visibility("default")]] int MPI_Rput(const void* data, int count, MPI_Datatype type, int target, MPI_Aint place,
+                                            int count_there, MPI_Datatype type_there, MPI_Win window,
+                                            MPI_Request* request) {
+  count_request(window);
+  return PMPI_Rput(data, count, type, target, place, count_there, type_there, window, request);
+}
+
+[[gnu::visibility("default")]] int MPI_Rget(void* data, int count, MPI_Datatype type, int target, MPI_Aint place,
+                                            int count_there, MPI_Datatype type_there, MPI_Win window,
+                                            MPI_Request* request) {
+  count_request(window);
+  return PMPI_Rget(data, count, type, target, place, count_there, type_there, window, request);
+}
+
+}  // extern "C"
+
+int main(int argc, char** argv) {
+  alarm(kHangSeconds);
+  setenv("ARMCI_RMA_REQUESTS", "1", 1);
+  // With it requests may be lost (finding request-lost).
+  setenv("ARMCI_RMA_PROGRESS", "0", 1);
+  setenv("ARMCI_PREFLIGHT", "force", 1);
+  int level = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  find_out_who();
+  check(ARMCI_Init() == 0, "init succeeds");
+  if (failures > 0) return verdict();
+  const bool flawed = is_found("request-dynamic");
+  check(!flawed || requests_in_dynamic_windows == 0, "no probe asks for a request in a dynamic window");
+  const int probes = requests_in_dynamic_windows;
+  const int before = requests_elsewhere;
+  check_region();
+  check(rank == kOwner || requests_elsewhere > before, "handles stand for requests of MPI");
+  check_memget();
+  check((requests_in_dynamic_windows > probes) == (rank != kOwner && !flawed),
+        "in a dynamic window where MPI gets them right, and only there");
+  check(ARMCI_Finalize() == 0, "finalize");
+  return verdict();
+}
