@@ -208,8 +208,7 @@ def _spanning_steps(name: str, configuration: bazel.Configuration, level: Level)
 
 
 def _sanitizer_steps(level: Level) -> list[PlannedStep]:
-    """Both in one program, the suite of what is between nodes by turns; each by itself, and all, where there is time for
-    it."""
+    """Both in one program, what is between nodes by turns; each by itself, and all, where there is time for it."""
     steps = []
     spanning = _by_turns(level, _between_nodes(), "sanitizers")
     for mode in sanitizers.OF_MISUSE:
@@ -217,7 +216,7 @@ def _sanitizer_steps(level: Level) -> list[PlannedStep]:
         from_level = Level.USUAL if usual else Level.FULL
         # Only what runs is built: the steps do it themselves.
         sanitized = bazel.Configuration(mode=mode)
-        steps.append(_unit_step(sanitized, LIBRARY_TESTS if usual else ALL_TESTS, from_level))
+        steps.append(_unit_step(sanitized, _library_tests(spanning) if usual else ALL_TESTS, from_level))
         steps.append(_device_tests_step(sanitized, Level.FULL))
         steps += [_conformance_step(name, sanitized, 3, True, level=from_level,
                                     filter_text="" if level == Level.FULL else WITHOUT_RACES) for name in _on_one_node()]
@@ -225,6 +224,12 @@ def _sanitizer_steps(level: Level) -> list[PlannedStep]:
                                     filter_text=WITHOUT_RACES) for name in spanning]
     steps.append(_unit_step(bazel.Configuration(mode="tsan"), THREAD_TESTS, Level.FULL))
     return steps
+
+
+def _library_tests(spanning: Sequence[str]) -> str:
+    """Of the libraries, a query: of those between nodes only these."""
+    others = [name for name in _between_nodes() if name not in spanning]
+    return " except ".join([LIBRARY_TESTS, *(f"//impl/{name}/..." for name in others)])
 
 
 def _pytest_step(name: str, folder: str, level: Level = Level.USUAL) -> PlannedStep:
