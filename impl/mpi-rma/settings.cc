@@ -29,7 +29,8 @@ const common::SettingRow kRows[] = {
      "shared (MPI_Win_allocate_shared under MPI_Win_create). With the last two each process is a node of its own.",
      &the_settings.window},
     {"ARMCI_RMA_REQUESTS", "", "-1", -1, 1,
-     "1: handles stand for requests of MPI; 0: for a flush when they are waited for; -1: what this MPI does right.",
+     "1: handles stand for requests of MPI (in dynamic windows where it has them right); 0: for a flush when they are "
+     "waited for; -1: what this MPI does right.",
      &the_settings.requests},
     {"ARMCI_RMA_STRIDED", "", "auto", 0, 0,
      "How strided transfers become operations of MPI: auto, direct (one, with datatypes), batched or conservative (one "

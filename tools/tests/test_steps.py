@@ -68,3 +68,15 @@ def test_the_suite_is_run_under_settings_that_there_are(name: str) -> None:
     assert {key for key in told if key.startswith("ARMCI_")} <= known
     # What is not ours belongs to a layer below.
     assert all(key.startswith(("ARMCI_", "UCX_", "OMPI_")) for key in told)
+
+
+def test_who_between_nodes_is_sanitized_is_so_with_its_own_tests_and_the_suite() -> None:
+    plan = test_steps.plan_steps(Level.USUAL)
+    [tests] = [step.rerun for step in plan if step.name.startswith("tests of the libraries (asan-ubsan")]
+    left_out = set(re.findall(r"except //impl/([^/]+)/[.][.][.]", tests))
+    suites = {step.name.split()[1].rstrip(",") for step in plan
+              if step.name.startswith("conformance") and "simulated (asan-ubsan" in step.name}
+    assert len(suites) == 1
+    spanning = {row.name for row in repository.implementation_table()
+                if row.spans_nodes and not row.device and not row.test_only}
+    assert left_out == spanning - suites

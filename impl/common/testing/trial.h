@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "armci.h"
+#include "armcix.h"
 #include "impl/common/testing/job.h"
 
 namespace armci::common::testing {
@@ -32,6 +33,15 @@ inline int init(std::string* said) {
     said->push_back(static_cast<char>(letter));
   std::fclose(file);
   return code;
+}
+
+// Whether ARMCIX_Finding tells of it, between init and finalize.
+inline bool is_found(const std::string& finding) {
+  armcix_finding_t found{};
+  for (int index = 0; ARMCIX_Finding(index, &found) == 0; ++index) {
+    if (finding == found.name) return true;
+  }
+  return false;
 }
 
 inline bool names(const std::string& said, const std::string& words) { return said.find(words) != std::string::npos; }

@@ -54,6 +54,16 @@ TEST(FaultsByVersion, OpenMpiTakesUcxWhereItIsNamedOrNothingElseReaches) {
   EXPECT_TRUE(faults_by_version(one).has(Fault::kRputOutstanding));
 }
 
+TEST(FaultsByVersion, RequestsInDynamicWindowsAreWrongUnderUcxOfOpenMpi) {
+  LibraryFacts one = facts("Open MPI v4.1.4, package: Debian");
+  EXPECT_FALSE(faults_by_version(one).has(Fault::kRequestDynamic));
+  one.osc = "ucx";
+  EXPECT_TRUE(faults_by_version(one).has(Fault::kRequestDynamic));
+  one.osc = "rdma";
+  EXPECT_FALSE(faults_by_version(one).has(Fault::kRequestDynamic));
+  EXPECT_FALSE(faults_by_version(facts("MPICH ch4:ucx")).has(Fault::kRequestDynamic));
+}
+
 TEST(FaultsByVersion, MemoryOfOpenMpiIsWrongUnderSomeComponents) {
   LibraryFacts one = facts("Open MPI v4.1.4, package: Debian");
   EXPECT_TRUE(faults_by_version(one).has(Fault::kAllocateConcurrent));

@@ -14,7 +14,6 @@
 #include <filesystem>
 #include <string>
 
-#include "armcix.h"
 #include "impl/common/testing/trial.h"
 #include "impl/mpi-rma/preflight/testing/defects.h"
 
@@ -25,14 +24,6 @@ using namespace armci::common::testing;
 using namespace armci::rma::testing;
 
 constexpr unsigned kHangSeconds = 120;
-
-bool is_found(const char* name) {
-  armcix_finding_t finding{};
-  for (int index = 0; ARMCIX_Finding(index, &finding) == 0; ++index) {
-    if (std::strcmp(finding.name, name) == 0) return true;
-  }
-  return false;
-}
 
 void check_refused(const char* fault) {
   std::string said;

@@ -15,7 +15,7 @@
 
 #include "armci.h"
 #include "armcix.h"
-#include "impl/common/testing/job.h"
+#include "impl/common/testing/trial.h"
 
 namespace {
 
@@ -33,12 +33,7 @@ std::string in_force(const char* name) {
 
 // Whether this MPI library cannot have that kind: the finding says why.
 bool is_hindered(const std::string& kind) {
-  const std::string reason = kind == "shared" ? "win-allocate-shared" : "win-allocate-put";
-  armcix_finding_t finding{};
-  for (int index = 0; ARMCIX_Finding(index, &finding) == 0; ++index) {
-    if (finding.name == reason) return true;
-  }
-  return false;
+  return is_found(kind == "shared" ? "win-allocate-shared" : "win-allocate-put");
 }
 
 // Of a region of that many bytes here: aligned bases, and what a neighbour puts is there.
