@@ -112,8 +112,7 @@ constexpr FaultRow kTable[] = {
      "A request of MPI_Rput or MPI_Rget never completes when another thread makes progress while it is started.",
      "MPI_Put and MPI_Get without requests, and MPI_Win_flush_local.", Evidence::kVersion, false},
     {Fault::kRequestDynamic, "request-dynamic",
-     "MPI_Rput or MPI_Rget to a dynamic window reads a key where none is, which ends the process in some runs, or "
-     "fails.",
+     "MPI_Rput or MPI_Rget to a dynamic window reads a key where none is, which ends the process in some runs.",
      "Dynamic windows are used without requests, and not probed with them.", Evidence::kVersion, false},
     {Fault::kRequestsLimited, "requests-limited", "The process ends at about 200,000 outstanding operations.",
      "A flush after at most 10,000 operations.", Evidence::kVersion, true},

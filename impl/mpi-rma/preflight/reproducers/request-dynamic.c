@@ -1,5 +1,5 @@
 /* request-dynamic: MPI_Rput or MPI_Rget to a dynamic window reads a key where none is, which ends the process in some
- * runs, or fails. Where it reads depends on the heap, which is therefore filled with bytes that are no key.
+ * runs. Where it reads depends on the heap, which is therefore filled with bytes that are no key.
  *
  * Seen with Open MPI 4 on one node with OMPI_MCA_osc=ucx.
  *
