@@ -33,9 +33,8 @@ def execute(quick: bool, full: bool, only_changed: bool, since: Optional[str], o
             only_list: bool, show_times: bool, junit: Optional[Path], verbose: bool) -> int:
     """Runs the command; 0 when every step ran and nothing failed."""
     del verbose  # the log of each step has all of it
-    if quick + full + only_changed > 1 or (on_fresh_machine and only_changed):
-        raise ToolError("--quick, --full and --changed exclude each other, and --fresh excludes --changed",
-                        next_step="give one of them")
+    if only_changed and (quick or full or on_fresh_machine):
+        raise ToolError("--changed excludes --quick, --full and --fresh", next_step="give one of them")
     if since and not only_changed:
         raise ToolError("--since is for --changed", next_step="add --changed")
     if junit:

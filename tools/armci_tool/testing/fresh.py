@@ -104,9 +104,8 @@ def why_not() -> str:
     return f"a fresh machine needs {', '.join(absent)}: run tools/armci setup" if absent else ""
 
 
-def _apt_sources(codename: str) -> list[str]:
+def _apt_sources(codename: str, folder: Path = Path("/etc/apt")) -> list[str]:
     """The files of this machine's apt configuration that are of this release."""
-    folder = Path("/etc/apt")
     files = [folder / "sources.list", *sorted((folder / "sources.list.d").glob("*"))]
     return [str(file) for file in files if file.is_file() and re.search(rf"\b{codename}\b(?!-)", file.read_text())
             and "debian" in file.read_text()]
