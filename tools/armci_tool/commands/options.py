@@ -31,7 +31,7 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As click does."""
         rest = super().parse_args(ctx, args)
-        for names in _EXCLUSIVE:
+        for names in () if ctx.resilient_parsing else _EXCLUSIVE:
             given = [name for name in names if ctx.params.get(name)]
             if len(given) > 1 and set(names) <= set(ctx.params):
                 flags = " and ".join("--" + name.replace("_", "-") for name in given)
@@ -111,7 +111,7 @@ class _ShareType(click.ParamType):
 
 
 SECONDS = _Seconds(0, 1e7, min_open=True)
-PATH = _PathName(path_type=Path)
+PATH = _PathName(path_type=Path, readable=False)
 SHARE = _ShareType()
 
 

@@ -23,8 +23,8 @@ from armci_tool.commands import options
 @click.option("--timeout", type=options.SECONDS, metavar="SECONDS", help="end the job after this time, with status 124")
 @click.option("--tag-output", is_flag=True, help="begin each line of output with its rank")
 @options.verbose
-@options.argument("program", help="Bazel label, or path of an executable")
-@options.argument("arguments", metavar="ARGS...", nargs=-1, type=click.UNPROCESSED, help="passed to the program")
+@options.argument("program", type=click.Path(readable=False), help="Bazel label, or path of an executable")
+@options.argument("arguments", metavar="ARGS...", nargs=-1, type=click.Path(readable=False), help="passed to the program")
 def execute(impl: Optional[str], processes: int, mpi: str, config: str, where: placement.Placement,
             timeout: Optional[float], tag_output: bool, verbose: bool, program: str, arguments: Sequence[str]) -> int:
     """Runs the command; its status is that of the job."""
