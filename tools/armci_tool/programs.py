@@ -9,12 +9,21 @@ from typing import Optional
 
 from armci_tool import bazel, process, repository
 from armci_tool.errors import ToolError
+from armci_tool.placement import Placement
 
-# What a label is linked with where nobody says.
+# What a label is linked with on one node.
 DEFAULT = "shmem"
 LIBRARY = "libarmci.so.1"
 # By the names that programs ask the loader for.
 _MPI_BY_LIBRARY = {"libmpi.so.40": "openmpi", "libmpich.so.12": "mpich"}
+
+
+def default_implementation(where: Placement) -> str:
+    """What a label is linked with where the user does not say: between nodes the first that spans them without a device."""
+    if where.kind == "machine":
+        return DEFAULT
+    return next(row.name for row in repository.implementation_table()
+                if row.spans_nodes and not row.device and not row.test_only)
 
 
 def is_label(program: str) -> bool:

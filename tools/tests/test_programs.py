@@ -7,9 +7,16 @@ from pathlib import Path
 import pytest
 from armci_tool import bazel, programs
 from armci_tool.errors import ToolError
+from armci_tool.placement import Placement
 from helpers import script
 
 CONFIGURATION = bazel.Configuration()
+
+
+@pytest.mark.parametrize("where, expected", [
+    (Placement(), "shmem"), (Placement(nodes=2), "mpi-rma"), (Placement(simulated_node_size=2), "mpi-rma")])
+def test_a_label_is_linked_with_what_reaches_its_processes(where: Placement, expected: str) -> None:
+    assert programs.default_implementation(where) == expected
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from armci_tool.commands import options
 @options.command("run", "tools/armci run --impl shmem -n 4 //examples:hello", "tools/armci run --nodes 2 -n 4 ./mpi_program",
                  "tools/armci run --impl mpi-rma --simulate-node-size 2 -n 4 ./program", passes_on=True)
 @click.option("--impl", shell_complete=options.complete_implementations,
-              help=f"implementation (default: of a label {programs.DEFAULT}, of a program with the shared library the one it "
-              "was linked with)")
+              help=f"implementation (default: of a label {programs.DEFAULT}, between nodes the first that spans them without a "
+              "device; of a program with the shared library the one it was linked with)")
 @click.option("-n", "processes", type=options.COUNT, default=2, show_default=True, metavar="N", help="number of processes")
 @options.mpi
 @click.option("--config", type=click.Choice(bazel.MODES), default=bazel.DEFAULT_MODE, show_default=True, help="way to build")
@@ -29,9 +29,10 @@ def execute(impl: Optional[str], processes: int, mpi: str, config: str, where: p
             timeout: Optional[float], tag_output: bool, verbose: bool, program: str, arguments: Sequence[str]) -> int:
     """Runs the command; its status is that of the job."""
     chosen = bazel.Configuration(mpi, config)
-    where = placement.with_device(where, repository.device_of(impl or programs.DEFAULT))
+    default = programs.default_implementation(where)
+    where = placement.with_device(where, repository.device_of(impl or default))
     launch.require(where)
-    binary = programs.find(program, impl or programs.DEFAULT, chosen, verbose=verbose)
+    binary = programs.find(program, impl or default, chosen, verbose=verbose)
     environment = chosen.environment()
     if not programs.is_label(program):
         environment.update(programs.exchanged(binary, impl, chosen, verbose=verbose))
