@@ -10,7 +10,7 @@ from typing import Any, Dict, Sequence, Tuple
 
 import click
 
-from armci_tool import bazel, bench, nodes, perftest, placement, repository
+from armci_tool import bazel, bench, nodes, perftest, placement, programs, repository
 from armci_tool.commands import options
 from armci_tool.console import Progress
 from armci_tool.errors import ToolError
@@ -29,6 +29,7 @@ from armci_tool.errors import ToolError
 @click.option("--strict", is_flag=True, help="status 1 when a target is missed")
 @click.option("--report", type=options.PATH, metavar="DIR", help="write one JSON file per benchmark there")
 @options.placed
+@options.wrapper
 @options.verbose
 @options.argument("benchmarks", nargs=-1, metavar="[BENCHMARK]...",
                   help="names (default: all; on several nodes those that need no common memory)")
@@ -98,7 +99,8 @@ def _build(plan: _Plan, configuration: bazel.Configuration, given: Namespace) ->
     labels = {question.name: bench.label(question.name, plan.implementation) for question, _ in plan.benchmarks}
     bazel.build(list(labels.values()), configuration, verbose=given.verbose)
     return [bench.Program(question.name, bazel.binary(labels[question.name], configuration), configuration.mpi,
-                          question.processes(given.processes), where) for question, where in plan.benchmarks]
+                          question.processes(given.processes), where,
+                          wrapper=programs.wrapper(given.wrapper)) for question, where in plan.benchmarks]
 
 
 def _arguments(given: Namespace) -> list[str]:

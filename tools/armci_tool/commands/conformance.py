@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace as Namespace
@@ -12,7 +14,7 @@ from typing import Any, Sequence
 import click
 
 from armci_tool import (bazel, campaign, conformance, environment, flakes, launch, levels, libraries, matrix, matrix_html,
-                        matrix_report, matrix_text, mutants, placement, repository, traceability)
+                        matrix_report, matrix_text, mutants, placement, programs, repository, traceability)
 from armci_tool.commands import options
 from armci_tool.console import Progress, duration
 from armci_tool.errors import ToolError
@@ -59,6 +61,10 @@ _LEVEL_HELP = ("only the tests that a port of that level passes, see docs/portin
 @options.configurations
 @options.verbose
 @options.foreign
+@click.option("--suite", type=options.PATH, metavar="FILE",
+              help="a suite that is linked already, or a script that starts one: nothing is built; --impl or --name names "
+              "its library")
+@options.wrapper
 def execute(where: placement.Placement, configurations: Sequence[bazel.Configuration], **values: Any) -> int:
     """Runs the command; 0 when every test passed or was skipped with a reason."""
     given = Namespace(**values)
@@ -123,6 +129,10 @@ def _require_match(text: str, tests: dict[str, list[str]], level: int = 0) -> No
 
 
 def _libraries(given: Namespace) -> list[libraries.Library]:
+    if given.suite:
+        if given.prefix:
+            raise ToolError("--suite is linked already, and --prefix links one", next_step="leave one of them out")
+        return [libraries.linked(programs.existing(str(given.suite)), given.impl, given.name)]
     chosen: list[libraries.Library] = []
     if given.impl or not given.prefix:
         chosen += [libraries.OwnLibrary(name) for name in dict.fromkeys(
@@ -138,7 +148,12 @@ def _build(chosen: list[libraries.Library], configured: Sequence[bazel.Configura
     for base in configured:
         for library in chosen:
             used = library.configuration(base)
-            made.append((library, used, bazel.built(library.suite, used, verbose=verbose)))
+            if isinstance(library, libraries.LinkedSuite):
+                programs.require_mpi(library.file, used)
+                binary = library.file
+            else:
+                binary = bazel.built(library.suite, used, verbose=verbose)
+            made.append((library, used, binary))
     return sorted(made, key=lambda one: chosen.index(one[0]))
 
 
@@ -146,13 +161,15 @@ def _selection(given: Namespace, library: libraries.Library, processes: int) -> 
     return conformance.Selection(given.filter, given.seed, given.deadline or library.deadline_s(processes),
                                  given.quick, library.time_limit_s,
                                  given.report / PROGRAMS if given.report else None, given.thread_level or "",
-                                 given.level or 0)
+                                 given.level or 0, programs.wrapper(given.wrapper))
 
 
 def _run(binary: Path, library: libraries.Library, chosen: bazel.Configuration, processes: int,
          where: placement.Placement, selection: conformance.Selection) -> conformance.SuiteRun:
     with Progress(f"{library.name}, {launch.mpi_library(chosen.mpi).name}, np={processes}") as progress:
         made = campaign.run(library, binary, chosen, processes, selection, placement=where, on_test=progress.note)
+    if wrapper := shlex.join(selection.wrapper):
+        made = replace(made, library_words=f"{made.library_words} --wrapper {shlex.quote(wrapper)}")
     counts = {outcome: sum(case.outcome == outcome for case in made.cases) for outcome in (FAILED, KNOWN)}
     print(f"{made.name}: {len(made.cases)} tests, {counts[FAILED]} failed, {counts[KNOWN]} known failures, "
           f"{duration(made.seconds)}")

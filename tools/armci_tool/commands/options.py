@@ -181,6 +181,10 @@ def foreign(function: Function) -> Function:
     return function
 
 
+wrapper = click.option("--wrapper", default="", metavar="COMMAND",
+                       help="start each rank as COMMAND BINARY ARGS..., as with a script, or 'valgrind -q'")
+
+
 def require_folder(folder: Path) -> None:
     """Before anything runs: results that cannot be written would be lost."""
     try:
