@@ -103,23 +103,23 @@ def test_packages_file_is_complete() -> None:
 
 def test_wrong_row_of_the_packages_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "packages.txt"
-    path.write_text("# comment\ng++ | g++ | compiler\nlonely\n")
+    path.write_text("# comment\nbuild | g++ | g++ | compiler\nlonely\n")
     with pytest.raises(ToolError) as caught:
-        packages.read_packages(path)
+        packages.read_packages(path=path)
     assert f"{path}:3" in caught.value.render()
 
 
 def test_absent_packages_are_found_by_dpkg_and_by_probe() -> None:
-    present = packages.Package("dpkg", "sh", "")
-    absent = packages.Package("no-such-package-anywhere", "/no/such/file", "")
-    assert packages.missing_by_dpkg([present, absent]) == [absent]
+    present = packages.Package("test", "dpkg", "sh", "")
+    absent = packages.Package("test", "no-such-package-anywhere", "/no/such/file", "")
+    assert packages.missing([present, absent]) == [absent]
     assert present.probe_found() and not absent.probe_found()
 
 
 def test_elsewhere_the_missing_things_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages, "has_apt", lambda: False)
     with pytest.raises(ToolError) as caught:
-        packages.ensure_installed(print, [packages.Package("libx-dev", "/no/such/file", "the x library")])
+        packages.ensure(print, [packages.Package("test", "libx-dev", "/no/such/file", "the x library")], "tools/armci setup")
     assert "the x library: /no/such/file not found (Debian package libx-dev)" in caught.value.render()
 
 
