@@ -10,17 +10,16 @@ from typing import Any, Dict, Sequence, Tuple
 
 import click
 
-from armci_tool import bazel, bench, nodes, perftest, placement, programs, repository
+from armci_tool import bazel, bench, launch, perftest, placement, programs, repository
 from armci_tool.commands import options
 from armci_tool.console import Progress
 from armci_tool.errors import ToolError
 
-@options.command("bench", "tools/armci bench --impl shmem --quick small contiguous", "tools/armci bench --impl mpi-rma --nodes 2",
+@options.command("bench", "tools/armci bench --impl shmem --quick small contiguous",
+                 "tools/armci bench --impl mpi-rma --nodes 2",
                  "tools/armci bench --impl native-verbs verbs verbs_rows")
-@click.option("--impl", default="shmem", show_default=True, shell_complete=options.complete_implementations,
-              help="implementation, or all")
-@click.option("-n", "processes", type=options.COUNT, default=bench.DEFAULT_PROCESSES, show_default=True, metavar="N",
-              help="number of processes, raised where a benchmark needs more")
+@options.implementation("shmem")
+@options.processes(bench.DEFAULT_PROCESSES, "number of processes, raised where a benchmark needs more")
 @options.mpi
 @click.option("--quick", is_flag=True, help="fewer cases, a few seconds per benchmark")
 @click.option("--seconds", type=options.SECONDS, help="time for each benchmark")
@@ -38,8 +37,7 @@ def execute(where: placement.Placement, **values: Any) -> int:
     given = Namespace(**values)
     if given.report:
         options.require_folder(given.report)
-    if where.nodes:
-        nodes.require(where.nodes)
+    launch.require(where)
     return _measure([_plan(name, where, given) for name in repository.choose_implementations(given.impl)], given)
 
 

@@ -34,8 +34,7 @@ _LEVEL_HELP = ("only the tests that a port of that level passes, see docs/portin
                  "tools/armci conformance --impl loopback -n 4 --simulate-node-size 2",
                  "tools/armci conformance --impl shmem -n 2 --quick --repeat 30",
                  "tools/armci conformance --impl loopback -n 2 --quick --level 2")
-@options.repeated("--impl", metavar="NAME[,NAME...]", shell_complete=options.complete_implementations,
-                  help="implementations, or all; may be repeated (default: all; none if --prefix is given)")
+@options.implementations("implementations, or all; may be repeated (default: all; none if --prefix is given)")
 @options.repeated("-n", "processes", of=options.COUNT, default=["4"], show_default=True, metavar="N[,N...]",
                   help="numbers of processes; may be repeated")
 @click.option("--filter", default="", metavar="CLAUSE",
@@ -52,8 +51,8 @@ _LEVEL_HELP = ("only the tests that a port of that level passes, see docs/portin
               help="run everything R times, with seeds S, S+1, ..., and report what is flaky")
 @options.placed
 @click.option("--rdma", is_flag=True,
-              help="in a guest with a verbs device (see tools/armci rdma), for an implementation that can take one and need "
-              "not, as ucx with UCX_TLS=rc,self")
+              help="in a guest with a verbs device (see tools/armci rdma), for an implementation that can take one and "
+              "need not, as ucx with UCX_TLS=rc,self")
 @click.option("--report", type=options.PATH, metavar="DIR",
               help="write matrix.txt, matrix.json, junit.xml and index.html there, with --repeat flakes.json")
 @click.option("--mutants", is_flag=True,

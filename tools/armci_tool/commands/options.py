@@ -121,6 +121,21 @@ def complete_implementations(_: click.Context, __: click.Parameter, incomplete: 
     return [before + comma + name for name in [*repository.implementations(), "all"] if name.startswith(last)]
 
 
+def implementation(default: Optional[str], help: str = "implementation, or all") -> Decorator:
+    """--impl of a command that takes one name."""
+    return click.option("--impl", default=default, show_default=True, shell_complete=complete_implementations, help=help)
+
+
+def implementations(help: str, **attributes: Any) -> Decorator:
+    """--impl of a command that takes several names."""
+    return repeated("--impl", metavar="NAME[,NAME...]", shell_complete=complete_implementations, help=help, **attributes)
+
+
+def processes(default: Optional[int], help: str = "number of processes") -> Decorator:
+    """-n of a command that takes one number."""
+    return click.option("-n", "--np", "processes", type=COUNT, default=default, show_default=True, metavar="N", help=help)
+
+
 verbose = click.option("-v", "--verbose", is_flag=True, help="show the output of the build")
 mpi = click.option("--mpi", type=click.Choice(sorted(launch.MPI_LIBRARIES)), default=launch.DEFAULT_MPI, show_default=True,
                    help="MPI library underneath")
@@ -160,11 +175,12 @@ def placed(function: Function) -> Function:
     def call(nodes: Optional[int], simulate_node_size: Optional[int], **values: Any) -> int:
         return function(where=Placement.chosen(nodes or 0, simulate_node_size or 0), **values)
     over_nodes = click.option("--nodes", type=COUNT, metavar="N",
-                              help="spread the processes over N nodes: network namespaces of this machine with TCP between "
-                              "them, which needs root; for an implementation that needs a verbs device, guests (see "
-                              "tools/armci rdma)")
-    return over_nodes(click.option("--simulate-node-size", type=COUNT, metavar="K",
-                                   help="have the library treat each K consecutive processes as a node; needs no root")(call))
+                              help="spread the processes over N nodes: network namespaces of this machine with TCP "
+                              "between them, which needs root; for an implementation that needs a verbs device, guests "
+                              "(see tools/armci rdma)")
+    simulated = click.option("--simulate-node-size", type=COUNT, metavar="K",
+                             help="have the library treat each K consecutive processes as a node; needs no root")
+    return over_nodes(simulated(call))
 
 
 def foreign(function: Function) -> Function:
@@ -175,8 +191,8 @@ def foreign(function: Function) -> Function:
             click.option("--libs", default=DEFAULT_LIBS, metavar="WORDS", show_default=True,
                          help="what links it; {mpi} stands for the MPI library"),
             click.option("--prefix", type=PATH, metavar="DIR",
-                         help="installation of a library that is not of this repository: DIR/include/armci.h, DIR/lib, as in "
-                         "--prefix /usr --libs -larmci")):
+                         help="installation of a library that is not of this repository: DIR/include/armci.h, DIR/lib, "
+                         "as in --prefix /usr --libs -larmci")):
         function = option(function)
     return function
 
