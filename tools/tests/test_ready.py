@@ -87,8 +87,9 @@ def test_each_rank_is_started_through_the_wrapper(unbuilt: Unbuilt, tmp_path: Pa
     done = unbuilt.armci("run", "-n", "2", "--wrapper", f"{wrapper} 'a b'", str(program), "--wrapper")
     assert done.stdout == 2 * "a b --wrapper\n", done.stderr
     assert programs.wrapper("") == ()
-    with pytest.raises(ToolError, match="there is no program ./nothing"):
-        programs.wrapper("./nothing -x")
+    for command in ("run", "conformance", "bench"):
+        done = unbuilt.armci(command, "--wrapper", "./nothing -x", *["./p"] * (command == "run"))
+        assert done.returncode == 2 and "there is no program ./nothing" in done.stderr
 
 
 def test_a_suite_that_is_there_is_run(unbuilt: Unbuilt) -> None:

@@ -63,7 +63,7 @@ _LEVEL_HELP = ("only the tests that a port of that level passes, see docs/portin
 @click.option("--suite", type=options.PATH, metavar="FILE",
               help="a suite that is linked already, or a script that starts one: nothing is built; --impl or --name names "
               "its library")
-@options.wrapper
+@options.wrapped
 def execute(where: placement.Placement, configurations: Sequence[bazel.Configuration], **values: Any) -> int:
     """Runs the command; 0 when every test passed or was skipped with a reason."""
     given = Namespace(**values)
@@ -160,7 +160,7 @@ def _selection(given: Namespace, library: libraries.Library, processes: int) -> 
     return conformance.Selection(given.filter, given.seed, given.deadline or library.deadline_s(processes),
                                  given.quick, library.time_limit_s,
                                  given.report / PROGRAMS if given.report else None, given.thread_level or "",
-                                 given.level or 0, programs.wrapper(given.wrapper))
+                                 given.level or 0, given.wrapper)
 
 
 def _run(binary: Path, library: libraries.Library, chosen: bazel.Configuration, processes: int,

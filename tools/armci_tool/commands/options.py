@@ -10,7 +10,7 @@ from typing import Any, Callable, Optional, Sequence
 
 import click
 
-from armci_tool import bazel, launch, repository
+from armci_tool import bazel, launch, programs, repository
 from armci_tool.commands import SUMMARIES
 from armci_tool.errors import ToolError
 from armci_tool.libraries import DEFAULT_LIBS, DEFAULT_NAME
@@ -97,22 +97,16 @@ class _PathName(click.Path):
         return super().convert(value, param, ctx) if value else self.fail("the name is empty", param, ctx)
 
 
-class _ShareType(click.ParamType):
-    """`2/4`: the second of four."""
-
-    name = "share"
-
-    def convert(self, value: Any, param: Optional[click.Parameter], ctx: Optional[click.Context]) -> Share:
-        """From the text."""
-        part, _, parts = str(value).partition("/")
-        if not part.isdecimal() or not parts.isdecimal() or not 1 <= int(part) <= int(parts):
-            self.fail(f"{value!r} is not a share like 2/4, the second of four", param, ctx)
-        return int(part), int(parts)
+def share(text: str) -> Share:
+    """Type of `2/4`: the second of four."""
+    part, _, parts = text.partition("/")
+    if not part.isdecimal() or not parts.isdecimal() or not 1 <= int(part) <= int(parts):
+        raise click.BadParameter(f"{text!r} is not a share like 2/4, the second of four")
+    return int(part), int(parts)
 
 
 SECONDS = _Seconds(0, 1e7, min_open=True)
 PATH = _PathName(path_type=Path, readable=False)
-SHARE = _ShareType()
 
 
 def complete_implementations(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -197,8 +191,13 @@ def foreign(function: Function) -> Function:
     return function
 
 
-wrapper = click.option("--wrapper", default="", metavar="COMMAND",
-                       help="start each rank as COMMAND BINARY ARGS..., as with a script, or 'valgrind -q'")
+def wrapped(function: Function) -> Function:
+    """--wrapper; the command gets its words."""
+    @wraps(function)
+    def call(wrapper: str, **values: Any) -> int:
+        return function(wrapper=programs.wrapper(wrapper), **values)
+    return click.option("--wrapper", default="", metavar="COMMAND",
+                        help="start each rank as COMMAND BINARY ARGS..., as with a script, or 'valgrind -q'")(call)
 
 
 def require_folder(folder: Path) -> None:

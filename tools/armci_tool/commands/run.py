@@ -21,7 +21,7 @@ from armci_tool.errors import ToolError
                         "script is started as it is, and gets a library by --prefix alone")
 @click.option("--prefix", type=options.PATH, metavar="DIR",
               help="take the library of --impl from there, where tools/armci install has put it, and build nothing")
-@options.wrapper
+@options.wrapped
 @options.processes(2)
 @options.mpi
 @click.option("--config", type=click.Choice(bazel.MODES), default=bazel.DEFAULT_MODE, show_default=True,
@@ -33,7 +33,7 @@ from armci_tool.errors import ToolError
 @options.argument("program", type=click.Path(readable=False), help="Bazel label, or path of an executable")
 @options.argument("arguments", metavar="ARGS...", nargs=-1, type=click.Path(readable=False),
                   help="passed to the program")
-def execute(impl: Optional[str], prefix: Optional[Path], wrapper: str, processes: int, mpi: str, config: str,
+def execute(impl: Optional[str], prefix: Optional[Path], wrapper: Sequence[str], processes: int, mpi: str, config: str,
             where: placement.Placement, timeout: Optional[float], tag_output: bool, verbose: bool, program: str,
             arguments: Sequence[str]) -> int:
     """Runs the command; its status is that of the job."""
@@ -51,7 +51,7 @@ def execute(impl: Optional[str], prefix: Optional[Path], wrapper: str, processes
         if impl and not exchanged:
             print(f"armci: {program} chooses its library itself; --prefix DIR gives it {impl}", file=sys.stderr)
         environment.update(exchanged)
-    job = launch.Launch((*programs.wrapper(wrapper), str(binary), *arguments), processes, mpi, environment,
+    job = launch.Launch((*wrapper, str(binary), *arguments), processes, mpi, environment,
                         tag_output=tag_output, placement=where)
     result = launch.start(job, timeout_s=timeout, capture=False)
     if result.timed_out:
