@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from functools import wraps
 from pathlib import Path
 from typing import Any, Callable, Optional, Sequence
