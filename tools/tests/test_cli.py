@@ -27,6 +27,19 @@ def test_link_words_may_begin_with_a_dash() -> None:
     assert options.processes == [2]
 
 
+def test_the_table_has_every_module() -> None:
+    modules = {path.stem for path in Path(options.__file__).parent.glob("*.py")} - {"__init__", "options"}
+    assert modules == {name.replace("-", "_") for name in SUMMARIES}
+
+
+@pytest.mark.parametrize("words, said", [(["nothing"], "No such command 'nothing'"), (["run"], "Missing argument 'PROGRAM'"),
+                                         (["test", "--jun", "x"], "No such option: --jun")])
+def test_usage_errors_have_status_2(words: list[str], said: str) -> None:
+    done = armci(*words)
+    assert done.returncode == 2
+    assert said in done.stderr and "Usage: tools/armci" in done.stderr
+
+
 @pytest.mark.parametrize("words, option, rest", [
     ("run -n 3 ./p -n 4 -- --quick", "arguments", "-n 4 -- --quick"), ("run -- ./p --help", "arguments", "--help"),
     ("rdma --keep sh -c x --keep", "command", "sh -c x --keep"), ("rdma -- ibv_devinfo -v", "command", "ibv_devinfo -v")])

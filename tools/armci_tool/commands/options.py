@@ -33,8 +33,8 @@ class Command(click.Command):
         for names in () if ctx.resilient_parsing else _EXCLUSIVE:
             given = [name for name in names if ctx.params.get(name)]
             if len(given) > 1 and set(names) <= set(ctx.params):
-                flags = " and ".join("--" + name.replace("_", "-") for name in given)
-                raise click.UsageError(f"{flags} are not allowed together", ctx)
+                first, second = ("--" + name.replace("_", "-") for name in given[:2])
+                raise click.UsageError(f"{second} is not allowed with {first}", ctx)
         return rest
 
 
