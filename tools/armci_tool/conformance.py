@@ -48,6 +48,8 @@ class Selection:
     thread_level: str = ""
     # Only tests that are due at this level of a port or before (levels.py); 0: all.
     level: int = 0
+    # Words that start the suite, before its own.
+    wrapper: tuple[str, ...] = ()
 
     def arguments(self) -> list[str]:
         """Options of the suite."""
@@ -188,7 +190,7 @@ class _Launches:
     def once(self, list_file: Path) -> bool:
         """Starts the job for what is not finished; returns whether another launch is needed."""
         log = SuiteLog(self.on_test)
-        job = launch.Launch((str(self.binary), *self._arguments(list_file)), self.processes, self.mpi,
+        job = launch.Launch((*self.selection.wrapper, str(self.binary), *self._arguments(list_file)), self.processes, self.mpi,
                             self.environment, placement=self.placement)
         result = launch.start(job, timeout_s=self._time_left(), silence_s=SILENT_DEADLINES * self.selection.deadline_s,
                               on_line=log.feed)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable, Iterable, Mapping, Optional, Sequence
 
-from armci_tool import (bazel, conformance, console, environment, launch, process, results, sanitizers, sharing,
+from armci_tool import (bazel, conformance, console, git, launch, process, results, sanitizers, sharing,
                         traceability)
 from armci_tool.conformance import DEFAULT_DEADLINE_S, Selection
 from armci_tool.errors import ToolError
@@ -297,7 +297,7 @@ def write_report(folder: Path, outcomes: Sequence[Outcome], controls: Sequence[C
 def as_json(outcomes: Sequence[Outcome], controls: Sequence[Case], part: str = "") -> dict[str, object]:
     """For the report of the suite. Legal libraries are listed apart: they are not part of the score."""
     return {
-        "commit": environment.commit(),
+        "commit": git.commit(),
         "part": part,
         "mutants": [_entry(outcome) for outcome in outcomes if not outcome.mutant.legal],
         "legal": [_entry(outcome) for outcome in outcomes if outcome.mutant.legal],

@@ -27,6 +27,26 @@ def test_link_words_may_begin_with_a_dash() -> None:
     assert options.processes == [2]
 
 
+def test_the_table_has_every_module() -> None:
+    modules = {path.stem for path in Path(options.__file__).parent.glob("*.py")} - {"__init__", "options"}
+    assert modules == {name.replace("-", "_") for name in SUMMARIES}
+
+
+@pytest.mark.parametrize("words, said", [(["nothing"], "No such command 'nothing'"), (["run"], "Missing argument 'PROGRAM'"),
+                                         (["test", "--jun", "x"], "No such option: --jun")])
+def test_usage_errors_have_status_2(words: list[str], said: str) -> None:
+    done = armci(*words)
+    assert done.returncode == 2
+    assert said in done.stderr and "Usage: tools/armci" in done.stderr
+
+
+@pytest.mark.parametrize("words, option, rest", [
+    ("run -n 3 ./p -n 4 -- --quick", "arguments", "-n 4 -- --quick"), ("run -- ./p --help", "arguments", "--help"),
+    ("rdma --keep sh -c x --keep", "command", "sh -c x --keep"), ("rdma -- ibv_devinfo -v", "command", "ibv_devinfo -v")])
+def test_options_behind_the_program_are_its_own(words: str, option: str, rest: str) -> None:
+    assert getattr(parsed(*words.split()), option) == tuple(rest.split())
+
+
 def test_without_a_command_the_commands_are_listed() -> None:
     done = armci()
     assert done.returncode == 2
@@ -133,7 +153,7 @@ def test_durations(seconds: float, text: str) -> None:
 
 
 @pytest.mark.parametrize("words", [
-    "mutants --share 5/4", "mutants --share 0/4", "test --quick --full",
+    "mutants --share 5/4", "rdma --keep --stop", "bench --nodes 2 --simulate-node-size 1", "mutants --share 0/4", "test --quick --full",
     "run -n 0 /bin/true", "run --timeout 0 /bin/true", "run --timeout nan /bin/true", "bench -n -1", "bench --seconds -1",
     "conformance -n 2,0", "conformance --repeat 0", "conformance --deadline -5", "conformance --seed -1",
     f"conformance --seed {2**64}", "conformance --report=", "conformance --simulate-node-size 0", "conformance --nodes x",
