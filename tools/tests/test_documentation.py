@@ -8,6 +8,7 @@ import shlex
 import pytest
 from armci_tool import cli, levels
 from armci_tool.repository import ROOT, source_files
+from armci_tool.suite_files import Level
 
 _COMMAND = re.compile(r"^ {4,}(?:[A-Z_]+=\S+ )*tools/armci (.+)$", re.MULTILINE)
 
@@ -52,8 +53,8 @@ def test_every_command_of_the_documentation_is_understood(command: str) -> None:
     cli.parser().parse_args(cli.join_values(shlex.split(command, comments=True)))
 
 
-@pytest.mark.parametrize("level", levels.read().levels, ids=lambda level: str(level.number))
-def test_the_guide_to_porting_has_a_section_for_each_level(level: levels.Level) -> None:
+@pytest.mark.parametrize("level", levels.read().level, ids=lambda level: str(level.number))
+def test_the_guide_to_porting_has_a_section_for_each_level(level: Level) -> None:
     guide = (ROOT / "docs" / "porting.md").read_text()
     section = guide.partition(f"### Level {level.number}: {level.title}\n")[2].partition("\n#")[0]
     assert section
