@@ -1,57 +1,57 @@
-"""Command line of `tools/armci`: one module of `verbs` per verb."""
+"""Command line of `tools/armci`; what a command needs is imported when it runs."""
 
 from __future__ import annotations
 
-import argparse
+import importlib
 import io
-import os
 import sys
-from typing import Sequence
+from typing import Optional, Sequence
+
+import click
 
 from armci_tool import process
+from armci_tool.commands import SUMMARIES
 from armci_tool.errors import Stopped, ToolError
-from armci_tool.verbs import (bench, build, compare, conformance, format, info, install, mpi_doctor, mutants, new_port,
-                              quickstart, rdma, run, setup, test, trace, traceability, tune)
-
-VERBS = (quickstart, test, setup, build, run, conformance, mutants, bench, compare, tune, info, mpi_doctor, install, rdma,
-         trace, new_port, format, traceability)
 
 
-def parser() -> argparse.ArgumentParser:
-    """The whole command line."""
-    top = argparse.ArgumentParser(
-        prog="tools/armci", description="Sets up, builds, runs, tests and measures ARMCI.",
-        epilog="examples:\n  tools/armci quickstart\n  tools/armci test --quick\n  tools/armci VERB --help",
-        formatter_class=argparse.RawDescriptionHelpFormatter)
-    verbs = top.add_subparsers(metavar="VERB", dest="verb")
-    for module in VERBS:
-        module.add_parser(verbs)
-    return top
+class _Tool(click.Group):
+    """All commands, by their table."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order of --help."""
+        return list(SUMMARIES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> Optional[click.Command]:
+        """Imports its module."""
+        if cmd_name not in SUMMARIES:
+            return None
+        found = importlib.import_module("armci_tool.commands." + cmd_name.replace("-", "_")).execute
+        assert isinstance(found, click.Command)
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Imports none of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(SUMMARIES.items()))
 
 
-def join_values(arguments: Sequence[str]) -> list[str]:
-    """Link words begin with a dash, so argparse would take the value of --libs for an option unless it is joined on."""
-    joined: list[str] = []
-    for word in arguments:
-        if joined and joined[-1] == "--libs":
-            joined[-1] += "=" + word
-        else:
-            joined.append(word)
-    return joined
+TOOL = _Tool(help="Sets up, builds, runs, tests and measures ARMCI.",
+             epilog="\b\nexamples:\n  tools/armci quickstart\n  tools/armci test --quick\n  tools/armci COMMAND --help",
+             context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Runs one verb; returns the exit status."""
+    """Runs one command; returns the exit status."""
     process.install_signal_handlers(Stopped)
     # Lines must appear as they are made also when a log file or a pipe takes them.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)
-    options = parser().parse_args(join_values(arguments))
-    if options.verb is None:
-        parser().print_help()
-        return 2
     try:
-        return int(options.execute(options))
+        status = TOOL.main(list(arguments) or ["--help"], "tools/armci", standalone_mode=False)
+        return int(status) if arguments else 2
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
     except ToolError as error:
         sys.stdout.flush()
         print(error.render(), file=sys.stderr)
@@ -59,7 +59,3 @@ def main(arguments: Sequence[str]) -> int:
     except Stopped as stopped:
         print("\n" + stopped.render(), file=sys.stderr)
         return stopped.status
-    except BrokenPipeError:
-        # The reader of our output has gone; python would complain once more when it closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1

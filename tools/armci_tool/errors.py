@@ -1,4 +1,4 @@
-"""The two ways a verb ends early: an error the user can act on, and a signal."""
+"""The two ways a command ends early: an error the user can act on, and a signal."""
 
 from __future__ import annotations
 

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from armci_tool.suite_files import Levels
 
 LEVELS_FILE = ROOT / "conformance" / "levels.toml"
+FIRST = 1
 LAST = 5
-NUMBERS = range(1, LAST + 1)
+NUMBERS = range(FIRST, LAST + 1)
 
 
 @lru_cache(maxsize=None)

@@ -3,14 +3,13 @@ installed ARMCI that is not ours (see third_party/foreign)."""
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Iterator, Optional, Union
 
-from armci_tool import bazel, conformance, launch, option_types
+from armci_tool import bazel, conformance, launch
 from armci_tool.errors import ToolError
 
 FOREIGN_SUITE = "//conformance:suite_foreign"
@@ -97,22 +96,11 @@ class ForeignLibrary:
 Library = Union[OwnLibrary, ForeignLibrary]
 
 
-def add_foreign_arguments(parser: argparse.ArgumentParser) -> None:
-    """--prefix, --libs and --name."""
-    other = parser.add_argument_group("a library that is not of this repository, as in: --prefix /usr --libs -larmci")
-    other.add_argument("--prefix", type=option_types.path, metavar="DIR",
-                       help="its installation: DIR/include/armci.h, DIR/lib")
-    other.add_argument("--libs", default=DEFAULT_LIBS, metavar="WORDS",
-                       help="what links it; {mpi} stands for the MPI library (default: %(default)s)")
-    other.add_argument("--name", default=DEFAULT_NAME,
-                       help="its name in the report and in the known failures (default: %(default)s)")
-
-
-def foreign_from_options(options: argparse.Namespace) -> Optional[ForeignLibrary]:
-    """From the options of add_foreign_arguments; None where they name no library."""
-    if not re.fullmatch(r"[\w.+-]+", options.name) or options.name.startswith("."):
-        raise ToolError(f"{options.name!r} is no name for a library", next_step="use letters, digits, - and _")
-    if not options.prefix and (options.libs, options.name) != (DEFAULT_LIBS, DEFAULT_NAME):
+def foreign(prefix: Optional[Path], libs: str, name: str) -> Optional[ForeignLibrary]:
+    """From the options; None where they name no library."""
+    if not re.fullmatch(r"[\w.+-]+", name) or name.startswith("."):
+        raise ToolError(f"{name!r} is no name for a library", next_step="use letters, digits, - and _")
+    if not prefix and (libs, name) != (DEFAULT_LIBS, DEFAULT_NAME):
         raise ToolError("--libs and --name are of a library that is not of this repository",
                         next_step="say where it is installed: --prefix DIR")
-    return ForeignLibrary(options.prefix, options.libs, options.name) if options.prefix else None
+    return ForeignLibrary(prefix, libs, name) if prefix else None

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import glob
 import os
 from dataclasses import dataclass, replace
 
-from armci_tool import option_types
 from armci_tool.errors import ToolError
 from armci_tool.rdma import machine
 
@@ -24,6 +22,20 @@ class Placement:
     nodes: int = 0  # 0: this machine, as it is
     simulated_node_size: int = 0  # 0: not simulated
     guest: bool = False  # in a guest that has a verbs device, or each node in one (see rdma)
+
+    @classmethod
+    def chosen(cls, nodes: int, simulated_node_size: int) -> Placement:
+        """From the options; 0: not given. What the environment says the library is told as well, so it counts as said."""
+        given = os.environ.get(SIMULATED_SIZE_VARIABLE, "")
+        if not given or simulated_node_size:
+            return cls(nodes, simulated_node_size)
+        if nodes:
+            raise ToolError(f"--nodes {nodes} and {SIMULATED_SIZE_VARIABLE}={given} contradict each other",
+                            next_step=f"unset {SIMULATED_SIZE_VARIABLE}")
+        if not given.isdecimal() or int(given) < 1:
+            raise ToolError(f"{SIMULATED_SIZE_VARIABLE}: {given!r} is not a number of at least 1",
+                            next_step="unset it, or give it a number")
+        return cls(simulated_node_size=int(given))
 
     @property
     def label(self) -> str:
@@ -83,28 +95,3 @@ def in_guest(where: Placement) -> Placement:
     """The same in guests, whether or not it takes the device. ToolError if there can be none."""
     machine.require(max(where.nodes, 1))
     return replace(where, guest=True)
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """--nodes and --simulate-node-size."""
-    either = parser.add_mutually_exclusive_group()
-    either.add_argument("--nodes", type=option_types.count, default=0, metavar="N",
-                        help="spread the processes over N nodes: network namespaces of this machine with TCP between "
-                             "them, which needs root; for an implementation that needs a verbs device, guests (see "
-                             "tools/armci rdma)")
-    either.add_argument("--simulate-node-size", type=option_types.count, default=0, metavar="K",
-                        help="have the library treat each K consecutive processes as a node; needs no root")
-
-
-def from_options(options: argparse.Namespace) -> Placement:
-    """From the options of add_arguments. What the environment says the library is told as well, so it counts as said."""
-    given = os.environ.get(SIMULATED_SIZE_VARIABLE, "")
-    if not given or options.simulate_node_size:
-        return Placement(options.nodes, options.simulate_node_size)
-    if options.nodes:
-        raise ToolError(f"--nodes {options.nodes} and {SIMULATED_SIZE_VARIABLE}={given} contradict each other",
-                        next_step=f"unset {SIMULATED_SIZE_VARIABLE}")
-    try:
-        return Placement(simulated_node_size=option_types.count(given))
-    except argparse.ArgumentTypeError as error:
-        raise ToolError(f"{SIMULATED_SIZE_VARIABLE}: {error}", next_step="unset it, or give it a number") from error

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Mapping, Sequence
+
+from armci_tool.cli import TOOL
 
 ARMCI = Path(__file__).resolve().parents[1] / "armci"
 
@@ -22,6 +25,14 @@ def armci(*arguments: str, environment: Mapping[str, str] = {}, timeout_s: float
     """Runs the command as a user does."""
     return subprocess.run([str(ARMCI), *arguments], env={**os.environ, **environment}, text=True, timeout=timeout_s,
                           capture_output=True, check=False)
+
+
+def parsed(*words: str) -> SimpleNamespace:
+    """What a command line means: `command_name` and the values of its options."""
+    context = TOOL.make_context("tools/armci", list(words))
+    name, command, rest = TOOL.resolve_command(context, [*context.protected_args, *context.args])
+    assert command is not None
+    return SimpleNamespace(command_name=name, **command.make_context(name, rest, context).params)
 
 
 def alive(pid: int) -> bool:

@@ -4,33 +4,33 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
 import pytest
-from armci_tool import bazel, cli, console, packages, verbs
+from armci_tool import bazel, console, packages
+from armci_tool.commands import SUMMARIES, conformance, options
 from armci_tool.errors import ToolError
-from armci_tool.verbs import conformance
-from helpers import armci
-
-VERBS = [module.__name__.rpartition(".")[2].replace("_", "-") for module in cli.VERBS]
+from helpers import armci, parsed
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_explains_itself_with_an_example(verb: str) -> None:
-    done = armci(verb, "--help")
+@pytest.mark.parametrize("command", SUMMARIES)
+def test_every_command_explains_itself_with_an_example(command: str) -> None:
+    done = armci(command, "--help")
     assert done.returncode == 0
-    assert f"example:\n  " in done.stdout
-    assert f"tools/armci {verb}" in done.stdout
+    assert "example:\n    " in done.stdout
+    assert SUMMARIES[command][1:] + "." in " ".join(done.stdout.split())
+    assert f"tools/armci {command}" in done.stdout
 
 
 def test_link_words_may_begin_with_a_dash() -> None:
-    options = cli.parser().parse_args(cli.join_values(["conformance", "--prefix", "/usr", "--libs", "-La -lb", "-n", "2"]))
+    options = parsed("conformance", "--prefix", "/usr", "--libs", "-La -lb", "-n", "2")
     assert options.libs == "-La -lb"
-    assert options.processes == [[2]]
+    assert options.processes == [2]
 
 
-def test_without_a_verb_the_verbs_are_listed() -> None:
+def test_without_a_command_the_commands_are_listed() -> None:
     done = armci()
     assert done.returncode == 2
-    assert all(verb in done.stdout for verb in VERBS)
+    assert all(command in done.stdout for command in SUMMARIES)
 
 
 @pytest.mark.parametrize("arguments, said", [
@@ -83,7 +83,8 @@ def test_configuration_names(names: list[str], expected: bazel.Configuration) ->
     (["--config", "mpich"], [bazel.Configuration("mpich")]),
 ])
 def test_several_mpi_libraries(line: list[str], expected: list[bazel.Configuration]) -> None:
-    assert verbs.configurations(cli.parser().parse_args(["conformance", *line])) == expected
+    given = parsed("conformance", *line)
+    assert options.chosen_configurations(given.mpi, given.config) == expected
 
 
 @pytest.mark.parametrize("line, said", [(("--mpi", "othermpi"), "there is no MPI library 'othermpi'"),
@@ -138,15 +139,14 @@ def test_durations(seconds: float, text: str) -> None:
     f"conformance --seed {2**64}", "conformance --report=", "conformance --simulate-node-size 0", "conformance --nodes x",
     "mpi-doctor --only=", "mpi-doctor --only ,", "tune --rounds 0",
 ])
-def test_values_that_make_no_sense_are_refused(words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        cli.parser().parse_args(words.split())
-    assert "error: argument" in capsys.readouterr().err
+def test_values_that_make_no_sense_are_refused(words: str) -> None:
+    with pytest.raises(click.UsageError):
+        parsed(*words.split())
 
 
 def test_the_score_of_the_mutants_needs_a_report() -> None:
     with pytest.raises(ToolError, match="--mutants is for a report"):
-        conformance.execute(cli.parser().parse_args(["conformance", "--impl", "shmem", "--mutants"]))
+        conformance.execute.main(["--impl", "shmem", "--mutants"], standalone_mode=False)
 
 
 def test_a_filter_that_matches_nothing_is_an_error() -> None:

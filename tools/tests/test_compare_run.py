@@ -7,16 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Sequence
 
+import click
 import pytest
-from armci_tool import bench, cli, process
+from armci_tool import bench, process
+from armci_tool.commands import compare
 from armci_tool.compare import contestants, noise, plan, runner
 from armci_tool.compare.contestants import Contestant
 from armci_tool.errors import ToolError
 from armci_tool.libraries import ForeignLibrary, OwnLibrary
 from armci_tool.placement import Placement
 from armci_tool.repository import Implementation
-from armci_tool.verbs import compare
 from compared import case
+from helpers import parsed
 
 TABLE = (Implementation("shmem"), Implementation("rma", spans_nodes=True), Implementation("probe", test_only=True),
          Implementation("verbs", spans_nodes=True, device="verbs"))
@@ -71,8 +73,8 @@ def test_openshmem_takes_part_on_one_node_in_what_it_has_a_program_of(monkeypatc
 @pytest.mark.parametrize("words, simulated", [("", False), ("--nodes 2", False), ("--rdma --nodes 2", False), ("--rdma", True),
                                               ("--simulate-node-size 1", True)])
 def test_a_peer_does_not_hear_of_simulated_nodes(words: str, simulated: bool) -> None:
-    options = cli.parser().parse_args(["compare", *words.split()])
-    assert compare._is_simulated(options, Placement(options.nodes, options.simulate_node_size)) == simulated
+    options = parsed("compare", *words.split())
+    assert compare._is_simulated(options, Placement(options.nodes or 0, options.simulate_node_size or 0)) == simulated
 
 
 def test_two_of_one_name_are_refused() -> None:
@@ -123,9 +125,9 @@ def test_the_plan_fits_into_its_time() -> None:
 
 
 def test_kernels_that_nobody_named_are_short() -> None:
-    options = cli.parser().parse_args(["compare"])
+    options = parsed("compare")
     assert [compare._quick(options)(question) for question in (RMA, FOUR)] == [False, True]
-    options = cli.parser().parse_args(["compare", "four"])
+    options = parsed("compare", "four")
     assert not compare._quick(options)(FOUR)
 
 
@@ -284,7 +286,6 @@ def test_the_noise_of_a_quiet_machine_is_called_quiet() -> None:
 
 
 @pytest.mark.parametrize("words", ["--rounds 0", "--seconds 0", "--np 2,0", "--report=", "--impl ,", "--nodes x"])
-def test_values_that_make_no_sense_are_refused(words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        cli.parser().parse_args(["compare", *words.split()])
-    assert "error: argument" in capsys.readouterr().err
+def test_values_that_make_no_sense_are_refused(words: str) -> None:
+    with pytest.raises(click.BadParameter):
+        parsed("compare", *words.split())

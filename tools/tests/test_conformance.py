@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from armci_tool import (bazel, cli, conformance, flakes, launch, matrix, matrix_text, placement, process, verdict)
+from armci_tool import (bazel, conformance, flakes, launch, matrix, matrix_text, process, verdict)
 from armci_tool.errors import ToolError
 from armci_tool.conformance import Selection, SuiteRun
 from armci_tool.placement import Placement
@@ -277,15 +277,13 @@ def test_a_filter_that_matches_nothing_is_a_failure() -> None:
 
 
 def test_simulated_nodes_are_labelled_also_when_the_environment_asks_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    options = cli.parser().parse_args(["conformance", "--impl", "shmem"])
     monkeypatch.setenv("ARMCI_NODE_SIZE", "3")
-    assert placement.from_options(options) == Placement(simulated_node_size=3)
+    assert Placement.chosen(0, 0) == Placement(simulated_node_size=3)
     monkeypatch.setenv("ARMCI_NODE_SIZE", "three")
     with pytest.raises(ToolError, match="three"):
-        placement.from_options(options)
-    options.nodes = 2
+        Placement.chosen(0, 0)
     with pytest.raises(ToolError, match="contradict"):
-        placement.from_options(options)
+        Placement.chosen(2, 0)
 
 
 def test_settings_and_thread_level_stand_in_title_and_rerun(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,9 +6,10 @@ import re
 import shlex
 
 import pytest
-from armci_tool import cli, levels
+from armci_tool import levels
 from armci_tool.repository import ROOT, source_files
 from armci_tool.suite_files import Level
+from helpers import parsed
 
 _COMMAND = re.compile(r"^ {4,}(?:[A-Z_]+=\S+ )*tools/armci (.+)$", re.MULTILINE)
 
@@ -50,7 +51,7 @@ def test_the_manual_page_has_the_variables_that_debugging_needs() -> None:
 
 @pytest.mark.parametrize("command", commands())
 def test_every_command_of_the_documentation_is_understood(command: str) -> None:
-    cli.parser().parse_args(cli.join_values(shlex.split(command, comments=True)))
+    parsed(*shlex.split(command, comments=True))
 
 
 @pytest.mark.parametrize("level", levels.read().level, ids=lambda level: str(level.number))

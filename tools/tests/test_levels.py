@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
-from armci_tool import bazel, cli, conformance, launch, levels, process, repository, test_steps, traceability
+from armci_tool import bazel, conformance, launch, levels, process, repository, test_steps, traceability
 from armci_tool.conformance import Selection, SuiteRun
+from armci_tool.commands import conformance as command
 from armci_tool.errors import ToolError
 from armci_tool.suite_files import Later, Level, Levels
 from armci_tool.test_run import Level as Extent
-from armci_tool.verbs import conformance as verb
+from helpers import parsed
 
 FAKE = Path(__file__).with_name("fake_suite.py")
 
@@ -116,7 +118,7 @@ def test_every_required_member_belongs_to_one_level() -> None:
 
 
 def test_help_says_what_the_levels_are() -> None:
-    assert all(f"{one.number} {one.title}" in verb._LEVEL_HELP for one in levels.read().level)
+    assert all(f"{one.number} {one.title}" in command._LEVEL_HELP for one in levels.read().level)
 
 
 @pytest.fixture
@@ -148,22 +150,22 @@ def test_the_run_says_its_level_and_repeats_it(levelled: None, monkeypatch: pyte
     made = run("L1.a=ok L2.b=ok", Selection(deadline_s=3, level=1), monkeypatch)
     assert made.name.endswith(", level 1")
     assert "--level 1" in made.rerun()
-    options = cli.parser().parse_args(made.rerun().split()[1:])
+    options = parsed(*made.rerun().split()[1:])
     assert options.level == 1
 
 
 @pytest.mark.parametrize("word", ["0", "6", "x"])
 def test_a_level_that_there_is_not_is_refused(word: str) -> None:
-    with pytest.raises(SystemExit):
-        cli.parser().parse_args(["conformance", "--level", word])
+    with pytest.raises(click.BadParameter):
+        parsed("conformance", "--level", word)
 
 
 def test_a_filter_without_a_test_of_the_level_is_told(levelled: None) -> None:
     with pytest.raises(ToolError) as raised:
-        verb._require_match("L3", {"L3.a": ["FAKE-1"], "L1.b": ["FAKE-1"]}, 2)
+        command._require_match("L3", {"L3.a": ["FAKE-1"], "L1.b": ["FAKE-1"]}, 2)
     assert "no test that matches --filter 'L3' is of level 2" in str(raised.value)
     assert "--level 3" in raised.value.next_step
-    verb._require_match("L3", {"L3.a": ["FAKE-1"], "L1.b": ["FAKE-1"]}, 3)
+    command._require_match("L3", {"L3.a": ["FAKE-1"], "L1.b": ["FAKE-1"]}, 3)
 
 
 @pytest.mark.parametrize("reached, expected", [

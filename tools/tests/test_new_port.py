@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 import shutil
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 from armci_tool import new_port, repository
 from armci_tool.errors import ToolError
-from armci_tool.verbs import new_port as verb
+from armci_tool.commands.new_port import execute
 from helpers import armci
 
 
@@ -113,7 +112,7 @@ def test_the_command_says_what_it_wrote_and_what_next(copy: Path, monkeypatch: p
                                                       capsys: pytest.CaptureFixture[str]) -> None:
     made = new_port.make("newnet", copy)
     monkeypatch.setattr(new_port, "make", lambda name: made)
-    assert verb.execute(argparse.Namespace(name="newnet")) == 0
+    assert execute.main(["newnet"], standalone_mode=False) == 0
     said = capsys.readouterr().out
     assert all(f"wrote {path}" in said for path in made.files)
     assert made.row in said

@@ -11,9 +11,9 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-from armci_tool import cli, launch, repository
+from armci_tool import launch, repository
 from armci_tool.repository import ROOT
-from helpers import script
+from helpers import parsed, script
 
 SETTING = "default"
 
@@ -90,9 +90,9 @@ def test_the_tool_understands_what_the_recipe_asks_for(recipe: Any, ran: Ran, tm
                                                        kind: str) -> None:
     install(recipe, tmp_path, mpi, "shmem")
     assert (ROOT / ran.command).is_file()
-    options = cli.parser().parse_args(cli.join_values(list(ran.words)))
-    assert (options.verb, options.prefix) == ("install", tmp_path / "prefix")
-    assert (options.mpi, options.default) == (kind, "shmem")
+    options = parsed(*ran.words)
+    assert (options.command_name, options.prefix) == ("install", tmp_path / "prefix")
+    assert (options.mpi, options.usual) == (kind, "shmem")
 
 
 @pytest.mark.parametrize("mpi, kind", [("openmpi", "openmpi"), ("mpich", "mpich"), ("mvapich2", "mpich")])

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from pathlib import Path
 
 from armci_tool import bazel, bench, examples, packages, programs
+from armci_tool.commands import options
 from armci_tool.console import Progress
 from armci_tool.errors import ToolError
-from armci_tool.verbs import add_verbose, make_parser
 
 IMPLEMENTATION = "shmem"
 BENCHMARK = "small"
 OUTPUT_LINES = 12
 
 
-def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Declares the verb."""
-    made = make_parser(verbs, "quickstart", "set up, build, run the examples on real input, and compare with raw memory",
-                       "tools/armci quickstart", execute)
-    add_verbose(made)
-
-
-def execute(options: argparse.Namespace) -> int:
-    """Runs the verb."""
+@options.command("quickstart", "tools/armci quickstart")
+@options.verbose
+def execute(verbose: bool) -> int:
+    """Runs the command."""
     chosen = bazel.Configuration()
     packages.ensure_installed(print)
     benchmark = bench.label(BENCHMARK, IMPLEMENTATION)
     labels = [programs.implementation_label(example.label, IMPLEMENTATION) for example in examples.EXAMPLES]
-    bazel.build(sorted({*labels, benchmark}), chosen, verbose=options.verbose)
+    bazel.build(sorted({*labels, benchmark}), chosen, verbose=verbose)
     print(f"build: library, examples and benchmark are built ({chosen.name})\n")
     _run_examples(chosen)
     _compare(benchmark, chosen)

@@ -1,0 +1,50 @@
+"""`install`: puts headers, libraries and commands where other build systems find them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Sequence
+
+import click
+
+from armci_tool import bazel, repository
+from armci_tool.commands import options
+from armci_tool.console import Progress
+from armci_tool.errors import ToolError
+from armci_tool.install import layout
+
+EVERY = "all"
+
+
+@options.command("install", "tools/armci install --prefix /opt/armci --mpi mpich --impl mpi-rma,mpi-twosided")
+@click.option("--prefix", type=options.PATH, required=True, metavar="DIR",
+              help="gets include/, lib/, bin/ and share/; it can be moved afterwards")
+@options.repeated("--impl", metavar="NAME[,NAME...]", shell_complete=options.complete_implementations,
+                  help="implementations, or all (default: all); those that are there already stay")
+@click.option("--default", "usual", default="", metavar="NAME", shell_complete=options.complete_implementations,
+              help="what -larmci and armci.pc mean (default: what it means there already, else "
+              f"{layout.USUAL_DEFAULT} if it is there)")
+@click.option("--uninstall", is_flag=True, help="remove what was installed there, and nothing else")
+@options.configuration
+@options.verbose
+def execute(prefix: Path, impl: Sequence[str], usual: str, uninstall: bool, configuration: bazel.Configuration,
+            verbose: bool) -> int:
+    """Runs the command."""
+    root = prefix.absolute()
+    if uninstall:
+        if impl or usual:
+            raise ToolError("--uninstall removes all that is there", next_step="leave out --impl and --default")
+        print(f"removed {layout.uninstall(root)} files from {root}")
+        return 0
+    names = repository.implementations() if EVERY in impl or not impl else impl
+    for name in names:
+        repository.require_for_users(name)
+    with Progress(f"installing ({configuration.name})") as progress:
+        layout.install(root, names, usual, configuration, verbose=verbose, on_progress=progress.note)
+    print(f"installed {', '.join(names)} ({configuration.name}) into {root}\n"
+          f"  link    {' '.join(layout.compile_line(configuration.mpi, root, names[0], 'program.c', 'program'))}\n"
+          f"  or      PKG_CONFIG_PATH={root}/lib/pkgconfig pkg-config --cflags --libs armci-{names[0]}\n"
+          f"  or      cmake -DCMAKE_PREFIX_PATH={root}, with find_package(ARMCI COMPONENTS {names[0]})\n"
+          f"  run on  {root}/bin/armci-run --impl {names[-1]} -n 2 ./program\n"
+          f"  read    man -l {root}/share/man/man7/armci.7")
+    return 0

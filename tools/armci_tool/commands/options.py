@@ -1,0 +1,199 @@
+"""What the commands share: how a command is declared, types of options, and options that several commands have."""
+
+from __future__ import annotations
+
+import math
+import os
+from functools import wraps
+from pathlib import Path
+from typing import Any, Callable, Optional, Sequence
+
+import click
+
+from armci_tool import bazel, launch, repository
+from armci_tool.commands import SUMMARIES
+from armci_tool.errors import ToolError
+from armci_tool.libraries import DEFAULT_LIBS, DEFAULT_NAME
+from armci_tool.placement import Placement
+from armci_tool.sharing import Share
+
+Function = Callable[..., int]
+Decorator = Callable[[Function], Function]
+
+COUNT = click.IntRange(min=1)
+# Options of which a command line has at most one.
+_EXCLUSIVE = (("quick", "full"), ("nodes", "simulate_node_size"), ("keep", "keep_for", "stop"))
+
+
+class Command(click.Command):
+    """A command that refuses options which exclude each other."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does."""
+        rest = super().parse_args(ctx, args)
+        for names in _EXCLUSIVE:
+            given = [name for name in names if ctx.params.get(name)]
+            if len(given) > 1 and set(names) <= set(ctx.params):
+                flags = " and ".join("--" + name.replace("_", "-") for name in given)
+                raise click.UsageError(f"{flags} are not allowed together", ctx)
+        return rest
+
+
+class _Argument(click.Argument):
+    """A word that is no option, explained in --help."""
+
+    def __init__(self, declarations: Sequence[str], help: str, **attributes: Any) -> None:
+        super().__init__(declarations, **attributes)
+        self.help = help
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
+        """Its row in --help."""
+        return self.make_metavar(), self.help
+
+
+def command(name: str, *examples: str, passes_on: bool = False) -> Callable[[Function], click.Command]:
+    """Declares a command. With `passes_on` all words behind the first that is no option belong to what is started."""
+    summary = SUMMARIES[name]
+    return click.command(
+        name, cls=Command, help=f"{summary[0].upper()}{summary[1:]}.",
+        epilog="\b\nexample:\n" + "\n".join(f"  {example}" for example in examples),
+        context_settings={"allow_interspersed_args": not passes_on})
+
+
+def argument(name: str, help: str, **attributes: Any) -> Decorator:
+    """A word that is no option."""
+    return click.argument(name, cls=_Argument, help=help, **attributes)
+
+
+def repeated(*names: str, of: click.ParamType = click.STRING, **attributes: Any) -> Decorator:
+    """An option that takes `a,b` and may be repeated; its value is the list of all, each once."""
+    def split(context: click.Context, parameter: click.Parameter, given: Sequence[str]) -> list[Any]:
+        words: dict[Any, None] = {}
+        for text in given:
+            found = [part.strip() for part in text.split(",") if part.strip()]
+            if not found:
+                raise click.BadParameter(f"{text!r} names nothing", context, parameter)
+            words.update(dict.fromkeys(of.convert(part, parameter, context) for part in found))
+        return list(words)
+    return click.option(*names, multiple=True, callback=split, **attributes)
+
+
+class _Seconds(click.FloatRange):
+    """A time that is neither zero nor endless."""
+
+    name = "seconds"
+
+    def convert(self, value: Any, param: Optional[click.Parameter], ctx: Optional[click.Context]) -> Any:
+        """As click does, for which nan is in every range."""
+        number = super().convert(value, param, ctx)
+        return self.fail(f"{value!r} is no time", param, ctx) if math.isnan(number) else number
+
+
+class _PathName(click.Path):
+    """A file or folder, to be named."""
+
+    def convert(self, value: Any, param: Optional[click.Parameter], ctx: Optional[click.Context]) -> Any:
+        """As click does."""
+        return super().convert(value, param, ctx) if value else self.fail("the name is empty", param, ctx)
+
+
+class _ShareType(click.ParamType):
+    """`2/4`: the second of four."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: Optional[click.Parameter], ctx: Optional[click.Context]) -> Share:
+        """From the text."""
+        part, _, parts = str(value).partition("/")
+        if not part.isdecimal() or not parts.isdecimal() or not 1 <= int(part) <= int(parts):
+            self.fail(f"{value!r} is not a share like 2/4, the second of four", param, ctx)
+        return int(part), int(parts)
+
+
+SECONDS = _Seconds(0, 1e7, min_open=True)
+PATH = _PathName(path_type=Path)
+SHARE = _ShareType()
+
+
+def complete_implementations(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Names for the last of `a,b`."""
+    before, comma, last = incomplete.rpartition(",")
+    return [before + comma + name for name in [*repository.implementations(), "all"] if name.startswith(last)]
+
+
+verbose = click.option("-v", "--verbose", is_flag=True, help="show the output of the build")
+mpi = click.option("--mpi", type=click.Choice(sorted(launch.MPI_LIBRARIES)), default=launch.DEFAULT_MPI, show_default=True,
+                   help="MPI library underneath")
+_config = click.option("--config", multiple=True, type=click.Choice([*bazel.MODES, *launch.MPI_LIBRARIES]),
+                       help="way to build (default: opt); may be repeated")
+
+
+def configuration(function: Function) -> Function:
+    """--mpi and --config; the command gets the `configuration`."""
+    @wraps(function)
+    def call(mpi: str, config: Sequence[str], **values: Any) -> int:
+        return function(configuration=bazel.parse_configuration(config, mpi), **values)
+    return mpi(_config(call))
+
+
+def configurations(function: Function) -> Function:
+    """The same for a command that goes through several MPI libraries in one run: it gets their `configurations`."""
+    @wraps(function)
+    def call(mpi: Sequence[str], config: Sequence[str], **values: Any) -> int:
+        return function(configurations=chosen_configurations(mpi, config), **values)
+    return repeated("--mpi", metavar="MPI[,MPI...]",
+                    help=f"MPI libraries underneath: {', '.join(sorted(launch.MPI_LIBRARIES))} or all; may be repeated "
+                    f"(default: {launch.DEFAULT_MPI})")(_config(call))
+
+
+def chosen_configurations(libraries: Sequence[str], config: Sequence[str]) -> list[bazel.Configuration]:
+    """One for each MPI library, in the order they were named."""
+    named = list(launch.MPI_LIBRARIES) if "all" in libraries else libraries or [launch.DEFAULT_MPI]
+    for library in named:
+        launch.mpi_library(library)
+    return list(dict.fromkeys(bazel.parse_configuration(config, library) for library in named))
+
+
+def placed(function: Function) -> Function:
+    """--nodes and --simulate-node-size; the command gets the placement as `where`."""
+    @wraps(function)
+    def call(nodes: Optional[int], simulate_node_size: Optional[int], **values: Any) -> int:
+        return function(where=Placement.chosen(nodes or 0, simulate_node_size or 0), **values)
+    over_nodes = click.option("--nodes", type=COUNT, metavar="N",
+                              help="spread the processes over N nodes: network namespaces of this machine with TCP between "
+                              "them, which needs root; for an implementation that needs a verbs device, guests (see "
+                              "tools/armci rdma)")
+    return over_nodes(click.option("--simulate-node-size", type=COUNT, metavar="K",
+                                   help="have the library treat each K consecutive processes as a node; needs no root")(call))
+
+
+def foreign(function: Function) -> Function:
+    """--prefix, --libs and --name of a library that is not of this repository."""
+    for option in (
+            click.option("--name", default=DEFAULT_NAME, show_default=True,
+                         help="its name in the report and in the known failures"),
+            click.option("--libs", default=DEFAULT_LIBS, metavar="WORDS", show_default=True,
+                         help="what links it; {mpi} stands for the MPI library"),
+            click.option("--prefix", type=PATH, metavar="DIR",
+                         help="installation of a library that is not of this repository: DIR/include/armci.h, DIR/lib, as in "
+                         "--prefix /usr --libs -larmci")):
+        function = option(function)
+    return function
+
+
+def require_folder(folder: Path) -> None:
+    """Before anything runs: results that cannot be written would be lost."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ToolError(f"cannot write the report to {folder}", where=str(error),
+                        next_step="give a folder that can be made") from error
+
+
+def require_file(path: Path) -> None:
+    """The same for a file; what is in it stays until there is something new."""
+    try:
+        path.open("a").close()
+    except OSError as error:
+        raise ToolError(f"cannot write the report to {path}", where=str(error),
+                        next_step="give a file that can be written") from error
