@@ -135,3 +135,35 @@ class Levels(Entry):
     def above(self, number: int, tests: Mapping[str, Sequence[str]]) -> list[str]:
         """Names of the tests that are due later."""
         return [name for name, named in tests.items() if self.of_test(name, named) > number]
+
+
+class MutantResult(pydantic.BaseModel):
+    """A library with one defect, and the tests that found it."""
+
+    name: StrictStr
+    clause: StrictStr
+    description: StrictStr
+    state: StrictStr
+    killed_by: tuple[StrictStr, ...]
+
+
+class Mutation(pydantic.BaseModel):
+    """mutants.json: what the suite made of defective libraries; the score is the share that it found."""
+
+    # The sources, and the filter if not all mutants were run.
+    commit: StrictStr
+    part: StrictStr
+    mutants: tuple[MutantResult, ...]
+    score: float
+
+    @property
+    def perfect(self) -> bool:
+        """Whether it found all of them."""
+        return all(mutant.state == "killed" for mutant in self.mutants)
+
+    @property
+    def text(self) -> str:
+        """The score in words."""
+        killed = sum(mutant.state == "killed" for mutant in self.mutants)
+        of_part = f" (only those of {self.part!r} were run)" if self.part else ""
+        return f"{killed} of {len(self.mutants)} killed, score {self.score:.0%}{of_part}; commit {self.commit}"

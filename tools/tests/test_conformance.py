@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from armci_tool import (bazel, conformance, flakes, launch, matrix, matrix_text, process, verdict)
+from armci_tool import (bazel, conformance, flakes, launch, matrix, matrix_report, process, verdict)
 from armci_tool.errors import ToolError
 from armci_tool.conformance import Selection, SuiteRun
 from armci_tool.placement import Placement
@@ -265,7 +265,7 @@ def test_titles_and_reruns_say_where_the_ranks_were() -> None:
                                  environment={"FAKE_SUITE": "A.a=ok"}, placement=Placement(simulated_node_size=2))
     assert made.name == "fake, openmpi, np=1, nodes of 2, simulated"
     assert "--simulate-node-size 2" in made.rerun()
-    assert "simulated" in matrix_text.screen(matrix.build([made], CLAUSES, TESTS, {}))
+    assert "simulated" in matrix_report.screen(matrix.build([made], CLAUSES, TESTS, {}))
 
 
 def test_a_quiet_end_with_the_status_of_a_failure_is_noticed() -> None:

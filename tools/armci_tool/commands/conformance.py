@@ -11,8 +11,8 @@ from typing import Any, Sequence
 
 import click
 
-from armci_tool import (bazel, campaign, conformance, environment, flakes, launch, levels, libraries, matrix, matrix_html,
-                        matrix_report, matrix_text, mutants, placement, repository, traceability)
+from armci_tool import (bazel, campaign, conformance, environment, flakes, launch, levels, libraries, matrix, matrix_report,
+                        mutants, placement, repository, traceability)
 from armci_tool.commands import options
 from armci_tool.console import Progress, duration
 from armci_tool.errors import ToolError
@@ -63,7 +63,7 @@ def execute(where: placement.Placement, configurations: Sequence[bazel.Configura
     """Runs the command; 0 when every test passed or was skipped with a reason."""
     given = Namespace(**values)
     if given.report:
-        matrix_html.require()
+        matrix_report.require()
         options.require_folder(given.report)
     elif given.mutants:
         raise ToolError("--mutants is for a report", next_step="add --report DIR, or use tools/armci mutants")
@@ -96,7 +96,7 @@ def execute(where: placement.Placement, configurations: Sequence[bazel.Configura
             # After each, so that an end in the middle loses only what was under way.
             written = _write_report(given, made, repeats) if given.report else []
     print()
-    print(matrix_text.screen(made))
+    print(matrix_report.screen(made))
     _print_failures(made.runs)
     if given.repeat > 1:
         print("\n" + "\n\n".join(flakes.render(each) for each in repeats))
