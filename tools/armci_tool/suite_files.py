@@ -137,6 +137,19 @@ class Levels(Entry):
         return [name for name, named in tests.items() if self.of_test(name, named) > number]
 
 
+class Waiver(Entry):
+    """A clause of which no mutant can be made."""
+
+    clause: Text
+    reason: Text
+
+
+class Waivers(Entry):
+    """conformance/mutants/waivers.toml."""
+
+    waiver: list[Waiver] = []
+
+
 class MutantResult(pydantic.BaseModel):
     """A library with one defect, and the tests that found it."""
 
