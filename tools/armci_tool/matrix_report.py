@@ -54,8 +54,9 @@ def html(matrix: Matrix) -> str:
     by_time = sorted(_results(matrix.data, *VERDICTS), key=lambda one: -float(one[2]["seconds"]))
     return made.get_template("matrix.html.j2").render(
         **matrix.data, failed=len(failed), failures=[*failed, *_results(matrix.data, KNOWN)],
-        slowest=by_time[:SLOWEST], results=results_by_test, results_of=results_of, meanings=_MEANINGS, signs=_SIGNS, FAILED=FAILED, KNOWN=KNOWN,
-        PASSED=PASSED, SKIPPED=SKIPPED, NOT_COVERED=NOT_COVERED, verdicts=(*VERDICTS, NOT_COVERED))
+        slowest=by_time[:SLOWEST], results=results_by_test, results_of=results_of, meanings=_MEANINGS, signs=_SIGNS,
+        verdicts=(*VERDICTS, NOT_COVERED), FAILED=FAILED, KNOWN=KNOWN, PASSED=PASSED, SKIPPED=SKIPPED,
+        NOT_COVERED=NOT_COVERED)
 
 
 def screen(matrix: Matrix) -> str:
@@ -85,8 +86,8 @@ def _titles(data: Data) -> list[str]:
 
 def _flakiness(run: Data) -> str:
     """How many tests of a column passed in some repeats and failed in others; empty when there were none."""
-    flaky, tests = len(run["flaky"]), run["tests"]
-    return f"{flaky} of {tests} tests ({flaky / max(1, tests):.1%}) in {run['repeats']} runs" if run["repeats"] > 1 else ""
+    flaky, tests, repeats = len(run["flaky"]), run["tests"], run["repeats"]
+    return f"{flaky} of {tests} tests ({flaky / max(1, tests):.1%}) in {repeats} runs" if repeats > 1 else ""
 
 
 def _results(data: Data, *outcomes: str) -> Iterator[tuple[Data, str, Data]]:

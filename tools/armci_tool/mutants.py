@@ -143,7 +143,7 @@ def killers(log: SuiteLog, status: int, clause: str, tests: Mapping[str, Sequenc
 
 def run_mutant(binary: Path, mutant: Mutant, tests: Mapping[str, Sequence[str]], configuration: bazel.Configuration,
                *, processes: Optional[int] = None) -> Outcome:
-    """Runs the tests of its clause until one fails: in their short form first, and only if that is in vain at length."""
+    """Runs the tests of its clause until one fails: in their short form first, and at length if that is in vain."""
     count = max(processes or 0, mutant.processes)
     seconds = 0.0
     for short in (True, False):

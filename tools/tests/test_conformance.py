@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from armci_tool import (bazel, conformance, flakes, launch, matrix, matrix_report, process, verdict)
+from armci_tool import (bazel, conformance, flakes, launch, matrix, matrix_report, process, suite_log)
 from armci_tool.errors import ToolError
 from armci_tool.conformance import Selection, SuiteRun
 from armci_tool.placement import Placement
@@ -204,14 +204,14 @@ def test_abort_text_after_the_last_test_fails_the_job() -> None:
     "==1==ERROR: AddressSanitizer: heap-use-after-free", "a.cc:3:4: runtime error: signed integer overflow",
     "terminate called after throwing an instance of 'int'", "p: a.c:1: main: Assertion `x' failed."])
 def test_abort_text_is_known(line: str) -> None:
-    assert verdict.is_abort_text(line)
+    assert suite_log.is_abort_text(line)
 
 
 @pytest.mark.parametrize("line", [
     "armci: rank 0: ARMCI_Malloc: process 2 could not get node memory, see its message [MEM-8]",
     "RUN   ERR.ERR6_abort_ends_the_job", "NOTE: nothing happened", "conformance: 4 ranks, seed 7"])
 def test_other_text_is_no_abort(line: str) -> None:
-    assert not verdict.is_abort_text(line)
+    assert not suite_log.is_abort_text(line)
 
 
 def test_a_process_that_is_left_behind_fails_the_job() -> None:

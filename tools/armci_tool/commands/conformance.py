@@ -11,7 +11,7 @@ from typing import Any, Sequence
 
 import click
 
-from armci_tool import (bazel, campaign, conformance, environment, flakes, launch, levels, libraries, matrix, matrix_report,
+from armci_tool import (bazel, conformance, environment, flakes, launch, levels, libraries, matrix, matrix_report,
                         mutants, placement, repository, traceability)
 from armci_tool.commands import options
 from armci_tool.console import Progress, duration
@@ -152,7 +152,7 @@ def _selection(given: Namespace, library: libraries.Library, processes: int) -> 
 def _run(binary: Path, library: libraries.Library, chosen: bazel.Configuration, processes: int,
          where: placement.Placement, selection: conformance.Selection) -> conformance.SuiteRun:
     with Progress(f"{library.name}, {launch.mpi_library(chosen.mpi).name}, np={processes}") as progress:
-        made = campaign.run(library, binary, chosen, processes, selection, placement=where, on_test=progress.note)
+        made = conformance.run(library, binary, chosen, processes, selection, placement=where, on_test=progress.note)
     counts = {outcome: sum(case.outcome == outcome for case in made.cases) for outcome in (FAILED, KNOWN)}
     print(f"{made.name}: {len(made.cases)} tests, {counts[FAILED]} failed, {counts[KNOWN]} known failures, "
           f"{duration(made.seconds)}")
