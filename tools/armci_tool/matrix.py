@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Iterable, Mapping, Optional, Sequence
 
 from armci_tool import bazel
-from armci_tool.conformance import SuiteRun
+from armci_tool.conformance import REST, SuiteRun
 from armci_tool.results import FAILED, KNOWN, PASSED, SKIPPED, Case, Step
 from armci_tool.traceability import Clause
 
@@ -73,9 +73,12 @@ def _column(run: SuiteRun, verdicts: Sequence[str]) -> dict[str, Any]:
 
 def _cell(clause: Clause, names: Sequence[str], results: Mapping[str, Case]) -> dict[str, Any]:
     cases = [results[name] for name in names if name in results]
-    if not cases:
+    verdict = next((verdict for verdict in VERDICTS if any(case.outcome == verdict for case in cases)), NOT_COVERED)
+    if verdict == NOT_COVERED:
         return {"verdict": NOT_COVERED, "seconds": 0.0, "reason": _why_not_covered(clause, names)}
-    verdict = next(verdict for verdict in VERDICTS if any(case.outcome == verdict for case in cases))
+    if REST in results and len(cases) < len(names) and verdict in (PASSED, SKIPPED):
+        # A library that does not start passes what is asked before init, and says little by that.
+        return {"verdict": NOT_COVERED, "seconds": 0.0, "reason": "the run was given up before all its tests had run"}
     made = {"verdict": verdict, "seconds": round(sum(case.seconds for case in cases), 3)}
     reasons = dict.fromkeys(first_line(case.detail) for case in cases)
     return made | ({"reason": "; ".join(reasons)} if verdict == SKIPPED else {})

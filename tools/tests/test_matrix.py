@@ -88,6 +88,13 @@ def test_a_skip_does_not_hide_a_pass() -> None:
     assert made.data["clauses"][0]["cells"][0]["verdict"] == PASSED
 
 
+def test_a_run_that_was_given_up_says_nothing_of_clauses_that_it_did_not_finish() -> None:
+    given_up = run(Case("A.one", PASSED), Case("A.three", SKIPPED), Case("(job 1)", FAILED), Case("(rest)", FAILED))
+    cells = [row["cells"][0] for row in matrix.build([given_up], CLAUSES, TESTS, {}).data["clauses"]]
+    assert cells[0]["reason"] == "the run was given up before all its tests had run"
+    assert [cell["verdict"] for cell in cells[:3]] == [NOT_COVERED, NOT_COVERED, SKIPPED]
+
+
 def test_reasons_are_given_for_what_was_not_tested() -> None:
     reasons = {row["id"]: row["cells"][0].get("reason") for row in made_up().data["clauses"]}
     assert reasons["FAKE-3"] == "needs 4 ranks"
