@@ -70,11 +70,8 @@ class SuiteRun:
     cases: tuple[Case, ...]
     seconds: float
     seed: str = ""
-    quick: bool = False
+    selection: Selection = Selection()
     placement: Placement = Placement()
-    thread_level: str = ""
-    filter: str = ""
-    level: int = 0
     # The options that name the library; empty: those for an implementation of this repository.
     library_words: str = ""
     # Settings of the library in the environment, such as `ARMCI_CHECK=1`.
@@ -91,8 +88,8 @@ class SuiteRun:
     @property
     def label(self) -> str:
         """What else sets it apart, such as `2 nodes` or `nodes of 2, simulated`."""
-        threads = f"threads: {self.thread_level}" if self.thread_level else ""
-        level = f"level {self.level}" if self.level else ""
+        threads = self.selection.thread_level and f"threads: {self.selection.thread_level}"
+        level = f"level {self.selection.level}" if self.selection.level else ""
         return ", ".join(part for part in (self.placement.label, threads, level, *self.settings) if part)
 
     @property
@@ -102,13 +99,13 @@ class SuiteRun:
 
     def rerun(self, filter_text: str = "") -> str:
         """The command that repeats it."""
-        pattern = filter_text or self.filter
+        chosen, pattern = self.selection, filter_text or self.selection.filter
         mode = self.configuration.mode if self.configuration.mode != bazel.DEFAULT_MODE else ""
         words = [*self.settings, "tools/armci conformance", self.library_words or f"--impl {self.implementation}",
                  f"-n {self.processes} --mpi {self.mpi}", *self.placement.arguments(),
-                 self.thread_level and f"--thread-level {self.thread_level}", mode and f"--config {mode}",
-                 "--rdma" if self.placement.guest else "", "--quick" if self.quick else "",
-                 f"--level {self.level}" if self.level else "", pattern and f"--filter '{pattern}'",
+                 chosen.thread_level and f"--thread-level {chosen.thread_level}", mode and f"--config {mode}",
+                 "--rdma" if self.placement.guest else "", "--quick" if chosen.quick else "",
+                 f"--level {chosen.level}" if chosen.level else "", pattern and f"--filter '{pattern}'",
                  self.seed and f"--seed {self.seed}"]
         return " ".join(word for word in words if word)
 
@@ -122,14 +119,14 @@ def suite_label(implementation: str) -> str:
     return "//conformance:suite" + bazel.target_suffix(implementation)
 
 
-def list_tests(binary: Path, filter_text: str = "", environment: Mapping[str, str] = {}) -> str:
-    """`Name CLAUSE...` per line, of the tests that the filter lets through; the program starts no MPI for this."""
+def list_tests(binary: Path, filter_text: str = "", environment: Mapping[str, str] = {}) -> dict[str, list[str]]:
+    """The tests that the filter lets through, each with its clauses; the program starts no MPI for this."""
     words = ["--filter", filter_text] if filter_text else []
     result = process.run([str(binary), "--list-clauses", *words], environment=environment, timeout_s=60)
     if not result.ok:
         raise ToolError("the suite does not list its tests", where=result.tail(10),
                         next_step=f"run {binary} --list-clauses")
-    return result.output
+    return traceability.parse_test_list(result.output)
 
 
 def run(library: Library, binary: Path, configuration: bazel.Configuration, processes: int, selection: Selection, *,
@@ -140,7 +137,7 @@ def run(library: Library, binary: Path, configuration: bazel.Configuration, proc
     made = run_suite(binary, library.name, configuration, processes, selection, environment=environment,
                      placement=placement, on_test=on_test)
     made = replace(made, library_words=library.words(), settings=launch.user_settings())
-    return known_failures.apply(made, traceability.parse_test_list(list_tests(binary)))
+    return known_failures.apply(made, list_tests(binary))
 
 
 def run_suite(binary: Path, implementation: str, configuration: bazel.Configuration, processes: int,
@@ -154,7 +151,7 @@ def run_suite(binary: Path, implementation: str, configuration: bazel.Configurat
     selection = replace(selection, deadline_s=factor * selection.deadline_s)
     job = launch.Launch((str(binary),), processes, configuration.mpi, environment, placement=placement)
     launches = _Launches(job, selection, on_test, seed="" if selection.seed is None else str(selection.seed))
-    chosen = traceability.parse_test_list(list_tests(binary, selection.filter, environment))
+    chosen = list_tests(binary, selection.filter, environment)
     if selection.level:
         launches.left_out = levels.read().above(selection.level, chosen)
     with tempfile.TemporaryDirectory() as scratch:
@@ -166,7 +163,7 @@ def run_suite(binary: Path, implementation: str, configuration: bazel.Configurat
         finished.update({name: Case(name, FAILED, 0.0, "no verdict, though the suite came to its end")
                          for name in chosen if name not in finished and name not in launches.left_out})
     return SuiteRun(implementation, configuration, processes, tuple(finished.values()), launches.seconds, launches.seed,
-                    selection.quick, placement, selection.thread_level, selection.filter, selection.level)
+                    selection, placement)
 
 
 @dataclass

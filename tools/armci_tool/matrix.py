@@ -65,8 +65,8 @@ def build(runs: Sequence[SuiteRun], clauses: Sequence[Clause], tests: Mapping[st
 
 def _column(run: SuiteRun, verdicts: Sequence[str]) -> dict[str, Any]:
     return {"title": column_title(run), "implementation": run.implementation, "mpi": run.mpi,
-            "build": run.configuration.mode, "processes": run.processes, "label": run.label, "quick": run.quick,
-            "seed": run.seed, "seconds": round(run.seconds, 3), "rerun": run.rerun(), "repeats": run.repeats,
+            "build": run.configuration.mode, "processes": run.processes, "label": run.label,
+            "quick": run.selection.quick, "seed": run.seed, "seconds": round(run.seconds, 3), "rerun": run.rerun(), "repeats": run.repeats,
             "tests": len(run.cases), "flaky": list(run.flaky),
             "verdicts": {verdict: verdicts.count(verdict) for verdict in (*VERDICTS, NOT_COVERED)}}
 

@@ -146,8 +146,16 @@ def run_mutant(binary: Path, mutant: Mutant, tests: Mapping[str, Sequence[str]],
     """Runs the tests of its clause until one fails: in their short form first, and at length if that is in vain."""
     count = max(processes or 0, mutant.processes)
     seconds = 0.0
+    factor = sanitizers.deadline_factor(configuration.mode)
+    deadline = factor * (HANG_DEADLINE_S if mutant.hangs else DEFAULT_DEADLINE_S)
+    settings = {**configuration.environment(), VARIABLE: mutant.name, **LAUNCHER_SETTINGS}
     for short in (True, False):
-        log, result = _run(binary, mutant, count, configuration, short)
+        log = SuiteLog()
+        words = Selection(filter=mutant.filter, deadline_s=deadline, quick=short).arguments()
+        program = (str(binary), *words, *([] if mutant.legal else ["--fail-fast"]))
+        result = launch.start(launch.Launch(program, count, configuration.mpi, settings),
+                              silence_s=conformance.SILENT_DEADLINES * deadline, on_line=log.feed)
+        log.close()
         seconds += result.seconds
         killed_by = killers(log, result.status, mutant.clause, tests)
         if mutant.legal:
@@ -157,20 +165,6 @@ def run_mutant(binary: Path, mutant: Mutant, tests: Mapping[str, Sequence[str]],
         if killed_by:
             return Outcome(mutant, KILLED, killed_by, seconds, count, short=short)
     return Outcome(mutant, SURVIVED, (), seconds, count, result.tail())
-
-
-def _run(binary: Path, mutant: Mutant, processes: int, configuration: bazel.Configuration,
-         short: bool) -> tuple[SuiteLog, process.Result]:
-    factor = sanitizers.deadline_factor(configuration.mode)
-    deadline = factor * (HANG_DEADLINE_S if mutant.hangs else DEFAULT_DEADLINE_S)
-    selection = Selection(filter=mutant.filter, deadline_s=deadline, quick=short)
-    log = SuiteLog()
-    words = (str(binary), *selection.arguments(), *([] if mutant.legal else ["--fail-fast"]))
-    settings = {**configuration.environment(), VARIABLE: mutant.name, **LAUNCHER_SETTINGS}
-    job = launch.Launch(words, processes, configuration.mpi, settings)
-    result = launch.start(job, silence_s=conformance.SILENT_DEADLINES * deadline, on_line=log.feed)
-    log.close()
-    return log, result
 
 
 def control(binary: Path, outcomes: Sequence[Outcome], configuration: bazel.Configuration,
@@ -197,7 +191,7 @@ def examine(binary: Path, configuration: bazel.Configuration, note: Callable[[st
             share: Share = WHOLE) -> tuple[list[Outcome], list[Case]]:
     """Runs the mutants, then the controls; with `whole` the whole suite is a control too: the program itself breaks
     nothing. Without a filter, one more case says whether every clause has a mutant."""
-    tests = traceability.parse_test_list(conformance.list_tests(binary))
+    tests = conformance.list_tests(binary)
     table = read_table(binary)
     chosen = sharing.take(choose(table, filter_text), share)
     if not chosen:

@@ -103,7 +103,7 @@ def check_traceability(note: Note) -> Sequence[Case]:
     """See traceability."""
     names = repository.implementations()
     binary = bazel.built(conformance.suite_label(names[0]), bazel.Configuration(), on_progress=note)
-    tests = traceability.parse_test_list(conformance.list_tests(binary))
+    tests = conformance.list_tests(binary)
     found = traceability.problems(traceability.read_clauses(), tests)
     return [Case(name, FAILED if wrong else PASSED, detail="\n".join(wrong)) for name, wrong in found.items()]
 

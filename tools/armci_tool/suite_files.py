@@ -83,7 +83,7 @@ class KnownFailure(Entry):
                 and self.np_min <= run.processes <= self.np_max
                 and (not self.place or run.placement.kind in self.place)
                 and (not self.config or run.configuration.mode in self.config)
-                and (self.quick is None or self.quick == run.quick))
+                and (self.quick is None or self.quick == run.selection.quick))
 
     def text(self) -> str:
         """One line for a report."""

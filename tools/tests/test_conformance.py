@@ -301,7 +301,7 @@ def test_the_rerun_line_names_the_seed_that_was_drawn() -> None:
     assert line == "tools/armci conformance --impl fake -n 1 --mpi openmpi --filter '^(A.a)$' --seed 99"
     assert "--filter" not in run("A.a=fail").rerun_of("(job 1)")
     assert "--filter 'A[.]a'" in run("A.a=fail", Selection(filter="A[.]a", deadline_s=0.3)).rerun_of("(job 1)")
-    sanitized = SuiteRun("fake", bazel.Configuration("mpich", "asan"), 3, (), 0.0, "5", quick=True)
+    sanitized = SuiteRun("fake", bazel.Configuration("mpich", "asan"), 3, (), 0.0, "5", Selection(quick=True))
     assert sanitized.rerun() == ("tools/armci conformance --impl fake -n 3 --mpi mpich --config asan --quick --seed 5")
 
 

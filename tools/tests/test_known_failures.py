@@ -7,7 +7,7 @@ from typing import Collection
 
 import pytest
 from armci_tool import bazel, known_failures
-from armci_tool.conformance import SuiteRun
+from armci_tool.conformance import Selection, SuiteRun
 from armci_tool.errors import ToolError
 from armci_tool.results import FAILED, KNOWN, PASSED, SKIPPED, Case
 from armci_tool.suite_files import KnownFailure
@@ -34,7 +34,7 @@ sometimes = true
 
 
 def run(*cases: Case, mpi: str = "openmpi", processes: int = 4, quick: bool = False) -> SuiteRun:
-    return SuiteRun("lib", bazel.Configuration(mpi), processes, cases, 1.0, "7", quick)
+    return SuiteRun("lib", bazel.Configuration(mpi), processes, cases, 1.0, "7", Selection(quick=quick))
 
 
 def outcomes(made: SuiteRun, *entries: KnownFailure, tests: Collection[str] = TESTS) -> dict[str, str]:

@@ -84,7 +84,7 @@ def execute(where: placement.Placement, configurations: Sequence[bazel.Configura
     mutation = matrix.read_mutation(given.report) if given.report else None
     tests: dict[str, list[str]] = {}
     for _, _, binary in built:
-        tests.update(traceability.parse_test_list(conformance.list_tests(binary)))
+        tests.update(conformance.list_tests(binary))
     _require_match(given.filter, tests, given.level or 0)
     described = environment.describe(one.mpi for one in configurations)
     repeats: list[list[conformance.SuiteRun]] = []

@@ -13,7 +13,7 @@ def execute(verbose: bool) -> int:
     names = repository.implementations()
     clauses = traceability.read_clauses()
     binary = bazel.built(conformance.suite_label(names[0]), bazel.Configuration(), verbose=verbose)
-    tests = traceability.parse_test_list(conformance.list_tests(binary))
+    tests = conformance.list_tests(binary)
     problems = [problem for found in traceability.problems(clauses, tests).values() for problem in found]
     for problem in problems:
         print(problem)
