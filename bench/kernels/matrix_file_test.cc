@@ -257,7 +257,7 @@ TEST(HarwellBoeing, TellsAKindThatIsNotRead) {
 }
 
 TEST(HarwellBoeing, ReadsTheExampleOfSuperLu) {
-  const std::string path = "/usr/share/doc/libsuperlu-dev/examples/g20.rua";
+  const std::string path = "/usr/lib/x86_64-linux-gnu/superlu-dist/tests/EXAMPLE/g20.rua";
   if (!std::ifstream(path)) GTEST_SKIP() << path << " is not installed: run tools/armci setup";
   const SparseMatrix matrix = Good(path);
   EXPECT_EQ(matrix.rows(), 400);

@@ -17,6 +17,7 @@ from armci_tool.launch import DEFAULT_MPI
 from armci_tool.repository import ROOT
 
 DEFAULT_MODE = "opt"
+EVERYTHING = "//..."
 MODES = ("opt", "asan", "ubsan", "asan-ubsan", "tsan")
 
 _ACTION_COUNT = re.compile(r"^\[([\d,]+) / ([\d,]+)\]\s*(.*)")
@@ -60,6 +61,9 @@ class Configuration:
         return [*self.flags(), *(f"--test_env={name}={value}" for name, value in self.environment().items())]
 
 
+_built: dict[Configuration, set[str]] = {}
+
+
 def parse_configuration(names: Sequence[str], mpi: str = DEFAULT_MPI) -> Configuration:
     """From --config names as the command line takes them: an MPI library, a mode, or one of each."""
     mode = DEFAULT_MODE
@@ -83,12 +87,17 @@ def build(targets: Sequence[str], configuration: Configuration, *, verbose: bool
           on_progress: Optional[Callable[[str], None]] = None) -> None:
     """Builds `targets`; Bazel's own output is shown on failure, or always with `verbose`.
 
-    Progress goes to `on_progress` where the caller has a progress line already, else to one made here.
+    Progress goes to `on_progress` where the caller has a progress line already, else to one made here. What this process has
+    built before is not built again: sources do not change while it runs, and a change of the configuration costs Bazel seconds.
     """
+    done = _built.setdefault(configuration, set())
+    if done.issuperset(targets):
+        return
     result = _run("build", targets, configuration, verbose, label or f"building ({configuration.name})", on_progress)
     if not result.ok:
         raise ToolError("the build failed", where=_without_progress(result.output),
                         next_step="mend the first error above; rerun: " + " ".join(result.command))
+    done.update(targets)
 
 
 def test(targets: Sequence[str], configuration: Configuration, *,

@@ -74,6 +74,7 @@ class Program:
     processes: int = DEFAULT_PROCESSES
     placement: Placement = Placement()
     environment: tuple[tuple[str, str], ...] = ()
+    wrapper: tuple[str, ...] = ()  # words that start it, before its own
 
 
 def questions() -> list[Question]:
@@ -146,7 +147,7 @@ def run_program(program: Program, arguments: Sequence[str] = (), *, timeout_s: O
     scratch = Path.cwd() if program.placement.guest else None
     with tempfile.TemporaryDirectory(prefix=_SCRATCH_PREFIX, dir=scratch) as folder:
         file = Path(folder) / "result.json"
-        line = (str(program.binary), "--progress", "--json", str(file), *arguments)
+        line = (*program.wrapper, str(program.binary), "--progress", "--json", str(file), *arguments)
         settings = {name: value for name, value in MPI_SETTINGS.items() if name not in os.environ}
         settings.update(program.environment)
         job = launch.Launch(line, program.processes, program.mpi, settings, placement=program.placement)

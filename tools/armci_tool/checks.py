@@ -16,7 +16,7 @@ CODE_SUFFIXES = CXX_SUFFIXES + (".py", ".bzl")
 TEXT_SUFFIXES = CODE_SUFFIXES + (".md", ".txt", ".sh", ".bazelrc", "")
 FILE_LINES_MAX = 500
 
-_WORKERS = os.cpu_count() or 1
+_WORKERS = 2
 _FORMAT_COMPLAINT = re.compile(r"^(\S[^:]*):\d+:\d+: error: code should be clang-formatted")
 
 # Each pattern with what to write instead. They are written so that this file does not match itself.

@@ -9,7 +9,9 @@ from typing import Optional, Sequence
 
 import click
 
-from armci_tool import process
+from click.shell_completion import CompletionItem
+
+from armci_tool import completion, process
 from armci_tool.commands import SUMMARIES
 from armci_tool.errors import Stopped, ToolError
 
@@ -34,10 +36,25 @@ class _Tool(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(SUMMARIES.items()))
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Imports none of them."""
+        return [*(CompletionItem(name, help=text) for name, text in SUMMARIES.items() if name.startswith(incomplete)),
+                *click.Command.shell_complete(self, ctx, incomplete)]
+
+
+def _install_completion(context: click.Context, _: click.Parameter, shell: Optional[str]) -> None:
+    if shell is not None and not context.resilient_parsing:
+        click.echo(completion.install(shell), nl=False)
+        context.exit()
+
 
 TOOL = _Tool(help="Sets up, builds, runs, tests and measures ARMCI.",
              epilog="\b\nexamples:\n  tools/armci quickstart\n  tools/armci test --quick\n  tools/armci COMMAND --help",
-             context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+             context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+             params=[click.Option(["--install-completion"], is_flag=False, flag_value="", metavar="[bash|zsh|fish]",
+                                  is_eager=True, expose_value=False, callback=_install_completion,
+                                  shell_complete=lambda *_: completion.SHELLS,
+                                  help="have the shell complete commands, options and values (default: your $SHELL)")])
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -47,7 +64,8 @@ def main(arguments: Sequence[str]) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)
     try:
-        status = TOOL.main(list(arguments) or ["--help"], "tools/armci", standalone_mode=False)
+        status = TOOL.main(list(arguments) or ["--help"], "tools/armci", complete_var=completion.VARIABLE,
+                           standalone_mode=False)
         return int(status) if arguments else 2
     except click.ClickException as error:
         error.show()

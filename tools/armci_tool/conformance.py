@@ -51,6 +51,8 @@ class Selection:
     thread_level: str = ""
     # Only tests that are due at this level of a port or before (levels.py); 0: all.
     level: int = 0
+    # Words that start the suite, before its own.
+    wrapper: tuple[str, ...] = ()
 
     def arguments(self) -> list[str]:
         """Options of the suite."""
@@ -184,9 +186,10 @@ class _Launches:
         """Starts the job for what is not finished; returns whether another launch is needed."""
         log = SuiteLog(self.on_test)
         limit = self.selection.time_limit_s
-        result = launch.start(replace(self.job, program=(*self.job.program, *self._arguments(list_file))),
+        program = (*self.selection.wrapper, *self.job.program, *self._arguments(list_file))
+        result = launch.start(replace(self.job, program=program), on_line=log.feed,
                               timeout_s=None if limit is None else max(limit - self.seconds, 1.0),
-                              silence_s=SILENT_DEADLINES * self.selection.deadline_s, on_line=log.feed)
+                              silence_s=SILENT_DEADLINES * self.selection.deadline_s)
         log.close()
         self.seconds += result.seconds
         # Later launches repeat the first one's seed, so that one rerun line fits them all.

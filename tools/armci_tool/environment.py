@@ -10,8 +10,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Iterable, Sequence
 
-from armci_tool import launch, process
-from armci_tool.repository import ROOT
+from armci_tool import git, launch, process
 
 _VERSION = re.compile(r"\d+\.\d+[\w.]*")
 _UNKNOWN = "unknown"
@@ -19,7 +18,7 @@ _UNKNOWN = "unknown"
 
 def describe(mpis: Iterable[str]) -> dict[str, str]:
     """Title and value of each fact, in the order to be shown; of the MPI libraries those named."""
-    facts = {"date": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"), "commit": commit()}
+    facts = {"date": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"), "commit": git.commit()}
     facts |= {f"MPI: {name}": _mpi_version(name) for name in dict.fromkeys(mpis)}
     if settings := launch.user_settings():
         facts["settings"] = " ".join(settings)
@@ -32,15 +31,6 @@ def describe(mpis: Iterable[str]) -> dict[str, str]:
         "memory": f"{_memory_bytes() / 2**30:.1f} GiB",
     }
     return facts
-
-
-def commit() -> str:
-    """Of the sources. Empty history, or none at all (sources from an archive), is nothing to stop for."""
-    commit = _first_line(["git", "-C", str(ROOT), "rev-parse", "--verify", "--quiet", "HEAD"])
-    if not re.fullmatch(r"[0-9a-f]{40,}", commit):
-        return "none"
-    changed = _output(["git", "-C", str(ROOT), "status", "--porcelain", "--untracked-files=no"])
-    return commit[:12] + (" with local changes" if changed.strip() else "")
 
 
 def _mpi_version(name: str) -> str:

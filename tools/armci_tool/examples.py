@@ -1,19 +1,18 @@
-"""The examples, the input each takes, and the real matrices that Debian's packages bring."""
+"""The examples, the input each takes, and the real matrices that a Debian package brings."""
 
 from __future__ import annotations
 
-import gzip
-import shutil
+import glob
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
 
-from armci_tool import bazel, launch, process, programs
+from armci_tool import bazel, launch, packages, process, programs
 from armci_tool.errors import ToolError
+from armci_tool.placement import Placement
 
 REAL_MATRICES = ("g20.rua", "big.rua")
-# Of libsuperlu-doc and libsuperlu-dist-dev; the second's place names the processor architecture.
-_MATRIX_FOLDERS = (Path("/usr/share/doc/libsuperlu-dev"), *Path("/usr/lib").glob("*/superlu-dist/tests/EXAMPLE"))
+MATRIX_PACKAGE = "libsuperlu-dist-dev"
 
 
 @dataclass(frozen=True)
@@ -44,29 +43,21 @@ EXAMPLES = (
 )
 
 
-def find_matrix(name: str, unpack_into: Path) -> Path:
-    """The file of that name in Debian's packages, unpacked if it comes compressed."""
-    for folder in _MATRIX_FOLDERS:
-        for candidate in sorted(folder.rglob(name + "*")) if folder.is_dir() else []:
-            if candidate.name == name:
-                return candidate
-            if candidate.name == name + ".gz":
-                target = unpack_into / name
-                with gzip.open(candidate) as packed, target.open("wb") as plain:
-                    shutil.copyfileobj(packed, plain)
-                return target
-    raise ToolError(f"the matrix {name} is not installed", where=", ".join(map(str, _MATRIX_FOLDERS)),
-                    next_step="run tools/armci setup")
+def find_matrix(name: str) -> Path:
+    """The file of that name in the Debian package that brings the matrices. It is looked for when it is needed: setup may
+    have installed it a moment ago."""
+    pattern = str(Path(packages.row(MATRIX_PACKAGE).probe).with_name(name))
+    found = sorted(glob.glob(pattern))
+    if not found:
+        raise ToolError(f"the matrix {name} is not installed", where=f"{pattern} (Debian package {MATRIX_PACKAGE})",
+                        next_step="run tools/armci setup --for quickstart")
+    return Path(found[0])
 
 
-def arguments(example: Example, scratch: Path) -> list[str]:
-    """What the example is started with."""
-    return [str(find_matrix(example.input_name, scratch))] if example.input_name else []
-
-
-def run(example: Example, implementation: str, configuration: bazel.Configuration, scratch: Path,
+def run(example: Example, implementation: str, configuration: bazel.Configuration, *, placement: Placement = Placement(),
         on_line: Callable[[str], None] = lambda line: None) -> process.Result:
     """Starts a built example; its status is 0 when it found its own result right."""
     binary = bazel.binary(programs.implementation_label(example.label, implementation), configuration)
-    job = launch.Launch((str(binary), *arguments(example, scratch)), example.processes, configuration.mpi)
+    arguments = [str(find_matrix(example.input_name))] if example.input_name else []
+    job = launch.Launch((str(binary), *arguments), example.processes, configuration.mpi, placement=placement)
     return launch.start(job, timeout_s=120, on_line=on_line)

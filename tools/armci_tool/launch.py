@@ -13,7 +13,7 @@ import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Iterator, Mapping, Optional, Sequence
+from typing import Iterator, Mapping, Optional
 
 from armci_tool import leftovers, nodes, process
 from armci_tool.errors import ToolError
@@ -199,8 +199,6 @@ def _shared_memory_folder(launch: Launch) -> Iterator[Mapping[str, str]]:
     for stale in SHARED_MEMORY.glob(f"{_FOLDER_PREFIX}*"):
         if not Path("/proc", stale.name.removeprefix(_FOLDER_PREFIX).split("-")[0]).exists():
             shutil.rmtree(stale, ignore_errors=True)
-    folder = tempfile.mkdtemp(prefix=f"{_FOLDER_PREFIX}{os.getpid()}-", dir=SHARED_MEMORY)
-    try:
+    with tempfile.TemporaryDirectory(prefix=f"{_FOLDER_PREFIX}{os.getpid()}-", dir=SHARED_MEMORY,
+                                     ignore_cleanup_errors=True) as folder:
         yield {name: folder for name in library.backing_folder_settings}
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

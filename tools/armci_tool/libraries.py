@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Iterator, Optional, Union
+from typing import Iterator, Optional, Sequence, Union
 
-from armci_tool import bazel, conformance, launch
+from armci_tool import bazel, conformance, launch, repository
 from armci_tool.errors import ToolError
 
 FOREIGN_SUITE = "//conformance:suite_foreign"
@@ -43,6 +44,18 @@ class OwnLibrary:
     def deadline_s(self, _processes: int) -> float:
         """What a test may take if the user does not say."""
         return conformance.DEFAULT_DEADLINE_S
+
+
+@dataclass(frozen=True)
+class LinkedSuite(OwnLibrary):
+    """A suite that is linked already, or a script that starts one: nothing is built."""
+
+    file: Path = Path()
+    is_own: bool = True
+
+    def words(self) -> str:
+        """The options of `conformance` that name it."""
+        return f"--suite {shlex.quote(str(self.file))} {'--impl' if self.is_own else '--name'} {self.name}"
 
 
 @dataclass(frozen=True)
@@ -96,10 +109,26 @@ class ForeignLibrary:
 Library = Union[OwnLibrary, ForeignLibrary]
 
 
-def foreign(prefix: Optional[Path], libs: str, name: str) -> Optional[ForeignLibrary]:
-    """From the options; None where they name no library."""
+def require_name(name: str) -> None:
+    """Raises ToolError if no file could be called so."""
     if not re.fullmatch(r"[\w.+-]+", name) or name.startswith("."):
         raise ToolError(f"{name!r} is no name for a library", next_step="use letters, digits, - and _")
+
+
+def linked(file: Path, names: Sequence[str], foreign_name: str) -> LinkedSuite:
+    """A suite that is there already, of the one implementation named, else of a library that is not of ours."""
+    if names:
+        [name, *more] = [one for choice in names for one in repository.choose_implementations(choice)]
+        if more:
+            raise ToolError("a suite is linked with one library", next_step="name one with --impl")
+        return LinkedSuite(name, file=file)
+    require_name(foreign_name)
+    return LinkedSuite(foreign_name, FOREIGN_TIME_LIMIT_S, file, is_own=False)
+
+
+def foreign(prefix: Optional[Path], libs: str, name: str) -> Optional[ForeignLibrary]:
+    """From the options; None where they name no library."""
+    require_name(name)
     if not prefix and (libs, name) != (DEFAULT_LIBS, DEFAULT_NAME):
         raise ToolError("--libs and --name are of a library that is not of this repository",
                         next_step="say where it is installed: --prefix DIR")

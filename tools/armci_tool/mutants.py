@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable, Iterable, Mapping, Optional, Sequence
 
-from armci_tool import (bazel, conformance, console, environment, launch, process, results, sanitizers, sharing,
+from armci_tool import (bazel, conformance, console, git, launch, process, results, sanitizers, sharing,
                         traceability)
 from armci_tool.conformance import DEFAULT_DEADLINE_S, Selection
 from armci_tool.errors import ToolError
@@ -257,7 +257,7 @@ def write_report(folder: Path, outcomes: Sequence[Outcome], controls: Sequence[C
     text, data, junit = (folder / f"mutants.{suffix}" for suffix in ("txt", "json", "xml"))
     text.write_text(render(outcomes, controls) + "\n")
     data.write_text(json.dumps({
-        "commit": environment.commit(),
+        "commit": git.commit(),
         "part": part,
         "mutants": [_entry(outcome) for outcome in _defects(outcomes)],
         "legal": [_entry(outcome) for outcome in outcomes if outcome.mutant.legal],

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from pathlib import Path
 from typing import Optional
 
 from armci_tool import bazel, process, repository
 from armci_tool.errors import ToolError
+from armci_tool.install import layout
+from armci_tool.install.prefix import Prefix
+from armci_tool.placement import Placement
 
-# What a label is linked with where nobody says.
+# What a label is linked with on one node.
 DEFAULT = "shmem"
 LIBRARY = "libarmci.so.1"
 # By the names that programs ask the loader for.
 _MPI_BY_LIBRARY = {"libmpi.so.40": "openmpi", "libmpich.so.12": "mpich"}
+
+
+def default_implementation(where: Placement) -> str:
+    """What a label is linked with where the user does not say: between nodes the first that spans them without a device."""
+    if where.kind == "machine":
+        return DEFAULT
+    return next(row.name for row in repository.implementation_table()
+                if row.spans_nodes and not row.device and not row.test_only)
 
 
 def is_label(program: str) -> bool:
@@ -22,23 +34,52 @@ def is_label(program: str) -> bool:
     return program.startswith("//")
 
 
-def exchanged(binary: Path, implementation: Optional[str], configuration: bazel.Configuration, *,
-              verbose: bool = False) -> dict[str, str]:
-    """The environment in which a program that is there already gets the shared library of this implementation, built here.
-    Without one it gets what it was linked with. Raises ToolError where it could not be had, or has another MPI library."""
+def require_mpi(binary: Path, configuration: bazel.Configuration) -> list[str]:
+    """Raises ToolError if a program that is there already is one of another MPI library; returns what it is linked with."""
     needed = libraries_of(binary)
     other = next((mpi for library, mpi in _MPI_BY_LIBRARY.items() if library in needed), configuration.mpi)
     if other != configuration.mpi:
         raise ToolError(f"{binary} is a program of {other}", where=f"the job would be one of {configuration.mpi}",
                         next_step=f"add --mpi {other}")
+    return needed
+
+
+def exchanged(binary: Path, implementation: Optional[str], configuration: bazel.Configuration, *,
+              prefix: Optional[Path] = None, verbose: bool = False) -> dict[str, str]:
+    """The environment in which a program that is there already gets the shared library of this implementation: the one
+    installed in `prefix`, else one built here. Without an implementation it gets what it was linked with, and so does a
+    script without a prefix. Raises ToolError where it could not be had, or has another MPI library."""
+    needed = require_mpi(binary, configuration)
     if implementation is None:
         return {}
     if needed and LIBRARY not in needed:
         raise ToolError(f"{binary} cannot be run on {implementation}", where=f"it is not linked with the shared {LIBRARY}",
                         next_step="link it with -larmci of an installation, or leave --impl out")
     repository.require_for_users(implementation)
-    library = bazel.built(f"//impl/{implementation}:{LIBRARY}", configuration, verbose=verbose)
-    return {"LD_LIBRARY_PATH": os.pathsep.join([str(library.parent), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])])}
+    if prefix:
+        folder = installed(prefix, implementation, configuration.mpi)
+    elif needed:
+        folder = bazel.built(f"//impl/{implementation}:{LIBRARY}", configuration, verbose=verbose).parent
+    else:
+        return {}
+    return {"LD_LIBRARY_PATH": os.pathsep.join([str(folder), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])])}
+
+
+def installed(prefix: Path, implementation: str, mpi: str) -> Path:
+    """The folder of an implementation's library in an installation. ToolError if it is not there, or of another MPI."""
+    folder = prefix.absolute() / layout.LIBRARIES / implementation
+    there = Prefix(prefix).mpi
+    if not (folder / LIBRARY).exists() or there != mpi:
+        raise ToolError(f"{prefix} has no {implementation} for {mpi}",
+                        where=f"it is an installation for {there}" if there not in ("", mpi) else f"no {folder / LIBRARY}",
+                        next_step=f"tools/armci install --prefix DIR --mpi {mpi} --impl {implementation}")
+    return folder
+
+
+def wrapper(text: str) -> tuple[str, ...]:
+    """The words of a command that starts a program, such as `valgrind -q`."""
+    words = shlex.split(text)
+    return (str(existing(words[0])), *words[1:]) if words else ()
 
 
 def libraries_of(binary: Path) -> list[str]:
@@ -53,6 +94,11 @@ def find(program: str, implementation: str, configuration: bazel.Configuration, 
     if is_label(program):
         repository.require_for_users(implementation)
         return bazel.built(implementation_label(program, implementation), configuration, verbose=verbose)
+    return existing(program)
+
+
+def existing(program: str) -> Path:
+    """An executable file, or a command on PATH."""
     path = Path(program)
     if path.is_file():
         if not os.access(path, os.X_OK):

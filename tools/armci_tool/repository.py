@@ -14,7 +14,6 @@ from armci_tool.errors import ToolError
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES_FILE = ROOT / "tools" / "packages.txt"
-RDMA_PACKAGES_FILE = ROOT / "tools" / "packages_rdma.txt"
 SEMANTICS_FILE = ROOT / "spec" / "semantics.md"
 VARIANTS_FILE = ROOT / "impl" / "variants.bzl"
 

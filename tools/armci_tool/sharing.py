@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Sequence, TypeVar
 
-from armci_tool import environment
+from armci_tool import git
 
 Share = tuple[int, int]  # (2, 4): the second of four
 WHOLE: Share = (1, 1)
@@ -22,7 +22,7 @@ def take(items: Sequence[Item], share: Share) -> list[Item]:
 def of_commit(parts: int, matter: str) -> Share:
     """Another one for another commit, so that all have been there after some changes. Turns of different matters have nothing
     to do with each other: else what two of them choose together would always be the same pairs."""
-    commit = environment.commit()
+    commit = git.commit()
     if commit == "none":
         return 1, parts
     digest = hashlib.sha256(f"{matter} {commit[:12]}".encode()).digest()

@@ -27,6 +27,26 @@ def test_link_words_may_begin_with_a_dash() -> None:
     assert options.processes == [2]
 
 
+def test_the_table_has_every_module() -> None:
+    modules = {path.stem for path in Path(options.__file__).parent.glob("*.py")} - {"__init__", "options"}
+    assert modules == {name.replace("-", "_") for name in SUMMARIES}
+
+
+@pytest.mark.parametrize("words, said", [(["nothing"], "No such command 'nothing'"), (["run"], "Missing argument 'PROGRAM'"),
+                                         (["test", "--jun", "x"], "No such option: --jun")])
+def test_usage_errors_have_status_2(words: list[str], said: str) -> None:
+    done = armci(*words)
+    assert done.returncode == 2
+    assert said in done.stderr and "Usage: tools/armci" in done.stderr
+
+
+@pytest.mark.parametrize("words, option, rest", [
+    ("run -n 3 ./p -n 4 -- --quick", "arguments", "-n 4 -- --quick"), ("run -- ./p --help", "arguments", "--help"),
+    ("rdma --keep sh -c x --keep", "command", "sh -c x --keep"), ("rdma -- ibv_devinfo -v", "command", "ibv_devinfo -v")])
+def test_options_behind_the_program_are_its_own(words: str, option: str, rest: str) -> None:
+    assert getattr(parsed(*words.split()), option) == tuple(rest.split())
+
+
 def test_without_a_command_the_commands_are_listed() -> None:
     done = armci()
     assert done.returncode == 2
@@ -103,23 +123,23 @@ def test_packages_file_is_complete() -> None:
 
 def test_wrong_row_of_the_packages_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "packages.txt"
-    path.write_text("# comment\ng++ | g++ | compiler\nlonely\n")
+    path.write_text("# comment\nbuild | g++ | g++ | compiler\nlonely\n")
     with pytest.raises(ToolError) as caught:
-        packages.read_packages(path)
+        packages.read_packages(path=path)
     assert f"{path}:3" in caught.value.render()
 
 
 def test_absent_packages_are_found_by_dpkg_and_by_probe() -> None:
-    present = packages.Package("dpkg", "sh", "")
-    absent = packages.Package("no-such-package-anywhere", "/no/such/file", "")
-    assert packages.missing_by_dpkg([present, absent]) == [absent]
+    present = packages.Package("test", "dpkg", "sh", "")
+    absent = packages.Package("test", "no-such-package-anywhere", "/no/such/file", "")
+    assert packages.missing([present, absent]) == [absent]
     assert present.probe_found() and not absent.probe_found()
 
 
 def test_elsewhere_the_missing_things_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages, "has_apt", lambda: False)
     with pytest.raises(ToolError) as caught:
-        packages.ensure_installed(print, [packages.Package("libx-dev", "/no/such/file", "the x library")])
+        packages.ensure(print, [packages.Package("test", "libx-dev", "/no/such/file", "the x library")], "tools/armci setup")
     assert "the x library: /no/such/file not found (Debian package libx-dev)" in caught.value.render()
 
 
@@ -133,7 +153,7 @@ def test_durations(seconds: float, text: str) -> None:
 
 
 @pytest.mark.parametrize("words", [
-    "mutants --share 5/4", "mutants --share 0/4", "test --quick --full",
+    "mutants --share 5/4", "rdma --keep --stop", "bench --nodes 2 --simulate-node-size 1", "mutants --share 0/4", "test --quick --full",
     "run -n 0 /bin/true", "run --timeout 0 /bin/true", "run --timeout nan /bin/true", "bench -n -1", "bench --seconds -1",
     "conformance -n 2,0", "conformance --repeat 0", "conformance --deadline -5", "conformance --seed -1",
     f"conformance --seed {2**64}", "conformance --report=", "conformance --simulate-node-size 0", "conformance --nodes x",

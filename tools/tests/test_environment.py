@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from armci_tool import environment, launch
+from armci_tool import environment, git, launch
 
 
 def test_facts_are_found() -> None:
@@ -23,7 +23,7 @@ def test_only_the_libraries_used_are_named_once() -> None:
 
 
 def test_sources_without_history_are_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(environment, "ROOT", tmp_path)
+    monkeypatch.setattr(git, "ROOT", tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     assert environment.describe([])["commit"] == "none"
 

@@ -7,12 +7,13 @@ from typing import Any
 
 import click
 import pytest
-from armci_tool import bazel, conformance, launch, levels, process, repository, test_steps, traceability
+from armci_tool import bazel, conformance, launch, levels, process, repository, traceability
 from armci_tool.conformance import Selection, SuiteRun
 from armci_tool.commands import conformance as command
 from armci_tool.errors import ToolError
 from armci_tool.suite_files import Later, Level, Levels
-from armci_tool.test_run import Level as Extent
+from armci_tool.testing import plan as test_plan
+from armci_tool.testing.steps import Level as Extent
 from helpers import parsed
 
 FAKE = Path(__file__).with_name("fake_suite.py")
@@ -174,5 +175,5 @@ def test_a_port_under_way_is_held_to_what_it_has_reached(monkeypatch: pytest.Mon
                                                          expected: list[str]) -> None:
     rows = [*repository.implementation_table(), repository.Implementation("young", test_only=True, port_level=reached)]
     monkeypatch.setattr(repository, "implementation_table", lambda *_: rows)
-    steps = [step.name for step in test_steps.plan_steps(Extent.USUAL) if "young" in step.name]
+    steps = [step.name for step in test_plan.plan_steps(Extent.USUAL) if "young" in step.name]
     assert steps == [f"conformance young, {words} (opt, openmpi)" for words in expected]

@@ -7,9 +7,16 @@ from pathlib import Path
 import pytest
 from armci_tool import bazel, programs
 from armci_tool.errors import ToolError
+from armci_tool.placement import Placement
 from helpers import script
 
 CONFIGURATION = bazel.Configuration()
+
+
+@pytest.mark.parametrize("where, expected", [
+    (Placement(), "shmem"), (Placement(nodes=2), "mpi-rma"), (Placement(simulated_node_size=2), "mpi-rma")])
+def test_a_label_is_linked_with_what_reaches_its_processes(where: Placement, expected: str) -> None:
+    assert programs.default_implementation(where) == expected
 
 
 @pytest.fixture
@@ -40,10 +47,10 @@ def test_without_an_implementation_it_stays_as_it_was_linked(monkeypatch: pytest
     assert programs.exchanged(Path("p"), None, CONFIGURATION) == {}
 
 
-def test_a_script_may_start_such_a_program(tmp_path: Path, library: Path) -> None:
+def test_a_script_chooses_its_library_itself(tmp_path: Path) -> None:
     path = script(tmp_path, "p", "exit 0\n")
     assert programs.libraries_of(path) == []
-    assert "LD_LIBRARY_PATH" in programs.exchanged(path, "mpi-rma", CONFIGURATION)
+    assert programs.exchanged(path, "mpi-rma", CONFIGURATION) == {}
 
 
 def test_a_program_without_the_library_is_refused() -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from armci_tool import results, test_run
+from armci_tool import results
 from armci_tool.errors import ToolError
 from armci_tool.results import FAILED, PASSED, SKIPPED, Case, Step
+from armci_tool.testing import run as test_run
+from armci_tool.testing.steps import PlannedStep
 
 STEPS = [Step("one", [Case("S.a", PASSED, 0.5), Case("S.b", FAILED, 1.0, "line 1\nline 2"),
                       Case("S.c", SKIPPED, detail="needs 4 processes")], 2.0, "rerun one"),
@@ -63,7 +65,10 @@ def test_unreadable_results_are_a_failure(tmp_path: Path) -> None:
         assert case.outcome == FAILED
 
 
-def test_a_step_that_cannot_run_or_runs_nothing_fails(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_step_that_cannot_run_or_runs_nothing_fails(capsys: pytest.CaptureFixture[str], tmp_path: Path,
+                                                      monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(test_run, "REPORT", tmp_path)
+
     def broken(_note: object) -> list[Case]:
         raise ToolError("no such thing", next_step="make it")
 
@@ -73,8 +78,8 @@ def test_a_step_that_cannot_run_or_runs_nothing_fails(capsys: pytest.CaptureFixt
     def good(_note: object) -> list[Case]:
         return [Case("G.a", PASSED)]
 
-    plan = [test_run.PlannedStep("broken", broken, "rerun b"), test_run.PlannedStep("empty", empty, "rerun e"),
-            test_run.PlannedStep("good", good, "rerun g")]
+    plan = [PlannedStep("broken", broken, "rerun b"), PlannedStep("empty", empty, "rerun e"),
+            PlannedStep("good", good, "rerun g")]
     steps = test_run.run_steps(plan)
     test_run.print_report(steps)
     out = capsys.readouterr().out

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from pathlib import Path
 from types import SimpleNamespace as Namespace
-from typing import Any, Dict, Sequence, Tuple
+from typing import Any, Sequence
 
 import click
 
-from armci_tool import bazel, bench, nodes, perftest, placement, repository
+from armci_tool import bazel, bench, launch, perftest, repository
 from armci_tool.commands import options
 from armci_tool.console import Progress
 from armci_tool.errors import ToolError
+from armci_tool.placement import Placement
 
-@options.command("bench", "tools/armci bench --impl shmem --quick small contiguous", "tools/armci bench --impl mpi-rma --nodes 2",
+@options.command("bench", "tools/armci bench --impl shmem --quick small contiguous",
+                 "tools/armci bench --impl mpi-rma --nodes 2",
                  "tools/armci bench --impl native-verbs verbs verbs_rows")
-@click.option("--impl", default="shmem", show_default=True, shell_complete=options.complete_implementations,
-              help="implementation, or all")
-@click.option("-n", "processes", type=options.COUNT, default=bench.DEFAULT_PROCESSES, show_default=True, metavar="N",
-              help="number of processes, raised where a benchmark needs more")
+@options.implementation("shmem")
+@options.processes(bench.DEFAULT_PROCESSES, "number of processes, raised where a benchmark needs more")
 @options.mpi
 @click.option("--quick", is_flag=True, help="fewer cases, a few seconds per benchmark")
 @click.option("--seconds", type=options.SECONDS, help="time for each benchmark")
@@ -29,39 +27,21 @@ from armci_tool.errors import ToolError
 @click.option("--strict", is_flag=True, help="status 1 when a target is missed")
 @click.option("--report", type=options.PATH, metavar="DIR", help="write one JSON file per benchmark there")
 @options.placed
+@options.wrapped
 @options.verbose
 @options.argument("benchmarks", nargs=-1, metavar="[BENCHMARK]...",
                   help="names (default: all; on several nodes those that need no common memory)")
-def execute(where: placement.Placement, **values: Any) -> int:
+def execute(where: Placement, **values: Any) -> int:
     """Runs the command; not 0 when a benchmark failed or (--strict) missed a target."""
     given = Namespace(**values)
     if given.report:
         options.require_folder(given.report)
-    if where.nodes:
-        nodes.require(where.nodes)
-    return _measure([_plan(name, where, given) for name in repository.choose_implementations(given.impl)], given)
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """What is measured of an implementation: the benchmarks, and where the processes of each are to be."""
-
-    implementation: str
-    benchmarks: Sequence[Tuple[bench.Question, placement.Placement]]
-
-
-def _plan(implementation: str, where: placement.Placement, given: Namespace) -> _Plan:
-    device = repository.device_of(implementation)
-    chosen = bench.choose(given.benchmarks, where.kind != "machine", device)
-    bench.require_measured(implementation)
-    return _Plan(implementation, [(question, bench.place(question, where, device)) for question in chosen])
-
-
-def _measure(plans: Sequence[_Plan], given: Namespace) -> int:
-    chosen = bazel.Configuration(given.mpi)
+    launch.require(where)
+    # What cannot be is told before anything is built.
+    planned = {name: _plan(name, where, given) for name in repository.choose_implementations(given.impl)}
     runs = []
-    for plan in plans:
-        for program in _build(plan, chosen, given):
+    for name, placed in planned.items():
+        for program in _build(name, placed, given):
             with Progress(program.name) as progress:
                 run = bench.run_program(program, _arguments(given), on_case=progress.note,
                                         silence_s=bench.SILENCE_S + (given.seconds or 0))
@@ -69,8 +49,8 @@ def _measure(plans: Sequence[_Plan], given: Namespace) -> int:
             if run.data is not None and not given.filter:
                 _check_baseline(run.data, program)
             if given.report and run.data is not None:
-                _write(given.report / f"{run.name}_{plan.implementation}_{chosen.mpi}{program.placement.suffix}.json",
-                       run.data)
+                file = given.report / f"{run.name}_{name}_{given.mpi}{program.placement.suffix}.json"
+                file.write_text(json.dumps(run.data, indent=1) + "\n")
             runs.append(run)
     print(bench.summary(runs, only_with_target=not given.filter))
     counts = bench.count_verdicts(runs)
@@ -81,7 +61,7 @@ def _measure(plans: Sequence[_Plan], given: Namespace) -> int:
     return 1 if given.strict and counts.get("miss") else 0
 
 
-def _check_baseline(data: Dict[str, Any], program: bench.Program) -> None:
+def _check_baseline(data: dict[str, Any], program: bench.Program) -> None:
     """Holds raw RDMA, where there was any, against perftest's tools in the same place."""
     device = perftest.device_of(data)
     if device is None:
@@ -94,11 +74,22 @@ def _check_baseline(data: Dict[str, Any], program: bench.Program) -> None:
     print(perftest.table(checked) + "\n")
 
 
-def _build(plan: _Plan, configuration: bazel.Configuration, given: Namespace) -> list[bench.Program]:
-    labels = {question.name: bench.label(question.name, plan.implementation) for question, _ in plan.benchmarks}
-    bazel.build(list(labels.values()), configuration, verbose=given.verbose)
-    return [bench.Program(question.name, bazel.binary(labels[question.name], configuration), configuration.mpi,
-                          question.processes(given.processes), where) for question, where in plan.benchmarks]
+def _plan(implementation: str, where: Placement, given: Namespace) -> list[tuple[bench.Question, Placement]]:
+    """What is measured of an implementation, and where the processes of each benchmark are to be."""
+    device = repository.device_of(implementation)
+    chosen = bench.choose(given.benchmarks, where.kind != "machine", device)
+    bench.require_measured(implementation)
+    return [(question, bench.place(question, where, device)) for question in chosen]
+
+
+def _build(implementation: str, planned: Sequence[tuple[bench.Question, Placement]],
+           given: Namespace) -> list[bench.Program]:
+    chosen = bazel.Configuration(given.mpi)
+    labels = {question.name: bench.label(question.name, implementation) for question, _ in planned}
+    bazel.build(list(labels.values()), chosen, verbose=given.verbose)
+    return [bench.Program(question.name, bazel.binary(labels[question.name], chosen), given.mpi,
+                          question.processes(given.processes), where, wrapper=given.wrapper)
+            for question, where in planned]
 
 
 def _arguments(given: Namespace) -> list[str]:
@@ -106,7 +97,3 @@ def _arguments(given: Namespace) -> list[str]:
     arguments += ["--seconds", f"{given.seconds:g}"] if given.seconds is not None else []
     arguments += ["--filter", given.filter] if given.filter else []
     return arguments + (["--target-sleeps"] if given.target_sleeps else [])
-
-
-def _write(path: Path, data: object) -> None:
-    path.write_text(json.dumps(data, indent=1) + "\n")

@@ -9,32 +9,33 @@ from typing import Any, Sequence
 
 import click
 
-from armci_tool import bazel, environment, libraries, nodes
+from armci_tool import bazel, environment, launch, libraries
 from armci_tool.commands import options
 from armci_tool.compare import contestants, earlier, noise, page, plan, record, runner, statistics, text
 from armci_tool.console import Progress, duration
 from armci_tool.errors import ToolError
 from armci_tool.placement import Placement
 
-@options.command("compare", "tools/armci compare --report report", "tools/armci compare --impl shmem,mpi-rma --quick rma",
+@options.command("compare", "tools/armci compare --report report",
+                 "tools/armci compare --impl shmem,mpi-rma --quick rma",
                  "tools/armci compare --nodes 2 --mpi mpich --report report --baseline before/results.json --strict",
                  "tools/armci compare --rdma transfers",
                  "tools/armci compare --impl mpi-rma --prefix /opt/other --libs -larmci --name other rma rma_shapes")
-@options.repeated("--impl", default=["all"], metavar="NAME[,NAME...]", shell_complete=options.complete_implementations,
-                  help="implementations (default: all that can be measured there)")
+@options.implementations("implementations (default: all that can be measured there)", default=["all"])
 @options.repeated("-n", "--np", "processes", of=options.COUNT, default=["2"], show_default=True, metavar="N[,N...]",
                   help="numbers of processes, raised where a benchmark needs more")
 @options.mpi
 @options.placed
 @click.option("--rdma", is_flag=True,
-              help="between nodes with a verbs device, for native-verbs as well: all of them on simulated nodes of one process "
-              "in a guest (see tools/armci rdma), if this machine has no device")
+              help="between nodes with a verbs device, for native-verbs as well: all of them on simulated nodes of one "
+              "process in a guest (see tools/armci rdma), if this machine has no device")
 @click.option("--quick", is_flag=True, help="fewer cases, and some two minutes")
 @click.option("--rounds", type=options.COUNT, metavar="R",
-              help=f"how often each has its turn, however long it takes (default: {plan.ROUNDS_LEAST} to {plan.ROUNDS}, as the "
-              "time allows)")
+              help=f"how often each has its turn, however long it takes (default: {plan.ROUNDS_LEAST} to {plan.ROUNDS}, "
+              "as the time allows)")
 @click.option("--seconds", type=options.SECONDS, metavar="S",
-              help=f"of each program in each round (default: so that {plan.ROUNDS_LEAST} rounds fit into some five minutes)")
+              help=f"of each program in each round (default: so that {plan.ROUNDS_LEAST} rounds fit into some five "
+              "minutes)")
 @click.option("--filter", metavar="F", help="only cases whose name or size contains this")
 @click.option("--target-sleeps", is_flag=True, help="no process helps by being inside MPI while another is measured")
 @click.option("--report", type=options.PATH, metavar="DIR",
@@ -43,8 +44,8 @@ from armci_tool.placement import Placement
               help=f"a {record.JSON_NAME} of before: what has become slower, and do the two runs agree?")
 @click.option("--strict", is_flag=True, help="status 1 when something has become slower than in --baseline")
 @click.option("--no-peers", is_flag=True,
-              help=f"leave out Debian's ARMCI ({contestants.PEER_NAME}) and the OpenSHMEM of the MPI library, which take part "
-              "where they are installed")
+              help=f"leave out Debian's ARMCI ({contestants.PEER_NAME}) and the OpenSHMEM of the MPI library, which take "
+              "part where they are installed")
 @options.foreign
 @options.verbose
 @options.argument("benchmarks", nargs=-1, metavar="[BENCHMARK]...",
@@ -61,8 +62,7 @@ def execute(where: Placement, **values: Any) -> int:
     if given.report:
         page.require()
         options.require_folder(given.report)
-    if where.nodes:
-        nodes.require(where.nodes)
+    launch.require(where)
     chosen = [*contestants.choose(given.impl, where, given.rdma),
               *contestants.peers(libraries.foreign(given.prefix, given.libs, given.name), given.mpi,
                                  not given.no_peers and not _is_simulated(given, where), bool(given.benchmarks)),
@@ -121,9 +121,9 @@ def _words(given: Namespace) -> list[str]:
 
 
 def _plan_as_json(planned: plan.Plan, given: Namespace) -> dict[str, object]:
-    return {"text": planned.text, "rounds": planned.rounds, "rounds_least": planned.rounds_least, "seconds": planned.seconds, "quick": planned.quick,
-            "estimate_s": round(planned.estimate_s), "mpi": given.mpi, "filter": given.filter or "",
-            "target_sleeps": given.target_sleeps,
+    return {"text": planned.text, "rounds": planned.rounds, "rounds_least": planned.rounds_least,
+            "seconds": planned.seconds, "quick": planned.quick, "estimate_s": round(planned.estimate_s),
+            "mpi": given.mpi, "filter": given.filter or "", "target_sleeps": given.target_sleeps,
             "benchmarks": list(dict.fromkeys(entry.question.name for entry in planned.entries)),
             "processes": sorted({entry.processes for entry in planned.entries}),
             "placement": planned.entries[0].placement.label}

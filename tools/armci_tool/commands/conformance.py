@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace as Namespace
@@ -12,7 +14,7 @@ from typing import Any, Sequence
 import click
 
 from armci_tool import (bazel, conformance, environment, flakes, launch, levels, libraries, matrix, matrix_report,
-                        mutants, placement, repository, traceability)
+                        mutants, placement, programs, repository, traceability)
 from armci_tool.commands import options
 from armci_tool.console import Progress, duration
 from armci_tool.errors import ToolError
@@ -32,8 +34,7 @@ _LEVEL_HELP = ("only the tests that a port of that level passes, see docs/portin
                  "tools/armci conformance --impl loopback -n 4 --simulate-node-size 2",
                  "tools/armci conformance --impl shmem -n 2 --quick --repeat 30",
                  "tools/armci conformance --impl loopback -n 2 --quick --level 2")
-@options.repeated("--impl", metavar="NAME[,NAME...]", shell_complete=options.complete_implementations,
-                  help="implementations, or all; may be repeated (default: all; none if --prefix is given)")
+@options.implementations("implementations, or all; may be repeated (default: all; none if --prefix is given)")
 @options.repeated("-n", "processes", of=options.COUNT, default=["4"], show_default=True, metavar="N[,N...]",
                   help="numbers of processes; may be repeated")
 @click.option("--filter", default="", metavar="CLAUSE",
@@ -50,8 +51,8 @@ _LEVEL_HELP = ("only the tests that a port of that level passes, see docs/portin
               help="run everything R times, with seeds S, S+1, ..., and report what is flaky")
 @options.placed
 @click.option("--rdma", is_flag=True,
-              help="in a guest with a verbs device (see tools/armci rdma), for an implementation that can take one and need "
-              "not, as ucx with UCX_TLS=rc,self")
+              help="in a guest with a verbs device (see tools/armci rdma), for an implementation that can take one and "
+              "need not, as ucx with UCX_TLS=rc,self")
 @click.option("--report", type=options.PATH, metavar="DIR",
               help="write matrix.txt, matrix.json, junit.xml and index.html there, with --repeat flakes.json")
 @click.option("--mutants", is_flag=True,
@@ -59,6 +60,10 @@ _LEVEL_HELP = ("only the tests that a port of that level passes, see docs/portin
 @options.configurations
 @options.verbose
 @options.foreign
+@click.option("--suite", type=options.PATH, metavar="FILE",
+              help="a suite that is linked already, or a script that starts one: nothing is built; --impl or --name names "
+              "its library")
+@options.wrapped
 def execute(where: placement.Placement, configurations: Sequence[bazel.Configuration], **values: Any) -> int:
     """Runs the command; 0 when every test passed or was skipped with a reason."""
     given = Namespace(**values)
@@ -123,6 +128,10 @@ def _require_match(text: str, tests: dict[str, list[str]], level: int = 0) -> No
 
 
 def _libraries(given: Namespace) -> list[libraries.Library]:
+    if given.suite:
+        if given.prefix:
+            raise ToolError("--suite is linked already, and --prefix links one", next_step="leave one of them out")
+        return [libraries.linked(programs.existing(str(given.suite)), given.impl, given.name)]
     chosen: list[libraries.Library] = []
     if given.impl or not given.prefix:
         chosen += [libraries.OwnLibrary(name) for name in dict.fromkeys(
@@ -138,7 +147,12 @@ def _build(chosen: list[libraries.Library], configured: Sequence[bazel.Configura
     for base in configured:
         for library in chosen:
             used = library.configuration(base)
-            made.append((library, used, bazel.built(library.suite, used, verbose=verbose)))
+            if isinstance(library, libraries.LinkedSuite):
+                programs.require_mpi(library.file, used)
+                binary = library.file
+            else:
+                binary = bazel.built(library.suite, used, verbose=verbose)
+            made.append((library, used, binary))
     return sorted(made, key=lambda one: chosen.index(one[0]))
 
 
@@ -146,13 +160,15 @@ def _selection(given: Namespace, library: libraries.Library, processes: int) -> 
     return conformance.Selection(given.filter, given.seed, given.deadline or library.deadline_s(processes),
                                  given.quick, library.time_limit_s,
                                  given.report / PROGRAMS if given.report else None, given.thread_level or "",
-                                 given.level or 0)
+                                 given.level or 0, given.wrapper)
 
 
 def _run(binary: Path, library: libraries.Library, chosen: bazel.Configuration, processes: int,
          where: placement.Placement, selection: conformance.Selection) -> conformance.SuiteRun:
     with Progress(f"{library.name}, {launch.mpi_library(chosen.mpi).name}, np={processes}") as progress:
         made = conformance.run(library, binary, chosen, processes, selection, placement=where, on_test=progress.note)
+    if wrapper := shlex.join(selection.wrapper):
+        made = replace(made, library_words=f"{made.library_words} --wrapper {shlex.quote(wrapper)}")
     counts = {outcome: sum(case.outcome == outcome for case in made.cases) for outcome in (FAILED, KNOWN)}
     print(f"{made.name}: {len(made.cases)} tests, {counts[FAILED]} failed, {counts[KNOWN]} known failures, "
           f"{duration(made.seconds)}")

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import click
 
-from armci_tool import bazel, launch, nodes, repository, settings_page
+from armci_tool import bazel, launch, repository, settings_page
 from armci_tool.commands import options
 from armci_tool.placement import Placement
 
 
 @options.command("info", "ARMCI_TIMEOUT=60 tools/armci info --impl shmem")
-@click.option("--impl", default="shmem", show_default=True, shell_complete=options.complete_implementations,
-              help="implementation, or all")
-@click.option("-n", "processes", type=options.COUNT, default=1, show_default=True, metavar="N", help="number of processes")
+@options.implementation("shmem")
+@options.processes(1)
 @click.option("--reference", is_flag=True, help="write docs/environment.md from what all implementations say")
 @options.placed
 @options.configuration
@@ -24,8 +23,7 @@ def execute(impl: str, processes: int, reference: bool, where: Placement, config
         settings_page.PAGE.write_text(settings_page.current(configuration))
         print(f"wrote {settings_page.PAGE}")
         return 0
-    if where.nodes:
-        nodes.require(where.nodes)
+    launch.require(where)
     status = 0
     for name in repository.choose_implementations(impl):
         repository.require_for_users(name)

@@ -19,8 +19,7 @@ EVERY = "all"
 @options.command("install", "tools/armci install --prefix /opt/armci --mpi mpich --impl mpi-rma,mpi-twosided")
 @click.option("--prefix", type=options.PATH, required=True, metavar="DIR",
               help="gets include/, lib/, bin/ and share/; it can be moved afterwards")
-@options.repeated("--impl", metavar="NAME[,NAME...]", shell_complete=options.complete_implementations,
-                  help="implementations, or all (default: all); those that are there already stay")
+@options.implementations("implementations, or all (default: all); those that are there already stay")
 @click.option("--default", "usual", default="", metavar="NAME", shell_complete=options.complete_implementations,
               help="what -larmci and armci.pc mean (default: what it means there already, else "
               f"{layout.USUAL_DEFAULT} if it is there)")

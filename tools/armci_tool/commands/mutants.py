@@ -21,7 +21,8 @@ DETAIL_LINES = 40
 @click.option("-n", "processes", type=options.COUNT, metavar="NP",
               help="processes (default, and at least: as many as the mutant needs to be seen)")
 @click.option("--quick", is_flag=True, help="as control only the tests that killed, not the whole suite")
-@click.option("--share", type=options.SHARE, default="1/1", metavar="K/N", help="every N-th mutant, beginning with the K-th")
+@click.option("--share", type=options.share, default="1/1", metavar="K/N",
+              help="every N-th mutant, beginning with the K-th")
 @click.option("--report", type=options.PATH, metavar="DIR", help="write mutants.txt, .json, .xml (JUnit) there")
 @options.configuration
 @options.verbose

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 from functools import wraps
 from pathlib import Path
 from typing import Any, Callable, Optional, Sequence
 
 import click
 
-from armci_tool import bazel, launch, repository
+from armci_tool import bazel, launch, programs, repository
 from armci_tool.commands import SUMMARIES
 from armci_tool.errors import ToolError
 from armci_tool.libraries import DEFAULT_LIBS, DEFAULT_NAME
@@ -31,11 +30,11 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As click does."""
         rest = super().parse_args(ctx, args)
-        for names in _EXCLUSIVE:
+        for names in () if ctx.resilient_parsing else _EXCLUSIVE:
             given = [name for name in names if ctx.params.get(name)]
             if len(given) > 1 and set(names) <= set(ctx.params):
-                flags = " and ".join("--" + name.replace("_", "-") for name in given)
-                raise click.UsageError(f"{flags} are not allowed together", ctx)
+                first, second = ("--" + name.replace("_", "-") for name in given[:2])
+                raise click.UsageError(f"{second} is not allowed with {first}", ctx)
         return rest
 
 
@@ -97,28 +96,37 @@ class _PathName(click.Path):
         return super().convert(value, param, ctx) if value else self.fail("the name is empty", param, ctx)
 
 
-class _ShareType(click.ParamType):
-    """`2/4`: the second of four."""
-
-    name = "share"
-
-    def convert(self, value: Any, param: Optional[click.Parameter], ctx: Optional[click.Context]) -> Share:
-        """From the text."""
-        part, _, parts = str(value).partition("/")
-        if not part.isdecimal() or not parts.isdecimal() or not 1 <= int(part) <= int(parts):
-            self.fail(f"{value!r} is not a share like 2/4, the second of four", param, ctx)
-        return int(part), int(parts)
+def share(text: str) -> Share:
+    """Type of `2/4`: the second of four."""
+    part, _, parts = text.partition("/")
+    if not part.isdecimal() or not parts.isdecimal() or not 1 <= int(part) <= int(parts):
+        raise click.BadParameter(f"{text!r} is not a share like 2/4, the second of four")
+    return int(part), int(parts)
 
 
 SECONDS = _Seconds(0, 1e7, min_open=True)
-PATH = _PathName(path_type=Path)
-SHARE = _ShareType()
+PATH = _PathName(path_type=Path, readable=False)
 
 
 def complete_implementations(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Names for the last of `a,b`."""
     before, comma, last = incomplete.rpartition(",")
     return [before + comma + name for name in [*repository.implementations(), "all"] if name.startswith(last)]
+
+
+def implementation(default: Optional[str], help: str = "implementation, or all") -> Decorator:
+    """--impl of a command that takes one name."""
+    return click.option("--impl", default=default, show_default=True, shell_complete=complete_implementations, help=help)
+
+
+def implementations(help: str, **attributes: Any) -> Decorator:
+    """--impl of a command that takes several names."""
+    return repeated("--impl", metavar="NAME[,NAME...]", shell_complete=complete_implementations, help=help, **attributes)
+
+
+def processes(default: Optional[int], help: str = "number of processes") -> Decorator:
+    """-n of a command that takes one number."""
+    return click.option("-n", "--np", "processes", type=COUNT, default=default, show_default=True, metavar="N", help=help)
 
 
 verbose = click.option("-v", "--verbose", is_flag=True, help="show the output of the build")
@@ -160,11 +168,12 @@ def placed(function: Function) -> Function:
     def call(nodes: Optional[int], simulate_node_size: Optional[int], **values: Any) -> int:
         return function(where=Placement.chosen(nodes or 0, simulate_node_size or 0), **values)
     over_nodes = click.option("--nodes", type=COUNT, metavar="N",
-                              help="spread the processes over N nodes: network namespaces of this machine with TCP between "
-                              "them, which needs root; for an implementation that needs a verbs device, guests (see "
-                              "tools/armci rdma)")
-    return over_nodes(click.option("--simulate-node-size", type=COUNT, metavar="K",
-                                   help="have the library treat each K consecutive processes as a node; needs no root")(call))
+                              help="spread the processes over N nodes: network namespaces of this machine with TCP "
+                              "between them, which needs root; for an implementation that needs a verbs device, guests "
+                              "(see tools/armci rdma)")
+    simulated = click.option("--simulate-node-size", type=COUNT, metavar="K",
+                             help="have the library treat each K consecutive processes as a node; needs no root")
+    return over_nodes(simulated(call))
 
 
 def foreign(function: Function) -> Function:
@@ -175,10 +184,19 @@ def foreign(function: Function) -> Function:
             click.option("--libs", default=DEFAULT_LIBS, metavar="WORDS", show_default=True,
                          help="what links it; {mpi} stands for the MPI library"),
             click.option("--prefix", type=PATH, metavar="DIR",
-                         help="installation of a library that is not of this repository: DIR/include/armci.h, DIR/lib, as in "
-                         "--prefix /usr --libs -larmci")):
+                         help="installation of a library that is not of this repository: DIR/include/armci.h, DIR/lib, "
+                         "as in --prefix /usr --libs -larmci")):
         function = option(function)
     return function
+
+
+def wrapped(function: Function) -> Function:
+    """--wrapper; the command gets its words."""
+    @wraps(function)
+    def call(wrapper: str, **values: Any) -> int:
+        return function(wrapper=programs.wrapper(wrapper), **values)
+    return click.option("--wrapper", default="", metavar="COMMAND",
+                        help="start each rank as COMMAND BINARY ARGS..., as with a script, or 'valgrind -q'")(call)
 
 
 def require_folder(folder: Path) -> None:

@@ -19,22 +19,22 @@ _DEFAULT = "ibv_devinfo"
                  "tools/armci rdma --guests 2 -- sh -c 'ping -c 3 guest1; $NODE_AGENT guest1 ibv_devinfo'",
                  "tools/armci rdma --keep --timeout 60 -- ./program", "tools/armci rdma --stop", passes_on=True)
 @click.option("--guests", type=options.COUNT, default=1, show_default=True, metavar="N",
-              help="with 2, guest0 and guest1 with a network of their own between them: the command runs in guest0, and there "
-              "`$NODE_AGENT guest1 COMMAND` runs one in guest1")
-@click.option("--cpus", type=options.COUNT, default=2, show_default=True, help="of a guest")
+              help="with 2, guest0 and guest1 with a network of their own between them: the command runs in guest0, and "
+              "there `$NODE_AGENT guest1 COMMAND` runs one in guest1")
+@click.option("--cpus", type=options.COUNT, default=2, show_default=True, metavar="N", help="of a guest")
 @click.option("--memory", type=options.COUNT, default=4096, show_default=True, metavar="MIB", help="of a guest")
 @click.option("--timeout", type=options.SECONDS, metavar="SECONDS",
               help="end the command after this time, with status 124")
 @click.option("--keep", is_flag=True,
-              help="leave the guest for the next command with --keep in the same folder; it ends by itself when none has come "
-              f"for {keeper.IDLE_S / 60:g} minutes")
+              help="leave the guest for the next command with --keep in the same folder; it ends by itself when none has "
+              f"come for {keeper.IDLE_S / 60:g} minutes")
 @click.option("--keep-for", type=options.COUNT, metavar="PID", help="the same, until that process has ended")
 @click.option("--stop", is_flag=True, help="end the guests that are kept, and what they run")
 @options.argument("command", nargs=-1, type=click.UNPROCESSED,
-                  help="runs with our environment in the folder we are in, whose files it may write; all others it can read, "
-                  f"and what it writes there is gone with the guest (default: {_DEFAULT})")
-def execute(guests: int, cpus: int, memory: int, timeout: Optional[float], keep: bool, keep_for: Optional[int], stop: bool,
-            command: Sequence[str]) -> int:
+                  help="runs with our environment in the folder we are in, whose files it may write; all others it can "
+                  f"read, and what it writes there is gone with the guest (default: {_DEFAULT})")
+def execute(guests: int, cpus: int, memory: int, timeout: Optional[float], keep: bool, keep_for: Optional[int],
+            stop: bool, command: Sequence[str]) -> int:
     """Runs the command; its status is that of what it starts."""
     if stop:
         print(f"rdma: ended {session.stop_all()} guests")

@@ -2,39 +2,70 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Optional, Sequence
 
 import click
 
-from armci_tool import packages, results, test_run, test_steps
+from armci_tool import packages, results
 from armci_tool.commands import options
-from armci_tool.test_run import Level
+from armci_tool.errors import ToolError
+from armci_tool.testing import changed, fresh, plan, run, times
+from armci_tool.testing.steps import Level, PlannedStep
 
 
-@options.command("test", "tools/armci test --quick")
-@click.option("--quick", is_flag=True, help="the subset that takes less than three minutes once built")
+@options.command("test", "tools/armci test --quick\n  tools/armci test --changed\n  tools/armci test --list --times")
+@click.option("--quick", is_flag=True, help="the subset for every day, at most five minutes")
 @click.option("--full", is_flag=True, help="every combination of library, processes, placement, setting and sanitizer")
+@click.option("--changed", "only_changed", is_flag=True,
+              help="what the changed files can affect: those that git knows as changed, else those of the last commit")
+@click.option("--since", metavar="COMMIT", help="with --changed: the files that differ from this commit")
+@click.option("--fresh", "on_fresh_machine", is_flag=True,
+              help="the commands of README.md on a fresh machine: a minimal Debian root, which needs root and downloads")
 @click.option("--only", multiple=True, metavar="TEXT", help="only steps whose name contains this")
 @click.option("--list", "only_list", is_flag=True, help="print the steps and end")
+@click.option("--times", "show_times", is_flag=True,
+              help="print the steps at the end, slowest first, beside those of earlier runs; with --list without running")
 @click.option("--junit", type=options.PATH, metavar="FILE", help="write the results as JUnit XML")
 @options.verbose
-def execute(quick: bool, full: bool, only: Sequence[str], only_list: bool, junit: Optional[Path], verbose: bool) -> int:
+def execute(quick: bool, full: bool, only_changed: bool, since: Optional[str], on_fresh_machine: bool, only: Sequence[str],
+            only_list: bool, show_times: bool, junit: Optional[Path], verbose: bool) -> int:
     """Runs the command; 0 when every step ran and nothing failed."""
-    plan = test_steps.plan_steps(Level.QUICK if quick else Level.FULL if full else Level.USUAL)
-    if only:
-        plan = [step for step in plan if any(text in step.name for text in only)]
-    if only_list:
-        for step in plan:
-            print(step.name)
-        return 0
+    del verbose  # the log of each step has all of it
+    if only_changed and (quick or full or on_fresh_machine):
+        raise ToolError("--changed excludes --quick, --full and --fresh", next_step="give one of them")
+    if since and not only_changed:
+        raise ToolError("--since is for --changed", next_step="add --changed")
     if junit:
         options.require_file(junit)
-    if packages.has_apt() and packages.missing_by_dpkg(packages.read_packages()):
-        # Done before the steps: what it installs is worth a line of its own on the screen.
-        packages.ensure_installed(print)
-    steps = test_run.run_steps(plan)
+    level = Level.QUICK if quick else Level.FULL if full else Level.USUAL
+    if on_fresh_machine:
+        chosen = fresh.steps(["--quick"] * quick + ["--full"] * full)
+    else:
+        chosen = _chosen(level, only_changed, since)
+    if only:
+        chosen = [step for step in chosen if any(text in step.name for text in only)]
+    if only_list:
+        print(times.table([step.name for step in chosen]) if show_times else "\n".join(step.name for step in chosen))
+        return 0
+    if all(step.name != fresh.NAME for step in chosen):
+        packages.ensure_installed(print)  # before the steps: what it installs is worth a line of its own
+    steps = run.run_steps(plan.with_builds(chosen))
+    results.write_junit(run.RESULTS, steps)
     if junit:
         results.write_junit(junit, steps)
-    test_run.print_report(steps)
+    if show_times:
+        print("\n" + times.table([step.name for step in steps], {step.name: step.seconds for step in steps}))
+    times.record(steps)
+    run.print_report(steps)
     return 0 if steps and all(step.ok for step in steps) else 1
+
+
+def _chosen(level: Level, only_changed: bool, since: Optional[str]) -> list[PlannedStep]:
+    if level == Level.USUAL and not only_changed and os.environ.get("CI") and fresh.is_due():
+        return fresh.steps()
+    if only_changed:
+        packages.ensure_installed(print)  # Bazel is asked at once
+        return changed.plan_steps(since)
+    return plan.plan_steps(level)

@@ -12,7 +12,8 @@ from armci_tool.commands import options
 from armci_tool.errors import ToolError
 
 
-@options.command("trace", "ARMCI_TRACE=trace.json tools/armci run -n 4 //examples:transpose; tools/armci trace trace.json")
+@options.command("trace", "ARMCI_TRACE=trace.json tools/armci run -n 4 //examples:transpose; tools/armci trace "
+                 "trace.json")
 @options.argument("file", type=options.PATH, help="what a job wrote with ARMCI_TRACE=FILE")
 @click.option("--picture", type=options.PATH, metavar="PNG", help="draw it as well")
 def execute(file: Path, picture: Optional[Path]) -> int:

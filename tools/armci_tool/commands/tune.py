@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 import click
 
-from armci_tool import bazel, bench, nodes, placement, repository, tune
+from armci_tool import bazel, bench, launch, placement, repository, tune
 from armci_tool.commands import options
 from armci_tool.compare import statistics
 from armci_tool.console import Progress
@@ -20,13 +20,11 @@ FULL_SECONDS = 5.0
 
 
 @options.command("tune", "tools/armci tune --impl mpi-twosided --nodes 2 --mpi mpich --output tuned.env")
-@click.option("--impl", default="mpi-twosided", show_default=True, shell_complete=options.complete_implementations,
-              help="implementation")
+@options.implementation("mpi-twosided", "implementation")
 @options.mpi
 @click.option("--rounds", type=options.COUNT, default=DEFAULT_ROUNDS, show_default=True, metavar="R",
               help="how often each value has its turn")
-@click.option("-n", "--np", "processes", type=options.COUNT, default=bench.DEFAULT_PROCESSES, show_default=True, metavar="N",
-              help="processes, raised where a benchmark needs more")
+@options.processes(bench.DEFAULT_PROCESSES, "processes, raised where a benchmark needs more")
 @click.option("--setting", help="only the one of this name")
 @click.option("--output", type=options.PATH, metavar="FILE",
               help="write the advised settings there, for a shell, with what was measured")
@@ -58,8 +56,7 @@ def execute(where: placement.Placement, **values: Any) -> int:
 
 def _where(where: placement.Placement, implementation: str) -> placement.Placement:
     """Where its settings matter: between nodes, for what spans them."""
-    if where.nodes:
-        nodes.require(where.nodes)
+    launch.require(where)
     device = repository.device_of(implementation)
     if device and where.kind == "machine":
         where = placement.Placement(simulated_node_size=1)

@@ -63,7 +63,7 @@ def install(root: Path, names: Sequence[str], default: str, configuration: bazel
              *_described(root, names, staying, chosen, configuration)]
     targets = [item.target for item in items]
     prefix.require_free(targets)
-    bazel.build(_labels(names), configuration, verbose=verbose, label=f"building ({configuration.name})",
+    bazel.build(labels(names), configuration, verbose=verbose, label=f"building ({configuration.name})",
                 on_progress=on_progress)
     try:
         prefix.claim(targets)
@@ -114,8 +114,9 @@ def sources(names: Sequence[str], configuration: bazel.Configuration) -> list[Pa
     return [item.source for item in _copied(names, configuration) if item.source is not None]
 
 
-def _labels(names: Sequence[str]) -> list[str]:
-    return [ALL] if set(names) == set(repository.implementations()) else [PART % part for part in (COMMON, *names)]
+def labels(names: Sequence[str]) -> tuple[str, ...]:
+    """What is built before the installation of these."""
+    return (ALL,) if set(names) == set(repository.implementations()) else tuple(PART % part for part in (COMMON, *names))
 
 
 def _first_of(wanted: Sequence[str], there: Sequence[str]) -> str:

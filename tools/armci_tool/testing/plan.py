@@ -5,16 +5,18 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from functools import partial
-from typing import Callable, Mapping, Sequence, TypeVar
+from typing import Mapping, Sequence, TypeVar
 
-from armci_tool import (bazel, clients, conformance, debian_package, device_tests, drop_in, fuzz, kernels, launch,
-                        leftovers, levels, model, repository, sanitizers, sharing, step_work)
+from armci_tool import (bazel, bench, clients, conformance, debian_package, device_tests, drop_in, kernels, launch,
+                        leftovers, levels, model, mutants, programs, repository, sanitizers, sharing)
 from armci_tool.compare import trial
+from armci_tool.examples import EXAMPLES
+from armci_tool.install import layout
 from armci_tool.placement import Placement
 from armci_tool.results import FAILED, PASSED, Case
-from armci_tool.test_run import Level, PlannedStep
+from armci_tool.testing import work
+from armci_tool.testing.steps import Level, Note, PlannedStep, QUERY
 
-Note = Callable[[str], None]
 Item = TypeVar("Item")
 
 # The conformance programs have steps of their own, with the process counts chosen there. Job tests start MPI jobs.
@@ -46,18 +48,43 @@ WITHOUT_RACES = "^(?!.*(litmus|histories|message_passing))"
 
 
 def plan_steps(level: Level) -> list[PlannedStep]:
-    """The steps, in order."""
+    """The steps, in order; builds are not among them (see with_builds)."""
     everything = [*_source_steps(), *_around_steps(level), *_first_library_steps(level), *_second_library_steps(level),
                   *_sanitizer_steps(level), _leftover_step()]
     return [step for step in everything if step.level <= level]
 
 
+def port_steps() -> list[PlannedStep]:
+    """Of each implementation that leaves the node, the suite where every process is a node, without races."""
+    return [_conformance_step(name, bazel.Configuration(), 2, True, placement=EVERY_PROCESS_A_NODE, filter_text=WITHOUT_RACES)
+            for name in _between_nodes()]
+
+
+def with_builds(plan: Sequence[PlannedStep]) -> list[PlannedStep]:
+    """The plan with a build for each configuration before the first step that needs it: of all that its steps need, at once,
+    so that each thing is built once and no step waits for Bazel while another one builds."""
+    made: list[PlannedStep] = []
+    built: set[bazel.Configuration] = set()
+    for step in plan:
+        if step.configuration and step.configuration not in built and step.targets:
+            built.add(step.configuration)
+            made.append(_build_step(step.configuration, plan))
+        made.append(step)
+    return made
+
+
+def _build_step(configuration: bazel.Configuration, plan: Sequence[PlannedStep]) -> PlannedStep:
+    targets = sorted({target for step in plan if step.configuration == configuration for target in step.targets})
+    return PlannedStep(f"build ({configuration.name})", partial(work.build, configuration, targets),
+                       work.build_command(targets, configuration))
+
+
 def _source_steps() -> list[PlannedStep]:
     return [
-        PlannedStep("packages", step_work.ensure_packages, "tools/armci setup", Level.QUICK),
-        PlannedStep("packages of the guest", step_work.ensure_guest, "tools/armci setup --rdma"),
-        PlannedStep("form of the sources", step_work.check_forms, "tools/armci format", Level.QUICK),
-        _pytest_step("tests of the tool", "tools/tests", Level.QUICK),
+        PlannedStep("packages", work.ensure_packages, "tools/armci setup", Level.QUICK),
+        PlannedStep("packages of the guest", work.ensure_guest, "tools/armci setup --rdma"),
+        PlannedStep("form of the sources", work.check_forms, "tools/armci format", Level.QUICK),
+        _pytest_step("tests of the tool", "tools/tests", Level.QUICK, files=("tools/", "packaging/", "docs/", "README.md")),
     ]
 
 
@@ -79,8 +106,9 @@ def _by_turns(level: Level, items: Sequence[Item], matter: str) -> list[Item]:
 def _first_library_steps(level: Level) -> list[PlannedStep]:
     """With the MPI library that everything is built for first."""
     opt = bazel.Configuration()
-    steps = [_build_step(opt, Level.QUICK), _unit_step(opt, ALL_TESTS, level=Level.QUICK),
-             PlannedStep("clauses and tests", step_work.check_traceability, "tools/armci traceability", Level.QUICK)]
+    steps = [_everything_step(opt, Level.USUAL), _unit_step(opt, ALL_TESTS, level=Level.QUICK),
+             PlannedStep("clauses and tests", work.check_traceability, "tools/armci traceability", Level.QUICK,
+                         (conformance.suite_label(repository.implementations()[0]),), opt)]
     for name in _on_one_node():
         for processes in PROCESS_COUNTS:
             # The whole suite with the two most telling numbers of processes, where there is time for it.
@@ -143,17 +171,15 @@ def _device_steps(name: str, configuration: bazel.Configuration, level: Level) -
 
 
 def _device_tests_step(configuration: bazel.Configuration, level: Level = Level.USUAL) -> PlannedStep:
-    def run(note: Note) -> Sequence[Case]:
-        return device_tests.run(configuration, note)
-
     name = f"tests that need a verbs device ({configuration.name})"
-    return PlannedStep(name, run, f"tools/armci test --only '{name}'", level)
+    return PlannedStep(name, partial(device_tests.run, configuration), f"tools/armci test --only '{name}'", level,
+                       (QUERY + device_tests.TESTS,), configuration)
 
 
 def _second_library_steps(level: Level) -> list[PlannedStep]:
     """With the other MPI library: what depends on it more than by its headers."""
     mpich = bazel.Configuration("mpich")
-    steps = [_build_step(mpich, Level.FULL), _unit_step(mpich, JOB_TESTS), _unit_step(mpich, ALL_TESTS, level=Level.FULL)]
+    steps = [_everything_step(mpich, Level.FULL), _unit_step(mpich, JOB_TESTS), _unit_step(mpich, ALL_TESTS, level=Level.FULL)]
     for name in _on_one_node():
         for processes in PROCESS_COUNTS:
             usual = processes == TELLING_PROCESS_COUNTS[0]
@@ -232,28 +258,23 @@ def _library_tests(spanning: Sequence[str]) -> str:
     return " except ".join([LIBRARY_TESTS, *(f"//impl/{name}/..." for name in others)])
 
 
-def _pytest_step(name: str, folder: str, level: Level = Level.USUAL) -> PlannedStep:
-    return PlannedStep(name, partial(step_work.run_pytest, folder), f"{step_work.PYTHON} -B -m pytest {folder}", level)
+def _pytest_step(name: str, folder: str, level: Level = Level.USUAL, files: tuple[str, ...] = ()) -> PlannedStep:
+    return PlannedStep(name, partial(work.run_pytest, folder), f"{work.PYTHON} -B -m pytest {folder}", level, files=files)
 
 
-def _build_step(configuration: bazel.Configuration, level: Level) -> PlannedStep:
-    def build(note: Note) -> Sequence[Case]:
-        bazel.build(["//..."], configuration, on_progress=note)
-        return [Case(f"build {configuration.name}", PASSED)]
-    return PlannedStep(f"build ({configuration.name})", build,
-                       "tools/armci build " + " ".join(_config_flags(configuration)), level)
-
-
-def _config_flags(configuration: bazel.Configuration) -> list[str]:
-    return [f"--config {configuration.mode}", f"--mpi {configuration.mpi}"]
+def _everything_step(configuration: bazel.Configuration, level: Level) -> PlannedStep:
+    def built(_note: Note) -> Sequence[Case]:
+        return [Case(f"everything is built ({configuration.name})", PASSED)]
+    return PlannedStep(f"everything ({configuration.name})", built, work.build_command([bazel.EVERYTHING], configuration), level,
+                       (bazel.EVERYTHING,), configuration)
 
 
 def _unit_step(configuration: bazel.Configuration, tests: str, level: Level = Level.USUAL) -> PlannedStep:
     kinds = {ALL_TESTS: "unit tests", JOB_TESTS: "job tests", THREAD_TESTS: "tests of what has threads"}
     kind = kinds.get(tests, "tests of the libraries")
     rerun = f"bazel test {shlex.join(configuration.test_flags())} $(bazel query '{tests}')"
-    return PlannedStep(f"{kind} ({configuration.name})",
-                       partial(step_work.run_unit_tests, configuration, tests), rerun, level)
+    return PlannedStep(f"{kind} ({configuration.name})", partial(work.run_unit_tests, configuration, tests), rerun, level,
+                       (QUERY + tests,), configuration)
 
 
 def _conformance_step(name: str, configuration: bazel.Configuration, processes: int, short: bool,
@@ -262,41 +283,43 @@ def _conformance_step(name: str, configuration: bazel.Configuration, processes: 
                       filter_text: str = "", port_level: int = 0) -> PlannedStep:
     selection = conformance.Selection(filter_text, quick=short, thread_level=thread_level, level=port_level)
     settings = tuple(f"{key}={value}" for key, value in environment.items() if key.startswith(SETTING_PREFIXES))
-        planned = conformance.SuiteRun(name, configuration, processes, (), 0.0, "", selection, placement,
+    planned = conformance.SuiteRun(name, configuration, processes, (), 0.0, "", selection, placement,
                                    settings=settings)
     label = f", {planned.label}" if planned.label else ""
     return PlannedStep(f"conformance {name}, np={processes}{label} ({configuration.name})",
-                       partial(step_work.run_conformance, name, configuration, processes, selection, environment,
+                       partial(work.run_conformance, name, configuration, processes, selection, environment,
                                placement),
-                       planned.rerun(), level)
+                       planned.rerun(), level, (conformance.suite_label(name),), configuration)
 
 
 def _mutants_step(configuration: bazel.Configuration, share: sharing.Share) -> PlannedStep:
     part, parts = share
     words = "mutants" if parts == 1 else f"mutants, share {part} of {parts}"
-    return PlannedStep(f"{words} ({configuration.name})", partial(step_work.run_mutants, configuration, share),
-                       f"tools/armci mutants --quick --share {part}/{parts}")
+    return PlannedStep(f"{words} ({configuration.name})", partial(work.run_mutants, configuration, share),
+                       f"tools/armci mutants --quick --share {part}/{parts}", Level.USUAL, (mutants.LABEL,), configuration)
 
 
 def _foreign_step(configuration: bazel.Configuration, level: Level) -> PlannedStep:
-    rerun = (f"tools/armci conformance {step_work.FOREIGN_LIBRARY.words()} -n {step_work.FOREIGN_PROCESSES} --quick "
-             f"--filter '{step_work.FOREIGN_FILTER}' --mpi {configuration.mpi}")
-    name = f"conformance {step_work.FOREIGN_LIBRARY.name}, np={step_work.FOREIGN_PROCESSES} ({configuration.name})"
-    return PlannedStep(name, partial(step_work.run_foreign, configuration), rerun, level)
+    rerun = (f"tools/armci conformance {work.FOREIGN_LIBRARY.words()} -n {work.FOREIGN_PROCESSES} --quick "
+             f"--filter '{work.FOREIGN_FILTER}' --mpi {configuration.mpi}")
+    name = f"conformance {work.FOREIGN_LIBRARY.name}, np={work.FOREIGN_PROCESSES} ({configuration.name})"
+    return PlannedStep(name, partial(work.run_foreign, configuration), rerun, level)
 
 
 def _examples_step(name: str, configuration: bazel.Configuration, level: Level = Level.USUAL) -> PlannedStep:
-    return PlannedStep(f"examples {name} ({configuration.name})", partial(step_work.run_examples, name, configuration),
-                       f"tools/armci run --impl {name} --mpi {configuration.mpi} -n 4 //examples:NAME", level)
+    labels = sorted({programs.implementation_label(example.label, name) for example in EXAMPLES})
+    return PlannedStep(f"examples {name} ({configuration.name})", partial(work.run_examples, name, configuration),
+                       f"tools/armci run --impl {name} --mpi {configuration.mpi} -n 4 //examples:NAME", level,
+                       tuple(labels), configuration)
 
 
 def _kernel_steps(configuration: bazel.Configuration) -> list[PlannedStep]:
     """On one node, and between nodes where an implementation leaves it; in a guest where there is time."""
     def step(name: str, placement: Placement, level: Level) -> PlannedStep:
         title = ", ".join(part for part in (f"kernels {name}", placement.label) if part)
-        return PlannedStep(f"{title} ({configuration.name})",
-                           lambda note: kernels.run(name, 2, configuration, placement, note),
-                           f"tools/armci test --only '{title}'", level)
+        labels = tuple(bench.label(question.name, name) for question in bench.questions() if question.is_kernel)
+        return PlannedStep(f"{title} ({configuration.name})", partial(kernels.run, name, 2, configuration, placement),
+                           f"tools/armci test --only '{title}'", level, labels, configuration)
 
     return [*(step(name, ONE_NODE, Level.USUAL) for name in repository.implementations()),
             *(step(name, EVERY_PROCESS_A_NODE, Level.USUAL) for name in _between_nodes()),
@@ -308,11 +331,9 @@ def _drop_in_step(configuration: bazel.Configuration, level: Level, from_level: 
     first, *others = repository.implementations()
     names = [first, *_by_turns(level, others, "installed, " + configuration.name)]
 
-    def run(note: Note) -> Sequence[Case]:
-        return drop_in.run(names, configuration, note)
-
     name = f"install, link and load ({configuration.name})"
-    return PlannedStep(name, run, f"tools/armci test --full --only '{name}'", from_level)
+    return PlannedStep(name, partial(drop_in.run, names, configuration), f"tools/armci test --full --only '{name}'", from_level,
+                       layout.labels(names), configuration)
 
 
 def _debian_step() -> PlannedStep:
@@ -322,13 +343,12 @@ def _debian_step() -> PlannedStep:
 
 def _clients_step(names: Sequence[str], counts: Sequence[int], configuration: bazel.Configuration,
                         placement: Placement = ONE_NODE, level: Level = Level.USUAL) -> PlannedStep:
-    def run(note: Note) -> Sequence[Case]:
-        return clients.run(names, counts, configuration, placement, note)
-
-    who = names[0] if len(names) == 1 else "all"
+    which = names[0] if len(names) == 1 else "all"
     where = f", {placement.label}" if placement.label else ""
-    name = f"Global Arrays and other clients, {who}, np={','.join(map(str, counts))}{where} ({configuration.name})"
-    return PlannedStep(name, run, f"tools/armci test --full --only '{name}'", level)
+    name = f"Global Arrays and other clients, {which}, np={','.join(map(str, counts))}{where} ({configuration.name})"
+    return PlannedStep(name, partial(clients.run, names, counts, configuration, placement),
+                       f"tools/armci test --full --only '{name}'", level, layout.labels(repository.implementations()),
+                       configuration, ("integration/",))
 
 
 def _clients_steps(configuration: bazel.Configuration, level: Level) -> list[PlannedStep]:
@@ -343,7 +363,7 @@ def _clients_steps(configuration: bazel.Configuration, level: Level) -> list[Pla
     name = f"what is told of a client ({configuration.name})"
     steps = [step(everywhere, (2,), ONE_NODE, True), step(everywhere, (1, 4), ONE_NODE, False),
              PlannedStep(name, partial(clients.observe, configuration), f"tools/armci test --only '{name}'",
-                         Level.USUAL if first else Level.FULL)]
+                         Level.USUAL if first else Level.FULL, layout.labels(everywhere), configuration)]
     for name in _by_turns(level, _between_nodes(), "clients, " + configuration.name):
         steps += [step([name], (2,), TWO_NODES, first), step([name], (4,), TWO_NODES, False),
                   step([name], (4,), SIMULATED_NODES, not first)]
@@ -357,25 +377,25 @@ def _faults_step(name: str, configuration: bazel.Configuration, level: Level = L
     environment = {"ARMCI_TEST_MPI": configuration.mpi, "ARMCI_TEST_IMPL": name}
     words = " ".join(f"{key}={value}" for key, value in environment.items())
     path = f"conformance/faults/{part}".rstrip("/")
-    return PlannedStep(f"faults {name} ({configuration.name})", partial(step_work.run_pytest, path, environment=environment),
-                       f"{words} {step_work.PYTHON} -B -m pytest {path}", level)
+    labels = tuple(f"//conformance/faults:{kind}{bazel.target_suffix(name)}" for kind in ("faults", "stuck"))
+    return PlannedStep(f"faults {name} ({configuration.name})", partial(work.run_pytest, path, environment=environment),
+                       f"{words} {work.PYTHON} -B -m pytest {path}", level, labels, configuration, (path,))
 
 
 def _report_step(name: str, level: Level) -> PlannedStep:
     words = ["conformance", "--impl", name, "--mpi", "all", "-n", "2,3", "--quick", "--filter", "DOM", "--repeat", "2"]
-    return PlannedStep(f"report {name}", partial(step_work.check_report, words),
+    return PlannedStep(f"report {name}", partial(work.check_report, words),
                        " ".join(["tools/armci", *words, "--report", "DIR"]), level)
 
 
 def _comparison_step() -> PlannedStep:
-    return PlannedStep("comparison of two", trial.run, " ".join(["tools/armci", *trial.WORDS, "--report", "DIR"]))
+    labels = tuple(bench.label(name, candidate) for name in trial.BENCHMARKS for candidate in trial.CONTESTANTS)
+    return PlannedStep("comparison of two", trial.run, " ".join(["tools/armci", *trial.WORDS, "--report", "DIR"]), Level.USUAL,
+                       labels, bazel.Configuration())
 
 
 def _fuzz_step() -> PlannedStep:
-    def run(note: Note) -> Sequence[Case]:
-        note("building with clang")
-        return fuzz.run(fuzz.build(fuzz.RESULTS), fuzz.RESULTS, note)
-    return PlannedStep("fuzz the parser of requests", run, "tools/armci test --full --only 'fuzz the parser'")
+    return PlannedStep("fuzz the parser of requests", work.fuzz_parser, "tools/armci test --full --only 'fuzz the parser'")
 
 
 def _leftover_step() -> PlannedStep:

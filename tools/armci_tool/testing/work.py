@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import tempfile
 from pathlib import Path
-from typing import Callable, Mapping, Sequence
+from typing import Mapping, Sequence
 
-from armci_tool import (bazel, checks, conformance, examples, libraries, mutants, packages, process,
-                        programs, repository, results, sharing, traceability)
+from armci_tool import (bazel, checks, conformance, examples, fuzz, libraries, mutants, packages, process, programs,
+                        repository, results, sharing, traceability)
 from armci_tool.errors import ToolError
 from armci_tool.placement import Placement, with_device
 from armci_tool.rdma import kernel
 from armci_tool.results import FAILED, PASSED, SKIPPED, Case
-
-Note = Callable[[str], None]
+from armci_tool.testing.steps import QUERY, Note
 
 PYTHON = "/usr/bin/python3"
-# What the suite is shown on: tools/packages.txt installs it. Chapters without the calls that end its jobs, each of which
+# What the suite is shown on: a Debian package. Chapters without the calls that end its jobs, each of which
 # costs a launch; tools/armci conformance runs all.
 FOREIGN_LIBRARY = libraries.ForeignLibrary(Path("/usr"), "-larmci-{mpi}", "armci-mpi-0.3.1")
 # What says most in short time; races that are rare even on a faulty library are for runs by hand.
@@ -27,16 +27,38 @@ FOREIGN_PROCESSES = 2
 
 
 def ensure_packages(note: Note) -> Sequence[Case]:
-    """Those of tools/packages.txt."""
+    """Those that tests need."""
     packages.ensure_installed(note)
-    return [Case("packages of tools/packages.txt", PASSED)]
+    return [Case("packages of tests", PASSED)]
 
 
 def ensure_guest(note: Note) -> Sequence[Case]:
     """What the machines of `tools/armci rdma` are made of."""
-    packages.ensure_installed(note, packages.read_packages(repository.RDMA_PACKAGES_FILE))
+    packages.ensure_installed(note, "rdma")
     kernel.ensure(note)
-    return [Case("packages of tools/packages_rdma.txt, and a kernel", PASSED)]
+    return [Case("packages of guests, and a kernel", PASSED)]
+
+
+def build(configuration: bazel.Configuration, targets: Sequence[str], note: Note) -> Sequence[Case]:
+    """Labels, and what queries find."""
+    queries = [target.removeprefix(QUERY) for target in targets if target.startswith(QUERY)]
+    labels = [target for target in targets if not target.startswith(QUERY)]
+    if queries:
+        labels += bazel.query(" union ".join(f"({query})" for query in queries))
+    bazel.build(labels, configuration, on_progress=note)
+    return [Case(f"build {configuration.name}", PASSED)]
+
+
+def build_command(targets: Sequence[str], configuration: bazel.Configuration) -> str:
+    """What repeats a build."""
+    labels = [f"$(bazel query '{target.removeprefix(QUERY)}')" if target.startswith(QUERY) else target for target in targets]
+    return " ".join(["bazel build", shlex.join(configuration.flags()), *labels])
+
+
+def fuzz_parser(note: Note) -> Sequence[Case]:
+    """Builds the target of fuzzing and runs it."""
+    note("building with clang")
+    return fuzz.run(fuzz.build(fuzz.RESULTS), fuzz.RESULTS, note)
 
 
 def check_forms(note: Note) -> Sequence[Case]:
@@ -153,10 +175,9 @@ def run_examples(name: str, configuration: bazel.Configuration, note: Note) -> S
     labels = {programs.implementation_label(example.label, name) for example in examples.EXAMPLES}
     bazel.build(sorted(labels), configuration, on_progress=note)
     cases = []
-    with tempfile.TemporaryDirectory() as scratch:
-        for example in examples.EXAMPLES:
-            note(example.title)
-            result = examples.run(example, name, configuration, Path(scratch))
-            cases.append(Case(f"example {example.title}", PASSED if result.ok else FAILED, result.seconds,
-                              "" if result.ok else f"status {result.status}\n{result.tail(30)}"))
+    for example in examples.EXAMPLES:
+        note(example.title)
+        result = examples.run(example, name, configuration)
+        cases.append(Case(f"example {example.title}", PASSED if result.ok else FAILED, result.seconds,
+                          "" if result.ok else f"status {result.status}\n{result.tail(30)}"))
     return cases

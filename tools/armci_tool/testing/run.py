@@ -1,0 +1,124 @@
+"""Runs the steps of `tools/armci test` and reports them.
+
+A step is a function that returns its cases. Whatever keeps a step from running (a build that fails, a file that is
+not there) is a failed case of that step: nothing is left out in silence.
+
+Two steps run at the same time where at least one of them mostly waits. Steps start in the order of the plan.
+"""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import Sequence
+
+from armci_tool.console import Progress, duration
+from armci_tool.errors import ToolError
+from armci_tool.repository import ROOT
+from armci_tool.results import FAILED, PASSED, SKIPPED, Case, Step, counts_line
+from armci_tool.testing.steps import PlannedStep
+
+# Logs, results and times of the last run.
+REPORT = ROOT / "report" / "test"
+RESULTS = REPORT / "results.xml"
+DETAIL_LINES = 40
+NAME_WIDTH = 58
+# Said at once, so that the end of the run need not come before it is known what is wrong.
+EARLY_FAILURES = 5
+GIST_WIDTH = 160
+_AT_ONCE = 2
+
+
+def log_of(planned: PlannedStep) -> Path:
+    """What a step said, line by line, and its failures."""
+    return REPORT / "logs" / f"{planned.slug}.log"
+
+
+def run_steps(plan: Sequence[PlannedStep]) -> list[Step]:
+    """Runs all steps, printing a line for each; the results have the order of the plan."""
+    shutil.rmtree(REPORT / "logs", ignore_errors=True)
+    (REPORT / "logs").mkdir(parents=True)
+    done: dict[str, Step] = {}
+    waiting = list(plan)
+    running: dict[Future[Step], PlannedStep] = {}
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        while waiting or running:
+            while waiting and _may_start(waiting[0], list(running.values())):
+                planned = waiting.pop(0)
+                running[pool.submit(_run_step, planned)] = planned
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                planned = running.pop(future)
+                done[planned.name] = future.result()
+                _print_step(planned, done[planned.name])
+    return [done[planned.name] for planned in plan]
+
+
+def _may_start(planned: PlannedStep, running: Sequence[PlannedStep]) -> bool:
+    return not running or (len(running) < _AT_ONCE and (planned.waits or running[0].waits))
+
+
+def _run_step(planned: PlannedStep) -> Step:
+    step = Step(planned.name, rerun=planned.rerun)
+    start = time.monotonic()
+    with Progress(planned.name) as progress, log_of(planned).open("w") as log:
+        def note(line: str) -> None:
+            progress.note(line)
+            print(line, file=log, flush=True)
+        try:
+            step.cases = list(planned.function(note))
+        except ToolError as error:
+            step.cases = [Case(planned.name, FAILED, detail=error.render())]
+        if not step.cases:
+            step.cases = [Case(planned.name, FAILED, detail="nothing ran: no tests were found for this step")]
+        for case in step.failures():
+            print(f"\nFAILED {case.name}\n{case.detail}", file=log)
+    step.seconds = time.monotonic() - start
+    return step
+
+
+def _print_step(planned: PlannedStep, step: Step) -> None:
+    counts = f"{step.count(PASSED):5} passed {step.count(FAILED):4} failed {step.count(SKIPPED):4} skipped"
+    print(f"{'ok  ' if step.ok else 'FAIL'} {step.name:{NAME_WIDTH}} {counts}   {duration(step.seconds):>12}", flush=True)
+    failures = step.failures()
+    for case in failures[:EARLY_FAILURES]:
+        print(f"     {case.name}: {_gist(case.detail)}")
+    if len(failures) > EARLY_FAILURES:
+        print(f"     and {len(failures) - EARLY_FAILURES} more")
+    if failures:
+        print(f"     rerun: {step.rerun}\n     log:   {log_of(planned)}", flush=True)
+
+
+def _gist(detail: str) -> str:
+    """The line that says most: a compiler's error or pytest's if there is one, else the first."""
+    lines = [line.strip() for line in detail.splitlines() if line.strip()]
+    errors = [line for line in lines if " error: " in line or line.startswith(("ERROR", "E "))]
+    return (errors or lines or ["no details"])[0][:GIST_WIDTH]
+
+
+def print_report(steps: Sequence[Step]) -> None:
+    """The failures once more, with how to repeat them, the reasons of skips, and the counts as the last line."""
+    for step in steps:
+        for case in step.failures():
+            print(f"\nFAILED {case.name}  (step: {step.name})")
+            for line in case.detail.strip().splitlines()[:DETAIL_LINES]:
+                print("    " + line)
+        if not step.ok:
+            print(f"  rerun: {step.rerun}")
+    _print_skips(steps)
+    print()
+    print(counts_line(steps), flush=True)
+
+
+def _print_skips(steps: Sequence[Step]) -> None:
+    reasons: dict[str, int] = {}
+    for case in (case for step in steps for case in step.cases if case.outcome == SKIPPED):
+        lines = case.detail.strip().splitlines()
+        reason = lines[-1].strip() if lines else "no reason given"
+        reasons[reason] = reasons.get(reason, 0) + 1
+    if reasons:
+        print("\nskipped:")
+        for reason, number in sorted(reasons.items(), key=lambda item: -item[1]):
+            print(f"  {number:4} {reason}")

@@ -1,0 +1,282 @@
+"""`tools/armci test`: two steps at once, logs, times, what changed files can affect, and the fresh machine."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import threading
+from pathlib import Path
+from typing import Sequence
+
+import pytest
+from armci_tool import bazel, repository
+from armci_tool.errors import ToolError
+from armci_tool.results import FAILED, PASSED, Case, Step
+from armci_tool.testing import changed, fresh, plan, run, times
+from armci_tool.testing.steps import Level, Note, PlannedStep
+from helpers import armci
+
+
+@pytest.fixture(autouse=True)
+def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of logs and results."""
+    monkeypatch.setattr(run, "REPORT", tmp_path / "report")
+    return tmp_path / "report"
+
+
+def passed(_note: Note) -> Sequence[Case]:
+    return [Case("S.a", PASSED)]
+
+
+def step(name: str, waits: bool = False, function: object = passed) -> PlannedStep:
+    assert callable(function)
+    return PlannedStep(name, function, f"rerun {name}", waits=waits)
+
+
+def meeting(barrier: threading.Barrier, name: str, waits: bool) -> PlannedStep:
+    def meet(_note: Note) -> Sequence[Case]:
+        barrier.wait(timeout=10)
+        return [Case("S.met", PASSED)]
+    return step(name, waits, meet)
+
+
+@pytest.mark.parametrize("first_waits", [True, False])
+def test_a_step_that_waits_runs_beside_another(first_waits: bool) -> None:
+    barrier = threading.Barrier(2)
+    steps = run.run_steps([meeting(barrier, "one", first_waits), meeting(barrier, "two", not first_waits)])
+    assert [each.ok for each in steps] == [True, True]
+
+
+def test_two_steps_that_compute_do_not_run_at_once() -> None:
+    alone: list[bool] = []
+    lock = threading.Lock()
+
+    def compute(_note: Note) -> Sequence[Case]:
+        alone.append(lock.acquire(blocking=False))
+        threading.Event().wait(0.1)
+        lock.release()
+        return [Case("S.a", PASSED)]
+
+    run.run_steps([step(f"step {number}", False, compute) for number in range(3)])
+    assert alone == [True, True, True]
+
+
+def test_results_have_the_order_of_the_plan() -> None:
+    slow = threading.Event()
+
+    def wait_for_second(_note: Note) -> Sequence[Case]:
+        assert slow.wait(10)
+        return [Case("S.a", PASSED)]
+
+    def release(_note: Note) -> Sequence[Case]:
+        slow.set()
+        return [Case("S.b", PASSED)]
+
+    steps = run.run_steps([step("first", True, wait_for_second), step("second", False, release)])
+    assert [each.name for each in steps] == ["first", "second"]
+
+
+def test_a_failure_says_at_once_how_to_repeat_it_and_where_its_log_is(capsys: pytest.CaptureFixture[str]) -> None:
+    def fails(note: Note) -> Sequence[Case]:
+        note("half way")
+        return [Case("S.a", FAILED, detail="test_x.py:3:\nE  assert 1 == 2")]
+
+    run.run_steps([step("a step, with (words)", False, fails)])
+    out = capsys.readouterr().out
+    log = run.REPORT / "logs" / "a-step-with-words.log"
+    assert "S.a: E  assert 1 == 2" in out
+    assert "rerun: rerun a step, with (words)" in out
+    assert f"log:   {log}" in out
+    assert "half way" in log.read_text() and "assert 1 == 2" in log.read_text()
+
+
+def test_logs_of_the_steps_of_a_level_have_names_of_their_own() -> None:
+    for level in Level:
+        steps = plan.with_builds(plan.plan_steps(level))
+        assert len({each.slug for each in steps}) == len(steps)
+
+
+def test_times_are_kept_and_shown_slowest_first(tmp_path: Path) -> None:
+    file = tmp_path / "times.json"
+    times.record([Step("fast", [Case("a", PASSED)], 1.0), Step("slow", [Case("a", PASSED)], 200.0),
+                  Step("broken", [Case("a", FAILED)], 3.0)], file)
+    times.record([Step("fast", [Case("a", PASSED)], 2.0)], file)
+    lines = times.table(["fast", "slow", "broken"], path=file).splitlines()
+    assert [line.split()[0] for line in lines[2:]] == ["slow", "fast", "broken", "sum"]
+    assert "3 min 20 s" in lines[2] and "2.0 s" in lines[3] and "1.0 s" in lines[3]
+
+
+@pytest.mark.parametrize("content", ["", "{", "{}", "[]"])
+def test_a_history_that_cannot_be_read_counts_for_nothing(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "times.json"
+    file.write_text(content)
+    assert "sum" in times.table(["a"], path=file)
+    times.record([Step("a", [Case("a", PASSED)], 1.0)], file)
+    assert len(json.loads(file.read_text())) == 1
+
+
+def test_every_build_stands_before_the_steps_that_need_it() -> None:
+    steps = plan.with_builds(plan.plan_steps(Level.USUAL))
+    ready: set[str] = set()
+    for each in steps:
+        if each.name.startswith("build ("):
+            assert each.name not in ready
+            ready.add(each.name)
+        elif each.configuration:
+            assert f"build ({each.configuration.name})" in ready
+
+
+def test_the_build_of_every_day_is_not_of_everything() -> None:
+    targets = {target for each in plan.plan_steps(Level.QUICK) for target in each.targets}
+    assert bazel.EVERYTHING not in targets
+    assert bazel.EVERYTHING in {target for each in plan.plan_steps(Level.USUAL) for target in each.targets}
+
+
+def test_what_was_built_is_not_built_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: list[Sequence[str]] = []
+
+    def fake(_verb: str, targets: Sequence[str], *_: object) -> object:
+        lines.append(targets)
+        return type("Result", (), {"ok": True})()
+
+    monkeypatch.setattr(bazel, "_run", fake)
+    monkeypatch.setattr(bazel, "_built", {})
+    bazel.build(["//a", "//b"], bazel.Configuration())
+    bazel.build(["//b"], bazel.Configuration())
+    bazel.build(["//b"], bazel.Configuration("mpich"))
+    assert lines == [["//a", "//b"], ["//b"]]
+
+
+def test_a_changed_build_file_is_a_change_of_its_folder() -> None:
+    assert changed.affected(["impl/ucx/BUILD", "impl/ucx/client.cc"]) == (
+        "rdeps(//..., set(//impl/ucx:all impl/ucx/client.cc))")
+
+
+@pytest.mark.parametrize("name", ["WORKSPACE", "impl/variants.bzl", ".bazelrc"])
+def test_a_change_of_all_builds_affects_everything(name: str) -> None:
+    assert changed.affected([name]) == bazel.EVERYTHING
+
+
+def test_a_file_that_has_gone_affects_nothing_of_bazel() -> None:
+    assert changed.affected(["impl/ucx/no_such_file.cc"]) == ""
+
+
+def planned_for(files: list[str], labels: list[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    monkeypatch.setattr(changed, "files", lambda since: files)
+    monkeypatch.setattr(bazel, "query", lambda expression: labels if expression.startswith("rdeps") else [])
+    return [each.name for each in changed.plan_steps(None)]
+
+
+def test_a_changed_port_runs_its_suite_between_nodes_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = planned_for(["impl/ucx/client.cc"], ["//conformance:suite_ucx", "//examples:hello_ucx"], monkeypatch)
+    assert [name for name in names if name.startswith("conformance")] == [
+        "conformance ucx, np=2, nodes of 1, simulated (opt, openmpi)"]
+    assert "tests of the tool" not in names
+    assert "form of the sources" in names
+
+
+def test_a_changed_file_of_the_tool_runs_its_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = planned_for(["tools/armci_tool/bazel.py"], [], monkeypatch)
+    assert "tests of the tool" in names
+    assert not [name for name in names if name.startswith("conformance")]
+
+
+def test_an_unknown_commit_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ToolError, match="git diff failed"):
+        changed.files("no-such-commit")
+
+
+@pytest.mark.parametrize("words, said", [
+    (("--quick", "--full"), "not allowed together"), (("--changed", "--fresh"), "exclude"), (("--since", "HEAD"), "add --changed"),
+])
+def test_options_that_contradict_each_other_are_refused(words: tuple[str, ...], said: str) -> None:
+    done = armci("test", *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_the_readme_names_the_two_commands() -> None:
+    assert fresh.readme_commands((repository.ROOT / "README.md").read_text()) == [
+        ["tools/armci", "quickstart"], ["tools/armci", "test"]]
+
+
+def test_a_fresh_machine_is_due_in_no_fresh_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(fresh.INSIDE_VARIABLE, "1")
+    assert not fresh.is_due()
+
+
+@pytest.mark.parametrize("name, matters", [
+    ("tools/packages.txt", True), ("impl/ucx/BUILD", True), ("BUILD", True), ("impl/variants.bzl", True), ("README.md", True),
+    (".ci/run", True), ("impl/ucx/client.cc", False), ("docs/ucx.md", False), ("conformance/README.md", False),
+])
+def test_what_a_newcomer_meets_makes_it_due(name: str, matters: bool) -> None:
+    assert bool(fresh._DEPENDENCIES.match(name)) == matters
+
+
+def test_apt_is_told_this_release_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sources.list.d").mkdir()
+    (tmp_path / "sources.list").write_text("deb http://mirror/debian bookworm main\n")
+    (tmp_path / "sources.list.d" / "other.list").write_text("deb http://elsewhere/tools stable main\n")
+    assert fresh._apt_sources("bookworm", tmp_path) == [str(tmp_path / "sources.list")]
+    assert fresh._apt_sources("trixie", tmp_path) == []
+
+
+# What a module finds out about the machine: calls whose answer setup, or the user, may change while the tool runs.
+_LOOKS = {"glob", "rglob", "exists", "is_dir", "is_file", "iterdir", "stat", "which", "read_text", "read_bytes", "open", "run",
+          "check_output", "getenv", "geteuid", "cpu_count", "sched_getaffinity", "isatty", "listdir", "freedesktop_os_release", "environ"}
+
+
+def _calls_at_import(tree: ast.Module) -> list[str]:
+    """Names of what is called when a module is imported: not in the bodies of functions, but in those of classes, in default
+    values and in decorators."""
+    found: list[str] = []
+
+    def visit(node: ast.AST) -> None:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            outside = [*node.args.defaults, *(each for each in node.args.kw_defaults if each)]
+            outside += getattr(node, "decorator_list", [])
+            for each in outside:
+                visit(each)
+            return
+        if isinstance(node, ast.Call):
+            found.append(node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", ""))
+        if isinstance(node, ast.Attribute) and node.attr == "environ":
+            found.append("environ")
+        for child in ast.iter_child_nodes(node):
+            visit(child)
+
+    visit(tree)
+    return found
+
+
+def test_nothing_about_the_machine_is_decided_at_import() -> None:
+    looks = {path.name: _LOOKS.intersection(_calls_at_import(ast.parse(path.read_text())))
+             for path in (repository.ROOT / "tools" / "armci_tool").rglob("*.py")}
+    assert {path: names for path, names in looks.items() if names} == {}
+
+
+def test_a_look_at_import_would_be_seen() -> None:
+    assert "glob" in _calls_at_import(ast.parse("FOLDERS = (*Path('/usr/lib').glob('*'),)"))
+    assert "environ" in _calls_at_import(ast.parse("def f(x=os.environ['HOME']): pass"))
+    assert _calls_at_import(ast.parse("def f():\n    return Path('/').exists()")) == []
+
+
+def test_the_shell_names_what_root_has_to_install(tmp_path: Path) -> None:
+    """tools/armci in a root without the tool's packages, as an ordinary user without sudo: commands of the system only."""
+    (tmp_path / "bin").mkdir()
+    for name, body in (("id", "echo 1000"), ("readlink", 'exec /usr/bin/readlink "$@"'), ("dirname", 'exec /usr/bin/dirname "$@"'),
+                       ("apt-get", "exit 9")):
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    (tmp_path / "tools").mkdir()
+    script = (repository.ROOT / "tools" / "armci").read_text().replace("python=/usr/bin/python3", "python=/no/python3")
+    (tmp_path / "tools" / "armci").write_text(script)
+    (tmp_path / "tools" / "packages.txt").write_text("tool | python3-none | /no/such/*/file | nothing\n"
+                                                     "build | g++ | g++ | not the tool's\n")
+    done = subprocess.run(["/bin/sh", str(tmp_path / "tools" / "armci"), "quickstart"], env={"PATH": str(tmp_path / "bin")},
+                          text=True, capture_output=True, check=False)
+    assert done.returncode == 2
+    assert "the tool needs these packages: python3-none;" in done.stderr
+    assert "as root, run: tools/armci setup --for quickstart" in done.stderr
+    assert "apt-get install -q -y --no-install-recommends python3-none" in done.stderr
