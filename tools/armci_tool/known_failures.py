@@ -24,28 +24,66 @@ the file never says more than is true.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Container, Optional, Sequence
+from typing import Container, Optional, Sequence
 
-from armci_tool import traceability
+from pydantic import Field, StrictBool, StrictInt, StrictStr
+
+from armci_tool import data_files, traceability
 from armci_tool.conformance import SuiteRun
+from armci_tool.data_files import Entry, Text
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
 from armci_tool.results import FAILED, KNOWN, PASSED, Case
 
-if TYPE_CHECKING:
-    from armci_tool.suite_files import KnownFailure
-
 KNOWN_FAILURES_FILE = ROOT / "conformance" / "known_failures.toml"
+
+
+class KnownFailure(Entry):
+    """An entry of the file. An empty condition is no condition."""
+
+    implementation: Text
+    clause: Text
+    tests: list[Text] = Field(min_items=1)
+    ticket: Text
+    reason: Text
+    evidence: Text
+    mpi: list[Text] = []
+    np_min: StrictInt = 1
+    np_max: StrictInt = sys.maxsize
+    place: list[Text] = []
+    config: list[Text] = []
+    quick: Optional[StrictBool] = None
+    sometimes: StrictBool = False
+    shows: StrictStr = ""
+
+    def applies(self, run: SuiteRun) -> bool:
+        """Whether it speaks of such a run."""
+        return (self.implementation == run.implementation
+                and (not self.mpi or run.mpi in self.mpi)
+                and self.np_min <= run.processes <= self.np_max
+                and (not self.place or run.placement.kind in self.place)
+                and (not self.config or run.configuration.mode in self.config)
+                and (self.quick is None or self.quick == run.selection.quick))
+
+    def text(self) -> str:
+        """One line for a report."""
+        return f"known failure {self.ticket} of {self.clause}: {self.reason} ({self.evidence})"
+
+
+class KnownFailures(Entry):
+    """conformance/known_failures.toml."""
+
+    known: list[KnownFailure] = []
 
 
 def read(path: Path = KNOWN_FAILURES_FILE) -> list[KnownFailure]:
     """The entries; raises ToolError on one that cannot be understood."""
-    from armci_tool import suite_files
     what = "the known failures"
     help_text = "write entries as tools/armci_tool/known_failures.py says"
-    entries = suite_files.read(path, suite_files.KnownFailures, what, help_text).known
+    entries = data_files.read(path, KnownFailures, what, help_text).known
     clauses = {clause.identifier for clause in traceability.read_clauses()}
     if stray := {entry.clause for entry in entries} - clauses:
         raise ToolError(f"cannot read {what}", where=f"{path}: there is no clause {', '.join(sorted(stray))}",

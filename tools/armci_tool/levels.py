@@ -9,26 +9,64 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Iterable, Iterator, Mapping, Sequence
+from typing import Iterable, Iterator, Literal, Mapping, Sequence
 
+from armci_tool import data_files
+from armci_tool.data_files import Entry, Expression, Text
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
-
-if TYPE_CHECKING:
-    from armci_tool.suite_files import Levels
 
 LEVELS_FILE = ROOT / "conformance" / "levels.toml"
 FIRST = 1
 LAST = 5
 NUMBERS = range(FIRST, LAST + 1)
 
+Number = Literal[1, 2, 3, 4, 5]
+
+
+class Level(Entry):
+    """A step of a port. `members`: those of the transport that it adds."""
+
+    number: Number
+    title: Text
+    members: tuple[Text, ...]
+    clauses: tuple[Text, ...]
+
+
+class Later(Entry):
+    """Tests, by a regular expression found in their names, that are due at this level although their clauses are
+    before."""
+
+    level: Number
+    tests: Expression
+    reason: Text
+
+
+class Levels(Entry):
+    """The table."""
+
+    level: tuple[Level, ...]
+    later: tuple[Later, ...] = ()
+
+    def of_clauses(self, named: Iterable[str]) -> int:
+        """The highest level of these clauses; of one that the table does not have, the last."""
+        by_clause: dict[str, int] = {clause: level.number for level in self.level for clause in level.clauses}
+        return max((by_clause.get(clause, LAST) for clause in named), default=LAST)
+
+    def of_test(self, name: str, named: Iterable[str]) -> int:
+        """When a test that names these clauses is due."""
+        return max([self.of_clauses(named), *(one.level for one in self.later if one.tests.search(name))])
+
+    def above(self, number: int, tests: Mapping[str, Sequence[str]]) -> list[str]:
+        """Names of the tests that are due later."""
+        return [name for name, named in tests.items() if self.of_test(name, named) > number]
+
 
 @lru_cache(maxsize=None)
 def read(path: Path = LEVELS_FILE) -> Levels:
     """The table; raises ToolError where it cannot be understood."""
-    from armci_tool import suite_files
     help_text = "give the level as in the comment at the top of the file"
-    found = suite_files.read(path, suite_files.Levels, "the levels", help_text)
+    found = data_files.read(path, Levels, "the levels", help_text)
     if [level.number for level in found.level] != list(NUMBERS):
         raise ToolError("cannot read the levels", where=f"{path} has no levels 1 to {LAST} in this order",
                         next_step=help_text)

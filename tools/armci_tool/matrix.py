@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Iterable, Mapping, Optional, Sequence
+from typing import Any, Iterable, Mapping, Optional, Sequence
 
-from armci_tool import bazel
+from pydantic import BaseModel, StrictStr
+
+from armci_tool import bazel, data_files
 from armci_tool.conformance import REST, SuiteRun
 from armci_tool.results import FAILED, KNOWN, PASSED, SKIPPED, Case, Step
 from armci_tool.traceability import Clause
-
-if TYPE_CHECKING:
-    from armci_tool.suite_files import Mutation
 
 # Raised when a reader of matrix.json would misunderstand what is written now.
 JSON_FORMAT = 1
@@ -26,6 +25,38 @@ VERDICTS = (FAILED, KNOWN, PASSED, SKIPPED)
 MUTANTS_FILE = "mutants.json"
 _OUTCOME_KEY = "outcome."
 _OUTCOME_CLASSES = ("acceptable", "interesting", "forbidden")
+
+
+class MutantResult(BaseModel):
+    """A library with one defect, and the tests that found it."""
+
+    name: StrictStr
+    clause: StrictStr
+    description: StrictStr
+    state: StrictStr
+    killed_by: tuple[StrictStr, ...]
+
+
+class Mutation(BaseModel):
+    """mutants.json: what the suite made of defective libraries; the score is the share that it found."""
+
+    # The sources, and the filter if not all mutants were run.
+    commit: StrictStr
+    part: StrictStr
+    mutants: tuple[MutantResult, ...]
+    score: float
+
+    @property
+    def perfect(self) -> bool:
+        """Whether it found all of them."""
+        return all(mutant.state == "killed" for mutant in self.mutants)
+
+    @property
+    def text(self) -> str:
+        """The score in words."""
+        killed = sum(mutant.state == "killed" for mutant in self.mutants)
+        of_part = f" (only those of {self.part!r} were run)" if self.part else ""
+        return f"{killed} of {len(self.mutants)} killed, score {self.score:.0%}{of_part}; commit {self.commit}"
 
 
 @dataclass(frozen=True)
@@ -66,8 +97,8 @@ def build(runs: Sequence[SuiteRun], clauses: Sequence[Clause], tests: Mapping[st
 def _column(run: SuiteRun, verdicts: Sequence[str]) -> dict[str, Any]:
     return {"title": column_title(run), "implementation": run.implementation, "mpi": run.mpi,
             "build": run.configuration.mode, "processes": run.processes, "label": run.label,
-            "quick": run.selection.quick, "seed": run.seed, "seconds": round(run.seconds, 3), "rerun": run.rerun(), "repeats": run.repeats,
-            "tests": len(run.cases), "flaky": list(run.flaky),
+            "quick": run.selection.quick, "seed": run.seed, "seconds": round(run.seconds, 3), "rerun": run.rerun(),
+            "repeats": run.repeats, "tests": len(run.cases), "flaky": list(run.flaky),
             "verdicts": {verdict: verdicts.count(verdict) for verdict in (*VERDICTS, NOT_COVERED)}}
 
 
@@ -139,7 +170,6 @@ def column_title(run: SuiteRun) -> str:
 
 def read_mutation(folder: Path) -> Optional[Mutation]:
     """What the mutation run left in the folder of the report; None when it has not been there."""
-    from armci_tool import suite_files
     path = folder / MUTANTS_FILE
-    return suite_files.read(path, suite_files.Mutation, "the result of the mutation run",
-                            "run it again, or delete the file") if path.exists() else None
+    return data_files.read(path, Mutation, "the result of the mutation run",
+                           "run it again, or delete the file") if path.exists() else None

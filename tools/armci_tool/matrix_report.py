@@ -24,11 +24,6 @@ _SIGNS = {PASSED: ("✓", "pass"), FAILED: ("✗", "FAIL"), KNOWN: ("!", "known"
 Data = Mapping[str, Any]
 
 
-def require() -> None:
-    """Raises ToolError when pages cannot be made here; asked before anything that takes long."""
-    pages.environment()
-
-
 def write(folder: Path, matrix: Matrix) -> list[Path]:
     """The files written."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable, Iterable, Mapping, Optional, Sequence
 
-from armci_tool import (bazel, conformance, console, git, launch, process, results, sanitizers, sharing,
+from armci_tool import (bazel, conformance, console, data_files, git, launch, process, results, sanitizers, sharing,
                         traceability)
 from armci_tool.conformance import DEFAULT_DEADLINE_S, Selection
+from armci_tool.data_files import Entry, Text
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
 from armci_tool.results import FAILED, PASSED, Case, Step
@@ -53,6 +54,19 @@ class Mutant:
     hangs: bool
     filter: str
     description: str
+
+
+class Waiver(Entry):
+    """A clause of which no mutant can be made."""
+
+    clause: Text
+    reason: Text
+
+
+class Waivers(Entry):
+    """conformance/mutants/waivers.toml."""
+
+    waiver: list[Waiver] = []
 
 
 @dataclass(frozen=True)
@@ -115,9 +129,8 @@ def choose(table: Sequence[Mutant], text: str) -> list[Mutant]:
 
 def read_waivers(path: Path = WAIVERS_FILE) -> dict[str, str]:
     """Clauses of which no mutant can be made, with the reason."""
-    from armci_tool import suite_files
-    found = suite_files.read(path, suite_files.Waivers, "the waivers of mutants",
-                             "write entries under [[waiver]], each with clause and reason")
+    found = data_files.read(path, Waivers, "the waivers of mutants",
+                            "write entries under [[waiver]], each with clause and reason")
     return {entry.clause: entry.reason for entry in found.waiver if entry.reason.strip()}
 
 

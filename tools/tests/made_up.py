@@ -6,10 +6,9 @@ from dataclasses import replace
 
 from armci_tool import bazel, matrix
 from armci_tool.conformance import SuiteRun
-from armci_tool.matrix import Matrix
+from armci_tool.matrix import Matrix, MutantResult, Mutation
 from armci_tool.placement import Placement
 from armci_tool.results import FAILED, KNOWN, PASSED, SKIPPED, Case
-from armci_tool.suite_files import MutantResult, Mutation
 from armci_tool.traceability import Clause
 
 NOBODY: frozenset[str] = frozenset()

@@ -7,8 +7,8 @@ import shlex
 
 import pytest
 from armci_tool import levels
+from armci_tool.levels import Level
 from armci_tool.repository import ROOT, source_files
-from armci_tool.suite_files import Level
 from helpers import parsed
 
 _COMMAND = re.compile(r"^ {4,}(?:[A-Z_]+=\S+ )*tools/armci (.+)$", re.MULTILINE)

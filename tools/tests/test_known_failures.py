@@ -9,8 +9,8 @@ import pytest
 from armci_tool import bazel, known_failures
 from armci_tool.conformance import Selection, SuiteRun
 from armci_tool.errors import ToolError
+from armci_tool.known_failures import KnownFailure
 from armci_tool.results import FAILED, KNOWN, PASSED, SKIPPED, Case
-from armci_tool.suite_files import KnownFailure
 
 ENTRY = KnownFailure(implementation="lib", clause="ORD-1", tests=["A.a"], ticket="lib-1", reason="its fault",
                      evidence="reads 0")

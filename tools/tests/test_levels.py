@@ -11,7 +11,7 @@ from armci_tool import bazel, conformance, launch, levels, process, repository, 
 from armci_tool.conformance import Selection, SuiteRun
 from armci_tool.commands import conformance as command
 from armci_tool.errors import ToolError
-from armci_tool.suite_files import Later, Level, Levels
+from armci_tool.levels import Later, Level, Levels
 from armci_tool.testing import plan as test_plan
 from armci_tool.testing.steps import Level as Extent
 from helpers import parsed

@@ -68,7 +68,6 @@ def execute(where: placement.Placement, configurations: Sequence[bazel.Configura
     """Runs the command; 0 when every test passed or was skipped with a reason."""
     given = Namespace(**values)
     if given.report:
-        matrix_report.require()
         options.require_folder(given.report)
     elif given.mutants:
         raise ToolError("--mutants is for a report", next_step="add --report DIR, or use tools/armci mutants")
