@@ -236,10 +236,12 @@ def score(outcomes: Sequence[Outcome]) -> float:
 
 def cases(outcomes: Sequence[Outcome], controls: Sequence[Case]) -> list[Case]:
     """For a report of tests: a case for each mutant, then the controls."""
-    return [*(Case(f"mutant.{outcome.mutant.name}", PASSED if outcome.good else FAILED, outcome.seconds,
-                   "" if outcome.good else "\n".join([
-                       f"{outcome.state}: {outcome.mutant.description} [{outcome.mutant.clause}]",
-                       f"rerun: {outcome.rerun}", *outcome.detail.splitlines()])) for outcome in outcomes), *controls]
+    made = []
+    for outcome in outcomes:
+        what = f"{outcome.state}: {outcome.mutant.description} [{outcome.mutant.clause}]"
+        detail = "" if outcome.good else "\n".join([what, f"rerun: {outcome.rerun}", *outcome.detail.splitlines()])
+        made.append(Case(f"mutant.{outcome.mutant.name}", PASSED if outcome.good else FAILED, outcome.seconds, detail))
+    return [*made, *controls]
 
 
 def render(outcomes: Sequence[Outcome], controls: Sequence[Case]) -> str:
