@@ -13,7 +13,7 @@ import pytest
 from armci_tool import bazel, repository
 from armci_tool.errors import ToolError
 from armci_tool.results import FAILED, PASSED, Case, Step
-from armci_tool.testing import changed, fresh, plan, run, times
+from armci_tool.testing import changes, fresh_machine, plan, run, times
 from armci_tool.testing.steps import Level, Note, PlannedStep
 from helpers import armci
 
@@ -60,6 +60,23 @@ def test_two_steps_that_compute_do_not_run_at_once() -> None:
 
     run.run_steps([step(f"step {number}", False, compute) for number in range(3)])
     assert alone == [True, True, True]
+
+
+def test_a_step_that_waits_is_taken_early_but_not_before_its_build() -> None:
+    opt = bazel.Configuration()
+    build = PlannedStep("build", passed, "", configuration=opt, builds=True)
+    computes = PlannedStep("computes", passed, "", configuration=opt)
+    waits = PlannedStep("waits", passed, "", configuration=opt, waits=True)
+    other = step("other", True)
+    last = PlannedStep("last", passed, "", alone=True)
+    assert run.next_step([build, computes, waits, other, last], []) == build
+    assert run.next_step([computes, waits, other, last], [build]) == other
+    assert run.next_step([computes, waits, last], [build]) is None
+    assert run.next_step([waits, last], [computes]) == waits
+    assert run.next_step([last], [waits]) is None
+    assert run.next_step([last], []) == last
+    assert run.next_step([last, computes], []) == last
+    assert run.next_step([computes], [last]) is None
 
 
 def test_results_have_the_order_of_the_plan() -> None:
@@ -149,23 +166,23 @@ def test_what_was_built_is_not_built_again(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_changed_build_file_is_a_change_of_its_folder() -> None:
-    assert changed.affected(["impl/ucx/BUILD", "impl/ucx/client.cc"]) == (
+    assert changes.affected(["impl/ucx/BUILD", "impl/ucx/client.cc"]) == (
         "rdeps(//..., set(//impl/ucx:all impl/ucx/client.cc))")
 
 
 @pytest.mark.parametrize("name", ["WORKSPACE", "impl/variants.bzl", ".bazelrc"])
 def test_a_change_of_all_builds_affects_everything(name: str) -> None:
-    assert changed.affected([name]) == bazel.EVERYTHING
+    assert changes.affected([name]) == bazel.EVERYTHING
 
 
 def test_a_file_that_has_gone_affects_nothing_of_bazel() -> None:
-    assert changed.affected(["impl/ucx/no_such_file.cc"]) == ""
+    assert changes.affected(["impl/ucx/no_such_file.cc"]) == ""
 
 
 def planned_for(files: list[str], labels: list[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    monkeypatch.setattr(changed, "files", lambda since: files)
+    monkeypatch.setattr(changes, "files", lambda since: files)
     monkeypatch.setattr(bazel, "query", lambda expression: labels if expression.startswith("rdeps") else [])
-    return [each.name for each in changed.plan_steps(None)]
+    return [each.name for each in changes.plan_steps(None)]
 
 
 def test_a_changed_port_runs_its_suite_between_nodes_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,11 +201,11 @@ def test_a_changed_file_of_the_tool_runs_its_tests(monkeypatch: pytest.MonkeyPat
 
 def test_an_unknown_commit_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ToolError, match="git diff failed"):
-        changed.files("no-such-commit")
+        changes.files("no-such-commit")
 
 
 @pytest.mark.parametrize("words, said", [
-    (("--quick", "--full"), "not allowed together"), (("--changed", "--fresh"), "exclude"), (("--since", "HEAD"), "add --changed"),
+    (("--quick", "--full"), "not allowed with --quick"), (("--changed", "--fresh"), "not allowed with --fresh"), (("--since", "HEAD"), "add --changed"), (("--only", "no such step"), "no step's name contains no such step"),
 ])
 def test_options_that_contradict_each_other_are_refused(words: tuple[str, ...], said: str) -> None:
     done = armci("test", *words)
@@ -197,13 +214,13 @@ def test_options_that_contradict_each_other_are_refused(words: tuple[str, ...], 
 
 
 def test_the_readme_names_the_two_commands() -> None:
-    assert fresh.readme_commands((repository.ROOT / "README.md").read_text()) == [
+    assert fresh_machine.readme_commands((repository.ROOT / "README.md").read_text()) == [
         ["tools/armci", "quickstart"], ["tools/armci", "test"]]
 
 
 def test_a_fresh_machine_is_due_in_no_fresh_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(fresh.INSIDE_VARIABLE, "1")
-    assert not fresh.is_due()
+    monkeypatch.setenv(fresh_machine.INSIDE_VARIABLE, "1")
+    assert not fresh_machine.is_due()
 
 
 @pytest.mark.parametrize("name, matters", [
@@ -211,15 +228,15 @@ def test_a_fresh_machine_is_due_in_no_fresh_machine(monkeypatch: pytest.MonkeyPa
     (".ci/run", True), ("impl/ucx/client.cc", False), ("docs/ucx.md", False), ("conformance/README.md", False),
 ])
 def test_what_a_newcomer_meets_makes_it_due(name: str, matters: bool) -> None:
-    assert bool(fresh._DEPENDENCIES.match(name)) == matters
+    assert bool(fresh_machine._DEPENDENCIES.match(name)) == matters
 
 
 def test_apt_is_told_this_release_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sources.list.d").mkdir()
     (tmp_path / "sources.list").write_text("deb http://mirror/debian bookworm main\n")
     (tmp_path / "sources.list.d" / "other.list").write_text("deb http://elsewhere/tools stable main\n")
-    assert fresh._apt_sources("bookworm", tmp_path) == [str(tmp_path / "sources.list")]
-    assert fresh._apt_sources("trixie", tmp_path) == []
+    assert fresh_machine._apt_sources("bookworm", tmp_path) == [str(tmp_path / "sources.list")]
+    assert fresh_machine._apt_sources("trixie", tmp_path) == []
 
 
 # What a module finds out about the machine: calls whose answer setup, or the user, may change while the tool runs.

@@ -21,7 +21,7 @@ Decorator = Callable[[Function], Function]
 
 COUNT = click.IntRange(min=1)
 # Options of which a command line has at most one.
-_EXCLUSIVE = (("quick", "full"), ("nodes", "simulate_node_size"), ("keep", "keep_for", "stop"))
+_EXCLUSIVE = (("quick", "full", "changed"), ("fresh", "changed"), ("nodes", "simulate_node_size"), ("keep", "keep_for", "stop"))
 
 
 class Command(click.Command):

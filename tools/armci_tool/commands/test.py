@@ -11,17 +11,17 @@ import click
 from armci_tool import packages, results
 from armci_tool.commands import options
 from armci_tool.errors import ToolError
-from armci_tool.testing import changed, fresh, plan, run, times
+from armci_tool.testing import changes, fresh_machine, plan, run, times
 from armci_tool.testing.steps import Level, PlannedStep
 
 
 @options.command("test", "tools/armci test --quick\n  tools/armci test --changed\n  tools/armci test --list --times")
 @click.option("--quick", is_flag=True, help="the subset for every day, at most five minutes")
 @click.option("--full", is_flag=True, help="every combination of library, processes, placement, setting and sanitizer")
-@click.option("--changed", "only_changed", is_flag=True,
+@click.option("--changed", is_flag=True,
               help="what the changed files can affect: those that git knows as changed, else those of the last commit")
 @click.option("--since", metavar="COMMIT", help="with --changed: the files that differ from this commit")
-@click.option("--fresh", "on_fresh_machine", is_flag=True,
+@click.option("--fresh", is_flag=True,
               help="the commands of README.md on a fresh machine: a minimal Debian root, which needs root and downloads")
 @click.option("--only", multiple=True, metavar="TEXT", help="only steps whose name contains this")
 @click.option("--list", "only_list", is_flag=True, help="print the steps and end")
@@ -29,27 +29,27 @@ from armci_tool.testing.steps import Level, PlannedStep
               help="print the steps at the end, slowest first, beside those of earlier runs; with --list without running")
 @click.option("--junit", type=options.PATH, metavar="FILE", help="write the results as JUnit XML")
 @options.verbose
-def execute(quick: bool, full: bool, only_changed: bool, since: Optional[str], on_fresh_machine: bool, only: Sequence[str],
+def execute(quick: bool, full: bool, changed: bool, since: Optional[str], fresh: bool, only: Sequence[str],
             only_list: bool, show_times: bool, junit: Optional[Path], verbose: bool) -> int:
     """Runs the command; 0 when every step ran and nothing failed."""
     del verbose  # the log of each step has all of it
-    if only_changed and (quick or full or on_fresh_machine):
-        raise ToolError("--changed excludes --quick, --full and --fresh", next_step="give one of them")
-    if since and not only_changed:
+    if since and not changed:
         raise ToolError("--since is for --changed", next_step="add --changed")
     if junit:
         options.require_file(junit)
     level = Level.QUICK if quick else Level.FULL if full else Level.USUAL
-    if on_fresh_machine:
-        chosen = fresh.steps(["--quick"] * quick + ["--full"] * full)
+    if fresh:
+        chosen = fresh_machine.steps(["--quick"] * quick + ["--full"] * full)
     else:
-        chosen = _chosen(level, only_changed, since)
+        chosen = _chosen(level, changed, since)
     if only:
         chosen = [step for step in chosen if any(text in step.name for text in only)]
+        if not chosen:
+            raise ToolError(f"no step's name contains {' or '.join(only)}", next_step="see tools/armci test --list")
     if only_list:
         print(times.table([step.name for step in chosen]) if show_times else "\n".join(step.name for step in chosen))
         return 0
-    if all(step.name != fresh.NAME for step in chosen):
+    if all(step.name != fresh_machine.NAME for step in chosen):
         packages.ensure_installed(print)  # before the steps: what it installs is worth a line of its own
     steps = run.run_steps(plan.with_builds(chosen))
     results.write_junit(run.RESULTS, steps)
@@ -62,10 +62,10 @@ def execute(quick: bool, full: bool, only_changed: bool, since: Optional[str], o
     return 0 if steps and all(step.ok for step in steps) else 1
 
 
-def _chosen(level: Level, only_changed: bool, since: Optional[str]) -> list[PlannedStep]:
-    if level == Level.USUAL and not only_changed and os.environ.get("CI") and fresh.is_due():
-        return fresh.steps()
-    if only_changed:
+def _chosen(level: Level, changed: bool, since: Optional[str]) -> list[PlannedStep]:
+    if level == Level.USUAL and not changed and os.environ.get("CI") and fresh_machine.is_due():
+        return fresh_machine.steps()
+    if changed:
         packages.ensure_installed(print)  # Bazel is asked at once
-        return changed.plan_steps(since)
+        return changes.plan_steps(since)
     return plan.plan_steps(level)

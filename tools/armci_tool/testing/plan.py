@@ -76,13 +76,13 @@ def with_builds(plan: Sequence[PlannedStep]) -> list[PlannedStep]:
 def _build_step(configuration: bazel.Configuration, plan: Sequence[PlannedStep]) -> PlannedStep:
     targets = sorted({target for step in plan if step.configuration == configuration for target in step.targets})
     return PlannedStep(f"build ({configuration.name})", partial(work.build, configuration, targets),
-                       work.build_command(targets, configuration))
+                       work.build_command(targets, configuration), configuration=configuration, builds=True)
 
 
 def _source_steps() -> list[PlannedStep]:
     return [
-        PlannedStep("packages", work.ensure_packages, "tools/armci setup", Level.QUICK),
-        PlannedStep("packages of the guest", work.ensure_guest, "tools/armci setup --rdma"),
+        PlannedStep("packages", work.ensure_packages, "tools/armci setup", Level.QUICK, alone=True),
+        PlannedStep("packages of the guest", work.ensure_guest, "tools/armci setup --rdma", alone=True),
         PlannedStep("form of the sources", work.check_forms, "tools/armci format", Level.QUICK),
         _pytest_step("tests of the tool", "tools/tests", Level.QUICK, files=("tools/", "packaging/", "docs/", "README.md")),
     ]
@@ -91,7 +91,8 @@ def _source_steps() -> list[PlannedStep]:
 def _around_steps(level: Level) -> list[PlannedStep]:
     """What is beside the libraries and seldom changes: with each change one of them."""
     steps = [_pytest_step("tests of the guest", "tools/tests_rdma/test_guest.py"),
-             PlannedStep("model of flow control", partial(model.run, model.RESULTS), "tools/armci test --full --only 'model of'"),
+             PlannedStep("model of flow control", partial(model.run, model.RESULTS), "tools/armci test --full --only 'model of'",
+                         waits=True),
              _fuzz_step()]
     # The suite runs in two guests too, with each change.
     guests = _pytest_step("tests of the guests", "tools/tests_rdma", Level.FULL)
@@ -259,7 +260,8 @@ def _library_tests(spanning: Sequence[str]) -> str:
 
 
 def _pytest_step(name: str, folder: str, level: Level = Level.USUAL, files: tuple[str, ...] = ()) -> PlannedStep:
-    return PlannedStep(name, partial(work.run_pytest, folder), f"{work.PYTHON} -B -m pytest {folder}", level, files=files)
+    return PlannedStep(name, partial(work.run_pytest, folder), f"{work.PYTHON} -B -m pytest {folder}", level, files=files,
+                       waits=True)
 
 
 def _everything_step(configuration: bazel.Configuration, level: Level) -> PlannedStep:
@@ -289,7 +291,7 @@ def _conformance_step(name: str, configuration: bazel.Configuration, processes: 
     return PlannedStep(f"conformance {name}, np={processes}{label} ({configuration.name})",
                        partial(work.run_conformance, name, configuration, processes, selection, environment,
                                placement),
-                       planned.rerun(), level, (conformance.suite_label(name),), configuration)
+                       planned.rerun(), level, (conformance.suite_label(name),), configuration, waits=processes == 1)
 
 
 def _mutants_step(configuration: bazel.Configuration, share: sharing.Share) -> PlannedStep:
@@ -333,7 +335,7 @@ def _drop_in_step(configuration: bazel.Configuration, level: Level, from_level: 
 
     name = f"install, link and load ({configuration.name})"
     return PlannedStep(name, partial(drop_in.run, names, configuration), f"tools/armci test --full --only '{name}'", from_level,
-                       layout.labels(names), configuration)
+                       layout.labels(names), configuration, waits=True)
 
 
 def _debian_step() -> PlannedStep:
@@ -378,8 +380,8 @@ def _faults_step(name: str, configuration: bazel.Configuration, level: Level = L
     words = " ".join(f"{key}={value}" for key, value in environment.items())
     path = f"conformance/faults/{part}".rstrip("/")
     labels = tuple(f"//conformance/faults:{kind}{bazel.target_suffix(name)}" for kind in ("faults", "stuck"))
-    return PlannedStep(f"faults {name} ({configuration.name})", partial(work.run_pytest, path, environment=environment),
-                       f"{words} {work.PYTHON} -B -m pytest {path}", level, labels, configuration, (path,))
+    return PlannedStep(f"faults {name} ({configuration.name})", partial(work.run_faults, path, configuration, environment),
+                       f"{words} {work.PYTHON} -B -m pytest {path}", level, labels, configuration, (path,), waits=True)
 
 
 def _report_step(name: str, level: Level) -> PlannedStep:
@@ -395,7 +397,7 @@ def _comparison_step() -> PlannedStep:
 
 
 def _fuzz_step() -> PlannedStep:
-    return PlannedStep("fuzz the parser of requests", work.fuzz_parser, "tools/armci test --full --only 'fuzz the parser'")
+    return PlannedStep("fuzz the parser of requests", work.fuzz_parser, "tools/armci test --full --only 'fuzz the parser'", waits=True)
 
 
 def _leftover_step() -> PlannedStep:
@@ -405,4 +407,4 @@ def _leftover_step() -> PlannedStep:
         left = watch.abandoned()
         detail = "left behind by this run, or by another job on this machine: " + ", ".join(left)
         return [Case("nothing left in /dev/shm", FAILED if left else PASSED, detail=detail if left else "")]
-    return PlannedStep("nothing left behind", check, "ls /dev/shm", Level.QUICK)
+    return PlannedStep("nothing left behind", check, "ls /dev/shm", Level.QUICK, alone=True)

@@ -3,7 +3,8 @@
 A step is a function that returns its cases. Whatever keeps a step from running (a build that fails, a file that is
 not there) is a failed case of that step: nothing is left out in silence.
 
-Two steps run at the same time where at least one of them mostly waits. Steps start in the order of the plan.
+Two steps run at the same time where at least one of them waits. Steps start in the order of the plan, but one that waits is
+taken earlier when it can run beside the one that runs.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import threading
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import Sequence
+from typing import Optional, Sequence
 
 from armci_tool.console import Progress, duration
 from armci_tool.errors import ToolError
@@ -46,8 +47,8 @@ def run_steps(plan: Sequence[PlannedStep]) -> list[Step]:
     running: dict[Future[Step], PlannedStep] = {}
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         while waiting or running:
-            while waiting and _may_start(waiting[0], list(running.values())):
-                planned = waiting.pop(0)
+            while (planned := next_step(waiting, list(running.values()))) is not None:
+                waiting.remove(planned)
                 running[pool.submit(_run_step, planned)] = planned
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 planned = running.pop(future)
@@ -56,8 +57,17 @@ def run_steps(plan: Sequence[PlannedStep]) -> list[Step]:
     return [done[planned.name] for planned in plan]
 
 
-def _may_start(planned: PlannedStep, running: Sequence[PlannedStep]) -> bool:
-    return not running or (len(running) < _AT_ONCE and (planned.waits or running[0].waits))
+def next_step(waiting: Sequence[PlannedStep], running: Sequence[PlannedStep]) -> Optional[PlannedStep]:
+    """What may start now, of the steps that have not."""
+    if len(running) == _AT_ONCE or any(step.alone for step in running):
+        return None
+    for number, step in enumerate(waiting):
+        if step.alone:
+            return step if number == 0 and not running else None
+        unbuilt = any(other.is_build_of(step) for other in [*waiting[:number], *running])
+        if not unbuilt and (not running or step.waits or running[0].waits):
+            return step
+    return None
 
 
 def _run_step(planned: PlannedStep) -> Step:

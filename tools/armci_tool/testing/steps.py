@@ -38,8 +38,17 @@ class PlannedStep:
     configuration: Optional[Configuration] = None
     # Files that change its result and that Bazel knows nothing of: paths or folders from the root.
     files: tuple[str, ...] = ()
-    # It mostly waits: another step may run at the same time.
+    # It waits, or computes on one core: another step may run at the same time.
     waits: bool = False
+    # Nothing runs beside it, and nothing after it starts before its end.
+    alone: bool = False
+
+    # It builds for the others of its configuration.
+    builds: bool = False
+
+    def is_build_of(self, other: "PlannedStep") -> bool:
+        """Whether the other step needs this one's end."""
+        return self.builds and self.configuration == other.configuration
 
     @property
     def slug(self) -> str:

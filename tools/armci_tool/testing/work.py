@@ -46,6 +46,8 @@ def build(configuration: bazel.Configuration, targets: Sequence[str], note: Note
     if queries:
         labels += bazel.query(" union ".join(f"({query})" for query in queries))
     bazel.build(labels, configuration, on_progress=note)
+    for key in ("bazel-bin", "bazel-testlogs"):
+        bazel.folder(key, configuration)  # asked now: Bazel answers nothing while it builds for another step
     return [Case(f"build {configuration.name}", PASSED)]
 
 
@@ -86,6 +88,12 @@ def run_pytest(folder: str, note: Note, environment: Mapping[str, str] = {}) -> 
     if not result.ok and all(case.outcome != FAILED for case in cases):
         cases.append(Case(folder, FAILED, detail=result.tail(30)))
     return cases
+
+
+def run_faults(path: str, configuration: bazel.Configuration, environment: Mapping[str, str], note: Note) -> Sequence[Case]:
+    """The tests of failures, on programs that are built already."""
+    programs_built = bazel.folder("bazel-bin", configuration) / "conformance" / "faults"
+    return run_pytest(path, note, {**environment, "ARMCI_FAULT_BIN_DIR": str(programs_built)})
 
 
 def run_unit_tests(configuration: bazel.Configuration, tests: str, note: Note) -> Sequence[Case]:
