@@ -63,12 +63,9 @@ def fix_format(root: Path = ROOT) -> int:
 
 def check_length(root: Path = ROOT, lines_max: int = FILE_LINES_MAX) -> list[str]:
     """Files longer than a reader can hold in mind."""
-    problems = []
-    for path in source_files(root, *CODE_SUFFIXES):
-        lines = len(path.read_text(errors="replace").splitlines())
-        if lines > lines_max:
-            problems.append(f"{relative(path)}: {lines} lines, at most {lines_max}: split it by what happens in it")
-    return problems
+    counted = {path: len(path.read_text(errors="replace").splitlines()) for path in source_files(root, *CODE_SUFFIXES)}
+    return [f"{relative(path)}: {lines} lines, at most {lines_max}: split it by what happens in it"
+            for path, lines in counted.items() if lines > lines_max]
 
 
 def check_words(root: Path = ROOT) -> list[str]:
@@ -76,10 +73,9 @@ def check_words(root: Path = ROOT) -> list[str]:
     problems = []
     for path in source_files(root, *TEXT_SUFFIXES):
         text = path.read_bytes()
-        if b"\0" in text:
-            continue
-        for number, line in enumerate(text.decode("utf-8", "replace").splitlines(), 1):
-            problems += [f"{relative(path)}:{number}: {reason}" for pattern, reason in _UNWANTED if pattern.search(line)]
+        lines = [] if b"\0" in text else text.decode("utf-8", "replace").splitlines()
+        problems += [f"{relative(path)}:{number}: {reason}" for number, line in enumerate(lines, 1)
+                     for pattern, reason in _UNWANTED if pattern.search(line)]
     return problems
 
 

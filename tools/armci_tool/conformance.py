@@ -10,13 +10,16 @@ import re
 import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Callable, Iterable, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Callable, Iterable, Mapping, Optional, Sequence
 
-from armci_tool import bazel, launch, levels, process, repository, sanitizers, traceability, verdict
+from armci_tool import bazel, launch, levels, process, repository, sanitizers, traceability
 from armci_tool.errors import ToolError
 from armci_tool.placement import Placement, with_device
 from armci_tool.results import FAILED, Case
 from armci_tool.suite_log import SuiteLog
+
+if TYPE_CHECKING:
+    from armci_tool.libraries import Library
 
 # A library is beyond testing once its tests have killed the job so many times, and more often than they have not. The
 # rest is reported as not run.
@@ -53,18 +56,10 @@ class Selection:
 
     def arguments(self) -> list[str]:
         """Options of the suite."""
-        line = ["--deadline", f"{self.deadline_s:g}"]
-        if self.filter:
-            line += ["--filter", self.filter]
-        if self.seed is not None:
-            line += ["--seed", str(self.seed)]
-        if self.quick:
-            line += ["--quick"]
-        if self.thread_level:
-            line += ["--thread-level", self.thread_level]
-        if self.programs:
-            line += ["--artifacts", str(self.programs.absolute())]
-        return line
+        options = {"--filter": self.filter, "--seed": self.seed, "--thread-level": self.thread_level,
+                   "--artifacts": self.programs and self.programs.absolute()}
+        words = [word for option, value in options.items() if value not in (None, "") for word in (option, str(value))]
+        return ["--deadline", f"{self.deadline_s:g}", *(["--quick"] if self.quick else []), *words]
 
 
 @dataclass(frozen=True)
@@ -77,11 +72,8 @@ class SuiteRun:
     cases: tuple[Case, ...]
     seconds: float
     seed: str = ""
-    quick: bool = False
+    selection: Selection = Selection()
     placement: Placement = Placement()
-    thread_level: str = ""
-    filter: str = ""
-    level: int = 0
     # The options that name the library; empty: those for an implementation of this repository.
     library_words: str = ""
     # Settings of the library in the environment, such as `ARMCI_CHECK=1`.
@@ -98,8 +90,8 @@ class SuiteRun:
     @property
     def label(self) -> str:
         """What else sets it apart, such as `2 nodes` or `nodes of 2, simulated`."""
-        threads = f"threads: {self.thread_level}" if self.thread_level else ""
-        level = f"level {self.level}" if self.level else ""
+        threads = self.selection.thread_level and f"threads: {self.selection.thread_level}"
+        level = f"level {self.selection.level}" if self.selection.level else ""
         return ", ".join(part for part in (self.placement.label, threads, level, *self.settings) if part)
 
     @property
@@ -109,19 +101,15 @@ class SuiteRun:
 
     def rerun(self, filter_text: str = "") -> str:
         """The command that repeats it."""
-        library = self.library_words or f"--impl {self.implementation}"
-        line = " ".join([*self.settings, f"tools/armci conformance {library} -n {self.processes} --mpi {self.mpi}",
-                         *self.placement.arguments()])
-        line += f" --thread-level {self.thread_level}" if self.thread_level else ""
-        if self.configuration.mode != bazel.DEFAULT_MODE:
-            line += f" --config {self.configuration.mode}"
-        line += " --rdma" if self.placement.guest else ""
-        line += " --quick" if self.quick else ""
-        line += f" --level {self.level}" if self.level else ""
-        if filter_text or self.filter:
-            line += f" --filter '{filter_text or self.filter}'"
-        return line + (f" --seed {self.seed}" if self.seed else "")
-
+        chosen, pattern = self.selection, filter_text or self.selection.filter
+        mode = self.configuration.mode if self.configuration.mode != bazel.DEFAULT_MODE else ""
+        words = [*self.settings, "tools/armci conformance", self.library_words or f"--impl {self.implementation}",
+                 f"-n {self.processes} --mpi {self.mpi}", *self.placement.arguments(),
+                 chosen.thread_level and f"--thread-level {chosen.thread_level}", mode and f"--config {mode}",
+                 "--rdma" if self.placement.guest else "", "--quick" if chosen.quick else "",
+                 f"--level {chosen.level}" if chosen.level else "", pattern and f"--filter '{pattern}'",
+                 self.seed and f"--seed {self.seed}"]
+        return " ".join(word for word in words if word)
 
     def rerun_of(self, name: str) -> str:
         """The command that repeats one test; the whole run for what is no test, such as `(job 1)`."""
@@ -133,74 +121,83 @@ def suite_label(implementation: str) -> str:
     return "//conformance:suite" + bazel.target_suffix(implementation)
 
 
-def list_tests(binary: Path, filter_text: str = "", environment: Mapping[str, str] = {}) -> str:
-    """`Name CLAUSE...` per line, of the tests that the filter lets through; the program starts no MPI for this."""
+def list_tests(binary: Path, filter_text: str = "", environment: Mapping[str, str] = {}) -> dict[str, list[str]]:
+    """The tests that the filter lets through, each with its clauses; the program starts no MPI for this."""
     words = ["--filter", filter_text] if filter_text else []
     result = process.run([str(binary), "--list-clauses", *words], environment=environment, timeout_s=60)
     if not result.ok:
         raise ToolError("the suite does not list its tests", where=result.tail(10),
                         next_step=f"run {binary} --list-clauses")
-    return result.output
+    return traceability.parse_test_list(result.output)
+
+
+def run(library: Library, binary: Path, configuration: bazel.Configuration, processes: int, selection: Selection, *,
+        environment: Mapping[str, str] = {}, placement: Placement = Placement(),
+        on_test: Callable[[str], None] = lambda name: None) -> SuiteRun:
+    """The suite on a library, judged with what is known of it; `binary` is its suite, built in `configuration`."""
+    from armci_tool import known_failures
+    made = run_suite(binary, library.name, configuration, processes, selection, environment=environment,
+                     placement=placement, on_test=on_test)
+    made = replace(made, library_words=library.words(), settings=launch.user_settings())
+    return known_failures.apply(made, list_tests(binary))
 
 
 def run_suite(binary: Path, implementation: str, configuration: bazel.Configuration, processes: int,
               selection: Selection, *, environment: Mapping[str, str] = {}, placement: Placement = Placement(),
               on_test: Callable[[str], None] = lambda name: None) -> SuiteRun:
-    """Runs all selected tests, whatever some of them do to the job. Where they take a device that this machine has not, in
-    guests, which are slower."""
+    """Runs all selected tests, whatever some of them do to the job. Where they take a device that this machine has not,
+    in guests, which are slower."""
     placement = with_device(placement, repository.device_of(implementation))
     environment = {**configuration.environment(), **environment}
     factor = placement.deadline_factor * sanitizers.deadline_factor(configuration.mode)
     selection = replace(selection, deadline_s=factor * selection.deadline_s)
-    run = _Launches(binary, configuration.mpi, processes, placement, selection, environment, on_test)
-    run.seed = "" if selection.seed is None else str(selection.seed)
-    chosen = traceability.parse_test_list(list_tests(binary, selection.filter, environment))
+    job = launch.Launch((str(binary),), processes, configuration.mpi, environment, placement=placement)
+    launches = _Launches(job, selection, on_test, seed="" if selection.seed is None else str(selection.seed))
+    chosen = list_tests(binary, selection.filter, environment)
     if selection.level:
-        run.left_out = levels.read().above(selection.level, chosen)
-        chosen = {name: named for name, named in chosen.items() if name not in run.left_out}
+        launches.left_out = levels.read().above(selection.level, chosen)
     with tempfile.TemporaryDirectory() as scratch:
-        while run.once(Path(scratch) / "finished"):
+        while launches.once(Path(scratch) / "finished"):
             pass
-    if REST not in run.finished:
+    finished = launches.finished
+    if REST not in finished:
         # The suite came to its end without them, whoever said so.
-        run.finished.update({name: Case(name, FAILED, 0.0, "no verdict, though the suite came to its end")
-                             for name in chosen if name not in run.finished})
-    return SuiteRun(implementation, configuration, processes, tuple(run.finished.values()), run.seconds, run.seed,
-                    selection.quick, placement, selection.thread_level, filter=selection.filter, level=selection.level)
+        finished.update({name: Case(name, FAILED, 0.0, "no verdict, though the suite came to its end")
+                         for name in chosen if name not in finished and name not in launches.left_out})
+    return SuiteRun(implementation, configuration, processes, tuple(finished.values()), launches.seconds, launches.seed,
+                    selection, placement)
 
 
 @dataclass
 class _Launches:
     """The launches that one run of the suite takes: each goes on behind the test that killed the one before."""
 
-    binary: Path
-    mpi: str
-    processes: int
-    placement: Placement
+    job: launch.Launch
     selection: Selection
-    environment: Mapping[str, str]
     on_test: Callable[[str], None]
+    seed: str
     left_out: Sequence[str] = ()
     finished: dict[str, Case] = field(default_factory=dict)
     seconds: float = 0.0
-    seed: str = ""
     deaths: int = 0
     false_starts: int = 0
 
     def once(self, list_file: Path) -> bool:
         """Starts the job for what is not finished; returns whether another launch is needed."""
         log = SuiteLog(self.on_test)
-        job = launch.Launch((*self.selection.wrapper, str(self.binary), *self._arguments(list_file)), self.processes, self.mpi,
-                            self.environment, placement=self.placement)
-        result = launch.start(job, timeout_s=self._time_left(), silence_s=SILENT_DEADLINES * self.selection.deadline_s,
-                              on_line=log.feed)
+        limit = self.selection.time_limit_s
+        program = (*self.selection.wrapper, *self.job.program, *self._arguments(list_file))
+        result = launch.start(replace(self.job, program=program), on_line=log.feed,
+                              timeout_s=None if limit is None else max(limit - self.seconds, 1.0),
+                              silence_s=SILENT_DEADLINES * self.selection.deadline_s)
         log.close()
         self.seconds += result.seconds
         # Later launches repeat the first one's seed, so that one rerun line fits them all.
         self.seed = self.seed or log.seed
         if log.complete and not result.timed_out:
             self.finished.update(log.cases)
-            self.finished.update(_objections(self.deaths, log, result))
+            if found := log.objections(result.status, result.left_behind):
+                self._fail(f"(job {self.deaths + 1})", *found, *log.recent)
             return False
         told = bool(log.cases or log.running)
         # What a dying rank says overtakes the verdicts of the tests before: those it seems to speak of run once more.
@@ -208,49 +205,38 @@ class _Launches:
         if self.deaths > 0 and not told and result.status == _NOTHING_TO_RUN:
             return False  # the deaths were after the last test: nothing was left for this launch
         self.deaths += 1
-        if self.seconds >= (self.selection.time_limit_s or math.inf):
-            return self._give_up(f"cut off after {self.seconds:.0f} s, in {log.running or 'no test'}")
-        # The test that happens to be the first is not to blame.
+        if self.seconds >= (limit or math.inf):
+            return self._fail(REST, f"cut off after {self.seconds:.0f} s, in {log.running or 'no test'}")
+        return self._after_death(log, result, told)
+
+    def _after_death(self, log: SuiteLog, result: process.Result, told: bool) -> bool:
+        # The test that happens to be the first is not to blame for an init that fails.
         started = not log.init_failed and not log.starting
         victim = log.running if log.running and started else f"(job {self.deaths})"
-        self.finished[victim] = _death(victim, log, result)
-        self.false_starts = self.false_starts + 1 if not started or not told else 0
+        place = victim if started else "ARMCI_Init"
+        how = (f"hung in {place}: ended by the tool" if result.timed_out else
+               f"the job ended with status {result.status} in {place}")
+        left = [f"left behind: {item}" for item in result.left_behind]
+        self._fail(victim, how, *log.contradictions, *left, *log.recent)
+        self.false_starts = 0 if started and told else self.false_starts + 1
         if self.false_starts == FALSE_STARTS_MAX:
-            return self._give_up(f"given up: {self.false_starts} launches in a row died before their first test")
+            return self._fail(REST, f"given up: {self.false_starts} launches in a row died before their first test")
         if self.deaths > DEATHS_MIN_TO_GIVE_UP and self.deaths > len(self.finished) / 2:
-            return self._give_up(f"given up after {self.deaths} deaths of the job")
+            return self._fail(REST, f"given up after {self.deaths} deaths of the job")
         return told or result.status != _NOTHING_TO_RUN
 
     def _arguments(self, list_file: Path) -> list[str]:
-        seed = int(self.seed) if self.seed else self.selection.seed
-        arguments = replace(self.selection, seed=seed).arguments()
+        arguments = replace(self.selection, seed=int(self.seed) if self.seed else None).arguments()
         if not self.finished and not self.left_out:
             return arguments
         list_file.write_text("".join(f"{name}\n" for name in [*self.left_out, *self.finished]))
         return [*arguments, "--exclude-listed", str(list_file)]
 
-    def _time_left(self) -> Optional[float]:
-        limit = self.selection.time_limit_s
-        return None if limit is None else max(limit - self.seconds, 1.0)
-
-    def _give_up(self, why: str) -> bool:
-        self.finished[REST] = Case(REST, FAILED, 0.0, why)
+    def _fail(self, name: str, *lines: str) -> bool:
+        self.finished[name] = Case(name, FAILED, 0.0, "\n".join(lines))
         return False
 
 
 def exact_names(names: Iterable[str]) -> str:
     """A regular expression that matches these test names and no others."""
     return "^(" + "|".join(re.escape(name).replace("\\-", "-") for name in names) + ")$"
-
-
-def _objections(attempt: int, log: SuiteLog, result: process.Result) -> dict[str, Case]:
-    found = verdict.objections(result.status, log.said_fail, log.stray_aborts, result.left_behind, log.contradictions)
-    name = f"(job {attempt + 1})"
-    return {name: Case(name, FAILED, 0.0, "\n".join([*found, *log.recent]))} if found else {}
-
-
-def _death(victim: str, log: SuiteLog, result: process.Result) -> Case:
-    place = "ARMCI_Init" if log.starting or log.init_failed else victim
-    what = f"hung in {place}: ended by the tool" if result.timed_out else f"the job ended with status {result.status} in {place}"
-    left = [f"left behind: {item}" for item in result.left_behind]
-    return Case(victim, FAILED, 0.0, "\n".join([what, *log.contradictions, *left, *log.recent]))

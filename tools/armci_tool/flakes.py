@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Callable, Sequence
 
 from armci_tool import console
@@ -14,28 +14,23 @@ from armci_tool.results import FAILED, KNOWN, PASSED, SKIPPED, Case
 class Count:
     """How one test ended, over the repeats."""
 
-    passed: int = 0
-    skipped: int = 0
-    failing_seeds: list[str] = field(default_factory=list)
-
-    @property
-    def failed(self) -> int:
-        """In how many."""
-        return len(self.failing_seeds)
+    passed: int
+    skipped: int
+    failing_seeds: list[str]
 
     @property
     def rate(self) -> float:
         """Failures among the repeats in which it ran to a verdict."""
-        return self.failed / max(1, self.passed + self.failed)
+        return len(self.failing_seeds) / max(1, self.passed + len(self.failing_seeds))
 
     @property
     def flaky(self) -> bool:
         """Passed in some, failed in others."""
-        return self.passed > 0 and self.failed > 0
+        return 0 < self.rate < 1
 
 
 def repeat(run_once: Callable[[Selection], SuiteRun], selection: Selection, repeats: int) -> list[SuiteRun]:
-    """Runs with seeds S, S+1, ...; the first draws S if none is given. A launch each, so that each is judged in full."""
+    """Runs with seeds S, S+1, ...; the first draws S if none is given. Each has a launch, and so is judged in full."""
     runs = [run_once(selection)]
     # A suite that does not get to name a seed has failed; the repeats tell whether it always does.
     first = int(runs[0].seed) if runs[0].seed.isdigit() else 1
@@ -44,17 +39,13 @@ def repeat(run_once: Callable[[Selection], SuiteRun], selection: Selection, repe
 
 def counts(runs: Sequence[SuiteRun]) -> dict[str, Count]:
     """By test."""
-    found: dict[str, Count] = {}
+    ended: dict[str, list[tuple[str, str]]] = {}
     for run in runs:
         for case in run.cases:
-            count = found.setdefault(case.name, Count())
-            if case.outcome == FAILED:
-                count.failing_seeds.append(run.seed)
-            elif case.outcome == SKIPPED:
-                count.skipped += 1
-            else:
-                count.passed += 1
-    return found
+            ended.setdefault(case.name, []).append((case.outcome, run.seed))
+    return {name: Count(sum(outcome in (PASSED, KNOWN) for outcome, _ in each),
+                        sum(outcome == SKIPPED for outcome, _ in each),
+                        [seed for outcome, seed in each if outcome == FAILED]) for name, each in ended.items()}
 
 
 def combine(runs: Sequence[SuiteRun]) -> SuiteRun:
@@ -63,19 +54,16 @@ def combine(runs: Sequence[SuiteRun]) -> SuiteRun:
     if len(runs) == 1:
         return runs[0]
     cases: dict[str, Case] = {}
-    for run in runs:
-        for case in run.cases:
-            known = cases.setdefault(case.name, case)
-            if _weight(case) > _weight(known):
-                cases[case.name] = case
+    for case in (case for run in runs for case in run.cases):
+        cases[case.name] = max(cases.get(case.name, case), case, key=_weight)
     counted = counts(runs)
     for name, count in counted.items():
-        if count.failed:
-            text = f"failed in {count.failed} of {len(runs)} runs, with seed {', '.join(count.failing_seeds)}"
+        if seeds := count.failing_seeds:
+            text = f"failed in {len(seeds)} of {len(runs)} runs, with seed {', '.join(seeds)}"
             cases[name] = replace(cases[name], detail=f"{text}\n{cases[name].detail}")
     failing = [run.seed for run in runs if any(case.outcome == FAILED for case in run.cases)]
     return replace(runs[0], cases=tuple(cases.values()), seconds=sum(run.seconds for run in runs),
-                   seed=failing[0] if failing else runs[0].seed, repeats=len(runs),
+                   seed=[*failing, runs[0].seed][0], repeats=len(runs),
                    flaky=tuple(sorted(name for name, count in counted.items() if count.flaky)))
 
 
@@ -86,8 +74,8 @@ def _weight(case: Case) -> int:
 def render(runs: Sequence[SuiteRun]) -> str:
     """A table of the tests that failed in any repeat, and the totals."""
     found = counts(runs)
-    rows = [[name, str(count.passed), str(count.failed), f"{100 * count.rate:.1f} %", "flaky" if count.flaky else "fails"]
-            for name, count in sorted(found.items()) if count.failed]
+    rows = [[name, str(count.passed), str(len(count.failing_seeds)), f"{100 * count.rate:.1f} %",
+             "flaky" if count.flaky else "fails"] for name, count in sorted(found.items()) if count.failing_seeds]
     flaky = sum(count.flaky for count in found.values())
     total = f"{len(runs)} runs, seeds {runs[0].seed} to {runs[-1].seed}: {flaky} of {len(found)} tests flaky"
     table = console.table(["test", "passed", "failed", "rate", ""], rows) + "\n" if rows else ""
@@ -96,11 +84,9 @@ def render(runs: Sequence[SuiteRun]) -> str:
 
 def as_json(runs: Sequence[SuiteRun]) -> object:
     """For the report: totals, and each test's counts."""
-    found = counts(runs)
-    first = runs[0]
+    found, first = dict(sorted(counts(runs).items())), runs[0]
     return {"implementation": first.implementation, "mpi": first.mpi, "processes": first.processes,
             "placement": first.label, "repeats": len(runs), "seeds": [run.seed for run in runs],
-            "flaky": sorted(name for name, count in found.items() if count.flaky),
-            "tests": {name: {"passed": count.passed, "failed": count.failed, "skipped": count.skipped,
-                             "rate": round(count.rate, 4), "failing_seeds": count.failing_seeds}
-                      for name, count in sorted(found.items())}}
+            "flaky": [name for name, count in found.items() if count.flaky],
+            "tests": {name: {**asdict(count), "failed": len(count.failing_seeds), "rate": round(count.rate, 4)}
+                      for name, count in found.items()}}

@@ -23,7 +23,8 @@ SOURCES = ("impl/server/fuzz/decode_fuzz.cc", "impl/server/fuzz/seeds.cc", "impl
            "impl/common/shapes.cc", "impl/common/status.cc", "impl/common/abi_version.cc")
 FLAGS = ("-std=c++20", "-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=fuzzer,address,undefined",
          "-fno-sanitize-recover=undefined", "-Wall", "-Wextra", "-Werror", "-I.", "-Ispec", "-DOMPI_SKIP_MPICXX")
-# As good as the same inputs each time. One change at a time to short messages: most of what is changed more is refused at once.
+# As good as the same inputs each time. One change at a time to short messages: most of what is changed more is refused
+# at once.
 OPTIONS = ("-runs=2000000", "-seed=1", "-mutate_depth=1", "-reduce_inputs=0", "-max_len=512", "-timeout=10",
            "-print_final_stats=1")
 # Of each kind of request; fewer would say nothing.
@@ -45,8 +46,8 @@ _KIND = re.compile(r"kind (\d+): (\d+)")
 def build(folder: Path) -> Path:
     """The program, built from the sources as they are."""
     if shutil.which(COMPILER) is None:
-        raise ToolError(f"{COMPILER} is not installed, which fuzzing needs", where="Debian packages clang, libclang-rt-dev",
-                        next_step="run tools/armci setup")
+        raise ToolError(f"{COMPILER} is not installed, which fuzzing needs", next_step="run tools/armci setup",
+                        where="Debian packages clang, libclang-rt-dev")
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / "decode_fuzz"
     # The library's failures know those of MPI.

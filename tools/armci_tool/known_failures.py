@@ -18,50 +18,46 @@ conformance/known_failures.toml holds entries such as
     sometimes = true                    # fails now and then: passing is no surprise
     shows = "torn"                      # words of the failure; one without them is another failure, and counts
 
-A listed failure does not fail the run. A listed test that passes does, and so does one that the suite does not have: the
-file never says more than is true.
+A listed failure does not fail the run. A listed test that passes does, and so does one that the suite does not have:
+the file never says more than is true.
 """
 
 from __future__ import annotations
 
 import sys
-import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Container, Mapping, Optional, Sequence
+from typing import Container, Optional, Sequence
 
-from armci_tool import traceability
+from pydantic import Field, StrictBool, StrictInt, StrictStr
+
+from armci_tool import data_files, traceability
 from armci_tool.conformance import SuiteRun
+from armci_tool.data_files import Entry, Text
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
 from armci_tool.results import FAILED, KNOWN, PASSED, Case
 
 KNOWN_FAILURES_FILE = ROOT / "conformance" / "known_failures.toml"
 
-_TEXTS = ("implementation", "clause", "ticket", "reason", "evidence")
-_LISTS = ("tests", "mpi", "place", "config")
-_NUMBERS = ("np_min", "np_max")
-_FLAGS = ("quick", "sometimes")
 
-
-@dataclass(frozen=True)
-class KnownFailure:
+class KnownFailure(Entry):
     """An entry of the file. An empty condition is no condition."""
 
-    implementation: str
-    clause: str
-    tests: tuple[str, ...]
-    ticket: str
-    reason: str
-    evidence: str
-    mpi: tuple[str, ...] = ()
-    np_min: int = 1
-    np_max: int = sys.maxsize
-    place: tuple[str, ...] = ()
-    config: tuple[str, ...] = ()
-    quick: Optional[bool] = None
-    sometimes: bool = False
-    shows: str = ""
+    implementation: Text
+    clause: Text
+    tests: list[Text] = Field(min_items=1)
+    ticket: Text
+    reason: Text
+    evidence: Text
+    mpi: list[Text] = []
+    np_min: StrictInt = 1
+    np_max: StrictInt = sys.maxsize
+    place: list[Text] = []
+    config: list[Text] = []
+    quick: Optional[StrictBool] = None
+    sometimes: StrictBool = False
+    shows: StrictStr = ""
 
     def applies(self, run: SuiteRun) -> bool:
         """Whether it speaks of such a run."""
@@ -70,52 +66,34 @@ class KnownFailure:
                 and self.np_min <= run.processes <= self.np_max
                 and (not self.place or run.placement.kind in self.place)
                 and (not self.config or run.configuration.mode in self.config)
-                and (self.quick is None or self.quick == run.quick))
+                and (self.quick is None or self.quick == run.selection.quick))
 
     def text(self) -> str:
         """One line for a report."""
         return f"known failure {self.ticket} of {self.clause}: {self.reason} ({self.evidence})"
 
 
+class KnownFailures(Entry):
+    """conformance/known_failures.toml."""
+
+    known: list[KnownFailure] = []
+
+
 def read(path: Path = KNOWN_FAILURES_FILE) -> list[KnownFailure]:
     """The entries; raises ToolError on one that cannot be understood."""
-    try:
-        data = tomllib.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise ToolError("cannot read the known failures", where=f"{path}: {error}") from error
-    stray = set(data) - {"known"}
-    if stray:
-        raise ToolError("cannot read the known failures", where=f"{path}: {', '.join(sorted(stray))}",
-                        next_step="write entries under [[known]]")
-    entries = [_entry(number, table, path) for number, table in enumerate(data.get("known", []), 1)]
+    what = "the known failures"
+    help_text = "write entries as tools/armci_tool/known_failures.py says"
+    entries = data_files.read(path, KnownFailures, what, help_text).known
     clauses = {clause.identifier for clause in traceability.read_clauses()}
     if stray := {entry.clause for entry in entries} - clauses:
-        raise ToolError("cannot read the known failures", where=f"{path}: there is no clause {', '.join(sorted(stray))}",
+        raise ToolError(f"cannot read {what}", where=f"{path}: there is no clause {', '.join(sorted(stray))}",
                         next_step="name the clause that the library breaks")
-    twice = {entry.ticket for number, entry in enumerate(entries)
-             if any(entry.ticket == other.ticket and entry.clause != other.clause for other in entries[:number])}
-    if twice:
-        raise ToolError("cannot read the known failures", where=f"{path}: {', '.join(sorted(twice))} of two clauses",
+    matters = {(entry.ticket, entry.clause) for entry in entries}
+    tickets = [ticket for ticket, _ in matters]
+    if twice := {ticket for ticket in tickets if tickets.count(ticket) > 1}:
+        raise ToolError(f"cannot read {what}", where=f"{path}: {', '.join(sorted(twice))} of two clauses",
                         next_step="give each matter a ticket of its own")
     return entries
-
-
-def _entry(number: int, table: Mapping[str, Any], path: Path) -> KnownFailure:
-    problems = [f"{key} is missing" for key in (*_TEXTS, "tests") if not table.get(key)]
-    for key, value in table.items():
-        if key in (*_TEXTS, "shows"):
-            fits = isinstance(value, str)
-        elif key in _LISTS:
-            fits = isinstance(value, list) and all(isinstance(each, str) for each in value)
-        elif key in _NUMBERS:
-            fits = type(value) is int
-        else:
-            fits = key in _FLAGS and isinstance(value, bool)
-        if not fits:
-            problems.append(f"{key} = {value!r} is not understood")
-    if problems:
-        raise ToolError("cannot read the known failures", where=f"{path}, entry {number}: {'; '.join(problems)}")
-    return KnownFailure(**{key: tuple(value) if isinstance(value, list) else value for key, value in table.items()})
 
 
 def apply(run: SuiteRun, tests: Container[str], entries: Optional[Sequence[KnownFailure]] = None) -> SuiteRun:

@@ -39,6 +39,11 @@ class Check:
     options: tuple[str, ...] = _WHOLE
     breaks: str = ""
 
+    @property
+    def words(self) -> list[str]:
+        """For spin."""
+        return [f"-D{define}" for define in self.defines]
+
 
 CHECKS = (
     Check("2 servers, 2 clients", ("REQUESTS=2",)),
@@ -63,38 +68,30 @@ def run(results: Path, note: Callable[[str], None] = lambda text: None,
     cases = []
     for number, check in enumerate(planned, 1):
         note(check.name)
-        folder = results / str(number)
-        folder.mkdir(parents=True, exist_ok=True)
-        cases.append(_case(check, folder, _examine(check, folder)))
+        cases.append(_search(check, results / str(number)))
     return cases
 
 
-def _examine(check: Check, folder: Path) -> process.Result:
-    """The output of the search through all states."""
-    steps = (["spin", *_defines(check), "-a", str(MODEL)],
-             ["gcc", "-w", f"-DMEMLIM={MEMORY_MB}", *check.compiler_flags, "-o", "pan", "pan.c"])
-    for line in steps:
+def _search(check: Check, folder: Path) -> Case:
+    """Goes through all states."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for line in (["spin", *check.words, "-a", str(MODEL)],
+                 ["gcc", "-w", f"-DMEMLIM={MEMORY_MB}", *check.compiler_flags, "-o", "pan", "pan.c"]):
         made = process.run(line, cwd=folder, timeout_s=TIMEOUT_S)
         if not made.ok:
-            raise ToolError("the model cannot be built", where=made.tail(20), next_step="mend " + checks.relative(MODEL))
-    return process.run([str(folder / "pan"), *check.options], cwd=folder, timeout_s=TIMEOUT_S)
-
-
-def _defines(check: Check) -> list[str]:
-    return [f"-D{define}" for define in check.defines]
-
-
-def _case(check: Check, folder: Path, result: process.Result) -> Case:
-    states, errors = _STATES.search(result.output), _ERRORS.search(result.output)
+            raise ToolError("the model cannot be built", where=made.tail(20),
+                            next_step="mend " + checks.relative(MODEL))
+    result = process.run([str(folder / "pan"), *check.options], cwd=folder, timeout_s=TIMEOUT_S)
+    states, errors = ("".join(found.findall(result.output)[:1]) for found in (_STATES, _ERRORS))
+    facts = (("states", states),) if states else ()
     problem = judge(check, result.output)
-    facts = (("states", states.group(1)),) if states else ()
     if not problem:
         return Case(check.name, PASSED, result.seconds, facts=facts)
-    counted = f"{states.group(1) if states else 'no'} states, {errors.group(1) if errors else 'no'} errors counted"
+    trail = [f"{problem}; {states or 'no'} states, {errors or 'no'} errors counted",
+             f"the way there: spin {' '.join(check.words)} -k {checks.relative(folder)}/{MODEL.name}.trail -p -g "
+             f"{checks.relative(MODEL)}"]
     shown = [line for line in result.output.splitlines() if line.strip() and "unreached" not in line]
-    trail = f"the way there: spin {' '.join(_defines(check))} -k {checks.relative(folder)}/{MODEL.name}.trail -p -g " \
-            f"{checks.relative(MODEL)}"
-    return Case(check.name, FAILED, result.seconds, "\n".join([f"{problem}; {counted}", trail, *shown[:25]]), facts)
+    return Case(check.name, FAILED, result.seconds, "\n".join([*trail, *shown[:25]]), facts)
 
 
 def judge(check: Check, output: str) -> str:

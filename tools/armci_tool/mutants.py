@@ -8,14 +8,14 @@ killed are run once more on the right library (the control).
 from __future__ import annotations
 
 import json
-import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable, Iterable, Mapping, Optional, Sequence
 
-from armci_tool import (bazel, conformance, console, git, launch, process, results, sanitizers, sharing,
+from armci_tool import (bazel, conformance, console, data_files, git, launch, process, results, sanitizers, sharing,
                         traceability)
 from armci_tool.conformance import DEFAULT_DEADLINE_S, Selection
+from armci_tool.data_files import Entry, Text
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
 from armci_tool.results import FAILED, PASSED, Case, Step
@@ -33,7 +33,6 @@ SURVIVED = "survived"
 # Of a library that is no mutant at all, only unusual: all its tests passed, as they must.
 ACCEPTED = "accepted"
 REFUSED = "refused"
-GOOD_STATES = (KILLED, ACCEPTED)
 
 # A mutant that makes the program hang is seen by a deadline; the right library needs a fraction of a second.
 HANG_DEADLINE_S = 2.5
@@ -57,6 +56,19 @@ class Mutant:
     description: str
 
 
+class Waiver(Entry):
+    """A clause of which no mutant can be made."""
+
+    clause: Text
+    reason: Text
+
+
+class Waivers(Entry):
+    """conformance/mutants/waivers.toml."""
+
+    waiver: list[Waiver] = []
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What the suite made of one mutant; `detail` is the output where a survivor or a refusal needs explaining."""
@@ -72,7 +84,12 @@ class Outcome:
     @property
     def good(self) -> bool:
         """True for a killed mutant and an accepted legal library."""
-        return self.state in GOOD_STATES
+        return self.state in (KILLED, ACCEPTED)
+
+    @property
+    def rerun(self) -> str:
+        """The command that repeats it alone."""
+        return f"tools/armci mutants --filter {self.mutant.name}"
 
 
 def read_table(binary: Path) -> list[Mutant]:
@@ -86,19 +103,19 @@ def read_table(binary: Path) -> list[Mutant]:
 
 def parse_table(text: str) -> list[Mutant]:
     """Lines of `name, clause, processes, traits, filter, description`, separated by tabs."""
-    made: list[Mutant] = []
+    made: dict[str, Mutant] = {}
     for line in text.splitlines():
         fields = line.split("\t")
         if len(fields) != 6 or not fields[2].isdigit():
             raise ToolError("cannot read the table of mutants", where=f"line {line!r}")
         name, clause, processes, traits, filter_text, description = fields
-        words = traits.split(",")
-        if any(name == other.name for other in made):
+        if name in made:
             raise ToolError(f"there are two mutants {name}", next_step="give one of them another name")
-        made.append(Mutant(name, clause, int(processes), "legal" in words, "hangs" in words, filter_text, description))
+        made[name] = Mutant(name, clause, int(processes), "legal" in traits.split(","), "hangs" in traits.split(","),
+                            filter_text, description)
     if not made:
         raise ToolError("the table of mutants is empty")
-    return made
+    return list(made.values())
 
 
 def choose(table: Sequence[Mutant], text: str) -> list[Mutant]:
@@ -112,12 +129,9 @@ def choose(table: Sequence[Mutant], text: str) -> list[Mutant]:
 
 def read_waivers(path: Path = WAIVERS_FILE) -> dict[str, str]:
     """Clauses of which no mutant can be made, with the reason."""
-    try:
-        data = tomllib.loads(path.read_text())
-        return {entry["clause"]: entry["reason"] for entry in data.get("waiver", []) if entry["reason"].strip()}
-    except (OSError, tomllib.TOMLDecodeError, KeyError, AttributeError) as error:
-        raise ToolError("cannot read the waivers of mutants", where=f"{path}: {error!r}",
-                        next_step="write entries under [[waiver]], each with clause and reason") from error
+    found = data_files.read(path, Waivers, "the waivers of mutants",
+                            "write entries under [[waiver]], each with clause and reason")
+    return {entry.clause: entry.reason for entry in found.waiver if entry.reason.strip()}
 
 
 def gaps(clauses: Sequence[str], table: Sequence[Mutant], waivers: Mapping[str, str]) -> list[str]:
@@ -132,14 +146,6 @@ def gaps(clauses: Sequence[str], table: Sequence[Mutant], waivers: Mapping[str, 
     return problems
 
 
-def coverage(clauses: Sequence[str], table: Sequence[Mutant], waivers: Mapping[str, str]) -> Case:
-    """Failed when there are gaps."""
-    problems = gaps(clauses, table, waivers)
-    if problems:
-        problems.append(f"write a mutant (conformance/README.md), or waive it in {WAIVERS_FILE.relative_to(ROOT)}")
-    return Case(COVERAGE, FAILED if problems else PASSED, detail="\n".join(problems))
-
-
 def killers(log: SuiteLog, status: int, clause: str, tests: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Tests that name the clause and failed, or in which the job died or passed its deadline."""
     failed = [name for name, case in log.cases.items() if case.outcome == FAILED]
@@ -150,11 +156,19 @@ def killers(log: SuiteLog, status: int, clause: str, tests: Mapping[str, Sequenc
 
 def run_mutant(binary: Path, mutant: Mutant, tests: Mapping[str, Sequence[str]], configuration: bazel.Configuration,
                *, processes: Optional[int] = None) -> Outcome:
-    """Runs the tests of its clause until one fails: in their short form first, and only if that is in vain at length."""
+    """Runs the tests of its clause until one fails: in their short form first, and at length if that is in vain."""
     count = max(processes or 0, mutant.processes)
     seconds = 0.0
+    factor = sanitizers.deadline_factor(configuration.mode)
+    deadline = factor * (HANG_DEADLINE_S if mutant.hangs else DEFAULT_DEADLINE_S)
+    settings = {**configuration.environment(), VARIABLE: mutant.name, **LAUNCHER_SETTINGS}
     for short in (True, False):
-        log, result = _run(binary, mutant, count, configuration, short)
+        log = SuiteLog()
+        words = Selection(filter=mutant.filter, deadline_s=deadline, quick=short).arguments()
+        program = (str(binary), *words, *([] if mutant.legal else ["--fail-fast"]))
+        result = launch.start(launch.Launch(program, count, configuration.mpi, settings),
+                              silence_s=conformance.SILENT_DEADLINES * deadline, on_line=log.feed)
+        log.close()
         seconds += result.seconds
         killed_by = killers(log, result.status, mutant.clause, tests)
         if mutant.legal:
@@ -166,100 +180,68 @@ def run_mutant(binary: Path, mutant: Mutant, tests: Mapping[str, Sequence[str]],
     return Outcome(mutant, SURVIVED, (), seconds, count, result.tail())
 
 
-def _run(binary: Path, mutant: Mutant, processes: int, configuration: bazel.Configuration,
-         short: bool) -> tuple[SuiteLog, process.Result]:
-    factor = sanitizers.deadline_factor(configuration.mode)
-    deadline = factor * (HANG_DEADLINE_S if mutant.hangs else DEFAULT_DEADLINE_S)
-    selection = Selection(filter=mutant.filter, deadline_s=deadline, quick=short)
-    log = SuiteLog()
-    words = (str(binary), *selection.arguments(), *([] if mutant.legal else ["--fail-fast"]))
-    settings = {**configuration.environment(), VARIABLE: mutant.name, **LAUNCHER_SETTINGS}
-    job = launch.Launch(words, processes, configuration.mpi, settings)
-    result = launch.start(job, silence_s=conformance.SILENT_DEADLINES * deadline, on_line=log.feed)
-    log.close()
-    return log, result
-
-
 def control(binary: Path, outcomes: Sequence[Outcome], configuration: bazel.Configuration,
             on_test: Callable[[str], None] = lambda name: None) -> list[Case]:
     """The tests that killed, without a mutant: one that fails here has killed nothing."""
-    cases = []
-    killed = [outcome for outcome in outcomes if outcome.state == KILLED]
-    for processes, short in sorted({(outcome.processes, outcome.short) for outcome in killed}):
-        names = {name for outcome in killed if (outcome.processes, outcome.short) == (processes, short)
-                 for name in outcome.killed_by}
-        cases += _control_run(binary, sorted(names), processes, configuration, short, on_test)
-    return cases
+    killed: dict[tuple[int, bool], set[str]] = {}
+    for outcome in outcomes:
+        if outcome.state == KILLED:
+            killed.setdefault((outcome.processes, outcome.short), set()).update(outcome.killed_by)
+    return [case for processes, short in sorted(killed)
+            for case in _control(binary, sorted(killed[processes, short]), processes, configuration, short, on_test)]
 
 
-def whole_control(binary: Path, tests: Iterable[str], processes: int, configuration: bazel.Configuration,
-                  on_test: Callable[[str], None] = lambda name: None) -> list[Case]:
-    """The whole suite without a mutant: the program itself breaks nothing."""
-    return _control_run(binary, list(tests), processes, configuration, True, on_test)
-
-
-def _control_run(binary: Path, names: Sequence[str], processes: int, configuration: bazel.Configuration, short: bool,
-                 on_test: Callable[[str], None]) -> list[Case]:
+def _control(binary: Path, names: Iterable[str], processes: int, configuration: bazel.Configuration, short: bool,
+             on_test: Callable[[str], None]) -> list[Case]:
     selection = Selection(filter=conformance.exact_names(names), quick=short)
     made = conformance.run_suite(binary, IMPLEMENTATION, configuration, processes, selection,
                                  environment={VARIABLE: ""}, on_test=on_test)
     return [replace(case, name=f"control np={processes} {case.name}") for case in made.cases]
 
 
-def run_all(binary: Path, table: Sequence[Mutant], tests: Mapping[str, Sequence[str]],
-            configuration: bazel.Configuration, *, processes: Optional[int] = None,
-            note: Callable[[str], None] = lambda text: None) -> list[Outcome]:
-    """Every mutant of the table in turn."""
-    outcomes: list[Outcome] = []
-    for number, mutant in enumerate(table, 1):
-        survivors = sum(not outcome.good for outcome in outcomes)
-        note(f"{number} of {len(table)}, {survivors} not killed, {mutant.name}")
-        outcomes.append(run_mutant(binary, mutant, tests, configuration, processes=processes))
-    return outcomes
-
-
 def examine(binary: Path, configuration: bazel.Configuration, note: Callable[[str], None], *, filter_text: str = "",
             processes: Optional[int] = None, whole: bool = False,
             share: Share = WHOLE) -> tuple[list[Outcome], list[Case]]:
-    """Runs the mutants, then the controls; with `whole` the whole suite is a control too. Without a filter, one more
-    case says whether every clause has a mutant."""
-    tests = traceability.parse_test_list(conformance.list_tests(binary))
+    """Runs the mutants, then the controls; with `whole` the whole suite is a control too: the program itself breaks
+    nothing. Without a filter, one more case says whether every clause has a mutant."""
+    tests = conformance.list_tests(binary)
     table = read_table(binary)
     chosen = sharing.take(choose(table, filter_text), share)
     if not chosen:
         raise ToolError(f"share {share[0]} of {share[1]} has no mutant", next_step="ask for fewer shares")
-    outcomes = run_all(binary, chosen, tests, configuration, processes=processes, note=note)
+    outcomes: list[Outcome] = []
+    for number, mutant in enumerate(chosen, 1):
+        note(f"{number} of {len(chosen)}, {sum(not outcome.good for outcome in outcomes)} not killed, {mutant.name}")
+        outcomes.append(run_mutant(binary, mutant, tests, configuration, processes=processes))
     controls = control(binary, outcomes, configuration, note)
     if whole:
-        controls += whole_control(binary, tests, processes or CONTROL_PROCESSES, configuration, note)
+        controls += _control(binary, tests, processes or CONTROL_PROCESSES, configuration, True, note)
     if not filter_text:
-        clauses = [clause.identifier for clause in traceability.read_clauses()]
-        controls.append(coverage(clauses, table, read_waivers()))
+        problems = gaps([clause.identifier for clause in traceability.read_clauses()], table, read_waivers())
+        if problems:
+            problems.append(f"write a mutant (conformance/README.md), or waive it in {WAIVERS_FILE.relative_to(ROOT)}")
+        controls.append(Case(COVERAGE, FAILED if problems else PASSED, detail="\n".join(problems)))
     return outcomes, controls
+
+
+def _defects(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    return [outcome for outcome in outcomes if not outcome.mutant.legal]
 
 
 def score(outcomes: Sequence[Outcome]) -> float:
     """Killed of all that are defective."""
-    defects = [outcome for outcome in outcomes if not outcome.mutant.legal]
-    return sum(outcome.state == KILLED for outcome in defects) / len(defects) if defects else 1.0
+    defects = _defects(outcomes)
+    return sum(outcome.good for outcome in defects) / len(defects) if defects else 1.0
 
 
 def cases(outcomes: Sequence[Outcome], controls: Sequence[Case]) -> list[Case]:
-    """For a report of tests: a case per mutant, then the controls."""
-    made = [Case(f"mutant.{outcome.mutant.name}", PASSED if outcome.good else FAILED, outcome.seconds,
-                 "" if outcome.good else _explanation(outcome)) for outcome in outcomes]
+    """For a report of tests: a case for each mutant, then the controls."""
+    made = []
+    for outcome in outcomes:
+        what = f"{outcome.state}: {outcome.mutant.description} [{outcome.mutant.clause}]"
+        detail = "" if outcome.good else "\n".join([what, f"rerun: {outcome.rerun}", *outcome.detail.splitlines()])
+        made.append(Case(f"mutant.{outcome.mutant.name}", PASSED if outcome.good else FAILED, outcome.seconds, detail))
     return [*made, *controls]
-
-
-def _explanation(outcome: Outcome) -> str:
-    mutant = outcome.mutant
-    return "\n".join([f"{outcome.state}: {mutant.description} [{mutant.clause}]",
-                      f"rerun: {rerun(mutant)}", *outcome.detail.splitlines()])
-
-
-def rerun(mutant: Mutant) -> str:
-    """The command that repeats it alone."""
-    return f"tools/armci mutants --filter {mutant.name}"
 
 
 def render(outcomes: Sequence[Outcome], controls: Sequence[Case]) -> str:
@@ -268,11 +250,11 @@ def render(outcomes: Sequence[Outcome], controls: Sequence[Case]) -> str:
              f"{outcome.seconds:.1f} s", ", ".join(outcome.killed_by)] for outcome in outcomes]
     # The last column is text, and long: it stands outside the padded ones.
     table = console.table(["mutant", "clause", "state", "np", "time", "killed by"], rows, numeric_from=6)
-    defects = [outcome for outcome in outcomes if not outcome.mutant.legal]
-    killed = sum(outcome.state == KILLED for outcome in defects)
+    defects = _defects(outcomes)
     tests = [case for case in controls if case.name != COVERAGE]
     failed = [case.name for case in tests if case.outcome == FAILED]
-    lines = [table, "", f"{killed} of {len(defects)} mutants killed; mutation score {100 * score(outcomes):.1f} %",
+    lines = [table, "", f"{sum(outcome.good for outcome in defects)} of {len(defects)} mutants killed; "
+             f"mutation score {100 * score(outcomes):.1f} %",
              f"control: {len(tests)} tests without a mutant, {len(failed)} failed",
              *(f"  failed: {name}" for name in failed)]
     for case in controls:
@@ -284,30 +266,25 @@ def render(outcomes: Sequence[Outcome], controls: Sequence[Case]) -> str:
 
 def write_report(folder: Path, outcomes: Sequence[Outcome], controls: Sequence[Case], *,
                  part: str = "") -> list[Path]:
-    """mutants.txt, .json and .xml (JUnit) in `folder`; `part` is the filter when not all mutants were run."""
+    """mutants.txt, .json and .xml (JUnit) in `folder`; `part` is the filter when not all mutants were run. In the JSON,
+    which the report of the suite reads, legal libraries stand apart: they are not part of the score."""
     folder.mkdir(parents=True, exist_ok=True)
     text, data, junit = (folder / f"mutants.{suffix}" for suffix in ("txt", "json", "xml"))
     text.write_text(render(outcomes, controls) + "\n")
-    data.write_text(json.dumps(as_json(outcomes, controls, part), indent=1) + "\n")
+    data.write_text(json.dumps({
+        "commit": git.commit(),
+        "part": part,
+        "mutants": [_entry(outcome) for outcome in _defects(outcomes)],
+        "legal": [_entry(outcome) for outcome in outcomes if outcome.mutant.legal],
+        "control": [{"name": case.name, "outcome": case.outcome, "detail": case.detail} for case in controls],
+        "score": score(outcomes),
+    }, indent=1) + "\n")
     seconds = sum(outcome.seconds for outcome in outcomes)
     results.write_junit(junit, [Step("mutants", cases(outcomes, controls), seconds, "tools/armci mutants")])
     return [text, data, junit]
 
 
-def as_json(outcomes: Sequence[Outcome], controls: Sequence[Case], part: str = "") -> dict[str, object]:
-    """For the report of the suite. Legal libraries are listed apart: they are not part of the score."""
-    return {
-        "commit": git.commit(),
-        "part": part,
-        "mutants": [_entry(outcome) for outcome in outcomes if not outcome.mutant.legal],
-        "legal": [_entry(outcome) for outcome in outcomes if outcome.mutant.legal],
-        "control": [{"name": case.name, "outcome": case.outcome, "detail": case.detail} for case in controls],
-        "score": score(outcomes),
-    }
-
-
 def _entry(outcome: Outcome) -> dict[str, object]:
-    mutant = outcome.mutant
-    return {"name": mutant.name, "clause": mutant.clause, "description": mutant.description,
+    return {"name": outcome.mutant.name, "clause": outcome.mutant.clause, "description": outcome.mutant.description,
             "killed_by": list(outcome.killed_by), "state": outcome.state, "processes": outcome.processes,
-            "seconds": round(outcome.seconds, 3), "rerun": rerun(mutant)}
+            "seconds": round(outcome.seconds, 3), "rerun": outcome.rerun}

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from armci_tool import console
-from armci_tool.errors import ToolError
 
 if TYPE_CHECKING:
     import jinja2
@@ -18,14 +17,9 @@ _CODE = re.compile(r"`([^`]+)`")
 
 
 def environment() -> "jinja2.Environment":
-    """That knows all templates; a name that is missing is an error. ToolError when pages cannot be made here."""
-    # Not at the top: the verb that installs what is missing must start without it.
-    try:
-        import jinja2
-        import markupsafe
-    except ImportError as error:
-        raise ToolError("the page of the report needs python3-jinja2", where=str(error),
-                        next_step="run tools/armci setup") from error
+    """That knows all templates; a name that is missing is an error."""
+    import jinja2
+    import markupsafe
 
     def code(text: str) -> markupsafe.Markup:
         """Clauses are written in Markdown; what they use of it is `code`."""

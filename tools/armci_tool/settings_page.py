@@ -15,6 +15,14 @@ _TIME_LIMIT_S = 60.0
 
 Setting = Mapping[str, str]
 
+_HEAD = """\
+# Environment
+
+Every variable that the libraries read. A value that cannot be read is refused at `ARMCI_Init` with the variable and
+what it may be; one with an unknown name that begins with `ARMCI_` is told. Sizes take K, M, G. `armci_info` prints the
+values in force. Made by `{command}` from the tables of the libraries; a test holds it against them.
+"""
+
 
 def settings(name: str, configuration: bazel.Configuration) -> list[Setting]:
     """Of an implementation, as it says itself; the user's own settings do not matter."""
@@ -36,17 +44,13 @@ def render(by_implementation: Mapping[str, Sequence[Setting]]) -> str:
         for one in found:
             owners.setdefault(one["name"], []).append(name)
             rows.setdefault(one["name"], one)
-    parts = ["# Environment", "",
-             "Every variable that the libraries read. A value that cannot be read is refused at `ARMCI_Init` with the variable and",
-             "what it may be; one with an unknown name that begins with `ARMCI_` is told. Sizes take K, M, G. `armci_info` prints the",
-             f"values in force. Made by `{COMMAND}` from the tables of the libraries; a test holds it against them.", ""]
     groups: dict[tuple[str, ...], list[str]] = {}
-    for setting, having in owners.items():
-        groups.setdefault(tuple(having), []).append(setting)
+    for setting, having in sorted(owners.items()):
+        groups.setdefault(tuple(having), []).append(_row(rows[setting]))
+    parts = [_HEAD.format(command=COMMAND)]
     for group in sorted(groups, key=lambda group: (-len(group), names.index(group[0]))):
         parts += ["## " + ("All implementations" if len(group) == len(names) else ", ".join(group)), "",
-                  "| variable | default | unit | |", "|---|---|---|---|"]
-        parts += [_row(rows[setting]) for setting in sorted(groups[group])] + [""]
+                  "| variable | default | unit | |", "|---|---|---|---|", *groups[group], ""]
     return "\n".join(parts)
 
 

@@ -1,14 +1,16 @@
-"""Follows the lines that the conformance suite prints (see conformance/README.md), so that after a death the test that was
-running is known."""
+"""Follows the lines that the conformance suite prints (see conformance/README.md).
+
+After a death the test that was running is known. A run that claims to be in order is judged by all that the job
+printed, how it ended and what it left.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import deque
 from dataclasses import dataclass, field, replace
-from typing import Callable, Optional
+from typing import Callable, Sequence
 
-from armci_tool import verdict
 from armci_tool.results import FAILED, PASSED, SKIPPED, Case
 
 DEATH_LINES = 300
@@ -24,6 +26,18 @@ _START = re.compile(r"^conformance: ARMCI_Init (begins|is done)$")
 _INIT_FAILURE = re.compile(r"conformance: rank \d+: ARMCI_Init returned ")
 _SEED = re.compile(r"\bseed (\d+)$")
 _OF_THE_LIBRARY = "armci: "
+# What the MPI libraries, the C and C++ run times and the sanitizers print when a process dies of an error. Tests that
+# end a job on purpose keep the output of that job to themselves.
+_ABORT_TEXTS = (
+    r"MPI_ABORT was invoked", r"application called MPI_Abort", r"Abort\(\d+\) on node \d+",
+    r"BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES", r"mpirun noticed that process rank",
+    r"Primary job +terminated", r"\*\*\* Process received signal \*\*\*", r"\*\*\* An error occurred in MPI_",
+    r"Fatal error in (?:internal_|P?MPI)", r"Assertion failed in file", r"Assertion [`'].*' failed",
+    r"terminate called (?:after|without)", r"Segmentation fault", r"double free or corruption", r"corrupted size vs",
+    r"malloc\(\): ", r"free\(\): invalid", r"munmap_chunk\(\): ", r"\*\*\* stack smashing detected",
+    r"(?:ERROR|WARNING): (?:Address|Thread|Leak|Memory)Sanitizer", r": runtime error: ", r"Caught signal \d+ \(",
+)
+_ABORT = re.compile("|".join(_ABORT_TEXTS))
 _OUTCOMES = {"PASS": PASSED, "FAIL": FAILED, "SKIP": SKIPPED}
 
 
@@ -44,7 +58,6 @@ class SuiteLog:
     # Abort text since the last test began; and what came while none was running.
     aborts: list[str] = field(default_factory=list)
     stray_aborts: list[str] = field(default_factory=list)
-    said_fail: bool = False
     # Tests that have failed by abort text alone.
     suspects: list[str] = field(default_factory=list)
     init_failed: bool = False
@@ -52,7 +65,8 @@ class SuiteLog:
     starting: bool = False
     # What a suite that is left alone would not say: the library prints to the same stream.
     contradictions: list[str] = field(default_factory=list)
-    _failed: Optional[Case] = None
+    # The test whose failure the coming lines tell of.
+    _failed: str = ""
     _words: list[str] = field(default_factory=list)
     # Of the test whose verdict is to come.
     _facts: list[tuple[str, str]] = field(default_factory=list)
@@ -62,35 +76,48 @@ class SuiteLog:
         if begin := _BEGIN.match(line):
             self._close_failure()
             self._facts = []
-            self.running = begin.group(1)
+            self.running = begin[1]
             self.on_test(self.running)
         elif fact := _FACT.match(line):
-            self._facts.append((fact.group(2), fact.group(3)))
+            self._facts.append((fact[2], fact[3]))
         elif said := _VERDICT.match(line):
             told = [each for each in dict.fromkeys(self.lines) if each.startswith(_OF_THE_LIBRARY)][:TOLD_LINES]
             self._close_failure()
-            self._judge(said.group(1), said.group(2), float(said.group(3)), said.group(4) or "")
+            self._judge(said[1], said[2], float(said[3]), said[4] or "")
             # What the library said while the test ran often tells why, and comes before the verdict.
-            self.lines = told if self._failed is not None else []
+            self.lines = told if self._failed else []
         elif _CLOSING_LIST.match(line):
             self._close_failure()
         elif end := _END.match(line):
             self._close_failure()
             self._end(line, tuple(map(int, end.groups())))
         elif start := _START.match(line):
-            self.starting = start.group(1) == "begins"
+            self.starting = start[1] == "begins"
         else:
             self.lines.append(line)
             self.recent.append(line)
-            if verdict.is_abort_text(line):
+            if is_abort_text(line):
                 (self.aborts if self.running else self.stray_aborts).append(line)
             self.init_failed = self.init_failed or bool(_INIT_FAILURE.search(line))
             if not self.seed and (seed := _SEED.search(line)):
-                self.seed = seed.group(1)
+                self.seed = seed[1]
 
     def close(self) -> None:
         """No more lines will come."""
         self._close_failure(keep_lines=True)
+
+    def objections(self, status: int, left_behind: Sequence[str]) -> list[str]:
+        """What is wrong with a job whose suite came to its end, apart from its tests. After a failed test some
+        launchers print abort text of any status but 0, which is no news."""
+        said_fail = "FAIL" in self._words
+        found = [f"the suite contradicts itself, or the library speaks for it: {line}" for line in self.contradictions]
+        if status not in (0, 1):
+            found.append(f"the job ended with status {status} after the last test")
+        elif bool(status) != said_fail:
+            found.append(f"the job ended with status {status}, though {'a' if said_fail else 'no'} test failed")
+        if not said_fail:
+            found += [f"abort text: {line}" for line in self.stray_aborts]
+        return found + [f"left behind: {item}" for item in left_behind]
 
     def _end(self, line: str, said: tuple[int, ...]) -> None:
         if self.running or self.complete:
@@ -105,26 +132,28 @@ class SuiteLog:
     def _judge(self, word: str, name: str, seconds: float, text: str) -> None:
         expected = name == self.running or (word == "SKIP" and not self.running)
         if not expected or name in self.cases:
-            self.contradictions.append(f"a verdict of {name} {'once more' if name in self.cases else 'out of turn'}: {word}")
+            how = "once more" if name in self.cases else "out of turn"
+            self.contradictions.append(f"a verdict of {name} {how}: {word}")
             return
         self._words.append(word)
         case = Case(name, _OUTCOMES[word], seconds, text, tuple(self._facts))
-        self._facts = []
-        if self.aborts and case.outcome != FAILED:
-            case = replace(case, outcome=FAILED, detail="\n".join(["abort text in a test that claims to have "
-                                                                   f"{case.outcome}:", *self.aborts]))
-            word = ""
-            self.suspects.append(name)
-        self.aborts = []
-        self.cases[name] = case
-        self.running = ""
         if word == "FAIL":
-            self._failed = case
-            self.said_fail = True
+            self._failed = name
+        elif self.aborts:
+            claim = f"abort text in a test that claims to have {case.outcome}:"
+            case = replace(case, outcome=FAILED, detail="\n".join([claim, *self.aborts]))
+            self.suspects.append(name)
+        self.cases[name] = case
+        self._facts, self.aborts, self.running = [], [], ""
 
     def _close_failure(self, keep_lines: bool = False) -> None:
-        if self._failed is not None:
-            self.cases[self._failed.name] = replace(self._failed, detail="\n".join(self.lines))
-            self._failed = None
+        if self._failed:
+            self.cases[self._failed] = replace(self.cases[self._failed], detail="\n".join(self.lines))
+            self._failed = ""
         if not keep_lines:
             self.lines = []
+
+
+def is_abort_text(line: str) -> bool:
+    """Whether a line of output tells of a process that died."""
+    return _ABORT.search(line) is not None

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Container, Mapping, Sequence
 
+from armci_tool import repository
 from armci_tool.errors import ToolError
 from armci_tool.repository import SEMANTICS_FILE
 
-_CLAUSE = re.compile(r"^- \*\*([A-Z]+-[0-9]+)\*\*(.*)")
+_CLAUSE = re.compile(r"^- \*\*([A-Z]+-[0-9]+)\*\*(.*(?:\n  .*)*)", re.MULTILINE)
 _NEEDS = re.compile(r"\[needs: ([a-z, ]+)\]")
 _MEASURED = re.compile(r"\[measured: ([a-z_]+)\]")
 _TEST = re.compile(r"^(\S+)((?:\s+[A-Z]+-[0-9]+)*)\s*$")
@@ -41,42 +42,20 @@ def read_clauses(path: Path = SEMANTICS_FILE) -> list[Clause]:
     """All clauses in the order of the text. Raises ToolError on a repeated ID."""
     if not path.exists():
         raise ToolError("cannot read the clauses", where=f"{path} is missing")
-    clauses: list[Clause] = []
-    seen: dict[str, int] = {}
-    lines = path.read_text().splitlines()
-    for number, line in enumerate(lines, 1):
-        match = _CLAUSE.match(line)
-        if not match:
-            continue
-        identifier = match.group(1)
-        if identifier in seen:
-            raise ToolError(f"clause {identifier} is defined twice", where=f"{path}:{seen[identifier]} and {number}",
-                            next_step="give the newer one an unused number")
-        seen[identifier] = number
-        whole = _whole_clause(lines, number - 1)
-        measured = _MEASURED.search(whole)
-        clauses.append(Clause(identifier, number, _needs(whole), whole.partition("**" + identifier + "**")[2].strip(),
-                              measured.group(1) if measured else ""))
-    if not clauses:
+    text, found = path.read_text(), dict[str, Clause]()
+    for match in _CLAUSE.finditer(text):
+        identifier, line = match[1], text.count("\n", 0, match.start()) + 1
+        # A clause goes on over indented lines.
+        whole = " ".join(part.strip() for part in match[2].splitlines())
+        if identifier in found:
+            raise ToolError(f"clause {identifier} is defined twice", next_step="give the newer one an unused number",
+                            where=f"{path}:{found[identifier].line} and {line}")
+        needs = {word.strip() for words in _NEEDS.findall(whole) for word in words.split(",")}
+        found[identifier] = Clause(identifier, line, frozenset(needs), whole.strip(),
+                                   "".join(_MEASURED.findall(whole)[:1]))
+    if not found:
         raise ToolError("cannot read the clauses", where=f"{path} has no line like '- **ORD-1** text'")
-    return clauses
-
-
-def _whole_clause(lines: Sequence[str], start: int) -> str:
-    """A clause goes on over indented lines."""
-    text = [lines[start]]
-    for line in lines[start + 1:]:
-        if not line.startswith("  "):
-            break
-        text.append(line.strip())
-    return " ".join(text)
-
-
-def _needs(text: str) -> frozenset[str]:
-    needs: set[str] = set()
-    for match in _NEEDS.finditer(text):
-        needs |= {word.strip() for word in match.group(1).split(",")}
-    return frozenset(needs)
+    return list(found.values())
 
 
 def parse_test_list(text: str) -> dict[str, list[str]]:
@@ -94,22 +73,30 @@ def parse_test_list(text: str) -> dict[str, list[str]]:
 
 def check(clauses: Sequence[Clause], tests: Mapping[str, Sequence[str]], *, spans_nodes: bool,
           benchmarks: Container[str] = ()) -> list[str]:
-    """Sentences about what is wrong; empty when every clause and every test has its counterpart. `spans_nodes`: there is
-    an implementation on which the clauses between nodes can be tested."""
-    known = {clause.identifier for clause in clauses}
+    """Sentences about what is wrong; empty when every clause and every test has its counterpart. `spans_nodes`: there
+    is an implementation on which the clauses between nodes can be tested."""
     tested = {identifier for named in tests.values() for identifier in named}
-    problems = []
+    found = []
     for clause in clauses:
-        exempt = clause.measured != "" or "nodes" in clause.needs and not spans_nodes
+        place = f"{SEMANTICS_FILE.parent.name}/{SEMANTICS_FILE.name}:{clause.line}: {clause.identifier}"
         if clause.measured and clause.measured not in benchmarks:
-            problems.append(f"spec/semantics.md:{clause.line}: {clause.identifier} names the benchmark {clause.measured}, "
-                            "which does not exist")
+            found.append(f"{place} names the benchmark {clause.measured}, which does not exist")
+        exempt = clause.measured or "nodes" in clause.needs and not spans_nodes
         if clause.identifier not in tested and not exempt:
-            problems.append(f"spec/semantics.md:{clause.line}: {clause.identifier} has no test")
+            found.append(f"{place} has no test")
+    known = {clause.identifier for clause in clauses}
     for name, named in sorted(tests.items()):
-        if not named:
-            problems.append(f"test {name} names no clause")
-        for identifier in named:
-            if identifier not in known:
-                problems.append(f"test {name} names {identifier}, which spec/semantics.md does not have")
-    return problems
+        found += [] if named else [f"test {name} names no clause"]
+        found += [f"test {name} names {identifier}, which spec/semantics.md does not have"
+                  for identifier in named if identifier not in known]
+    return found
+
+
+def problems(clauses: Sequence[Clause], tests: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """What has to fit together before the suite's word is worth something: by what is checked, sentences about what is
+    wrong; none where all is well."""
+    from armci_tool import bench, levels
+    names = [clause.identifier for clause in clauses]
+    return {"every clause has a test and every test a clause":
+            check(clauses, tests, spans_nodes=repository.spans_nodes(), benchmarks=bench.names()),
+            "every clause has a level of porting": levels.check(levels.read(), names, tests)}

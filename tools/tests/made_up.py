@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from armci_tool import bazel, matrix
 from armci_tool.conformance import SuiteRun
-from armci_tool.matrix import Matrix, Mutant, Mutation
+from armci_tool.matrix import Matrix, MutantResult, Mutation
 from armci_tool.placement import Placement
 from armci_tool.results import FAILED, KNOWN, PASSED, SKIPPED, Case
 from armci_tool.traceability import Clause
@@ -40,8 +40,11 @@ def outcomes(**counts: int) -> tuple[tuple[str, str], ...]:
 
 def mutation() -> Mutation:
     """One defect found, one not."""
-    return Mutation((Mutant("late_fence", "FAKE-1", "a fence that < waits & returns", "killed", ("A.one", "A.both")),
-                     Mutant("lost_store", "FAKE-2", "every 255th store is lost", "survived", ())), 0.5)
+    mutants = (MutantResult(name="late_fence", clause="FAKE-1", description="a fence that < waits & returns",
+                            state="killed", killed_by=("A.one", "A.both")),
+               MutantResult(name="lost_store", clause="FAKE-2", description="every 255th store is lost",
+                            state="survived", killed_by=()))
+    return Mutation(mutants=mutants, score=0.5, commit="", part="")
 
 
 def made_up() -> Matrix:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from armci_tool import (bazel, conformance, flakes, launch, matrix, matrix_text, process, verdict)
+from armci_tool import (bazel, conformance, flakes, launch, matrix, matrix_report, process, suite_log)
 from armci_tool.errors import ToolError
 from armci_tool.conformance import Selection, SuiteRun
 from armci_tool.placement import Placement
@@ -204,14 +204,14 @@ def test_abort_text_after_the_last_test_fails_the_job() -> None:
     "==1==ERROR: AddressSanitizer: heap-use-after-free", "a.cc:3:4: runtime error: signed integer overflow",
     "terminate called after throwing an instance of 'int'", "p: a.c:1: main: Assertion `x' failed."])
 def test_abort_text_is_known(line: str) -> None:
-    assert verdict.is_abort_text(line)
+    assert suite_log.is_abort_text(line)
 
 
 @pytest.mark.parametrize("line", [
     "armci: rank 0: ARMCI_Malloc: process 2 could not get node memory, see its message [MEM-8]",
     "RUN   ERR.ERR6_abort_ends_the_job", "NOTE: nothing happened", "conformance: 4 ranks, seed 7"])
 def test_other_text_is_no_abort(line: str) -> None:
-    assert not verdict.is_abort_text(line)
+    assert not suite_log.is_abort_text(line)
 
 
 def test_a_process_that_is_left_behind_fails_the_job() -> None:
@@ -265,7 +265,7 @@ def test_titles_and_reruns_say_where_the_ranks_were() -> None:
                                  environment={"FAKE_SUITE": "A.a=ok"}, placement=Placement(simulated_node_size=2))
     assert made.name == "fake, openmpi, np=1, nodes of 2, simulated"
     assert "--simulate-node-size 2" in made.rerun()
-    assert "simulated" in matrix_text.screen(matrix.build([made], CLAUSES, TESTS, {}))
+    assert "simulated" in matrix_report.screen(matrix.build([made], CLAUSES, TESTS, {}))
 
 
 def test_a_quiet_end_with_the_status_of_a_failure_is_noticed() -> None:
@@ -301,7 +301,7 @@ def test_the_rerun_line_names_the_seed_that_was_drawn() -> None:
     assert line == "tools/armci conformance --impl fake -n 1 --mpi openmpi --filter '^(A.a)$' --seed 99"
     assert "--filter" not in run("A.a=fail").rerun_of("(job 1)")
     assert "--filter 'A[.]a'" in run("A.a=fail", Selection(filter="A[.]a", deadline_s=0.3)).rerun_of("(job 1)")
-    sanitized = SuiteRun("fake", bazel.Configuration("mpich", "asan"), 3, (), 0.0, "5", quick=True)
+    sanitized = SuiteRun("fake", bazel.Configuration("mpich", "asan"), 3, (), 0.0, "5", Selection(quick=True))
     assert sanitized.rerun() == ("tools/armci conformance --impl fake -n 3 --mpi mpich --config asan --quick --seed 5")
 
 

@@ -7,6 +7,7 @@ import shlex
 
 import pytest
 from armci_tool import levels
+from armci_tool.levels import Level
 from armci_tool.repository import ROOT, source_files
 from helpers import parsed
 
@@ -53,8 +54,8 @@ def test_every_command_of_the_documentation_is_understood(command: str) -> None:
     parsed(*shlex.split(command, comments=True))
 
 
-@pytest.mark.parametrize("level", levels.read().levels, ids=lambda level: str(level.number))
-def test_the_guide_to_porting_has_a_section_for_each_level(level: levels.Level) -> None:
+@pytest.mark.parametrize("level", levels.read().level, ids=lambda level: str(level.number))
+def test_the_guide_to_porting_has_a_section_for_each_level(level: Level) -> None:
     guide = (ROOT / "docs" / "porting.md").read_text()
     section = guide.partition(f"### Level {level.number}: {level.title}\n")[2].partition("\n#")[0]
     assert section

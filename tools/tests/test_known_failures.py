@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Collection
 
 import pytest
 from armci_tool import bazel, known_failures
-from armci_tool.conformance import SuiteRun
+from armci_tool.conformance import Selection, SuiteRun
 from armci_tool.errors import ToolError
 from armci_tool.known_failures import KnownFailure
 from armci_tool.results import FAILED, KNOWN, PASSED, SKIPPED, Case
 
-ENTRY = KnownFailure("lib", "ORD-1", ("A.a",), "lib-1", "its fault", "reads 0")
+ENTRY = KnownFailure(implementation="lib", clause="ORD-1", tests=["A.a"], ticket="lib-1", reason="its fault",
+                     evidence="reads 0")
 TESTS = ("A.a", "A.b", "A.c")
 TEXT = """
 [[known]]
@@ -34,7 +34,7 @@ sometimes = true
 
 
 def run(*cases: Case, mpi: str = "openmpi", processes: int = 4, quick: bool = False) -> SuiteRun:
-    return SuiteRun("lib", bazel.Configuration(mpi), processes, cases, 1.0, "7", quick)
+    return SuiteRun("lib", bazel.Configuration(mpi), processes, cases, 1.0, "7", Selection(quick=quick))
 
 
 def outcomes(made: SuiteRun, *entries: KnownFailure, tests: Collection[str] = TESTS) -> dict[str, str]:
@@ -57,14 +57,14 @@ def test_an_unexpected_pass_fails() -> None:
 
 
 def test_what_fails_now_and_then_may_pass() -> None:
-    sometimes = replace(ENTRY, sometimes=True)
+    sometimes = ENTRY.copy(update={"sometimes": True})
     assert outcomes(run(Case("A.a", PASSED)), sometimes) == {"A.a": PASSED}
     assert outcomes(run(Case("A.a", FAILED)), sometimes) == {"A.a": KNOWN}
     assert outcomes(run(Case("A.a", PASSED)), ENTRY, sometimes) == {"A.a": PASSED}
 
 
 def test_a_failure_that_shows_something_else_is_not_the_known_one() -> None:
-    torn = replace(ENTRY, sometimes=True, shows="torn")
+    torn = ENTRY.copy(update={"sometimes": True, "shows": "torn"})
     assert outcomes(run(Case("A.a", FAILED, detail="x\ntorn flag")), torn) == {"A.a": KNOWN}
     assert outcomes(run(Case("A.a", FAILED, detail="the job hung")), torn) == {"A.a": FAILED}
 
@@ -85,7 +85,7 @@ def test_what_was_left_out_or_not_reached_is_no_failure() -> None:
                                        {"np_max": 3}, {"place": ("nodes", "simulated")}, {"config": ("asan",)},
                                        {"quick": True}])
 def test_an_entry_holds_under_its_condition_only(condition: dict[str, object]) -> None:
-    entry = replace(ENTRY, **condition)
+    entry = ENTRY.copy(update=condition)
     assert outcomes(run(Case("A.a", FAILED)), entry) == {"A.a": FAILED}
 
 
@@ -93,8 +93,9 @@ def test_every_condition_of_the_file_is_read(tmp_path: Path) -> None:
     path = tmp_path / "known.toml"
     path.write_text(TEXT)
     [entry] = known_failures.read(path)
-    assert entry == KnownFailure("lib", "ORD-1", ("A.a", "A.b"), "lib-1", "its fault", "reads 0", ("mpich",), 2, 4,
-                                 ("machine",), ("opt", "asan"), True, True)
+    assert entry == ENTRY.copy(update={
+        "tests": ["A.a", "A.b"], "mpi": ["mpich"], "np_min": 2, "np_max": 4, "place": ["machine"],
+        "config": ["opt", "asan"], "quick": True, "sometimes": True})
     assert outcomes(run(Case("A.a", FAILED), mpi="mpich", processes=2, quick=True), entry) == {
         "A.a": KNOWN}
 

@@ -18,10 +18,20 @@ from helpers import parsed
 
 FAKE = Path(__file__).with_name("fake_suite.py")
 
-TABLE = Levels((Level(1, "memory", ("register_memory",), ("MEM-1",)), Level(2, "put", ("put",), ("ORD-1", "ORD-2")),
-                Level(3, "more", (), ("AGG-1",)), Level(4, "atomic", ("atomic64",), ("ACC-1",)),
-                Level(5, "all", (), ("PROG-1",))),
-               (Later(4, "^ORD[.].*counter", "draws tickets"),))
+
+
+def level(number: int, title: str, members: tuple[str, ...], clauses: tuple[str, ...]) -> Level:
+    return Level(number=number, title=title, members=members, clauses=clauses)
+
+
+def later(number: int, tests: str) -> Later:
+    return Later(level=number, tests=tests, reason="r")
+
+
+TABLE = Levels(level=(level(1, "memory", ("register_memory",), ("MEM-1",)), level(2, "put", ("put",), ("ORD-1", "ORD-2")),
+                      level(3, "more", (), ("AGG-1",)), level(4, "atomic", ("atomic64",), ("ACC-1",)),
+                      level(5, "all", (), ("PROG-1",))),
+               later=(later(4, "^ORD[.].*counter"),))
 TESTS = {"MEM.a": ["MEM-1"], "ORD.b": ["ORD-1", "ORD-2", "MEM-1"], "ORD.c_counter": ["ORD-2"], "ACC.d": ["ACC-1", "ORD-1"]}
 CLAUSES = ["MEM-1", "ORD-1", "ORD-2", "AGG-1", "ACC-1", "PROG-1"]
 
@@ -54,14 +64,14 @@ def test_a_complete_table_has_no_problems() -> None:
     assert not levels.check(TABLE, CLAUSES, TESTS)
 
 
-@pytest.mark.parametrize("clauses, later, expected", [
+@pytest.mark.parametrize("clauses, put_off, expected", [
     ([*CLAUSES, "NEW-1"], TABLE.later, "NEW-1 has no level"),
     (CLAUSES[1:], TABLE.later, "MEM-1 has a level, but spec/semantics.md does not have it"),
-    (CLAUSES, (Later(4, "no_such_test", "r"),), "no test's name has 'no_such_test'"),
-    (CLAUSES, (Later(1, "^MEM", "r"),), "changes nothing"),
+    (CLAUSES, (later(4, "no_such_test"),), "no test's name has 'no_such_test'"),
+    (CLAUSES, (later(1, "^MEM"),), "changes nothing"),
 ])
-def test_gaps_are_named(clauses: list[str], later: tuple[Later, ...], expected: str) -> None:
-    [problem] = levels.check(Levels(TABLE.levels, later), clauses, TESTS)
+def test_gaps_are_named(clauses: list[str], put_off: tuple[Later, ...], expected: str) -> None:
+    [problem] = levels.check(Levels(level=TABLE.level, later=put_off), clauses, TESTS)
     assert expected in problem
 
 
@@ -71,8 +81,8 @@ def test_a_clause_is_at_the_level_of_its_first_test() -> None:
 
 
 def test_a_clause_has_one_level() -> None:
-    doubled = (*TABLE.levels[:4], Level(5, "all", (), ("PROG-1", "MEM-1")))
-    [problem] = levels.check(Levels(doubled), CLAUSES, {})
+    doubled = (*TABLE.level[:4], level(5, "all", (), ("PROG-1", "MEM-1")))
+    [problem] = levels.check(Levels(level=doubled), CLAUSES, {})
     assert "MEM-1 has several levels" in problem
 
 
@@ -96,26 +106,27 @@ def test_the_file_is_read(tmp_path: Path) -> None:
 def test_every_clause_of_the_semantics_has_one_level() -> None:
     table = levels.read()
     clauses = [clause.identifier for clause in traceability.read_clauses()]
-    assert not levels.check(Levels(table.levels), clauses, {})
+    assert not levels.check(Levels(level=table.level), clauses, {})
     assert all(one.reason for one in table.later)
 
 
 def test_every_required_member_belongs_to_one_level() -> None:
     contract = (repository.ROOT / "impl" / "common" / "transport.h").read_text()
     required = contract.partition("concept Transport =")[2].partition("\n};")[0]
-    named = [member for level in levels.read().levels for member in level.members]
+    named = [member for one in levels.read().level for member in one.members]
     assert len(named) == len(set(named))
     assert set(named) == {line.partition("t.")[2].partition("(")[0] for line in required.splitlines() if "{ t." in line}
 
 
 def test_help_says_what_the_levels_are() -> None:
-    assert all(f"{level.number} {level.title}" in command._LEVEL_HELP for level in levels.read().levels)
+    assert all(f"{one.number} {one.title}" in command._LEVEL_HELP for one in levels.read().level)
 
 
 @pytest.fixture
 def levelled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Levels of the fake suite's tests, which all name one clause: by their names."""
-    table = Levels((Level(1, "memory", (), ("FAKE-1",)),), tuple(Later(number, f"^L{number}[.]", "r") for number in levels.NUMBERS))
+    table = Levels(level=(level(1, "memory", (), ("FAKE-1",)),),
+                   later=tuple(later(number, f"^L{number}[.]") for number in levels.NUMBERS))
     monkeypatch.setattr(levels, "read", lambda: table)
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Optional
 from xml.etree import ElementTree
 
 import pytest
-from armci_tool import matrix, matrix_html, matrix_report, matrix_text
+from armci_tool import matrix, matrix_report
 from armci_tool.errors import ToolError
 from armci_tool.matrix import NOT_COVERED
 from armci_tool.results import FAILED, KNOWN, PASSED, SKIPPED, Case
@@ -65,11 +64,11 @@ class Page(HTMLParser):
 
 @pytest.fixture(name="page", scope="module")
 def rendered() -> Page:
-    return Page(matrix_html.render(made_up()))
+    return Page(matrix_report.html(made_up()))
 
 
 def verdicts(clause: str) -> list[str]:
-    return next([cell.verdict for cell in row.cells] for row in made_up().rows if row.clause.identifier == clause)
+    return next([cell["verdict"] for cell in row["cells"]] for row in made_up().data["clauses"] if row["id"] == clause)
 
 
 @pytest.mark.parametrize("clause, expected", [
@@ -86,37 +85,44 @@ def test_verdict_of_a_clause_is_the_worst_of_its_tests(clause: str, expected: li
 
 def test_a_skip_does_not_hide_a_pass() -> None:
     made = matrix.build([run(Case("A.both", PASSED), Case("A.one", SKIPPED, 0.0, "x"))], CLAUSES, TESTS, {})
-    assert made.rows[0].cells[0].verdict == PASSED
+    assert made.data["clauses"][0]["cells"][0]["verdict"] == PASSED
+
+
+def test_a_run_that_was_given_up_says_nothing_of_clauses_that_it_did_not_finish() -> None:
+    given_up = run(Case("A.one", PASSED), Case("A.three", SKIPPED), Case("(job 1)", FAILED), Case("(rest)", FAILED))
+    cells = [row["cells"][0] for row in matrix.build([given_up], CLAUSES, TESTS, {}).data["clauses"]]
+    assert cells[0]["reason"] == "the run was given up before all its tests had run"
+    assert [cell["verdict"] for cell in cells[:3]] == [NOT_COVERED, NOT_COVERED, SKIPPED]
 
 
 def test_reasons_are_given_for_what_was_not_tested() -> None:
-    rows = {row.clause.identifier: row.cells[0] for row in made_up().rows}
-    assert rows["FAKE-3"].reason == "needs 4 ranks"
-    assert rows["OTHER-1"].reason == "no test names it: it can only be seen with nodes"
-    assert "none of its tests was chosen" in rows["OTHER-2"].reason
-    assert rows["OTHER-3"].reason == "about time: the benchmark small judges it"
+    reasons = {row["id"]: row["cells"][0].get("reason") for row in made_up().data["clauses"]}
+    assert reasons["FAKE-3"] == "needs 4 ranks"
+    assert reasons["OTHER-1"] == "no test names it: it can only be seen with nodes"
+    assert "none of its tests was chosen" in reasons["OTHER-2"]
+    assert reasons["OTHER-3"] == "about time: the benchmark small judges it"
 
 
 def test_litmus_outcomes_are_counted_by_run_and_class() -> None:
-    [acceptable, interesting, forbidden] = made_up().outcomes
-    assert (acceptable.test, acceptable.outcome_class) == ("L.litmus", "acceptable")
-    assert acceptable.text == "r1=10 r2=0 <acceptable>"
-    assert acceptable.counts == (90, 100, None)
-    assert (interesting.counts, forbidden.counts) == ((10, None, None), (0, None, None))
+    [acceptable, interesting, forbidden] = made_up().data["litmus"]
+    assert (acceptable["test"], acceptable["class"]) == ("L.litmus", "acceptable")
+    assert acceptable["outcome"] == "r1=10 r2=0 <acceptable>"
+    assert acceptable["counts"] == [90, 100, None]
+    assert (interesting["counts"], forbidden["counts"]) == ([10, None, None], [0, None, None])
 
 
 def test_flake_rate_stands_in_every_form(page: Page) -> None:
     made = made_up()
     said = "1 of 4 tests (25.0%) in 4 runs"
     assert said in page.text
-    assert said in matrix_text.document(made)
-    column = matrix_report.as_json(made)["columns"][1]
+    assert said in matrix_report.document(made)
+    column = made.data["columns"][1]
     assert (column["repeats"], column["flaky"]) == (4, ["A.both"])
 
 
 def test_facts_that_are_no_counts_are_left_alone() -> None:
     odd = Case("L.litmus", PASSED, 0.0, "", (("place", "here"), ("outcome.acceptable.x", "many")))
-    assert not matrix.build([run(odd)], CLAUSES, TESTS, {}).outcomes
+    assert not matrix.build([run(odd)], CLAUSES, TESTS, {}).data["litmus"]
 
 
 def test_columns_have_titles_of_their_own() -> None:
@@ -125,8 +131,8 @@ def test_columns_have_titles_of_their_own() -> None:
 
 
 def test_screen_leaves_out_what_did_not_run_and_the_document_does_not() -> None:
-    assert "OTHER-2" not in matrix_text.screen(made_up())
-    document = matrix_text.document(made_up())
+    assert "OTHER-2" not in matrix_report.screen(made_up())
+    document = matrix_report.document(made_up())
     for clause in CLAUSES:
         assert clause.identifier in document
     for text in ("expected <1>", "ticket 12", "needs 4 ranks", "1 of 2 killed, score 50%", "interesting", "Fast <8>"):
@@ -157,7 +163,7 @@ def test_mutation_result_is_read_as_it_is_written(tmp_path: Path) -> None:
 
 
 def test_a_part_of_the_mutants_does_not_look_like_all() -> None:
-    assert "only those of 'fence' were run" in replace(mutation(), part="fence").text
+    assert "only those of 'fence' were run" in mutation().copy(update={"part": "fence"}).text
     assert "only" not in mutation().text
 
 
@@ -172,7 +178,7 @@ def test_broken_mutation_result_is_an_error(tmp_path: Path, text: str) -> None:
 def test_page_loads_nothing_and_runs_nothing(page: Page) -> None:
     assert not page.loaded
     assert "script" not in page.tags
-    assert "url(" not in matrix_html.render(made_up())
+    assert "url(" not in matrix_report.html(made_up())
 
 
 def test_every_link_leads_somewhere_and_names_are_unique(page: Page) -> None:
@@ -203,6 +209,6 @@ def test_every_verdict_has_a_word_besides_its_colour(page: Page) -> None:
 
 
 def test_page_without_failures_litmus_and_mutants_is_sound() -> None:
-    page = Page(matrix_html.render(matrix.build([run(Case("A.one", PASSED))], CLAUSES, TESTS, {})))
+    page = Page(matrix_report.html(matrix.build([run(Case("A.one", PASSED))], CLAUSES, TESTS, {})))
     assert {link.removeprefix("#") for link in page.links} <= set(page.ids)
     assert not {"failures", "litmus", "mutants"} & set(page.ids)

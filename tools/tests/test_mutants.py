@@ -29,7 +29,7 @@ def without_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
 def outcome(acts: str, clause: str = "FAKE-1", *, legal: bool = False, hangs: bool = False,
             monkeypatch: pytest.MonkeyPatch) -> Outcome:
     monkeypatch.setenv("FAKE_MUTANTS", f"bad={acts}")
-    tests = traceability.parse_test_list(conformance.list_tests(FAKE))
+    tests = conformance.list_tests(FAKE)
     mutant = Mutant("bad", clause, 1, legal, hangs, "A", "is bad")
     return mutants.run_mutant(FAKE, mutant, tests, CONFIGURATION)
 

@@ -13,8 +13,8 @@ from typing import Any, Sequence
 
 import click
 
-from armci_tool import (bazel, campaign, conformance, environment, flakes, launch, levels, libraries, matrix, matrix_html,
-                        matrix_report, matrix_text, mutants, placement, programs, repository, traceability)
+from armci_tool import (bazel, conformance, environment, flakes, launch, levels, libraries, matrix, matrix_report,
+                        mutants, placement, programs, repository, traceability)
 from armci_tool.commands import options
 from armci_tool.console import Progress, duration
 from armci_tool.errors import ToolError
@@ -68,7 +68,6 @@ def execute(where: placement.Placement, configurations: Sequence[bazel.Configura
     """Runs the command; 0 when every test passed or was skipped with a reason."""
     given = Namespace(**values)
     if given.report:
-        matrix_html.require()
         options.require_folder(given.report)
     elif given.mutants:
         raise ToolError("--mutants is for a report", next_step="add --report DIR, or use tools/armci mutants")
@@ -89,7 +88,7 @@ def execute(where: placement.Placement, configurations: Sequence[bazel.Configura
     mutation = matrix.read_mutation(given.report) if given.report else None
     tests: dict[str, list[str]] = {}
     for _, _, binary in built:
-        tests.update(traceability.parse_test_list(conformance.list_tests(binary)))
+        tests.update(conformance.list_tests(binary))
     _require_match(given.filter, tests, given.level or 0)
     described = environment.describe(one.mpi for one in configurations)
     repeats: list[list[conformance.SuiteRun]] = []
@@ -101,7 +100,7 @@ def execute(where: placement.Placement, configurations: Sequence[bazel.Configura
             # After each, so that an end in the middle loses only what was under way.
             written = _write_report(given, made, repeats) if given.report else []
     print()
-    print(matrix_text.screen(made))
+    print(matrix_report.screen(made))
     _print_failures(made.runs)
     if given.repeat > 1:
         print("\n" + "\n\n".join(flakes.render(each) for each in repeats))
@@ -166,7 +165,7 @@ def _selection(given: Namespace, library: libraries.Library, processes: int) -> 
 def _run(binary: Path, library: libraries.Library, chosen: bazel.Configuration, processes: int,
          where: placement.Placement, selection: conformance.Selection) -> conformance.SuiteRun:
     with Progress(f"{library.name}, {launch.mpi_library(chosen.mpi).name}, np={processes}") as progress:
-        made = campaign.run(library, binary, chosen, processes, selection, placement=where, on_test=progress.note)
+        made = conformance.run(library, binary, chosen, processes, selection, placement=where, on_test=progress.note)
     if wrapper := shlex.join(selection.wrapper):
         made = replace(made, library_words=f"{made.library_words} --wrapper {shlex.quote(wrapper)}")
     counts = {outcome: sum(case.outcome == outcome for case in made.cases) for outcome in (FAILED, KNOWN)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armci_tool import bazel, clause_check, conformance, repository, traceability
+from armci_tool import bazel, conformance, repository, traceability
 from armci_tool.commands import options
 
 
@@ -13,8 +13,8 @@ def execute(verbose: bool) -> int:
     names = repository.implementations()
     clauses = traceability.read_clauses()
     binary = bazel.built(conformance.suite_label(names[0]), bazel.Configuration(), verbose=verbose)
-    tests = traceability.parse_test_list(conformance.list_tests(binary))
-    problems = [problem for found in clause_check.problems(clauses, tests).values() for problem in found]
+    tests = conformance.list_tests(binary)
+    problems = [problem for found in traceability.problems(clauses, tests).values() for problem in found]
     for problem in problems:
         print(problem)
     print(f"{len(clauses)} clauses, {len(tests)} tests, {len(problems)} problems")

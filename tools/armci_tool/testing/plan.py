@@ -285,9 +285,8 @@ def _conformance_step(name: str, configuration: bazel.Configuration, processes: 
                       filter_text: str = "", port_level: int = 0) -> PlannedStep:
     selection = conformance.Selection(filter_text, quick=short, thread_level=thread_level, level=port_level)
     settings = tuple(f"{key}={value}" for key, value in environment.items() if key.startswith(SETTING_PREFIXES))
-    planned = conformance.SuiteRun(name, configuration, processes, (), 0.0, quick=short, placement=placement,
-                                   thread_level=thread_level, settings=settings, filter=filter_text,
-                                   level=port_level)
+    planned = conformance.SuiteRun(name, configuration, processes, (), 0.0, "", selection, placement,
+                                   settings=settings)
     label = f", {planned.label}" if planned.label else ""
     return PlannedStep(f"conformance {name}, np={processes}{label} ({configuration.name})",
                        partial(work.run_conformance, name, configuration, processes, selection, environment,

@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 from typing import Mapping, Sequence
 
-from armci_tool import (bazel, campaign, checks, clause_check, conformance, examples, fuzz, libraries, mutants,
-                        packages, process, programs, repository, results, sharing, traceability)
+from armci_tool import (bazel, checks, conformance, examples, fuzz, libraries, mutants, packages, process, programs,
+                        repository, results, sharing, traceability)
 from armci_tool.errors import ToolError
 from armci_tool.placement import Placement, with_device
 from armci_tool.rdma import kernel
@@ -133,8 +133,8 @@ def check_traceability(note: Note) -> Sequence[Case]:
     """See traceability."""
     names = repository.implementations()
     binary = bazel.built(conformance.suite_label(names[0]), bazel.Configuration(), on_progress=note)
-    tests = traceability.parse_test_list(conformance.list_tests(binary))
-    found = clause_check.problems(traceability.read_clauses(), tests)
+    tests = conformance.list_tests(binary)
+    found = traceability.problems(traceability.read_clauses(), tests)
     return [Case(name, FAILED if wrong else PASSED, detail="\n".join(wrong)) for name, wrong in found.items()]
 
 
@@ -145,7 +145,7 @@ def run_conformance(name: str, configuration: bazel.Configuration, processes: in
     if where.nodes and not where.guest and os.geteuid() != 0:
         return [Case(f"conformance {name} on {placement.label}", SKIPPED, detail="network namespaces need root")]
     binary = bazel.built(conformance.suite_label(name), configuration, on_progress=note)
-    return campaign.run(libraries.OwnLibrary(name), binary, configuration, processes, selection, environment=environment,
+    return conformance.run(libraries.OwnLibrary(name), binary, configuration, processes, selection, environment=environment,
                         placement=placement, on_test=note).cases
 
 
@@ -160,7 +160,7 @@ def run_foreign(configuration: bazel.Configuration, note: Note) -> Sequence[Case
     used = FOREIGN_LIBRARY.configuration(configuration)
     binary = bazel.built(FOREIGN_LIBRARY.suite, used, on_progress=note)
     selection = conformance.Selection(FOREIGN_FILTER, deadline_s=FOREIGN_LIBRARY.deadline_s(FOREIGN_PROCESSES), quick=True)
-    return campaign.run(FOREIGN_LIBRARY, binary, used, FOREIGN_PROCESSES, selection, on_test=note).cases
+    return conformance.run(FOREIGN_LIBRARY, binary, used, FOREIGN_PROCESSES, selection, on_test=note).cases
 
 
 def check_report(words: Sequence[str], note: Note) -> Sequence[Case]:
