@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Optional, Sequence
 
-from armci_tool import process
+from armci_tool import leftovers, process
 from armci_tool.console import Progress
 from armci_tool.errors import ToolError
 from armci_tool.repository import PACKAGES_FILE
@@ -95,17 +95,21 @@ def _explain_elsewhere(missing: Sequence[Package]) -> None:
                     where="\n".join(lines), next_step="install them with this system's own package manager")
 
 
+def _run_apt(command: Sequence[str], note: Callable[[str], None]) -> process.Result:
+    return process.run(command, on_line=note, job=False, ending=leftovers.PACKAGE_MANAGER)
+
+
 def _install(names: Sequence[str]) -> None:
     with Progress("installing packages") as progress:
         def note(line: str) -> None:
             progress.detail = line
         # Package lists that are there may be too old to download from: refresh them and try again before giving up.
-        first = process.run(install_command(names), on_line=note, job=False)
+        first = _run_apt(install_command(names), note)
         if first.ok:
             return
         progress.detail = "refreshing the package lists"
-        update = process.run(_elevated(["apt-get", "update", "-q"]), on_line=note, job=False)
-        second = process.run(install_command(names), on_line=note, job=False)
+        update = _run_apt(_elevated(["apt-get", "update", "-q"]), note)
+        second = _run_apt(install_command(names), note)
     if not second.ok:
         raise ToolError("apt-get could not install the packages",
                         where=(update.tail(5) if not update.ok else "") + "\n" + second.tail(15),
