@@ -20,7 +20,7 @@ from helpers import ARMCI, armci, script
 MPIS = sorted(launch.MPI_LIBRARIES)
 SOURCE = Path(__file__).with_name("node_program.c")
 MESSAGE_BYTES = 4 << 20
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
+needs_root = pytest.mark.skipif(bool(nodes.missing_rights()), reason=f"network namespaces need {nodes.missing_rights()}")
 
 
 @pytest.fixture(scope="module", params=MPIS)
@@ -34,9 +34,9 @@ def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 def machine_state() -> tuple[str, str, str, set[str]]:
     """What a job on nodes must leave as it is: devices, mounts, names of hosts, and named namespaces."""
-    run = Path("/run/netns")
+    run, hosts = Path("/run/netns"), Path("/etc/hosts")
     return (subprocess.run(["ip", "-o", "link"], text=True, capture_output=True, check=True).stdout,
-            Path("/proc/self/mountinfo").read_text(), Path("/etc/hosts").read_text(),
+            Path("/proc/self/mountinfo").read_text(), hosts.read_text() if hosts.exists() else "",
             set(os.listdir(run)) if run.is_dir() else set())
 
 
@@ -94,6 +94,22 @@ def test_without_root_simulated_nodes_are_offered(monkeypatch: pytest.MonkeyPatc
         launch.start(Launch(("/bin/true",), 2, placement=Placement(2)))
     assert "--nodes needs root" in caught.value.what
     assert "--simulate-node-size" in caught.value.next_step
+
+
+@pytest.mark.parametrize("rights, said, next_step", [
+    ("CAP_SYS_ADMIN", "--nodes needs CAP_SYS_ADMIN", "where root has CAP_SYS_ADMIN"), ("root", "--nodes needs root", "as root")])
+def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, rights: str, said: str, next_step: str) -> None:
+    monkeypatch.setattr(nodes, "missing_rights", lambda: rights)
+    with pytest.raises(ToolError) as caught:
+        nodes.require(2)
+    assert said in caught.value.what and next_step in caught.value.next_step
+
+
+@needs_root
+def test_root_without_a_capability_is_not_told_to_be_root() -> None:
+    done = subprocess.run(["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin", str(nodes.PROGRAM), "1", "--",
+                           "true"], text=True, capture_output=True, check=False)
+    assert done.returncode == 2 and "needs CAP_SYS_ADMIN" in done.stderr and "as root" not in done.stderr
 
 
 @needs_root
@@ -220,3 +236,34 @@ def test_the_agent_says_what_is_wrong(arguments: list[str], said: str) -> None:
     done = subprocess.run([str(nodes.AGENT), *arguments], text=True, capture_output=True, check=False,
                           env={**os.environ, nodes.HOLDERS_VARIABLE: "node0=1"})
     assert done.returncode != 0 and said in done.stderr
+
+
+# In a mount namespace whose mounts are shared, as those of a machine are: makes a root folder of this one's parts, which is a
+# mount point or not and has an /etc/hosts or not, and runs nodes in it.
+_IN_CHROOT = """
+set -e
+root=$1 program=$2 kind=$3
+mount --make-rshared /
+mkdir "$root"
+[ "$kind" != "mount point" ] || mount --bind "$root" "$root"
+for entry in /*; do
+  if [ -L "$entry" ]; then cp -P "$entry" "$root"
+  elif [ "$entry" = /etc ] && [ "$kind" = "no hosts" ]; then cp -a /etc "$root"; rm -f "$root/etc/hosts"
+  elif [ -d "$entry" ]; then mkdir "$root$entry"; mount --rbind "$entry" "$root$entry"
+  fi
+done
+echo inside >"$root/mark"
+cat /proc/self/mountinfo >"$root.before"
+chroot "$root" "$program" 2 -- sh -c '
+  cat /mark; hostname; grep -c node /etc/hosts; $NODE_AGENT node1 "cat /mark; hostname; ls /dev/shm"'
+cmp /proc/self/mountinfo "$root.before"
+"""
+
+
+@needs_root
+@pytest.mark.parametrize("kind", ["folder", "mount point", "no hosts"])
+def test_nodes_work_in_a_chroot_and_do_not_lead_out_of_it(tmp_path: Path, kind: str) -> None:
+    line = ["unshare", "--mount", "sh", "-c", _IN_CHROOT, "sh", str(tmp_path / "root"), str(nodes.PROGRAM), kind]
+    done = subprocess.run(line, text=True, capture_output=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["inside", "node0", "2", "inside", "node1"]
