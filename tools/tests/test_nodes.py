@@ -263,6 +263,8 @@ cmp /proc/self/mountinfo "$root.before"
 @needs_root
 @pytest.mark.parametrize("kind", ["folder", "mount point", "no hosts"])
 def test_nodes_work_in_a_chroot_and_do_not_lead_out_of_it(tmp_path: Path, kind: str) -> None:
+    if all(line.split()[4] != "/" for line in Path("/proc/self/mountinfo").read_text().splitlines()):
+        pytest.skip("this is a chroot already, in which unshare cannot make mounts private")
     line = ["unshare", "--mount", "sh", "-c", _IN_CHROOT, "sh", str(tmp_path / "root"), str(nodes.PROGRAM), kind]
     done = subprocess.run(line, text=True, capture_output=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
