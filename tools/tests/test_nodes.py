@@ -185,8 +185,8 @@ def test_two_jobs_at_once_do_not_meet(program: tuple[str, Path]) -> None:
 @needs_root
 @pytest.mark.parametrize("mpi, victim, signum", [
     ("openmpi", "command", signal.SIGKILL), ("mpich", "command", signal.SIGKILL), ("openmpi", "command", signal.SIGTERM),
-    ("openmpi", "tools/nodes", signal.SIGKILL), ("openmpi", "tools/nodes", signal.SIGTERM),
-    ("openmpi", "pid 1", signal.SIGKILL)])
+    ("mpich", "command", signal.SIGINT), ("openmpi", "command", signal.SIGHUP),
+    ("openmpi", "tools/nodes", signal.SIGKILL), ("openmpi", "tools/nodes", signal.SIGTERM), ("openmpi", "pid 1", signal.SIGKILL)])
 def test_nothing_stays_after_a_kill(tmp_path: Path, mpi: str, victim: str, signum: signal.Signals) -> None:
     # Ranks that ignore what a launcher would end them with.
     ready = tmp_path / "ready"

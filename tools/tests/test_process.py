@@ -71,6 +71,20 @@ def test_daemons_survive_where_that_is_asked_for(tmp_path: Path) -> None:
     os.kill(pid, signal.SIGKILL)
 
 
+def test_a_signal_ends_the_client_and_leaves_its_daemon(tmp_path: Path) -> None:
+    # As a build does, whose server belongs to the user.
+    pids = tmp_path / "pids"
+    client = script(tmp_path, "client", f"setsid sh -c 'echo $$ >>{pids}; exec sleep 100' >/dev/null 2>&1 &\n"
+                    f"while ! [ -s {pids} ]; do :; done; echo $$ >>{pids}; exec sleep 100\n")
+    tool = start_tool("process.run([sys.argv[1]], job=False)", client)
+    wait_for_words(pids, 2)
+    tool.send_signal(signal.SIGTERM)
+    assert tool.wait(20) == 128 + signal.SIGTERM
+    daemon, ended = pids_in(pids)
+    assert alive(daemon) and not alive(ended)
+    os.kill(daemon, signal.SIGKILL)
+
+
 def test_missing_command_is_an_error_with_a_next_step() -> None:
     with pytest.raises(ToolError) as caught:
         process.run(["no-such-command-at-all"])

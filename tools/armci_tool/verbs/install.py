@@ -41,12 +41,7 @@ def execute(options: argparse.Namespace) -> int:
     chosen = configuration(options)
     with Progress(f"installing ({chosen.name})") as progress:
         layout.install(root, names, options.default, chosen, verbose=options.verbose, on_progress=progress.note)
-    print(f"installed {', '.join(names)} ({chosen.name}) into {root}\n"
-          f"  link    {' '.join(layout.compile_line(chosen.mpi, root, names[0], 'program.c', 'program'))}\n"
-          f"  or      PKG_CONFIG_PATH={root}/lib/pkgconfig pkg-config --cflags --libs armci-{names[0]}\n"
-          f"  or      cmake -DCMAKE_PREFIX_PATH={root}, with find_package(ARMCI COMPONENTS {names[0]})\n"
-          f"  run on  {root}/bin/armci-run --impl {names[-1]} -n 2 ./program\n"
-          f"  read    man -l {root}/share/man/man7/armci.7")
+    print(f"installed {', '.join(names)} ({chosen.name}) into {root}\n{layout.hints(root, names, chosen.mpi)}")
     return 0
 
 
