@@ -1,5 +1,5 @@
-"""Programs of other people's kinds above our libraries: of Global Arrays, which Debian brings ready made, in Fortran and C++,
-and such as mix MPI with ARMCI. They are compiled once for each MPI library and run on every implementation."""
+"""Programs of other people's kinds above our libraries: of Global Arrays, which Debian brings ready made, in Fortran
+and C++, and such as mix MPI with ARMCI. They are compiled once for each MPI library and run on every implementation."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class Workshop:
     fault: Optional[Case] = None
 
     def twice(self, environment: Mapping[str, str], *before: str) -> process.Result:
-        """A program whose calls are known, on two processes: it starts ARMCI three times, and puts four times of four bytes
-        in the last."""
+        """A program whose calls are known, on two processes: it starts ARMCI three times, and puts four times of four
+        bytes in the last."""
         program = next(program for program in self.programs if program.name == "twice")
         return launch.start(launch.Launch((*before, str(program)), 2, self.mpi, environment), timeout_s=_TIME_LIMIT_S)
 
@@ -104,15 +104,15 @@ def observe(configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
         folder = Path(scratch)
         return [*_profiled(made, repository.implementations()[-1]),
                 _timeline_case("a timeline has what was called", made, folder, _wrong_puts),
-                _traced_each_start(made, folder), _traced_to_a_device(made, folder), _traced_by_two_clocks(made, folder)]
+                *(traced(made, folder) for traced in (_traced_each_start, _traced_to_a_device, _traced_by_two_clocks))]
 
 
 def _run(program: Path, name: str, processes: int, workshop: Workshop, placement: Placement, note: Note) -> Case:
     title = f"{program.name}, {name}, {processes} processes"
     note(title)
-    library = workshop.root / layout.LIBRARIES / name
     # The library says which one it is: without that, all might have run on the one that they were linked with.
-    job = launch.Launch((str(program),), processes, workshop.mpi, {"LD_LIBRARY_PATH": str(library), "ARMCI_VERBOSE": "1"},
+    settings = {"LD_LIBRARY_PATH": str(workshop.root / layout.LIBRARIES / name), "ARMCI_VERBOSE": "1"}
+    job = launch.Launch((str(program),), processes, workshop.mpi, settings,
                         placement=with_device(placement, device_of(name)))
     made = launch.start(job, timeout_s=_TIME_LIMIT_S * placement.deadline_factor)
     fault = "" if made.ok and f"{program.name}: PASS" in made.output else f"status {made.status}\n{made.tail(30)}"
@@ -133,9 +133,10 @@ def _profiled(workshop: Workshop, name: str) -> Iterator[Case]:
         # What each puts to the other, and gets of itself.
         matrix = ["0 8 B 8 B", "1 8 B 8 B"]
         last = [" ".join(line.split()) for line in made.output[made.output.rfind("bytes from (down)"):].splitlines()]
-        is_right = made.ok and made.output.count("armci-prof: 2 processes") == 3 and len(rows) == 6 and (
-            rows[-2][1:4] == ["4", "16", "B"] and rows[-1][1] == "4") and last[1:3] == matrix and "1 8.19 kB 16 B" in last
-        is_right = is_right and (not is_chosen or f"armci: {name}: 2 processes" in made.output)
+        is_right = (made.ok and made.output.count("armci-prof: 2 processes") == 3 and len(rows) == 6
+                    and rows[-2][1:4] == ["4", "16", "B"] and rows[-1][1] == "4"
+                    and last[1:3] == matrix and "1 8.19 kB 16 B" in last
+                    and (not is_chosen or f"armci: {name}: 2 processes" in made.output))
         yield told(f"calls are counted {title}", made, is_right, lines=60)
 
 

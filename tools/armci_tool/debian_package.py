@@ -25,7 +25,8 @@ Note = Callable[[str], None]
 def of_installed(root: Path, names: Sequence[str], mpi: str, note: Note) -> Sequence[Case]:
     """The package for one MPI library, of the implementations that have been installed already."""
     note("packing for Debian")
-    return _built(names, [mpi], {"DEB_MPIS": mpi, f"INSTALLED_{mpi}": str(root), "DEB_BUILD_OPTIONS": "noautodbgsym"}, note)
+    settings = {"DEB_MPIS": mpi, f"INSTALLED_{mpi}": str(root), "DEB_BUILD_OPTIONS": "noautodbgsym"}
+    return _built(names, [mpi], settings, note)
 
 
 def as_it_is(note: Note) -> Sequence[Case]:

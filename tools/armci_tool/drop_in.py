@@ -39,9 +39,9 @@ def run(names: Sequence[str], configuration: bazel.Configuration, note: Note) ->
         cases = [_whole(names, configuration), *_links(place, note), *_loads(place, note), *_pages(place),
                  *debian_package.of_installed(root, names, configuration.mpi, note), *_moved_and_removed(place, note)]
     if configuration.mpi == launch.DEFAULT_MPI:
-        is_current = settings_page.PAGE.is_file() and settings_page.PAGE.read_text() == settings_page.current(configuration)
+        page = settings_page.PAGE.read_text() if settings_page.PAGE.is_file() else ""
         cases.append(case("docs/environment.md says what the libraries say",
-                          "" if is_current else f"next: {settings_page.COMMAND}"))
+                          "" if page == settings_page.current(configuration) else f"next: {settings_page.COMMAND}"))
     return cases
 
 
@@ -85,7 +85,8 @@ def _configure(place: Place, title: str, project: Path, *options: str, mpi: str 
     """CMake's command; its third word is the folder it builds in."""
     c, cxx = place.wrappers(mpi)
     return ["cmake", "-B", str(place.sources / f"build-{re.sub('[^a-z-]+', '-', title.lower())}"),
-            f"-DCMAKE_PREFIX_PATH={place.root}", f"-DMPI_C_COMPILER={c}", f"-DMPI_CXX_COMPILER={cxx}", *options, str(project)]
+            f"-DCMAKE_PREFIX_PATH={place.root}", f"-DMPI_C_COMPILER={c}", f"-DMPI_CXX_COMPILER={cxx}", *options,
+            str(project)]
 
 
 def _cmake(place: Place, title: str, runs_on: str, project: Path, *options: str, program: str = "program",
@@ -189,7 +190,8 @@ def _moved_and_removed(place: Place, note: Note) -> Iterator[Case]:
     moved, name = replace(place, root=root), place.names[0]
     yield moved.runs("moved to another folder", name, *moved.armci_run("--impl", name), place.sources / EXAMPLE)
     flags = moved.flags(f"armci-{name}", "--cflags")
-    yield told("pkg-config there", flags, flags.ok and str(root) in flags.output and str(place.root) not in flags.output)
+    is_right = flags.ok and str(root) in flags.output and str(place.root) not in flags.output
+    yield told("pkg-config there", flags, is_right)
     yield from _cmake(moved, "CMake there", moved.default, _CLIENT, "-DTARGET=ARMCI::armci",
                       f"-DSOURCE={place.sources / EXAMPLE}.c")
     yield _info("armci_info there", moved, moved.default)

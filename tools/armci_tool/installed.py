@@ -1,4 +1,4 @@
-"""An installation as other people's programs meet it: they are compiled against it and run, and their outcome is judged."""
+"""An installation as other people's programs meet it: they are compiled against it, run, and judged."""
 
 from __future__ import annotations
 
@@ -87,7 +87,8 @@ class Place:
 
     def compiles(self, name: str, program: Word, *flags: Word, compiler: str = "") -> Case:
         """The example, by the MPI library's compiler unless another is given."""
-        return self.does(name, compiler or self.wrappers()[0], f"{EXAMPLE}.c", "-o", program, f"-I{self.root}/include", *flags)
+        return self.does(name, compiler or self.wrappers()[0], f"{EXAMPLE}.c", "-o", program,
+                         f"-I{self.root}/include", *flags)
 
     def runs(self, name: str, runs_on: str, *program: Word, says: str = f"{EXAMPLE}: PASS") -> Case:
         """A program that has to be right, on that implementation."""

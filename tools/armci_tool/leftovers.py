@@ -1,5 +1,5 @@
-"""Finds and ends what a job leaves behind: processes, by a marker in their environment, and shared memory that no process
-holds.
+"""Finds and ends what a job leaves behind: processes, by a marker in their environment, and shared memory that no
+process holds.
 
 The marker is found whatever process group, session or namespace a process is in. Jobs may start jobs that are watched
 in the same way: the variable holds the markers of all that a process belongs to.
@@ -132,7 +132,7 @@ def reaper(marker: str, ending: Ending) -> Iterator[Callable[[int], None]]:
     """
     path = os.pathsep.join([str(Path(__file__).resolve().parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
     process = subprocess.Popen(
-        [sys.executable, "-B", "-S", "-m", "armci_tool.leftovers", marker, str(int(ending.signum)), str(ending.patience_s)],
+        [sys.executable, "-B", "-S", "-m", __name__, marker, str(int(ending.signum)), str(ending.patience_s)],
         env={**os.environ, "PYTHONPATH": path}, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL, start_new_session=True)
     assert process.stdin is not None
@@ -179,8 +179,8 @@ class SharedMemoryWatch:
     """Tells what has come into /dev/shm since it was made and has been abandoned there. Use as a context.
 
     Other jobs of the machine come and go meanwhile. What they use is open or mapped in a process; what a job has left
-    behind is not, and stays so. With the marker of a job, what others leave behind is told apart as well: whatever stays
-    for more than a moment is looked at once, while the job runs, to see who holds it.
+    behind is not, and stays so. With the marker of a job, what others leave behind is told apart as well: whatever
+    stays for more than a moment is looked at once, while the job runs, to see who holds it.
     """
 
     def __init__(self, marker: str = "", folder: Path = SHARED_MEMORY) -> None:

@@ -1,7 +1,7 @@
 """Nodes made of namespaces, from inside: sets them up, runs a command on node0, says what it left behind.
 
-See nodes.py for the picture. Three kinds of processes, each a function here: `_supervise` (outside), `_init` (pid 1 of
-the pid namespace), `_hold` (one per node, keeps its namespaces).
+See nodes.py for the picture. Three kinds of processes: `_supervise` (outside), `_init` (pid 1 of the pid namespace),
+and a holder for each node, which keeps its namespaces.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -25,9 +24,16 @@ from armci_tool.leftovers import SETTLE_S, wait_for_end
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # After a signal the command has this long to end in good order.
 _GRACE_S = 5
-_READY = b"ready"
-# The namespaces of a node, and of the switch.
-_OWN = linux.CLONE_NEWNS | linux.CLONE_NEWNET | linux.CLONE_NEWUTS | linux.CLONE_NEWIPC
+# Of a node, and of the switch.
+_NAMESPACES = ["--mount", "--net", "--uts", "--ipc"]
+# /sys shows the network devices of the namespace that it was mounted in.
+_HOLDER = """
+echo "$0" >/proc/sys/kernel/hostname
+mount -t tmpfs -o nosuid,nodev,mode=1777 tmpfs /dev/shm
+mount -t sysfs -o nosuid,nodev,noexec sysfs /sys
+echo ready
+exec sleep infinity
+"""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -66,7 +72,7 @@ def _supervise(request: argparse.Namespace) -> int:
     child = os.fork()
     if child == 0:
         os.close(held)
-        _leave(_init, request, lifeline)
+        _leave(request, lifeline)
     os.close(lifeline)
     for each in _SIGNALS:
         signal.signal(each, lambda signum, _frame: os.kill(child, signum))
@@ -74,12 +80,11 @@ def _supervise(request: argparse.Namespace) -> int:
     return _shell_status(os.waitpid(child, 0)[1])
 
 
-def _leave(function: object, *arguments: object) -> NoReturn:
-    """Ends a forked process with what `function` returns; never goes back into the code of the parent."""
+def _leave(request: argparse.Namespace, lifeline: int) -> NoReturn:
+    """Ends the forked process with the status of the command; never goes back into the code of the parent."""
     status = 2
     try:
-        assert callable(function)
-        status = function(*arguments)
+        status = _init(request, lifeline)
     except ToolError as error:
         print(error.render(), file=sys.stderr)
         status = error.status
@@ -130,7 +135,7 @@ def _init(request: argparse.Namespace, lifeline: int) -> int:
 
 
 def _enter(holder: int) -> list[str]:
-    return ["nsenter", "--target", str(holder), "--mount", "--net", "--uts", "--ipc", "--"]
+    return ["nsenter", "--target", str(holder), *_NAMESPACES, "--"]
 
 
 def _make_nodes(request: argparse.Namespace) -> list[int]:
@@ -150,7 +155,7 @@ def _make_nodes(request: argparse.Namespace) -> list[int]:
 
 def _make_shared_files(request: argparse.Namespace) -> None:
     """What all nodes have in common, and the machine has not."""
-    linux.unshare(_OWN)
+    linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWNET | linux.CLONE_NEWUTS | linux.CLONE_NEWIPC)
     linux.own_root()
     linux.mount("proc", "/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
     linux.mount("tmpfs", nodes.SESSION_FOLDER, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "mode=755")
@@ -178,31 +183,12 @@ def _ip(prefix: Sequence[str], lines: Sequence[str]) -> None:
 
 
 def _start_holder(name: str) -> int:
-    answer, tell = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        os.close(answer)
-        _leave(_hold, name, tell)
-    os.close(tell)
-    with os.fdopen(answer, "rb") as pipe:
-        # End of file without it: the holder has ended, and has said why.
-        if pipe.read(len(_READY)) != _READY:
-            raise ToolError(f"cannot make {name}", next_step=nodes.offer())
-    return pid
-
-
-def _hold(name: str, tell: int) -> int:
-    for each in (*_SIGNALS, signal.SIGALRM):
-        signal.signal(each, signal.SIG_DFL)
-    linux.unshare(_OWN)
-    socket.sethostname(name)
-    linux.mount("tmpfs", "/dev/shm", "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "mode=1777")
-    # /sys shows the network devices of the namespace that it was mounted in.
-    linux.mount("sysfs", "/sys", "sysfs", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
-    os.write(tell, _READY)
-    os.close(tell)
-    while True:
-        signal.pause()
+    holder = subprocess.Popen(["unshare", *_NAMESPACES, "sh", "-ec", _HOLDER, name], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE)
+    # End of file without it: the holder has ended, and has said why.
+    if holder.stdout is None or holder.stdout.readline() != b"ready\n":
+        raise ToolError(f"cannot make {name}", next_step=nodes.offer())
+    return holder.pid
 
 
 def _left_behind(holders: Sequence[int]) -> list[str]:

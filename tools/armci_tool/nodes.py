@@ -79,7 +79,7 @@ def require(count: int, _preloaded: str = "") -> None:
 
 
 def missing_rights() -> str:
-    """What this user lacks to make nodes: `root`, or capabilities that root does not have in a container. Empty: nothing."""
+    """What this user lacks to make nodes: `root`, or capabilities that root may not have in a container."""
     if os.geteuid() != 0:
         return "root"
     found = re.search(r"^CapEff:\s*(\w+)", Path("/proc/self/status").read_text(), re.MULTILINE)
@@ -90,8 +90,9 @@ def missing_rights() -> str:
 def offer() -> str:
     """What to do where there can be no nodes."""
     missing = missing_rights()
-    mend = {"root": "run it as root, or ", "": ""}.get(missing, f"run it where root has {missing} (docker run --privileged), or ")
-    return mend + "give --simulate-node-size K: nodes of K processes, simulated by the library"
+    as_whom = "as root" if missing == "root" else f"where root has {missing} (docker run --privileged)"
+    simulated = "give --simulate-node-size K: nodes of K processes, simulated by the library"
+    return f"run it {as_whom}, or {simulated}" if missing else simulated
 
 
 def preload(name: str) -> str:

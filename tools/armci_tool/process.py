@@ -108,7 +108,8 @@ def install_signal_handlers(raise_stopped: Callable[[int], BaseException]) -> No
 
 def run(command: Sequence[str], *, cwd: Optional[Path] = None, environment: Optional[Mapping[str, str]] = None,
         timeout_s: Optional[float] = None, silence_s: Optional[float] = None, capture: bool = True,
-        on_line: Optional[LineHandler] = None, job: bool = True, ending: leftovers.Ending = leftovers.Ending()) -> Result:
+        on_line: Optional[LineHandler] = None, job: bool = True,
+        ending: leftovers.Ending = leftovers.Ending()) -> Result:
     """Runs `command` to its end and returns what happened; raises ToolError only when it cannot be started.
 
     `environment` is added to the present one. With `capture` false the output goes where ours goes. `on_line` sees
@@ -213,7 +214,7 @@ def _end(process: "subprocess.Popen[bytes]", marker: str, ending: leftovers.Endi
         except PermissionError:  # sudo: the keyboard alone may interrupt it
             patience_s = math.inf
         if patience_s == math.inf:
-            print("armci: waiting until apt-get has finished: broken off, it would leave broken packages", file=sys.stderr)
+            print("armci: waiting for apt-get, which would leave broken packages if it were killed", file=sys.stderr)
         # A full pipe would hold it up.
         if _collect(process, patience_s)[1]:
             process.kill()

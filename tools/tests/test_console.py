@@ -77,7 +77,8 @@ def test_a_log_has_lines_of_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
     for thread in threads:
         thread.join()
     lines = stream.getvalue().splitlines()
-    assert all(re.match(r"  (one|two): 0\.\d s, x+$", line) and len(line) == console.LINE_WIDTH for line in lines), lines
+    assert all(re.match(r"  (one|two): 0\.\d s, x+$", line) for line in lines), lines
+    assert {len(line) for line in lines} == {console.LINE_WIDTH}
     assert min(sum(label in line for line in lines) for label in ("one", "two")) >= 2
 
 

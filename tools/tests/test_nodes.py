@@ -20,7 +20,8 @@ from helpers import ARMCI, armci, script
 MPIS = sorted(launch.MPI_LIBRARIES)
 SOURCE = Path(__file__).with_name("node_program.c")
 MESSAGE_BYTES = 4 << 20
-needs_root = pytest.mark.skipif(bool(nodes.missing_rights()), reason=f"network namespaces need {nodes.missing_rights()}")
+MISSING = nodes.missing_rights()
+needs_root = pytest.mark.skipif(bool(MISSING), reason=f"network namespaces need {MISSING}")
 
 
 @pytest.fixture(scope="module", params=MPIS)
@@ -97,7 +98,8 @@ def test_without_root_simulated_nodes_are_offered(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("rights, said, next_step", [
-    ("CAP_SYS_ADMIN", "--nodes needs CAP_SYS_ADMIN", "where root has CAP_SYS_ADMIN"), ("root", "--nodes needs root", "as root")])
+    ("CAP_SYS_ADMIN", "--nodes needs CAP_SYS_ADMIN", "where root has CAP_SYS_ADMIN"),
+    ("root", "--nodes needs root", "as root")])
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, rights: str, said: str, next_step: str) -> None:
     monkeypatch.setattr(nodes, "missing_rights", lambda: rights)
     with pytest.raises(ToolError) as caught:
@@ -107,8 +109,8 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, rights: str, 
 
 @needs_root
 def test_root_without_a_capability_is_not_told_to_be_root() -> None:
-    done = subprocess.run(["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin", str(nodes.PROGRAM), "1", "--",
-                           "true"], text=True, capture_output=True, check=False)
+    line = ["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin", str(nodes.PROGRAM), "1", "--", "true"]
+    done = subprocess.run(line, text=True, capture_output=True, check=False)
     assert done.returncode == 2 and "needs CAP_SYS_ADMIN" in done.stderr and "as root" not in done.stderr
 
 
@@ -184,9 +186,10 @@ def test_two_jobs_at_once_do_not_meet(program: tuple[str, Path]) -> None:
 
 @needs_root
 @pytest.mark.parametrize("mpi, victim, signum", [
-    ("openmpi", "command", signal.SIGKILL), ("mpich", "command", signal.SIGKILL), ("openmpi", "command", signal.SIGTERM),
-    ("mpich", "command", signal.SIGINT), ("openmpi", "command", signal.SIGHUP),
-    ("openmpi", "tools/nodes", signal.SIGKILL), ("openmpi", "tools/nodes", signal.SIGTERM), ("openmpi", "pid 1", signal.SIGKILL)])
+    ("openmpi", "command", signal.SIGKILL), ("mpich", "command", signal.SIGKILL),
+    ("openmpi", "command", signal.SIGTERM), ("mpich", "command", signal.SIGINT), ("openmpi", "command", signal.SIGHUP),
+    ("openmpi", "tools/nodes", signal.SIGKILL), ("openmpi", "tools/nodes", signal.SIGTERM),
+    ("openmpi", "pid 1", signal.SIGKILL)])
 def test_nothing_stays_after_a_kill(tmp_path: Path, mpi: str, victim: str, signum: signal.Signals) -> None:
     # Ranks that ignore what a launcher would end them with.
     ready = tmp_path / "ready"
@@ -238,8 +241,8 @@ def test_the_agent_says_what_is_wrong(arguments: list[str], said: str) -> None:
     assert done.returncode != 0 and said in done.stderr
 
 
-# In a mount namespace whose mounts are shared, as those of a machine are: makes a root folder of this one's parts, which is a
-# mount point or not and has an /etc/hosts or not, and runs nodes in it.
+# In a mount namespace whose mounts are shared, as those of a machine are: makes a root folder of this one's parts,
+# which is a mount point or not and has an /etc/hosts or not, and runs nodes in it.
 _IN_CHROOT = """
 set -e
 root=$1 program=$2 kind=$3

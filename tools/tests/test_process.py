@@ -128,8 +128,9 @@ _IN_THREADS = ("threads = [threading.Thread(target=process.run, args=([word],)) 
 
 
 @pytest.mark.parametrize("signum", SIGNALS)
-@pytest.mark.parametrize("work", ["process.run([sys.argv[1]])", "process.run([sys.argv[1]], capture=False)", _IN_THREADS],
-                         ids=["captured", "to the terminal", "in a thread"])
+@pytest.mark.parametrize("work", [
+    "process.run([sys.argv[1]])", "process.run([sys.argv[1]], capture=False)", _IN_THREADS],
+    ids=["captured", "to the terminal", "in a thread"])
 def test_signal_to_the_tool_ends_the_job(tmp_path: Path, signum: signal.Signals, work: str) -> None:
     pids = tmp_path / "pids"
     job = script(tmp_path, "job", f"setsid sh -c 'echo $$ >>{pids}; exec sleep 100' & echo $$ >>{pids}; exec sleep 100")
@@ -155,8 +156,9 @@ def test_a_signal_between_the_steps_of_a_run_leaves_nothing(tmp_path: Path, step
 def test_a_signal_that_is_ignored_from_the_start_stays_so(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     job = script(tmp_path, "job", f"echo $$ >>{pids}; sleep 0.5")
-    tool = subprocess.Popen(["nohup", sys.executable, "-B", "-c", _TOOL.format(work="process.run([sys.argv[1]])"), str(job)],
-                            env={**os.environ, "PYTHONPATH": _ROOT}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    code = _TOOL.format(work="process.run([sys.argv[1]])")
+    tool = subprocess.Popen(["nohup", sys.executable, "-B", "-c", code, str(job)], stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": _ROOT})
     wait_for_words(pids, 1)
     tool.send_signal(signal.SIGHUP)
     assert tool.wait(20) == 0

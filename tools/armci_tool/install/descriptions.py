@@ -40,8 +40,8 @@ def pkg_config_file(package: str) -> Path:
 
 
 def pkg_config(package: str, name: str, mpi: str, libs: str) -> str:
-    """Describes the implementation `name` as one of its own packages or as the default, `armci`. `libs` is what a static
-    program needs besides. With `pkg-config --static` alone the linker would still take the shared library."""
+    """Describes the implementation `name` as one of its own packages or as the default, `armci`. `libs` is what a
+    static program needs besides. With `pkg-config --static` alone the linker would still take the shared library."""
     is_static = package == pkg_config_names(name)[1]
     # A machine may not have the file of its MPI library: then the compiler wrapper brings the flags.
     mpi_package = _MPI_PACKAGES[mpi]

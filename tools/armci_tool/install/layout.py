@@ -38,8 +38,8 @@ def install(root: Path, names: Sequence[str], default: str, configuration: bazel
             verbose: bool = False, on_progress: Optional[Note] = None) -> Prefix:
     """Builds, then copies; implementations that are there already stay, if they have the same MPI library below."""
     if os.pathsep in str(root.absolute()):
-        raise ToolError(f"cannot install into {root}", where=f"its path has a {os.pathsep!r}, which ends a path for the loader",
-                        next_step="choose another --prefix")
+        raise ToolError(f"cannot install into {root}", next_step="choose another --prefix",
+                        where=f"its path has a {os.pathsep!r}, which ends a path for the loader")
     prefix = Prefix.open(root)
     if prefix.mpi not in ("", configuration.mpi):
         raise ToolError(f"{root} has implementations for {prefix.mpi}, not {configuration.mpi}",
@@ -62,10 +62,10 @@ def install(root: Path, names: Sequence[str], default: str, configuration: bazel
         # What an earlier version had, and what an installation that was interrupted did not finish.
         prefix.remove(prefix.listed.difference(targets, *map(targets_of, staying)))
     except OSError as error:
-        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        raise ToolError(f"cannot install into {root}", where=str(error), next_step=(
-            "make room and repeat it, choose another --prefix, or take away what is there with --uninstall" if is_full else
-            "choose another --prefix, or run with the rights to write there")) from error
+        mend = "choose another --prefix, or run with the rights to write there"
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            mend = "make room and repeat it, choose another --prefix, or take away what is there with --uninstall"
+        raise ToolError(f"cannot install into {root}", where=str(error), next_step=mend) from error
     return prefix
 
 
@@ -91,11 +91,11 @@ def default_of(root: Path) -> str:
 def hints(root: Path, names: Sequence[str], mpi: str) -> str:
     """How a program comes to what was installed: to the default, if it is among `names`."""
     name = default_of(root) if default_of(root) in names else names[0]
-    folder = root / LIBRARIES / name
+    folder, package = root / LIBRARIES / name, descriptions.pkg_config_names(name)[0]
     line = (f"{launch.mpi_library(mpi).compiler} program.c -o program -I{root}/include -L{folder} "
             f"-Wl,--enable-new-dtags,-rpath,{folder} -larmci")
     return (f"  link    {line}\n"
-            f"  or      PKG_CONFIG_PATH={root}/lib/pkgconfig pkg-config --cflags --libs {descriptions.pkg_config_names(name)[0]}\n"
+            f"  or      PKG_CONFIG_PATH={root}/lib/pkgconfig pkg-config --cflags --libs {package}\n"
             f"  or      cmake -DCMAKE_PREFIX_PATH={root}, with find_package(ARMCI COMPONENTS {name})\n"
             f"  run on  {root}/bin/armci-run --impl {name} -n 2 ./program\n"
             f"  read    man -l {root}/share/man/man7/armci.7")
