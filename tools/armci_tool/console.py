@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 import time
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Optional, Sequence, TextIO
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ class Progress:
     def __init__(self, label: str, stream: Optional[TextIO] = None) -> None:
         self.label = label
         self.detail = ""
-        self._stream = _behind_display(stream if stream is not None else sys.stderr)
+        # Not sys.stderr: while a display is on, rich puts a stream there that denies to be a terminal.
+        self._stream = stream or sys.__stderr__
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._report, daemon=True)
         self._start = 0.0
@@ -115,15 +117,9 @@ class _Display:
 _display = _Display()
 
 
-def _behind_display(stream: TextIO) -> TextIO:
-    """The terminal itself: while the display is on, rich puts a stream before it that denies to be a terminal."""
-    behind: TextIO = getattr(stream, "rich_proxied_file", stream)
-    return behind
-
-
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], numeric_from: int = 1) -> str:
     """Columns padded to their widest cell; those from `numeric_from` on are aligned to the right."""
-    widths = [max(map(len, column)) for column in zip(header, *rows)]
+    widths = [max(map(len, column)) for column in zip_longest(header, *rows, fillvalue="")]
     lines = [header, ["-" * width for width in widths], *rows]
     return "\n".join("  ".join(f"{cell:{'>' if i >= numeric_from else '<'}{widths[i]}}" for i, cell in enumerate(line))
                      .rstrip() for line in lines)

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Callable, Iterator, Mapping, Optional, Sequence
@@ -172,8 +172,11 @@ def _collect(process: "subprocess.Popen[bytes]", timeout_s: Optional[float], sil
             output += data
             last_output = time.monotonic()
             line = _hand_lines(line + data, on_line)
-        elif ended or (pipe is None and _wait(process, _LOOK_EVERY_S)):
+        elif ended:
             break
+        elif pipe is None:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_LOOK_EVERY_S)
         now = time.monotonic()
         if now - start > (timeout_s or math.inf) or now - last_output > (silence_s or math.inf):
             return output.decode("utf-8", "replace"), True
@@ -195,14 +198,6 @@ def _hand_lines(data: bytes, on_line: Optional[LineHandler]) -> bytes:
         for line in lines:
             on_line(line.decode("utf-8", "replace").rstrip("\r"))
     return rest
-
-
-def _wait(process: "subprocess.Popen[bytes]", timeout_s: float) -> bool:
-    try:
-        process.wait(timeout_s)
-    except subprocess.TimeoutExpired:
-        return False
-    return True
 
 
 def _end(process: "subprocess.Popen[bytes]", marker: str, ending: leftovers.Ending) -> None:

@@ -71,6 +71,21 @@ def test_daemons_survive_where_that_is_asked_for(tmp_path: Path) -> None:
     os.kill(pid, signal.SIGKILL)
 
 
+def test_a_command_that_may_not_be_signalled_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # sudo, to a user.
+    real = subprocess.Popen.send_signal
+
+    def refused(command: "subprocess.Popen[bytes]", signum: int) -> None:
+        if signum == signal.SIGTERM:
+            raise PermissionError
+        real(command, signum)
+
+    monkeypatch.setattr(subprocess.Popen, "send_signal", refused)
+    ended = tmp_path / "ended"
+    assert process.run([str(script(tmp_path, "p", f"sleep 1; echo >{ended}"))], timeout_s=0.2, job=False).timed_out
+    assert ended.exists()
+
+
 def test_a_signal_ends_the_client_and_leaves_its_daemon(tmp_path: Path) -> None:
     # As a build does, whose server belongs to the user.
     pids = tmp_path / "pids"
