@@ -3,6 +3,8 @@ process holds.
 
 The marker is found whatever process group, session or namespace a process is in. Jobs may start jobs that are watched
 in the same way: the variable holds the markers of all that a process belongs to.
+
+psutil is imported where it is used: the reaper and the guests' agent start with -S, which sees no packages.
 """
 
 from __future__ import annotations
@@ -128,7 +130,7 @@ def reaper(marker: str, ending: Ending) -> Iterator[Callable[[int], None]]:
 
     The kernel's own signal at a parent's death does not serve: it comes once for each thread of the parent, and a
     launcher takes the second SIGTERM as an order to go without its ranks. So a process of its own stands by, and learns
-    from the end of a pipe that the tool is gone. -S halves its start; it looks for packages only when it needs psutil.
+    from the end of a pipe that the tool is gone. -S halves its start.
     """
     path = os.pathsep.join([str(Path(__file__).resolve().parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
     process = subprocess.Popen(
