@@ -9,13 +9,11 @@ from typing import Callable, Iterator, Mapping, Sequence
 
 from armci_tool import launch, process
 from armci_tool.install import layout
+from armci_tool.installed import EXAMPLE, Place, case, told
 from armci_tool.repository import ROOT, implementations
-from armci_tool.results import FAILED, PASSED, Case
+from armci_tool.results import Case
 
 BUILD = ROOT / "packaging" / "build-deb"
-PROCESSES = 2
-_PROGRAM = "nxtval"
-_TIME_LIMIT_S = 300.0
 # All is compiled anew, with either MPI library.
 _BUILD_TIME_LIMIT_S = 7200.0
 # What the name of the package begins with that brings the MPI library.
@@ -27,7 +25,8 @@ Note = Callable[[str], None]
 def of_installed(root: Path, names: Sequence[str], mpi: str, note: Note) -> Sequence[Case]:
     """The package for one MPI library, of the implementations that have been installed already."""
     note("packing for Debian")
-    return _built(names, [mpi], {"DEB_MPIS": mpi, f"INSTALLED_{mpi}": str(root), "DEB_BUILD_OPTIONS": "noautodbgsym"}, note)
+    settings = {"DEB_MPIS": mpi, f"INSTALLED_{mpi}": str(root), "DEB_BUILD_OPTIONS": "noautodbgsym"}
+    return _built(names, [mpi], settings, note)
 
 
 def as_it_is(note: Note) -> Sequence[Case]:
@@ -39,11 +38,8 @@ def _built(names: Sequence[str], mpis: Sequence[str], environment: Mapping[str, 
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         made = process.run([str(BUILD), scratch], environment=environment, timeout_s=_BUILD_TIME_LIMIT_S, on_line=note)
-        detail = made.tail(40)
-        if made.left_behind:
-            detail = "processes left behind: " + ", ".join(made.left_behind)
-        cases = [Case("packaging/build-deb", PASSED if made.ok and not made.left_behind else FAILED, made.seconds,
-                      "" if made.ok and not made.left_behind else detail)]
+        stayed = "processes left behind: " + ", ".join(made.left_behind) if made.left_behind else ""
+        cases = [case("packaging/build-deb", stayed or ("" if made.ok else made.tail(40)), made.seconds)]
         if made.ok:
             for mpi in mpis:
                 note(f"the package for {mpi}")
@@ -55,19 +51,24 @@ def _package(folder: Path, names: Sequence[str], mpi: str) -> Iterator[Case]:
     """One file that was made."""
     name = f"armci-{mpi}"
     debs = sorted(folder.glob(f"{name}_*.deb"))
-    yield _case(f"{name} is one file", [] if len(debs) == 1 else [f"found: {debs}"])
+    yield case(f"{name} is one file", "" if len(debs) == 1 else f"found: {debs}")
     if len(debs) != 1:
         return
     needs = process.run(["dpkg-deb", "-f", str(debs[0]), "Depends"]).output
-    wrong = [f"no {package}* in: {needs}" for library, package in _LIBRARY_PACKAGES.items()
-             if (package in needs) != (library == mpi)]
-    yield _case(f"{name} depends on its MPI library and no other", wrong)
-    home = Path("usr/lib") / _multiarch() / "armci" / mpi
-    unpacked = folder / f"unpacked-{mpi}"
+    wrong = [f"no {package}* in: {needs}" if library == mpi else f"{package}* in: {needs}"
+             for library, package in _LIBRARY_PACKAGES.items() if (package in needs) != (library == mpi)]
+    yield case(f"{name} depends on its MPI library and no other", "\n".join(wrong))
+    multiarch = process.run(["dpkg-architecture", "-qDEB_HOST_MULTIARCH"]).output.strip()
+    home, unpacked = Path("usr/lib") / multiarch / "armci" / mpi, folder / f"unpacked-{mpi}"
     taken_out = process.run(["dpkg-deb", "-x", str(debs[0]), str(unpacked)])
-    yield _case(f"{name} is unpacked", [] if taken_out.ok else [taken_out.tail()])
-    yield _case(f"{name} has its files where no other architecture has them", _out_of_place(unpacked, home, name))
-    yield from _use(unpacked / home, names, mpi, name, folder)
+    yield told(f"{name} is unpacked", taken_out, taken_out.ok)
+    yield case(f"{name} has its files where no other architecture has them",
+               "\n".join(_out_of_place(unpacked, home, name)))
+    root, sources = unpacked / home, folder / f"sources-{mpi}"
+    sources.mkdir()
+    shutil.copy(ROOT / "examples" / f"{EXAMPLE}.c", sources)
+    default = (root / "lib" / layout.SHARED_NAME).resolve().parent.name
+    yield from _use(Place(root, sources, mpi, tuple(names), default), name)
 
 
 def _out_of_place(unpacked: Path, home: Path, name: str) -> list[str]:
@@ -79,31 +80,13 @@ def _out_of_place(unpacked: Path, home: Path, name: str) -> list[str]:
     return wrong + [str(path) for path in files if path.name == "manifest"] + ([] if files else ["nothing is in it"])
 
 
-def _use(root: Path, names: Sequence[str], mpi: str, name: str, folder: Path) -> Iterator[Case]:
+def _use(place: Place, name: str) -> Iterator[Case]:
     """As a program would, from where it was unpacked."""
-    run = root / "bin" / "armci-run"
-    listed = process.run([str(run), "--list"])
-    expected = [f"{mpi}:", *sorted(names)]
-    yield _case(f"{name}: armci-run --list", [] if listed.output.split() == expected else [listed.output])
-    flags = process.run(["pkg-config", "--cflags", "--libs", "armci"],
-                        environment={"PKG_CONFIG_PATH": str(root / "lib" / "pkgconfig")})
-    program = folder / f"{_PROGRAM}-{mpi}"
-    shutil.copy(ROOT / "examples" / f"{_PROGRAM}.c", folder)
-    compiled = process.run(["gcc", str(folder / f"{_PROGRAM}.c"), "-o", str(program), *flags.output.split()])
-    yield _case(f"{name}: pkg-config, and the compiler", [] if compiled.ok else [flags.tail(), compiled.tail()])
-    if not compiled.ok:
-        return
-    default = (root / "lib" / layout.SHARED_NAME).resolve().parent.name
-    for chosen in sorted({default, *names}):
-        words = (str(run), *(["--impl", chosen] if chosen != default else []), str(program))
-        started = launch.start(launch.Launch(words, PROCESSES, mpi, {"ARMCI_VERBOSE": "1"}), timeout_s=_TIME_LIMIT_S)
-        is_right = started.ok and f"{_PROGRAM}: PASS" in started.output and f"armci: {chosen}: " in started.output
-        yield _case(f"{name}: a program runs on {chosen}", [] if is_right else [started.tail()])
-
-
-def _multiarch() -> str:
-    return process.run(["dpkg-architecture", "-qDEB_HOST_MULTIARCH"]).output.strip()
-
-
-def _case(title: str, problems: Sequence[str]) -> Case:
-    return Case(title, FAILED if problems else PASSED, detail="\n".join(problems))
+    listed = place.made(*place.armci_run("--list"))
+    yield told(f"{name}: armci-run --list", listed, listed.output.split() == [f"{place.mpi}:", *sorted(place.names)])
+    flags, program = place.flags("armci", "--cflags", "--libs"), place.sources / EXAMPLE
+    compiled = place.made("gcc", f"{EXAMPLE}.c", "-o", program, *flags.output.split())
+    yield case(f"{name}: pkg-config, and the compiler", "" if compiled.ok else f"{flags.tail()}\n{compiled.tail()}")
+    for chosen in sorted({place.default, *place.names}) if compiled.ok else ():
+        choice = ("--impl", chosen) if chosen != place.default else ()
+        yield place.runs(f"{name}: a program runs on {chosen}", chosen, *place.armci_run(*choice, program))

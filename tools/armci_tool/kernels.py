@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Callable, Sequence
 
 from armci_tool import bazel, bench
+from armci_tool.installed import case
 from armci_tool.placement import Placement, with_device
 from armci_tool.repository import device_of
-from armci_tool.results import FAILED, PASSED, Case
+from armci_tool.results import Case
 
 _DEADLINE_S = 300.0
 
@@ -25,6 +26,5 @@ def run(implementation: str, processes: int, configuration: bazel.Configuration,
         note(name)
         made = bench.run_program(program, ["--quick", "--seconds", "1"], timeout_s=_DEADLINE_S)
         is_right = made.status == 0 and made.data is not None and bool(made.data["cases"])
-        cases.append(Case(f"kernel {name}", PASSED if is_right else FAILED,
-                          detail="" if is_right else f"status {made.status}\n{made.text}"))
+        cases.append(case(f"kernel {name}", "" if is_right else f"status {made.status}\n{made.text}"))
     return cases

@@ -1,19 +1,30 @@
-"""Finds what a job leaves behind: processes, by a marker in their environment, and shared memory that nobody holds.
+"""Finds and ends what a job leaves behind: processes, by a marker in their environment, and shared memory that no
+process holds.
 
 The marker is found whatever process group, session or namespace a process is in. Jobs may start jobs that are watched
 in the same way: the variable holds the markers of all that a process belongs to.
+
+psutil is imported where it is used: the reaper and the guests' agent start with -S, which sees no packages.
 """
 
 from __future__ import annotations
 
+import math
 import os
+import re
 import select
+import signal
+import site
 import stat
+import subprocess
+import sys
 import threading
 import time
 import uuid
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterator, Mapping
+from typing import Callable, Iterator, Mapping
 
 MARKER = "TOOL_JOB_MARKER"
 # A job's last processes may still be on their way out when its launcher has ended.
@@ -21,9 +32,25 @@ SETTLE_S = 2.0
 # How often shared memory is looked at while a job runs.
 LOOK_EVERY_S = 0.5
 SHARED_MEMORY = Path("/dev/shm")
+# For how long a process that has arguments and no environment may still be about to get one.
+_EMPTY_S = 0.02
+_KERNEL_PARENTS = (0, 2)
+_MAPPED = re.compile(rb"^\S+ \S+ \S+ (\w+):(\w+) ([1-9]\d*)", re.MULTILINE)
 
 # Device and inode: a name may be another file's in another mount namespace.
 _Identity = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a command is ended before its time: a signal, and the time until SIGKILL."""
+
+    signum: int = signal.SIGTERM
+    patience_s: float = 5.0
+
+
+# apt-get takes SIGINT as an order to stop when dpkg is done. A dpkg that is killed leaves broken packages.
+PACKAGE_MANAGER = Ending(signal.SIGINT, math.inf)
 
 
 def mark(environment: Mapping[str, str]) -> tuple[dict[str, str], str]:
@@ -36,56 +63,37 @@ def mark(environment: Mapping[str, str]) -> tuple[dict[str, str], str]:
 def marked_processes(marker: str) -> list[int]:
     """Living processes that carry the marker, this one aside. A zombie has no environment any more: it holds nothing
     and is not counted."""
-    return [pid for pid in _processes() if pid != os.getpid() and marker in _markers(pid)]
-
-
-def _processes() -> Iterator[int]:
-    return (int(entry) for entry in os.listdir("/proc") if entry.isdigit())
+    import psutil  # type: ignore[import]
+    return [pid for pid in psutil.pids() if pid != os.getpid() and marker in _markers(pid)]
 
 
 def _markers(pid: int) -> list[str]:
-    beginning = f"{MARKER}=".encode()
-    try:
-        environment = _environment(pid)
-    except OSError:
-        return []  # ended meanwhile, or another user's
-    values = [variable for variable in environment.split(b"\0") if variable.startswith(beginning)]
-    return values[0][len(beginning):].decode("utf-8", "replace").split(",") if values else []
-
-
-def _environment(pid: int) -> bytes:
-    """As bytes. A process that changes its program meanwhile seems to have none, and must not be missed for that."""
-    path = Path(f"/proc/{pid}/environ")
+    """A process that changes its program meanwhile seems to have no environment, and must not be missed for that."""
+    import psutil
     start = time.monotonic()
-    while not (data := path.read_bytes()) and (patience := _PATIENCE_S[_environment_state(pid)]):
-        if time.monotonic() - start > patience:
-            break
-        time.sleep(0.001)
-    return data
-
-
-# For how long an environment that is read as empty is not believed. The kernel fills in a new one within that time.
-_PATIENCE_S = {"none": 0.0, "empty": 0.02, "being made": SETTLE_S}
-
-
-def _environment_state(pid: int) -> str:
-    # As in proc(5), counted from the state, which is field 3; the name before it may hold anything.
-    state, flags, env_start, env_end = 0, 9 - 3, 50 - 3, 51 - 3
-    fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-    is_kernel_thread = int(fields[flags]) & 0x00200000 != 0
-    if is_kernel_thread or fields[state] in "ZX":
-        return "none"
-    return "empty" if fields[env_start] == fields[env_end] != "0" else "being made"
+    try:
+        process = psutil.Process(pid)
+        while not (environment := process.environ()):
+            is_of_kernel = process.memory_info().vms == 0 and process.ppid() in _KERNEL_PARENTS
+            patience_s = _EMPTY_S if process.cmdline() else SETTLE_S
+            if is_of_kernel or process.status() == psutil.STATUS_ZOMBIE or time.monotonic() - start > patience_s:
+                break
+            time.sleep(0.001)
+    except (psutil.Error, OSError):
+        return []  # ended meanwhile, or another user's
+    markers: str = environment.get(MARKER, "")
+    return markers.split(",")
 
 
 def wait_for_end(pid: int, seconds: float) -> None:
-    """Returns when the process has ended (it need not be a child) or the time is up."""
+    """Returns when the process has ended or the time is up. It need not be a child; psutil would wait for a zombie, and
+    take the status of a child."""
     try:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:
         return
     try:
-        select.select([descriptor], [], [], max(0.0, seconds))
+        select.select([descriptor], [], [], None if seconds == math.inf else max(0.0, seconds))
     finally:
         os.close(descriptor)
 
@@ -99,11 +107,62 @@ def surviving_processes(marker: str, seconds: float = SETTLE_S) -> list[str]:
 
 
 def _command(pid: int) -> str:
+    import psutil
     try:
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-    except OSError:
+        return " ".join(psutil.Process(pid).cmdline())[:100]
+    except psutil.Error:
         return "?"
-    return b" ".join(words).decode("utf-8", "replace").strip()[:100]
+
+
+def kill_marked(marker: str) -> None:
+    """By process id. A process may fork while it is being looked for, so look until none is found."""
+    while survivors := marked_processes(marker):
+        for pid in survivors:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        wait_for_end(survivors[0], 0.01)
+
+
+@contextmanager
+def reaper(marker: str, ending: Ending) -> Iterator[Callable[[int], None]]:
+    """While the context lasts, the death of this process ends what carries the marker (all of it, if there is one) and
+    the launcher, whose process id the function is to be told.
+
+    The kernel's own signal at a parent's death does not serve: it comes once for each thread of the parent, and a
+    launcher takes the second SIGTERM as an order to go without its ranks. So a process of its own stands by, and learns
+    from the end of a pipe that the tool is gone. -S halves its start.
+    """
+    path = os.pathsep.join([str(Path(__file__).resolve().parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
+    process = subprocess.Popen(
+        [sys.executable, "-B", "-S", "-m", __name__, marker, str(int(ending.signum)), str(ending.patience_s)],
+        env={**os.environ, "PYTHONPATH": path}, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, start_new_session=True)
+    assert process.stdin is not None
+    pipe = process.stdin.fileno()
+
+    def tell(pid: int) -> None:
+        with suppress(BrokenPipeError):  # the reaper has been killed: the job is to run all the same
+            os.write(pipe, f"{pid}\n".encode())
+
+    try:
+        yield tell
+    finally:
+        process.kill()
+        process.stdin.close()
+        process.wait()
+
+
+def _reap(marker: str, signum: int, patience_s: float) -> None:
+    """Waits for the end of the pipe, then ends the job: one signal, and time for the launcher to tidy up."""
+    launcher = int(sys.stdin.readline() or 0)
+    sys.stdin.read()
+    site.main()
+    if launcher:
+        with suppress(ProcessLookupError):
+            os.kill(launcher, signum)
+            wait_for_end(launcher, patience_s)
+    if marker:
+        kill_marked(marker)
 
 
 def shared_memory_objects(folder: Path = SHARED_MEMORY) -> dict[str, _Identity]:
@@ -111,12 +170,10 @@ def shared_memory_objects(folder: Path = SHARED_MEMORY) -> dict[str, _Identity]:
     for them."""
     found = {}
     for path in folder.iterdir() if folder.is_dir() else ():
-        try:
+        with suppress(FileNotFoundError):
             status = path.lstat()
-        except FileNotFoundError:
-            continue
-        if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid():
-            found[path.name] = (status.st_dev, status.st_ino)
+            if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid():
+                found[path.name] = (status.st_dev, status.st_ino)
     return found
 
 
@@ -124,8 +181,8 @@ class SharedMemoryWatch:
     """Tells what has come into /dev/shm since it was made and has been abandoned there. Use as a context.
 
     Other jobs of the machine come and go meanwhile. What they use is open or mapped in a process; what a job has left
-    behind is not, and stays so. With the marker of a job, what others leave behind is told apart as well: whatever stays
-    for more than a moment is looked at once, while the job runs, to see who holds it.
+    behind is not, and stays so. With the marker of a job, what others leave behind is told apart as well: whatever
+    stays for more than a moment is looked at once, while the job runs, to see who holds it.
     """
 
     def __init__(self, marker: str = "", folder: Path = SHARED_MEMORY) -> None:
@@ -148,7 +205,7 @@ class SharedMemoryWatch:
             self._thread.join()
 
     def abandoned(self, seconds: float = SETTLE_S) -> list[str]:
-        """A line for each object that nobody has held for so long."""
+        """A line for each object that no process has held for so long."""
         deadline = time.monotonic() + seconds
         lost = self._unheld()
         while lost and time.monotonic() < deadline:
@@ -176,42 +233,26 @@ class SharedMemoryWatch:
             last = now
 
     def _look(self, wanted: set[_Identity]) -> None:
-        ours: dict[int, bool] = {}
         for pid, identity in _held_files():
             if identity in wanted:
-                own = ours.setdefault(pid, self._marker in _markers(pid))
                 self._attributed.add(identity)
-                if not own:
+                if self._marker not in _markers(pid):
                     self._foreign.add(identity)
 
 
 def _held_files() -> Iterator[tuple[int, _Identity]]:
-    """Who has what open or mapped, of the processes that this user may look into."""
-    for pid in _processes():
-        for identity in {*_open_files(pid), *_mapped_files(pid)}:
-            yield pid, identity
+    """Files that processes hold, open or mapped. psutil tells names instead of files, and walks page tables for those
+    that are mapped."""
+    import psutil
+    for pid in psutil.pids():
+        with suppress(OSError):
+            for entry in os.scandir(f"/proc/{pid}/fd"):
+                with suppress(OSError):
+                    status = entry.stat()
+                    yield pid, (status.st_dev, status.st_ino)
+            for major, minor, inode in _MAPPED.findall(Path(f"/proc/{pid}/maps").read_bytes()):
+                yield pid, (os.makedev(int(major, 16), int(minor, 16)), int(inode))
 
 
-def _open_files(pid: int) -> Iterator[_Identity]:
-    try:
-        entries = os.listdir(f"/proc/{pid}/fd")
-    except OSError:
-        return
-    for entry in entries:
-        try:
-            status = os.stat(f"/proc/{pid}/fd/{entry}")
-        except OSError:
-            continue
-        yield status.st_dev, status.st_ino
-
-
-def _mapped_files(pid: int) -> Iterator[_Identity]:
-    try:
-        lines = Path(f"/proc/{pid}/maps").read_bytes().splitlines()
-    except OSError:
-        return
-    for line in lines:
-        fields = line.split(maxsplit=5)
-        if len(fields) > 5 and fields[4] != b"0":
-            major, _, minor = fields[3].partition(b":")
-            yield os.makedev(int(major, 16), int(minor, 16)), int(fields[4])
+if __name__ == "__main__":
+    _reap(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]))

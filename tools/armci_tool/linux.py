@@ -41,6 +41,25 @@ def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = 
                        data.encode() or None), f"mount {kind or source} on {target}")
 
 
+def own_root() -> None:
+    """In a new mount namespace: makes its mounts private, and this process's root folder the namespace's root.
+
+    In a chroot the root folder may be no mount point, so its mounts cannot be made private by its name. And whoever
+    enters the namespace gets the namespace's root, outside of the chroot.
+    """
+    root = os.open("/", os.O_PATH)
+    namespace = os.open("/proc/self/ns/mnt", os.O_RDONLY)
+    _check(_libc.setns(namespace, CLONE_NEWNS), "setns")
+    mount("none", "/", flags=MS_REC | MS_PRIVATE)
+    os.fchdir(root)
+    if os.getcwd() != "/":
+        # Entered once more, the namespace leads to what is mounted on its root last.
+        mount(".", "/", flags=MS_BIND | MS_REC)
+        _check(_libc.setns(namespace, CLONE_NEWNS), "setns")
+    os.close(root)
+    os.close(namespace)
+
+
 def die_with_parent(lifeline: int) -> None:
     """Has the kernel kill this process when its parent dies. `lifeline` is the reading end of a pipe whose writing end
     only the parent holds: it tells of a death that came before."""

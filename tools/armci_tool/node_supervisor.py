@@ -1,23 +1,22 @@
 """Nodes made of namespaces, from inside: sets them up, runs a command on node0, says what it left behind.
 
-See nodes.py for the picture. Three kinds of processes, each a function here: `_supervise` (outside), `_init` (pid 1 of
-the pid namespace), `_hold` (one per node, keeps its namespaces).
+See nodes.py for the picture. Three kinds of processes: `_supervise` (outside), `_init` (pid 1 of the pid namespace),
+and a holder for each node, which keeps its namespaces.
 """
 
 from __future__ import annotations
 
 import argparse
-import errno
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn, Sequence
 
+import psutil  # type: ignore[import]
 from armci_tool import linux, nodes
 from armci_tool.errors import Stopped, ToolError
 from armci_tool.leftovers import SETTLE_S, wait_for_end
@@ -25,18 +24,16 @@ from armci_tool.leftovers import SETTLE_S, wait_for_end
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # After a signal the command has this long to end in good order.
 _GRACE_S = 5
-_READY = b"ready"
-# The namespaces of a node, and of the switch.
-_OWN = linux.CLONE_NEWNS | linux.CLONE_NEWNET | linux.CLONE_NEWUTS | linux.CLONE_NEWIPC
-
-
-@dataclass(frozen=True)
-class Request:
-    """What the command line of tools/nodes asks for."""
-
-    count: int
-    command: tuple[str, ...]
-    preload: str
+# Of a node, and of the switch.
+_NAMESPACES = ["--mount", "--net", "--uts", "--ipc"]
+# /sys shows the network devices of the namespace that it was mounted in.
+_HOLDER = """
+echo "$0" >/proc/sys/kernel/hostname
+mount -t tmpfs -o nosuid,nodev,mode=1777 tmpfs /dev/shm
+mount -t sysfs -o nosuid,nodev,noexec sysfs /sys
+echo ready
+exec sleep infinity
+"""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -50,19 +47,20 @@ def main(arguments: Sequence[str]) -> int:
         return error.status
 
 
-def _parse(arguments: Sequence[str]) -> Request:
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tools/nodes", usage="tools/nodes [--preload NAME] COUNT -- COMMAND...",
                                      description="Makes COUNT nodes of namespaces and runs COMMAND on the first.")
     parser.add_argument("--preload", default="", metavar="NAME", help="make /run/libNAME.so from tools/NAME.c")
     parser.add_argument("count", type=int)
     split = list(arguments).index("--") if "--" in arguments else len(arguments)
-    options, command = parser.parse_args(arguments[:split]), tuple(arguments[split + 1:])
-    if options.count < 1 or not command:
+    request = parser.parse_args(arguments[:split])
+    request.command = arguments[split + 1:]
+    if request.count < 1 or not request.command:
         parser.error("needs at least one node and a command")
-    return Request(options.count, command, options.preload)
+    return request
 
 
-def _supervise(request: Request) -> int:
+def _supervise(request: argparse.Namespace) -> int:
     # Pid 1 of a namespace ignores a signal that it has no handler for yet. So the signals wait until it has.
     signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     try:
@@ -74,7 +72,7 @@ def _supervise(request: Request) -> int:
     child = os.fork()
     if child == 0:
         os.close(held)
-        _leave(_init, request, lifeline)
+        _leave(request, lifeline)
     os.close(lifeline)
     for each in _SIGNALS:
         signal.signal(each, lambda signum, _frame: os.kill(child, signum))
@@ -82,12 +80,11 @@ def _supervise(request: Request) -> int:
     return _shell_status(os.waitpid(child, 0)[1])
 
 
-def _leave(function: object, *arguments: object) -> NoReturn:
-    """Ends a forked process with what `function` returns; never goes back into the code of the parent."""
+def _leave(request: argparse.Namespace, lifeline: int) -> NoReturn:
+    """Ends the forked process with the status of the command; never goes back into the code of the parent."""
     status = 2
     try:
-        assert callable(function)
-        status = function(*arguments)
+        status = _init(request, lifeline)
     except ToolError as error:
         print(error.render(), file=sys.stderr)
         status = error.status
@@ -104,7 +101,7 @@ def _shell_status(status: int) -> int:
     return 128 - code if code < 0 else code
 
 
-def _init(request: Request, lifeline: int) -> int:
+def _init(request: argparse.Namespace, lifeline: int) -> int:
     """Pid 1: when it ends, the kernel kills everything else."""
     linux.die_with_parent(lifeline)
     job = 0
@@ -138,10 +135,10 @@ def _init(request: Request, lifeline: int) -> int:
 
 
 def _enter(holder: int) -> list[str]:
-    return ["nsenter", "--target", str(holder), "--mount", "--net", "--uts", "--ipc", "--"]
+    return ["nsenter", "--target", str(holder), *_NAMESPACES, "--"]
 
 
-def _make_nodes(request: Request) -> list[int]:
+def _make_nodes(request: argparse.Namespace) -> list[int]:
     """Process ids of the nodes' holders, the nodes connected."""
     _make_shared_files(request)
     holders = [_start_holder(nodes.host(node)) for node in range(request.count)]
@@ -156,16 +153,20 @@ def _make_nodes(request: Request) -> list[int]:
     return holders
 
 
-def _make_shared_files(request: Request) -> None:
+def _make_shared_files(request: argparse.Namespace) -> None:
     """What all nodes have in common, and the machine has not."""
-    linux.unshare(_OWN)
-    linux.mount("none", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
+    linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWNET | linux.CLONE_NEWUTS | linux.CLONE_NEWIPC)
+    linux.own_root()
     linux.mount("proc", "/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
     linux.mount("tmpfs", nodes.SESSION_FOLDER, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "mode=755")
-    names = Path(nodes.SESSION_FOLDER) / "hosts"
+    names = Path(nodes.SESSION_FOLDER, "etc", "hosts")
+    names.parent.mkdir()
     names.write_text("127.0.0.1 localhost\n" + "".join(f"{nodes.address(i)} {nodes.host(i)}\n"
                                                        for i in range(request.count)))
-    linux.mount(str(names), "/etc/hosts", flags=linux.MS_BIND)
+    if Path("/etc/hosts").exists():
+        linux.mount(str(names), "/etc/hosts", flags=linux.MS_BIND)
+    else:  # a root folder that was just made has none
+        linux.mount("overlay", "/etc", "overlay", data=f"lowerdir={names.parent}:/etc")
     if request.preload:
         source = nodes.PROGRAM.with_name(request.preload + ".c")
         made = subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-Wall", "-o", nodes.preload(request.preload),
@@ -182,66 +183,42 @@ def _ip(prefix: Sequence[str], lines: Sequence[str]) -> None:
 
 
 def _start_holder(name: str) -> int:
-    answer, tell = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        os.close(answer)
-        _leave(_hold, name, tell)
-    os.close(tell)
-    with os.fdopen(answer, "rb") as pipe:
-        # End of file without it: the holder has ended, and has said why.
-        if pipe.read(len(_READY)) != _READY:
-            raise ToolError(f"cannot make {name}", next_step=nodes.offer())
-    return pid
-
-
-def _hold(name: str, tell: int) -> int:
-    for each in (*_SIGNALS, signal.SIGALRM):
-        signal.signal(each, signal.SIG_DFL)
-    linux.unshare(_OWN)
-    socket.sethostname(name)
-    linux.mount("tmpfs", "/dev/shm", "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "mode=1777")
-    # /sys shows the network devices of the namespace that it was mounted in.
-    linux.mount("sysfs", "/sys", "sysfs", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
-    os.write(tell, _READY)
-    os.close(tell)
-    while True:
-        signal.pause()
+    holder = subprocess.Popen(["unshare", *_NAMESPACES, "sh", "-ec", _HOLDER, name], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE)
+    # End of file without it: the holder has ended, and has said why.
+    if holder.stdout is None or holder.stdout.readline() != b"ready\n":
+        raise ToolError(f"cannot make {name}", next_step=nodes.offer())
+    return holder.pid
 
 
 def _left_behind(holders: Sequence[int]) -> list[str]:
     """Processes that outlive the command, and files in the nodes' /dev/shm. Both get a moment to go."""
     deadline = time.monotonic() + SETTLE_S
     while (remaining := _others(holders)) and time.monotonic() < deadline:
-        wait_for_end(remaining[0], deadline - time.monotonic())
-    networks = {_network(holder): node for node, holder in enumerate(holders)}
+        wait_for_end(remaining[0].pid, deadline - time.monotonic())
+    networks = {_network(holder): nodes.host(node) for node, holder in enumerate(holders)}
     lines = []
-    for pid in remaining:
-        node = networks.get(_network(pid))
-        name = (Path("/proc") / str(pid) / "comm").read_text().strip()
-        lines.append(f"{nodes.LEFT_BEHIND}{nodes.host(node) if node is not None else 'no node'}: process {pid} ({name})")
+    for process in remaining:
+        with suppress(psutil.Error):
+            where = networks.get(_network(process.pid), "no node")
+            lines.append(f"{nodes.LEFT_BEHIND}{where}: process {process.pid} ({process.name()})")
     for node, holder in enumerate(holders):
         lines += [f"{nodes.LEFT_BEHIND}{nodes.host(node)}: /dev/shm/{entry}"
-                  for entry in sorted(os.listdir(Path("/proc", str(holder), "root", "dev", "shm")))]
+                  for entry in sorted(os.listdir(f"/proc/{holder}/root/dev/shm"))]
     return lines
 
 
-def _others(holders: Sequence[int]) -> list[int]:
+def _others(holders: Sequence[int]) -> list[psutil.Process]:
     """Living processes besides pid 1 and the holders; reaps those that have ended."""
-    try:
+    with suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
-    except ChildProcessError:
-        pass
-    return [int(entry) for entry in os.listdir("/proc")
-            if entry.isdigit() and int(entry) not in (os.getpid(), *holders) and _network(int(entry))]
+    return [process for process in psutil.process_iter()
+            if process.pid not in (os.getpid(), *holders) and _network(process.pid)]
 
 
 def _network(pid: int) -> str:
     """Names the network namespace of a process; empty if it has ended."""
-    try:
+    with suppress(FileNotFoundError, ProcessLookupError):
         return os.readlink(f"/proc/{pid}/ns/net")
-    except OSError as error:
-        if error.errno not in (errno.ENOENT, errno.ESRCH):
-            raise
-        return ""
+    return ""

@@ -16,6 +16,7 @@ nothing stays, and there is nothing that a later run would have to remove or cou
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +36,8 @@ LEFT_BEHIND = "nodes: left behind on "
 PROGRAM = ROOT / "tools" / "nodes"
 AGENT = ROOT / "tools" / "node-agent"
 _PYTHON = "/usr/bin/python3"
+# As capabilities(7) counts them: namespaces and mounts, their networks, and entering them.
+_CAPABILITIES = {"CAP_SYS_ADMIN": 21, "CAP_NET_ADMIN": 12, "CAP_SYS_CHROOT": 18}
 _COMMANDS = {"ip": "iproute2", "nsenter": "util-linux", "gcc": "gcc"}
 
 
@@ -67,17 +70,29 @@ def require(count: int, _preloaded: str = "") -> None:
     """Raises ToolError if this user, or this machine, cannot have nodes."""
     if count > NODES_MAX:
         raise ToolError(f"cannot make {count} nodes", next_step=f"ask for at most {NODES_MAX}")
-    if os.geteuid() != 0:
-        raise ToolError("--nodes needs root: it makes network namespaces and connects them", next_step=offer())
+    if missing := missing_rights():
+        raise ToolError(f"--nodes needs {missing}: it makes network namespaces and connects them", next_step=offer())
     for command, package in _COMMANDS.items():
         if shutil.which(command) is None:
             raise ToolError(f"--nodes needs the command {command}", where="it is not on PATH",
                             next_step=f"run tools/armci setup, or install {package}")
 
 
+def missing_rights() -> str:
+    """What this user lacks to make nodes: `root`, or capabilities that root may not have in a container."""
+    if os.geteuid() != 0:
+        return "root"
+    found = re.search(r"^CapEff:\s*(\w+)", Path("/proc/self/status").read_text(), re.MULTILINE)
+    effective = int(found.group(1), 16) if found else -1
+    return " and ".join(name for name, bit in _CAPABILITIES.items() if not effective >> bit & 1)
+
+
 def offer() -> str:
     """What to do where there can be no nodes."""
-    return "run it as root, or give --simulate-node-size K: nodes of K processes, simulated by the library"
+    missing = missing_rights()
+    as_whom = "as root" if missing == "root" else f"where root has {missing} (docker run --privileged)"
+    simulated = "give --simulate-node-size K: nodes of K processes, simulated by the library"
+    return f"run it {as_whom}, or {simulated}" if missing else simulated
 
 
 def preload(name: str) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Sequence
 
-from armci_tool import process
+from armci_tool import leftovers, process
 from armci_tool.console import Progress
 from armci_tool.errors import ToolError
 from armci_tool.repository import PACKAGES_FILE
@@ -95,16 +95,20 @@ def ensure(say: Callable[[str], None], wanted: Sequence[Package], command: str) 
     say(f"setup: installed {len(names)} packages")
 
 
+def _run_apt(command: Sequence[str], note: Callable[[str], None]) -> process.Result:
+    return process.run(command, on_line=note, job=False, ending=leftovers.PACKAGE_MANAGER)
+
+
 def _install(names: Sequence[str]) -> None:
     elevate = ["sudo"] if os.geteuid() != 0 else []
     install = [*elevate, "env", "DEBIAN_FRONTEND=noninteractive", *_install_line(names)]
     with Progress("installing packages") as progress:
         # Package lists that are there may be too old to download from: refresh them and try again before giving up.
-        if process.run(install, on_line=progress.note, job=False).ok:
+        if _run_apt(install, progress.note).ok:
             return
         progress.note("refreshing the package lists")
-        update = process.run([*elevate, "apt-get", "update", "-q"], on_line=progress.note, job=False)
-        second = process.run(install, on_line=progress.note, job=False)
+        update = _run_apt([*elevate, "apt-get", "update", "-q"], progress.note)
+        second = _run_apt(install, progress.note)
     if not second.ok:
         raise ToolError("apt-get could not install the packages",
                         where=(update.tail(5) if not update.ok else "") + "\n" + second.tail(15),

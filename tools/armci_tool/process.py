@@ -9,20 +9,25 @@ from __future__ import annotations
 
 import math
 import os
-import selectors
+import select
 import shutil
 import signal
 import subprocess
+import sys
+import threading
 import time
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Mapping, Optional, Sequence
+from typing import IO, Callable, Iterator, Mapping, Optional, Sequence
 
-from armci_tool import leftovers, warden
+from armci_tool import leftovers
 from armci_tool.errors import ToolError
 
 TIMEOUT_STATUS = 124
 _READ_BYTES = 65536
+# How often a command is looked at, for its time limits and for a signal to the tool.
+_LOOK_EVERY_S = 0.1
 
 LineHandler = Callable[[str], None]
 
@@ -49,14 +54,53 @@ class Result:
         return "\n".join(self.output.rstrip().splitlines()[-lines:])
 
 
+class _Stop:
+    """A signal to the tool. It stops the main thread at once, or at the end of what must not be broken off, and every
+    command that another thread runs."""
+
+    def __init__(self) -> None:
+        self.make: Optional[Callable[[], BaseException]] = None
+        self._raised = False
+        self._of_thread = threading.local()
+
+    def raise_if_due(self) -> None:
+        """In the main thread once: what it does to clean up may start commands."""
+        is_main = threading.current_thread() is threading.main_thread()
+        if self.make is None or self._is_held() or (is_main and self._raised):
+            return
+        self._raised = self._raised or is_main
+        raise self.make()
+
+    @contextmanager
+    def held_back(self, held: bool = True) -> Iterator[None]:
+        """Whether a signal waits for the end of this context."""
+        self.raise_if_due()
+        before, self._of_thread.held = self._is_held(), held
+        try:
+            self.raise_if_due()
+            yield
+        finally:
+            self._of_thread.held = before
+            self.raise_if_due()
+
+    def _is_held(self) -> bool:
+        return getattr(self._of_thread, "held", False)
+
+
+_stop = _Stop()
+
+
 def install_signal_handlers(raise_stopped: Callable[[int], BaseException]) -> None:
-    """Turns SIGINT, SIGTERM and SIGHUP into an exception, once: later ones must not disturb the cleaning up."""
-    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    """Turns SIGINT, SIGTERM and SIGHUP into an exception, once: later ones must not disturb the cleaning up. A SIGHUP
+    that is ignored (nohup) stays so."""
+    signals = [each for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+               if each != signal.SIGHUP or signal.getsignal(each) != signal.SIG_IGN]
 
     def handler(signum: int, _frame: object) -> None:
         for each in signals:
             signal.signal(each, signal.SIG_IGN)
-        raise raise_stopped(signum)
+        _stop.make = lambda: raise_stopped(signum)
+        _stop.raise_if_due()
 
     for each in signals:
         signal.signal(each, handler)
@@ -64,32 +108,30 @@ def install_signal_handlers(raise_stopped: Callable[[int], BaseException]) -> No
 
 def run(command: Sequence[str], *, cwd: Optional[Path] = None, environment: Optional[Mapping[str, str]] = None,
         timeout_s: Optional[float] = None, silence_s: Optional[float] = None, capture: bool = True,
-        on_line: Optional[LineHandler] = None, job: bool = True) -> Result:
+        on_line: Optional[LineHandler] = None, job: bool = True,
+        ending: leftovers.Ending = leftovers.Ending()) -> Result:
     """Runs `command` to its end and returns what happened; raises ToolError only when it cannot be started.
 
     `environment` is added to the present one. With `capture` false the output goes where ours goes. `on_line` sees
     each line of output as it arrives. The command is ended after `timeout_s`, and, when its output is captured, after
-    `silence_s` without any. `job` false leaves daemons that the command starts alone (Bazel's server).
+    `silence_s` without any. `job` false leaves daemons that the command starts alone (Bazel's server). `ending` says
+    how the command is ended before its time.
     """
     full_environment, marker = {**os.environ, **(environment or {})}, ""
     if job:
         full_environment, marker = leftovers.mark(full_environment)
     start = time.monotonic()
-    timed_out = False
-    output = ""
     survivors: list[str] = []
-    with warden.standing_by(marker) as watch_launcher:
+    with _stop.held_back(), leftovers.reaper(marker, ending) as watch_launcher:
         process = _start(command, cwd, full_environment, capture)
         try:
             watch_launcher(process.pid)
-            if capture:
+            with _stop.held_back(False):
                 output, timed_out = _collect(process, timeout_s, silence_s, on_line)
-            else:
-                timed_out = not _wait(process, timeout_s)
-            if marker and not timed_out:
-                survivors = leftovers.surviving_processes(marker)
+                if marker and not timed_out:
+                    survivors = leftovers.surviving_processes(marker)
         finally:
-            _end(process, marker)
+            _end(process, marker, ending)
     status = TIMEOUT_STATUS if timed_out else _shell_status(process.returncode)
     return Result(tuple(command), status, output, time.monotonic() - start, timed_out, tuple(survivors))
 
@@ -111,49 +153,43 @@ def _start(command: Sequence[str], cwd: Optional[Path], environment: Mapping[str
         raise ToolError(f"cannot run {command[0]}", where=str(error)) from error
 
 
-def _collect(process: "subprocess.Popen[bytes]", timeout_s: Optional[float], silence_s: Optional[float],
-             on_line: Optional[LineHandler]) -> tuple[str, bool]:
-    """Reads the output until the command itself has ended: a process it left behind may hold the pipe open."""
-    assert process.stdout is not None
+def _collect(process: "subprocess.Popen[bytes]", timeout_s: Optional[float], silence_s: Optional[float] = None,
+             on_line: Optional[LineHandler] = None) -> tuple[str, bool]:
+    """The output, and whether the time is up. Reads until the command itself has ended: a process it left behind may
+    hold the pipe open."""
     last_output = start = time.monotonic()
-    chunks: list[bytes] = []
-    pending = b""
-    open_pipe = True
-    os.set_blocking(process.stdout.fileno(), False)
-    with selectors.DefaultSelector() as selector:
-        selector.register(process.stdout, selectors.EVENT_READ)
-        while True:
-            if open_pipe:
-                selector.select(0.1)
-            elif process.poll() is None:
-                _wait(process, 0.1)
-            ended = process.poll() is not None
-            data = _read_available(process.stdout.fileno()) if open_pipe else b""
-            if data is None:
-                open_pipe, data = False, b""
-                selector.unregister(process.stdout)
-            if data:
-                chunks.append(data)
-                last_output = time.monotonic()
-                pending = _hand_lines(pending + data, on_line)
-                continue
-            if ended:
-                break
-            now = time.monotonic()
-            if now - start > (timeout_s or math.inf) or now - last_output > (silence_s or math.inf):
-                return _text(chunks), True
-    if pending and on_line:
-        on_line(pending.decode("utf-8", "replace"))
-    return _text(chunks), False
+    output, line = bytearray(), b""
+    pipe = process.stdout
+    if pipe is None:
+        silence_s = None
+    while True:
+        _stop.raise_if_due()
+        ended = process.poll() is not None
+        data = _read_available(pipe, 0.0 if ended else _LOOK_EVERY_S) if pipe is not None else b""
+        if data is None:
+            pipe = None
+        elif data:
+            output += data
+            last_output = time.monotonic()
+            line = _hand_lines(line + data, on_line)
+        elif ended:
+            break
+        elif pipe is None:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_LOOK_EVERY_S)
+        now = time.monotonic()
+        if now - start > (timeout_s or math.inf) or now - last_output > (silence_s or math.inf):
+            return output.decode("utf-8", "replace"), True
+    if line and on_line:
+        on_line(line.decode("utf-8", "replace"))
+    return output.decode("utf-8", "replace"), False
 
 
-def _read_available(descriptor: int) -> Optional[bytes]:
-    """The bytes that are there, empty when none, None at the end of the file."""
-    try:
-        data = os.read(descriptor, _READ_BYTES)
-    except BlockingIOError:
-        return b""
-    return data if data else None
+def _read_available(pipe: IO[bytes], seconds: float) -> Optional[bytes]:
+    """The bytes that come within the time, empty when none, None at the end of the file."""
+    poll = select.poll()
+    poll.register(pipe, select.POLLIN)
+    return (os.read(pipe.fileno(), _READ_BYTES) or None) if poll.poll(seconds * 1000) else b""
 
 
 def _hand_lines(data: bytes, on_line: Optional[LineHandler]) -> bytes:
@@ -164,29 +200,24 @@ def _hand_lines(data: bytes, on_line: Optional[LineHandler]) -> bytes:
     return rest
 
 
-def _text(chunks: Sequence[bytes]) -> str:
-    return b"".join(chunks).decode("utf-8", "replace")
-
-
-def _wait(process: "subprocess.Popen[bytes]", timeout_s: Optional[float]) -> bool:
-    try:
-        process.wait(timeout_s)
-    except subprocess.TimeoutExpired:
-        return False
-    return True
-
-
-def _end(process: "subprocess.Popen[bytes]", marker: str) -> None:
+def _end(process: "subprocess.Popen[bytes]", marker: str, ending: leftovers.Ending) -> None:
     """Ends what is left: the launcher in good order first, so that it can tidy up, then the rest by process id."""
     if process.poll() is None:
-        process.send_signal(signal.SIGTERM)
-        if not _wait(process, warden.GRACE_S):
+        patience_s = ending.patience_s
+        try:
+            process.send_signal(ending.signum)
+        except PermissionError:  # sudo: the keyboard alone may interrupt it
+            patience_s = math.inf
+        if patience_s == math.inf:
+            print("armci: waiting for apt-get, which would leave broken packages if it were killed", file=sys.stderr)
+        # A full pipe would hold it up.
+        if _collect(process, patience_s)[1]:
             process.kill()
             process.wait()
     if process.stdout is not None:
         process.stdout.close()
     if marker:
-        warden.kill_marked(marker)
+        leftovers.kill_marked(marker)
 
 
 def _shell_status(returncode: int) -> int:

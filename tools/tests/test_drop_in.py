@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from armci_tool import drop_in, process
+from armci_tool import installed, process
 
 RIGHT = "armci: shmem: 2 processes, 1 node(s)\narmci: copies: string\nnxtval: PASS\n"
 
@@ -16,4 +16,4 @@ RIGHT = "armci: shmem: 2 processes, 1 node(s)\narmci: copies: string\nnxtval: PA
      True),
     ("nxtval: PAarmci: shmem: 2 processes, 1 node(s)\nSS\n", 0, True)])
 def test_a_run_on_another_implementation_is_none(output: str, status: int, is_right: bool) -> None:
-    assert drop_in.ran_on(process.Result(("program",), status, output, 0.0), "shmem") == is_right
+    assert installed.ran_on(process.Result(("program",), status, output, 0.0), "shmem") == is_right

@@ -11,7 +11,7 @@ import pytest
 from armci_tool import bazel
 from armci_tool.errors import ToolError
 from armci_tool.install import descriptions, layout
-from armci_tool.install.prefix import MANIFEST, Prefix
+from armci_tool.install.prefix import MANIFEST, Item, Prefix
 
 OPEN_MPI = bazel.Configuration("openmpi")
 NAMES = ["shmem", "mpi-rma"]
@@ -161,6 +161,13 @@ def test_the_default_stays_until_another_is_named(root: Path, before: list[str],
     assert f"{after} above Open MPI" in (root / descriptions.PKG_CONFIG / "armci.pc").read_text()
 
 
+def test_the_hints_are_for_the_default_if_it_was_installed_now(root: Path) -> None:
+    layout.install(root, NAMES, "", OPEN_MPI)
+    hints = layout.hints(root, NAMES, "openmpi")
+    assert hints.count("mpi-rma") == 5 and "shmem" not in hints
+    assert layout.hints(root, ["shmem"], "openmpi").count("shmem") == 5
+
+
 def test_a_default_that_is_not_there_is_refused(root: Path) -> None:
     with pytest.raises(ToolError, match="the default mpi-twosided is not installed"):
         layout.install(root, NAMES, "mpi-twosided", OPEN_MPI)
@@ -171,7 +178,7 @@ def test_a_new_version_replaces_files_and_drops_those_it_has_no_more(root: Path,
     prefix = layout.install(root, NAMES, "", OPEN_MPI)
     old = Path("bin/of-the-version-before")
     prefix.claim([old])
-    prefix.write("", old)
+    prefix.put(Item(old, text=lambda: ""))
     mapped = (root / "lib" / "armci" / "shmem" / "libarmci.so.1").open()
     make(built / "impl" / "shmem" / layout.SHARED_NAME, "new")
     layout.install(root, NAMES, "", OPEN_MPI)

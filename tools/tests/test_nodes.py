@@ -20,7 +20,8 @@ from helpers import ARMCI, armci, script
 MPIS = sorted(launch.MPI_LIBRARIES)
 SOURCE = Path(__file__).with_name("node_program.c")
 MESSAGE_BYTES = 4 << 20
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
+MISSING = nodes.missing_rights()
+needs_root = pytest.mark.skipif(bool(MISSING), reason=f"network namespaces need {MISSING}")
 
 
 @pytest.fixture(scope="module", params=MPIS)
@@ -34,9 +35,9 @@ def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 def machine_state() -> tuple[str, str, str, set[str]]:
     """What a job on nodes must leave as it is: devices, mounts, names of hosts, and named namespaces."""
-    run = Path("/run/netns")
+    run, hosts = Path("/run/netns"), Path("/etc/hosts")
     return (subprocess.run(["ip", "-o", "link"], text=True, capture_output=True, check=True).stdout,
-            Path("/proc/self/mountinfo").read_text(), Path("/etc/hosts").read_text(),
+            Path("/proc/self/mountinfo").read_text(), hosts.read_text() if hosts.exists() else "",
             set(os.listdir(run)) if run.is_dir() else set())
 
 
@@ -94,6 +95,24 @@ def test_without_root_simulated_nodes_are_offered(monkeypatch: pytest.MonkeyPatc
         launch.start(Launch(("/bin/true",), 2, placement=Placement(2)))
     assert "--nodes needs root" in caught.value.what
     assert "--simulate-node-size" in caught.value.next_step
+
+
+@pytest.mark.parametrize("rights, said, next_step", [
+    ("CAP_SYS_ADMIN", "--nodes needs CAP_SYS_ADMIN", "where root has CAP_SYS_ADMIN"),
+    ("root", "--nodes needs root", "as root")])
+def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, rights: str, said: str, next_step: str) -> None:
+    monkeypatch.setattr(nodes, "missing_rights", lambda: rights)
+    with pytest.raises(ToolError) as caught:
+        nodes.require(2)
+    assert said in caught.value.what and next_step in caught.value.next_step
+
+
+@needs_root
+def test_root_without_a_capability_is_not_told_to_be_root() -> None:
+    without = ["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"]
+    line = [*without, str(nodes.PROGRAM), "1", "--", "true"]
+    done = subprocess.run(line, text=True, capture_output=True, check=False)
+    assert done.returncode == 2 and "needs CAP_SYS_ADMIN" in done.stderr and "as root" not in done.stderr
 
 
 @needs_root
@@ -168,7 +187,8 @@ def test_two_jobs_at_once_do_not_meet(program: tuple[str, Path]) -> None:
 
 @needs_root
 @pytest.mark.parametrize("mpi, victim, signum", [
-    ("openmpi", "command", signal.SIGKILL), ("mpich", "command", signal.SIGKILL), ("openmpi", "command", signal.SIGTERM),
+    ("openmpi", "command", signal.SIGKILL), ("mpich", "command", signal.SIGKILL),
+    ("openmpi", "command", signal.SIGTERM), ("mpich", "command", signal.SIGINT), ("openmpi", "command", signal.SIGHUP),
     ("openmpi", "tools/nodes", signal.SIGKILL), ("openmpi", "tools/nodes", signal.SIGTERM),
     ("openmpi", "pid 1", signal.SIGKILL)])
 def test_nothing_stays_after_a_kill(tmp_path: Path, mpi: str, victim: str, signum: signal.Signals) -> None:
@@ -220,3 +240,36 @@ def test_the_agent_says_what_is_wrong(arguments: list[str], said: str) -> None:
     done = subprocess.run([str(nodes.AGENT), *arguments], text=True, capture_output=True, check=False,
                           env={**os.environ, nodes.HOLDERS_VARIABLE: "node0=1"})
     assert done.returncode != 0 and said in done.stderr
+
+
+# In a mount namespace whose mounts are shared, as those of a machine are: makes a root folder of this one's parts,
+# which is a mount point or not and has an /etc/hosts or not, and runs nodes in it.
+_IN_CHROOT = """
+set -e
+root=$1 program=$2 kind=$3
+mount --make-rshared /
+mkdir "$root"
+[ "$kind" != "mount point" ] || mount --bind "$root" "$root"
+for entry in /*; do
+  if [ -L "$entry" ]; then cp -P "$entry" "$root"
+  elif [ "$entry" = /etc ] && [ "$kind" = "no hosts" ]; then cp -a /etc "$root"; rm -f "$root/etc/hosts"
+  elif [ -d "$entry" ]; then mkdir "$root$entry"; mount --rbind "$entry" "$root$entry"
+  fi
+done
+echo inside >"$root/mark"
+cat /proc/self/mountinfo >"$root.before"
+chroot "$root" "$program" 2 -- sh -c '
+  cat /mark; hostname; grep -c node /etc/hosts; $NODE_AGENT node1 "cat /mark; hostname; ls /dev/shm"'
+cmp /proc/self/mountinfo "$root.before"
+"""
+
+
+@needs_root
+@pytest.mark.parametrize("kind", ["folder", "mount point", "no hosts"])
+def test_nodes_work_in_a_chroot_and_do_not_lead_out_of_it(tmp_path: Path, kind: str) -> None:
+    if all(line.split()[4] != "/" for line in Path("/proc/self/mountinfo").read_text().splitlines()):
+        pytest.skip("this is a chroot already, in which unshare cannot make mounts private")
+    line = ["unshare", "--mount", "sh", "-c", _IN_CHROOT, "sh", str(tmp_path / "root"), str(nodes.PROGRAM), kind]
+    done = subprocess.run(line, text=True, capture_output=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["inside", "node0", "2", "inside", "node1"]

@@ -40,10 +40,5 @@ def execute(prefix: Path, impl: Sequence[str], usual: str, uninstall: bool, conf
         repository.require_for_users(name)
     with Progress(f"installing ({configuration.name})") as progress:
         layout.install(root, names, usual, configuration, verbose=verbose, on_progress=progress.note)
-    print(f"installed {', '.join(names)} ({configuration.name}) into {root}\n"
-          f"  link    {' '.join(layout.compile_line(configuration.mpi, root, names[0], 'program.c', 'program'))}\n"
-          f"  or      PKG_CONFIG_PATH={root}/lib/pkgconfig pkg-config --cflags --libs armci-{names[0]}\n"
-          f"  or      cmake -DCMAKE_PREFIX_PATH={root}, with find_package(ARMCI COMPONENTS {names[0]})\n"
-          f"  run on  {root}/bin/armci-run --impl {names[-1]} -n 2 ./program\n"
-          f"  read    man -l {root}/share/man/man7/armci.7")
+    print(f"installed {', '.join(names)} ({configuration.name}) into {root}\n{layout.hints(root, names, configuration.mpi)}")
     return 0

@@ -1,5 +1,5 @@
-"""Puts headers, libraries, descriptions for other build systems, commands and manual pages into a folder, and takes them
-away again.
+"""Puts headers, libraries, descriptions for other build systems, commands and manual pages into a folder, and takes
+them away again.
 
     PREFIX/include/                    armci.h and its companions, the same for all implementations
     PREFIX/lib/armci/IMPL/             libarmci.so.1, libarmci.so, libarmci.a

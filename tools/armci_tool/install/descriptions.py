@@ -12,11 +12,12 @@ from armci_tool.repository import ROOT
 
 SOURCES = ROOT / "packaging"
 PKG_CONFIG = Path("lib/pkgconfig")
+DEFAULT_PACKAGE = "armci"
 CMAKE = Path("lib/cmake/ARMCI")
 CMAKE_FILES = ("ARMCIConfig.cmake", "ARMCIConfigVersion.cmake")
 _VERSION_HEADER = ROOT / "impl" / "common" / "version.h"
-# How pkg-config calls the MPI libraries. A machine may not have the file: then the compiler wrapper brings the flags.
 _MPI_TITLES = {"openmpi": "Open MPI", "mpich": "MPICH"}
+# How pkg-config calls them.
 _MPI_PACKAGES = {"openmpi": "ompi-c", "mpich": "mpich"}
 # The library is C++ inside, whatever the program is.
 _CPP_LIBS = ("-lstdc++", "-lm")
@@ -28,29 +29,27 @@ def version() -> str:
     return ".".join(found[part] for part in ("Major", "Minor", "Patch"))
 
 
-def pkg_config_file(name: str) -> Path:
-    """Of an implementation; of the default one without a name."""
-    return PKG_CONFIG / (f"armci-{name}.pc" if name else "armci.pc")
+def pkg_config_names(name: str) -> tuple[str, str]:
+    """What pkg-config calls an implementation: its shared library, and its static one for programs that take that."""
+    return f"armci-{name}", f"armci-{name}-static"
 
 
-def static_pkg_config_file(name: str) -> Path:
-    """For programs that take the implementation's static library."""
-    return PKG_CONFIG / f"armci-{name}-static.pc"
+def pkg_config_file(package: str) -> Path:
+    """Of a package of pkg-config."""
+    return PKG_CONFIG / f"{package}.pc"
 
 
-def pkg_config(name: str, mpi: str, static: str) -> str:
-    """Of an implementation; `static` is what a static program needs besides."""
-    return _pkg_config("armci.pc.in", f"armci-{name}", f"/armci/{name}", name, mpi, static)
-
-
-def static_pkg_config(name: str, mpi: str, static: str) -> str:
-    """The same for static programs: `pkg-config --static` would still let the linker take the shared library."""
-    return _pkg_config("armci-static.pc.in", f"armci-{name}-static", f"/armci/{name}", f"{name}, static,", mpi, static)
-
-
-def pkg_config_of_default(default: str, mpi: str, static: str) -> str:
-    """The same as of the implementation that is the default, by the links to it."""
-    return _pkg_config("armci.pc.in", "armci", "", default, mpi, static)
+def pkg_config(package: str, name: str, mpi: str, libs: str) -> str:
+    """Describes the implementation `name` as one of its own packages or as the default, `armci`. `libs` is what a
+    static program needs besides. With `pkg-config --static` alone the linker would still take the shared library."""
+    is_static = package == pkg_config_names(name)[1]
+    # A machine may not have the file of its MPI library: then the compiler wrapper brings the flags.
+    mpi_package = _MPI_PACKAGES[mpi]
+    known = shutil.which("pkg-config") and process.run(["pkg-config", "--exists", mpi_package], job=False).ok
+    return _fill(SOURCES / "pkgconfig" / ("armci-static.pc.in" if is_static else "armci.pc.in"), {
+        "SUBFOLDER": "" if package == DEFAULT_PACKAGE else f"/armci/{name}", "NAME": package, "VERSION": version(),
+        "REQUIRES": mpi_package if known else "", "STATIC_LIBS": libs, "DESCRIPTION":
+        f"one-sided communication, {name}{', static,' * is_static} above {_MPI_TITLES[mpi]}"})
 
 
 def of_static_program(flags: Sequence[str]) -> str:
@@ -60,7 +59,7 @@ def of_static_program(flags: Sequence[str]) -> str:
 
 def static_libs(root: Path, name: str) -> str:
     """The same, of an implementation that is installed."""
-    lines = (root / pkg_config_file(name)).read_text().splitlines()
+    lines = (root / pkg_config_file(pkg_config_names(name)[0])).read_text().splitlines()
     return next(line.partition(":")[2].strip() for line in lines if line.startswith("Libs.private:"))
 
 
@@ -73,18 +72,6 @@ def cmake(file: str, static: Mapping[str, str], default: str, mpi: str) -> str:
     return _fill(SOURCES / "cmake" / f"{file}.in", {
         "VERSION": version(), "MPI": mpi, "MPI_TITLE": _MPI_TITLES[mpi], "DEFAULT": default,
         "IMPLEMENTATIONS": " ".join(static), "TARGETS": "\n".join(targets)})
-
-
-def _pkg_config(template: str, name: str, subfolder: str, subject: str, mpi: str, static: str) -> str:
-    return _fill(SOURCES / "pkgconfig" / template, {
-        "SUBFOLDER": subfolder, "NAME": name, "VERSION": version(), "REQUIRES": _mpi_package(mpi),
-        "STATIC_LIBS": static, "DESCRIPTION": f"one-sided communication, {subject} above {_MPI_TITLES[mpi]}"})
-
-
-def _mpi_package(mpi: str) -> str:
-    package = _MPI_PACKAGES[mpi]
-    known = shutil.which("pkg-config") and process.run(["pkg-config", "--exists", package], job=False).ok
-    return package if known else ""
 
 
 def _fill(template: Path, values: Mapping[str, str]) -> str:

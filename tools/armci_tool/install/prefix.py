@@ -6,7 +6,7 @@ import os
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Iterable
+from typing import Callable, Iterable, Optional
 
 from armci_tool.errors import ToolError
 
@@ -15,6 +15,18 @@ MPI_FILE = Path("share/armci/mpi")
 # Others read what is installed, whatever the umask of who installs.
 _FILE_MODE = 0o644
 _FOLDER_MODE = 0o755
+
+
+@dataclass(frozen=True)
+class Item:
+    """A file of an installation: a link, relative to its own folder; or a copy of `source`; or what `text` returns when
+    everything has been built."""
+
+    target: Path
+    source: Optional[Path] = None
+    text: Callable[[], str] = str
+    link: str = ""
+    mode: int = _FILE_MODE
 
 
 @dataclass
@@ -70,21 +82,18 @@ class Prefix:
         self.listed |= claimed
         self._write_manifest()
 
-    def copy(self, source: Path, target: Path, mode: int = _FILE_MODE) -> None:
-        """Replaces what was there."""
-        path = self._make_room(target)
-        shutil.copyfile(source, path)
-        path.chmod(mode)
-
-    def write(self, text: str, target: Path) -> None:
-        """Replaces what was there."""
-        path = self._make_room(target)
-        path.write_text(text)
-        path.chmod(_FILE_MODE)
-
-    def link(self, to: str, target: Path) -> None:
-        """A symbolic link, relative to its own folder."""
-        self._make_room(target).symlink_to(to)
+    def put(self, item: Item) -> None:
+        """Writes it in place of what was there. A running program may have the old file mapped: the name is given to a
+        new file instead of overwriting it."""
+        path = self._make_room(item.target)
+        if item.link:
+            path.symlink_to(item.link)
+            return
+        if item.source is not None:
+            shutil.copyfile(item.source, path)
+        else:
+            path.write_text(item.text())
+        path.chmod(item.mode)
 
     def remove(self, targets: Iterable[Path]) -> None:
         """Files of ours that are there no more."""
@@ -118,7 +127,6 @@ class Prefix:
 
     def _make_room(self, target: Path) -> Path:
         assert target in self.listed, f"{target} is written before it is claimed"
-        # A running program may have the old file mapped: the name is given to a new file instead of overwriting it.
         path = self.root / target
         _make_folder(path.parent)
         path.unlink(missing_ok=True)
@@ -129,8 +137,8 @@ class Prefix:
         _make_folder(path.parent)
         # All of the old one or all of the new one.
         written = path.with_name(path.name + ".new")
-        written.write_text("".join(f"{line}\n" for line in sorted([*(str(file) for file in self.listed),
-                                                                   *(f"{folder}/" for folder in self.folders)])))
+        lines = [*map(str, self.listed), *(f"{folder}/" for folder in self.folders)]
+        written.write_text("".join(f"{line}\n" for line in sorted(lines)))
         written.chmod(_FILE_MODE)
         os.replace(written, path)
 
