@@ -4,14 +4,18 @@ it, run under one value after another, in turns."""
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 from statistics import geometric_mean, median
-from typing import Any, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 
 from armci_tool import bench, console
 from armci_tool.compare import statistics
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
+
+if TYPE_CHECKING:
+    from pandas import DataFrame  # type: ignore[import]
 
 # A value that is not better than the default by this is not advised.
 WORTH = 0.05
@@ -53,13 +57,31 @@ class Trial:
     row: Row
     rounds: dict[str, dict[int, Measured]] = field(default_factory=dict)
 
+    @property
+    def scores(self) -> DataFrame:
+        """By value and round; a row of nothing where no round succeeded."""
+        import pandas
+        found = {value: {turn: one.score for turn, one in rounds.items()} for value, rounds in self.rounds.items()}
+        return pandas.DataFrame.from_dict(found, orient="index").reindex(self.row.values).astype(float)
+
+    @property
+    def cases(self) -> DataFrame:
+        """Medians by case and value, of the cases that every round of every value has."""
+        import pandas
+        found = {(value, turn): one.times for value, rounds in self.rounds.items() for turn, one in rounds.items()}
+        made = pandas.DataFrame(found).dropna()
+        return made.groupby(axis=1, level=0, sort=False).median() if found else made
+
+    @property
+    def over_default(self) -> DataFrame:
+        """By value: the time with it over that with the default, from the rounds in which both succeeded."""
+        import numpy
+        logs = numpy.log(self.scores)
+        return statistics.intervals(logs - logs.loc[self.row.default])
+
     def median_of(self, value: str) -> Optional[float]:
         """Of the scores; None where no round succeeded."""
         return median(one.score for one in self.rounds[value].values()) if self.rounds.get(value) else None
-
-    def median_of_case(self, value: str, case: str) -> float:
-        """Of a value that was measured."""
-        return median(one.times[case] for one in self.rounds[value].values())
 
     def lacks(self, value: str) -> str:
         """What it counts too little of; empty where it is not too little of anything."""
@@ -70,28 +92,15 @@ class Trial:
         return ""
 
     @property
-    def cases(self) -> list[str]:
-        """Those that every round of every value has."""
-        measured = [one for rounds in self.rounds.values() for one in rounds.values()]
-        return [name for name in (measured[0].times if measured else ()) if all(name in one.times for one in measured)]
-
-    def over_default(self, value: str) -> Optional[statistics.Interval]:
-        """The time with it over that with the default, from the rounds in which both succeeded."""
-        scores = [{turn: one.score for turn, one in self.rounds.get(name, {}).items()} for name in (value, self.row.default)]
-        return statistics.ratio(*scores)
-
-    @property
     def advised(self) -> str:
         """The default, unless another value is better for certain, and by more than WORTH; the best of such. Where the
         default fails, the best that does not."""
-        able = [value for value in self.row.values if self.median_of(value) is not None and not self.lacks(value)]
+        medians = self.scores.median(axis=1).dropna()
+        able = medians[[not self.lacks(value) for value in medians.index]]
         if self.row.default in able:
-            able = [value for value in able if value == self.row.default or self._is_worth_it(value)]
-        return min(able, key=lambda value: self.median_of(value) or 0.0) if able else self.row.default
-
-    def _is_worth_it(self, value: str) -> bool:
-        found = self.over_default(value)
-        return found is not None and found.high < 1 and found.middle < 1 - WORTH
+            found = self.over_default.loc[able.index]
+            able = able[(able.index == self.row.default) | ((found.ratio_high < 1) & (found.ratio < 1 - WORTH))]
+        return self.row.default if able.empty else str(able.idxmin())
 
 
 def rows(implementation: str) -> list[Row]:
@@ -128,20 +137,19 @@ def table(trials: Sequence[Trial]) -> str:
     """A line for each value of each setting."""
     lines = []
     for trial in trials:
-        for value in trial.row.values:
+        for value, found in zip(trial.row.values, trial.over_default.itertuples()):
             marks = [mark for mark, given in (("default", value == trial.row.default), ("advised", value == trial.advised),
                                               (trial.lacks(value), True)) if given and mark]
-            lines.append([trial.row.setting, value, *_over_default(trial, value), ", ".join(marks)])
+            lines.append([trial.row.setting, value, *_over_default(trial, value, found), ", ".join(marks)])
     return console.table(["setting", "value", "time / default's", "95 % within", ""], lines, numeric_from=2)
 
 
-def _over_default(trial: Trial, value: str) -> tuple[str, str]:
+def _over_default(trial: Trial, value: str, found: Any) -> tuple[str, str]:
     if trial.median_of(value) is None:
         return "failed", ""
-    found = trial.over_default(value)
-    if found is None or value == trial.row.default:
-        return ("-" if found is None else "1.00"), ""
-    return f"{found.middle:.2f}", f"{found.low:.2f} to {found.high:.2f}" if found.bounded else "one round"
+    if math.isnan(found.ratio) or value == trial.row.default:
+        return ("-" if math.isnan(found.ratio) else "1.00"), ""
+    return f"{found.ratio:.2f}", f"{found.ratio_low:.2f} to {found.ratio_high:.2f}" if found.ratio_low > 0 else "one round"
 
 
 def advice(trials: Sequence[Trial]) -> str:
@@ -174,8 +182,7 @@ def environment_file(trials: Sequence[Trial], implementation: str, mpi: str, whe
 
 def _cases(trial: Trial) -> list[str]:
     """A table as comments: a line for each case, a column for each value."""
-    values = [value for value in trial.row.values if trial.rounds.get(value)]
-    rows_made = [[case, *(f"{trial.median_of_case(value, case):.3g}" for value in values)] for case in trial.cases]
-    if not rows_made:
-        return []
-    return ["#", *(f"#   {line}".rstrip() for line in console.table(["case", *values], rows_made).splitlines())]
+    found = trial.cases
+    rows_made = [[case, *(f"{time:.3g}" for time in row)] for case, *row in found.itertuples(name=None)]
+    lines = console.table(["case", *found.columns], rows_made).splitlines() if rows_made else []
+    return ["#" + f"   {line}".rstrip() for line in ["", *lines]] if lines else []

@@ -48,7 +48,7 @@ def problems(folder: Path, contestants: Sequence[str], benchmarks: Sequence[str]
     found += [] if pictures else ["there are no pictures"]
     found += [f"the page needs {one[:60]}" for one in _needed((folder / page.PAGE_NAME).read_text(encoding="utf-8"))]
     try:
-        cells = record.read(folder / record.JSON_NAME).cells
+        cells = record.read(folder / record.JSON_NAME).cells.table
     except ToolError as error:
         return [*found, f"{error}: {error.where}"]
     lines = list(csv.DictReader(io.StringIO((folder / record.CSV_NAME).read_text())))
@@ -56,8 +56,8 @@ def problems(folder: Path, contestants: Sequence[str], benchmarks: Sequence[str]
         found.append(f"{len(lines)} lines of {record.CSV_NAME} for {len(cells)} cells")
     for contestant in contestants:
         for benchmark in benchmarks:
-            own = [cell for cell in cells if (cell.contestant, cell.question.benchmark) == (contestant, benchmark)]
-            if not own or any(len(cell.medians) != rounds for cell in own):
+            own = cells.rounds[(cells.contestant == contestant) & (cells.benchmark == benchmark)]
+            if own.empty or (own != rounds).any():
                 found.append(f"not {rounds} rounds of {contestant} in {benchmark}")
     return found
 
