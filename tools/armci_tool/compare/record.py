@@ -6,7 +6,7 @@ import json
 import math
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Mapping, Optional, Sequence
+from typing import Any, Mapping, Sequence, Tuple, Union
 
 from armci_tool.compare import cells, earlier, guidelines
 from armci_tool.compare.cells import Cells
@@ -43,10 +43,10 @@ class Comparison:
     checks: list[Any] = field(init=False)  # of guidelines.check
     names: list[str] = field(init=False)  # of the libraries that answered anything, in the order in which they were named
 
-    def conclude(self, others: Optional[Cells] = None) -> None:
-        """Draws the conclusions from the runs; cells of `others` are of an earlier run."""
+    def conclude(self, others: Union[Cells, Tuple[()]] = ()) -> None:
+        """Draws the conclusions from the runs; cells of `others`, if any, are of an earlier run."""
         self.cells = cells.collect(self.course.runs)
-        self.checks = guidelines.check(self.cells, others=others)
+        self.checks = guidelines.check(self.cells, others=others if isinstance(others, Cells) else None)
         answered = set(self.cells.table.contestant[self.cells.table.kind == cells.LIBRARY])
         self.names = [one["name"] for one in self.contestants if one["name"] in answered]
 

@@ -86,7 +86,7 @@ def execute(options: argparse.Namespace) -> int:
     remarks = [*plan.left_out(questions, options.processes), *_remarks(planned, chosen)]
     print("\n".join([planned.text, *remarks]))
     made = _measure(planned, chosen, remarks, options)
-    made.conclude(before.cells if before else None)
+    made.conclude(before.cells if before else ())
     if before:
         made.changes, made.baseline = earlier.changes(before.cells, made.cells), before.title(made.environment)
         made.agreements = earlier.agreements(before.cells, made.cells)
