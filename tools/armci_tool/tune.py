@@ -29,11 +29,11 @@ class Row:
 
     setting: str
     default: str
-    values: tuple[str, ...]
+    values: Sequence[str]
     benchmark: str
-    filters: tuple[str, ...]  # the cases, as --filter has them; each in a run of its own
+    filters: Sequence[str]  # the cases, as --filter has them; each in a run of its own
     full: bool = False
-    least: tuple[tuple[str, float], ...] = ()
+    least: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -72,35 +72,38 @@ class Trial:
         made = pandas.DataFrame(found).dropna()
         return made.groupby(axis=1, level=0, sort=False).median() if found else made
 
-    @property
-    def over_default(self) -> DataFrame:
-        """By value: the time with it over that with the default, from the rounds in which both succeeded."""
-        import numpy
-        logs = numpy.log(self.scores)
-        return statistics.intervals(logs - logs.loc[self.row.default])
-
     def median_of(self, value: str) -> Optional[float]:
         """Of the scores; None where no round succeeded."""
         return median(one.score for one in self.rounds[value].values()) if self.rounds.get(value) else None
 
     def lacks(self, value: str) -> str:
         """What it counts too little of; empty where it is not too little of anything."""
-        for name, least in self.row.least:
+        for name, least in self.row.least.items():
             counted = [one.counted[name] for one in self.rounds.get(value, {}).values() if name in one.counted]
             if counted and median(counted) < least:
                 return f"{name} {median(counted):.2g}, less than {least:g}"
         return ""
 
     @property
+    def summary(self) -> DataFrame:
+        """By value: the interval `ratio` of the time with it over that with the default, from the rounds in which both
+        succeeded; whether it failed, what it lacks, and whether it is advised. That is the default, unless another value
+        is better for certain, and by more than WORTH; the best of such. Where the default fails, the best that does not."""
+        import numpy
+        logs, default = numpy.log(self.scores), self.row.default
+        made = statistics.intervals(logs - logs.loc[default])
+        made["failed"], made["lacks"] = logs.isna().all(axis=1), [self.lacks(value) for value in logs.index]
+        able = made[~made.failed & (made.lacks == "")]
+        if default in able.index:
+            able = able[(able.index == default) | ((able.ratio_high < 1) & (able.ratio < 1 - WORTH))]
+        medians = self.scores.loc[able.index].median(axis=1)
+        made["advised"] = made.index == (default if able.empty else medians.idxmin())
+        return made
+
+    @property
     def advised(self) -> str:
-        """The default, unless another value is better for certain, and by more than WORTH; the best of such. Where the
-        default fails, the best that does not."""
-        medians = self.scores.median(axis=1).dropna()
-        able = medians[[not self.lacks(value) for value in medians.index]]
-        if self.row.default in able:
-            found = self.over_default.loc[able.index]
-            able = able[(able.index == self.row.default) | ((found.ratio_high < 1) & (found.ratio < 1 - WORTH))]
-        return self.row.default if able.empty else str(able.idxmin())
+        """The value."""
+        return str(self.summary.advised.idxmax())
 
 
 def rows(implementation: str) -> list[Row]:
@@ -109,9 +112,7 @@ def rows(implementation: str) -> list[Row]:
     if not path.exists():
         raise ToolError(f"{implementation} has no settings to tune", where=f"there is no {path}",
                         next_step="see the settings it has: tools/armci info --impl " + implementation)
-    return [Row(one["setting"], one["default"], tuple(one["values"]), one["benchmark"], tuple(one["filters"]),
-                bool(one.get("full")), tuple(one.get("least", {}).items()))
-            for one in json.loads(path.read_text())]
+    return [Row(**one) for one in json.loads(path.read_text())]
 
 
 def measured(runs: Sequence[bench.BenchRun]) -> Optional[Measured]:
@@ -119,7 +120,7 @@ def measured(runs: Sequence[bench.BenchRun]) -> Optional[Measured]:
     if any(run.status != 0 or run.data is None for run in runs):
         return None
     cases = [case for run in runs for case in (run.data or {})["cases"]]
-    times = {_title(case): case["armci_ns"] / (_raw_ns(case) or 1) for case in cases if case.get("armci_ns", 0) > 0}
+    times = {f"{case['name']}, {case['size']}": case["armci_ns"] / (_raw_ns(case) or 1) for case in cases if case.get("armci_ns", 0) > 0}
     return Measured(times, {case["name"]: case["value"] for case in cases if "value" in case}) if times else None
 
 
@@ -129,36 +130,24 @@ def _raw_ns(case: Mapping[str, Any]) -> float:
     return float(case.get("baseline_ns", 0)) if layer == "raw" else 0.0
 
 
-def _title(case: Mapping[str, Any]) -> str:
-    return f"{case.get('name', '')}, {case.get('size', '')}"
-
-
 def table(trials: Sequence[Trial]) -> str:
     """A line for each value of each setting."""
     lines = []
     for trial in trials:
-        for value, found in zip(trial.row.values, trial.over_default.itertuples()):
-            marks = [mark for mark, given in (("default", value == trial.row.default), ("advised", value == trial.advised),
-                                              (trial.lacks(value), True)) if given and mark]
-            lines.append([trial.row.setting, value, *_over_default(trial, value, found), ", ".join(marks)])
+        for one in trial.summary.itertuples():
+            is_default = one.Index == trial.row.default
+            over, within = f"{one.ratio:.2f}", f"{one.ratio_low:.2f} to {one.ratio_high:.2f}" if one.ratio_low > 0 else "one round"
+            if one.failed or math.isnan(one.ratio) or is_default:
+                over, within = "failed" if one.failed else "-" if math.isnan(one.ratio) else "1.00", ""
+            marks = ["default"] * is_default + ["advised"] * one.advised + [one.lacks] * bool(one.lacks)
+            lines.append([trial.row.setting, one.Index, over, within, ", ".join(marks)])
     return console.table(["setting", "value", "time / default's", "95 % within", ""], lines, numeric_from=2)
-
-
-def _over_default(trial: Trial, value: str, found: Any) -> tuple[str, str]:
-    if trial.median_of(value) is None:
-        return "failed", ""
-    if math.isnan(found.ratio) or value == trial.row.default:
-        return ("-" if math.isnan(found.ratio) else "1.00"), ""
-    return f"{found.ratio:.2f}", f"{found.ratio_low:.2f} to {found.ratio_high:.2f}" if found.ratio_low > 0 else "one round"
 
 
 def advice(trials: Sequence[Trial]) -> str:
     """What to set, for a shell."""
-    changed: Mapping[str, str] = {trial.row.setting: trial.advised for trial in trials
-                                  if trial.advised != trial.row.default}
-    if not changed:
-        return "no value is better than its default for certain"
-    return "\n".join(f"export {name}={value}" for name, value in changed.items())
+    changed = [f"export {trial.row.setting}={trial.advised}" for trial in trials if trial.advised != trial.row.default]
+    return "\n".join(changed) or "no value is better than its default for certain"
 
 
 def environment_file(trials: Sequence[Trial], implementation: str, mpi: str, where: str) -> str:

@@ -89,7 +89,7 @@ def test_a_report_is_looked_through(folder: Path, tmp_path: Path) -> None:
     (broken / page.PAGE_NAME).write_text('<script></script><img src="https://example.org/x.png">')
     (broken / record.CSV_NAME).write_text("benchmark\n")
     said = problems_of(broken)
-    for fault in ("map_kernels.png is no PNG", "the page needs a script", "the page needs https:", "0 lines of results.csv"):
+    for fault in ("map_kernels.png is no PNG", "the page needs <script", "the page needs https:", "0 lines of results.csv"):
         assert fault in said
     (broken / record.JSON_NAME).write_text("{}")
     assert "is no comparison" in problems_of(broken)
