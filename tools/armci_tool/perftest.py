@@ -138,7 +138,8 @@ class Check:
 def checks(data: Mapping[str, Any], theirs: Sequence[Optional[float]]) -> list[Check]:
     """The baselines of a run of the benchmark against perftest's figures."""
     found = {(case["name"], case["size"]): case for case in data.get("cases", [])}
-    return [Check(of, their, _baseline(of, found.get((of.case, of.size), {}))) for of, their in zip(MEASUREMENTS, theirs)]
+    return [Check(of, their, _baseline(of, found.get((of.case, of.size), {})))
+            for of, their in zip(MEASUREMENTS, theirs)]
 
 
 def _baseline(of: Measurement, case: Mapping[str, Any]) -> Optional[float]:
@@ -154,9 +155,9 @@ def table(made: Sequence[Check]) -> str:
     def time_text(nanoseconds: Optional[float]) -> str:
         return f"{nanoseconds / 1e3:.3g} us" if nanoseconds else "-"
 
-    text = console.table(["raw RDMA against perftest", "raw, best tenth", "perftest", "ratio", "perftest is"],
-                         [[one.of.what, time_text(one.ours), time_text(one.theirs), f"{one.ratio:.2f}" if one.ratio else "-",
-                           one.of.command] for one in made], numeric_from=5)
+    rows = [[one.of.what, time_text(one.ours), time_text(one.theirs), f"{one.ratio:.2f}" if one.ratio else "-",
+             one.of.command] for one in made]
+    text = console.table(["raw RDMA against perftest", "raw, best tenth", "perftest", "ratio", "perftest is"], rows, 5)
     slow = "; ".join(one.of.what for one in made if one.ratio and one.ratio > TOLERATED)
     return text + (f"\nnote: the raw baseline is slower than perftest ({slow}), which flatters ARMCI" if slow else "")
 
@@ -164,8 +165,8 @@ def table(made: Sequence[Check]) -> str:
 def parse(output: str) -> dict[str, float]:
     """Column and value of the line of figures."""
     lines = output.splitlines()
-    return next((dict(zip(_COLUMN.findall(header), map(float, values.split()))) for header, values in zip(lines, lines[1:])
-                 if _HEADER in header), {})
+    return next((dict(zip(_COLUMN.findall(header), map(float, values.split())))
+                 for header, values in zip(lines, lines[1:]) if _HEADER in header), {})
 
 
 def _listens(port: int) -> bool:

@@ -214,7 +214,8 @@ def draw(timeline: Timeline, target: Path) -> None:
     _draw_calls(timeline, along)
     image = between.imshow(_matrix(moved(timeline.table), timeline.processes) / 1e3, cmap="Greys", vmin=0)
     figure.colorbar(image, ax=between, label="kB")
-    between.set(xlabel="to process", ylabel="from process", xticks=range(timeline.processes), yticks=range(timeline.processes))
+    everyone = range(timeline.processes)
+    between.set(xlabel="to process", ylabel="from process", xticks=everyone, yticks=everyone)
     figure.suptitle(timeline.title)
     try:
         figure.savefig(target, dpi=110, format="png")

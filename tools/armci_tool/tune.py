@@ -87,8 +87,8 @@ class Trial:
     @property
     def summary(self) -> DataFrame:
         """By value: the interval `ratio` of the time with it over that with the default, from the rounds in which both
-        succeeded; whether it failed, what it lacks, and whether it is advised. That is the default, unless another value
-        is better for certain, and by more than WORTH; the best of such. Where the default fails, the best that does not."""
+        succeeded; whether it failed, what it lacks, and whether it is advised: the default, unless another value is
+        better for certain, and by more than WORTH; the best of such. Where the default fails, the best that does not."""
         import numpy
         logs, default = numpy.log(self.scores), self.row.default
         made = statistics.intervals(logs - logs.loc[default])
@@ -120,14 +120,15 @@ def measured(runs: Sequence[bench.BenchRun]) -> Optional[Measured]:
     if any(run.status != 0 or run.data is None for run in runs):
         return None
     cases = [case for run in runs for case in (run.data or {})["cases"]]
-    times = {f"{case['name']}, {case['size']}": case["armci_ns"] / (_raw_ns(case) or 1) for case in cases if case.get("armci_ns", 0) > 0}
+    times = {f"{case['name']}, {case['size']}": case["armci_ns"] / (_raw_ns(case) or 1)
+             for case in cases if case.get("armci_ns", 0) > 0}
     return Measured(times, {case["name"]: case["value"] for case in cases if "value" in case}) if times else None
 
 
 def _raw_ns(case: Mapping[str, Any]) -> float:
     """Of what the case is held against, if that is no other call of the library, which has the same settings."""
-    layer = next((series.get("layer") for series in case.get("series", []) if series["name"] == case.get("baseline")), "raw")
-    return float(case.get("baseline_ns", 0)) if layer == "raw" else 0.0
+    layers = {series["name"]: series.get("layer") for series in case.get("series", [])}
+    return float(case.get("baseline_ns", 0)) if layers.get(case.get("baseline"), "raw") == "raw" else 0.0
 
 
 def table(trials: Sequence[Trial]) -> str:
@@ -136,9 +137,9 @@ def table(trials: Sequence[Trial]) -> str:
     for trial in trials:
         for one in trial.summary.itertuples():
             is_default = one.Index == trial.row.default
-            over, within = f"{one.ratio:.2f}", f"{one.ratio_low:.2f} to {one.ratio_high:.2f}" if one.ratio_low > 0 else "one round"
-            if one.failed or math.isnan(one.ratio) or is_default:
-                over, within = "failed" if one.failed else "-" if math.isnan(one.ratio) else "1.00", ""
+            within = f"{one.ratio_low:.2f} to {one.ratio_high:.2f}" if one.ratio_low > 0 else "one round"
+            over = "failed" if one.failed else "-" if math.isnan(one.ratio) else f"{one.ratio:.2f}"
+            within = "" if math.isnan(one.ratio) or is_default else within
             marks = ["default"] * is_default + ["advised"] * one.advised + [one.lacks] * bool(one.lacks)
             lines.append([trial.row.setting, one.Index, over, within, ", ".join(marks)])
     return console.table(["setting", "value", "time / default's", "95 % within", ""], lines, numeric_from=2)

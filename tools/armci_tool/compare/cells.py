@@ -22,7 +22,7 @@ LIBRARY, RAW, FASTEST = "library", "raw", "fastest"
 # What is asked of every candidate.
 QUESTION = ["benchmark", "case", "size", "placement", "processes"]
 CELL = [*QUESTION, "contestant"]
-# Of each cell, besides, and of each round; `beside` is a raw layer in the same program, empty for the cell's own samples.
+# Of each series: `beside` is a raw layer in the same program, and empty for the cell's own samples.
 _COLUMNS = [*CELL, "kind", "kernel", "counted", "moved", "beside", "is_baseline", "round", "samples"]
 # Where what counts is the call, the copy, and the way between.
 SIZE_CLASSES = {"up to 1 KiB": 2**10, "up to 64 KiB": 2**16, "larger": 2**62}
@@ -86,7 +86,8 @@ def collect(runs: Iterable[Mapping[str, Any]]) -> Cells:
     """From runs as results.json keeps them (see record); the questions in the order in which they were met."""
     import numpy
     import pandas
-    found = pandas.DataFrame([row for run in runs for case in _once(run) for row in _series(run, case)], columns=_COLUMNS)
+    series = [row for run in runs for case in _once(run) for row in _series(run, case)]
+    found = pandas.DataFrame(series, columns=_COLUMNS)
     found["question"] = found.groupby(QUESTION, sort=False).ngroup()
     found = found.sort_values("question", kind="stable")
     found["cell"] = found.groupby(CELL, sort=False).ngroup()
@@ -110,9 +111,10 @@ def _described(table: DataFrame, samples: DataFrame, medians: DataFrame, logs: D
     table = table.join(statistics.intervals(logs, "value"))
     table["value"] = table.value.where(~table.counted, medians.median(axis=1))
     table["rounds"] = medians.count(axis=1)
-    tenths = {share: samples.groupby(["cell", "round"]).samples.quantile(share).unstack("round") for share in (0.1, 0.9)}
-    table["spread"] = ((tenths[0.9] - tenths[0.1]) / medians).median(axis=1)
-    table["quiet_ns"], table["p99_ns"] = tenths[0.1].min(axis=1), samples.groupby("cell").samples.quantile(0.99)
+    by_round = samples.groupby(["cell", "round"]).samples
+    tenth, nine_tenths = (by_round.quantile(share).unstack("round") for share in (0.1, 0.9))
+    table["spread"] = ((nine_tenths - tenth) / medians).median(axis=1)
+    table["quiet_ns"], table["p99_ns"] = tenth.min(axis=1), samples.groupby("cell").samples.quantile(0.99)
     table["bytes"] = pandas.array(table["size"].map(bytes_of), dtype="Int64")
     moved = table.moved.where(table.moved > 0)
     table["rate"] = moved.fillna(table.bytes.astype(float)) / table.value.where(~table.counted)

@@ -20,8 +20,8 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Agreement:
-    """How many of the figures of two runs may be the same: the interval (Welch) of their ratio contains 1. One in twenty
-    lies outside where nothing has changed."""
+    """How many of the figures of two runs may be the same: the interval (Welch) of their ratio contains 1. Where nothing
+    has changed, one in twenty lies outside."""
 
     what: str
     agreeing: int
@@ -35,8 +35,8 @@ class Agreement:
 
 
 def changes(old: Cells, new: Cells) -> list[Any]:
-    """Of the libraries, in the order of the new run, the columns of a question and its answer, the intervals old, new and
-    ratio, and whether the two agree."""
+    """Of the libraries, in the order of the new run: the columns of a cell, the intervals old, new and ratio, and whether
+    the two agree."""
     both = _in_both(old, new)
     made = both[CELL].copy()
     for name, side, numbers in (("old", old, both.cell_old), ("new", new, both.cell)):
@@ -74,17 +74,21 @@ def agreements(old: Cells, new: Cells) -> list[Agreement]:
     layers = new.raw.index.to_frame(index=False).merge(both[["cell", "cell_old"]]).merge(
         old.raw.index.to_frame(index=False).rename(columns={"cell": "cell_old"}))
 
-    def over(side: Cells, ours: DataFrame, theirs: DataFrame) -> DataFrame:
-        return side.logs.loc[ours] - theirs.to_numpy()
+    def of_pairs(side: Cells, cell: str) -> DataFrame:
+        return side.logs.loc[pairs[cell]] - side.logs.loc[pairs[f"{cell}_other"]].to_numpy()
 
-    found = {
-        "ratios of two contestants": statistics.welch(over(new, pairs.cell, new.logs.loc[pairs.cell_other]),
-                                                      over(old, pairs.cell_old, old.logs.loc[pairs.cell_old_other])),
-        "ratios to raw layers": statistics.welch(over(new, layers.cell, new.raw.reindex(layers[["cell", "beside"]])),
-                                                 over(old, layers.cell_old, old.raw.reindex(layers[["cell_old", "beside"]]))),
-        "times": statistics.welch(new.logs.loc[both.cell], old.logs.loc[both.cell_old])}
-    told = {what: ratios[statistics.bounded(ratios)] for what, ratios in found.items()}
-    return [Agreement(what, int(_contains_one(ratios).sum()), len(ratios)) for what, ratios in told.items()]
+    def over_raw(side: Cells, cell: str) -> DataFrame:
+        return side.logs.loc[layers[cell]] - side.raw.reindex(layers[[cell, "beside"]]).to_numpy()
+
+    made = []
+    for what, ours, theirs in (
+            ("ratios of two contestants", of_pairs(new, "cell"), of_pairs(old, "cell_old")),
+            ("ratios to raw layers", over_raw(new, "cell"), over_raw(old, "cell_old")),
+            ("times", new.logs.loc[both.cell], old.logs.loc[both.cell_old])):
+        ratios = statistics.welch(ours, theirs)
+        told = ratios[statistics.bounded(ratios)]
+        made.append(Agreement(what, int(_contains_one(told).sum()), len(told)))
+    return made
 
 
 def _in_both(old: Cells, new: Cells) -> DataFrame:

@@ -42,7 +42,8 @@ class Section:
     def columns(self) -> list[tuple[str, bool]]:
         """Candidates, and whether they are raw layers."""
         present = self.table.groupby("contestant", sort=False).kind.first()
-        return [*((name, False) for name in self.names if name in present), *((name, True) for name in present.index[present == RAW])]
+        return [*((name, False) for name in self.names if name in present),
+                *((name, True) for name in present.index[present == RAW])]
 
     @property
     def has_percentile(self) -> bool:

@@ -80,8 +80,8 @@ def curves(name: str, title: str, table: DataFrame, names: Sequence[str]) -> lis
             # The interval, where it is narrow enough to say anything; elsewhere there is a gap.
             relative = (amount / own.value).where(own.value_high < 3 * own.value_low)
             if contestant in names:
-                axes.fill_between(own.bytes, relative * own.value_low, relative * own.value_high, color=colour, alpha=0.12,
-                                  linewidth=0)
+                axes.fill_between(own.bytes, relative * own.value_low, relative * own.value_high, color=colour,
+                                  alpha=0.12, linewidth=0)
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
         sizes = sorted(sized.bytes.unique())[::max(1, math.ceil(sized.bytes.nunique() / 8))]
@@ -214,8 +214,8 @@ def _picture(name: str, title: str, draw: Callable[[Sequence[Any]], None], width
 def _present(table: DataFrame, names: Sequence[str]) -> list[str]:
     """The libraries in their order, then the raw layers that were seen in most sizes."""
     raw = table.contestant[table.kind == RAW]
-    most = list(raw.groupby(raw, sort=False).size().sort_values(ascending=False, kind="stable").index)[:len(_RAW_STYLES)]
-    return [name for name in names if (table.contestant == name).any()] + most
+    most = raw.groupby(raw, sort=False).size().sort_values(ascending=False, kind="stable").index
+    return [name for name in names if (table.contestant == name).any()] + list(most[:len(_RAW_STYLES)])
 
 
 def _size_text(size: int) -> str:

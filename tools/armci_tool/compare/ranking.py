@@ -1,4 +1,4 @@
-"""Which library wins where, and by how much: tables with a row for each operation and a column for each class of sizes."""
+"""Which library wins where, and by how much: tables of operations by classes of sizes."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ def scores(cells: Cells) -> DataFrame:
 def winners(cells: Cells) -> list[DataFrame]:
     """The libraries that win most often, as text."""
     import pandas
-    rows = [(*key, winners_text(group)) for key, group in compared(cells).groupby([*OPERATION, "size_class"], sort=False)]
-    made = pandas.DataFrame(rows, columns=[*OPERATION, "size_class", "text"])
+    names = [*OPERATION, "size_class"]
+    rows = [(*key, winners_text(group)) for key, group in compared(cells).groupby(names, sort=False)]
+    made = pandas.DataFrame(rows, columns=[*names, "text"])
     return _tables(made, OPERATION, made.pivot_table("text", OPERATION, "size_class", "first"))
 
 
@@ -47,15 +48,16 @@ def winners_text(group: DataFrame) -> str:
 
 
 def means(cells: Cells, names: Sequence[str]) -> list[DataFrame]:
-    """The geometric mean over sizes of the time over that of the first of `names` that took part in the operation, which
-    is named in the index; columns by class of sizes and library."""
+    """The geometric mean over sizes of the time over that of the first of `names` that took part in the operation: it is
+    named in the index; columns by class of sizes and library."""
     import numpy
     timed = cells.timed.set_index("cell")
     timed["first"] = timed.contestant.map({name: number for number, name in enumerate(names)})
     timed["first"] = timed.groupby(OPERATION)["first"].transform("min").map(dict(enumerate(names)))
     firsts = timed[timed.contestant == timed["first"]].reset_index().set_index("question").cell
     # Round by round, as everywhere; those of no common round have nothing in common.
-    timed["mean"] = (cells.logs.loc[timed.index] - cells.logs.reindex(timed.question.map(firsts)).to_numpy()).mean(axis=1)
+    over = cells.logs.loc[timed.index] - cells.logs.reindex(timed.question.map(firsts)).to_numpy()
+    timed["mean"] = over.mean(axis=1)
     others = timed[(timed.contestant != timed["first"]) & timed["mean"].notna()]
     index = [*OPERATION, "first"]
     return _tables(others, index, numpy.exp(others.pivot_table("mean", index, ["size_class", "contestant"])))

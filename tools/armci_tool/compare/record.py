@@ -41,7 +41,7 @@ class Comparison:
     baseline: str = ""  # what the changes are against
     cells: Cells = field(init=False)
     checks: list[Any] = field(init=False)  # of guidelines.check
-    names: list[str] = field(init=False)  # of the libraries that answered anything, in the order in which they were named
+    names: list[str] = field(init=False)  # of the libraries that answered anything, in the order of contestants
 
     def conclude(self, others: Union[Cells, Tuple[()]] = ()) -> None:
         """Draws the conclusions from the runs; cells of `others`, if any, are of an earlier run."""

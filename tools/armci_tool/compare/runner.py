@@ -137,7 +137,7 @@ def _fate(ended: bench.BenchRun) -> str:
 
 def _trimmed(data: Mapping[str, Any]) -> dict[str, Any]:
     """What a program says, without what can be computed from it, or is there once more for its target."""
-    kept = {key: value for key, value in data.items() if key not in ("cases", "question", "schema", "benchmark", "ranks")}
+    kept = {key: data[key] for key in data if key not in ("cases", "question", "schema", "benchmark", "ranks")}
     kept["cases"] = [{**_only(case, "name", "size", "bytes", "value", "core_wait_share"), "series": [
         {**_only(series, "name", "role", "layer", "iterations", "dropped"),
          "samples_ns": [float(f"{sample:.{_DIGITS}g}") for sample in series["samples_ns"]]}

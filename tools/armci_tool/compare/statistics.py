@@ -45,7 +45,7 @@ def intervals(logs: DataFrame, name: str = "ratio") -> DataFrame:
 
 
 def welch(ours: DataFrame, theirs: DataFrame, name: str = "ratio") -> DataFrame:
-    """Of each row of ours over that row of theirs, whose rounds did not take turns, as they are of two runs of the tool."""
+    """Of each row of ours over that row of theirs, whose rounds did not take turns: they are of two runs of the tool."""
     sides = [side.reset_index(drop=True) for side in (ours, theirs)]
     rounds = [side.count(axis=1) for side in sides]
     errors = [side.var(axis=1) / count for side, count in zip(sides, rounds)]

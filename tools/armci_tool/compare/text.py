@@ -32,8 +32,8 @@ class Table:
 def render(made: Comparison) -> str:
     """All of it, the longest table first, so that what follows from it is seen at the end."""
     tables = [_kernels(made), scores(made), *winners(made), *means(made)]
-    parts = [answers(made).text + "\n\nin brackets: time over that of the fastest library; * nobody is known to be faster, "
-             "? not enough is known", *(table.text for table in tables if table.rows), _guidelines(made), _changes(made),
+    parts = [answers(made).text, "in brackets: time over that of the fastest library; * nobody is known to be faster, "
+             "? not enough is known", *(table.text for table in tables if table.rows), *_guidelines(made), _changes(made),
              *("\n".join([one.title, *("  " + line for line in one.last_lines)]) for one in made.course.failures)]
     return "\n\n".join(part for part in parts if part)
 
@@ -109,7 +109,7 @@ def winners(made: Comparison) -> list[Table]:
 
 
 def means(made: Comparison) -> list[Table]:
-    """Of each operation the time over that of the first library; `6.20 | 2.40 | -`, a figure for each class of sizes."""
+    """Of each operation the time over that of the first library: `6.20 | 2.40 | -`, by classes of sizes."""
     return [] if len(made.names) < 2 else list(_means(made))
 
 
@@ -133,39 +133,40 @@ def _operation(made: Comparison, key: Sequence[Any]) -> str:
 def rules(made: Comparison) -> Table:
     """What became of each guideline."""
     return Table(["guideline", "checked", "violated", "to check it"],
-                 [[one.rule, str(one.checked) if one.checked else "not checked", str(one.violated) if one.checked else "-",
-                   one.hint] for one in guidelines.tally(made.checks)])
+                 [[one.rule, *([str(one.checked), str(one.violated)] if one.checked else ["not checked", "-"]), one.hint]
+                  for one in guidelines.tally(made.checks)])
 
 
 def violations(made: Comparison, found: Sequence[Any]) -> Table:
     """Of guidelines."""
     return Table(["contestant", "case", "against", "ratio", "bound", "rule"],
-                 [[one.contestant, title(one, has_several(made)), one.other, statistics.text(one), f"{one.bound:.2f}", one.rule]
-                  for one in found])
+                 [[one.contestant, title(one, has_several(made)), one.other, statistics.text(one), f"{one.bound:.2f}",
+                   one.rule] for one in found])
 
 
 def changed(made: Comparison, found: Sequence[Any]) -> Table:
     """Cells that an earlier run has as well."""
     return Table(["contestant", "case", "before", "now", "now / before"],
-                 [[one.contestant, title(one, has_several(made)), time_text(one.old), time_text(one.new), statistics.text(one)]
-                  for one in found], 2)
+                 [[one.contestant, title(one, has_several(made)), time_text(one.old), time_text(one.new),
+                   statistics.text(one)] for one in found], 2)
 
 
-def _guidelines(made: Comparison) -> str:
+def _guidelines(made: Comparison) -> list[str]:
     found = guidelines.violations(made.checks)
     more = f", the worst {_SHOWN}:" if len(found) > _SHOWN else ":"
-    return rules(made).text + (f"\n\nguidelines: {len(found)} of {len(made.checks)} checks violated{more}\n"
-                               + violations(made, found[:_SHOWN]).text if found else "")
+    return [rules(made).text, *[f"guidelines: {len(found)} of {len(made.checks)} checks violated{more}\n"
+                                + violations(made, found[:_SHOWN]).text] * bool(found)]
 
 
 def against(made: Comparison) -> str:
     """How many cells have changed."""
-    return (f"against {made.baseline}: {len(made.changes)} cells in both; {len(earlier.regressions(made.changes))} slower and "
-            f"{len(earlier.gains(made.changes))} faster by more than {earlier.REGRESSION - 1:.0%} for certain")
+    slower, faster = earlier.regressions(made.changes), earlier.gains(made.changes)
+    return (f"against {made.baseline}: {len(made.changes)} cells in both; {len(slower)} slower and {len(faster)} faster by "
+            f"more than {earlier.REGRESSION - 1:.0%} for certain")
 
 
 def _changes(made: Comparison) -> str:
     if not made.baseline:
         return ""
     shown = [*earlier.regressions(made.changes)[:_SHOWN], *earlier.gains(made.changes)[:_SHOWN]]
-    return "\n".join([against(made), *(one.text for one in made.agreements), *([changed(made, shown).text] if shown else [])])
+    return "\n".join([against(made), *(one.text for one in made.agreements), *[changed(made, shown).text] * bool(shown)])

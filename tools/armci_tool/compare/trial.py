@@ -24,7 +24,7 @@ WORDS = ("compare", "--impl", ",".join(CONTESTANTS), "--no-peers", "--quick", "-
 _DEADLINE_S = 300.0
 _PNG = b"\x89PNG\r\n\x1a\n"
 # In a page: what would be loaded.
-_LOADED = re.compile(r"<script|(?<= src=.)(?!data:)[^\"']*|(?<= srcset=.)(?!data:)[^\"']*|(?<=<link ).*href=[^>]*|url\(.*|@import.*")
+_LOADED = re.compile(r"""<script | (?<=\ src=")(?!data:)[^"]* | \ srcset=[^>]* | <link[^>]*href=[^>]* | url\(.* | @import.*""", re.X)
 
 
 def run(note: Callable[[str], None]) -> Sequence[Case]:
@@ -47,7 +47,8 @@ def problems(folder: Path, contestants: Sequence[str], benchmarks: Sequence[str]
     pictures = sorted((folder / page.PICTURES).glob("*.png"))
     found = [f"{path.name} is no PNG" for path in pictures if not path.read_bytes().startswith(_PNG)]
     found += [] if pictures else ["there are no pictures"]
-    found += [f"the page needs {one:.60}" for one in _LOADED.findall((folder / page.PAGE_NAME).read_text(encoding="utf-8"))]
+    source = (folder / page.PAGE_NAME).read_text(encoding="utf-8")
+    found += [f"the page needs {one:.60}" for one in _LOADED.findall(source)]
     try:
         cells = record.read(folder / record.JSON_NAME).cells.table
     except ToolError as error:
