@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple
 
 from armci_tool import console
+from armci_tool.compare import statistics
 from armci_tool.errors import ToolError
 
 if TYPE_CHECKING:
@@ -145,6 +146,7 @@ def render(timeline: Timeline) -> str:
     """Tables for a terminal."""
     if not timeline.events:
         return f"{timeline.title}: no calls"
+    statistics.require("sums of a timeline", "pandas")
     events, span = timeline.table, timeline.span_us or 1.0
     of_each = [[f"process {process}", f"{inside / span:.1%}", f"{waiting / span:.1%}"]
                for process, inside, waiting in processes(events).itertuples()]
@@ -204,11 +206,8 @@ def _bytes(count: int) -> str:
 
 def draw(timeline: Timeline, target: Path) -> None:
     """Writes a picture: the calls of each process along time, and the bytes between processes."""
-    # Not at the top: what is printed needs none of it.
-    try:
-        from matplotlib.figure import Figure  # type: ignore[import]
-    except ImportError as error:
-        raise ToolError("pictures need python3-matplotlib", where=str(error), next_step="run tools/armci setup") from error
+    statistics.require("pictures", "matplotlib")
+    from matplotlib.figure import Figure  # type: ignore[import]
     figure = Figure(figsize=(11, 3.6), layout="tight")
     along, between = figure.subplots(1, 2, gridspec_kw={"width_ratios": [3, 1]})
     _draw_calls(timeline, along)

@@ -93,7 +93,7 @@ def collect(runs: Iterable[Mapping[str, Any]]) -> Cells:
     found["cell"] = found.groupby(CELL, sort=False).ngroup()
     table = found.drop_duplicates("cell").set_index("cell").drop(columns=["beside", "is_baseline", "round", "samples"])
     table = table.astype({"counted": bool, "kernel": bool, "moved": float})
-    samples = found.explode("samples").astype({"samples": float})
+    samples = found[["cell", "beside", "round", "samples"]].explode("samples").astype({"samples": float})
     if not numpy.isfinite(samples.samples).all():
         raise ValueError("samples that are no numbers")
     medians = samples.groupby(["cell", "beside", "round"]).samples.median().unstack("round").astype(float)

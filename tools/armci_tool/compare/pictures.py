@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence
 
 from armci_tool import console
-from armci_tool.compare import text
+from armci_tool.compare import statistics, text
 from armci_tool.compare.cells import LIBRARY, RAW, title as title_of
-from armci_tool.compare.statistics import FASTER, UNCLEAR, bounded, verdicts
-from armci_tool.errors import ToolError
+from armci_tool.compare.statistics import FASTER, UNCLEAR
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import]
@@ -44,16 +43,11 @@ class Picture:
 
 def require() -> None:
     """Raises ToolError when nothing can be drawn here; asked before anything that takes long."""
-    _library()
+    statistics.require("the pictures of the report", "matplotlib")
 
 
 def _library() -> Any:
-    # Not at the top: the verb that installs what is missing must start without it.
-    try:
-        import matplotlib.figure  # type: ignore[import]
-    except ImportError as error:
-        raise ToolError("the pictures of the report need python3-matplotlib", where=str(error),
-                        next_step="run tools/armci setup") from error
+    import matplotlib.figure  # type: ignore[import]
     # Drawn without a screen, with the same names inside whenever it is drawn.
     matplotlib.use("svg")
     matplotlib.rcParams.update({"svg.hashsalt": "armci", "font.size": 11, "axes.grid": True, "grid.color": "#dddddd",
@@ -122,7 +116,7 @@ def bars(name: str, title: str, table: DataFrame, names: Sequence[str]) -> Optio
 
 def _bars_of(axes: Any, group: DataFrame, order: Sequence[str], names: Sequence[str]) -> None:
     longest = max(group.value.max(), group.baseline_ns.fillna(0).max())
-    whole = group.value_high[bounded(group, "value") & (group.value_high < _INTERVAL_MOST * longest)]
+    whole = group.value_high[statistics.bounded(group, "value") & (group.value_high < _INTERVAL_MOST * longest)]
     most = 1.05e-9 * max([1.25 * longest, *whole])
     for line, cell in enumerate(group.itertuples()):
         number = order.index(cell.contestant)
@@ -163,7 +157,7 @@ def kernel_map(name: str, title: str, table: DataFrame, names: Sequence[str]) ->
     known = table[table.kernel & (table.kind == LIBRARY) & table.over_baseline.notna()]
     if known.empty:
         return None
-    said = verdicts(known, "over_baseline")
+    said = statistics.verdicts(known, "over_baseline")
     fields = known.assign(row=[(title_of(one, True),) for one in known.itertuples()], column=known.contestant,
                           ratio=known.over_baseline, unclear=said == UNCLEAR, bold=said == FASTER)
     return _map(name, title, fields, list(fields.row.unique()), [one for one in names if one in set(known.contestant)])

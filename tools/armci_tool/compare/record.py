@@ -100,7 +100,7 @@ def read(path: Path) -> Earlier:
         raise ToolError(f"{path} is no comparison", where=f"its schema is {schema}, not {SCHEMA}", next_step=next_step)
     try:
         return Earlier(path, cells.collect(document["runs"]), dict(document["environment"]))
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise ToolError(f"{path} is damaged", where=f"{type(error).__name__}: {error}", next_step=next_step) from error
 
 

@@ -9,6 +9,7 @@ NAME_low and NAME_high; from one round alone it reaches from 0 to infinity.
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Optional
 
 from armci_tool.errors import ToolError
@@ -25,16 +26,14 @@ WIDE = 1.25
 FASTER, SAME_SPEED, SLOWER, UNCLEAR = "faster", "same", "slower", "unclear"
 
 
-def require() -> None:
-    """Raises ToolError when nothing can be concluded here; asked before anything that takes long."""
-    # Not at the top: the verb that installs what is missing must start without them.
-    try:
-        import pandas
-        import scipy.stats  # type: ignore[import]
-    except ImportError as error:
-        raise ToolError("intervals of confidence need python3-scipy and python3-pandas", where=str(error),
-                        next_step="run tools/armci setup") from error
-    del pandas, scipy
+def require(what: str = "intervals of confidence", *modules: str) -> None:
+    """Raises ToolError when something cannot be made here; asked before anything that takes long. Modules are imported
+    late, as the command that installs what is missing must start without them."""
+    for name in modules or ("pandas", "scipy"):
+        try:
+            import_module(name)
+        except ImportError as error:
+            raise ToolError(f"{what} need python3-{name}", where=str(error), next_step="run tools/armci setup") from error
 
 
 def intervals(logs: DataFrame, name: str = "ratio") -> DataFrame:
@@ -88,7 +87,7 @@ def as_json(row: Any, name: str = "ratio") -> dict[str, Optional[float]]:
 
 
 def _student(freedom: Series) -> Any:
-    import scipy.stats
+    import scipy.stats  # type: ignore[import]
     return scipy.stats.t.ppf((1 + CONFIDENCE) / 2, freedom)
 
 
