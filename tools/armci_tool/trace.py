@@ -172,8 +172,9 @@ def _heat_map(found: Series, count: int) -> str:
     shown = min(count, _SHOWN)
     width = len(str(shown - 1)) + 1
     cut = f", the first {shown} of {count} processes" if shown < count else ""
-    letters = _matrix(found, shown).applymap(lambda one: _SCALE[_shade(one, found.max())])
-    lines = [["", *map(str, range(shown))], *([str(origin), *row] for origin, *row in letters.itertuples())]
+    lines = [["", *map(str, range(shown))]]
+    for origin, *row in _matrix(found, shown).itertuples():
+        lines.append([str(origin), *(_SCALE[_shade(one, found.max())] for one in row)])
     return "\n".join([f"bytes, from (down) to (across){cut}:",
                       *("".join(word.rjust(width) for word in line).rstrip() for line in lines),
                       f"{_SCALE[-1]}: {_bytes(found.max())}, {_SCALE[1]}: a {10 ** 4:,}th of it or less, blank: none"])

@@ -69,8 +69,8 @@ class Trial:
         """Medians by case and value, of the cases that every round of every value has."""
         import pandas
         found = {(value, turn): one.times for value, rounds in self.rounds.items() for turn, one in rounds.items()}
-        made = pandas.DataFrame(found).dropna()
-        return made.groupby(axis=1, level=0, sort=False).median() if found else made
+        made = pandas.DataFrame(found).dropna().T
+        return made.groupby(level=0, sort=False).median().T if found else made
 
     def median_of(self, value: str) -> Optional[float]:
         """Of the scores; None where no round succeeded."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -281,6 +282,7 @@ NAMES = "abcd"
 SIZES = tuple(f"{number} B" for number in range(1, 41))
 
 
+@lru_cache(maxsize=None)
 def of_a_run(seed: int, shift: float = 1.0, of_round: float = 0.03) -> cells.Cells:
     """Forty sizes of four libraries and of a raw layer beside each, all with a mood in each round; `shift` is on the time
     of one of the libraries."""

@@ -28,7 +28,7 @@ _COLUMNS = [*CELL, "kind", "kernel", "counted", "moved", "beside", "is_baseline"
 SIZE_CLASSES = {"up to 1 KiB": 2**10, "up to 64 KiB": 2**16, "larger": 2**62}
 NO_SIZE = "fastest"
 
-_UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 _SIZE = re.compile(r"^(?:(\d+)(?: rows| segments)? ?x )?(\d+) (B|KiB|MiB|GiB)$")
 
 
@@ -65,7 +65,7 @@ class Cells:
 def bytes_of(size: str) -> Optional[int]:
     """`8 B`, `64 KiB`, `16 x 1 KiB`, `64 rows x 1 KiB`; None where it is no amount of bytes."""
     found = _SIZE.match(size)
-    return int(found.group(1) or 1) * int(found.group(2)) * _UNITS[found.group(3)] if found else None
+    return int(found.group(1) or 1) * int(found.group(2)) * UNITS[found.group(3)] if found else None
 
 
 def title(row: Any, with_processes: bool = False) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence
 
 from armci_tool import console
 from armci_tool.compare import statistics, text
-from armci_tool.compare.cells import LIBRARY, RAW, title as title_of
+from armci_tool.compare.cells import LIBRARY, RAW, UNITS, title as title_of
 from armci_tool.compare.statistics import FASTER, UNCLEAR
 
 if TYPE_CHECKING:
@@ -213,7 +213,4 @@ def _present(table: DataFrame, names: Sequence[str]) -> list[str]:
 
 
 def _size_text(size: int) -> str:
-    for unit, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if size >= factor and size % factor == 0:
-            return f"{size // factor} {unit}"
-    return f"{size} B"
+    return next(f"{size // factor} {unit}" for unit, factor in reversed(UNITS.items()) if size % factor == 0)
