@@ -111,6 +111,22 @@ def test_patches_are_drawn_in_the_order_of_their_bytes() -> None:
     assert said.index("<!-- 4 x 4 -->") < said.index("<!-- 32 x 32 -->") < said.index("<!-- 256 x 256 -->")
 
 
+def test_a_library_alone_has_no_map() -> None:
+    times = {(name, size): 10.0 for name in ("put", "get") for size in SIZES}
+    table = comparison(rounds("alpha", times), rounds("beta", times)).cells.table
+    assert pictures.ratio_map("map", "map", table, ("alpha", "beta")) is not None
+    assert pictures.ratio_map("map", "map", table[table.contestant == "alpha"], ("alpha",)) is None
+
+
+def test_an_axis_of_times_has_ticks_and_bars_have_units() -> None:
+    table = made_up().cells.table
+    [time, _] = pictures.curves("put", "put", table[(table.case == "get") & (table.contestant == "alpha")], ("alpha",))
+    assert len(re.findall(r"<!-- \d+ ns -->", time.svg.decode())) > 1
+    drawn = pictures.bars("mg", "mg", table[table.kernel], ("alpha", "beta"))
+    assert drawn is not None and re.search(r"<!-- [\d.]+ ms; 0\.5\d x raw -->", drawn.svg.decode())
+    assert "<!-- multigrid, 64 x 64 -->" in drawn.svg.decode()
+
+
 def test_a_library_alone_is_shown_as_well() -> None:
     made = comparison(rounds("alpha", {("put", "8 B"): 10.0}))
     assert "nobody to win against" in page.render(made, page.build_sections(made), [])
