@@ -121,7 +121,7 @@ def test_candidates_that_were_dropped_leave_no_cell() -> None:
 def test_the_fastest_library_and_those_as_fast_win() -> None:
     found = collected(rounds("a", {PUT: 100}), rounds("b", {PUT: 100.5}), rounds("c", {PUT: 130}),
                       rounds("d", {PUT: 120}, others=[("memcpy", 10)]))
-    assert {one.contestant: one.wins for one in rows(found)} == {"a": True, "b": True, "c": False, "d": False, "memcpy": False}
+    assert {one.contestant for one in rows(found) if one.wins} == {"a", "b"}
     [table] = ranking.winners(found)
     assert list(table["up to 1 KiB"]) == ["a = b (1.20x)"]
     assert list(ranking.scores(found).itertuples(name=None)) == [("a", 1, 1), ("b", 1, 1), ("c", 0, 1), ("d", 0, 1)]

@@ -270,11 +270,12 @@ def test_what_was_left_out_in_a_later_round_is_not_rated() -> None:
         met.append(started.binary.name)
         slow = met.count("one") > 1 and met[-1] == "one"
         data = {"ranks": 2, "cases": [case("put", 1.0)]}
-        return bench.BenchRun("rma", process.TIMEOUT_STATUS if slow else 0, "bench: rma was ended", None if slow else data, slow)
+        return bench.BenchRun("rma", process.TIMEOUT_STATUS if slow else 0, "rma was ended", None if slow else data, slow)
 
     def kept(candidates: Sequence[Contestant]) -> list[str]:
         planned = plan.make(plan.entries([RMA], [2], Placement(), False, candidates))
-        made = runner.run(planned, {(name, "rma"): Path(name) for name in ("one", "two")}, "openmpi", [], lambda said: None, program)
+        binaries = {(name, "rma"): Path(name) for name in ("one", "two")}
+        made = runner.run(planned, binaries, "openmpi", [], lambda said: None, program)
         assert len(made.left_out) == 1
         return [run["contestant"] for run in made.runs]
 

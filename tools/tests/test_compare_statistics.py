@@ -101,7 +101,8 @@ def test_two_runs_of_the_same_agree(seed: int, of_round: float, of_sample: float
 @pytest.mark.parametrize("of_round, of_sample", [(0.02, 0.05), (0.07, 0.1)])
 def test_thirty_percent_are_found(seed: int, of_round: float, of_sample: float) -> None:
     generator = random.Random(seed)
-    slow, fast = (logs(*(rounds(generator, truth, of_round, of_sample) for _ in range(CELLS))) for truth in (130.0, 100.0))
+    slow, fast = (logs(*(rounds(generator, truth, of_round, of_sample) for _ in range(CELLS)))
+                  for truth in (130.0, 100.0))
     assert list(statistics.verdicts(statistics.intervals(slow - fast))).count(statistics.SLOWER) >= 0.95 * CELLS
 
 

@@ -35,8 +35,8 @@ class Agreement:
 
 
 def changes(old: Cells, new: Cells) -> list[Any]:
-    """Of the libraries, in the order of the new run: the columns of a cell, the intervals old, new and ratio, and whether
-    the two agree."""
+    """Of the libraries, in the order of the new run: the columns of a cell, the intervals old, new and ratio, and
+    whether the two agree."""
     both = _in_both(old, new)
     made = both[CELL].copy()
     for name, side, numbers in (("old", old, both.cell_old), ("new", new, both.cell)):

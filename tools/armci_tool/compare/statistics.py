@@ -33,7 +33,8 @@ def require(what: str = "intervals of confidence", *modules: str) -> None:
         try:
             import_module(name)
         except ImportError as error:
-            raise ToolError(f"{what} need python3-{name}", where=str(error), next_step="run tools/armci setup") from error
+            raise ToolError(f"{what} need python3-{name}", where=str(error),
+                            next_step="run tools/armci setup") from error
 
 
 def intervals(logs: DataFrame, name: str = "ratio") -> DataFrame:

@@ -33,7 +33,7 @@ def render(made: Comparison) -> str:
     """All of it, the longest table first, so that what follows from it is seen at the end."""
     tables = [_kernels(made), scores(made), *winners(made), *means(made)]
     parts = [answers(made).text, "in brackets: time over that of the fastest library; * nobody is known to be faster, "
-             "? not enough is known", *(table.text for table in tables if table.rows), *_guidelines(made), _changes(made),
+             "? not enough is known", *(one.text for one in tables if one.rows), *_guidelines(made), _changes(made),
              *("\n".join([one.title, *("  " + line for line in one.last_lines)]) for one in made.course.failures)]
     return "\n\n".join(part for part in parts if part)
 
@@ -161,8 +161,8 @@ def _guidelines(made: Comparison) -> list[str]:
 def against(made: Comparison) -> str:
     """How many cells have changed."""
     slower, faster = earlier.regressions(made.changes), earlier.gains(made.changes)
-    return (f"against {made.baseline}: {len(made.changes)} cells in both; {len(slower)} slower and {len(faster)} faster by "
-            f"more than {earlier.REGRESSION - 1:.0%} for certain")
+    return (f"against {made.baseline}: {len(made.changes)} cells in both; {len(slower)} slower and {len(faster)} faster "
+            f"by more than {earlier.REGRESSION - 1:.0%} for certain")
 
 
 def _changes(made: Comparison) -> str:

@@ -24,7 +24,8 @@ WORDS = ("compare", "--impl", ",".join(CONTESTANTS), "--no-peers", "--quick", "-
 _DEADLINE_S = 300.0
 _PNG = b"\x89PNG\r\n\x1a\n"
 # In a page: what would be loaded.
-_LOADED = re.compile(r"""<script | (?<=\ src=")(?!data:)[^"]* | \ srcset=[^>]* | <link[^>]*href=[^>]* | url\(.* | @import.*""", re.X)
+_LOADED = re.compile(r"""<script | (?<=\ src=")(?!data:)[^"]* | \ srcset=[^>]* | <link[^>]*href=[^>]* | url\(.*
+                         | @import.*""", re.X)
 
 
 def run(note: Callable[[str], None]) -> Sequence[Case]:
