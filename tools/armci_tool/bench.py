@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Optional, Sequence
@@ -37,6 +38,11 @@ class BenchRun:
     data: Optional[dict[str, Any]]
     out_of_time: bool = False  # whether it was ended though it may still have gone on
 
+    @property
+    def cases(self) -> list[dict[str, Any]]:
+        """What it measured."""
+        return (self.data or {}).get("cases", [])
+
 
 @dataclass(frozen=True)
 class Question:
@@ -44,7 +50,7 @@ class Question:
 
     name: str
     package: str  # where its programs are made
-    between_nodes: bool
+    between_nodes: bool = False
     device: str = ""  # what an implementation has to take between nodes to be asked
     against_mpi: bool = False  # whether its raw side goes by MPI between nodes
     ranks: int = DEFAULT_PROCESSES  # the least it needs
@@ -80,8 +86,8 @@ class Program:
 def questions() -> list[Question]:
     """All there are."""
     table = json.loads(QUESTIONS_FILE.read_text())
-    return [Question(row["name"], f"//bench/{row['folder']}", bool(row.get("between_nodes")), row.get("device", ""),
-                     bool(row.get("against_mpi")), row["ranks"], bool(row.get("powers_of_two"))) for row in table]
+    return [Question(package=f"//bench/{row.pop('folder')}", **{key: row[key] for key in row if key != "question"})
+            for row in table]
 
 
 def names() -> list[str]:
@@ -93,19 +99,17 @@ def choose(names: Sequence[str], only_between_nodes: bool, device: str = "") -> 
     """`names` if there are such benchmarks for what takes this device, or none; without any, all, or all whose processes
     may be on several nodes. What takes a device is on simulated nodes, between which MPI would go by shared memory: it is
     held against MPI only if that is named."""
-    known = questions()
-    unknown = [name for name in names if name not in {question.name for question in known}]
+    known = {question.name: question for question in questions()}
+    unknown = [name for name in names if name not in known]
     if unknown:
-        raise ToolError("there is no benchmark " + ", ".join(unknown),
-                        next_step="use some of: " + ", ".join(question.name for question in known))
-    other = [question.name for question in known if question.name in names and question.device not in ("", device)]
+        raise ToolError("there is no benchmark " + ", ".join(unknown), next_step="use some of: " + ", ".join(known))
+    other = [name for name in known if name in names and known[name].device not in ("", device)]
     if other:
         raise ToolError(f"{', '.join(other)}: for implementations that take a verbs device alone",
                         next_step="give --impl native-verbs")
-    if names:
-        return [next(question for question in known if question.name == name) for name in names]
-    return [question for question in known if question.device in ("", device) and not (device and question.against_mpi)
-            and (question.between_nodes or not only_between_nodes)]
+    return [known[name] for name in names] or [
+        question for question in known.values() if question.device in ("", device)
+        and not (device and question.against_mpi) and (question.between_nodes or not only_between_nodes)]
 
 
 def place(question: Question, where: Placement, device: str) -> Placement:
@@ -157,12 +161,10 @@ def run_program(program: Program, arguments: Sequence[str] = (), *, timeout_s: O
         data = json.loads(file.read_text()) if file.exists() and file.stat().st_size else None
     text = "\n".join(line for line in result.output.splitlines() if not line.startswith(mark))
     out_of_time = result.timed_out and timeout_s is not None and result.seconds >= timeout_s * factor
-    if out_of_time:
-        text += (f"\nbench: {program.name} was ended after {result.seconds:.0f} s because it may take no longer; the last "
-                 f"case begun: {begun}")
-    elif result.timed_out:
-        text += (f"\nbench: {program.name} was ended after {result.seconds:.0f} s because it went on no more; the last "
-                 f"case begun: {begun}. Run it alone: --filter with a word of the case, and attach a debugger")
+    if result.timed_out:
+        text += (f"\nbench: {program.name} was ended after {result.seconds:.0f} s because it "
+                 f"{'may take no longer' if out_of_time else 'went on no more'}; the last case begun: {begun}")
+        text += "" if out_of_time else ". Run it alone: --filter with a word of the case, and attach a debugger"
     return BenchRun(program.name, result.status, text.strip(), data, out_of_time)
 
 
@@ -170,7 +172,7 @@ def summary(runs: Sequence[BenchRun], only_with_target: bool = False) -> str:
     """One table of all cases: what ARMCI took, what the layer below took, their ratio, what was asked."""
     rows = []
     for run in runs:
-        for case in (run.data or {}).get("cases", []):
+        for case in run.cases:
             asked = case.get("target", {}).get("limit", "none") != "none"
             if asked or not only_with_target:
                 rows.append([run.name, case["name"], case["size"], _figure(case, "armci_ns"),
@@ -192,8 +194,4 @@ def _figure(case: dict[str, Any], key: str) -> str:
 
 def count_verdicts(runs: Sequence[BenchRun]) -> dict[str, int]:
     """How often each verdict was given."""
-    counts: dict[str, int] = {}
-    for run in runs:
-        for case in (run.data or {}).get("cases", []):
-            counts[case["verdict"]] = counts.get(case["verdict"], 0) + 1
-    return counts
+    return Counter(case["verdict"] for run in runs for case in run.cases)

@@ -18,8 +18,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Mapping, Optional, Sequence
+from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 from armci_tool import console, process
 from armci_tool.rdma import nodes
@@ -34,7 +33,6 @@ TOLERATED = 1.25
 _HEADER = "#bytes"
 _COLUMN = re.compile(r"BW \S+|[\d.]+% \S+|\S+")
 _FIRST_PORT = 18515
-_LISTENING = "0A"
 
 
 @dataclass(frozen=True)
@@ -82,8 +80,7 @@ MEASUREMENTS = (
 )
 
 
-@dataclass(frozen=True)
-class Device:
+class Device(NamedTuple):
     """What a run of the benchmark used."""
 
     name: str
@@ -98,9 +95,7 @@ class Device:
 def device_of(data: Mapping[str, Any]) -> Optional[Device]:
     """From the JSON of a benchmark; None where it used none."""
     notes = data.get("notes") or {}
-    if "verbs_device" not in notes:
-        return None
-    return Device(notes["verbs_device"], notes["verbs_port"], notes["verbs_gid"])
+    return Device(*(notes[f"verbs_{name}"] for name in ("device", "port", "gid"))) if "verbs_device" in notes else None
 
 
 def is_installed() -> bool:
@@ -110,7 +105,7 @@ def is_installed() -> bool:
 
 def measure(device: Device, in_guest: bool) -> list[Optional[float]]:
     """Nanoseconds of each of MEASUREMENTS, None where a tool failed, which is told on stderr."""
-    line = [sys.executable, "-B", "-m", __name__, device.name, device.port, device.gid]
+    line = [sys.executable, "-B", "-m", __name__, *device]
     settings = {"PYTHONPATH": str(ROOT / "tools")}
     with console.Progress("perftest"):
         result = process.run(nodes.command_line(1, line) if in_guest else line, environment=settings)
@@ -131,13 +126,8 @@ class Check:
 
     @property
     def ratio(self) -> Optional[float]:
-        """Above 1: the baseline is slower."""
+        """Above 1: the baseline is slower, which flatters what is compared with it."""
         return self.ours / self.theirs if self.ours and self.theirs else None
-
-    @property
-    def is_slow(self) -> bool:
-        """Whether it flatters what is compared with it."""
-        return self.ratio is not None and self.ratio > TOLERATED
 
     def as_json(self) -> dict[str, Any]:
         """For the report."""
@@ -148,18 +138,16 @@ class Check:
 def checks(data: Mapping[str, Any], theirs: Sequence[Optional[float]]) -> list[Check]:
     """The baselines of a run of the benchmark against perftest's figures."""
     found = {(case["name"], case["size"]): case for case in data.get("cases", [])}
-    return [Check(of, their, _baseline(of, found.get((of.case, of.size)))) for of, their in zip(MEASUREMENTS, theirs)]
+    return [Check(of, their, _baseline(of, found.get((of.case, of.size), {})))
+            for of, their in zip(MEASUREMENTS, theirs)]
 
 
-def _baseline(of: Measurement, case: Optional[Mapping[str, Any]]) -> Optional[float]:
+def _baseline(of: Measurement, case: Mapping[str, Any]) -> Optional[float]:
     """Nanoseconds of the best tenth of the samples; of a window each transfer's share. Perftest tells the median of single
     transfers, in which pauses of the machine are not, while each of our samples is the mean of some."""
-    for series in case["series"] if case else []:
-        if series["role"] == "baseline" and series["p10_ns"] > 0:
-            of_window = float(case.get("bytes", 0)) if case else 0.0
-            length = float(of.options[of.options.index("-s") + 1])
-            return float(series["p10_ns"]) * (length / of_window if of_window else 1.0)
-    return None
+    length = float(of.options[of.options.index("-s") + 1])
+    return next((float(series["p10_ns"]) * (length / case["bytes"] if case.get("bytes") else 1.0)
+                 for series in case.get("series", []) if series["role"] == "baseline" and series["p10_ns"] > 0), None)
 
 
 def table(made: Sequence[Check]) -> str:
@@ -167,32 +155,24 @@ def table(made: Sequence[Check]) -> str:
     def time_text(nanoseconds: Optional[float]) -> str:
         return f"{nanoseconds / 1e3:.3g} us" if nanoseconds else "-"
 
-    rows = [[check.of.what, time_text(check.ours), time_text(check.theirs), f"{check.ratio:.2f}" if check.ratio else "-",
-             check.of.command] for check in made]
-    text = console.table(["raw RDMA against perftest", "raw, best tenth", "perftest", "ratio", "perftest is"], rows, numeric_from=5)
-    slow = [check.of.what for check in made if check.is_slow]
-    return text + (f"\nnote: the raw baseline is slower than perftest ({'; '.join(slow)}), which flatters ARMCI" if slow
-                   else "")
+    rows = [[one.of.what, time_text(one.ours), time_text(one.theirs), f"{one.ratio:.2f}" if one.ratio else "-",
+             one.of.command] for one in made]
+    text = console.table(["raw RDMA against perftest", "raw, best tenth", "perftest", "ratio", "perftest is"], rows, 5)
+    slow = "; ".join(one.of.what for one in made if one.ratio and one.ratio > TOLERATED)
+    return text + (f"\nnote: the raw baseline is slower than perftest ({slow}), which flatters ARMCI" if slow else "")
 
 
 def parse(output: str) -> dict[str, float]:
     """Column and value of the line of figures."""
     lines = output.splitlines()
-    for header, values in zip(lines, lines[1:]):
-        if _HEADER in header:
-            return dict(zip(_COLUMN.findall(header), (float(word) for word in values.split())))
-    return {}
+    return next((dict(zip(_COLUMN.findall(header), map(float, values.split())))
+                 for header, values in zip(lines, lines[1:]) if _HEADER in header), {})
 
 
 def _listens(port: int) -> bool:
     """Without connecting, which the tool would take for its client."""
-    ending = f":{port:04X}"
-    for table_of in ("/proc/net/tcp", "/proc/net/tcp6"):
-        for line in Path(table_of).read_text().splitlines()[1:]:
-            words = line.split()
-            if words[1].endswith(ending) and words[3] == _LISTENING:
-                return True
-    return False
+    import psutil  # type: ignore[import]
+    return any(one.laddr.port == port and one.status == psutil.CONN_LISTEN for one in psutil.net_connections("tcp"))
 
 
 def run_pair(line: Sequence[str], port: int) -> str:

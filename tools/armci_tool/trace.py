@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import json
 import math
-import re
-from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple
 
 from armci_tool import console
+from armci_tool.compare import statistics
 from armci_tool.errors import ToolError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series  # type: ignore[import]
 
 WAIT = "wait"
 TOP = 12
@@ -23,12 +25,14 @@ _REQUIRED: Mapping[str, Mapping[str, tuple[type, ...]]] = {
           "args": (dict,)},
     "M": {"name": (str,), "pid": (int,), "args": (dict,)},
 }
-_GETS = re.compile(r"(ARMCIX?)_(Nb)?Get")
+# Bytes of these go from the peer to the process. What reads and writes counts as a write.
+_GETS = r"ARMCIX?_(?:Nb)?Get"
 _SCALE = " .:-=+*#%@"
+# Of a picture: brightness and hatching of each category.
+_LOOKS = {WAIT: ("0.85", "///"), "message": ("0.6", "..."), "transfer": ("0.25", ""), "other": ("0.95", "")}
 
 
-@dataclass(frozen=True)
-class Event:
+class Event(NamedTuple):
     """A call of a process; times in microseconds."""
 
     name: str
@@ -40,11 +44,6 @@ class Event:
     peer: int = -1
     bytes: int = 0
 
-    @property
-    def way(self) -> tuple[int, int]:
-        """From which process to which its bytes go. What reads and writes counts as a write."""
-        return (self.peer, self.process) if _GETS.match(self.name) else (self.process, self.peer)
-
 
 @dataclass(frozen=True)
 class Timeline:
@@ -55,31 +54,16 @@ class Timeline:
     events: tuple[Event, ...]
 
     @property
+    def table(self) -> DataFrame:
+        """A row for each event."""
+        import pandas
+        return pandas.DataFrame(self.events, columns=Event._fields)
+
+    @property
     def span_us(self) -> float:
         """From the first call to the end of the last."""
-        if not self.events:
-            return 0.0
-        return max(one.start_us + one.duration_us for one in self.events) - min(one.start_us for one in self.events)
-
-
-@dataclass
-class CallSum:
-    """All calls of a name."""
-
-    calls: int = 0
-    bytes: int = 0
-    us: float = 0.0
-    longest_us: float = 0.0
-
-
-@dataclass
-class Summary:
-    """By call, by process, and by pairs of processes."""
-
-    calls: dict[str, CallSum] = field(default_factory=lambda: defaultdict(CallSum))
-    waiting_us: dict[int, float] = field(default_factory=lambda: defaultdict(float))
-    inside_us: dict[int, float] = field(default_factory=lambda: defaultdict(float))
-    moved: dict[tuple[int, int], int] = field(default_factory=lambda: defaultdict(int))
+        return max((one.start_us + one.duration_us for one in self.events), default=0.0) - min(
+            (one.start_us for one in self.events), default=0.0)
 
 
 def read(path: Path) -> Timeline:
@@ -134,79 +118,74 @@ def _is_number(value: Any, types: tuple[type, ...]) -> bool:
     return isinstance(value, types) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def summarise(timeline: Timeline) -> Summary:
-    """Everything once."""
-    made = Summary()
-    for one in timeline.events:
-        call = made.calls[one.name]
-        call.calls += 1
-        call.bytes += one.bytes
-        call.us += one.duration_us
-        call.longest_us = max(call.longest_us, one.duration_us)
-        made.inside_us[one.process] += one.duration_us
-        if one.category == WAIT:
-            made.waiting_us[one.process] += one.duration_us
-        if one.peer >= 0 and one.bytes:
-            made.moved[one.way] += one.bytes
-    return made
+def calls(events: DataFrame) -> DataFrame:
+    """By name, what took most of the time first: how many calls, their time, the mean, the longest, and the bytes."""
+    times = events.groupby("name", sort=False).duration_us.agg(["size", "sum", "mean", "max"])
+    return times.join(events.groupby("name").bytes.sum()).sort_values("sum", ascending=False, kind="stable")
+
+
+def processes(events: DataFrame) -> DataFrame:
+    """By process: the time inside of calls, and what of it was waiting."""
+    waiting = events.duration_us.where(events.category == WAIT, 0.0)
+    return events.assign(waiting=waiting).groupby("process")[["duration_us", "waiting"]].sum()
+
+
+def moved(events: DataFrame) -> Series:
+    """Bytes by the process that they come from, and the one that they go to."""
+    sent = events[(events.peer >= 0) & (events.bytes > 0)]
+    gets = sent.name.str.match(_GETS)
+    return sent.groupby([sent.peer.where(gets, sent.process), sent.process.where(gets, sent.peer)]).bytes.sum()
+
+
+def _matrix(found: Series, count: int) -> DataFrame:
+    """Of the first processes."""
+    return found.unstack(fill_value=0).reindex(index=range(count), columns=range(count), fill_value=0)
 
 
 def render(timeline: Timeline) -> str:
     """Tables for a terminal."""
     if not timeline.events:
         return f"{timeline.title}: no calls"
-    summary = summarise(timeline)
-    parts = [f"{timeline.title}: {len(timeline.events)} calls in {_time(timeline.span_us)}", _calls(summary),
-             _waiting(timeline, summary)]
-    if summary.moved:
-        parts.append(_heat_map(timeline, summary))
-    return "\n\n".join(parts)
+    statistics.require("sums of a timeline", "pandas")
+    events, span = timeline.table, timeline.span_us or 1.0
+    of_each = [[f"process {process}", f"{inside / span:.1%}", f"{waiting / span:.1%}"]
+               for process, inside, waiting in processes(events).itertuples()]
+    parts = [f"{timeline.title}: {len(timeline.events)} calls in {_time(timeline.span_us)}", _calls(calls(events)),
+             console.table(["of the time", "in calls", "waiting"], of_each)]
+    found = moved(events)
+    return "\n\n".join([*parts, *([] if found.empty else [_heat_map(found, timeline.processes)])])
 
 
-def _calls(summary: Summary) -> str:
-    ordered = sorted(summary.calls.items(), key=lambda item: -item[1].us)
-    total = sum(one.us for one in summary.calls.values()) or 1.0
-    lines = [[name, str(one.calls), f"{one.us / total:.0%}", _time(one.us), _time(one.us / one.calls),
-              _time(one.longest_us), _bytes(one.bytes)] for name, one in ordered[:TOP]]
-    if len(ordered) > TOP:
-        rest = [one for _, one in ordered[TOP:]]
-        lines.append([f"{len(rest)} others", str(sum(one.calls for one in rest)),
-                      f"{sum(one.us for one in rest) / total:.0%}", _time(sum(one.us for one in rest)), "", "",
-                      _bytes(sum(one.bytes for one in rest))])
+def _calls(found: DataFrame) -> str:
+    total, rest = found["sum"].sum() or 1.0, found[TOP:]
+    lines = [[name, str(count), f"{us / total:.0%}", _time(us), _time(mean), _time(longest), _bytes(size)]
+             for name, count, us, mean, longest, size in found[:TOP].itertuples()]
+    if not rest.empty:
+        us = rest["sum"].sum()
+        lines.append([f"{len(rest)} others", str(rest["size"].sum()), f"{us / total:.0%}", _time(us), "", "",
+                      _bytes(rest.bytes.sum())])
     return console.table(["call", "calls", "of time", "time", "mean", "longest", "bytes"], lines)
 
 
-def _waiting(timeline: Timeline, summary: Summary) -> str:
-    span = timeline.span_us or 1.0
-    lines = [[f"process {process}", f"{summary.inside_us[process] / span:.1%}",
-              f"{summary.waiting_us[process] / span:.1%}"] for process in sorted(summary.inside_us)]
-    return console.table(["of the time", "in calls", "waiting"], lines)
-
-
-def _heat_map(timeline: Timeline, summary: Summary) -> str:
+def _heat_map(found: Series, count: int) -> str:
     """Bytes by where they come from (down) and go to (across); a letter of the scale for each decade below the most."""
-    most = max(summary.moved.values())
-    shown = min(timeline.processes, _SHOWN)
-    everyone = range(shown)
-    width = max(len(str(shown - 1)), 1) + 1
-    cut = f", the first {shown} of {timeline.processes} processes" if shown < timeline.processes else ""
-    lines = [f"bytes, from (down) to (across){cut}:", " " * width + "".join(str(target).rjust(width) for target in everyone)]
-    for origin in everyone:
-        cells = [_SCALE[_shade(summary.moved.get((origin, target), 0), most)] for target in everyone]
-        lines.append((str(origin).rjust(width) + "".join(cell.rjust(width) for cell in cells)).rstrip())
-    lines.append(f"{_SCALE[-1]}: {_bytes(most)}, {_SCALE[1]}: a {10 ** 4:,}th of it or less, blank: none")
-    return "\n".join(lines)
+    shown = min(count, _SHOWN)
+    width = len(str(shown - 1)) + 1
+    cut = f", the first {shown} of {count} processes" if shown < count else ""
+    lines = [["", *map(str, range(shown))]]
+    for origin, *row in _matrix(found, shown).itertuples():
+        lines.append([str(origin), *(_SCALE[_shade(one, found.max())] for one in row)])
+    return "\n".join([f"bytes, from (down) to (across){cut}:",
+                      *("".join(word.rjust(width) for word in line).rstrip() for line in lines),
+                      f"{_SCALE[-1]}: {_bytes(found.max())}, {_SCALE[1]}: a {10 ** 4:,}th of it or less, blank: none"])
 
 
-def _shade(moved: int, most: int) -> int:
+def _shade(moved_bytes: int, most: int) -> int:
     """From 0 for nothing to the last for the most, half a decade each."""
-    if moved == 0:
+    if moved_bytes == 0:
         return 0
     steps = len(_SCALE) - 1
-    shade = steps
-    while shade > 1 and moved < most / 10 ** ((steps - shade + 1) / 2):
-        shade -= 1
-    return shade
+    return min(steps, max(1, steps + 1 - math.ceil(2 * math.log10(most / moved_bytes))))
 
 
 def _event(one: Mapping[str, Any]) -> Event:
@@ -228,50 +207,31 @@ def _bytes(count: int) -> str:
 
 def draw(timeline: Timeline, target: Path) -> None:
     """Writes a picture: the calls of each process along time, and the bytes between processes."""
-    # Not at the top: what is printed needs none of it.
-    try:
-        import matplotlib  # type: ignore[import]
-        matplotlib.use("Agg")
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ToolError("pictures need python3-matplotlib", where=str(error), next_step="run tools/armci setup") from error
-    figure, (along, between) = pyplot.subplots(1, 2, figsize=(11, 3.6), gridspec_kw={"width_ratios": [3, 1]})
+    statistics.require("pictures", "matplotlib")
+    from matplotlib.figure import Figure  # type: ignore[import]
+    figure = Figure(figsize=(11, 3.6), layout="tight")
+    along, between = figure.subplots(1, 2, gridspec_kw={"width_ratios": [3, 1]})
     _draw_calls(timeline, along)
-    _draw_bytes(timeline, between, figure)
+    image = between.imshow(_matrix(moved(timeline.table), timeline.processes) / 1e3, cmap="Greys", vmin=0)
+    figure.colorbar(image, ax=between, label="kB")
+    everyone = range(timeline.processes)
+    between.set(xlabel="to process", ylabel="from process", xticks=everyone, yticks=everyone)
     figure.suptitle(timeline.title)
-    figure.tight_layout()
     try:
         figure.savefig(target, dpi=110, format="png")
     except OSError as error:
         raise ToolError(f"cannot write the picture {target}", where=str(error), next_step="give another --picture") from error
-    finally:
-        pyplot.close(figure)
 
 
 def _draw_calls(timeline: Timeline, axes: Any) -> None:
-    start = min(one.start_us for one in timeline.events)
-    shades = {"transfer": ("0.25", ""), WAIT: ("0.85", "///"), "message": ("0.6", "...")}
-    for category in (WAIT, "message", "transfer", ""):
-        color, hatch = shades.get(category, ("0.95", ""))
+    events = timeline.table
+    events["look"] = events.category.where(events.category.isin(list(_LOOKS)), "other")
+    events["start_ms"], events["ms"] = (events.start_us - events.start_us.min()) / 1e3, events.duration_us / 1e3
+    for look, (color, hatch) in _LOOKS.items():
         for process in range(timeline.processes):
-            bars = [((one.start_us - start) / 1e3, one.duration_us / 1e3) for one in timeline.events
-                    if one.process == process and (one.category if one.category in shades else "") == category]
-            axes.broken_barh(bars, (process - 0.4, 0.8), facecolors=color, hatch=hatch, edgecolor="0.3", linewidth=0.2,
-                             label=(category or "other") if process == 0 else None)
-    axes.set_xlabel("ms")
-    axes.set_ylabel("process")
-    axes.set_yticks(list(range(timeline.processes)))
+            own = events[(events.process == process) & (events["look"] == look)]
+            axes.broken_barh(own[["start_ms", "ms"]].to_numpy(), (process - 0.4, 0.8), facecolors=color, hatch=hatch,
+                             edgecolor="0.3", linewidth=0.2, label=look if process == 0 else None)
+    axes.set(xlabel="ms", ylabel="process", yticks=range(timeline.processes))
     axes.invert_yaxis()
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncol=4, frameon=False)
-
-
-def _draw_bytes(timeline: Timeline, axes: Any, figure: Any) -> None:
-    moved = summarise(timeline).moved
-    rows: Sequence[Sequence[float]] = [[moved.get((origin, target), 0) / 1e3 for target in range(timeline.processes)]
-                                       for origin in range(timeline.processes)]
-    image = axes.imshow(rows, cmap="Greys", vmin=0)
-    figure.colorbar(image, ax=axes, label="kB")
-    axes.set_xlabel("to process")
-    axes.set_ylabel("from process")
-    axes.set_xticks(list(range(timeline.processes)))
-    axes.set_yticks(list(range(timeline.processes)))

@@ -4,14 +4,18 @@ it, run under one value after another, in turns."""
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 from statistics import geometric_mean, median
-from typing import Any, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 
 from armci_tool import bench, console
 from armci_tool.compare import statistics
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
+
+if TYPE_CHECKING:
+    from pandas import DataFrame  # type: ignore[import]
 
 # A value that is not better than the default by this is not advised.
 WORTH = 0.05
@@ -25,11 +29,11 @@ class Row:
 
     setting: str
     default: str
-    values: tuple[str, ...]
+    values: Sequence[str]
     benchmark: str
-    filters: tuple[str, ...]  # the cases, as --filter has them; each in a run of its own
+    filters: Sequence[str]  # the cases, as --filter has them; each in a run of its own
     full: bool = False
-    least: tuple[tuple[str, float], ...] = ()
+    least: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -53,45 +57,53 @@ class Trial:
     row: Row
     rounds: dict[str, dict[int, Measured]] = field(default_factory=dict)
 
+    @property
+    def scores(self) -> DataFrame:
+        """By value and round; a row of nothing where no round succeeded."""
+        import pandas
+        found = {value: {turn: one.score for turn, one in rounds.items()} for value, rounds in self.rounds.items()}
+        return pandas.DataFrame.from_dict(found, orient="index").reindex(self.row.values).astype(float)
+
+    @property
+    def cases(self) -> DataFrame:
+        """Medians by case and value, of the cases that every round of every value has."""
+        import pandas
+        found = {(value, turn): one.times for value, rounds in self.rounds.items() for turn, one in rounds.items()}
+        made = pandas.DataFrame(found).dropna().T
+        return made.groupby(level=0, sort=False).median().T if found else made
+
     def median_of(self, value: str) -> Optional[float]:
         """Of the scores; None where no round succeeded."""
         return median(one.score for one in self.rounds[value].values()) if self.rounds.get(value) else None
 
-    def median_of_case(self, value: str, case: str) -> float:
-        """Of a value that was measured."""
-        return median(one.times[case] for one in self.rounds[value].values())
-
     def lacks(self, value: str) -> str:
         """What it counts too little of; empty where it is not too little of anything."""
-        for name, least in self.row.least:
+        for name, least in self.row.least.items():
             counted = [one.counted[name] for one in self.rounds.get(value, {}).values() if name in one.counted]
             if counted and median(counted) < least:
                 return f"{name} {median(counted):.2g}, less than {least:g}"
         return ""
 
     @property
-    def cases(self) -> list[str]:
-        """Those that every round of every value has."""
-        measured = [one for rounds in self.rounds.values() for one in rounds.values()]
-        return [name for name in (measured[0].times if measured else ()) if all(name in one.times for one in measured)]
-
-    def over_default(self, value: str) -> Optional[statistics.Interval]:
-        """The time with it over that with the default, from the rounds in which both succeeded."""
-        scores = [{turn: one.score for turn, one in self.rounds.get(name, {}).items()} for name in (value, self.row.default)]
-        return statistics.ratio(*scores)
+    def summary(self) -> DataFrame:
+        """By value: the interval `ratio` of the time with it over that with the default, from the rounds in which both
+        succeeded; whether it failed, what it lacks, and whether it is advised: the default, unless another value is
+        better for certain, and by more than WORTH; the best of such. Where the default fails, the best that does not."""
+        import numpy
+        logs, default = numpy.log(self.scores), self.row.default
+        made = statistics.intervals(logs - logs.loc[default])
+        made["failed"], made["lacks"] = logs.isna().all(axis=1), [self.lacks(value) for value in logs.index]
+        able = made[~made.failed & (made.lacks == "")]
+        if default in able.index:
+            able = able[(able.index == default) | ((able.ratio_high < 1) & (able.ratio < 1 - WORTH))]
+        medians = self.scores.loc[able.index].median(axis=1)
+        made["advised"] = made.index == (default if able.empty else medians.idxmin())
+        return made
 
     @property
     def advised(self) -> str:
-        """The default, unless another value is better for certain, and by more than WORTH; the best of such. Where the
-        default fails, the best that does not."""
-        able = [value for value in self.row.values if self.median_of(value) is not None and not self.lacks(value)]
-        if self.row.default in able:
-            able = [value for value in able if value == self.row.default or self._is_worth_it(value)]
-        return min(able, key=lambda value: self.median_of(value) or 0.0) if able else self.row.default
-
-    def _is_worth_it(self, value: str) -> bool:
-        found = self.over_default(value)
-        return found is not None and found.high < 1 and found.middle < 1 - WORTH
+        """The value."""
+        return str(self.summary.advised.idxmax())
 
 
 def rows(implementation: str) -> list[Row]:
@@ -100,9 +112,7 @@ def rows(implementation: str) -> list[Row]:
     if not path.exists():
         raise ToolError(f"{implementation} has no settings to tune", where=f"there is no {path}",
                         next_step="see the settings it has: tools/armci info --impl " + implementation)
-    return [Row(one["setting"], one["default"], tuple(one["values"]), one["benchmark"], tuple(one["filters"]),
-                bool(one.get("full")), tuple(one.get("least", {}).items()))
-            for one in json.loads(path.read_text())]
+    return [Row(**one) for one in json.loads(path.read_text())]
 
 
 def measured(runs: Sequence[bench.BenchRun]) -> Optional[Measured]:
@@ -110,47 +120,35 @@ def measured(runs: Sequence[bench.BenchRun]) -> Optional[Measured]:
     if any(run.status != 0 or run.data is None for run in runs):
         return None
     cases = [case for run in runs for case in (run.data or {})["cases"]]
-    times = {_title(case): case["armci_ns"] / (_raw_ns(case) or 1) for case in cases if case.get("armci_ns", 0) > 0}
+    times = {f"{case['name']}, {case['size']}": case["armci_ns"] / (_raw_ns(case) or 1)
+             for case in cases if case.get("armci_ns", 0) > 0}
     return Measured(times, {case["name"]: case["value"] for case in cases if "value" in case}) if times else None
 
 
 def _raw_ns(case: Mapping[str, Any]) -> float:
     """Of what the case is held against, if that is no other call of the library, which has the same settings."""
-    layer = next((series.get("layer") for series in case.get("series", []) if series["name"] == case.get("baseline")), "raw")
-    return float(case.get("baseline_ns", 0)) if layer == "raw" else 0.0
-
-
-def _title(case: Mapping[str, Any]) -> str:
-    return f"{case.get('name', '')}, {case.get('size', '')}"
+    layers = {series["name"]: series.get("layer") for series in case.get("series", [])}
+    return float(case.get("baseline_ns", 0)) if layers.get(case.get("baseline"), "raw") == "raw" else 0.0
 
 
 def table(trials: Sequence[Trial]) -> str:
     """A line for each value of each setting."""
     lines = []
     for trial in trials:
-        for value in trial.row.values:
-            marks = [mark for mark, given in (("default", value == trial.row.default), ("advised", value == trial.advised),
-                                              (trial.lacks(value), True)) if given and mark]
-            lines.append([trial.row.setting, value, *_over_default(trial, value), ", ".join(marks)])
+        for one in trial.summary.itertuples():
+            is_default = one.Index == trial.row.default
+            within = f"{one.ratio_low:.2f} to {one.ratio_high:.2f}" if one.ratio_low > 0 else "one round"
+            over = "failed" if one.failed else "-" if math.isnan(one.ratio) else f"{one.ratio:.2f}"
+            within = "" if math.isnan(one.ratio) or is_default else within
+            marks = ["default"] * is_default + ["advised"] * one.advised + [one.lacks] * bool(one.lacks)
+            lines.append([trial.row.setting, one.Index, over, within, ", ".join(marks)])
     return console.table(["setting", "value", "time / default's", "95 % within", ""], lines, numeric_from=2)
-
-
-def _over_default(trial: Trial, value: str) -> tuple[str, str]:
-    if trial.median_of(value) is None:
-        return "failed", ""
-    found = trial.over_default(value)
-    if found is None or value == trial.row.default:
-        return ("-" if found is None else "1.00"), ""
-    return f"{found.middle:.2f}", f"{found.low:.2f} to {found.high:.2f}" if found.bounded else "one round"
 
 
 def advice(trials: Sequence[Trial]) -> str:
     """What to set, for a shell."""
-    changed: Mapping[str, str] = {trial.row.setting: trial.advised for trial in trials
-                                  if trial.advised != trial.row.default}
-    if not changed:
-        return "no value is better than its default for certain"
-    return "\n".join(f"export {name}={value}" for name, value in changed.items())
+    changed = [f"export {trial.row.setting}={trial.advised}" for trial in trials if trial.advised != trial.row.default]
+    return "\n".join(changed) or "no value is better than its default for certain"
 
 
 def environment_file(trials: Sequence[Trial], implementation: str, mpi: str, where: str) -> str:
@@ -174,8 +172,7 @@ def environment_file(trials: Sequence[Trial], implementation: str, mpi: str, whe
 
 def _cases(trial: Trial) -> list[str]:
     """A table as comments: a line for each case, a column for each value."""
-    values = [value for value in trial.row.values if trial.rounds.get(value)]
-    rows_made = [[case, *(f"{trial.median_of_case(value, case):.3g}" for value in values)] for case in trial.cases]
-    if not rows_made:
-        return []
-    return ["#", *(f"#   {line}".rstrip() for line in console.table(["case", *values], rows_made).splitlines())]
+    found = trial.cases
+    rows_made = [[case, *(f"{time:.3g}" for time in row)] for case, *row in found.itertuples(name=None)]
+    lines = console.table(["case", *found.columns], rows_made).splitlines() if rows_made else []
+    return ["#" + f"   {line}".rstrip() for line in ["", *lines]] if lines else []

@@ -44,9 +44,14 @@ def rounds(contestant: str, times: Mapping[tuple[str, str], float], seed: int = 
     return made
 
 
-def collected(*runs: Sequence[Mapping[str, Any]]) -> list[cells.Cell]:
+def collected(*runs: Sequence[Mapping[str, Any]]) -> cells.Cells:
     """The cells of all."""
     return cells.collect([one for part in runs for one in part])
+
+
+def rows(found: cells.Cells) -> list[Any]:
+    """A row for each cell."""
+    return list(found.table.itertuples())
 
 
 def comparison(*runs: Sequence[dict[str, Any]], failures: Sequence[runner.Failure] = ()) -> record.Comparison:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Mapping, Sequence
+from typing import Any
 
+import numpy
 import pytest
 from armci_tool import bench
-from armci_tool.compare import cells, earlier, guidelines, standings
+from armci_tool.compare import cells, earlier, guidelines, ranking
 from armci_tool.compare.guidelines import Rule
 from armci_tool.errors import ToolError
-from compared import case, collected, rounds, run, series
+from compared import case, collected, rounds, rows, run, series
 
 PUT, GET = ("put", "8 B"), ("get", "8 B")
 
 
-def only(found: list[cells.Cell], contestant: str, name: str = "put") -> cells.Cell:
-    [cell] = [one for one in found if one.contestant == contestant and one.question.case == name]
+def only(found: cells.Cells, contestant: str, name: str = "put") -> Any:
+    [cell] = [one for one in rows(found) if (one.contestant, one.case) == (contestant, name)]
     return cell
 
 
@@ -30,23 +33,38 @@ def test_sizes_are_read(size: str, amount: int) -> None:
 
 def test_rounds_are_kept_apart() -> None:
     found = collected([run("a", [case("put", 10)], 0), run("a", [case("put", 30)], 1)])
-    assert only(found, "a").medians == {0: 10, 1: 30}
+    assert numpy.exp(found.logs.loc[only(found, "a").Index]).to_dict() == pytest.approx({0: 10, 1: 30})
     assert only(found, "a").value == pytest.approx(300 ** 0.5)
 
 
+def test_the_99th_percentile_the_best_tenth_and_the_spread() -> None:
+    def asked(samples: list[float]) -> list[dict[str, Any]]:
+        return [{**case("put", 1), "series": [{**series("ARMCI", 1), "samples_ns": samples}]}]
+
+    cell = only(collected([run("a", asked([float(one) for one in range(1, 102)]))]), "a")
+    assert cell.p99_ns == pytest.approx(100.0) and cell.quiet_ns == pytest.approx(11.0)
+    assert cell.spread == pytest.approx(80 / 51)
+    cell = only(collected([run("a", asked([7.0]))]), "a")
+    assert (cell.p99_ns, cell.spread) == (7.0, 0.0)
+
+
 def test_a_raw_layer_is_a_contestant_with_the_samples_of_all_programs() -> None:
-    raw = [series("memcpy", 5, "baseline"), series("fence", 1, "allowance")]
-    found = collected([run("a", [case("put", 10, others=raw)]), run("b", [case("put", 20, others=raw)])])
+    def raw(nanoseconds: float) -> list[dict[str, Any]]:
+        return [series("memcpy", nanoseconds, "baseline"), series("fence", 1, "allowance")]
+
+    # Of both programs there is one median in each round: 6 and 12.
+    found = collected([run("a", [case("put", 10, others=raw(5 * turn))], turn) for turn in (1, 2)],
+                      [run("b", [case("put", 20, others=raw(7 * turn))], turn) for turn in (1, 2)])
     assert only(found, "memcpy").kind == cells.RAW
-    assert len(only(found, "memcpy").all_samples) == 20
-    assert "fence" not in {one.contestant for one in found}
+    assert only(found, "memcpy").value == pytest.approx(72 ** 0.5)
+    assert set(found.table.contestant) == {"a", "b", "memcpy"}
 
 
 def test_a_library_is_held_against_the_fastest_baseline_of_its_own_programs() -> None:
     raw = [series("memcpy", 5, "baseline"), series("loop", 4, "baseline"), series("store", 1, "context")]
     cell = only(collected([run("a", [case("put", 10, others=raw)], turn) for turn in range(3)]), "a")
     assert cell.baseline == "loop"
-    assert cell.over_baseline is not None and cell.over_baseline.middle == pytest.approx(2.5)
+    assert cell.over_baseline == pytest.approx(2.5)
 
 
 def test_a_kernel_is_held_against_the_messages_in_its_own_program() -> None:
@@ -56,26 +74,25 @@ def test_a_kernel_is_held_against_the_messages_in_its_own_program() -> None:
                    benchmark="mg", kernel=True)
 
     found = collected([solve("a", 10, 20, turn) for turn in range(3)], [solve("b", 12, 8, turn) for turn in range(3)])
-    assert {one.kind for one in found} == {cells.LIBRARY}
+    assert set(found.table.kind) == {cells.LIBRARY}
     expected = {("a", "solve"): 0.5, ("b", "solve"): 1.5, ("a", "solve, ARMCI_Rmw"): 1.5, ("b", "solve, ARMCI_Rmw"): 4.5}
     for (contestant, name), ratio in expected.items():
-        cell = only(found, contestant, name)
-        assert cell.over_baseline is not None and cell.over_baseline.middle == pytest.approx(ratio)
-    assert only(found, "b", "solve").baseline_value == pytest.approx(8)
+        assert only(found, contestant, name).over_baseline == pytest.approx(ratio)
+    assert only(found, "b", "solve").baseline_ns == pytest.approx(8)
 
 
 def test_another_way_of_the_same_library_is_a_case_of_it() -> None:
     others = [series("row by row", 20, "baseline", layer=cells.LIBRARY), series("RDMA read", 5, "context")]
     found = collected([run("a", [case("strided put", 10, "64 x 8 B", others)])])
     assert only(found, "a", "strided put, row by row").value == pytest.approx(20)
-    assert [one.kind for one in found] == [cells.LIBRARY, cells.LIBRARY, cells.RAW]
+    assert list(found.table.kind) == [cells.LIBRARY, cells.RAW, cells.LIBRARY]
 
 
 def test_where_no_layer_is_told_all_but_the_subject_is_raw() -> None:
     asked = case("strided put", 10, "64 x 8 B", [series("row by row", 20, "baseline", layer=cells.LIBRARY)])
     for one in asked["series"]:
         del one["layer"]
-    assert [one.kind for one in collected([run("a", [asked])])] == [cells.LIBRARY, cells.RAW]
+    assert list(collected([run("a", [asked])]).table.kind) == [cells.LIBRARY, cells.RAW]
 
 
 def test_what_a_kernel_measures_twice_is_one_case() -> None:
@@ -84,17 +101,16 @@ def test_what_a_kernel_measures_twice_is_one_case() -> None:
     asked = [case("SpMV, aggregated", 11, "9 rows", [single]), case("SpMV", 10, "9 rows", [messages, single]),
              case("SpMV, transposed", 12, "9 rows", [series("MPI_Irecv", 15, "baseline")])]
     found = collected([run("a", asked, benchmark="spmv", kernel=True)])
-    assert {one.question.case for one in found} == {"SpMV", "SpMV, ARMCI_NbGet", "SpMV, transposed"}
+    assert set(found.table.case) == {"SpMV", "SpMV, ARMCI_NbGet", "SpMV, transposed"}
     assert only(found, "a", "SpMV").value == pytest.approx(10)
     assert len(collected([run("a", asked)])) == 7
 
 
 def test_what_is_counted_is_no_time() -> None:
     counted = {"name": "growth", "size": "descriptors", "value": 0.0, "series": []}
-    [cell] = collected([run("a", [counted])])
-    assert cell.counted and cell.level is None and cell.value == 0
-    [answers] = standings.standings([cell]).values()
-    assert answers[0].over_fastest is None and not answers[0].wins
+    [cell] = rows(collected([run("a", [counted])]))
+    assert cell.counted and math.isnan(cell.value_low) and cell.value == 0
+    assert math.isnan(cell.over_fastest) and not cell.wins
 
 
 def test_candidates_that_were_dropped_leave_no_cell() -> None:
@@ -103,48 +119,50 @@ def test_candidates_that_were_dropped_leave_no_cell() -> None:
 
 
 def test_the_fastest_library_and_those_as_fast_win() -> None:
-    found = standings.standings(collected(rounds("a", {PUT: 100}), rounds("b", {PUT: 100.5}), rounds("c", {PUT: 130}),
-                                          rounds("d", {PUT: 120}, others=[("memcpy", 10)])))
-    verdicts = {one.cell.contestant: one.wins for answers in found.values() for one in answers}
-    assert verdicts == {"a": True, "b": True, "c": False, "d": False, "memcpy": False}
-    [row] = standings.winners(found).values()
-    assert row["up to 1 KiB"].names == ("a", "b")
-    assert row["up to 1 KiB"].text == "a = b (1.20x)"
-    assert {name: (score.wins, score.asked) for name, score in standings.scores(found).items()} == {
-        "a": (1, 1), "b": (1, 1), "c": (0, 1), "d": (0, 1)}
+    found = collected(rounds("a", {PUT: 100}), rounds("b", {PUT: 100.5}), rounds("c", {PUT: 130}),
+                      rounds("d", {PUT: 120}, others=[("memcpy", 10)]))
+    assert {one.contestant for one in rows(found) if one.wins} == {"a", "b"}
+    [table] = ranking.winners(found)
+    assert list(table["up to 1 KiB"]) == ["a = b (1.20x)"]
+    assert list(ranking.scores(found).itertuples(name=None)) == [("a", 1, 1), ("b", 1, 1), ("c", 0, 1), ("d", 0, 1)]
 
 
 @pytest.mark.parametrize("slow, said", [("", "all alike"), ("d", "all but d (2.00x)"), ("cd", "a = b (2.00x)")])
 def test_where_most_win_the_others_are_named(slow: str, said: str) -> None:
-    found = standings.standings(collected(*(rounds(name, {PUT: 200 if name in slow else 100}) for name in "abcd")))
-    [row] = standings.winners(found).values()
-    assert row["up to 1 KiB"].text == said
+    found = collected(*(rounds(name, {PUT: 200 if name in slow else 100}) for name in "abcd"))
+    [table] = ranking.winners(found)
+    assert list(table["up to 1 KiB"]) == [said]
 
 
 def test_times_over_those_of_the_first_are_averaged_over_classes_of_sizes() -> None:
     ours = {("put", size): 10.0 for size in ("8 B", "64 B", "4 KiB", "1 MiB")} | {("solve", "-"): 10.0}
     theirs = {("put", "8 B"): 20.0, ("put", "64 B"): 80.0, ("put", "4 KiB"): 15.0, ("solve", "-"): 5.0}
-    found = standings.means(standings.standings(collected(rounds("a", ours), rounds("b", theirs, others=[("memcpy", 1)]))), "a")
-    [(columns, sized), (other, unsized)] = standings.tables(found)
-    assert columns == ["up to 1 KiB", "up to 64 KiB"] and other == ["fastest"]
-    assert sized["transfers", "put", 2]["up to 1 KiB"] == pytest.approx({"b": 4}, rel=0.02)
-    assert sized["transfers", "put", 2]["up to 64 KiB"]["b"] == pytest.approx(1.5, rel=0.02)
-    assert unsized["transfers", "solve", 2]["fastest"]["b"] == pytest.approx(0.5, rel=0.02)
+    sized, unsized = ranking.means(collected(rounds("a", ours), rounds("b", theirs, others=[("memcpy", 1)])), ["a", "b"])
+    assert list(sized.columns) == [("up to 1 KiB", "b"), ("up to 64 KiB", "b")]
+    assert sized.loc["transfers", "put", 2, "a"]["up to 1 KiB", "b"] == pytest.approx(4, rel=0.02)
+    assert sized.loc["transfers", "put", 2, "a"]["up to 64 KiB", "b"] == pytest.approx(1.5, rel=0.02)
+    assert unsized.loc["transfers", "solve", 2, "a"][cells.NO_SIZE, "b"] == pytest.approx(0.5, rel=0.02)
+
+
+def test_where_the_first_did_not_take_part_times_are_over_those_of_the_next() -> None:
+    found = collected(rounds("a", {PUT: 10}), rounds("b", {PUT: 20, GET: 10}), rounds("c", {PUT: 20, GET: 40}))
+    [table] = ranking.means(found, ["a", "b", "c"])
+    assert [(case, first) for _, case, _, first in table.index] == [("put", "a"), ("get", "b")]
+    assert table.loc["transfers", "get", 2, "b"]["up to 1 KiB", "c"] == pytest.approx(4, rel=0.02)
 
 
 def test_a_patch_is_as_large_as_its_program_says() -> None:
     asked = [{**case("put strided", 10, "64 x 64"), "bytes": 32768.0}]
-    found = standings.standings(collected([run(name, asked) for name in "ab"]))
-    assert list(standings.means(found, "a")["transfers", "put strided", 2]) == ["up to 64 KiB"]
+    [table] = ranking.means(collected([run(name, asked) for name in "ab"]), ["a", "b"])
+    assert list(table.columns) == [("up to 64 KiB", "b")]
 
 
 def test_who_is_alone_wins_nothing() -> None:
-    found = standings.standings(collected(rounds("a", {PUT: 100}, others=[("memcpy", 10)])))
-    assert standings.scores(found)["a"].asked == 0
-    assert not standings.winners(found)
+    found = collected(rounds("a", {PUT: 100}, others=[("memcpy", 10)]))
+    assert ranking.scores(found).empty and not ranking.winners(found)
 
 
-def checked(rule: Rule, *runs: list[dict[str, object]]) -> list[guidelines.Check]:
+def checked(rule: Rule, *runs: list[dict[str, object]]) -> list[Any]:
     return guidelines.violations(guidelines.check(collected(*runs), [rule]))
 
 
@@ -184,7 +202,7 @@ def test_native_is_no_slower_than_layered_on_one_node() -> None:
 def test_on_the_node_is_no_slower_than_between_nodes() -> None:
     rule = Rule("r", "places")
     [found] = checked(rule, rounds("a", {PUT: 20, GET: 1}), rounds("a", {PUT: 10, GET: 10}, placement="2 nodes", seed=2))
-    assert found.question.case == "put" and found.other == "2 nodes"
+    assert found.case == "put" and found.other == "2 nodes"
 
 
 @pytest.mark.parametrize("larger, violated", [(150, False), (205, False), (250, True)])
@@ -250,9 +268,9 @@ def test_a_regression_is_found_and_an_equal_run_is_none() -> None:
     old = collected(rounds("a", {PUT: 100, GET: 100}), rounds("b", {PUT: 100}))
     new = collected(rounds("a", {PUT: 130, GET: 101}, seed=7), rounds("b", {PUT: 70}, seed=7), rounds("c", {PUT: 1}))
     found = earlier.changes(old, new)
-    assert [(one.contestant, one.question.case, one.agrees) for one in found] == [
-        ("a", "put", False), ("a", "get", True), ("b", "put", False)]
-    assert [one.question.case for one in earlier.regressions(found)] == ["put"]
+    assert [(one.contestant, one.case, one.agrees) for one in found] == [
+        ("a", "put", False), ("b", "put", False), ("a", "get", True)]
+    assert [one.case for one in earlier.regressions(found)] == ["put"]
     assert [one.contestant for one in earlier.gains(found)] == ["b"]
 
 
@@ -264,7 +282,8 @@ NAMES = "abcd"
 SIZES = tuple(f"{number} B" for number in range(1, 41))
 
 
-def of_a_run(seed: int, shift: float = 1.0, of_round: float = 0.03) -> list[cells.Cell]:
+@lru_cache(maxsize=None)
+def of_a_run(seed: int, shift: float = 1.0, of_round: float = 0.03) -> cells.Cells:
     """Forty sizes of four libraries and of a raw layer beside each, all with a mood in each round; `shift` is on the time
     of one of the libraries."""
     generator = random.Random(seed)
@@ -292,14 +311,9 @@ def test_where_one_has_changed_its_ratios_do_not_agree() -> None:
     assert 0.7 * times.of < times.agreeing < 0.8 * times.of
 
 
-def slowed(samples: Mapping[int, Sequence[float]]) -> dict[int, list[float]]:
-    return {turn: [1.5 * time for time in own] for turn, own in samples.items()}
-
-
 def test_a_slower_machine_changes_times_and_no_ratios() -> None:
-    def slow(found: Sequence[cells.Cell]) -> list[cells.Cell]:
-        return [replace(one, samples=slowed(one.samples), beside={name: slowed(there) for name, there in one.beside.items()})
-                for one in found]
+    def slow(found: cells.Cells) -> cells.Cells:
+        return replace(found, logs=found.logs + math.log(1.5), raw=found.raw + math.log(1.5))
 
     # One in twenty intervals misses, so one pair of runs may have a few more.
     pairs = [earlier.agreements(of_a_run(seed), slow(of_a_run(1000 + seed))) for seed in range(20)]

@@ -68,7 +68,7 @@ def test_the_page_needs_no_other_file(folder: Path) -> None:
 def test_the_page_has_curves_bars_maps_and_all_that_was_found(folder: Path) -> None:
     source = (folder / page.PAGE_NAME).read_text()
     for said in ("Who wins where", "By how much", "transfers, put: time", "transfers, get: bandwidth", "mg (2 processes)", "put n rows",
-                 "beta: rma, 2 processes, round 2: hung", "the &lt;last&gt; words", "noise", "memcpy", "not checked: takes the benchmark aggregates, or the benchmark consistency"):
+                 "beta: rma, 2 processes, round 2: hung", "the &lt;last&gt; words", "noise", "memcpy", "not checked", "takes the benchmark aggregates, or the benchmark consistency"):
         assert said in source, said
     assert re.search(r"raw: 0\.5\d ", source) and re.search(r"raw: (2\.0\d|1\.9\d) ", source)
     drawn = {path.stem for path in (folder / page.PICTURES).glob("*.png")}
@@ -89,7 +89,7 @@ def test_a_report_is_looked_through(folder: Path, tmp_path: Path) -> None:
     (broken / page.PAGE_NAME).write_text('<script></script><img src="https://example.org/x.png">')
     (broken / record.CSV_NAME).write_text("benchmark\n")
     said = problems_of(broken)
-    for fault in ("map_kernels.png is no PNG", "the page needs a script", "the page needs https:", "0 lines of results.csv"):
+    for fault in ("map_kernels.png is no PNG", "the page needs <script", "the page needs https:", "0 lines of results.csv"):
         assert fault in said
     (broken / record.JSON_NAME).write_text("{}")
     assert "is no comparison" in problems_of(broken)
@@ -105,10 +105,26 @@ def test_a_second_report_leaves_no_pictures_of_the_first(tmp_path: Path) -> None
 def test_patches_are_drawn_in_the_order_of_their_bytes() -> None:
     asked = [{**case("put", 10.0, f"{side} x {side}"), "bytes": 8.0 * side * side} for side in (256, 4, 32)]
     made = comparison([run(name, asked) for name in ("alpha", "beta")])
-    drawn = pictures.ratio_map("map", "map", list(made.standings), made.standings, ("alpha", "beta"))
+    drawn = pictures.ratio_map("map", "map", made.cells.table, ("alpha", "beta"))
     assert drawn is not None
     said = drawn.svg.decode()
     assert said.index("<!-- 4 x 4 -->") < said.index("<!-- 32 x 32 -->") < said.index("<!-- 256 x 256 -->")
+
+
+def test_a_library_alone_has_no_map() -> None:
+    times = {(name, size): 10.0 for name in ("put", "get") for size in SIZES}
+    table = comparison(rounds("alpha", times), rounds("beta", times)).cells.table
+    assert pictures.ratio_map("map", "map", table, ("alpha", "beta")) is not None
+    assert pictures.ratio_map("map", "map", table[table.contestant == "alpha"], ("alpha",)) is None
+
+
+def test_an_axis_of_times_has_ticks_and_bars_have_units() -> None:
+    table = made_up().cells.table
+    [time, _] = pictures.curves("put", "put", table[(table.case == "get") & (table.contestant == "alpha")], ("alpha",))
+    assert len(re.findall(r"<!-- \d+ ns -->", time.svg.decode())) > 1
+    drawn = pictures.bars("mg", "mg", table[table.kernel], ("alpha", "beta"))
+    assert drawn is not None and re.search(r"<!-- [\d.]+ ms; 0\.5\d x raw -->", drawn.svg.decode())
+    assert "<!-- multigrid, 64 x 64 -->" in drawn.svg.decode()
 
 
 def test_a_library_alone_is_shown_as_well() -> None:
@@ -131,7 +147,7 @@ def test_the_json_can_be_read_again(folder: Path) -> None:
 def test_what_was_different_at_the_earlier_run_is_told(folder: Path) -> None:
     before = record.read(folder / record.JSON_NAME)
     assert before.title({"date": "now", "commit": "another"}).endswith("(2020-01-01 00:00 UTC, commit none)")
-    slower = record.Earlier(before.path, [], {**before.environment, "CPU": "Z80"})
+    slower = record.Earlier(before.path, before.cells, {**before.environment, "CPU": "Z80"})
     assert "different then: CPU Z80" in slower.title({"CPU": "another"})
 
 

@@ -265,6 +265,27 @@ def test_who_is_too_slow_for_the_box_is_left_out_and_not_said_to_hang() -> None:
     assert outcome(plan.make(entries, rounds=3)).failures[0].what == "took too long"
 
 
+def test_what_was_left_out_in_a_later_round_is_not_rated() -> None:
+    met: list[str] = []
+
+    def program(started: bench.Program, _arguments: Sequence[str], timeout_s: float, silence_s: float) -> bench.BenchRun:
+        met.append(started.binary.name)
+        slow = met.count("one") > 1 and met[-1] == "one"
+        data = {"ranks": 2, "cases": [case("put", 1.0)]}
+        return bench.BenchRun("rma", process.TIMEOUT_STATUS if slow else 0, "rma was ended", None if slow else data, slow)
+
+    def kept(candidates: Sequence[Contestant]) -> list[str]:
+        planned = plan.make(plan.entries([RMA], [2], Placement(), False, candidates))
+        binaries = {(name, "rma"): Path(name) for name in ("one", "two")}
+        made = runner.run(planned, binaries, "openmpi", [], lambda said: None, program)
+        assert len(made.left_out) == 1
+        return [run["contestant"] for run in made.runs]
+
+    assert kept([ONE, TWO]) == ["two"] * plan.ROUNDS
+    met.clear()
+    assert kept([ONE]) == ["one"]
+
+
 def test_what_takes_far_too_long_is_left_out_where_the_time_is_short() -> None:
     entries = plan.entries([RMA, SMALL], [2], Placement(), False, [ONE])
     made = runner.Course([{"benchmark": "rma", "processes": 2, "seconds": 90.0},

@@ -35,11 +35,11 @@ def written(folder: Path, content: Any) -> Path:
 def test_the_sums_are_those_of_the_events(tmp_path: Path) -> None:
     timeline = trace.read(written(tmp_path, JOB))
     assert timeline.processes == 2 and timeline.span_us == 40
-    summary = trace.summarise(timeline)
-    assert summary.calls["ARMCI_Barrier"].us == 40 and summary.calls["ARMCI_Barrier"].longest_us == 30
-    assert summary.calls["ARMCI_Put"].bytes == 1010 and summary.calls["ARMCI_Put"].calls == 2
-    assert summary.waiting_us == {0: 30, 1: 10} and summary.inside_us == {0: 40, 1: 15}
-    assert summary.moved == {(0, 1): 1000, (1, 0): 10}
+    calls, processes = trace.calls(timeline.table), trace.processes(timeline.table)
+    assert calls["sum"]["ARMCI_Barrier"] == 40 and calls["max"]["ARMCI_Barrier"] == 30
+    assert calls["bytes"]["ARMCI_Put"] == 1010 and calls["size"]["ARMCI_Put"] == 2
+    assert list(processes.waiting) == [30, 10] and list(processes.duration_us) == [40, 15]
+    assert trace.moved(timeline.table).to_dict() == {(0, 1): 1000, (1, 0): 10}
 
 
 def test_a_file_that_is_nothing_but_nested_lists_is_refused(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_a_picture_that_cannot_be_written_says_so(tmp_path: Path) -> None:
                                        ("ARMCIX_Acc", (0, 1))])
 def test_bytes_are_told_from_where_they_come_to_where_they_go(tmp_path: Path, name: str, way: tuple[int, int]) -> None:
     timeline = trace.read(written(tmp_path, document(event(name, 0, peer=1, bytes=8))))
-    assert trace.summarise(timeline).moved == {way: 8}
+    assert trace.moved(timeline.table).to_dict() == {way: 8}
 
 
 def test_what_is_printed(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
 
 ROW = tune.Row("ARMCI_X", "2", ("1", "2", "4"), "messages", ("",))
-FAIR = tune.Row("ARMCI_X", "2", ("1", "2"), "contention", ("lock",), least=(("fairness", 0.8),))
+FAIR = tune.Row("ARMCI_X", "2", ("1", "2"), "contention", ("lock",), least={"fairness": 0.8})
 
 
 def run(times: list[float], raw: float = 100.0, status: int = 0, name: str = "put") -> bench.BenchRun:

@@ -1,157 +1,145 @@
-"""The samples of all runs, by what was asked of whom: a cell is one case of one benchmark, in one place, with one
-contestant.
+"""The samples of all runs as tables: a cell is the answer of a candidate to one case of one benchmark, in one place.
 
 A program measures the library that it is linked with and the raw layers below; each series says which ("layer").
-Libraries are contestants; so is each raw layer, with the samples of all programs, for it is the same in all. What a
+Libraries are candidates; so is each raw layer, with the samples of all programs, for it is the same in all. What a
 program measures of its own library in another way (row by row, in place of one strided call) is a case of that library.
 The raw side of a kernel is a whole computation, whose time depends on where its loops lie in the program: it is no
-contestant, and each library is held against the one in its own program.
+candidate, and each library is held against the one in its own program.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from statistics import median
-from typing import Any, Iterable, Mapping, Optional, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, Optional
 
 from armci_tool.compare import statistics
 
-LIBRARY, RAW = "library", "raw"
+if TYPE_CHECKING:
+    from pandas import DataFrame  # type: ignore[import]
 
-_UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+LIBRARY, RAW, FASTEST = "library", "raw", "fastest"
+# What is asked of every candidate.
+QUESTION = ["benchmark", "case", "size", "placement", "processes"]
+CELL = [*QUESTION, "contestant"]
+# Of each series: `beside` is a raw layer in the same program, and empty for the cell's own samples.
+_COLUMNS = [*CELL, "kind", "kernel", "counted", "moved", "beside", "is_baseline", "round", "samples"]
+# Where what counts is the call, the copy, and the way between.
+SIZE_CLASSES = {"up to 1 KiB": 2**10, "up to 64 KiB": 2**16, "larger": 2**62}
+NO_SIZE = "fastest"
+
+UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 _SIZE = re.compile(r"^(?:(\d+)(?: rows| segments)? ?x )?(\d+) (B|KiB|MiB|GiB)$")
 
 
-@dataclass(frozen=True, order=True)
-class Question:
-    """What is asked of every contestant."""
+@dataclass(frozen=True)
+class Cells:
+    """Columns of `table`, a row for each cell, the answers to a question together:
 
-    benchmark: str
-    case: str
-    size: str
-    placement: str  # its label, empty on one node
-    processes: int
+    kind, kernel      library or raw; whether it is of a whole computation
+    counted           not timed, one value in each round
+    moved             bytes in an iteration, where the program asks for rates
+    bytes, amount     of the size, rows and segments together; that, or what is moved; nothing where there is neither
+    value             the time (an interval), or what was counted; rate: bytes per nanosecond
+    spread            from the tenth to the ninetieth of a hundred samples of a round, as a part of its median
+    quiet_ns          what the best tenth of the best round stays below: other programs on the machine enter it least
+    p99_ns            what 99 of 100 samples stay below; a sample of short calls is the mean of many
+    baseline          the fastest raw layer that it is held against, baseline_ns its time, over_baseline the ratio to it
+    over_fastest      the ratio to the fastest library, as the raw layers promise less; verdict: what that says
+    wins              whether no library is known to be faster
+    """
 
-    @property
-    def bytes(self) -> Optional[int]:
-        """Of the size, rows and segments together; None where it is no amount of bytes."""
-        return bytes_of(self.size)
+    table: DataFrame
+    logs: DataFrame  # logarithms of the medians, by cell and round; nothing where it is counted
+    raw: DataFrame  # the same of the raw layers that it is held against, in its own programs, by cell and layer
 
-    @property
-    def title(self) -> str:
-        """`rma: put, 8 B`."""
-        return f"{self.benchmark}: {self.case}" + (f", {self.size}" if self.size not in ("", "-") else "")
-
-
-@dataclass
-class Cell:
-    """The answer of a contestant: samples of each round. Counted answers have one value in each, and no unit."""
-
-    question: Question
-    contestant: str
-    kind: str = LIBRARY
-    counted: bool = False
-    moved: float = 0.0  # bytes in an iteration, where the program asks for rates
-    samples: dict[int, list[float]] = field(default_factory=dict)
-    # Of a library: the raw layers in its own programs, in the same moments; and which of them it is held against.
-    beside: dict[str, dict[int, list[float]]] = field(default_factory=dict)
-    baselines: set[str] = field(default_factory=set)
-
-    @cached_property
-    def medians(self) -> dict[int, float]:
-        """Of each round."""
-        return _medians(self.samples)
-
-    @cached_property
-    def level(self) -> Optional[statistics.Interval]:
-        """The time itself; None of what is counted."""
-        return None if self.counted or not self.medians else statistics.level(list(self.medians.values()))
+    def __len__(self) -> int:
+        return len(self.table)
 
     @property
-    def value(self) -> float:
-        """The time, or what was counted."""
-        return self.level.middle if self.level else median(self.medians.values())
-
-    @cached_property
-    def all_samples(self) -> list[float]:
-        """Of all rounds."""
-        return [one for samples in self.samples.values() for one in samples]
-
-    @property
-    def percentile_99(self) -> float:
-        """What 99 of 100 samples stay below; a sample of short calls is the mean of many."""
-        return statistics.percentile_99(self.all_samples)
-
-    @property
-    def quiet(self) -> float:
-        """What the best tenth of the best round stays below: other programs on the machine enter it least."""
-        return min(statistics.percentile_10(one) for one in self.samples.values())
-
-    @property
-    def spread(self) -> float:
-        """Of the samples inside of a round, as a part of its median; the median of the rounds."""
-        return median(statistics.spread(one) for one in self.samples.values())
-
-    @property
-    def rate(self) -> Optional[float]:
-        """Bytes per nanosecond, that is GB/s; None where nothing is said to move."""
-        moved = self.moved or self.question.bytes or 0
-        return moved / self.value if moved and not self.counted and self.value > 0 else None
-
-    @cached_property
-    def baseline(self) -> str:
-        """The fastest of the raw layers that it is held against; empty where there is none."""
-        held = {name: median(_medians(self.beside[name]).values()) for name in self.baselines}
-        return min(held, key=lambda name: held[name]) if held else ""
-
-    @property
-    def baseline_value(self) -> float:
-        """The time of that."""
-        return statistics.level(list(_medians(self.beside[self.baseline]).values())).middle
-
-    @cached_property
-    def over_baseline(self) -> Optional[statistics.Interval]:
-        """Its time over that of the raw layer."""
-        return self.over(_medians(self.beside[self.baseline])) if self.baseline else None
-
-    def beside_medians(self, name: str) -> dict[int, float]:
-        """Of each round, of a raw layer in its own programs."""
-        return _medians(self.beside[name])
-
-    def over(self, medians: Mapping[int, float]) -> Optional[statistics.Interval]:
-        """Its time over others of the same rounds."""
-        return None if self.counted else statistics.ratio(self.medians, medians)
+    def timed(self) -> DataFrame:
+        """The cells of libraries that are times, with their numbers in a column."""
+        return self.table[(self.table.kind == LIBRARY) & ~self.table.counted].reset_index()
 
 
 def bytes_of(size: str) -> Optional[int]:
-    """`8 B`, `64 KiB`, `16 x 1 KiB`, `64 rows x 1 KiB`."""
+    """`8 B`, `64 KiB`, `16 x 1 KiB`, `64 rows x 1 KiB`; None where it is no amount of bytes."""
     found = _SIZE.match(size)
-    return int(found.group(1) or 1) * int(found.group(2)) * _UNITS[found.group(3)] if found else None
+    return int(found.group(1) or 1) * int(found.group(2)) * UNITS[found.group(3)] if found else None
 
 
-def collect(runs: Iterable[Mapping[str, Any]]) -> list[Cell]:
-    """From runs as results.json keeps them (see record), in the order in which they were met."""
-    made: dict[tuple[Question, str], Cell] = {}
-    for run in runs:
-        for case in _once(run):
-            question = Question(run["benchmark"], case["name"], case["size"], run["placement"], run["processes"])
-            _add(made, question, run, case)
+def title(row: Any, with_processes: bool = False) -> str:
+    """`rma: put, 8 B`."""
+    return (f"{row.benchmark}: {row.case}" + (f", {row.size}" if row.size not in ("", "-") else "")
+            + (f", {row.processes} processes" if with_processes else ""))
+
+
+def answers(table: DataFrame) -> list[dict[str, Any]]:
+    """The cells of each question by candidate."""
+    made: dict[int, dict[str, Any]] = {}
+    for row in table.itertuples():
+        made.setdefault(row.question, {})[row.contestant] = row
     return list(made.values())
 
 
-def by_question(cells: Sequence[Cell]) -> dict[Question, list[Cell]]:
-    """Contestants together."""
-    made: dict[Question, list[Cell]] = {}
-    for cell in cells:
-        made.setdefault(cell.question, []).append(cell)
-    return made
+def collect(runs: Iterable[Mapping[str, Any]]) -> Cells:
+    """From runs as results.json keeps them (see record); the questions in the order in which they were met."""
+    import numpy
+    import pandas
+    series = [row for run in runs for case in _once(run) for row in _series(run, case)]
+    found = pandas.DataFrame(series, columns=_COLUMNS)
+    found["question"] = found.groupby(QUESTION, sort=False).ngroup()
+    found = found.sort_values("question", kind="stable")
+    found["cell"] = found.groupby(CELL, sort=False).ngroup()
+    table = found.drop_duplicates("cell").set_index("cell").drop(columns=["beside", "is_baseline", "round", "samples"])
+    table = table.astype({"counted": bool, "kernel": bool, "moved": float})
+    samples = found[["cell", "beside", "round", "samples"]].explode("samples").astype({"samples": float})
+    if not numpy.isfinite(samples.samples).all():
+        raise ValueError("samples that are no numbers")
+    medians = samples.groupby(["cell", "beside", "round"]).samples.median().unstack("round").astype(float)
+    own = medians[medians.index.get_level_values("beside") == ""].droplevel("beside")
+    held = found[found.is_baseline.astype(bool)]
+    raw = numpy.log(medians[medians.index.isin(list(zip(held.cell, held.beside)))])
+    logs = numpy.log(own.where(~table.counted))
+    table = _described(table, samples[samples.beside == ""], own, logs)
+    return Cells(_compared(table, logs, raw), logs, raw)
 
 
-def libraries(cells: Iterable[Cell]) -> list[Cell]:
-    """Without the raw layers."""
-    return [cell for cell in cells if cell.kind == LIBRARY]
+def _described(table: DataFrame, samples: DataFrame, medians: DataFrame, logs: DataFrame) -> DataFrame:
+    """What each cell says by itself."""
+    import pandas
+    table = table.join(statistics.intervals(logs, "value"))
+    table["value"] = table.value.where(~table.counted, medians.median(axis=1))
+    table["rounds"] = medians.count(axis=1)
+    by_round = samples.groupby(["cell", "round"]).samples
+    tenth, nine_tenths = (by_round.quantile(share).unstack("round") for share in (0.1, 0.9))
+    table["spread"] = ((nine_tenths - tenth) / medians).median(axis=1)
+    table["quiet_ns"], table["p99_ns"] = tenth.min(axis=1), samples.groupby("cell").samples.quantile(0.99)
+    table["bytes"] = pandas.array(table["size"].map(bytes_of), dtype="Int64")
+    moved = table.moved.where(table.moved > 0)
+    table["rate"] = moved.fillna(table.bytes.astype(float)) / table.value.where(~table.counted)
+    # What the program says that it moves: `64 x 64` of a patch are so many doubles.
+    table["amount"] = table.bytes.astype(float).fillna(moved.groupby(table.question).transform("max"))
+    classes = pandas.cut(table.amount, [0, *SIZE_CLASSES.values()], labels=list(SIZE_CLASSES))
+    table["size_class"] = classes.astype(object).fillna(NO_SIZE)
+    return table
+
+
+def _compared(table: DataFrame, logs: DataFrame, raw: DataFrame) -> DataFrame:
+    """Each cell against the fastest library, and against the raw layer beside it."""
+    import numpy
+    order = numpy.exp(raw).median(axis=1).sort_values(kind="stable").index
+    best = raw.loc[order].groupby(level="cell").head(1).reset_index("beside")
+    table["baseline"] = best.beside.reindex(table.index).fillna("")
+    beside = best.drop(columns="beside").reindex(table.index)
+    table["baseline_ns"] = numpy.exp(beside.mean(axis=1))
+    table = table.join(statistics.intervals(logs - beside, "over_baseline"))
+    timed = table[(table.kind == LIBRARY) & ~table.counted]
+    fastest = table.question.map(timed.groupby("question").value.idxmin())
+    table = table.join(statistics.intervals(logs - logs.reindex(fastest).to_numpy(), "over_fastest"))
+    table["verdict"] = numpy.where(table.index == fastest, FASTEST, statistics.verdicts(table, "over_fastest"))
+    table["wins"] = (table.kind == LIBRARY) & table.verdict.isin([FASTEST, statistics.SAME_SPEED])
+    return table
 
 
 def _once(run: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -168,36 +156,30 @@ def _has_all_of(other: Mapping[str, Any], case: Mapping[str, Any]) -> bool:
         and ways[0] <= ways[1]
 
 
-def _add(made: dict[tuple[Question, str], Cell], question: Question, run: Mapping[str, Any],
-         case: Mapping[str, Any]) -> None:
-    def cell(asked: Question, contestant: str, kind: str, counted: bool = False) -> Cell:
-        return made.setdefault((asked, contestant), Cell(asked, contestant, kind, counted, float(case.get("bytes", 0))))
+def _series(run: Mapping[str, Any], case: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
+    """Rows of _COLUMNS."""
+    def row(name: str, contestant: str, kind: str, samples: list[float], counted: bool = False, beside: str = "",
+            is_baseline: bool = False) -> tuple[Any, ...]:
+        return (run["benchmark"], name, case["size"], run["placement"], run["processes"], contestant, kind,
+                bool(run.get("kernel")), counted, case.get("bytes", 0), beside, is_baseline, run["round"], samples)
 
     if "value" in case:
-        cell(question, run["contestant"], LIBRARY, counted=True).samples[run["round"]] = [float(case["value"])]
+        yield row(case["name"], run["contestant"], LIBRARY, [float(case["value"])], counted=True)
         return
     kept = [series for series in case["series"]
             if series["samples_ns"] and min(series["samples_ns"]) > 0 and series["role"] != "allowance"]
     raw = [series for series in kept if not _is_own(series)]
     for series in kept:
-        if not _is_own(series):
-            if not run.get("kernel"):
-                at = cell(question, series["name"], RAW)
-                at.samples.setdefault(run["round"], []).extend(series["samples_ns"])
-            continue
-        asked = question if series["role"] == "subject" else replace(question, case=f"{question.case}, {series['name']}")
-        at = cell(asked, run["contestant"], LIBRARY)
-        at.samples.setdefault(run["round"], []).extend(series["samples_ns"])
-        for one in raw:
-            at.beside.setdefault(one["name"], {})[run["round"]] = one["samples_ns"]
-            if one["role"] == "baseline":
-                at.baselines.add(one["name"])
+        if _is_own(series):
+            name = case["name"] + ("" if series["role"] == "subject" else f", {series['name']}")
+            yield row(name, run["contestant"], LIBRARY, series["samples_ns"])
+            for one in raw:
+                yield row(name, run["contestant"], LIBRARY, one["samples_ns"], beside=one["name"],
+                          is_baseline=one["role"] == "baseline")
+        elif not run.get("kernel"):
+            yield row(case["name"], series["name"], RAW, series["samples_ns"])
 
 
 def _is_own(series: Mapping[str, Any]) -> bool:
     """Whether it is of the library. In files of before the layer was told, what is not the subject is taken for raw."""
-    return series["role"] == "subject" or series.get("layer") == LIBRARY
-
-
-def _medians(samples: Mapping[int, Sequence[float]]) -> dict[int, float]:
-    return {one: median(values) for one, values in samples.items() if values}
+    return bool(series["role"] == "subject" or series.get("layer") == LIBRARY)

@@ -2,53 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from itertools import combinations
-from typing import Any, Iterator, Mapping, Sequence
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Sequence
 
 from armci_tool.compare import statistics
-from armci_tool.compare.cells import Cell, Question, by_question, libraries
-from armci_tool.compare.statistics import Interval
+from armci_tool.compare.cells import CELL, QUESTION, Cells
+
+if TYPE_CHECKING:
+    from pandas import DataFrame  # type: ignore[import]
 
 # An interval of new over old that lies beyond it entirely is worth a look.
 REGRESSION = 1.05
-
-
-@dataclass(frozen=True)
-class Change:
-    """A cell that both runs have; the new time over the old one."""
-
-    question: Question
-    contestant: str
-    old: Interval
-    new: Interval
-    ratio: Interval
-
-    @property
-    def agrees(self) -> bool:
-        """Whether both may have measured the same."""
-        return _contains_one(self.ratio)
-
-    @property
-    def is_regression(self) -> bool:
-        """Slower for certain."""
-        return self.ratio.bounded and self.ratio.low > REGRESSION
-
-    @property
-    def is_gain(self) -> bool:
-        """Faster for certain."""
-        return self.ratio.bounded and self.ratio.high < 1 / REGRESSION
-
-    def as_json(self) -> dict[str, Any]:
-        """For results.json."""
-        return {"question": asdict(self.question), "contestant": self.contestant, "old_ns": self.old.as_json(),
-                "new_ns": self.new.as_json(), "ratio": self.ratio.as_json()}
+# Equal values are 1 but for the rounding of a logarithm.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How many of the figures of two runs may be the same: the interval (Welch) of their ratio contains 1. One in twenty
-    lies outside where nothing has changed."""
+    """How many of the figures of two runs may be the same: the interval (Welch) of their ratio contains 1. Where nothing
+    has changed, one in twenty lies outside."""
 
     what: str
     agreeing: int
@@ -60,73 +33,67 @@ class Agreement:
         return f"{self.agreeing} of {self.of} {self.what} agree within their intervals" + (
             f" ({100 * self.agreeing / self.of:.1f} %)" if self.of else "")
 
-    def as_json(self) -> dict[str, Any]:
-        """For results.json."""
-        return asdict(self)
+
+def changes(old: Cells, new: Cells) -> list[Any]:
+    """Of the libraries, in the order of the new run: the columns of a cell, the intervals old, new and ratio, and
+    whether the two agree."""
+    both = _in_both(old, new)
+    made = both[CELL].copy()
+    for name, side, numbers in (("old", old, both.cell_old), ("new", new, both.cell)):
+        level = statistics.intervals(side.logs.loc[numbers], name)
+        made[list(level.columns)] = level.to_numpy()
+    ratio = statistics.welch(new.logs.loc[both.cell], old.logs.loc[both.cell_old])
+    return list(made.join(ratio.assign(agrees=_contains_one(ratio))).itertuples(index=False))
 
 
-def agreements(old: Sequence[Cell], new: Sequence[Cell]) -> list[Agreement]:
+def regressions(found: Sequence[Any]) -> list[Any]:
+    """Slower for certain, the worst first."""
+    return sorted((one for one in found if one.ratio_low > REGRESSION and one.ratio_high < math.inf),
+                  key=lambda one: -float(one.ratio_low))
+
+
+def gains(found: Sequence[Any]) -> list[Any]:
+    """Faster for certain, the best first."""
+    return sorted((one for one in found if one.ratio_low > 0 and one.ratio_high < 1 / REGRESSION),
+                  key=lambda one: float(one.ratio_high))
+
+
+def as_json(one: Any) -> dict[str, Any]:
+    """Of a change, for results.json."""
+    return {"question": {name: getattr(one, name) for name in QUESTION}, "contestant": one.contestant,
+            "old_ns": statistics.as_json(one, "old"), "new_ns": statistics.as_json(one, "new"),
+            "ratio": statistics.as_json(one)}
+
+
+def agreements(old: Cells, new: Cells) -> list[Agreement]:
     """Of the ratios of two libraries to the same question, of those to the raw layers in the same programs, and of the
-    times: ratios are what survives another mood of the machine."""
-    ratios = [statistics.ratio_apart(ours, theirs) for ours, theirs in _pairs_of_ratios(old, new)]
-    over_raw = [statistics.ratio_apart(ours, theirs) for ours, theirs in _pairs_over_raw(old, new)]
-    times = [one.ratio for one in changes(old, new) if one.ratio.bounded]
-    return [Agreement(what, sum(_contains_one(one) for one in found), len(found)) for what, found in (
-        ("ratios of two contestants", ratios), ("ratios to raw layers", over_raw), ("times", times))]
+    times: ratios are what survives another mood of the machine. A single round says nothing."""
+    both = _in_both(old, new)
+    pairs = both.merge(both, on=QUESTION, suffixes=("", "_other"))
+    pairs = pairs[pairs.cell < pairs.cell_other]
+    layers = new.raw.index.to_frame(index=False).merge(both[["cell", "cell_old"]]).merge(
+        old.raw.index.to_frame(index=False).rename(columns={"cell": "cell_old"}))
 
+    def of_pairs(side: Cells, cell: str) -> DataFrame:
+        return side.logs.loc[pairs[cell]] - side.logs.loc[pairs[f"{cell}_other"]].to_numpy()
 
-def _pairs_over_raw(old: Sequence[Cell], new: Sequence[Cell]) -> Iterator[tuple[list[float], list[float]]]:
-    """Of each library and each raw layer that it is held against, by rounds, in the new run and in the old one."""
-    before = {(cell.question, cell.contestant): cell for cell in libraries(old)}
-    for cell in libraries(new):
-        other = before.get((cell.question, cell.contestant))
-        for name in sorted(cell.baselines & other.baselines) if other is not None and not cell.counted else ():
-            ours = _ratios(cell.medians, cell.beside_medians(name))
-            theirs = _ratios(other.medians, other.beside_medians(name)) if other is not None else []
-            if min(len(ours), len(theirs)) > 1:
-                yield ours, theirs
+    def over_raw(side: Cells, cell: str) -> DataFrame:
+        return side.logs.loc[layers[cell]] - side.raw.reindex(layers[[cell, "beside"]]).to_numpy()
 
-
-def _pairs_of_ratios(old: Sequence[Cell], new: Sequence[Cell]) -> Iterator[tuple[list[float], list[float]]]:
-    """Of each pair of libraries, by rounds, in the new run and in the old one; not of one round, which says nothing."""
-    before = by_question(libraries(old))
-    for question, answers in by_question(libraries(new)).items():
-        known = {cell.contestant: cell for cell in before.get(question, [])}
-        shared = [cell for cell in answers if cell.contestant in known]
-        for one, other in combinations(shared, 2):
-            ours = _ratios(one.medians, other.medians)
-            theirs = _ratios(known[one.contestant].medians, known[other.contestant].medians)
-            if not one.counted and min(len(ours), len(theirs)) > 1:
-                yield ours, theirs
-
-
-def _ratios(ours: Mapping[int, float], theirs: Mapping[int, float]) -> list[float]:
-    """Round by round."""
-    return [ours[one] / theirs[one] for one in sorted(set(ours) & set(theirs)) if ours[one] > 0 and theirs[one] > 0]
-
-
-def _contains_one(found: Interval) -> bool:
-    # Equal values are 1 but for the rounding of a logarithm.
-    return found.low <= 1 + 1e-12 and found.high >= 1 - 1e-12
-
-
-def changes(old: Sequence[Cell], new: Sequence[Cell]) -> list[Change]:
-    """Of the libraries, in the order of the new run."""
-    before = {(cell.question, cell.contestant): cell for cell in libraries(old)}
     made = []
-    for cell in libraries(new):
-        other = before.get((cell.question, cell.contestant))
-        if other is not None and other.level is not None and cell.level is not None:
-            ratio = statistics.ratio_apart(list(cell.medians.values()), list(other.medians.values()))
-            made.append(Change(cell.question, cell.contestant, other.level, cell.level, ratio))
+    for what, ours, theirs in (
+            ("ratios of two contestants", of_pairs(new, "cell"), of_pairs(old, "cell_old")),
+            ("ratios to raw layers", over_raw(new, "cell"), over_raw(old, "cell_old")),
+            ("times", new.logs.loc[both.cell], old.logs.loc[both.cell_old])):
+        ratios = statistics.welch(ours, theirs)
+        told = ratios[statistics.bounded(ratios)]
+        made.append(Agreement(what, int(_contains_one(told).sum()), len(told)))
     return made
 
 
-def regressions(found: Sequence[Change]) -> list[Change]:
-    """The worst first."""
-    return sorted((one for one in found if one.is_regression), key=lambda one: -one.ratio.low)
+def _in_both(old: Cells, new: Cells) -> DataFrame:
+    return new.timed.merge(old.timed[[*CELL, "cell"]], on=CELL, suffixes=("", "_old"))
 
 
-def gains(found: Sequence[Change]) -> list[Change]:
-    """The best first."""
-    return sorted((one for one in found if one.is_gain), key=lambda one: one.ratio.high)
+def _contains_one(ratios: DataFrame) -> Any:
+    return (ratios.ratio_low <= 1 + _ROUNDING) & (ratios.ratio_high >= 1 - _ROUNDING)

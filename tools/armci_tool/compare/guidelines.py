@@ -1,11 +1,11 @@
 """What holds of any good implementation, whatever the machine: the direct way to move data is no slower than the
 roundabout one. guidelines.json has a row for each rule; kinds:
 
-    cases        a case against another one of the same size, of the same benchmark and contestant
-    contestants  a contestant against another one in the same question; "where": "one node" for that alone
-    places       one node against several, of the same contestant
+    cases        a case against another one of the same size, of the same benchmark and candidate
+    contestants  a candidate against another one in the same question; "where": "one node" for that alone
+    places       one node against several, of the same candidate
     sizes        a message against the k messages of the next smaller size that make it up; the bound is of twice the
-                 size. What a raw layer loses at the same step is granted: there a cache ends, and nobody can help it
+                 size. What a raw layer loses at the same step is granted: there a cache ends, and no library can help it
 
 A rule is violated where the whole interval of the ratio lies beyond "bound" (1 unless said); "by" is a benchmark that
 has its cases. Rows of cases that were not measured are no error: it is told that the rule was not checked.
@@ -14,24 +14,26 @@ has its cases. Rows of cases that were not measured are no error: it is told tha
 from __future__ import annotations
 
 import json
-import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Callable, Iterator, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Optional, Sequence
 
 from armci_tool.compare import statistics
-from armci_tool.compare.cells import RAW, Cell, Question, libraries
-from armci_tool.compare.statistics import Interval
+from armci_tool.compare.cells import CELL, QUESTION, RAW, Cells
 from armci_tool.errors import ToolError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame  # type: ignore[import]
 
 TABLE = Path(__file__).with_name("guidelines.json")
 # One in forty intervals lies beyond a bound that is kept exactly; what is hardly beyond is not worth a look.
 _ROUNDING = 1 + statistics.SAME
-
-Timed = Mapping[tuple[Question, str], Cell]
-# Benchmark, placement, processes, and two sizes: the time of one message over that of as many bytes in smaller ones.
-Steps = Mapping[tuple[str, str, int, int, int], float]
+_SAME_PLACE = [name for name in CELL if name != "placement"]
+_SAME_CASE = [name for name in CELL if name != "case"]
+_SAME_OPERATION = [name for name in CELL if name != "size"]
+# Of steps from one size to another.
+_STEP = ["benchmark", "placement", "processes", "bytes", "bytes_less"]
 
 KINDS = ("cases", "contestants", "places", "sizes")
 
@@ -61,39 +63,12 @@ class Rule:
 
 @dataclass(frozen=True)
 class Tally:
-    """What became of a rule, of all rows with its name."""
+    """What became of a rule, of all rows with its name; the hint is for one that was not checked."""
 
     rule: str
     checked: int
     violated: int
-    needs: tuple[str, ...]  # any of them
-
-    @property
-    def hint(self) -> str:
-        """For a rule that was not checked."""
-        return "" if self.checked else "takes " + ", or ".join(self.needs)
-
-
-@dataclass(frozen=True)
-class Check:
-    """A rule where it could be checked: the time of the direct way over that of the other."""
-
-    rule: Rule
-    contestant: str
-    question: Question
-    other: str  # what the other way is
-    ratio: Interval
-    bound: float
-
-    @property
-    def violated(self) -> bool:
-        """Beyond the bound for certain."""
-        return self.ratio.bounded and self.ratio.low > self.bound * _ROUNDING
-
-    def as_json(self) -> dict[str, Any]:
-        """For results.json."""
-        return {"rule": self.rule.rule, "bound": self.bound, "contestant": self.contestant,
-                "question": asdict(self.question), "other": self.other, "ratio": self.ratio.as_json()}
+    hint: str
 
 
 @lru_cache(maxsize=None)
@@ -112,99 +87,97 @@ def rules(path: Path = TABLE) -> tuple[Rule, ...]:
     return tuple(made)
 
 
-def check(cells: Sequence[Cell], table: Optional[Sequence[Rule]] = None, others: Sequence[Cell] = ()) -> list[Check]:
-    """Every rule wherever it can be checked. `others` are cells of an earlier run in another place: what is told is of
-    this run, they are only what the places of it are held against."""
-    timed = _timed(cells)
-    everywhere = {**_timed(others), **timed}
-    steps = _raw_steps(cells)
-    ways: Mapping[str, Callable[[Rule, Timed], Iterator[Check]]] = {
-        "cases": _cases, "contestants": _contestants, "places": lambda rule, _: _places(rule, everywhere),
-        "sizes": lambda rule, timed: _sizes(rule, timed, steps)}
-    return [one for rule in (rules() if table is None else table) for one in ways[rule.kind](rule, timed)]
+def check(cells: Cells, table: Optional[Sequence[Rule]] = None, others: Optional[Cells] = None) -> list[Any]:
+    """Every rule wherever it can be checked: rows with the columns of a cell, the rule, what the other way is, the
+    interval `ratio` of the direct way over that, and the bound. `others` are cells of an earlier run in another place:
+    what is told is of this run, they are only what the places of it are held against."""
+    import pandas
+    made = [part for rule in (rules() if table is None else table) for part in _of_rule(rule, cells, others)]
+    if not made:
+        return []
+    found = pandas.concat(made, ignore_index=True)
+    found["violated"] = statistics.bounded(found) & (found.ratio_low > found.bound * _ROUNDING)
+    return list(found.itertuples(index=False))
 
 
-def _timed(cells: Sequence[Cell]) -> dict[tuple[Question, str], Cell]:
-    return {(cell.question, cell.contestant): cell for cell in libraries(cells) if cell.level is not None}
-
-
-def violations(checks: Sequence[Check]) -> list[Check]:
+def violations(checks: Sequence[Any]) -> list[Any]:
     """Those that are, the worst first."""
-    return sorted((one for one in checks if one.violated), key=lambda one: -one.ratio.low / one.bound)
+    return sorted((one for one in checks if one.violated), key=lambda one: -float(one.ratio_low / one.bound))
 
 
-def tally(checks: Sequence[Check], table: Optional[Sequence[Rule]] = None) -> list[Tally]:
+def as_json(one: Any) -> dict[str, Any]:
+    """Of a check, for results.json."""
+    return {"rule": one.rule, "bound": one.bound, "contestant": one.contestant,
+            "question": {name: getattr(one, name) for name in QUESTION}, "other": one.other,
+            "ratio": statistics.as_json(one)}
+
+
+def tally(checks: Sequence[Any], table: Optional[Sequence[Rule]] = None) -> list[Tally]:
     """Every rule, those that were never checked as well."""
-    made = []
     known = rules() if table is None else table
+    made = []
     for name in dict.fromkeys(rule.rule for rule in known):
-        own = [one for one in checks if one.rule.rule == name]
-        needs = tuple(dict.fromkeys(rule.needs for rule in known if rule.rule == name))
-        made.append(Tally(name, len(own), sum(one.violated for one in own), needs))
+        own = [one.violated for one in checks if one.rule == name]
+        needs = dict.fromkeys(rule.needs for rule in known if rule.rule == name)
+        made.append(Tally(name, len(own), sum(own), "" if own else "takes " + ", or ".join(needs)))
     return made
 
 
-def _cases(rule: Rule, timed: Timed) -> Iterator[Check]:
-    for (question, contestant), cell in timed.items():
-        if question.case == rule.case:
-            other = timed.get((replace(question, case=rule.other), contestant))
-            found = cell.over(other.medians) if other else None
-            if found:
-                yield Check(rule, contestant, question, rule.other, found, rule.bound)
+def _of_rule(rule: Rule, cells: Cells, others: Optional[Cells]) -> list[DataFrame]:
+    """The checks of a rule; of places, against this run and against the earlier one."""
+    timed = cells.timed
+    if rule.kind == "cases":
+        pairs = _pairs(timed[timed.case == rule.case], timed[timed.case == rule.other], _SAME_CASE)
+    elif rule.kind == "contestants":
+        asked = timed[(timed.contestant == rule.contestant) & ((timed.placement == "") | (rule.where != "one node"))]
+        pairs = _pairs(asked, timed[timed.contestant == rule.other], QUESTION)
+    elif rule.kind == "sizes":
+        return [_sizes(rule, cells)]
+    else:
+        known = [(cells, timed)]
+        if others:
+            known.append((others, others.timed[~others.timed.placement.isin(timed.placement)]))
+        return [_places(rule, *here, *there) for here in known for there in known]
+    ratio = statistics.intervals(cells.logs.loc[pairs.cell] - cells.logs.loc[pairs.cell_less].to_numpy())
+    return [_checks(rule, pairs.assign(other=rule.other, bound=rule.bound), ratio)]
 
 
-def _contestants(rule: Rule, timed: Timed) -> Iterator[Check]:
-    for (question, contestant), cell in timed.items():
-        if contestant == rule.contestant and not (rule.where == "one node" and question.placement):
-            other = timed.get((question, rule.other))
-            found = cell.over(other.medians) if other else None
-            if found:
-                yield Check(rule, contestant, question, rule.other, found, rule.bound)
+def _pairs(ours: DataFrame, theirs: DataFrame, same: Sequence[str]) -> DataFrame:
+    return ours.merge(theirs, on=list(same), suffixes=("", "_less"))
 
 
-def _places(rule: Rule, timed: Timed) -> Iterator[Check]:
-    for (question, contestant), cell in timed.items():
-        if question.placement:
-            continue
-        for (elsewhere, name), other in timed.items():
-            if elsewhere.placement and name == contestant and replace(elsewhere, placement="") == question:
-                # Rounds of two places are no pairs.
-                found = statistics.ratio_apart(list(cell.medians.values()), list(other.medians.values()))
-                yield Check(rule, contestant, question, elsewhere.placement, found, rule.bound)
+def _checks(rule: Rule, pairs: DataFrame, ratio: DataFrame) -> DataFrame:
+    made = pairs.assign(rule=rule.rule, **ratio.reset_index(drop=True))
+    return made[made.ratio.notna()][["rule", *CELL, "other", "bound", *ratio.columns]]
 
 
-def _sizes(rule: Rule, timed: Timed, steps: Steps) -> Iterator[Check]:
-    for smaller, larger, times in _neighbours(list(timed.values())):
-        found = larger.over({one: times * median for one, median in smaller.medians.items()})
-        if found:
-            granted = max(1.0, steps.get(_step(smaller.question, larger.question), 1.0))
-            yield Check(rule, larger.contestant, larger.question, f"{times} times {smaller.question.size}", found,
-                        granted * rule.bound ** math.log2(times))
+def _places(rule: Rule, here: Cells, near: DataFrame, there: Cells, far: DataFrame) -> DataFrame:
+    pairs = _pairs(near[near.placement == ""], far[far.placement != ""], _SAME_PLACE)
+    # Rounds of two places are no pairs.
+    ratio = statistics.welch(here.logs.loc[pairs.cell], there.logs.loc[pairs.cell_less])
+    return _checks(rule, pairs.assign(other=pairs.placement_less, bound=rule.bound), ratio)
 
 
-def _neighbours(cells: Sequence[Cell]) -> Iterator[tuple[Cell, Cell, int]]:
-    """Answers to the same question of sizes that follow each other, and how many of the one make the other."""
-    operations: dict[tuple[Question, str], list[tuple[int, Cell]]] = {}
-    for cell in cells:
-        # Rows and segments of several lengths are no multiples of one another.
-        if cell.question.bytes and " x " not in cell.question.size and cell.level is not None:
-            key = (replace(cell.question, size=""), cell.contestant)
-            operations.setdefault(key, []).append((cell.question.bytes, cell))
-    for sizes in operations.values():
-        ordered = sorted(sizes, key=lambda one: one[0])
-        for (less, smaller), (more, larger) in zip(ordered, ordered[1:]):
-            if more > less and more % less == 0:
-                yield smaller, larger, more // less
+def _sizes(rule: Rule, cells: Cells) -> DataFrame:
+    import numpy
+    steps, raw = _steps(cells.timed), _steps(cells.table[cells.table.kind == RAW].reset_index())
+    # Of the raw layer that loses most.
+    granted = (raw.value / (raw.times * raw.value_less)).groupby([raw[name] for name in _STEP]).max().rename("granted")
+    steps = steps.join(granted, on=_STEP)
+    bound = steps.granted.fillna(1.0).clip(lower=1.0) * rule.bound ** numpy.log2(steps.times)
+    ratio = statistics.intervals((cells.logs.loc[steps.cell] - cells.logs.loc[steps.cell_less].to_numpy()).sub(
+        numpy.log(steps.times.to_numpy()), axis=0))
+    other = steps.times.astype(int).astype(str) + " times " + steps.size_less
+    return _checks(rule, steps.assign(other=other, bound=bound), ratio)
 
 
-def _raw_steps(cells: Sequence[Cell]) -> Steps:
-    """Of the raw layer that loses most."""
-    made: dict[tuple[str, str, int, int, int], float] = {}
-    for smaller, larger, times in _neighbours([cell for cell in cells if cell.kind == RAW]):
-        key = _step(smaller.question, larger.question)
-        made[key] = max(made.get(key, 0.0), larger.value / (times * smaller.value))
-    return made
-
-
-def _step(smaller: Question, larger: Question) -> tuple[str, str, int, int, int]:
-    return (larger.benchmark, larger.placement, larger.processes, smaller.bytes or 0, larger.bytes or 0)
+def _steps(table: DataFrame) -> DataFrame:
+    """Answers to the same question of sizes that follow each other (`_less`: the smaller one), and how many of the one
+    make the other. Rows and segments of several lengths are no multiples of one another."""
+    sized = table[(table.bytes > 0) & ~table["size"].str.contains(" x ", regex=False)].astype({"bytes": float})
+    sized = sized.sort_values("bytes", kind="stable")
+    names = ["cell", "bytes", "size", "value"]
+    less = sized.groupby(_SAME_OPERATION, sort=False)[names].shift(1).add_suffix("_less")
+    made = sized.join(less).dropna(subset=["cell_less"]).astype({"cell_less": int})
+    made["times"] = made.bytes / made.bytes_less
+    return made[(made.times > 1) & (made.times % 1 == 0)].reset_index(drop=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median, quantiles
 
@@ -55,10 +55,6 @@ class Noise:
                 f"{self.factor:.2f} times that, worst {self.worst_us / self.median_us:.1f} times; {self.others:.1f} others "
                 f"wanted a core meanwhile, load {self.load:.1f} on {self.cores} cores ({quiet})")
 
-    def as_json(self) -> dict[str, float]:
-        """For results.json."""
-        return asdict(self)
-
 
 def measure(repetitions: int = REPETITIONS) -> Noise:
     """Takes less than a second."""
@@ -70,7 +66,8 @@ def measure(repetitions: int = REPETITIONS) -> Noise:
         for _ in range(_PASSES):
             hashlib.blake2b(_WORK).digest()
         times.append((time.perf_counter() - start) * 1e6)
-    return Noise(median(times), quantiles(times, n=10)[-1], max(times), os.getloadavg()[0], fmean(others), os.cpu_count() or 1)
+    return Noise(median(times), quantiles(times, n=10)[-1], max(times), os.getloadavg()[0], fmean(others),
+                 os.cpu_count() or 1)
 
 
 def _others() -> int:

@@ -1,18 +1,20 @@
 """Pictures of a comparison: curves over size, bars of kernels, and a map of ratios. They can be read in black and white:
-each contestant has its own marker and line, each bar its own hatching, each cell of the map its number."""
+each candidate has its own marker and line, each bar its own hatching, each cell of the map its number."""
 
 from __future__ import annotations
 
 import io
 import math
 from dataclasses import dataclass
-from typing import Any, Callable, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence
 
 from armci_tool import console
-from armci_tool.compare.cells import LIBRARY, RAW, Cell, Question
-from armci_tool.compare.standings import Standing, amount
-from armci_tool.compare.statistics import FASTER, UNCLEAR, verdict
-from armci_tool.errors import ToolError
+from armci_tool.compare import statistics, text
+from armci_tool.compare.cells import LIBRARY, RAW, UNITS, title as title_of
+from armci_tool.compare.statistics import FASTER, UNCLEAR
+
+if TYPE_CHECKING:
+    from pandas import DataFrame  # type: ignore[import]
 
 # Colours that differ in brightness as well, for eyes that see them otherwise; raw layers are grey.
 _STYLES = (("#0072b2", "o", "-"), ("#d55e00", "s", "--"), ("#009e73", "^", "-."), ("#cc79a7", "D", ":"),
@@ -20,8 +22,12 @@ _STYLES = (("#0072b2", "o", "-"), ("#d55e00", "s", "--"), ("#009e73", "^", "-.")
 _RAW_STYLES = (("#555555", "x", (0, (1, 2))), ("#777777", "+", (0, (4, 3))), ("#999999", "1", (0, (1, 1))),
                ("#bbbbbb", "2", (0, (3, 1, 1, 1))))
 _HATCHES = ("", "//", "..", "xx", "\\\\", "++", "--", "oo")
+# Of a map: from the fastest to four times that.
+_SHADES, _DARKEST = ("#ffffff", (0.25, 0.38, 0.65)), 4.0
 # Fewer sizes make no curve.
 SIZES_LEAST = 3
+# An interval up to this many times the longest bar is shown whole: a longer one would hide how the others differ.
+_INTERVAL_MOST = 3.0
 _DPI = 130
 
 
@@ -37,16 +43,11 @@ class Picture:
 
 def require() -> None:
     """Raises ToolError when nothing can be drawn here; asked before anything that takes long."""
-    _library()
+    statistics.require("the pictures of the report", "matplotlib")
 
 
 def _library() -> Any:
-    # Not at the top: the verb that installs what is missing must start without it.
-    try:
-        import matplotlib.figure  # type: ignore[import]
-    except ImportError as error:
-        raise ToolError("the pictures of the report need python3-matplotlib", where=str(error),
-                        next_step="run tools/armci setup") from error
+    import matplotlib.figure  # type: ignore[import]
     # Drawn without a screen, with the same names inside whenever it is drawn.
     matplotlib.use("svg")
     matplotlib.rcParams.update({"svg.hashsalt": "armci", "font.size": 11, "axes.grid": True, "grid.color": "#dddddd",
@@ -54,68 +55,83 @@ def _library() -> Any:
     return matplotlib
 
 
-def curves(name: str, title: str, cells: Sequence[Cell], names: Sequence[str]) -> list[Picture]:
-    """Time and bandwidth of an operation over size; none where there are too few sizes."""
-    lines = _lines(cells, names)
-    if len({size for _, points in lines for size, _ in points}) < SIZES_LEAST:
+def curves(name: str, title: str, table: DataFrame, names: Sequence[str]) -> list[Picture]:
+    """Time and bandwidth of an operation over size; none where there are too few sizes. Rows and segments, of which
+    several shapes have one size, are no curve."""
+    sized = table[(table.bytes > 0) & ~table["size"].str.contains(" x ", regex=False) & table.value_low.notna()]
+    sized = sized.astype({"bytes": float}).sort_values("bytes")
+    if sized.bytes.nunique() < SIZES_LEAST:
         return []
+    shown = [(one, sized[sized.contestant == one]) for one in _present(sized, names)]
+    raw = iter(_RAW_STYLES)
+    styles = [_STYLES[names.index(one) % len(_STYLES)] if one in names else next(raw) for one, _ in shown]
 
-    def draw(axes: Any, value: Callable[[Cell], Optional[float]], unit: str) -> None:
-        for (contestant, points), style in zip(lines, _styles(lines, names)):
-            shown = [(size, cell, amount) for size, cell in points if (amount := value(cell))]
-            axes.plot([size for size, _, _ in shown], [amount for _, _, amount in shown], label=contestant,
-                      color=style[0], marker=style[1], linestyle=style[2], markersize=5.5, linewidth=1.6)
+    def draw(axes: Any, column: str, scale: float, unit: str) -> None:
+        for (contestant, own), (colour, marker, line) in zip(shown, styles):
+            amount = own[column] * scale
+            axes.plot(own.bytes, amount, label=contestant, color=colour, marker=marker, linestyle=line, markersize=5.5,
+                      linewidth=1.6)
+            # The interval, where it is narrow enough to say anything; elsewhere there is a gap.
+            relative = (amount / own.value).where(own.value_high < 3 * own.value_low)
             if contestant in names:
-                _shade(axes, shown, style[0])
+                axes.fill_between(own.bytes, relative * own.value_low, relative * own.value_high, color=colour,
+                                  alpha=0.12, linewidth=0)
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
-        _label_sizes(axes, sorted({size for _, points in lines for size, _ in points}))
-        axes.yaxis.set_major_formatter(_library().ticker.EngFormatter(unit))
+        sizes = sorted(sized.bytes.unique())[::max(1, math.ceil(sized.bytes.nunique() / 8))]
+        axes.set_xticks(sizes, [_size_text(int(size)) for size in sizes], rotation=30, ha="right", fontsize=9)
+        axes.set_xticks([], minor=True)
+        ticker, (low, high) = _library().ticker, axes.get_ylim()
+        axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if high < 1000 * low else (1,)))
+        axes.yaxis.set_minor_formatter(ticker.NullFormatter())
+        axes.yaxis.set_major_formatter(ticker.EngFormatter(unit))
+        axes.set_title(f"{title}: {'time' if unit == 's' else 'bandwidth'}", fontsize=12)
+        axes.legend(fontsize=9, handlelength=3.2)
 
-    return [_picture(f"{name}_time", f"{title}: time", lambda axes: draw(axes, lambda cell: cell.value * 1e-9, "s")),
-            _picture(f"{name}_bandwidth", f"{title}: bandwidth",
-                     lambda axes: draw(axes, lambda cell: cell.rate and cell.rate * 1e9, "B/s"))]
+    return [_picture(f"{name}_time", f"{title}: time", lambda axes: draw(axes[0], "value", 1e-9, "s")),
+            _picture(f"{name}_bandwidth", f"{title}: bandwidth", lambda axes: draw(axes[0], "rate", 1e9, "B/s"))]
 
 
-def bars(name: str, title: str, cells: Sequence[Cell], names: Sequence[str]) -> Optional[Picture]:
-    """A panel for each case, each with its own scale: a bar for each contestant, with its time and its interval; below it
+def bars(name: str, title: str, table: DataFrame, names: Sequence[str]) -> Optional[Picture]:
+    """A panel for each case, each with its own scale: a bar for each candidate, with its time and its interval; below it
     a thin one for the raw layer in its own program, with the time over that."""
-    groups: dict[str, list[Cell]] = {}
-    for cell in cells:
-        if cell.level is not None:
-            size = f", {cell.question.size}" if cell.question.size not in ("", "-") else ""
-            groups.setdefault(cell.question.case + size, []).append(cell)
+    timed = table[table.value_low.notna()]
+    order = _present(timed, names)
+    timed = timed[timed.contestant.isin(order)].sort_values("contestant", key=lambda column: column.map(order.index),
+                                                            kind="stable")
+    groups = [group for _, group in timed.groupby("question")]
     if not groups:
         return None
-    order = _present(cells, names)
-    heights = [0.7 + 0.3 * len(group) for group in groups.values()]
-    figure = _library().figure.Figure(figsize=(6.2, sum(heights) + 0.6), layout="constrained")
-    panels = figure.subplots(len(groups), squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
-    for axes, (case, group) in zip(panels, groups.items()):
-        _bars_of(axes, [cell for contestant in order for cell in group if cell.contestant == contestant], order, names)
-        axes.set_title(case, fontsize=10, loc="left")
-    raw = list(dict.fromkeys(cell.baseline for cell in cells if cell.baseline))
-    figure.suptitle(title + (f"\nthin: {', '.join(raw)} in the same program" if raw else ""), fontsize=11)
-    return Picture(name, title, _bytes_of(figure, "svg"), _bytes_of(figure, "png"))
+    heights = [0.7 + 0.3 * len(group) for group in groups]
+    raw = [one for one in table.baseline.unique() if one]
+
+    def draw(panels: Sequence[Any]) -> None:
+        for axes, group in zip(panels, groups):
+            _bars_of(axes, group, order, names)
+            axes.set_title(title_of(next(group.itertuples())).partition(": ")[2], fontsize=10, loc="left")
+        panels[0].figure.suptitle(title + (f"\nthin: {', '.join(raw)} in the same program" if raw else ""), fontsize=11)
+
+    return _picture(name, title, draw, 6.2, sum(heights) + 0.6, heights)
 
 
-def _bars_of(axes: Any, group: Sequence[Cell], order: Sequence[str], names: Sequence[str]) -> None:
-    # What reaches beyond is cut: one that varies much would hide how the others differ.
-    most = 1.35e-9 * max(max(cell.value, cell.baseline_value if cell.baseline else 0) for cell in group)
-    for line, cell in enumerate(group):
+def _bars_of(axes: Any, group: DataFrame, order: Sequence[str], names: Sequence[str]) -> None:
+    longest = max(group.value.max(), group.baseline_ns.fillna(0).max())
+    whole = group.value_high[statistics.bounded(group, "value") & (group.value_high < _INTERVAL_MOST * longest)]
+    most = 1.05e-9 * max([1.25 * longest, *whole])
+    for line, cell in enumerate(group.itertuples()):
         number = order.index(cell.contestant)
         colour = _STYLES[number % len(_STYLES)][0] if cell.contestant in names else "#aaaaaa"
         axes.barh(line, cell.value * 1e-9, 0.6, color=colour, hatch=_HATCHES[number % len(_HATCHES)], edgecolor="white",
                   linewidth=0.5)
         said = console.time_text(cell.value)
-        if cell.baseline and cell.over_baseline:
-            axes.barh(line + 0.38, cell.baseline_value * 1e-9, 0.14, color="#777777")
-            said += f"; {cell.over_baseline.middle:.2f}"
-        if cell.level and cell.level.bounded:
-            axes.plot([cell.level.low * 1e-9, min(cell.level.high * 1e-9, most)], [line, line], color="black",
-                      linewidth=1.2, marker="|", markersize=7, clip_on=True)
+        if cell.baseline:
+            axes.barh(line + 0.38, cell.baseline_ns * 1e-9, 0.14, color="#777777")
+            said += f"; {cell.over_baseline:.2f} x raw" if cell.over_baseline > 0 else ""
+        if cell.value_low > 0:
+            axes.plot([cell.value_low * 1e-9, min(cell.value_high * 1e-9, most)], [line, line], color="black",
+                      linewidth=1.2, marker="|", markersize=7)
         axes.text(most * 1.01, line, said, va="center", fontsize=9)
-    axes.set_yticks(range(len(group)), [cell.contestant for cell in group], fontsize=9)
+    axes.set_yticks(range(len(group)), group.contestant, fontsize=9)
     axes.set_ylim(len(group) - 0.4, -0.6)
     axes.set_xlim(0, most)
     axes.xaxis.set_major_formatter(_library().ticker.EngFormatter("s"))
@@ -124,148 +140,77 @@ def _bars_of(axes: Any, group: Sequence[Cell], order: Sequence[str], names: Sequ
     axes.grid(axis="y", visible=False)
 
 
-def ratio_map(name: str, title: str, questions: Sequence[Question], answers: dict[Question, list[Standing]],
-              names: Sequence[str]) -> Optional[Picture]:
-    """Time over that of the fastest library, for each contestant and operation, over size."""
-    rows = list(dict.fromkeys((question.case, contestant) for question in questions for contestant in names))
-    columns = sorted({question.size for question in questions}, key=lambda size: (_bytes(questions, answers, size), size))
-    values = {((one.cell.question.case, one.cell.contestant), question.size): one
-              for question in questions for one in answers[question]
-              if one.cell.kind == LIBRARY and one.over_fastest is not None}
-    rows = [row for row in rows if any((row, column) in values for column in columns)]
-    if len(rows) < 2 or not columns:
+def ratio_map(name: str, title: str, table: DataFrame, names: Sequence[str]) -> Optional[Picture]:
+    """Time over that of the fastest library, for each candidate and operation, over size; none of one library alone."""
+    known = table[(table.kind == LIBRARY) & table.over_fastest.notna()]
+    if known.contestant.nunique() < 2:
         return None
-    fields = {key: _Field(one.over_fastest.middle, one.verdict == UNCLEAR, one.wins)
-              for key, one in values.items() if one.over_fastest is not None}
-    return _map(name, title, fields, rows, columns)
+    sizes = known.fillna({"amount": 0}).drop_duplicates("size").sort_values(["amount", "size"])["size"]
+    fields = known.assign(row=list(zip(known.case, known.contestant)), column=known["size"], ratio=known.over_fastest,
+                          unclear=known.verdict == UNCLEAR, bold=known.wins)
+    rows = [(case, one) for case in known.case.unique() for one in names if (case, one) in set(fields.row)]
+    return _map(name, title, fields, rows, list(sizes))
 
 
-def kernel_map(name: str, title: str, cells: Sequence[Cell], names: Sequence[str]) -> Optional[Picture]:
-    """Time over that of the raw side in the same program, for each kernel and contestant."""
-    fields = {((f"{cell.question.title}, {cell.question.processes} processes", ""), cell.contestant):
-              _Field(cell.over_baseline.middle, verdict(cell.over_baseline) == UNCLEAR, verdict(cell.over_baseline) == FASTER)
-              for cell in cells if cell.kind == LIBRARY and cell.over_baseline is not None}
-    if not fields:
+def kernel_map(name: str, title: str, table: DataFrame, names: Sequence[str]) -> Optional[Picture]:
+    """Time over that of the raw side in the same program, for each kernel and candidate."""
+    known = table[table.kernel & (table.kind == LIBRARY) & table.over_baseline.notna()]
+    if known.empty:
         return None
-    rows = list(dict.fromkeys(row for row, _ in fields))
-    return _map(name, title, fields, rows, [one for one in names if any(one == column for _, column in fields)])
+    said = statistics.verdicts(known, "over_baseline")
+    fields = known.assign(row=[(title_of(one, True),) for one in known.itertuples()], column=known.contestant,
+                          ratio=known.over_baseline, unclear=said == UNCLEAR, bold=said == FASTER)
+    return _map(name, title, fields, list(fields.row.unique()), [one for one in names if one in set(known.contestant)])
 
 
-@dataclass(frozen=True)
-class _Field:
-    """Of a map: what it says, whether that is uncertain, and whether it stands out."""
+def _map(name: str, title: str, fields: DataFrame, rows: Sequence[tuple[str, ...]], columns: Sequence[str]) -> Picture:
+    """Of rows of the fields row, column, ratio, unclear and bold; a line between rows of different first words."""
+    labels = [", ".join(row) for row in rows]
 
-    ratio: float
-    is_unclear: bool
-    is_bold: bool
-
-
-Row = tuple[str, str]
-
-
-def _map(name: str, title: str, fields: Mapping[tuple[Row, str], _Field], rows: Sequence[Row],
-         columns: Sequence[str]) -> Picture:
-    labels = [", ".join(part for part in row if part) for row in rows]
-
-    def draw(axes: Any) -> None:
-        axes.set_xlim(-0.5, len(columns) - 0.5)
-        axes.set_ylim(len(rows) - 0.5, -0.5)
-        for line, row in enumerate(rows):
-            for place, column in enumerate(columns):
-                if (row, column) in fields:
-                    _draw_field(axes, place, line, fields[(row, column)])
-        axes.set_xticks(range(len(columns)), columns, rotation=45, ha="right", fontsize=9)
-        axes.set_yticks(range(len(rows)), labels, fontsize=9)
+    def draw(panels: Sequence[Any]) -> None:
+        import numpy
+        axes = panels[0]
+        shades = _library().colors.LinearSegmentedColormap.from_list("", _SHADES)
+        depths = numpy.full((len(rows), len(columns)), math.nan)
+        for one in fields.itertuples():
+            place, line = columns.index(one.column), rows.index(one.row)
+            depths[line, place] = min(1.0, max(0.0, math.log(one.ratio, _DARKEST)))
+            axes.text(place + 0.5, line + 0.5, text.ratio(one.ratio) + " ?" * one.unclear, ha="center", va="center",
+                      fontsize=8.5, color="white" if depths[line, place] > 0.75 else "black",
+                      fontweight="bold" if one.bold else "normal")
+        axes.pcolormesh(depths, cmap=shades, vmin=0, vmax=1, edgecolors="white")
+        axes.invert_yaxis()
+        axes.set_xticks(numpy.arange(len(columns)) + 0.5, columns, rotation=45, ha="right", fontsize=9)
+        axes.set_yticks(numpy.arange(len(rows)) + 0.5, labels, fontsize=9)
         axes.grid(visible=False)
+        axes.set_title(title, fontsize=12)
         for line in range(1, len(rows)):
-            if rows[line][1] and rows[line][0] != rows[line - 1][0]:
-                axes.axhline(line - 0.5, color="#333333", linewidth=1)
+            if len(rows[line]) > 1 and rows[line][0] != rows[line - 1][0]:
+                axes.axhline(line, color="#333333", linewidth=1)
 
     width = 0.8 + 0.085 * max(map(len, labels)) + 0.62 * len(columns)
-    return _picture(name, title, draw, max(width, 5.0), 1.3 + 0.28 * len(rows), legend=False)
+    return _picture(name, title, draw, max(width, 5.0), 1.3 + 0.28 * len(rows))
 
 
-def _draw_field(axes: Any, place: int, line: int, one: _Field) -> None:
-    ratio = one.ratio
-    # From white to dark at four times the fastest.
-    depth = min(1.0, max(0.0, math.log(ratio) / math.log(4.0))) if ratio > 1 else 0.0
-    colour = (1 - 0.75 * depth, 1 - 0.62 * depth, 1 - 0.35 * depth)
-    axes.add_patch(_library().patches.Rectangle((place - 0.5, line - 0.5), 1, 1, facecolor=colour, edgecolor="white"))
-    text = f"{ratio:.2f}" if ratio < 9.995 else f"{ratio:.1f}" if ratio < 99.95 else f"{ratio:.0f}"
-    text += " ?" if one.is_unclear else ""
-    axes.text(place, line, text, ha="center", va="center", fontsize=8.5, color="white" if depth > 0.75 else "black",
-              fontweight="bold" if one.is_bold else "normal")
-
-
-def _picture(name: str, title: str, draw: Callable[[Any], None], width: float = 6.0, height: float = 4.2,
-             legend: bool = True) -> Picture:
+def _picture(name: str, title: str, draw: Callable[[Sequence[Any]], None], width: float = 6.0, height: float = 4.2,
+             heights: Sequence[float] = (1.0,)) -> Picture:
+    """Of panels below each other, of such relative heights."""
     figure = _library().figure.Figure(figsize=(width, height), layout="constrained")
-    axes = figure.add_subplot()
-    draw(axes)
-    axes.set_title(title, fontsize=12)
-    if legend:
-        axes.legend(fontsize=9, handlelength=3.2)
-    return Picture(name, title, _bytes_of(figure, "svg"), _bytes_of(figure, "png"))
+    draw(figure.subplots(len(heights), squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0])
+    made = {}
+    for kind, options in (("svg", {"metadata": {"Date": None}}), ("png", {})):
+        stream = io.BytesIO()
+        figure.savefig(stream, format=kind, dpi=_DPI, **options)
+        made[kind] = stream.getvalue()
+    return Picture(name, title, made["svg"], made["png"])
 
 
-def _bytes_of(figure: Any, kind: str) -> bytes:
-    stream = io.BytesIO()
-    figure.savefig(stream, format=kind, dpi=_DPI, **({"metadata": {"Date": None}} if kind == "svg" else {}))
-    return stream.getvalue()
-
-
-Lines = list[tuple[str, list[tuple[int, Cell]]]]
-
-
-def _lines(cells: Sequence[Cell], names: Sequence[str]) -> Lines:
-    """Of each contestant its cells by size; rows and segments, of which several shapes have one size, are no curve."""
-    made: Lines = []
-    for contestant in _present(cells, names):
-        points = sorted(((cell.question.bytes, cell) for cell in cells if cell.contestant == contestant
-                         and cell.question.bytes and " x " not in cell.question.size and cell.level is not None),
-                        key=lambda one: one[0] or 0)
-        if points:
-            made.append((contestant, [(size or 0, cell) for size, cell in points]))
-    return made
-
-
-def _present(cells: Sequence[Cell], names: Sequence[str]) -> list[str]:
+def _present(table: DataFrame, names: Sequence[str]) -> list[str]:
     """The libraries in their order, then the raw layers that were seen in most sizes."""
-    raw = [cell.contestant for cell in cells if cell.kind == RAW]
-    most = sorted(set(raw), key=lambda name: (-raw.count(name), raw.index(name)))[:len(_RAW_STYLES)]
-    return [name for name in names if any(cell.contestant == name for cell in cells)] + most
-
-
-def _styles(lines: Lines, names: Sequence[str]) -> list[Any]:
-    """The same for a library in all pictures."""
-    raw = [contestant for contestant, _ in lines if contestant not in names]
-    return [_STYLES[list(names).index(contestant) % len(_STYLES)] if contestant in names
-            else _RAW_STYLES[raw.index(contestant) % len(_RAW_STYLES)] for contestant, _ in lines]
-
-
-def _shade(axes: Any, shown: Sequence[tuple[int, Cell, float]], colour: str) -> None:
-    """The interval, where it is narrow enough to say anything; elsewhere there is a gap."""
-    nothing = (math.nan, math.nan)
-    edges = [(amount * cell.level.low / cell.level.middle, amount * cell.level.high / cell.level.middle)
-             if cell.level and cell.level.bounded and cell.level.high < 3 * cell.level.low else nothing
-             for _, cell, amount in shown]
-    axes.fill_between([size for size, _, _ in shown], [low for low, _ in edges], [high for _, high in edges], color=colour,
-                      alpha=0.12, linewidth=0)
-
-
-def _label_sizes(axes: Any, sizes: Sequence[int]) -> None:
-    step = max(1, math.ceil(len(sizes) / 8))
-    shown = sizes[::step]
-    axes.set_xticks(shown, [_size_text(size) for size in shown], rotation=30, ha="right", fontsize=9)
-    axes.set_xticks([], minor=True)
+    raw = table.contestant[table.kind == RAW]
+    most = raw.groupby(raw, sort=False).size().sort_values(ascending=False, kind="stable").index
+    return [name for name in names if (table.contestant == name).any()] + list(most[:len(_RAW_STYLES)])
 
 
 def _size_text(size: int) -> str:
-    for unit, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if size >= factor and size % factor == 0:
-            return f"{size // factor} {unit}"
-    return f"{size} B"
-
-
-def _bytes(questions: Sequence[Question], answers: dict[Question, list[Standing]], size: str) -> int:
-    return next(amount(question, answers[question]) or 0 for question in questions if question.size == size)
+    return next(f"{size // factor} {unit}" for unit, factor in reversed(UNITS.items()) if size % factor == 0)

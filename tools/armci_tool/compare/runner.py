@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, Mapping, Optional, Sequence
 
@@ -46,10 +46,6 @@ class Failure:
         """For a line of its own."""
         when = f", {self.processes} processes, round {self.round + 1}" if self.processes else ""
         return f"{self.contestant}: {self.benchmark}{when}: {self.what}"
-
-    def as_json(self) -> dict[str, Any]:
-        """For results.json."""
-        return asdict(self)
 
 
 @dataclass
@@ -112,6 +108,10 @@ def _run_one(course: Course, plan: Plan, entry: Entry, one: Contestant, turn: in
     if ended.out_of_time and bound is not None:
         course.left_out.append(f"{one.name}: {program.name} ({program.processes} processes) was left out: too slow for the "
                                f"time box; {last_lines(ended.text)[-1].removeprefix('bench: ')}; give --rounds to wait for it")
+        # What it did in earlier rounds is not rated; unless there is nothing else.
+        left_out = (one.name, program.name, program.processes)
+        course.runs = [run for run in course.runs
+                       if (run["contestant"], run["benchmark"], run["processes"]) != left_out] or course.runs
         return ended.status
     if ended.status != 0 or ended.data is None:
         course.failures.append(Failure(one.name, program.name, program.processes, turn, _fate(ended),
@@ -136,19 +136,17 @@ def _fate(ended: bench.BenchRun) -> str:
 
 
 def _trimmed(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What a program says, without what can be computed from it."""
-    kept = {key: value for key, value in data.items() if key not in ("cases", "question", "schema", "benchmark", "ranks")}
-    # What is there once more for its target would count twice.
-    kept["cases"] = [_trimmed_case(case) for case in data["cases"] if not case.get("is_repeated")]
+    """What a program says, without what can be computed from it, or is there once more for its target."""
+    kept = {key: data[key] for key in data if key not in ("cases", "question", "schema", "benchmark", "ranks")}
+    kept["cases"] = [{**_only(case, "name", "size", "bytes", "value", "core_wait_share"), "series": [
+        {**_only(series, "name", "role", "layer", "iterations", "dropped"),
+         "samples_ns": [float(f"{sample:.{_DIGITS}g}") for sample in series["samples_ns"]]}
+        for series in case.get("series", [])]} for case in data["cases"] if not case.get("is_repeated")]
     return kept
 
 
-def _trimmed_case(case: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {key: case[key] for key in ("name", "size", "bytes", "value", "core_wait_share") if key in case}
-    kept["series"] = [{**{key: series[key] for key in ("name", "role", "layer", "iterations", "dropped") if key in series},
-                       "samples_ns": [float(f"{sample:.{_DIGITS}g}") for sample in series["samples_ns"]]}
-                      for series in case.get("series", [])]
-    return kept
+def _only(table: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: table[key] for key in keys if key in table}
 
 
 def _too_long(course: Course, plan: Plan) -> set[Entry]:
@@ -157,17 +155,17 @@ def _too_long(course: Course, plan: Plan) -> set[Entry]:
     expected = course.seconds + sum(again.values())
     found: set[Entry] = set()
     for entry in sorted(plan.entries, key=lambda entry: -again[entry]):
-        planned = len(entry.contestants) * plan.planned_s(entry)
-        if plan.box_s and expected > plan.box_s and _seconds_of(entry, course) > planning.SLOW_TIMES * planned:
+        slow = planning.SLOW_TIMES * len(entry.contestants) * plan.planned_s(entry)
+        if plan.box_s and expected > plan.box_s and _seconds_of(entry, course) > slow:
             found.add(entry)
             expected -= again[entry]
     return found if len(found) < len(plan.entries) else set()
 
 
 def _seconds_of(entry: Entry, course: Course) -> float:
-    name, processes = entry.question.name, entry.processes
-    return (sum(float(run["seconds"]) for run in course.runs if (run["benchmark"], run["processes"]) == (name, processes))
-            + sum(one.seconds for one in course.failures if (one.benchmark, one.processes) == (name, processes)))
+    key = (entry.question.name, entry.processes)
+    return (sum(float(run["seconds"]) for run in course.runs if (run["benchmark"], run["processes"]) == key)
+            + sum(one.seconds for one in course.failures if (one.benchmark, one.processes) == key))
 
 
 def _told(entry: Entry, course: Course) -> str:

@@ -1,18 +1,21 @@
-"""What samples say. Times are in nanoseconds; pure functions.
+"""What samples say. Times are in nanoseconds; pure functions of pandas' tables.
 
 Samples of one round share what the machine did meanwhile, so a round is one observation: its median. What is said of
-several rounds is said of the logarithms of those medians, as noise multiplies, with Student's t at 95 %.
+several rounds is said of the logarithms of those medians, as noise multiplies, with Student's t at 95 %. A table of
+logarithms has a column for each round, and nothing where a round is missing. An interval NAME is three columns: NAME,
+NAME_low and NAME_high; from one round alone it reaches from 0 to infinity.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import lru_cache
-from statistics import fmean, median, quantiles, stdev
-from typing import Mapping, Optional, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Optional
 
 from armci_tool.errors import ToolError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series  # type: ignore[import]
 
 CONFIDENCE = 0.95
 # An interval of a ratio that lies within this of 1 is no difference that anybody minds.
@@ -23,106 +26,73 @@ WIDE = 1.25
 FASTER, SAME_SPEED, SLOWER, UNCLEAR = "faster", "same", "slower", "unclear"
 
 
-@dataclass(frozen=True)
-class Interval:
-    """A value, and between what it lies; from one round alone that is anything."""
-
-    low: float
-    middle: float
-    high: float
-
-    @property
-    def bounded(self) -> bool:
-        """Whether there were rounds enough to tell."""
-        return self.low > 0 and math.isfinite(self.high)
-
-    def overlaps(self, other: "Interval") -> bool:
-        """Whether both can be the same value."""
-        return self.low <= other.high and other.low <= self.high
-
-    def as_json(self) -> dict[str, Optional[float]]:
-        """JSON has no infinity."""
-        return {"low": self.low, "middle": self.middle, "high": self.high if math.isfinite(self.high) else None}
+def require(what: str = "intervals of confidence", *modules: str) -> None:
+    """Raises ToolError when something cannot be made here; asked before anything that takes long. Modules are imported
+    late, as the command that installs what is missing must start without them."""
+    for name in modules or ("pandas", "scipy"):
+        try:
+            import_module(name)
+        except ImportError as error:
+            raise ToolError(f"{what} need python3-{name}", where=str(error),
+                            next_step="run tools/armci setup") from error
 
 
-def require() -> None:
-    """Raises ToolError when nothing can be concluded here; asked before anything that takes long."""
-    # Not at the top: the verb that installs what is missing must start without it.
-    try:
-        import scipy.stats  # type: ignore[import]
-    except ImportError as error:
-        raise ToolError("intervals of confidence need python3-scipy", where=str(error),
-                        next_step="run tools/armci setup") from error
-    del scipy
+def intervals(logs: DataFrame, name: str = "ratio") -> DataFrame:
+    """Of each row: the geometric mean of its rounds."""
+    rounds = logs.count(axis=1)
+    margin = _student(rounds - 1) * logs.std(axis=1) / rounds ** 0.5
+    return _around(logs.mean(axis=1), margin.where(rounds > 1, math.inf), name)
 
 
-@lru_cache(maxsize=None)
-def _student(freedom: float) -> float:
-    require()
-    import scipy.stats
-    return float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, freedom))
+def welch(ours: DataFrame, theirs: DataFrame, name: str = "ratio") -> DataFrame:
+    """Of each row of ours over that row of theirs, whose rounds did not take turns: they are of two runs of the tool."""
+    sides = [side.reset_index(drop=True) for side in (ours, theirs)]
+    rounds = [side.count(axis=1) for side in sides]
+    errors = [side.var(axis=1) / count for side, count in zip(sides, rounds)]
+    total = errors[0] + errors[1]
+    freedom = total ** 2 / sum(error ** 2 / (count - 1) for error, count in zip(errors, rounds))
+    # Rounded down, which is on the safe side; but not what is a whole number, up to the rounding of its parts.
+    margin = (_student((freedom + 1e-9) // 1) * total ** 0.5).where(total > 0, 0.0)
+    enough = (rounds[0] > 1) & (rounds[1] > 1)
+    return _around(sides[0].mean(axis=1) - sides[1].mean(axis=1), margin.where(enough, math.inf), name)
 
 
-def spread(samples: Sequence[float]) -> float:
-    """From the tenth to the ninetieth of a hundred samples, as a part of the median."""
-    if len(samples) < 2:
-        return 0.0
-    tenths = quantiles(samples, n=10, method="inclusive")
-    return (tenths[-1] - tenths[0]) / median(samples)
+def bounded(table: DataFrame, name: str = "ratio") -> Series:
+    """Of each row: whether there were rounds enough to tell."""
+    return (table[f"{name}_low"] > 0) & (table[f"{name}_high"] < math.inf)
 
 
-def percentile_99(samples: Sequence[float]) -> float:
-    """What 99 of 100 samples stay below."""
-    return quantiles(samples, n=100, method="inclusive")[-1] if len(samples) > 1 else samples[0]
-
-
-def percentile_10(samples: Sequence[float]) -> float:
-    """What the best tenth stays below."""
-    return quantiles(samples, n=10, method="inclusive")[0] if len(samples) > 1 else samples[0]
-
-
-def level(medians: Sequence[float]) -> Interval:
-    """The time itself, from the medians of its rounds: their geometric mean."""
-    return _interval([math.log(one) for one in medians])
-
-
-def ratio(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Optional[Interval]:
-    """Our time over theirs, round by round; None where they have no round in common."""
-    shared = sorted(set(ours) & set(theirs))
-    return _interval([math.log(ours[one] / theirs[one]) for one in shared]) if shared else None
-
-
-def ratio_apart(ours: Sequence[float], theirs: Sequence[float]) -> Interval:
-    """The same for rounds that did not take turns, of two runs of the tool: by Welch's interval."""
-    logs = [[math.log(one) for one in side] for side in (ours, theirs)]
-    difference = fmean(logs[0]) - fmean(logs[1])
-    if min(map(len, logs)) < 2:
-        return _around(difference, math.inf)
-    errors = [stdev(side) ** 2 / len(side) for side in logs]
-    if sum(errors) == 0:
-        return _around(difference, 0.0)
-    freedom = sum(errors) ** 2 / sum(error ** 2 / (len(side) - 1) for error, side in zip(errors, logs))
-    # Rounded down, so that few values of Student's t are asked for; that is on the safe side.
-    return _around(difference, _student(max(1, math.floor(freedom))) * math.sqrt(sum(errors)))
-
-
-def verdict(found: Interval) -> str:
+def verdicts(table: DataFrame, name: str = "ratio") -> Any:
     """What a ratio of times says of the first: the same where the interval contains 1, or is next to it; unclear where
-    it contains 1 and much else."""
-    if found.low <= 1 <= found.high:
-        return SAME_SPEED if found.low > 1 / WIDE and found.high < WIDE else UNCLEAR
-    if found.low >= 1 - SAME and found.high <= 1 + SAME:
-        return SAME_SPEED
-    return FASTER if found.high < 1 else SLOWER
+    it contains 1 and much else; nothing where there is none."""
+    import numpy
+    low, high = table[f"{name}_low"], table[f"{name}_high"]
+    contains = (low <= 1) & (high >= 1)
+    return numpy.select([low.isna(), contains & (low > 1 / WIDE) & (high < WIDE), contains,
+                         (low >= 1 - SAME) & (high <= 1 + SAME), high < 1],
+                        ["", SAME_SPEED, UNCLEAR, SAME_SPEED, FASTER], SLOWER)
 
 
-def _interval(logs: Sequence[float]) -> Interval:
-    if len(logs) < 2:
-        return _around(logs[0], math.inf)
-    return _around(fmean(logs), _student(len(logs) - 1) * stdev(logs) / math.sqrt(len(logs)))
+def text(row: Any, name: str = "ratio") -> str:
+    """`1.23 (1.10 to 1.38)`; a question mark where one round says nothing for certain."""
+    middle, low, high = (getattr(row, name + end) for end in ("", "_low", "_high"))
+    if math.isnan(middle):
+        return "-"
+    return f"{middle:.2f} " + (f"({low:.2f} to {high:.2f})" if low > 0 and math.isfinite(high) else "(?)")
 
 
-def _around(middle: float, margin: float) -> Interval:
-    if math.isinf(margin):
-        return Interval(0.0, math.exp(middle), math.inf)
-    return Interval(math.exp(middle - margin), math.exp(middle), math.exp(middle + margin))
+def as_json(row: Any, name: str = "ratio") -> dict[str, Optional[float]]:
+    """JSON has no infinity."""
+    middle, low, high = (getattr(row, name + end) for end in ("", "_low", "_high"))
+    return {"low": low, "middle": middle, "high": high if math.isfinite(high) else None}
+
+
+def _student(freedom: Series) -> Any:
+    import scipy.stats  # type: ignore[import]
+    return scipy.stats.t.ppf((1 + CONFIDENCE) / 2, freedom)
+
+
+def _around(middle: Series, margin: Series, name: str) -> DataFrame:
+    import numpy
+    import pandas
+    return numpy.exp(pandas.DataFrame({name: middle, f"{name}_low": middle - margin, f"{name}_high": middle + margin}))

@@ -1,171 +1,172 @@
-"""A comparison on the screen."""
+"""A comparison on the screen, and the tables that the page has as well."""
 
 from __future__ import annotations
 
-from typing import Mapping, Optional, Sequence
+import math
+from dataclasses import dataclass
+from typing import Any, Iterator, Mapping, Optional, Sequence
 
 from armci_tool import console
-from armci_tool.compare import earlier, standings, statistics
-from armci_tool.compare.cells import LIBRARY, Cell
+from armci_tool.compare import cells, earlier, guidelines, ranking, statistics
+from armci_tool.compare.cells import LIBRARY, title
 from armci_tool.compare.record import Comparison
-from armci_tool.compare.statistics import Interval
+from armci_tool.console import time_text
 
 _SHOWN = 20
 
 
+@dataclass(frozen=True)
+class Table:
+    """Cells that are words, but those from `numbers_from` on."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    numbers_from: int = 9
+
+    @property
+    def text(self) -> str:
+        """For the screen."""
+        return console.table(self.header, self.rows, self.numbers_from)
+
+
 def render(made: Comparison) -> str:
     """All of it, the longest table first, so that what follows from it is seen at the end."""
-    parts = [_answers(made), _kernels(made), _scores(made), _winners(made), _means(made), _violations(made), _changes(made), _failures(made)]
+    tables = [_kernels(made), scores(made), *winners(made), *means(made)]
+    parts = [answers(made).text, "in brackets: time over that of the fastest library; * nobody is known to be faster, "
+             "? not enough is known", *(one.text for one in tables if one.rows), *_guidelines(made), _changes(made),
+             *("\n".join([one.title, *("  " + line for line in one.last_lines)]) for one in made.course.failures)]
     return "\n\n".join(part for part in parts if part)
 
 
-def figure(cell: Cell) -> str:
+def figure(cell: Any) -> str:
     """Time, or rate where the program asks for one; what is counted as it is."""
-    if cell.level is None:
+    if cell.counted:
         return f"{cell.value:.3g}"
-    if cell.moved and cell.rate:
+    if cell.moved:
         return f"{cell.rate:.3g} GB/s" if cell.rate >= 1 else f"{1e3 * cell.rate:.3g} MB/s"
-    return console.time_text(cell.value)
+    return time_text(cell.value)
 
 
-def times(found: Optional[Interval]) -> str:
-    """`1.23 (1.10 to 1.38)`; a question mark where one round says nothing for certain."""
-    if found is None:
+def ratio(value: float) -> str:
+    """Three digits; nothing of what is not known."""
+    if math.isnan(value):
         return "-"
-    return f"{found.middle:.2f} " + (f"({found.low:.2f} to {found.high:.2f})" if found.bounded else "(?)")
+    return f"{value:.2f}" if value < 9.995 else f"{value:.1f}" if value < 99.95 else f"{value:.0f}"
 
 
-def contestants(made: Comparison) -> list[str]:
-    """The libraries that answered anything, in the order in which they were named."""
-    answered = {cell.contestant for cell in made.cells if cell.kind == LIBRARY}
-    return [one["name"] for one in made.contestants if one["name"] in answered]
+def has_several(made: Comparison) -> bool:
+    """Whether cells have to say on how many processes they are."""
+    return bool(made.cells.table.processes.nunique() > 1)
 
 
-def _answers(made: Comparison) -> str:
-    names = contestants(made)
-    several = len({question.processes for question in made.standings}) > 1
+def answers(made: Comparison) -> Table:
+    """Of all libraries to all questions, and the fastest raw layer that any of them is held against."""
+    several = has_several(made)
     rows = []
-    for question, answers in made.standings.items():
-        own = {one.cell.contestant: one for one in answers if one.cell.kind == LIBRARY}
-        if not own:
-            continue
-        row = [question.benchmark, question.case, question.size] + [str(question.processes)] * several
-        for name in names:
-            row.append(_answer(own.get(name)))
-        rows.append([*row, _raw(answers)])
-    header = ["benchmark", "case", "size", *(["proc."] * several), *names, "raw"]
-    return console.table(header, rows, numeric_from=3) + \
-        "\n\nin brackets: time over that of the fastest library; * nobody is known to be faster, ? not enough is known"
+    for asked in cells.answers(made.cells.table):
+        own = {name: one for name, one in asked.items() if one.kind == LIBRARY}
+        for one in [*own.values()][:1]:
+            rows.append([one.benchmark, one.case, one.size, *[str(one.processes)] * several,
+                         *(_answer(own.get(name)) for name in made.names), _raw(asked)])
+    return Table(["benchmark", "case", "size", *["proc."] * several, *made.names, "raw"], rows, numbers_from=3)
 
 
-def _answer(one: Optional[standings.Standing]) -> str:
+def _answer(one: Optional[Any]) -> str:
     if one is None:
         return "-"
-    if one.over_fastest is None:
-        return figure(one.cell)
+    if math.isnan(one.over_fastest):
+        return figure(one)
     mark = "*" if one.wins else "?" if one.verdict == statistics.UNCLEAR else " "
-    return f"{figure(one.cell)} ({one.over_fastest.middle:.2f}){mark}"
+    return f"{figure(one)} ({one.over_fastest:.2f}){mark}"
 
 
-def _raw(answers: Sequence[standings.Standing]) -> str:
-    """The fastest that any of them is held against."""
-    names = {one.cell.baseline for one in answers} - {""}
-    held = [one.cell for one in answers if one.cell.kind != LIBRARY and one.cell.contestant in names]
-    if not held:
-        return "-"
-    best = min(held, key=lambda cell: cell.value)
-    return f"{figure(best)} {best.contestant}"
+def _raw(asked: Mapping[str, Any]) -> str:
+    held = [asked[name] for name in {one.baseline for one in asked.values()} if name in asked]
+    best = min(held, key=lambda cell: float(cell.value), default=None)
+    return f"{figure(best)} {best.contestant}" if best else "-"
 
 
-def _kernels(made: Comparison) -> str:
+def _kernels(made: Comparison) -> Table:
     """Each against the computation by messages in its own program."""
-    names = contestants(made)
-    rows = []
-    for question, answers in made.standings.items():
-        own = {one.cell.contestant: one.cell for one in answers if one.cell.over_baseline is not None}
-        if question.benchmark in made.kernels and own:
-            rows.append([f"{question.title}, {question.processes} processes",
-                         *(times(own[name].over_baseline) if name in own else "-" for name in names)])
-    header = ["kernel: time over that by messages in the same program", *names]
-    return console.table(header, rows, numeric_from=9) if rows else ""
+    table = made.cells.table
+    rows = [[title(next(iter(own.values())), True),
+             *(statistics.text(own[name], "over_baseline") if name in own else "-" for name in made.names)]
+            for own in cells.answers(table[table.kernel & table.over_baseline.notna()])]
+    return Table(["kernel: time over that by messages in the same program", *made.names], rows)
 
 
-def _scores(made: Comparison) -> str:
-    rows = [[name, str(score.wins), str(score.asked)]
-            for name, score in standings.scores(made.standings).items() if score.asked]
-    return console.table(["library", "nobody is known to be faster", "of"], rows) if rows else ""
+def scores(made: Comparison) -> Table:
+    """How often each library wins."""
+    return Table(["library", "nobody is known to be faster", "of"],
+                 [[name, str(wins), str(of)] for name, wins, of in ranking.scores(made.cells).itertuples()], 1)
 
 
-def _winners(made: Comparison) -> str:
-    found = standings.winners(made.standings)
-    several = len({processes for _, _, processes in found}) > 1
-    parts = []
-    for columns, rows in standings.tables(found):
-        lines = [[f"{benchmark}: {case}" + (f", {processes} processes" if several else ""),
-                  *[row[title].text if title in row else "-" for title in columns]]
-                 for (benchmark, case, processes), row in rows.items()]
-        parts.append(console.table(["fastest (ahead of the next by; ? not of all)", *columns], lines, numeric_from=9))
-    return "\n\n".join(parts)
+def winners(made: Comparison) -> list[Table]:
+    """Of each operation, by classes of sizes."""
+    return [Table(["fastest (ahead of the next by; ? not of all)", *found.columns],
+                  [[_operation(made, key), *row] for key, row in zip(found.index, found.fillna("-").to_numpy())])
+            for found in ranking.winners(made.cells)]
 
 
-def means_text(row: Mapping[str, standings.Means], columns: Sequence[str], contestant: str) -> str:
-    """`6.20 | 2.40 | -`, a figure for each column."""
-    found = [row.get(title, {}).get(contestant) for title in columns]
-    return " | ".join(_mean(one) for one in found) if any(found) else "-"
+def means(made: Comparison) -> list[Table]:
+    """Of each operation the time over that of the first library: `6.20 | 2.40 | -`, by classes of sizes."""
+    return [] if len(made.names) < 2 else list(_means(made))
 
 
-def _mean(ratio: Optional[float]) -> str:
-    if ratio is None:
-        return "-"
-    return f"{ratio:.2f}" if ratio < 9.995 else f"{ratio:.1f}" if ratio < 99.95 else f"{ratio:.0f}"
+def _means(made: Comparison) -> Iterator[Table]:
+    first, *others = made.names
+    for found in ranking.means(made.cells, made.names):
+        classes = list(dict.fromkeys(title for title, _ in found.columns))
+        rows = []
+        for (*key, over), row in zip(found.index, found.to_dict("records")):
+            figures = [[ratio(row.get((title, name), math.nan)) for title in classes] for name in others]
+            rows.append([_operation(made, key) + (f" (over {over})" if over != first else ""),
+                         *(" | ".join(one) if set(one) != {"-"} else "-" for one in figures)])
+        sizes = f" ({' | '.join(classes)})" if len(classes) > 1 else ""
+        yield Table([f"time over that of {first}, geometric mean{sizes}", *others], rows)
 
 
-def _means(made: Comparison) -> str:
-    names = contestants(made)
-    if len(names) < 2:
-        return ""
-    found = standings.means(made.standings, names[0])
-    several = len({processes for _, _, processes in found}) > 1
-    parts = []
-    for columns, rows in standings.tables(found):
-        lines = [[f"{benchmark}: {case}" + (f", {processes} processes" if several else ""),
-                  *(means_text(row, columns, name) for name in names[1:])]
-                 for (benchmark, case, processes), row in rows.items()]
-        sizes = f" ({' | '.join(columns)})" if len(columns) > 1 else ""
-        parts.append(console.table([f"time over that of {names[0]}, geometric mean{sizes}", *names[1:]], lines,
-                                   numeric_from=9))
-    return "\n\n".join(parts)
+def _operation(made: Comparison, key: Sequence[Any]) -> str:
+    return f"{key[0]}: {key[1]}" + (f", {key[2]} processes" if has_several(made) else "")
 
 
-def _violations(made: Comparison) -> str:
-    found = made.violations
-    rules = [[one.rule, str(one.checked) if one.checked else "not checked", str(one.violated) if one.checked else "-",
-              one.hint] for one in made.tallies]
-    parts = [console.table(["guideline", "checked", "violated", "to check it"], rules, numeric_from=9)]
-    if found:
-        rows = [[one.contestant, one.question.title, one.other, times(one.ratio), f"{one.bound:.2f}", one.rule.rule]
-                for one in found[:_SHOWN]]
-        parts.append(f"guidelines: {len(found)} of {len(made.checks)} checks violated" + _more(found) + "\n"
-                     + console.table(["contestant", "case", "against", "ratio", "bound", "rule"], rows, numeric_from=9))
-    return "\n\n".join(parts)
+def rules(made: Comparison) -> Table:
+    """What became of each guideline."""
+    return Table(["guideline", "checked", "violated", "to check it"],
+                 [[one.rule, *([str(one.checked), str(one.violated)] if one.checked else ["not checked", "-"]), one.hint]
+                  for one in guidelines.tally(made.checks)])
+
+
+def violations(made: Comparison, found: Sequence[Any]) -> Table:
+    """Of guidelines."""
+    return Table(["contestant", "case", "against", "ratio", "bound", "rule"],
+                 [[one.contestant, title(one, has_several(made)), one.other, statistics.text(one), f"{one.bound:.2f}",
+                   one.rule] for one in found])
+
+
+def changed(made: Comparison, found: Sequence[Any]) -> Table:
+    """Cells that an earlier run has as well."""
+    return Table(["contestant", "case", "before", "now", "now / before"],
+                 [[one.contestant, title(one, has_several(made)), time_text(one.old), time_text(one.new),
+                   statistics.text(one)] for one in found], 2)
+
+
+def _guidelines(made: Comparison) -> list[str]:
+    found = guidelines.violations(made.checks)
+    more = f", the worst {_SHOWN}:" if len(found) > _SHOWN else ":"
+    return [rules(made).text, *[f"guidelines: {len(found)} of {len(made.checks)} checks violated{more}\n"
+                                + violations(made, found[:_SHOWN]).text] * bool(found)]
+
+
+def against(made: Comparison) -> str:
+    """How many cells have changed."""
+    slower, faster = earlier.regressions(made.changes), earlier.gains(made.changes)
+    return (f"against {made.baseline}: {len(made.changes)} cells in both; {len(slower)} slower and {len(faster)} faster "
+            f"by more than {earlier.REGRESSION - 1:.0%} for certain")
 
 
 def _changes(made: Comparison) -> str:
     if not made.baseline:
         return ""
-    worse, better = earlier.regressions(made.changes), earlier.gains(made.changes)
-    lines = [f"against {made.baseline}: {len(made.changes)} cells in both; {len(worse)} slower and {len(better)} faster by "
-             f"more than {earlier.REGRESSION - 1:.0%} for certain", *(one.text for one in made.agreements)]
-    rows = [[one.contestant, one.question.title, console.time_text(one.old.middle), console.time_text(one.new.middle),
-             times(one.ratio)] for one in [*worse[:_SHOWN], *better[:_SHOWN]]]
-    if rows:
-        lines.append(console.table(["contestant", "case", "before", "now", "now / before"], rows, numeric_from=2))
-    return "\n".join(lines)
-
-
-def _failures(made: Comparison) -> str:
-    return "\n\n".join("\n".join([one.title, *("  " + line for line in one.last_lines)]) for one in made.course.failures)
-
-
-def _more(found: Sequence[object]) -> str:
-    return f", the worst {_SHOWN}:" if len(found) > _SHOWN else ":"
+    shown = [*earlier.regressions(made.changes)[:_SHOWN], *earlier.gains(made.changes)[:_SHOWN]]
+    return "\n".join([against(made), *(one.text for one in made.agreements), *[changed(made, shown).text] * bool(shown)])

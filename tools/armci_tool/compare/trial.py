@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import tempfile
-from html.parser import HTMLParser
 from pathlib import Path
-from typing import Callable, Optional, Sequence
+from typing import Callable, Sequence
 
 from armci_tool import process
 from armci_tool.compare import page, record
@@ -23,7 +23,9 @@ WORDS = ("compare", "--impl", ",".join(CONTESTANTS), "--no-peers", "--quick", "-
          *BENCHMARKS)
 _DEADLINE_S = 300.0
 _PNG = b"\x89PNG\r\n\x1a\n"
-_INSIDE = "data:"
+# In a page: what would be loaded.
+_LOADED = re.compile(r"""<script | (?<=\ src=")(?!data:)[^"]* | \ srcset=[^>]* | <link[^>]*href=[^>]* | url\(.*
+                         | @import.*""", re.X)
 
 
 def run(note: Callable[[str], None]) -> Sequence[Case]:
@@ -46,9 +48,10 @@ def problems(folder: Path, contestants: Sequence[str], benchmarks: Sequence[str]
     pictures = sorted((folder / page.PICTURES).glob("*.png"))
     found = [f"{path.name} is no PNG" for path in pictures if not path.read_bytes().startswith(_PNG)]
     found += [] if pictures else ["there are no pictures"]
-    found += [f"the page needs {one[:60]}" for one in _needed((folder / page.PAGE_NAME).read_text(encoding="utf-8"))]
+    source = (folder / page.PAGE_NAME).read_text(encoding="utf-8")
+    found += [f"the page needs {one:.60}" for one in _LOADED.findall(source)]
     try:
-        cells = record.read(folder / record.JSON_NAME).cells
+        cells = record.read(folder / record.JSON_NAME).cells.table
     except ToolError as error:
         return [*found, f"{error}: {error.where}"]
     lines = list(csv.DictReader(io.StringIO((folder / record.CSV_NAME).read_text())))
@@ -56,28 +59,7 @@ def problems(folder: Path, contestants: Sequence[str], benchmarks: Sequence[str]
         found.append(f"{len(lines)} lines of {record.CSV_NAME} for {len(cells)} cells")
     for contestant in contestants:
         for benchmark in benchmarks:
-            own = [cell for cell in cells if (cell.contestant, cell.question.benchmark) == (contestant, benchmark)]
-            if not own or any(len(cell.medians) != rounds for cell in own):
+            own = cells.rounds[(cells.contestant == contestant) & (cells.benchmark == benchmark)]
+            if own.empty or (own != rounds).any():
                 found.append(f"not {rounds} rounds of {contestant} in {benchmark}")
     return found
-
-
-class _Page(HTMLParser):
-    """What it would load."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.needed: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, Optional[str]]]) -> None:
-        if tag == "script":
-            self.needed.append("a script")
-        self.needed += [value or "nothing" for name, value in attrs
-                        if (name in ("src", "srcset") or (tag == "link" and name == "href"))
-                        and not (value or "").startswith(_INSIDE)]
-
-
-def _needed(source: str) -> list[str]:
-    read = _Page()
-    read.feed(source)
-    return read.needed + (["what a style names"] if "url(" in source or "@import" in source else [])
