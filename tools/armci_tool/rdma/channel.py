@@ -1,82 +1,54 @@
-"""What travels between a guest's agent and whoever asks it: frames of a kind and bytes.
+"""The messages between the agent of a guest and its client: a kind and a value, framed by multiprocessing.connection.
 
-    kind     from     bytes
-    READY    agent    JSON: what the guest has
-    RUN      asker    JSON: argv, cwd, environment, fresh (files of the host may have changed)
-    SIGNAL   asker    JSON: number, for the command
-    OUT      agent    standard output
-    ERROR    agent    standard error
-    EXIT     agent    JSON: status, as a shell tells it
-    TIDY     guest    JSON: fresh (as above); another guest is to end what it runs, and says EXIT
-    END      asker    nothing: the guest is to power off
+    kind     from     value
+    READY    agent    None: the agent takes commands. A keeper sends it as well, when the client's turn has come.
+    RUN      client   a dictionary: argv, cwd, environment, fresh (files of the host may have changed)
+    SIGNAL   client   the number of a signal for the command
+    OUT      agent    bytes of the standard output
+    ERROR    agent    bytes of the standard error
+    EXIT     agent    the status of the command, as a shell tells it; after TIDY and FORGET: None
+    TIDY     client   None: the agent ends what commands have left running
+    FORGET   client   None: the agent drops what the guest remembers of the host's files
+    END      client   None: the command that runs ends, and the guest powers off
 
-One command at a time on a channel.
+A channel runs one command at a time, and its end ends the command. Both sides trust each other, as values are pickled: a
+guest is no sandbox.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import struct
-from typing import Any, Optional
+from multiprocessing.connection import Connection
+from typing import Any
 
-READY, RUN, SIGNAL, OUT, ERROR, EXIT, TIDY, END = b"R", b"C", b"S", b"O", b"E", b"X", b"T", b"Q"
-
-_HEADER = struct.Struct(">cI")
-_READ_BYTES = 65536
+READY, RUN, SIGNAL, OUT, ERROR, EXIT = "READY", "RUN", "SIGNAL", "OUT", "ERROR", "EXIT"
+TIDY, FORGET, END = "TIDY", "FORGET", "END"
 
 
 class Closed(Exception):
-    """The other side has gone."""
+    """The other side of `channel` has gone."""
+
+    def __init__(self, channel: "Channel") -> None:
+        super().__init__("the other side has gone")
+        self.channel = channel
 
 
-class Channel:
-    """Frames over a descriptor that is read and written."""
+class Channel(Connection):
+    """Messages over a descriptor that is read and written. The channel owns the descriptor.
 
-    def __init__(self, descriptor: int) -> None:
-        self.descriptor = descriptor
-        self._pending = b""
+    An exception of a signal handler in the middle of receive() loses the place in the stream: only close() may follow.
+    """
 
-    def fileno(self) -> int:
-        """For select()."""
-        return self.descriptor
-
-    def send(self, kind: bytes, payload: bytes = b"") -> None:
-        """Writes one frame. Raises Closed."""
-        data = memoryview(_HEADER.pack(kind, len(payload)) + payload)
-        while data:
-            try:
-                data = data[os.write(self.descriptor, data):]
-            except OSError as error:
-                raise Closed from error
-
-    def send_json(self, kind: bytes, **values: Any) -> None:
-        """The same with named values."""
-        self.send(kind, json.dumps(values).encode())
-
-    def receive(self) -> tuple[bytes, bytes]:
-        """The next frame; waits for it. Raises Closed."""
-        while (frame := self.next_frame()) is None:
-            self.read_some()
-        return frame
-
-    def read_some(self) -> None:
-        """Reads once, and waits for something to read. Raises Closed."""
+    def post(self, kind: str, value: Any = None) -> None:
+        """Sends one message. Raises Closed."""
         try:
-            data = os.read(self.descriptor, _READ_BYTES)
+            self.send((kind, value))
         except OSError as error:
-            raise Closed from error
-        if not data:
-            raise Closed
-        self._pending += data
+            raise Closed(self) from error
 
-    def next_frame(self) -> Optional[tuple[bytes, bytes]]:
-        """A frame that has been read whole, or None."""
-        if len(self._pending) < _HEADER.size:
-            return None
-        kind, length = _HEADER.unpack_from(self._pending)
-        end = _HEADER.size + length
-        if len(self._pending) < end:
-            return None
-        payload, self._pending = self._pending[_HEADER.size:end], self._pending[end:]
-        return kind, payload
+    def receive(self) -> tuple[str, Any]:
+        """Waits for the next message. Raises Closed."""
+        try:
+            kind, value = self.recv()
+        except (EOFError, OSError) as error:
+            raise Closed(self) from error
+        return kind, value

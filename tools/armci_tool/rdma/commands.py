@@ -1,28 +1,24 @@
-"""Runs a command through a channel: a guest's, or that of whoever keeps one."""
+"""Runs a command through a channel: that of a guest, or that of a keeper (keeper.py)."""
 
 from __future__ import annotations
 
-import json
-import select
 import signal
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Callable, Mapping, Optional, Sequence, TextIO
+from typing import Callable, Mapping, NamedTuple, Optional, Sequence, TextIO
 
-from armci_tool.errors import Stopped
 from armci_tool.rdma.channel import ERROR, EXIT, OUT, RUN, SIGNAL, Channel
 
 TIMEOUT_STATUS = 124
-# A command that is told to end has so long before it is killed.
+# A command that gets SIGTERM has this time before SIGKILL.
 GRACE_S = 5.0
 
 Writer = Callable[[bytes], None]
 
 
 def to_stream(stream: TextIO) -> Writer:
-    """Writes at once what arrives."""
+    """A writer that writes to the stream at once."""
     def write(data: bytes) -> None:
         stream.flush()
         stream.buffer.write(data)
@@ -31,9 +27,8 @@ def to_stream(stream: TextIO) -> Writer:
     return write
 
 
-@dataclass(frozen=True)
-class Command:
-    """What to run, where, and who gets its output. `fresh`: files of the host may have changed since the last one."""
+class Command(NamedTuple):
+    """A command, and the writers of its outputs. `fresh`: files of the host may have changed since the last command."""
 
     argv: Sequence[str]
     cwd: Path
@@ -44,44 +39,36 @@ class Command:
 
 
 def run(channel: Channel, command: Command, *, timeout_s: Optional[float] = None) -> int:
-    """To its end; what it has left behind is ended as well. Returns its status, as a shell tells it, or TIMEOUT_STATUS if
-    it had to be ended. A signal that ends us ends it. Raises Closed if the guest ends."""
-    channel.send_json(RUN, argv=list(command.argv), cwd=str(command.cwd), environment=dict(command.environment),
-                      fresh=command.fresh)
+    """Runs the command to its end. Returns its status, as a shell tells it, or TIMEOUT_STATUS after `timeout_s`. Raises
+    Closed if the guest ends. The command ends with the channel: an exception here only has to close it."""
+    channel.post(RUN, {"argv": list(command.argv), "cwd": str(command.cwd), "environment": dict(command.environment),
+                       "fresh": command.fresh})
     writers = {OUT: command.out, ERROR: command.error}
-    try:
-        status = _relay(channel, writers, timeout_s)
-        if status is not None:
-            return status
+    status = _relay(channel, writers, timeout_s)
+    if status is None:
         end(channel, writers)
         return TIMEOUT_STATUS
-    except Stopped:
-        end(channel)
-        raise
+    return status
 
 
-def _relay(channel: Channel, writers: Mapping[bytes, Writer], timeout_s: Optional[float]) -> Optional[int]:
-    """The status, or None when the time is up."""
-    deadline = None if timeout_s is None else time.monotonic() + timeout_s
-    while True:
-        # Before the wait: what has been read whole does not make the channel readable.
-        while (frame := channel.next_frame()) is not None:
-            kind, payload = frame
-            if kind == EXIT:
-                return int(json.loads(payload)["status"])
-            if kind in writers:
-                writers[kind](payload)
-        wait_s = None if deadline is None else deadline - time.monotonic()
-        if wait_s is not None and wait_s <= 0:
-            return None
-        if select.select([channel], [], [], wait_s)[0]:
-            channel.read_some()
-
-
-def end(channel: Channel, writers: Mapping[bytes, Writer] = MappingProxyType({})) -> bool:
-    """Ends the command that runs: in good order first. False if it has not ended: the guest must not be used any more."""
+def end(channel: Channel, writers: Mapping[str, Writer] = MappingProxyType({})) -> bool:
+    """Ends the running command, in good order first. False if it has not ended: the guest must not be used any more."""
     for number in (signal.SIGTERM, signal.SIGKILL):
-        channel.send_json(SIGNAL, number=int(number))
+        channel.post(SIGNAL, int(number))
         if _relay(channel, writers, GRACE_S) is not None:
             return True
     return False
+
+
+def _relay(channel: Channel, writers: Mapping[str, Writer], timeout_s: Optional[float]) -> Optional[int]:
+    """Writes the outputs until the command ends. Returns the status, or None when the time is up."""
+    deadline = None if timeout_s is None else time.monotonic() + timeout_s
+    while True:
+        left_s = None if deadline is None else deadline - time.monotonic()
+        if (left_s is not None and left_s <= 0) or not channel.poll(left_s):
+            return None
+        kind, value = channel.receive()
+        if kind == EXIT:
+            return int(value)
+        if kind in writers:
+            writers[kind](value)
