@@ -8,7 +8,7 @@ import threading
 from typing import Iterator
 
 import pytest
-from armci_tool.rdma.channel import ERROR, EXIT, OUT, Channel, Closed
+from armci_tool.rdma.commands import ERROR, EXIT, OUT, Channel, Closed
 
 Pair = tuple[Channel, Channel]
 

@@ -19,7 +19,7 @@ from armci_tool.launch import Launch
 from armci_tool.placement import Placement, with_device
 from armci_tool.rdma import agent, commands, machine, network
 from armci_tool.rdma import nodes as guests
-from armci_tool.rdma.channel import END, ERROR, EXIT, OUT, Channel, Closed
+from armci_tool.rdma.commands import END, ERROR, EXIT, OUT, Channel, Closed
 from helpers import alive, pids_in
 
 TWO_GUESTS = Placement(nodes=2, guest=True)
@@ -120,7 +120,8 @@ def test_a_command_is_executed_to_its_end(pair: tuple[Channel, Channel], tmp_pat
 def test_what_a_command_leaves_behind_does_not_hold_it_up(pair: tuple[Channel, Channel], tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     before = time.monotonic()
-    assert agent.execute(pair[1], wanted(tmp_path, f"sleep 100 & echo $! > {pids}; kill -TERM $$")) == 128 + signal.SIGTERM
+    body = f"sleep 100 & echo $! > {pids}; kill -TERM $$"
+    assert agent.execute(pair[1], wanted(tmp_path, body)) == 128 + signal.SIGTERM
     assert time.monotonic() - before < 20
     for pid in pids_in(pids):
         os.kill(pid, signal.SIGKILL)

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import os
-import shutil
 import socket
-import stat
 import subprocess
 import sys
 import threading
 import time
+from dataclasses import asdict
 from pathlib import Path
-from typing import Iterator
+from typing import IO, Iterator, Optional
 
 import pytest
 from armci_tool.errors import ToolError
 from armci_tool.rdma import commands, machine, session
-from armci_tool.rdma.channel import ERROR, EXIT, OUT, READY, RUN, Channel, Closed
+from armci_tool.rdma.commands import ERROR, EXIT, OUT, READY, RUN, Channel, Closed
 
 # A keeper of guests that are the process at the other end of a pair of sockets.
 KEEPER = """
+import json
 import sys
-from pathlib import Path
 from armci_tool.errors import ToolError
 from armci_tool.rdma import keeper, machine
-from armci_tool.rdma.channel import Channel
+from armci_tool.rdma.commands import Channel
 
 class Fake(machine.Guests):
     channel = Channel(int(sys.argv[2]))
@@ -34,7 +34,7 @@ class Fake(machine.Guests):
             raise ToolError(sys.argv[4])
         return self
 
-sys.exit(keeper.main(Path(sys.argv[1]), Fake, float(sys.argv[3])))
+sys.exit(keeper.main(machine.Options(**json.loads(sys.argv[1])), Fake, float(sys.argv[3])))
 """
 
 
@@ -60,48 +60,57 @@ class Keeping:
 
     process: "subprocess.Popen[bytes]"
 
-    def start(self, options: machine.Options = machine.Options(), idle_s: float = 100.0) -> Path:
-        """Returns the folder, which can be connected to."""
-        folder = session.folder_of(options)
-        self.start_in(folder, options, idle_s)
+    def start(self, options: machine.Options = machine.Options(), idle_s: float = 100.0) -> str:
+        """Returns the name, which can be connected to."""
+        self.begin(options, None, idle_s)
         deadline = time.monotonic() + 20
-        while not (channel := session.connect(folder)) and time.monotonic() < deadline:
+        while not (channel := session.connect(session.name_of(options))) and time.monotonic() < deadline:
             time.sleep(0.01)
         assert channel
         channel.close()
-        return folder
+        return session.name_of(options)
 
-    def start_in(self, folder: Path, options: machine.Options, idle_s: float = 100.0,
-                 failure: str = "") -> "subprocess.Popen[bytes]":
+    def begin(self, options: machine.Options, log: Optional[IO[bytes]] = None, idle_s: float = 100.0,
+              failure: str = "") -> "subprocess.Popen[bytes]":
         """The same, and does not wait for it. With `failure` its guests cannot start."""
         guest, theirs = socket.socketpair()
         self.guest = Channel(guest.detach())
-        folder.mkdir(exist_ok=True)
-        session.write_options(folder, options)
-        line = [sys.executable, "-B", "-c", KEEPER, str(folder), str(theirs.fileno()), str(idle_s)]
-        with theirs, (folder / "log").open("wb") as log:
-            self.process = subprocess.Popen([*line, failure] if failure else line, pass_fds=[theirs.fileno()], stderr=log,
+        with theirs:
+            line = [sys.executable, "-B", "-c", KEEPER, json.dumps(asdict(options)), str(theirs.fileno()), str(idle_s)]
+            self.process = subprocess.Popen([*line, *filter(None, [failure])], pass_fds=[theirs.fileno()], stderr=log,
                                             env={**os.environ, "PYTHONPATH": str(Path(machine.__file__).parents[2])})
         return self.process
 
 
-def connected(folder: Path) -> Channel:
+def connected(name: str) -> Channel:
     """A client whose turn it is."""
-    channel = session.connect(folder)
+    channel = session.connect(name)
     assert channel is not None
     assert channel.receive()[0] == READY
     return channel
 
 
-def test_a_keeper_hands_on_and_its_folder_is_private(keeping: Keeping) -> None:
-    folder = keeping.start()
-    with connected(folder) as client:
+def test_a_keeper_hands_on_and_is_found_by_its_name(keeping: Keeping, tmp_path: Path,
+                                                    monkeypatch: pytest.MonkeyPatch) -> None:
+    name = keeping.start()
+    with connected(name) as client:
         client.post(RUN, {"fresh": True})
         assert keeping.guest.receive() == (RUN, {"fresh": True})
         keeping.guest.post(EXIT, 3)
         assert client.receive() == (EXIT, 3)
-    assert stat.S_IMODE(folder.parent.stat().st_mode) == 0o700
-    assert session.keeper_of(folder) == keeping.process.pid
+    assert session.names() == [name] and session.keeper_of(name) == keeping.process.pid
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another"))
+    assert not session.names()
+
+
+def test_another_user_is_not_served_and_not_trusted(keeping: Keeping, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = keeping.start()
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    with pytest.raises(ToolError, match="another user"):
+        session.connect(name)
+    here, there = socket.socketpair()
+    with here, there:
+        assert session.peer(here) == 0
 
 
 def test_stopping_does_not_wait_for_the_command(keeping: Keeping) -> None:
@@ -114,14 +123,14 @@ def test_stopping_does_not_wait_for_the_command(keeping: Keeping) -> None:
         with pytest.raises(Closed):
             client.receive()
         ended.join()
-    assert not list(session.root().iterdir())
+    assert not session.names()
 
 
 def test_a_keeper_ends_while_a_client_says_nothing(keeping: Keeping) -> None:
-    folder = keeping.start(idle_s=1.0)
-    with connected(folder):
+    name = keeping.start(idle_s=1.0)
+    with connected(name):
         assert keeping.process.wait(20) == 0
-    assert not folder.exists()
+    assert session.keeper_of(name) == 0
 
 
 def test_a_keeper_ends_with_its_owner_though_a_client_takes_no_output(keeping: Keeping) -> None:
@@ -139,26 +148,14 @@ def test_a_keeper_ends_with_its_owner_though_a_client_takes_no_output(keeping: K
 
 
 def test_there_is_one_keeper_however_many_are_started(keeping: Keeping) -> None:
-    folder = keeping.start()
+    name = keeping.start()
     first, guest = keeping.process, keeping.guest
-    assert keeping.start_in(folder, machine.Options()).wait(20) == 0
-    assert session.keeper_of(folder) == first.pid
-    with connected(folder) as client:
+    assert keeping.begin(machine.Options()).wait(20) == 0
+    assert session.keeper_of(name) == first.pid
+    with connected(name) as client:
         client.post(RUN, {"fresh": False})
         assert guest.receive()[0] == RUN
     keeping.process = first
-
-
-def test_a_keeper_whose_folder_is_gone_ends_and_leaves_its_successor_alone(keeping: Keeping) -> None:
-    folder = keeping.start()
-    old, old_guest = keeping.process, keeping.guest
-    shutil.rmtree(folder)
-    keeping.start()
-    new = session.keeper_of(folder)
-    assert new == keeping.process.pid
-    assert old.wait(20) == 0
-    old_guest.close()
-    assert session.keeper_of(folder) == new and (folder / session.SOCKET).exists()
 
 
 def test_a_keeper_tells_why_its_guests_have_ended(keeping: Keeping) -> None:
@@ -183,13 +180,12 @@ def run_in_thread(statuses: list[int]) -> threading.Thread:
 
 def test_a_client_whose_keeper_ends_before_its_turn_starts_another(keeping: Keeping,
                                                                    monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = keeping.start()
-    first = connected(folder)
+    first = connected(keeping.start())
     old = keeping.process
     started = threading.Event()
 
-    def start(folder: Path, options: machine.Options) -> "subprocess.Popen[bytes]":
-        made = keeping.start_in(folder, options)
+    def start(options: machine.Options, log: IO[bytes]) -> "subprocess.Popen[bytes]":
+        made = keeping.begin(options, log)
         started.set()
         return made
 
@@ -207,33 +203,22 @@ def test_a_client_whose_keeper_ends_before_its_turn_starts_another(keeping: Keep
 
 
 def test_a_client_that_dies_leaves_its_turn_to_the_next(keeping: Keeping) -> None:
-    folder = keeping.start()
-    with connected(folder) as client:
+    name = keeping.start()
+    with connected(name) as client:
         client.post(RUN, {"fresh": False})
         assert keeping.guest.receive()[0] == RUN
     keeping.guest.post(OUT, b"nobody takes this")
     assert keeping.guest.receive()[0] == "SIGNAL"
     keeping.guest.post(EXIT, 143)
-    with connected(folder) as client:
+    with connected(name) as client:
         client.post(RUN, {"fresh": False})
         assert keeping.guest.receive()[0] == RUN
 
 
 def test_why_guests_cannot_start_is_told(keeping: Keeping, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "_start", lambda folder, options: keeping.start_in(folder, options, failure="no memory"))
+    monkeypatch.setattr(session, "_start", lambda options, log: keeping.begin(options, log, failure="no memory"))
     command = commands.Command(["true"], Path("/"), {}, print, print)
     with pytest.raises(ToolError, match="cannot start a guest") as caught:
         session.run(machine.Options(), command, timeout_s=None)
     assert "no memory" in caught.value.where
-    assert not list(session.root().iterdir())
-
-
-def test_a_folder_is_removed_only_if_no_keeper_starts_or_listens_there(keeping: Keeping) -> None:
-    folder = keeping.start()
-    starting = session.root() / "starting"
-    starting.mkdir()  # its keeper is about to take the lock
-    session.remove_stale()
-    assert folder.exists() and starting.exists()
-    (starting / session.LOCK).touch()
-    session.remove_stale()
-    assert folder.exists() and not starting.exists()
+    assert not session.names()

@@ -138,7 +138,7 @@ def test_stopping_ends_the_command_too(tmp_path: Path) -> None:
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert asker.stdout is not None and asker.stdout.readline() == "on\n"
     # As --stop does; the guests of the other tests stay.
-    os.kill(session.keeper_of(session.folder_of(machine.Options(folder=str(tmp_path)))), signal.SIGTERM)
+    os.kill(session.keeper_of(session.name_of(machine.Options(folder=str(tmp_path)))), signal.SIGTERM)
     _, said = asker.communicate(timeout=20)
     assert asker.returncode == 2 and "the guest ended while it ran a command" in said
     wait_for_emulators(before)
@@ -153,9 +153,8 @@ def test_a_kept_guest_goes_with_its_owner_or_its_keeper(tmp_path: Path) -> None:
     wait_for_emulators(before)
     assert rdma("--keep-for", str(os.getpid()), "--", "true", cwd=tmp_path).status == 0
     wanted = machine.Options(folder=str(tmp_path), owner=os.getpid())
-    os.kill(session.keeper_of(session.folder_of(wanted)), signal.SIGKILL)
+    os.kill(session.keeper_of(session.name_of(wanted)), signal.SIGKILL)
     wait_for_emulators(before)
-    session.remove_stale()
 
 
 def test_without_a_kernel_it_says_what_to_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,12 +1,12 @@
 """In a guest: runs the commands that come through the channel, after start.sh has made the verbs device.
 
-With several guests, the agents serve each other too. The remote shell of one guest (shell.py) asks the agent of another:
+With two guests, the agents serve each other too. The remote shell of one (shell.py) connects to the agent of the other:
 
     guest0: shell.py     --RUN, SIGNAL-->        guest1: a process of its agent for each connection
                          <--OUT, ERROR, EXIT--
 
-The end of a connection ends its command. Processes that a command leaves running live on, as with any remote shell, until
-TIDY comes.
+The end of a connection ends its command. Processes that a command leaves running live on until TIDY comes, as with any
+remote shell.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Union
 
 from armci_tool.rdma import network
-from armci_tool.rdma.channel import END, ERROR, EXIT, FORGET, OUT, READY, RUN, SIGNAL, TIDY, Channel, Closed
+from armci_tool.rdma.commands import END, ERROR, EXIT, FORGET, OUT, READY, RUN, SIGNAL, TIDY, Channel, Closed
 
 # The path of tools/guest-agent, for commands; empty in a single guest. The namespaces of tools/nodes have it as well.
 AGENT_VARIABLE = "NODE_AGENT"
@@ -79,8 +79,8 @@ class _Neighbour(socketserver.BaseRequestHandler):
 
 
 def execute(client: Channel, wanted: dict[str, Any]) -> int:
-    """Runs the command of a RUN to its end. Returns its status, as a shell tells it; processes that it has started may live
-    on. Raises Closed if the client goes or sends END; then the command has been ended."""
+    """Runs the command of a RUN to its end. Returns its status, as a shell tells it; processes that it has started may
+    live on. Raises Closed if the client goes or sends END; then the command has been ended."""
     try:
         process = subprocess.Popen(wanted["argv"], cwd=wanted["cwd"], env=wanted["environment"],
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -142,7 +142,7 @@ def _tidy() -> None:
 
 
 def _others_live() -> bool:
-    """Whether a process lives besides process 1 and this one. Threads of the kernel and zombies have no command line."""
+    """Whether a process lives but process 1 and this one. Zombies and threads of the kernel have no command line."""
     for pid in set(filter(str.isdigit, os.listdir("/proc"))) - {"1", str(os.getpid())}:
         with suppress(OSError):  # it has ended
             if Path(f"/proc/{pid}/cmdline").read_bytes():

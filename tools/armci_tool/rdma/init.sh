@@ -1,6 +1,6 @@
 #!/bin/busybox sh
 # The first program of a guest: loads the modules, makes the root file system and hands over to start.sh.
-# /config exports what machine.config() says: FOLDER (the guest writes it for the host), TOOLS (armci_tool is there), ...
+# /config exports what machine.config() says: FOLDER (the guest writes it for the host), TOOLS (has armci_tool), ...
 b=/bin/busybox
 $b mount -t proc proc /proc
 $b mount -t sysfs sys /sys

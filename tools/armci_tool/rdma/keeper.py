@@ -1,14 +1,13 @@
 """The process that has guests which are kept (see session.py): serves one client at a time.
 
-The keeper ends, and the guests with it, when a signal tells it to, when no client has come for a while, when the process
-has ended for which they were to be kept, and when its folder is gone.
+The keeper ends, and the guests with it, when a signal tells it to, when no client has come for a while, and when the
+process has ended for which they were to be kept.
 """
 
 from __future__ import annotations
 
-import fcntl
-import os
-import shutil
+import errno
+import json
 import signal
 import socket
 import sys
@@ -21,7 +20,7 @@ from typing import Type
 from armci_tool import process
 from armci_tool.errors import Stopped, ToolError
 from armci_tool.rdma import commands, machine, session
-from armci_tool.rdma.channel import ERROR, EXIT, FORGET, READY, RUN, TIDY, Channel, Closed
+from armci_tool.rdma.commands import ERROR, EXIT, FORGET, READY, RUN, TIDY, Channel, Closed
 
 IDLE_S = 600.0
 # How often the keeper looks whether it is still wanted.
@@ -29,12 +28,11 @@ _LOOK_EVERY_S = 1.0
 
 
 class Keeper:
-    """Has the guests, which have started, and the lock of its folder."""
+    """Has the guests, which have started."""
 
-    def __init__(self, guests: machine.Guests, lock: int, idle_s: float) -> None:
+    def __init__(self, guests: machine.Guests, idle_s: float) -> None:
         self._guests = guests
         self._guest = guests.channel
-        self._lock = lock
         self._owner = guests.options.owner
         self._idle_s = idle_s
         self._used_at = time.monotonic()
@@ -52,17 +50,20 @@ class Keeper:
             signal.signal(signal.SIGALRM, signal.SIG_IGN)  # the timer does not end what is about to end
 
     def _look(self, *_: object) -> None:
-        has_folder = os.fstat(self._lock).st_nlink > 0
         has_owner = self._owner == 0 or Path(f"/proc/{self._owner}").exists()
         is_used = self._running or time.monotonic() - self._used_at < self._idle_s
-        if not (has_folder and has_owner and is_used):
+        if not (has_owner and is_used):
             signal.raise_signal(signal.SIGTERM)
 
     def _serve_one(self, listening: socket.socket) -> bool:
         """Serves the next client to its end. False if the guests have ended, or must not be used any more."""
         if self._guest in wait([listening, self._guest]):
             return False
-        with Channel(listening.accept()[0].detach()) as client:
+        connection, _ = listening.accept()
+        if not session.peer(connection):
+            connection.close()
+            return True
+        with Channel(connection.detach()) as client:
             try:
                 client.post(READY)
                 while True:
@@ -105,30 +106,27 @@ class Keeper:
         return False
 
 
-def main(folder: Path, kind: Type[machine.Guests] = machine.Guests, idle_s: float = IDLE_S) -> int:
+def main(options: machine.Options, kind: Type[machine.Guests] = machine.Guests, idle_s: float = IDLE_S) -> int:
     """Runs the keeper."""
     process.install_signal_handlers(Stopped)
-    with (folder / session.LOCK).open("a") as lock:
+    with socket.socket(socket.AF_UNIX) as listening:
         try:
-            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return 0  # another tool has started one
-        with socket.socket(socket.AF_UNIX) as listening:
-            (folder / session.SOCKET).unlink(missing_ok=True)
-            listening.bind(str(folder / session.SOCKET))
-            listening.listen(16)
-            try:
-                with kind(session.read_options(folder)) as guests:
-                    Keeper(guests, lock.fileno(), idle_s).serve(listening)
-            except ToolError as error:
-                print(error.render(), file=sys.stderr, flush=True)
-                return 1  # the tool that has started it reads this
-            except Stopped:
-                pass
-        if os.fstat(lock.fileno()).st_nlink > 0:
-            shutil.rmtree(folder, ignore_errors=True)
+            listening.bind(f"\0{session.name_of(options)}")
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+            return 0  # another keeper has the name
+        listening.listen(16)
+        try:
+            with kind(options) as guests:
+                Keeper(guests, idle_s).serve(listening)
+        except ToolError as error:
+            print(error.render(), file=sys.stderr, flush=True)
+            return 1  # the tool that has started it reads this
+        except Stopped:
+            pass
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main(machine.Options(**json.loads(sys.argv[1]))))

@@ -30,14 +30,6 @@ def cache() -> Path:
     return Path(base) / "armci" / "rdma"
 
 
-def private_folder(name: str) -> Path:
-    """A folder in there whose files nobody else may see: what is written to them runs with this user's rights."""
-    folder = cache() / name
-    folder.mkdir(parents=True, exist_ok=True)
-    folder.chmod(0o700)
-    return folder
-
-
 def find() -> tuple[Path, Path]:
     """The kernel and the archive that ensure() has made; raises ToolError if it has not."""
     folder = cache() / "kernel"
@@ -96,7 +88,8 @@ def _assemble(unpacked: Path, ready: Path) -> None:
         (archived / name).mkdir(parents=True)
     shutil.copy2(_BUSYBOX, archived / "bin" / "busybox")
     # A line for each module that is needed, in order: `insmod PATH`. Some are needed more than once.
-    listed = "".join(_check(["modprobe", "-d", str(unpacked), "-S", version, "--show-depends", name]) for name in _MODULES)
+    listed = "".join(_check(["modprobe", "-d", str(unpacked), "-S", version, "--show-depends", name])
+                     for name in _MODULES)
     paths = dict.fromkeys(Path(line.split()[1]) for line in listed.splitlines() if line.startswith("insmod "))
     for path in paths:
         shutil.copy2(path, archived / "modules")

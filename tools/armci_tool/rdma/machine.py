@@ -18,17 +18,19 @@ from typing import Mapping, NamedTuple, Optional, Sequence
 from armci_tool.console import Progress
 from armci_tool.errors import ToolError
 from armci_tool.rdma import commands, kernel, network
-from armci_tool.rdma.channel import END, Channel, Closed
+from armci_tool.rdma.commands import END, Channel, Closed
 from armci_tool.repository import ROOT
 
+# What runs a command in another guest, in place of ssh.
+AGENT = ROOT / "tools" / "guest-agent"
 START_S = 120.0
 # A guest that is told to power off has so long.
 END_S = 10.0
 # A guest may be starting a job on emulated CPUs.
 _REPLY_S = 60.0
 _EMULATOR = "qemu-system-x86_64"
-# Without `rep movsb` for copies: the emulator stores byte by byte, so that others would see parts of a word, which no CPU
-# lets them see.
+# Without `rep movsb` for copies: the emulator stores byte by byte, so that others would see parts of a word, which no
+# CPU lets them see.
 _CPU = "max,-erms,-fsrm"
 # The emulated CPUs' counters run alike; without that to rely on the kernel reads a timer of the board, for 1.5 us.
 _CLOCK = "tsc=reliable clocksource=tsc"
@@ -84,7 +86,8 @@ def command_line(options: Options, image: Path, guest: int, files: Files) -> lis
             "-device", "virtserialport,chardev=agent"]
     if options.guests > 1:
         # No option ROM: it is not booted from.
-        line += ["-netdev", f"stream,id=link,addr.type=fd,addr.str={files.link}", "-device", "virtio-net-pci,netdev=link,"
+        line += ["-netdev", f"stream,id=link,addr.type=fd,addr.str={files.link}",
+                 "-device", "virtio-net-pci,netdev=link,"
                  f"mac={network.hardware_address(guest)},host_mtu={network.MTU},romfile="]
     line += _share("root", "/", read_only=True)
     if options.folder:
@@ -95,10 +98,9 @@ def command_line(options: Options, image: Path, guest: int, files: Files) -> lis
 def config(options: Options, guest: int) -> dict[str, str]:
     """The variables that a guest's init.sh, start.sh and agent.py have."""
     several = options.guests > 1
-    tools = ROOT / "tools"
-    return {"FOLDER": options.folder, "TOOLS": str(tools), "GUEST": network.host(guest), "ADDRESS": network.address(guest),
-            "MTU": str(network.MTU), "UNDER": network.INTERFACE if several else "rdma0",
-            "HOSTS": network.hosts(guest, options.guests), "NODE_AGENT": str(tools / "guest-agent") if several else ""}
+    return {"FOLDER": options.folder, "TOOLS": str(AGENT.parent), "NODE_AGENT": str(AGENT) if several else "",
+            "GUEST": network.host(guest), "ADDRESS": network.address(guest), "MTU": str(network.MTU),
+            "UNDER": network.INTERFACE if several else "rdma0", "HOSTS": network.hosts(guest, options.guests)}
 
 
 def _share(tag: str, folder: str, *, read_only: bool) -> list[str]:
@@ -108,8 +110,8 @@ def _share(tag: str, folder: str, *, read_only: bool) -> list[str]:
 
 
 class Guests:
-    """One guest, or several with a network between them; a context manager, at whose end nothing of them is left. Commands
-    run on the first. If one ends, all end."""
+    """One guest, or several with a network between them; a context manager, at whose end nothing of them is left.
+    Commands run on the first. If one ends, all end."""
 
     def __init__(self, options: Options = Options()) -> None:
         self.options = options
@@ -170,8 +172,8 @@ class Guests:
             raise self.failure("the guest ended while it ran a command") from None
 
     def tell_all(self, kind: str) -> None:
-        """Sends TIDY or FORGET, and waits until all have done it. Raises ToolError if one has not: they must not be used any
-        more."""
+        """Sends TIDY or FORGET, and waits until all have done it. Raises ToolError if one has not: the guests must not
+        be used any more."""
         try:
             for each in self._guests:
                 each.channel.post(kind)
@@ -185,8 +187,8 @@ class Guests:
     def failure(self, what: str) -> ToolError:
         """What happened, with the last words of each."""
         last_words = "\n".join(words for each in self._guests if (words := each.last_words()))
-        return ToolError(what, where=last_words or "it has said nothing", next_step="run tools/armci setup --rdma, and look "
-                         "whether there is memory for it (--memory)")
+        return ToolError(what, where=last_words or "it has said nothing",
+                         next_step="run tools/armci setup --rdma, and look whether there is memory for it (--memory)")
 
     @property
     def channel(self) -> Channel:
@@ -220,10 +222,12 @@ class _Guest:
     def end(self) -> None:
         """Nothing of it is left. Its agent has got END."""
         deadline = time.monotonic() + (END_S if self.is_ready else 0.0)
-        with suppress(OSError, subprocess.TimeoutExpired):
-            # An agent whose output nobody takes would not read END.
-            while self.channel.poll(max(0.0, deadline - time.monotonic())) and os.read(self.channel.fileno(), _READ_BYTES):
-                pass
+        with suppress(OSError):
+            # An agent whose output nobody takes would not read END. The last that is read is the end of the emulator.
+            while self.channel.poll(max(0.0, deadline - time.monotonic())):
+                if not os.read(self.channel.fileno(), _READ_BYTES):
+                    break
+        with suppress(subprocess.TimeoutExpired):
             self.emulator.wait(max(0.0, deadline - time.monotonic()))
         self.emulator.kill()
         self.emulator.wait()

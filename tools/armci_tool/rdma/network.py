@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import socket
 
-from armci_tool.rdma.channel import Channel
+from armci_tool.rdma.commands import Channel
 
 INTERFACE = "eth0"
 MTU = 9000  # room for the largest packets of a verbs device, of 4096 bytes

@@ -11,7 +11,6 @@ from typing import Sequence
 
 from armci_tool.errors import ToolError
 from armci_tool.rdma import commands, network
-from armci_tool.rdma.channel import Closed
 
 # The status of a remote shell that cannot do it.
 _CANNOT = 255
@@ -29,27 +28,18 @@ def main(arguments: Sequence[str]) -> int:
     guest, line = words[0], ["sh", "-c", " ".join(words[1:])]
     if guest == socket.gethostname():
         os.execvp(line[0], line)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda signum, _: os._exit(128 + signum))  # the command ends with our connection
-    try:
-        return _run(guest, line)
-    except ToolError as error:
-        print(error.render(), file=sys.stderr)
-        return error.status
-
-
-def _run(guest: str, line: Sequence[str]) -> int:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # any signal ends this process, and the command with the connection
     command = commands.Command(line, Path.cwd(), os.environ, commands.to_stream(sys.stdout),
                                commands.to_stream(sys.stderr))
     try:
         connection = socket.create_connection((guest, network.NEIGHBOUR_PORT), timeout=_CONNECT_S)
-    except OSError as error:
-        raise ToolError(f"cannot run a command on {guest}", where=str(error), status=_CANNOT,
-                        next_step="name a guest of tools/armci rdma --guests 2, and call it from the first") from error
-    connection.settimeout(None)
-    with network.channel(connection) as channel:
-        try:
+        connection.settimeout(None)
+        with network.channel(connection) as channel:
             return commands.run(channel, command)
-        except Closed as closed:
-            raise ToolError(f"{guest} has ended the connection", status=_CANNOT,
-                            next_step="see whether the guest still runs") from closed
+    except commands.Closed:
+        error = ToolError(f"{guest} has ended the connection", next_step="see whether the guest still runs")
+    except OSError as reason:
+        error = ToolError(f"cannot run a command on {guest}", where=str(reason),
+                          next_step="name a guest of tools/armci rdma --guests 2, and call it from the first")
+    print(error.render(), file=sys.stderr)
+    return _CANNOT
