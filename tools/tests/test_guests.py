@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import socketserver
 import subprocess
 import sys
 import threading
@@ -17,7 +18,7 @@ from armci_tool import launch, placement
 from armci_tool.errors import ToolError
 from armci_tool.launch import Launch
 from armci_tool.placement import Placement, with_device
-from armci_tool.rdma import agent, commands, machine, network
+from armci_tool.rdma import agent, commands, machine, network, shell
 from armci_tool.rdma import nodes as guests
 from armci_tool.rdma.commands import END, ERROR, EXIT, OUT, Channel, Closed
 from helpers import alive, pids_in
@@ -143,6 +144,23 @@ def test_a_command_ends_when_its_time_is_up_though_it_prints_all_the_time(pair: 
     assert commands.run(client, command, timeout_s=0.5) == commands.TIMEOUT_STATUS
     serves.join()
     assert b"".join(said).endswith(b"ends\n")
+
+
+def test_a_guest_runs_commands_of_another_as_a_remote_shell_does(monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+                                                                 capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    monkeypatch.chdir(tmp_path)
+    with socketserver.ForkingTCPServer(("127.0.0.1", 0), agent.Neighbour) as server:
+        monkeypatch.setattr(network, "NEIGHBOUR_PORT", server.server_address[1])
+        serves = threading.Thread(target=server.serve_forever)
+        serves.start()
+        try:
+            assert shell.main(["-x", "localhost", "pwd;", "echo 'a  b'", ">&2;", "exit 3"]) == 3
+        finally:
+            server.shutdown()
+            serves.join()
+    assert capfdbinary.readouterr() == (f"{tmp_path}\n".encode(), b"a  b\n")
+    assert shell.main(["localhost", "true"]) == 255
+    assert b"cannot run a command on localhost" in capfdbinary.readouterr().err
 
 
 @pytest.mark.parametrize("by", ["closing", "END"])

@@ -42,7 +42,7 @@ _KILL_S = 2.0
 def main() -> None:
     """Serves the channel to its end."""
     if os.environ[AGENT_VARIABLE]:
-        server = socketserver.ForkingTCPServer((os.environ["ADDRESS"], network.NEIGHBOUR_PORT), _Neighbour)
+        server = socketserver.ForkingTCPServer((os.environ["ADDRESS"], network.NEIGHBOUR_PORT), Neighbour)
         server.max_children = 1000
         threading.Thread(target=server.serve_forever, daemon=True).start()
     with Channel(os.open(_PORT, os.O_RDWR)) as channel, suppress(Closed):
@@ -68,7 +68,7 @@ def _serve(channel: Channel, kind: str, value: Any) -> None:
         channel.post(EXIT)
 
 
-class _Neighbour(socketserver.BaseRequestHandler):
+class Neighbour(socketserver.BaseRequestHandler):
     """Runs one command of another guest, in a process of its own."""
 
     def handle(self) -> None:
@@ -129,10 +129,12 @@ def _relay(client: Channel, process: "subprocess.Popen[bytes]", pipes: dict[int,
 def _tidy() -> None:
     """Ends what commands have left, so that the next command finds the guest as new."""
     deadline = time.monotonic() + _KILL_S
-    os.kill(-1, signal.SIGKILL)  # all processes but process 1 and this one
-    while _others_live() and time.monotonic() < deadline:
+    while time.monotonic() < deadline:
+        with suppress(ProcessLookupError):
+            os.kill(-1, signal.SIGKILL)  # all processes but process 1 and this one
+        if not _others_live():
+            break
         time.sleep(0.02)
-        os.kill(-1, signal.SIGKILL)
     # Shared memory of killed jobs would be taken from the next job.
     for path in _SHARED_MEMORY.iterdir():
         if path.is_dir():
