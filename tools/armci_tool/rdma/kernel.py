@@ -33,7 +33,7 @@ def cache() -> Path:
 def find() -> tuple[Path, Path]:
     """The kernel and the archive that ensure() has made; raises ToolError if it has not."""
     folder = cache() / "kernel"
-    if not folder.exists():
+    if not _is_whole(folder):
         raise ToolError("there is no kernel for the guest", where=f"{folder} has none", next_step=_NEXT)
     return folder / _IMAGE, folder / _ARCHIVE
 
@@ -41,7 +41,7 @@ def find() -> tuple[Path, Path]:
 def ensure(say: Callable[[str], None]) -> None:
     """Makes them unless they are there. Uses the network."""
     folder = cache() / "kernel"
-    if folder.exists():
+    if _is_whole(folder):
         say(f"setup: the guest's kernel is in {folder}")
         return
     cache().mkdir(parents=True, exist_ok=True)
@@ -53,6 +53,7 @@ def ensure(say: Callable[[str], None]) -> None:
         _check(["dpkg-deb", "-x", str(package), str(unpacked)])
         ready.mkdir()
         _assemble(unpacked, ready)
+        shutil.rmtree(folder, ignore_errors=True)
         ready.rename(folder)
     say(f"setup: unpacked {package.name} into {folder}")
 
@@ -62,6 +63,10 @@ def pack(folder: Path) -> bytes:
     names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
     return subprocess.run(["cpio", "-o", "-H", "newc", "--quiet", "-R", "0:0"], cwd=folder, check=True,
                           input="\n".join(names).encode(), stdout=subprocess.PIPE).stdout
+
+
+def _is_whole(folder: Path) -> bool:
+    return (folder / _IMAGE).exists() and (folder / _ARCHIVE).exists()
 
 
 def _download(folder: Path) -> Path:
