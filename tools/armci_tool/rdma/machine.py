@@ -223,8 +223,8 @@ class _Guest:
         """Nothing of it is left. Its agent has got END."""
         deadline = time.monotonic() + (END_S if self.is_ready else 0.0)
         with suppress(OSError):
-            # An agent whose output nobody takes would not read END. The last that is read is the end of the emulator.
-            while self.channel.poll(max(0.0, deadline - time.monotonic())):
+            # An agent whose output nobody takes would not read END. Nothing is read when the emulator has ended.
+            while (left_s := deadline - time.monotonic()) > 0 and self.channel.poll(left_s):
                 if not os.read(self.channel.fileno(), _READ_BYTES):
                     break
         with suppress(subprocess.TimeoutExpired):
