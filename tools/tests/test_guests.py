@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
+import socketserver
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -14,9 +18,9 @@ from armci_tool import launch, placement
 from armci_tool.errors import ToolError
 from armci_tool.launch import Launch
 from armci_tool.placement import Placement, with_device
-from armci_tool.rdma import device, execution, machine, network
+from armci_tool.rdma import agent, commands, machine, network, shell
 from armci_tool.rdma import nodes as guests
-from armci_tool.rdma.channel import END, ERROR, OUT, Channel, Closed
+from armci_tool.rdma.commands import END, ERROR, EXIT, OUT, Channel, Closed
 from helpers import alive, pids_in
 
 TWO_GUESTS = Placement(nodes=2, guest=True)
@@ -30,19 +34,19 @@ def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def test_each_guest_has_an_end_of_the_network_and_an_address_of_its_own() -> None:
-    lines = [machine.command_line(machine.Options(guests=2), Path("/f"), Path("/k"), guest, 7 + guest) for guest in (0, 1)]
+    lines = [machine.command_line(machine.Options(guests=2), Path("/k"), guest, machine.Files(5, 6, 7 + guest))
+             for guest in (0, 1)]
     for guest, line in enumerate(lines):
         assert f"stream,id=link,addr.type=fd,addr.str={7 + guest}" in line
         assert any(network.hardware_address(guest) in word and f"host_mtu={network.MTU}" in word for word in line)
-    assert "-netdev" not in machine.command_line(machine.Options(), Path("/f"), Path("/k"))
+    assert "-netdev" not in machine.command_line(machine.Options(), Path("/k"), 0, machine.Files(5, 6, 7))
 
 
 def test_the_device_of_several_guests_is_on_the_network_between_them() -> None:
-    single, second = device.commands(0, 1), device.commands(1, 2)
-    assert single[-1][-1] == "rdma0" and second[-1][-1] == network.INTERFACE
-    assert not any("veth" in command for command in second)
-    assert ["ip", "address", "add", "10.78.0.2/24", "dev", "eth0"] in second
-    assert "10.78.0.1 guest0\n10.78.0.2 guest1\n" in device.hosts(1, 2)
+    single, second = machine.config(machine.Options(), 0), machine.config(machine.Options(guests=2), 1)
+    assert (single["UNDER"], single["ADDRESS"], single["NODE_AGENT"]) == ("rdma0", "10.78.0.1", "")
+    assert (second["UNDER"], second["ADDRESS"], second["NODE_AGENT"]) == ("eth0", "10.78.0.2", str(guests.AGENT))
+    assert "10.78.0.1 guest0\n10.78.0.2 guest1\n" in second["HOSTS"]
 
 
 def test_there_are_at_most_two() -> None:
@@ -88,41 +92,93 @@ def test_what_guests_preload_is_made_once_for_each_text(monkeypatch: pytest.Monk
     assert guests.preload("") == ""
 
 
+def test_what_runs_in_a_guest_needs_the_standard_library_alone() -> None:
+    """It starts without the packages of Python, which takes half the time."""
+    for module in ("agent", "shell"):
+        line = [sys.executable, "-B", "-S", "-c", f"import armci_tool.rdma.{module}"]
+        subprocess.run(line, env={"PYTHONPATH": str(guests.AGENT.parent)}, check=True)
+
+
 @pytest.fixture(name="pair")
-def fixture_pair() -> Iterator[tuple[Channel, Channel, socket.socket]]:
-    """The asker's end of a channel, the agent's, and the asker's socket."""
-    left, right = socket.socketpair()
+def fixture_pair() -> Iterator[tuple[Channel, Channel]]:
+    """The client's end of a channel, and the agent's."""
+    left, right = (Channel(end.detach()) for end in socket.socketpair())
     with left, right:
-        yield Channel(left.fileno()), Channel(right.fileno()), left
+        yield left, right
 
 
 def wanted(tmp_path: Path, body: str) -> dict[str, object]:
-    """A RUN."""
+    """The value of a RUN."""
     return {"argv": ["sh", "-c", body], "cwd": str(tmp_path), "environment": dict(os.environ), "fresh": False}
 
 
-def test_a_command_is_executed_to_its_end(pair: tuple[Channel, Channel, socket.socket], tmp_path: Path) -> None:
-    asker, agent, _ = pair
-    assert execution.run(agent, wanted(tmp_path, "echo out; echo wrong >&2; exit 3")) == 3
-    assert sorted(asker.receive() for _ in range(2)) == [(ERROR, b"wrong\n"), (OUT, b"out\n")]
+def test_a_command_is_executed_to_its_end(pair: tuple[Channel, Channel], tmp_path: Path) -> None:
+    client, served = pair
+    assert agent.execute(served, wanted(tmp_path, "echo out; echo wrong >&2; exit 3")) == 3
+    assert sorted(client.receive() for _ in range(2)) == [(ERROR, b"wrong\n"), (OUT, b"out\n")]
+
+
+def test_what_a_command_leaves_behind_does_not_hold_it_up(pair: tuple[Channel, Channel], tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    before = time.monotonic()
+    body = f"sleep 100 & echo $! > {pids}; kill -TERM $$"
+    assert agent.execute(pair[1], wanted(tmp_path, body)) == 128 + signal.SIGTERM
+    assert time.monotonic() - before < 20
+    for pid in pids_in(pids):
+        os.kill(pid, signal.SIGKILL)
+
+
+def test_a_command_ends_when_its_time_is_up_though_it_prints_all_the_time(pair: tuple[Channel, Channel],
+                                                                          tmp_path: Path) -> None:
+    client, served = pair
+
+    def serve() -> None:
+        _, value = served.receive()
+        served.post(EXIT, agent.execute(served, value))
+
+    serves = threading.Thread(target=serve)
+    serves.start()
+    said: list[bytes] = []
+    command = commands.Command(["sh", "-c", "trap 'echo ends; exit 0' TERM; while :; do echo on; done"], tmp_path,
+                               os.environ, said.append, said.append)
+    assert commands.run(client, command, timeout_s=0.5) == commands.TIMEOUT_STATUS
+    serves.join()
+    assert b"".join(said).endswith(b"ends\n")
+
+
+def test_a_guest_runs_commands_of_another_as_a_remote_shell_does(monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+                                                                 capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    monkeypatch.chdir(tmp_path)
+    with socketserver.ForkingTCPServer(("127.0.0.1", 0), agent.Neighbour) as server:
+        monkeypatch.setattr(network, "NEIGHBOUR_PORT", server.server_address[1])
+        serves = threading.Thread(target=server.serve_forever)
+        serves.start()
+        try:
+            assert shell.main(["-x", "localhost", "pwd;", "echo 'a  b'", ">&2;", "exit 3"]) == 3
+        finally:
+            server.shutdown()
+            serves.join()
+    assert capfdbinary.readouterr() == (f"{tmp_path}\n".encode(), b"a  b\n")
+    assert shell.main(["localhost", "true"]) == 255
+    assert b"cannot run a command on localhost" in capfdbinary.readouterr().err
 
 
 @pytest.mark.parametrize("by", ["closing", "END"])
-def test_a_command_ends_with_its_asker(pair: tuple[Channel, Channel, socket.socket], tmp_path: Path, by: str) -> None:
-    asker, agent, ours = pair
+def test_a_command_ends_with_its_client(pair: tuple[Channel, Channel], tmp_path: Path, by: str) -> None:
+    client, served = pair
     pids = tmp_path / "pids"
 
     def end() -> None:
-        asker.receive()  # it runs
+        client.receive()  # it runs
         if by == "closing":
-            ours.shutdown(socket.SHUT_RDWR)
+            client.close()
         else:
-            asker.send(END)
+            client.post(END)
 
     ends = threading.Thread(target=end)
     ends.start()
     with pytest.raises(Closed):
-        execution.run(agent, wanted(tmp_path, f"sleep 1000 & echo $! $$ > {pids}; echo on; wait"))
+        agent.execute(served, wanted(tmp_path, f"sleep 1000 & echo $! $$ > {pids}; echo on; wait"))
     ends.join()
     # The signal has been sent to all of them; the one that nobody waits for may take a moment.
     deadline = time.monotonic() + 5.0

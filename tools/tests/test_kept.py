@@ -1,40 +1,40 @@
-"""Who has guests that are kept (keeper.py, kept.py, session.py), with a test in place of the guests."""
+"""Keepers of guests (keeper.py, session.py), with a test in place of the guests."""
 
 from __future__ import annotations
 
+import json
 import os
 import socket
-import stat
 import subprocess
 import sys
 import threading
 import time
+from dataclasses import asdict
 from pathlib import Path
-from typing import Iterator
+from typing import IO, Iterator, Optional
 
 import pytest
-from armci_tool.rdma import commands, kept, machine, session
-from armci_tool.rdma.channel import ERROR, EXIT, READY, RUN, Channel, Closed
+from armci_tool.errors import ToolError
+from armci_tool.rdma import commands, machine, session
+from armci_tool.rdma.commands import ERROR, EXIT, OUT, READY, RUN, Channel, Closed
 
 # A keeper of guests that are the process at the other end of a pair of sockets.
 KEEPER = """
-import sys, signal
-from pathlib import Path
-from armci_tool import process
-from armci_tool.errors import Stopped
-from armci_tool.rdma import keeper, kept, machine
-from armci_tool.rdma.channel import Channel
+import json
+import sys
+from armci_tool.errors import ToolError
+from armci_tool.rdma import keeper, machine
+from armci_tool.rdma.commands import Channel
 
 class Fake(machine.Guests):
     channel = Channel(int(sys.argv[2]))
 
-process.install_signal_handlers(Stopped)
-folder = Path(sys.argv[1])
-try:
-    keeper.Keeper(folder, Fake(kept.read_options(folder)), float(sys.argv[3])).serve()
-except Stopped:
-    print("stopped")
-kept.remove_unused(folder)
+    def __enter__(self):
+        if sys.argv[4:]:
+            raise ToolError(sys.argv[4])
+        return self
+
+sys.exit(keeper.main(machine.Options(**json.loads(sys.argv[1])), Fake, float(sys.argv[3])))
 """
 
 
@@ -52,7 +52,7 @@ def fixture_keeping(cache: Path) -> Iterator["Keeping"]:
     yield made
     made.process.kill()
     made.process.wait()
-    made.guest_socket.close()
+    made.guest.close()
 
 
 class Keeping:
@@ -60,146 +60,165 @@ class Keeping:
 
     process: "subprocess.Popen[bytes]"
 
-    def start(self, options: machine.Options = machine.Options(), idle_s: float = 100.0) -> Path:
-        """Returns the folder, which can be connected to."""
-        folder = kept.folder_of(options)
-        with kept.locked(folder):
-            self.start_in(folder, options, idle_s)
-        return folder
-
-    def start_in(self, folder: Path, options: machine.Options, idle_s: float = 100.0) -> None:
-        """The same, for whoever has the lock."""
-        self.guest_socket, theirs = socket.socketpair()
-        self.guest = Channel(self.guest_socket.fileno())
-        (folder / kept.SOCKET).unlink(missing_ok=True)
-        kept.write_options(folder, options)
-        with theirs:
-            self.process = subprocess.Popen(
-                [sys.executable, "-B", "-c", KEEPER, str(folder), str(theirs.fileno()), str(idle_s)],
-                pass_fds=[theirs.fileno()], env={**os.environ, "PYTHONPATH": str(Path(kept.__file__).parents[2])})
+    def start(self, options: machine.Options = machine.Options(), idle_s: float = 100.0) -> str:
+        """Returns the name, which can be connected to."""
+        self.begin(options, None, idle_s)
         deadline = time.monotonic() + 20
-        while not (folder / kept.SOCKET).exists() and time.monotonic() < deadline:
+        while not (channel := session.connect(session.name_of(options))) and time.monotonic() < deadline:
             time.sleep(0.01)
+        assert channel
+        channel.close()
+        return session.name_of(options)
+
+    def begin(self, options: machine.Options, log: Optional[IO[bytes]] = None, idle_s: float = 100.0,
+              failure: str = "") -> "subprocess.Popen[bytes]":
+        """The same, and does not wait for it. With `failure` its guests cannot start."""
+        guest, theirs = socket.socketpair()
+        self.guest = Channel(guest.detach())
+        with theirs:
+            line = [sys.executable, "-B", "-c", KEEPER, json.dumps(asdict(options)), str(theirs.fileno()), str(idle_s)]
+            self.process = subprocess.Popen([*line, *filter(None, [failure])], pass_fds=[theirs.fileno()], stderr=log,
+                                            env={**os.environ, "PYTHONPATH": str(Path(machine.__file__).parents[2])})
+        return self.process
 
 
-def connected(folder: Path) -> tuple[socket.socket, Channel]:
-    """An asker whose turn it is."""
-    connection = kept.connect(folder)
-    assert connection is not None
-    channel = Channel(connection.fileno())
+def connected(name: str) -> Channel:
+    """A client whose turn it is."""
+    channel = session.connect(name)
+    assert channel is not None
     assert channel.receive()[0] == READY
-    return connection, channel
+    return channel
 
 
-def test_a_keeper_hands_on_and_its_folder_is_private(keeping: Keeping) -> None:
-    folder = keeping.start()
-    connection, asker = connected(folder)
-    with connection:
-        asker.send(RUN, b"what")
-        assert keeping.guest.receive() == (RUN, b"what")
-        keeping.guest.send(EXIT, b"how")
-        assert asker.receive() == (EXIT, b"how")
-    for place in (folder, folder.parent):
-        assert stat.S_IMODE(place.stat().st_mode) == 0o700
-    assert kept.keeper_of(folder) == keeping.process.pid
+def test_a_keeper_hands_on_and_is_found_by_its_name(keeping: Keeping, tmp_path: Path,
+                                                    monkeypatch: pytest.MonkeyPatch) -> None:
+    name = keeping.start()
+    with connected(name) as client:
+        client.post(RUN, {"fresh": True})
+        assert keeping.guest.receive() == (RUN, {"fresh": True})
+        keeping.guest.post(EXIT, 3)
+        assert client.receive() == (EXIT, 3)
+    assert session.names() == [name] and session.keeper_of(name) == keeping.process.pid
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another"))
+    assert not session.names()
+
+
+def test_another_user_is_not_served_and_not_trusted(keeping: Keeping, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = keeping.start()
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    with pytest.raises(ToolError, match="another user"):
+        session.connect(name)
+    here, there = socket.socketpair()
+    with here, there:
+        assert session.peer(here) == 0
 
 
 def test_stopping_does_not_wait_for_the_command(keeping: Keeping) -> None:
-    connection, asker = connected(keeping.start(machine.Options(guests=2)))
-    with connection:
-        asker.send(RUN)
+    with connected(keeping.start(machine.Options(guests=2))) as client:
+        client.post(RUN, {"fresh": False})
         assert keeping.guest.receive()[0] == RUN
         ended = threading.Thread(target=keeping.process.wait)
         ended.start()
         assert session.stop_all() == 2
         with pytest.raises(Closed):
-            asker.receive()
+            client.receive()
         ended.join()
-    assert not list(kept.root().iterdir())
+    assert not session.names()
 
 
-def test_a_keeper_ends_while_an_asker_says_nothing(keeping: Keeping) -> None:
-    folder = keeping.start(idle_s=1.0)
-    connection, _ = connected(folder)
-    with connection:
+def test_a_keeper_ends_while_a_client_says_nothing(keeping: Keeping) -> None:
+    name = keeping.start(idle_s=1.0)
+    with connected(name):
         assert keeping.process.wait(20) == 0
-    assert not folder.exists()
+    assert session.keeper_of(name) == 0
 
 
-def test_a_keeper_ends_with_its_owner_though_an_asker_takes_no_output(keeping: Keeping) -> None:
+def test_a_keeper_ends_with_its_owner_though_a_client_takes_no_output(keeping: Keeping) -> None:
     owner = subprocess.Popen(["sleep", "1000"])
-    connection, asker = connected(keeping.start(machine.Options(owner=owner.pid)))
-    with connection:
-        asker.send(RUN)
+    with connected(keeping.start(machine.Options(owner=owner.pid))) as client:
+        client.post(RUN, {"fresh": False})
         assert keeping.guest.receive()[0] == RUN
-        keeping.guest_socket.settimeout(1.0)
-        try:
+        os.set_blocking(keeping.guest.fileno(), False)
+        with pytest.raises(Closed):  # all that is between us is full
             while True:
-                keeping.guest_socket.sendall(b"O\0\1\0\0" + b"x" * 65536)
-        except TimeoutError:
-            pass  # all that is between us is full
+                keeping.guest.post(OUT, b"x" * 65536)
         owner.kill()
         owner.wait()
         assert keeping.process.wait(20) == 0
 
 
-def test_a_keeper_that_ends_leaves_its_successor_alone(keeping: Keeping) -> None:
-    folder = keeping.start()
-    old, old_guest = keeping.process, keeping.guest_socket
-    keeping.start()  # in the same folder, as if nobody had listened
-    new = kept.keeper_of(folder)
-    assert new == keeping.process.pid
-    assert old.wait(20) == 0  # its socket is another's
-    old_guest.close()
-    assert kept.keeper_of(folder) == new and (folder / kept.SOCKET).exists()
+def test_there_is_one_keeper_however_many_are_started(keeping: Keeping) -> None:
+    name = keeping.start()
+    first, guest = keeping.process, keeping.guest
+    assert keeping.begin(machine.Options()).wait(20) == 0
+    assert session.keeper_of(name) == first.pid
+    with connected(name) as client:
+        client.post(RUN, {"fresh": False})
+        assert guest.receive()[0] == RUN
+    keeping.process = first
 
 
 def test_a_keeper_tells_why_its_guests_have_ended(keeping: Keeping) -> None:
-    connection, asker = connected(keeping.start())
-    with connection:
-        asker.send(RUN)
+    with connected(keeping.start()) as client:
+        client.post(RUN, {"fresh": False})
         assert keeping.guest.receive()[0] == RUN
-        keeping.guest_socket.shutdown(socket.SHUT_RDWR)
-        kind, text = asker.receive()
+        keeping.guest.close()
+        kind, text = client.receive()
         assert kind == ERROR and b"ended by itself" in text
         with pytest.raises(Closed):
-            asker.receive()
+            client.receive()
 
 
-def test_an_asker_whose_keeper_ends_before_its_turn_starts_another(keeping: Keeping,
+def run_in_thread(statuses: list[int]) -> threading.Thread:
+    """Runs a command on kept guests."""
+    command = commands.Command(["true"], Path("/"), {}, print, print)
+    client = threading.Thread(
+        target=lambda: statuses.append(session.run(machine.Options(), command, timeout_s=None)))
+    client.start()
+    return client
+
+
+def test_a_client_whose_keeper_ends_before_its_turn_starts_another(keeping: Keeping,
                                                                    monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = keeping.start()
-    first, _ = connected(folder)
+    first = connected(keeping.start())
     old = keeping.process
     started = threading.Event()
 
-    def start(folder: Path, options: machine.Options) -> None:
-        keeping.start_in(folder, options)
+    def start(options: machine.Options, log: IO[bytes]) -> "subprocess.Popen[bytes]":
+        made = keeping.begin(options, log)
         started.set()
+        return made
 
     monkeypatch.setattr(session, "_start", start)
     statuses: list[int] = []
-    command = commands.Command(["true"], Path("/"), {}, print, print)
-    asker = threading.Thread(
-        target=lambda: statuses.append(session.run(machine.Options(), command, timeout_s=None)))
     with first:
-        asker.start()
+        client = run_in_thread(statuses)
         time.sleep(0.5)  # it waits for its turn
         old.terminate()
         assert started.wait(20)
     assert keeping.guest.receive()[0] == RUN
-    keeping.guest.send_json(EXIT, status=7)
-    asker.join(20)
+    keeping.guest.post(EXIT, 7)
+    client.join(20)
     assert statuses == [7] and old.wait(20) == 0
 
 
-def test_a_folder_is_removed_only_if_nobody_starts_or_listens_there(keeping: Keeping) -> None:
-    folder = keeping.start()
-    kept.remove_stale()
-    assert folder.exists()
-    starting = kept.root() / "starting"
-    with kept.locked(starting):
-        kept.remove_stale()
-        assert starting.exists()
-    kept.remove_stale()
-    assert not starting.exists()
+def test_a_client_that_dies_leaves_its_turn_to_the_next(keeping: Keeping) -> None:
+    name = keeping.start()
+    with connected(name) as client:
+        client.post(RUN, {"fresh": False})
+        assert keeping.guest.receive()[0] == RUN
+    keeping.guest.post(OUT, b"nobody takes this")
+    assert keeping.guest.receive()[0] == "SIGNAL"
+    keeping.guest.post(EXIT, 143)
+    with connected(name) as client:
+        client.post(RUN, {"fresh": False})
+        assert keeping.guest.receive()[0] == RUN
+
+
+def test_why_guests_cannot_start_is_told(keeping: Keeping, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "_start", lambda options, log: keeping.begin(options, log, failure="no memory"))
+    command = commands.Command(["true"], Path("/"), {}, print, print)
+    with pytest.raises(ToolError, match="cannot start a guest") as caught:
+        session.run(machine.Options(), command, timeout_s=None)
+    assert "no memory" in caught.value.where
+    assert not session.names()

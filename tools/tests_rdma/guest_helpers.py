@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Sequence
 
 from armci_tool import process
-from armci_tool.rdma import kernel, machine
+from armci_tool.rdma import kernel, session
 
 ARMCI = Path(__file__).resolve().parents[1] / "armci"
 START_S = 180.0
@@ -38,13 +38,8 @@ def wait_for_emulators(wanted: Sequence[str]) -> None:
 
 
 def assert_nothing_is_left() -> None:
-    """No guest, and no file of one."""
+    """No guest, no keeper, and no file of one."""
     wait_for_emulators([])
-    assert not list((kernel.cache() / "kept").iterdir())
-    # Of guests whose tool was killed, once that is gone.
-    for _ in range(100):
-        machine.remove_stale(kernel.cache() / "guests")
-        if not list((kernel.cache() / "guests").iterdir()):
-            return
-        time.sleep(0.1)
-    assert not list((kernel.cache() / "guests").iterdir())
+    assert not session.names()
+    files = [path.relative_to(kernel.cache()) for path in kernel.cache().rglob("*") if not path.is_dir()]
+    assert {path.parts[0] for path in files} <= {"kernel", "preload"}

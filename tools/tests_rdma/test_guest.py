@@ -11,8 +11,7 @@ from typing import Iterator
 
 import pytest
 from armci_tool.errors import ToolError
-from armci_tool.rdma import kept as kept_folders
-from armci_tool.rdma import machine
+from armci_tool.rdma import machine, session
 from guest_helpers import ARMCI, KEEP, START_S, assert_nothing_is_left, emulators, rdma, wait_for_emulators
 
 
@@ -139,8 +138,7 @@ def test_stopping_ends_the_command_too(tmp_path: Path) -> None:
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert asker.stdout is not None and asker.stdout.readline() == "on\n"
     # As --stop does; the guests of the other tests stay.
-    [folder] = [each for each in kept_folders.root().iterdir() if kept_folders.read_options(each).folder == str(tmp_path)]
-    os.kill(kept_folders.keeper_of(folder), signal.SIGTERM)
+    os.kill(session.keeper_of(session.name_of(machine.Options(folder=str(tmp_path)))), signal.SIGTERM)
     _, said = asker.communicate(timeout=20)
     assert asker.returncode == 2 and "the guest ended while it ran a command" in said
     wait_for_emulators(before)
@@ -154,18 +152,9 @@ def test_a_kept_guest_goes_with_its_owner_or_its_keeper(tmp_path: Path) -> None:
     owner.wait()
     wait_for_emulators(before)
     assert rdma("--keep-for", str(os.getpid()), "--", "true", cwd=tmp_path).status == 0
-    keepers = subprocess.run(["pgrep", "-f", "armci_tool.rdma.keeper"], text=True, capture_output=True, check=True)
-    for pid in keepers.stdout.split():
-        if str(tmp_path) in options_of(int(pid)):
-            os.kill(int(pid), signal.SIGKILL)
+    wanted = machine.Options(folder=str(tmp_path), owner=os.getpid())
+    os.kill(session.keeper_of(session.name_of(wanted)), signal.SIGKILL)
     wait_for_emulators(before)
-    kept_folders.remove_stale()
-
-
-def options_of(keeper: int) -> str:
-    """What its guest is like."""
-    folder = Path(f"/proc/{keeper}/cmdline").read_bytes().split(b"\0")[-2].decode()
-    return (Path(folder) / "options").read_text()
 
 
 def test_without_a_kernel_it_says_what_to_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,113 +1,155 @@
-"""What runs in a guest: makes the verbs device, then runs the commands that come through the channel.
+"""In a guest: runs the commands that come through the channel, after start.sh has made the verbs device.
 
-Process 1 of the guest is this module too; it collects processes that nobody waits for, and powers the guest off when the
-agent ends.
+With two guests, the agents serve each other too. The remote shell of one (shell.py) connects to the agent of the other:
+
+    guest0: shell.py     --RUN, SIGNAL-->        guest1: a process of its agent for each connection
+                         <--OUT, ERROR, EXIT--
+
+The end of a connection ends its command. Processes that a command leaves running live on until TIDY comes, as with any
+remote shell.
 """
 
 from __future__ import annotations
 
-import ctypes
-import json
+import math
 import os
-import select
-import socket
+import shutil
+import signal
+import socketserver
+import subprocess
+import threading
 import time
+from contextlib import suppress
+from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Union
 
-from armci_tool.rdma import device, execution, neighbours, network, tidy
-from armci_tool.rdma.channel import END, EXIT, READY, RUN, Channel, Closed
+from armci_tool.rdma import network
+from armci_tool.rdma.commands import END, ERROR, EXIT, FORGET, OUT, READY, RUN, SIGNAL, TIDY, Channel, Closed
 
-# Tells a command how to run another one in another guest, as tools/nodes does for its nodes.
-_AGENT_VARIABLE = "NODE_AGENT"
-_AGENT = Path(__file__).resolve().parents[2] / "guest-agent"
-_PORTS = Path("/sys/class/virtio-ports")
-_POWER_OFF = 0x4321FEDC
+# The path of tools/guest-agent, for commands; empty in a single guest. The namespaces of tools/nodes have it as well.
+AGENT_VARIABLE = "NODE_AGENT"
+_PORT = "/dev/vport0p1"
+_SHARED_MEMORY = Path("/dev/shm")
+_READ_BYTES = 65536
+# The time for what a command leaves in its pipes.
+_SETTLE_S = 2.0
+# A command whose client has gone has this time before SIGKILL.
+_GRACE_S = 3.0
+_KILL_S = 2.0
 
 
 def main() -> None:
-    """Runs as process 1."""
-    agent = os.fork()
-    if agent != 0:
+    """Serves the channel to its end."""
+    if os.environ[AGENT_VARIABLE]:
+        server = socketserver.ForkingTCPServer((os.environ["ADDRESS"], network.NEIGHBOUR_PORT), Neighbour)
+        server.max_children = 1000
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with Channel(os.open(_PORT, os.O_RDWR)) as channel, suppress(Closed):
+        channel.post(READY)
         while True:
-            try:
-                pid, _ = os.wait()
-            except ChildProcessError:
-                break
-            if pid == agent:
-                break
-        power_off()
+            _serve(channel, *channel.receive())
+
+
+def _serve(channel: Channel, kind: str, value: Any) -> None:
+    """Does what one message asks for."""
+    if kind == END:
+        raise Closed(channel)
+    if kind == RUN:
+        if os.environ[AGENT_VARIABLE]:
+            value["environment"][AGENT_VARIABLE] = os.environ[AGENT_VARIABLE]
+        channel.post(EXIT, execute(channel, value))
+    elif kind == TIDY:
+        _tidy()
+        channel.post(EXIT)
+    elif kind == FORGET:
+        os.sync()
+        Path("/proc/sys/vm/drop_caches").write_text("3\n")
+        channel.post(EXIT)
+
+
+class Neighbour(socketserver.BaseRequestHandler):
+    """Runs one command of another guest, in a process of its own."""
+
+    def handle(self) -> None:
+        """Called by the server."""
+        with network.channel(self.request) as client, suppress(Closed):
+            _, value = client.receive()
+            client.post(EXIT, execute(client, value))
+
+
+def execute(client: Channel, wanted: dict[str, Any]) -> int:
+    """Runs the command of a RUN to its end. Returns its status, as a shell tells it; processes that it has started may
+    live on. Raises Closed if the client goes or sends END; then the command has been ended."""
     try:
-        Agent().serve()
-    except Closed as closed:
-        if str(closed):
-            print(f"armci: {closed}", flush=True)  # the console is shown where the guest's end was not wanted
-    os._exit(0)
+        process = subprocess.Popen(wanted["argv"], cwd=wanted["cwd"], env=wanted["environment"],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   start_new_session=True)
+    except OSError as error:
+        client.post(ERROR, f"armci: cannot run {wanted['argv'][0]} in the guest: {error}\n".encode())
+        return 127 if isinstance(error, FileNotFoundError) else 126
+    assert process.stdout is not None and process.stderr is not None
+    with process.stdout, process.stderr, open(os.pidfd_open(process.pid), "rb", buffering=0) as end:
+        try:
+            _relay(client, process, {process.stdout.fileno(): OUT, process.stderr.fileno(): ERROR}, end.fileno())
+        except Closed:
+            process.stdout.close()  # or a command that writes could not end in good order
+            process.stderr.close()
+            for number in (signal.SIGTERM, signal.SIGKILL):
+                with suppress(ProcessLookupError, subprocess.TimeoutExpired):
+                    os.killpg(process.pid, number)
+                    process.wait(_GRACE_S)
+            raise
+    return 128 - process.returncode if process.returncode < 0 else process.returncode
 
 
-def power_off() -> None:
-    """Ends the guest."""
-    os.sync()
-    ctypes.CDLL(None).reboot(_POWER_OFF)
+def _relay(client: Channel, process: "subprocess.Popen[bytes]", pipes: dict[int, str], end: int) -> None:
+    """Returns when the process has ended, which makes `end` readable, and its pipes are empty."""
+    sources: list[Union[Channel, int]] = [client, *pipes, end]
+    deadline = math.inf
+    while len(sources) > 1 and time.monotonic() < deadline:
+        for source in wait(sources, None if end in sources else _SETTLE_S):
+            if source is client:
+                kind, value = client.receive()
+                if kind == END:
+                    raise Closed(client)
+                if kind == SIGNAL and process.poll() is None:
+                    os.killpg(process.pid, value)
+            elif source == end:
+                process.wait()
+                sources.remove(end)
+                deadline = time.monotonic() + _SETTLE_S  # processes that it has left behind may hold the pipes open
+            elif isinstance(source, int):
+                if data := os.read(source, _READ_BYTES):
+                    client.post(pipes[source], data)
+                else:
+                    sources.remove(source)
 
 
-class Agent:
-    """Serves one channel, and, if it is not the first of several guests, the first one."""
-
-    def __init__(self) -> None:
-        self.channel = Channel(os.open(find_port(), os.O_RDWR))
-        self._guests = 1
-        self._listening: Optional[socket.socket] = None
-
-    def serve(self) -> None:
-        """Until the guest is to end."""
-        _, payload = self.channel.receive()
-        place = json.loads(payload)
-        guest, self._guests = int(place["guest"]), int(place["guests"])
-        said = device.make(guest, self._guests)
-        if guest > 0 and not said:
-            self._listening = neighbours.listen(guest)
-        self.channel.send_json(READY, said=said)
-        while True:
-            kind, payload = self._next()
-            if kind == END:
-                return
-            if kind == RUN:
-                self._run(json.loads(payload))
-
-    def _next(self) -> tuple[bytes, bytes]:
-        """The next frame; other guests are served until it comes."""
-        while (frame := self.channel.next_frame()) is None:
-            both = [self.channel, self._listening] if self._listening else [self.channel]
-            ready = select.select(both, [], [])[0]
-            if self._listening in ready and self._listening is not None:
-                neighbours.take(self._listening)
-                neighbours.collect()
-            if self.channel in ready:
-                self.channel.read_some()
-        return frame
-
-    def _run(self, wanted: dict[str, Any]) -> None:
-        """One command, to its end, and to that of all that it has started."""
-        if wanted["fresh"]:
-            tidy.forget_files()
-            neighbours.tidy_others(self._guests, fresh=True)
-        if self._guests > 1:
-            wanted["environment"][_AGENT_VARIABLE] = str(_AGENT)
-        status = execution.run(self.channel, wanted)
-        tidy.tidy()
-        neighbours.tidy_others(self._guests, fresh=False)
-        self.channel.send_json(EXIT, status=status)
+def _tidy() -> None:
+    """Ends what commands have left, so that the next command finds the guest as new."""
+    deadline = time.monotonic() + _KILL_S
+    while time.monotonic() < deadline:
+        with suppress(ProcessLookupError):
+            os.kill(-1, signal.SIGKILL)  # all processes but process 1 and this one
+        if not _others_live():
+            break
+        time.sleep(0.02)
+    # Shared memory of killed jobs would be taken from the next job.
+    for path in _SHARED_MEMORY.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()
 
 
-def find_port() -> str:
-    """The device file of the channel."""
-    for _ in range(100):
-        for port in _PORTS.glob("*"):
-            if (port / "name").read_text().strip() == network.PORT_NAME:
-                return f"/dev/{port.name}"
-        time.sleep(0.05)  # the kernel tells the name after the device
-    raise FileNotFoundError(network.PORT_NAME)
+def _others_live() -> bool:
+    """Whether a process lives but process 1 and this one. Zombies and threads of the kernel have no command line."""
+    for pid in set(filter(str.isdigit, os.listdir("/proc"))) - {"1", str(os.getpid())}:
+        with suppress(OSError):  # it has ended
+            if Path(f"/proc/{pid}/cmdline").read_bytes():
+                return True
+    return False
 
 
 if __name__ == "__main__":

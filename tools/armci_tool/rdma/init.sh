@@ -1,6 +1,6 @@
 #!/bin/busybox sh
-# The first program of a guest: loads the modules, makes the root file system and hands over to the agent.
-# /config sets FOLDER (what the guest writes for the host, or nothing) and TOOLS (where armci_tool is).
+# The first program of a guest: loads the modules, makes the root file system and hands over to start.sh.
+# /config exports what machine.config() says: FOLDER (the guest writes it for the host), TOOLS (has armci_tool), ...
 b=/bin/busybox
 $b mount -t proc proc /proc
 $b mount -t sysfs sys /sys
@@ -23,5 +23,6 @@ $b mount -t tmpfs shm /made/dev/shm
 $b mount -t devpts pts /made/dev/pts
 $b mount -t tmpfs run /made/run
 [ -z "$FOLDER" ] || $b mount -t 9p -o "rw,$by_9p,cache=mmap" folder "/made$FOLDER" || exit 1
-exec $b switch_root /made /usr/bin/env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-  PYTHONPATH="$TOOLS" /usr/bin/python3 -B -S -m armci_tool.rdma.agent
+while [ ! -c /dev/vport0p1 ]; do $b sleep 0.05; done  # the channel of the agent
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin PYTHONPATH="$TOOLS"
+exec $b switch_root /made /bin/sh "$TOOLS/armci_tool/rdma/start.sh"

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
 
@@ -20,15 +19,9 @@ _BUSYBOX = Path("/bin/busybox")
 # With those they need: the machine's devices, the file systems, the verbs device and what it stands on.
 _MODULES = ("virtio_pci", "virtio_console", "virtio_net", "9p", "9pnet_virtio", "overlay", "veth", "crc32_generic",
             "crc32c_generic", "ib_uverbs", "rdma_ucm", "rdma_rxe")
+# The files that guests boot from: the kernel, and an archive with busybox and the modules, to be unpacked into memory.
+_IMAGE, _ARCHIVE = "vmlinuz", "archive.cpio"
 _NEXT = "run tools/armci setup --rdma"
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """Files: the kernel, and an archive with busybox and the modules, to be unpacked into memory."""
-
-    image: Path
-    archive: Path
 
 
 def cache() -> Path:
@@ -37,43 +30,32 @@ def cache() -> Path:
     return Path(base) / "armci" / "rdma"
 
 
-def private_folder(name: str) -> Path:
-    """A folder in there whose files nobody else may see: what is written to them runs with this user's rights."""
-    folder = cache() / name
-    folder.mkdir(parents=True, exist_ok=True)
-    folder.chmod(0o700)
-    return folder
-
-
-def find() -> Kernel:
-    """What ensure() has made; raises ToolError if it has not."""
-    kernel = _in(cache() / "kernel")
-    if not kernel.image.exists() or not kernel.archive.exists():
-        raise ToolError("there is no kernel for the guest", where=f"{kernel.image.parent} has none", next_step=_NEXT)
-    return kernel
-
-
-def ensure(say: Callable[[str], None]) -> Kernel:
-    """Makes it unless it is there. Uses the network."""
+def find() -> tuple[Path, Path]:
+    """The kernel and the archive that ensure() has made; raises ToolError if it has not."""
     folder = cache() / "kernel"
-    kernel = _in(folder)
-    if kernel.image.exists() and kernel.archive.exists():
+    if not _is_whole(folder):
+        raise ToolError("there is no kernel for the guest", where=f"{folder} has none", next_step=_NEXT)
+    return folder / _IMAGE, folder / _ARCHIVE
+
+
+def ensure(say: Callable[[str], None]) -> None:
+    """Makes them unless they are there. Uses the network."""
+    folder = cache() / "kernel"
+    if _is_whole(folder):
         say(f"setup: the guest's kernel is in {folder}")
-        return kernel
+        return
     cache().mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache()) as made, Progress("setup: the guest's kernel") as progress:
+        ready, unpacked = Path(made) / "kernel", Path(made) / "unpacked"
         progress.note("downloading")
         package = _download(Path(made))
         progress.note("unpacking")
-        unpacked = Path(made) / "unpacked"
         _check(["dpkg-deb", "-x", str(package), str(unpacked)])
-        ready = Path(made) / "kernel"
         ready.mkdir()
         _assemble(unpacked, ready)
         shutil.rmtree(folder, ignore_errors=True)
         ready.rename(folder)
     say(f"setup: unpacked {package.name} into {folder}")
-    return kernel
 
 
 def pack(folder: Path) -> bytes:
@@ -83,12 +65,12 @@ def pack(folder: Path) -> bytes:
                           input="\n".join(names).encode(), stdout=subprocess.PIPE).stdout
 
 
-def _in(folder: Path) -> Kernel:
-    return Kernel(folder / "vmlinuz", folder / "archive.cpio")
+def _is_whole(folder: Path) -> bool:
+    return (folder / _IMAGE).exists() and (folder / _ARCHIVE).exists()
 
 
 def _download(folder: Path) -> Path:
-    depends = _check(["apt-cache", "depends", _PACKAGE]).output
+    depends = _check(["apt-cache", "depends", _PACKAGE])
     names = [line.split()[-1] for line in depends.splitlines() if "Depends: linux-image-" in line]
     if not names:
         raise ToolError(f"cannot find the kernel's package: {_PACKAGE} depends on none",
@@ -101,28 +83,24 @@ def _assemble(unpacked: Path, ready: Path) -> None:
     image = next((unpacked / "boot").glob("vmlinuz-*"))
     version = image.name.removeprefix("vmlinuz-")
     _check(["depmod", "-b", str(unpacked), version])
-    archived = ready / "archived"
-    modules = archived / "modules"
+    archived = unpacked / "archived"
     for name in ("bin", "dev", "proc", "sys", "modules"):
         (archived / name).mkdir(parents=True)
     shutil.copy2(_BUSYBOX, archived / "bin" / "busybox")
-    order: dict[str, None] = {}
-    for name in _MODULES:
-        listed = _check(["modprobe", "-d", str(unpacked), "-S", version, "--show-depends", name]).output
-        for line in listed.splitlines():
-            if line.startswith("insmod "):
-                path = Path(line.split()[1])
-                shutil.copy2(path, modules)
-                order[path.name] = None
-    (modules / "order").write_text("".join(f"{name}\n" for name in order))
-    kernel = _in(ready)
-    kernel.archive.write_bytes(pack(archived))
-    shutil.rmtree(archived)
-    shutil.copy2(image, kernel.image)
+    # A line for each module that is needed, in order: `insmod PATH`. Some are needed more than once.
+    listed = "".join(_check(["modprobe", "-d", str(unpacked), "-S", version, "--show-depends", name])
+                     for name in _MODULES)
+    paths = dict.fromkeys(Path(line.split()[1]) for line in listed.splitlines() if line.startswith("insmod "))
+    for path in paths:
+        shutil.copy2(path, archived / "modules")
+    (archived / "modules" / "order").write_text("".join(f"{path.name}\n" for path in paths))
+    (ready / _ARCHIVE).write_bytes(pack(archived))
+    shutil.copy2(image, ready / _IMAGE)
 
 
-def _check(command: list[str], cwd: Path = Path("/")) -> process.Result:
+def _check(command: list[str], cwd: Path = Path("/")) -> str:
+    """What the command says; raises ToolError if it fails."""
     result = process.run(command, cwd=cwd)
     if not result.ok:
         raise ToolError(f"{command[0]} failed with status {result.status}", where=result.tail(5), next_step=_NEXT)
-    return result
+    return result.output

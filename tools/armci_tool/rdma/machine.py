@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import select
 import shlex
 import shutil
 import socket
@@ -12,22 +10,27 @@ import subprocess
 import tempfile
 import threading
 import time
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional, Sequence
+from typing import Mapping, NamedTuple, Optional, Sequence
 
 from armci_tool.console import Progress
 from armci_tool.errors import ToolError
 from armci_tool.rdma import commands, kernel, network
-from armci_tool.rdma.channel import END, READY, Channel, Closed
+from armci_tool.rdma.commands import END, Channel, Closed
 from armci_tool.repository import ROOT
 
+# What runs a command in another guest, in place of ssh.
+AGENT = ROOT / "tools" / "guest-agent"
 START_S = 120.0
 # A guest that is told to power off has so long.
 END_S = 10.0
+# A guest may be starting a job on emulated CPUs.
+_REPLY_S = 60.0
 _EMULATOR = "qemu-system-x86_64"
-# Without `rep movsb` for copies: the emulator stores byte by byte, so that others would see parts of a word, which no CPU
-# lets them see.
+# Without `rep movsb` for copies: the emulator stores byte by byte, so that others would see parts of a word, which no
+# CPU lets them see.
 _CPU = "max,-erms,-fsrm"
 # The emulated CPUs' counters run alike; without that to rely on the kernel reads a timer of the board, for 1.5 us.
 _CLOCK = "tsc=reliable clocksource=tsc"
@@ -35,6 +38,7 @@ _CLOCK = "tsc=reliable clocksource=tsc"
 # ciphers, which are of no use here: a guest once stood still in them.
 _KERNEL = f"console=ttyS0 loglevel=5 panic=-1 cryptomgr.notests=1 {_CLOCK}"
 _LAST_LINES = 40
+_READ_BYTES = 65536
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,14 @@ class Options:
     folder: str = ""
     guests: int = 1
     owner: int = 0  # of those that are kept: the process with which they end; 0: none
+
+
+class Files(NamedTuple):
+    """Descriptors that QEMU has from its start. None of these files has a name that could be left behind."""
+
+    archive: int  # in its memory when it boots
+    agent: int  # its end of the channel
+    link: int  # its end of the network
 
 
 def require(guests: int = 1) -> None:
@@ -65,22 +77,30 @@ def starting(guests: int) -> str:
     return f"starting {guests} guests" if guests > 1 else "starting a guest"
 
 
-def command_line(options: Options, files: Path, image: Path, guest: int = 0, link: int = -1) -> list[str]:
-    """QEMU's, of guest number `guest`. `files`: the folder of its socket, log and archive. `link`: the descriptor of its
-    end of the network."""
+def command_line(options: Options, image: Path, guest: int, files: Files) -> list[str]:
+    """QEMU's command line for guest number `guest`."""
     line = [_EMULATOR, "-nodefaults", "-display", "none", "-no-reboot", "-accel", "tcg,thread=multi", "-cpu", _CPU,
-            "-smp", str(options.cpus), "-m", f"{options.memory_mib}M", "-serial", f"file:{files / 'console'}",
-            "-kernel", str(image), "-initrd", str(files / "archive"), "-append", _KERNEL,
-            "-device", "virtio-serial-pci", "-chardev", f"socket,id=agent,path={files / 'agent'},server=on,wait=off",
-            "-device", f"virtserialport,chardev=agent,name={network.PORT_NAME}"]
+            "-smp", str(options.cpus), "-m", f"{options.memory_mib}M", "-serial", "stdio",
+            "-kernel", str(image), "-initrd", f"/dev/fd/{files.archive}", "-append", _KERNEL,
+            "-device", "virtio-serial-pci", "-chardev", f"socket,id=agent,fd={files.agent}",
+            "-device", "virtserialport,chardev=agent"]
     if options.guests > 1:
         # No option ROM: it is not booted from.
-        line += ["-netdev", f"stream,id=link,addr.type=fd,addr.str={link}", "-device", "virtio-net-pci,netdev=link,"
+        line += ["-netdev", f"stream,id=link,addr.type=fd,addr.str={files.link}",
+                 "-device", "virtio-net-pci,netdev=link,"
                  f"mac={network.hardware_address(guest)},host_mtu={network.MTU},romfile="]
     line += _share("root", "/", read_only=True)
     if options.folder:
         line += _share("folder", options.folder, read_only=False)
     return line
+
+
+def config(options: Options, guest: int) -> dict[str, str]:
+    """The variables that a guest's init.sh, start.sh and agent.py have."""
+    several = options.guests > 1
+    return {"FOLDER": options.folder, "TOOLS": str(AGENT.parent), "NODE_AGENT": str(AGENT) if several else "",
+            "GUEST": network.host(guest), "ADDRESS": network.address(guest), "MTU": str(network.MTU),
+            "UNDER": network.INTERFACE if several else "rdma0", "HOSTS": network.hosts(guest, options.guests)}
 
 
 def _share(tag: str, folder: str, *, read_only: bool) -> list[str]:
@@ -90,8 +110,8 @@ def _share(tag: str, folder: str, *, read_only: bool) -> list[str]:
 
 
 class Guests:
-    """One guest, or several with a network between them; a context manager, at whose end nothing of them is left. Commands
-    run on the first. If one ends, all end."""
+    """One guest, or several with a network between them; a context manager, at whose end nothing of them is left.
+    Commands run on the first. If one ends, all end."""
 
     def __init__(self, options: Options = Options()) -> None:
         self.options = options
@@ -99,44 +119,49 @@ class Guests:
         self._ending = threading.Event()
 
     def __enter__(self) -> "Guests":
-        self.start()
+        """Returns when they take commands. They start at the same time."""
+        require(self.options.guests)
+        deadline = time.monotonic() + START_S
+        try:
+            with Progress(starting(self.options.guests)), ExitStack() as links:
+                ends = [links.enter_context(end).fileno() for end in socket.socketpair()]
+                for guest in range(self.options.guests):
+                    self._guests.append(_Guest(self.options, guest, ends[guest]))
+                for each in self._guests:
+                    self._wait_until_ready(each, deadline)
+        except BaseException:
+            self.__exit__()
+            raise
+        if self.options.guests > 1:
+            threading.Thread(target=self._end_together, args=(list(self._guests),), daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.stop()
+        """Ends them in good order if they can, by force if not."""
+        self._ending.set()
+        for guest in self._guests:
+            with suppress(Closed):
+                guest.channel.post(END)
+        for guest in self._guests:
+            guest.end()
+        self._guests = []
 
-    def start(self) -> None:
-        """Returns when they take commands. They start at the same time."""
-        require(self.options.guests)
-        runs = kernel.private_folder("guests")
-        remove_stale(runs)
-        deadline = time.monotonic() + START_S
-        several = self.options.guests > 1
-        links = socket.socketpair() if several else ()
+    def _wait_until_ready(self, guest: "_Guest", deadline: float) -> None:
+        if not guest.channel.poll(max(0.0, deadline - time.monotonic())):
+            raise self.failure(f"the guest has not started after {START_S:g} s")
         try:
-            for guest in range(self.options.guests):
-                self._guests.append(_Guest(self.options, guest))
-                self._guests[-1].begin(runs, links[guest].fileno() if links else -1)
-            with Progress(starting(self.options.guests)):
-                for each in self._guests:
-                    each.connect(deadline)  # before any agent looks for it, which would take it for the end
-                for each in self._guests:
-                    each.wait_until_ready(deadline)
-        except BaseException:
-            self.stop()
-            raise
-        finally:
-            for link in links:
-                link.close()
-        if several:
-            threading.Thread(target=self._end_together, args=(list(self._guests),), daemon=True).start()
+            guest.channel.receive()
+        except Closed:
+            status = guest.emulator.wait()  # it alone has the other end
+            raise self.failure(f"the guest ended while it was started, {_EMULATOR} with status {status}") from None
+        guest.is_ready = True
 
     def _end_together(self, guests: Sequence["_Guest"]) -> None:
-        """Until they are to end: one does not end without the others, which would wait for it."""
+        """One does not end without the others, which would wait for it."""
         while not self._ending.wait(0.5):
-            if not all(each.is_alive() for each in guests):
+            if any(each.emulator.poll() is not None for each in guests):
                 for each in guests:
-                    each.kill()
+                    each.emulator.kill()
                 return
 
     def run(self, command: commands.Command, *, timeout_s: Optional[float] = None) -> int:
@@ -146,143 +171,75 @@ class Guests:
         except Closed:
             raise self.failure("the guest ended while it ran a command") from None
 
+    def tell_all(self, kind: str) -> None:
+        """Sends TIDY or FORGET, and waits until all have done it. Raises ToolError if one has not: the guests must not
+        be used any more."""
+        try:
+            for each in self._guests:
+                each.channel.post(kind)
+            for number, each in enumerate(self._guests):
+                if not each.channel.poll(_REPLY_S):
+                    raise self.failure(f"{network.host(number)} has not answered for {_REPLY_S:g} s")
+                each.channel.receive()
+        except Closed:
+            raise self.failure("the guest ended by itself") from None
+
     def failure(self, what: str) -> ToolError:
         """What happened, with the last words of each."""
-        last = [words for each in self._guests if (words := each.last_words())]
-        return _failure(what, "\n".join(last))
+        last_words = "\n".join(words for each in self._guests if (words := each.last_words()))
+        return ToolError(what, where=last_words or "it has said nothing",
+                         next_step="run tools/armci setup --rdma, and look whether there is memory for it (--memory)")
 
     @property
     def channel(self) -> Channel:
         """To the agent of the first, once it has started."""
-        channel = self._guests[0].channel
-        assert channel is not None
-        return channel
-
-    def stop(self) -> None:
-        """In good order if they can, by force if not."""
-        self._ending.set()
-        for guest in self._guests:
-            guest.ask_to_end()
-        for guest in self._guests:
-            guest.end()
-        self._guests = []
+        return self._guests[0].channel
 
 
 class _Guest:
-    """One machine, from its start to its end."""
+    """One machine. It dies with this process, whatever that dies of; of this process the first thread must make it."""
 
-    def __init__(self, options: Options, guest: int) -> None:
-        self._emulator: Optional["subprocess.Popen[bytes]"] = None
-        self.channel: Optional[Channel] = None
-        self._options = options
-        self._guest = guest
-        self._files: Optional[Path] = None
-        self._socket = socket.socket(socket.AF_UNIX)
-
-    def begin(self, runs: Path, link: int) -> None:
-        """Starts it. It dies with this process, whatever that dies of; of this process it must be the first thread that
-        calls."""
-        boot = kernel.find()
-        self._files = files = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=runs))
-        (files / "archive").write_bytes(boot.archive.read_bytes() + self._own_archive(files))
-        line = command_line(self._options, files, boot.image, self._guest, link)
-        with (files / "emulator").open("wb") as errors:
-            self._emulator = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "--", *line], stdin=subprocess.DEVNULL,
-                                             stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True,
-                                             pass_fds=[link] if link >= 0 else [])
-
-    def _own_archive(self, files: Path) -> bytes:
-        with tempfile.TemporaryDirectory(dir=files) as made:
-            init = Path(made) / "init"
-            init.write_bytes(Path(__file__).with_name("init.sh").read_bytes())
-            init.chmod(0o755)
-            (Path(made) / "config").write_text(f"FOLDER={shlex.quote(self._options.folder)}\n"
-                                               f"TOOLS={shlex.quote(str(ROOT / 'tools'))}\n")
-            return kernel.pack(Path(made))
-
-    def connect(self, deadline: float) -> None:
-        """To where its agent will be, and tells it who it is."""
-        assert self._files is not None
-        while True:
-            self._check_alive(deadline)
-            try:
-                self._socket.connect(str(self._files / "agent"))
-                break
-            except (FileNotFoundError, ConnectionRefusedError):
-                time.sleep(0.05)  # QEMU has not made it yet
-        self.channel = Channel(self._socket.fileno())
-        try:
-            self.channel.send_json(READY, guest=self._guest, guests=self._options.guests)
-        except Closed:
-            raise self._ended_early() from None
-
-    def wait_until_ready(self, deadline: float) -> None:
-        """Returns when its agent takes commands."""
-        assert self.channel is not None
-        try:
-            while not select.select([self.channel], [], [], 0.5)[0]:
-                self._check_alive(deadline)
-            _, payload = self.channel.receive()
-        except Closed:
-            raise self._ended_early() from None
-        if said := json.loads(payload)["said"]:
-            raise _failure(f"the guest has no verbs device: {said}", self.last_words())
-
-    def _ended_early(self) -> ToolError:
-        return _failure("the guest ended while it was started", self.last_words())
-
-    def _check_alive(self, deadline: float) -> None:
-        assert self._emulator is not None
-        if not self.is_alive():
-            status = self._emulator.returncode
-            raise _failure(f"{_EMULATOR} ended with status {status}", self.last_words())
-        if time.monotonic() > deadline:
-            raise _failure(f"the guest has not started after {START_S:g} s", self.last_words())
-
-    def is_alive(self) -> bool:
-        """Whether it has been started and has not ended."""
-        return self._emulator is not None and self._emulator.poll() is None
-
-    def kill(self) -> None:
-        """Ends it by force; end() is to follow."""
-        if self._emulator is not None:
-            self._emulator.kill()
+    def __init__(self, options: Options, guest: int, link: int) -> None:
+        self.is_ready = False
+        image, archive = kernel.find()
+        ours, theirs = socket.socketpair()
+        self.channel = Channel(ours.detach())
+        self._said = tempfile.TemporaryFile()
+        with theirs, tempfile.TemporaryFile(dir=kernel.cache()) as boot:
+            boot.write(archive.read_bytes() + _own_archive(config(options, guest)))
+            boot.flush()
+            files = Files(boot.fileno(), theirs.fileno(), link)
+            line = command_line(options, image, guest, files)
+            self.emulator = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "--", *line], stdin=subprocess.DEVNULL,
+                                             stdout=self._said, stderr=subprocess.STDOUT, start_new_session=True,
+                                             pass_fds=files)
 
     def last_words(self) -> str:
-        """Of the emulator and of the guest's console."""
-        texts = [path.read_text(errors="replace").strip() for name in ("emulator", "console")
-                 if self._files and (path := self._files / name).exists()]
-        return "\n".join("\n".join(texts).splitlines()[-_LAST_LINES:])
-
-    def ask_to_end(self) -> None:
-        """Returns at once; end() waits for it."""
-        if self.channel is not None:
-            try:
-                self.channel.send(END)
-            except Closed:
-                pass
+        """The end of what the emulator and the guest's console say."""
+        said = os.pread(self._said.fileno(), _READ_BYTES, max(0, os.fstat(self._said.fileno()).st_size - _READ_BYTES))
+        return "\n".join(said.decode(errors="replace").strip().splitlines()[-_LAST_LINES:])
 
     def end(self) -> None:
-        """Nothing of it is left."""
-        if self._emulator is not None:
-            try:
-                self._emulator.wait(END_S if self.channel is not None else 0)
-            except subprocess.TimeoutExpired:
-                self._emulator.kill()
-                self._emulator.wait()
-        self._socket.close()
-        self.channel = None
-        if self._files is not None:
-            shutil.rmtree(self._files, ignore_errors=True)
+        """Nothing of it is left. Its agent has got END."""
+        deadline = time.monotonic() + (END_S if self.is_ready else 0.0)
+        with suppress(OSError):
+            # An agent whose output nobody takes would not read END. Nothing is read when the emulator has ended.
+            while (left_s := deadline - time.monotonic()) > 0 and self.channel.poll(left_s):
+                if not os.read(self.channel.fileno(), _READ_BYTES):
+                    break
+        with suppress(subprocess.TimeoutExpired):
+            self.emulator.wait(max(0.0, deadline - time.monotonic()))
+        self.emulator.kill()
+        self.emulator.wait()
+        self.channel.close()
+        self._said.close()
 
 
-def _failure(what: str, last_words: str) -> ToolError:
-    return ToolError(what, where=last_words or "it has said nothing", next_step="run tools/armci setup --rdma, and look "
-                     "whether there is memory for it (--memory)")
-
-
-def remove_stale(runs: Path) -> None:
-    """Folders of guests whose tool was killed."""
-    for folder in runs.iterdir():
-        if not Path("/proc", folder.name.split("-")[0]).exists():
-            shutil.rmtree(folder, ignore_errors=True)
+def _own_archive(settings: Mapping[str, str]) -> bytes:
+    """What only this guest has in its memory at its start."""
+    with tempfile.TemporaryDirectory() as made:
+        init, exported = Path(made) / "init", Path(made) / "config"
+        shutil.copyfile(Path(__file__).with_name("init.sh"), init)
+        init.chmod(0o755)
+        exported.write_text("".join(f"export {name}={shlex.quote(value)}\n" for name, value in settings.items()))
+        return kernel.pack(Path(made))

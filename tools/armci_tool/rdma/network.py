@@ -1,35 +1,48 @@
-"""What this machine and the guests agree on: names, addresses and devices. Two guests have a network of their own:
+"""The names and addresses of guests. Two guests have a network of their own:
 
     guest0                            this machine                            guest1
       eth0 <--virtio--> QEMU <===== a pair of sockets without a name =====> QEMU <--virtio--> eth0
 
-Nothing else can reach it, and it goes with the two.
+Nothing else can reach the network, and it ends with the two. A single guest has a pair of veth devices instead.
 """
 
 from __future__ import annotations
 
+import socket
+
+from armci_tool.rdma.commands import Channel
+
 INTERFACE = "eth0"
-VERBS_DEVICE = "rxe0"
 MTU = 9000  # room for the largest packets of a verbs device, of 4096 bytes
-PORT_NAME = "armci.agent"  # of the channel between this machine and a guest
 # A pair of sockets joins two.
 GUESTS_MAX = 2
-# Where guests other than the first take commands from it (see neighbours.py).
+# The agents of several guests serve each other here.
 NEIGHBOUR_PORT = 7801
-
-_NETWORK = "10.78.0"
 
 
 def host(guest: int) -> str:
-    """A guest's name, in every guest's /etc/hosts."""
+    """The name of a guest, in the /etc/hosts of every guest."""
     return f"guest{guest}"
 
 
 def address(guest: int) -> str:
-    """Of the verbs device of guest number `guest`, in a network of 256."""
-    return f"{_NETWORK}.{guest + 1}"
+    """The address of the verbs device of a guest, in a network of 256."""
+    return f"10.78.0.{guest + 1}"
 
 
 def hardware_address(guest: int) -> str:
-    """Of its network device."""
+    """The address of the network device of a guest."""
     return f"52:54:00:78:00:{guest + 1:02x}"
+
+
+def hosts(guest: int, guests: int) -> str:
+    """The /etc/hosts of a guest. With two guests, a guest has the name of the address that the other reaches it by."""
+    if guests == 1:
+        return f"127.0.0.1 localhost {host(guest)}\n"
+    return "127.0.0.1 localhost\n" + "".join(f"{address(other)} {host(other)}\n" for other in range(guests))
+
+
+def channel(connection: socket.socket) -> Channel:
+    """A channel over a TCP connection, which it takes over."""
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return Channel(connection.detach())

@@ -13,21 +13,22 @@ from armci_tool.nodes import NodeKind
 from armci_tool.rdma import kernel, machine, network
 from armci_tool.repository import ROOT
 
-AGENT = ROOT / "tools" / "guest-agent"
+AGENT = machine.AGENT
 
 
 def require(count: int, preloaded: str = "") -> None:
-    """Raises ToolError if there cannot be so many. Makes the library that they preload: they see this machine's files."""
+    """Raises ToolError if there cannot be so many. Makes the library that they preload: they see our files."""
     machine.require(count)
-    if not preloaded or Path(preload(preloaded)).exists():
-        return
     made = Path(preload(preloaded))
+    if not preloaded or made.exists():
+        return
     unfinished = made.with_suffix(f".{os.getpid()}")
-    kernel.private_folder(made.parent.name)
+    made.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # it runs with this user's rights
     result = process.run(["gcc", "-shared", "-fPIC", "-O1", "-Wall", "-o", str(unfinished), str(_source(preloaded))])
     if not result.ok:
         unfinished.unlink(missing_ok=True)
-        raise ToolError(f"cannot make {made}", where=result.tail(5), next_step="run tools/armci setup, which installs gcc")
+        raise ToolError(f"cannot make {made}", where=result.tail(5),
+                        next_step="run tools/armci setup, which installs gcc")
     unfinished.rename(made)
 
 

@@ -1,20 +1,20 @@
-"""In a guest: runs a command in another guest, as a remote shell does. What MPI launchers call (tools/guest-agent)."""
+"""In a guest: runs a command in another guest, as a remote shell does. MPI launchers call it (tools/guest-agent)."""
 
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import sys
 from pathlib import Path
 from typing import Sequence
 
-from armci_tool import process
-from armci_tool.errors import Stopped, ToolError
-from armci_tool.rdma import commands, neighbours
-from armci_tool.rdma.channel import Closed
+from armci_tool.errors import ToolError
+from armci_tool.rdma import commands, network
 
-# Of a remote shell that cannot do it.
+# The status of a remote shell that cannot do it.
 _CANNOT = 255
+_CONNECT_S = 60.0
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -28,25 +28,18 @@ def main(arguments: Sequence[str]) -> int:
     guest, line = words[0], ["sh", "-c", " ".join(words[1:])]
     if guest == socket.gethostname():
         os.execvp(line[0], line)
-    process.install_signal_handlers(Stopped)
-    try:
-        return _run(guest, line)
-    except ToolError as error:
-        print(error.render(), file=sys.stderr)
-        return error.status
-    except Stopped as stopped:
-        return stopped.status
-
-
-def _run(guest: str, line: Sequence[str]) -> int:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # any signal ends this process, and the command with the connection
     command = commands.Command(line, Path.cwd(), os.environ, commands.to_stream(sys.stdout),
                                commands.to_stream(sys.stderr))
     try:
-        with neighbours.connection(guest) as channel:
+        connection = socket.create_connection((guest, network.NEIGHBOUR_PORT), timeout=_CONNECT_S)
+        connection.settimeout(None)
+        with network.channel(connection) as channel:
             return commands.run(channel, command)
-    except OSError as error:
-        raise ToolError(f"cannot run a command on {guest}", where=str(error), status=_CANNOT,
-                        next_step="name a guest of tools/armci rdma --guests 2, and call it from the first") from error
-    except Closed as closed:
-        raise ToolError(f"{guest} has ended the connection", status=_CANNOT,
-                        next_step="see whether the guest still runs") from closed
+    except commands.Closed:
+        error = ToolError(f"{guest} has ended the connection", next_step="see whether the guest still runs")
+    except OSError as reason:
+        error = ToolError(f"cannot run a command on {guest}", where=str(reason),
+                          next_step="name a guest of tools/armci rdma --guests 2, and call it from the first")
+    print(error.render(), file=sys.stderr)
+    return _CANNOT
