@@ -33,6 +33,7 @@ PROCESS_COUNTS = (1, 2, 3, 4)
 TELLING_PROCESS_COUNTS = (2, 4)  # the smallest job with two parties, and the largest
 TEST_ONLY_PROCESSES = 4
 THREADLESS_PROCESSES = 2
+TOOL_WORKERS = 4  # its tests mostly wait
 MUTANT_SHARES = 8  # a launch for each mutant: a share with each change
 # A guest is slow: what says most about a network.
 GUEST_FILTER = "^(ACC|CMPL|FENCE|LC|ORD|RMW)[.](?!.*(litmus|histories|message_passing))"
@@ -84,7 +85,8 @@ def _source_steps() -> list[PlannedStep]:
         PlannedStep("packages", work.ensure_packages, "tools/armci setup", Level.QUICK, alone=True),
         PlannedStep("packages of the guest", work.ensure_guest, "tools/armci setup --rdma", alone=True),
         PlannedStep("form of the sources", work.check_forms, "tools/armci format", Level.QUICK),
-        _pytest_step("tests of the tool", "tools/tests", Level.QUICK, files=("tools/", "packaging/", "docs/", "README.md")),
+        _pytest_step("tests of the tool", "tools/tests", Level.QUICK, files=("tools/", "packaging/", "docs/", "README.md"),
+                     workers=TOOL_WORKERS),
     ]
 
 
@@ -259,8 +261,9 @@ def _library_tests(spanning: Sequence[str]) -> str:
     return " except ".join([LIBRARY_TESTS, *(f"//impl/{name}/..." for name in others)])
 
 
-def _pytest_step(name: str, folder: str, level: Level = Level.USUAL, files: tuple[str, ...] = ()) -> PlannedStep:
-    return PlannedStep(name, partial(work.run_pytest, folder), f"{work.PYTHON} -B -m pytest {folder}", level, files=files,
+def _pytest_step(name: str, folder: str, level: Level = Level.USUAL, files: tuple[str, ...] = (),
+                 workers: int = 0) -> PlannedStep:
+    return PlannedStep(name, partial(work.run_pytest, folder, workers=workers), f"{work.PYTHON} -B -m pytest {folder}", level, files=files,
                        waits=True)
 
 

@@ -73,14 +73,17 @@ def check_forms(note: Note) -> Sequence[Case]:
     return cases
 
 
-def run_pytest(folder: str, note: Note, environment: Mapping[str, str] = {}) -> Sequence[Case]:
-    """The tests of a folder."""
+def run_pytest(folder: str, note: Note, environment: Mapping[str, str] = {}, workers: int = 0) -> Sequence[Case]:
+    """The tests of a folder; by several workers where their tests wait and do not disturb each other."""
     if not (repository.ROOT / folder).exists():
         raise ToolError(f"{folder} is missing", next_step="check out the whole repository")
     with tempfile.TemporaryDirectory() as scratch:
         junit = Path(scratch) / "pytest.xml"
-        result = process.run([PYTHON, "-B", "-m", "pytest", "-v", "-p", "no:cacheprovider", f"--junit-xml={junit}",
-                              folder], cwd=repository.ROOT, on_line=note,
+        # Sockets of tests need short paths.
+        options = ["-v", "-p", "no:cacheprovider", f"--junit-xml={junit}", f"--basetemp={scratch}/t"]
+        if workers:
+            options += ["-n", str(workers), "--dist", "load"]
+        result = process.run([PYTHON, "-B", "-m", "pytest", *options, folder], cwd=repository.ROOT, on_line=note,
                              environment={"PYTHONDONTWRITEBYTECODE": "1", **environment})
         if not junit.exists():
             raise ToolError(f"pytest did not run {folder}", where=result.tail(20))
