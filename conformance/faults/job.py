@@ -21,9 +21,12 @@ from typing import IO, Callable, Mapping, Optional, Sequence
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
-from armci_tool import leftovers, warden  # noqa: E402  (needs the path set above)
+from armci_tool import leftovers  # noqa: E402  (needs the path set above)
 from armci_tool.launch import Launch  # noqa: E402
 from armci_tool.placement import Placement  # noqa: E402
+
+# The launcher has this long to tidy up.
+_GRACE_S = 5.0
 
 # What each rank runs under: its stderr goes to a file of the job, because a launcher may throw away what an aborting
 # process wrote last. Appending keeps the lines of all ranks.
@@ -97,8 +100,9 @@ class Job:
     def __exit__(self, *_: object) -> None:
         # A launcher that is killed leaves the shared memory of its MPI library behind.
         if self.process.poll() is None:
-            warden.end_orderly(self.process.pid)
-        warden.kill_marked(self.marker)
+            self.process.terminate()
+            leftovers.wait_for_end(self.process.pid, _GRACE_S)
+        leftovers.kill_marked(self.marker)
         self.process.wait()
         self.rank_stderr.close()
 

@@ -204,7 +204,7 @@ def _left_behind(holders: Sequence[int]) -> list[str]:
             lines.append(f"{nodes.LEFT_BEHIND}{where}: process {process.pid} ({process.name()})")
     for node, holder in enumerate(holders):
         lines += [f"{nodes.LEFT_BEHIND}{nodes.host(node)}: /dev/shm/{entry}"
-                  for entry in sorted(os.listdir(f"/proc/{holder}/root/dev/shm"))]
+                  for entry in sorted(os.listdir(Path("/proc", str(holder), "root", "dev", "shm")))]
     return lines
 
 

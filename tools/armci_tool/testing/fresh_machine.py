@@ -34,7 +34,7 @@ from armci_tool.testing.steps import Note, PlannedStep
 
 # A command inside must not make a fresh machine of its own.
 INSIDE_VARIABLE = "ARMCI_TEST_FRESH_INSIDE"
-CLONE = "/root/armci"
+CLONE = "/srv/armci"
 NAME = "fresh machine"
 # What a newcomer meets: packages, the tool, how things are built, and the README's own commands.
 _DEPENDENCIES = re.compile(r"tools/|(.*/)?BUILD$|.*[.]bzl$|WORKSPACE$|[.]bazelrc$|[.]ci/|README[.]md$|examples/|third_party/")
