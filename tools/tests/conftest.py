@@ -1,5 +1,6 @@
 """Makes the tool's package importable, from wherever pytest is started."""
 
+import signal
 import sys
 from pathlib import Path
 
@@ -9,5 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declares the marks."""
+    """Declares the marks, and lets SIGHUP end what tests start."""
+    # Under nohup it would be ignored, and the commands that tests start would inherit that.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     config.addinivalue_line("markers", "real_launcher: starts the job through the MPI launcher")
