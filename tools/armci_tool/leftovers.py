@@ -233,11 +233,15 @@ class SharedMemoryWatch:
             last = now
 
     def _look(self, wanted: set[_Identity]) -> None:
+        import psutil
         for pid, identity in _held_files():
             if identity in wanted:
-                self._attributed.add(identity)
-                if self._marker not in _markers(pid):
-                    self._foreign.add(identity)
+                markers = _markers(pid)
+                # A process that has ended meanwhile cannot be asked any more.
+                if markers or psutil.pid_exists(pid):
+                    if self._marker not in markers:
+                        self._foreign.add(identity)
+                    self._attributed.add(identity)
 
 
 def _held_files() -> Iterator[tuple[int, _Identity]]:
