@@ -1,10 +1,7 @@
 """The parts of the suite are compiled twice: against the public headers of //spec, and against a foreign library's."""
 
-load("//impl:variants.bzl", "WARNINGS")
+load("//impl:variants.bzl", "TEST_COPTS", "TEST_HEADER")
 load("//third_party/foreign:copts.bzl", "FOREIGN_COPTS")
-
-# Test code is checked, not timed: a light optimisation halves the build.
-_OPTIMISATION = ["-O1"]
 
 def suite_library(name, parts = [], deps = [], foreign = True, **kwargs):
     """Stamps <name>, which uses our headers, and <name>_foreign, which uses those of @foreign_armci.
@@ -16,11 +13,11 @@ def suite_library(name, parts = [], deps = [], foreign = True, **kwargs):
       foreign: whether there is a form for foreign libraries: not for what needs more than the classic headers.
       **kwargs: as for cc_library.
     """
-    common_deps = deps + ["//third_party/mpi", "@googletest"]
+    common_deps = deps + ["//third_party/mpi", TEST_HEADER]
     native.cc_library(
         name = name,
         testonly = True,
-        copts = WARNINGS + _OPTIMISATION,
+        copts = TEST_COPTS,
         alwayslink = True,
         deps = common_deps + parts + ["//spec:armci_h"],
         **kwargs
@@ -29,7 +26,7 @@ def suite_library(name, parts = [], deps = [], foreign = True, **kwargs):
         native.cc_library(
             name = name + "_foreign",
             testonly = True,
-            copts = FOREIGN_COPTS + _OPTIMISATION,
+            copts = TEST_COPTS + FOREIGN_COPTS,
             alwayslink = True,
             tags = ["manual"],
             deps = common_deps + [part + "_foreign" for part in parts] + ["@foreign_armci//:armci"],

@@ -5,6 +5,7 @@ every implementation, and every armci_suite is run on each, at each number of pr
 """
 
 load("//impl:archive.bzl", "whole_archive")
+load("//third_party/pch:precompiled_header.bzl", "TEST_OPTIMISATION", "use_precompiled")
 
 IMPLEMENTATIONS = {
     # library: the static library to link. nodes: how many (simulated) nodes its tests are run on. spans_nodes: whether
@@ -23,6 +24,22 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 
 # What the entry points and everything below them are compiled with: only the public functions leave the library.
 LIBRARY_COPTS = WARNINGS + ["-fvisibility=hidden"]
+
+# Of C++ sources of tests, which have TEST_HEADER in their deps.
+TEST_HEADER = "//third_party/pch:tests"
+TEST_COPTS = WARNINGS + use_precompiled(TEST_HEADER) + TEST_OPTIMISATION
+
+def armci_test(name, deps = [], linkopts = [], own_main = False, **kwargs):
+    """A unit test with GoogleTest, whose main() it has unless own_main."""
+    native.cc_test(
+        name = name,
+        size = "small",
+        copts = TEST_COPTS,
+        linkopts = linkopts + ([] if own_main else ["-lgtest_main"]),
+        linkstatic = True,
+        deps = deps + [TEST_HEADER],
+        **kwargs
+    )
 
 def armci_implementation(name, transport_header, deps):
     """Stamps one implementation: :armci (static), :libarmci.so.1 (shared), :shared (to link with that), :libarmci.a (static, for
