@@ -22,6 +22,7 @@ Item = TypeVar("Item")
 # The conformance programs have steps of their own, with the process counts chosen there. Job tests start MPI jobs.
 ALL_TESTS = f"tests(//...) except //conformance:all except {device_tests.TESTS}"
 JOB_TESTS = f"attr(tags, mpi, {ALL_TESTS})"
+JOBLESS_TESTS = f"({ALL_TESTS}) except {JOB_TESTS}"
 LIBRARY_TESTS = f"tests(//impl/...) except {device_tests.TESTS}"
 # What has threads. Jobs that have to end in time are left out: their ends take longer.
 THREAD_TESTS = ("tests(//impl/common/...) union tests(//impl/mpi-twosided:all) "
@@ -56,9 +57,12 @@ def plan_steps(level: Level) -> list[PlannedStep]:
 
 
 def port_steps() -> list[PlannedStep]:
-    """Of each implementation that leaves the node, the suite where every process is a node, without races."""
-    return [_conformance_step(name, bazel.Configuration(), 2, True, placement=EVERY_PROCESS_A_NODE, filter_text=WITHOUT_RACES)
-            for name in _between_nodes()]
+    """Tests that start jobs, and of each implementation that leaves the node the suite where every process is a node, without
+    races."""
+    opt = bazel.Configuration()
+    return [_unit_step(opt, JOB_TESTS),
+            *(_conformance_step(name, opt, 2, True, placement=EVERY_PROCESS_A_NODE, filter_text=WITHOUT_RACES)
+              for name in _between_nodes())]
 
 
 def with_builds(plan: Sequence[PlannedStep]) -> list[PlannedStep]:
@@ -109,7 +113,7 @@ def _by_turns(level: Level, items: Sequence[Item], matter: str) -> list[Item]:
 def _first_library_steps(level: Level) -> list[PlannedStep]:
     """With the MPI library that everything is built for first."""
     opt = bazel.Configuration()
-    steps = [_everything_step(opt, Level.USUAL), _unit_step(opt, ALL_TESTS, level=Level.QUICK),
+    steps = [_everything_step(opt, Level.USUAL), _unit_step(opt, JOBLESS_TESTS, level=Level.QUICK), _unit_step(opt, JOB_TESTS),
              PlannedStep("clauses and tests", work.check_traceability, "tools/armci traceability", Level.QUICK,
                          (conformance.suite_label(repository.implementations()[0]),), opt)]
     for name in _on_one_node():
@@ -120,9 +124,11 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
             steps.append(_conformance_step(name, opt, processes, short, level=Level.QUICK if telling else Level.USUAL))
         # Where threads are promised not to be there, the way through the library is another.
         steps.append(_conformance_step(name, opt, THREADLESS_PROCESSES, True, thread_level="single"))
+    # Every day, of one implementation of each kind.
+    every_day = [*_on_one_node()[:1], *_between_nodes()[:1]]
     for name in repository.implementations():
-        steps.append(_examples_step(name, opt, Level.QUICK))
-    steps.append(_drop_in_step(opt, level, Level.QUICK))
+        steps.append(_examples_step(name, opt, Level.QUICK if name in every_day else Level.USUAL))
+    steps.append(_drop_in_step(opt, level))
     steps += _clients_steps(opt, level)
     steps += [*_kernel_steps(opt), _comparison_step()]
     # On one node the implementations share what these are about; reports are about other nodes too.
@@ -275,7 +281,7 @@ def _everything_step(configuration: bazel.Configuration, level: Level) -> Planne
 
 
 def _unit_step(configuration: bazel.Configuration, tests: str, level: Level = Level.USUAL) -> PlannedStep:
-    kinds = {ALL_TESTS: "unit tests", JOB_TESTS: "job tests", THREAD_TESTS: "tests of what has threads"}
+    kinds = {ALL_TESTS: "unit tests", JOBLESS_TESTS: "unit tests", JOB_TESTS: "job tests", THREAD_TESTS: "tests of what has threads"}
     kind = kinds.get(tests, "tests of the libraries")
     rerun = f"bazel test {shlex.join(configuration.test_flags())} $(bazel query '{tests}')"
     return PlannedStep(f"{kind} ({configuration.name})", partial(work.run_unit_tests, configuration, tests), rerun, level,
