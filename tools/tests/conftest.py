@@ -2,6 +2,7 @@
 
 import signal
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declares the marks, and lets SIGHUP end what tests start."""
-    # Under nohup it would be ignored, and the commands that tests start would inherit that.
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    # Under nohup it would be ignored, and the commands that tests start would inherit that. Workers of xdist inherit it too, and
+    # are no main thread.
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
     config.addinivalue_line("markers", "real_launcher: starts the job through the MPI launcher")
