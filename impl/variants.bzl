@@ -25,6 +25,19 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 # What the entry points and everything below them are compiled with: only the public functions leave the library.
 LIBRARY_COPTS = WARNINGS + ["-fvisibility=hidden"]
 
+# Of C++ sources that have LIBRARY_HEADER in their deps, and no optimisation of their own.
+LIBRARY_HEADER = "//third_party/pch:library"
+PRECOMPILED_COPTS = use_precompiled(LIBRARY_HEADER)
+
+def armci_library(name, deps = [], **kwargs):
+    """A library of which implementations are made."""
+    native.cc_library(
+        name = name,
+        copts = LIBRARY_COPTS + PRECOMPILED_COPTS,
+        deps = deps + [LIBRARY_HEADER],
+        **kwargs
+    )
+
 # Of C++ sources of tests, which have TEST_HEADER in their deps.
 TEST_HEADER = "//third_party/pch:tests"
 TEST_COPTS = WARNINGS + use_precompiled(TEST_HEADER) + TEST_OPTIMISATION
@@ -50,6 +63,7 @@ def armci_implementation(name, transport_header, deps):
       transport_header: the header that defines armci::SelectedTransport, from the root.
       deps: the library behind that header.
     """
+    # Not precompiled: little of the time is that of headers.
     native.cc_library(
         name = "armci",
         srcs = ["//impl/common:entry_sources"],

@@ -1,6 +1,6 @@
 """The programs are stamped for each implementation that is measured, and for a library that is not ours."""
 
-load("//impl:variants.bzl", "WARNINGS", "armci_binary", "measured")
+load("//impl:variants.bzl", "LIBRARY_HEADER", "PRECOMPILED_COPTS", "WARNINGS", "armci_binary", "measured")
 load("//third_party/foreign:copts.bzl", "FOREIGN_COPTS")
 
 # Of what kernels compute with, the same for all sides of a comparison. Loops begin on a cache line, as where they lie in
@@ -20,8 +20,8 @@ def benchmark_library(name, parts = [], deps = [], **kwargs):
     """
     native.cc_library(
         name = name,
-        copts = WARNINGS,
-        deps = deps + parts + ["//spec:armci_h"],
+        copts = WARNINGS + PRECOMPILED_COPTS,
+        deps = deps + parts + ["//spec:armci_h", LIBRARY_HEADER],
         **kwargs
     )
     native.cc_library(
@@ -46,8 +46,9 @@ def benchmark(name, srcs, parts = [], deps = [], device = "", **kwargs):
     armci_binary(
         name = name,
         srcs = srcs,
+        copts = PRECOMPILED_COPTS,
         implementations = measured(device),
-        deps = deps + parts,
+        deps = deps + parts + [LIBRARY_HEADER],
         **kwargs
     )
     native.cc_binary(

@@ -176,9 +176,13 @@ Status server_command(Command* command) {
   std::vector<std::string> arguments;
   // Where the program found its libraries, which the launcher need not know.
   if (const char* const folders = std::getenv("LD_LIBRARY_PATH"); folders != nullptr && folders[0] != '\0') {
-    arguments.insert(arguments.end(), {"--library-path", folders});
+    arguments.emplace_back("--library-path");
+    arguments.emplace_back(folders);
   }
-  arguments.insert(arguments.end(), {"--preload", path, command->program, kServerMarker});
+  arguments.emplace_back("--preload");
+  arguments.push_back(path);
+  arguments.push_back(command->program);
+  arguments.emplace_back(kServerMarker);
   *command = {loader.dli_fname, std::move(arguments)};
   return kSuccess;
 }
