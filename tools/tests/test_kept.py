@@ -22,6 +22,7 @@ from armci_tool.rdma.commands import ERROR, EXIT, OUT, READY, RUN, Channel, Clos
 KEEPER = """
 import json
 import sys
+import time
 from armci_tool.errors import ToolError
 from armci_tool.rdma import keeper, machine
 from armci_tool.rdma.commands import Channel
@@ -30,6 +31,8 @@ class Fake(machine.Guests):
     channel = Channel(int(sys.argv[2]))
 
     def __enter__(self):
+        if sys.argv[4:] == ["wait"]:
+            time.sleep(1000)
         if sys.argv[4:]:
             raise ToolError(sys.argv[4])
         return self
@@ -72,7 +75,7 @@ class Keeping:
 
     def begin(self, options: machine.Options, log: Optional[IO[bytes]] = None, idle_s: float = 100.0,
               failure: str = "") -> "subprocess.Popen[bytes]":
-        """The same, and does not wait for it. With `failure` its guests cannot start."""
+        """The same, and does not wait for it. With `failure` its guests cannot start; "wait": it takes long."""
         guest, theirs = socket.socketpair()
         self.guest = Channel(guest.detach())
         with theirs:
@@ -150,7 +153,7 @@ def test_a_keeper_ends_with_its_owner_though_a_client_takes_no_output(keeping: K
 def test_there_is_one_keeper_however_many_are_started(keeping: Keeping) -> None:
     name = keeping.start()
     first, guest = keeping.process, keeping.guest
-    assert keeping.begin(machine.Options()).wait(20) == 0
+    assert keeping.begin(machine.Options()).wait(20) == session.NAME_TAKEN
     assert session.keeper_of(name) == first.pid
     with connected(name) as client:
         client.post(RUN, {"fresh": False})
@@ -213,6 +216,22 @@ def test_a_client_that_dies_leaves_its_turn_to_the_next(keeping: Keeping) -> Non
     with connected(name) as client:
         client.post(RUN, {"fresh": False})
         assert keeping.guest.receive()[0] == RUN
+
+
+def test_a_client_whose_keeper_is_ended_while_it_starts_does_not_start_another(
+        keeping: Keeping, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "_start", lambda options, log: keeping.begin(options, log, failure="wait"))
+
+    def stop() -> None:
+        while not session.stop_all():
+            time.sleep(0.01)
+
+    stops = threading.Thread(target=stop)
+    stops.start()
+    with pytest.raises(ToolError, match="cannot start a guest") as caught:
+        session.run(machine.Options(), commands.Command(["true"], Path("/"), {}, print, print), timeout_s=None)
+    stops.join()
+    assert "SIGTERM" in caught.value.where
 
 
 def test_why_guests_cannot_start_is_told(keeping: Keeping, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -115,16 +115,14 @@ def main(options: machine.Options, kind: Type[machine.Guests] = machine.Guests, 
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
                 raise
-            return 0  # another keeper has the name
+            return session.NAME_TAKEN
         listening.listen(16)
         try:
             with kind(options) as guests:
                 Keeper(guests, idle_s).serve(listening)
-        except ToolError as error:
-            print(error.render(), file=sys.stderr, flush=True)
-            return 1  # the tool that has started it reads this
-        except Stopped:
-            pass
+        except (ToolError, Stopped) as reason:
+            print(reason.render(), file=sys.stderr, flush=True)  # the tool that has started it reads this
+            return 1 if isinstance(reason, ToolError) else 0
     return 0
 
 

@@ -38,6 +38,8 @@ from armci_tool.rdma.commands import Channel, Closed
 # A keeper that gets SIGTERM: its guests have END_S of this time.
 _END_S = 2 * machine.END_S
 _LAST_LINES = 8
+# The status of a keeper that ends at once, as another has the name.
+NAME_TAKEN = 75
 
 
 def run(options: machine.Options, command: commands.Command, *, timeout_s: Optional[float]) -> int:
@@ -75,7 +77,7 @@ def _turn(options: machine.Options, log: IO[bytes]) -> Channel:
                         shown.enter_context(Progress(machine.starting(options.guests) + " to be kept"))
                     channel.receive()
                     return channel
-            elif started is None or started.poll() == 0:  # another keeper had the name, or it was told to end
+            elif started is None or started.poll() == NAME_TAKEN:
                 started = _start(options, log)
             elif started.returncode is not None:
                 log.seek(0)
