@@ -234,10 +234,11 @@ class SharedMemoryWatch:
 
     def _look(self, wanted: set[_Identity]) -> None:
         import psutil
+        asked: dict[int, list[str]] = {}
         for pid, identity in _held_files():
             if identity in wanted:
-                markers = _markers(pid)
-                # A process that has ended meanwhile cannot be asked any more.
+                # Once: a process that ends meanwhile, or has ended, cannot be asked again.
+                markers = asked[pid] if pid in asked else asked.setdefault(pid, _markers(pid))
                 if markers or psutil.pid_exists(pid):
                     if self._marker not in markers:
                         self._foreign.add(identity)
