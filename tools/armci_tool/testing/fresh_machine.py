@@ -191,7 +191,8 @@ def _run(options: Sequence[str], note: Note) -> Sequence[Case]:
         cases = list(newcomer_cases(root, note))
         for command in readme_commands((ROOT / "README.md").read_text()):
             is_test = "test" in command
-            cases.append(run_command(root, [*command, *options] if is_test else command, tell))
+            line, teller = ([*command, *options], tell) if is_test else (command, note)
+            cases.append(run_command(root, line, teller))
             if is_test:
                 cases += _inner_cases(root)
     return cases
