@@ -8,6 +8,7 @@ ARMCI_FAULT_BIN_DIR   folder with faults_<implementation> and stuck_<implementat
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -23,6 +24,11 @@ from armci_tool import bazel, leftovers  # noqa: E402
 # Settings of the tests themselves: the library must not see them.
 _OWN = ("ARMCI_TEST_MPI", "ARMCI_TEST_IMPL", "ARMCI_FAULT_BIN_DIR")
 _SETTINGS = {name: os.environ.pop(name) for name in _OWN if name in os.environ}
+
+
+def pytest_configure() -> None:
+    """A run that is ended takes its folders and jobs away."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

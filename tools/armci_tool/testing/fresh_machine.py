@@ -33,7 +33,7 @@ from armci_tool.testing import run
 from armci_tool.testing.steps import Note, PlannedStep
 
 # A command inside must not make a fresh machine of its own.
-INSIDE_VARIABLE = "ARMCI_TEST_FRESH_INSIDE"
+INSIDE_VARIABLE = "ON_FRESH_MACHINE"
 CLONE = "/srv/armci"
 NAME = "fresh machine"
 # What a newcomer meets: packages, the tool, how things are built, and the README's own commands.

@@ -90,12 +90,13 @@ def _source_steps() -> list[PlannedStep]:
         PlannedStep("packages of the guest", work.ensure_guest, "tools/armci setup --rdma", alone=True),
         PlannedStep("form of the sources", work.check_forms, "tools/armci format", Level.QUICK),
         _pytest_step("tests of the tool", "tools/tests", Level.QUICK, files=("tools/", "packaging/", "docs/", "README.md"),
-                     workers=TOOL_WORKERS),
+                     workers=TOOL_WORKERS, waits=True),
     ]
 
 
 def _around_steps(level: Level) -> list[PlannedStep]:
     """What is beside the libraries and seldom changes: with each change one of them."""
+    # Tests of guests end all that are kept: no step that uses one runs beside them.
     steps = [_pytest_step("tests of the guest", "tools/tests_rdma/test_guest.py"),
              PlannedStep("model of flow control", partial(model.run, model.RESULTS), "tools/armci test --full --only 'model of'",
                          waits=True),
@@ -262,15 +263,15 @@ def _sanitizer_steps(level: Level) -> list[PlannedStep]:
 
 
 def _library_tests(spanning: Sequence[str]) -> str:
-    """Of the libraries, a query: of those between nodes only these."""
+    """Of the libraries, a query: of those between nodes only these. What a library exports is looked at, and not run."""
     others = [name for name in _between_nodes() if name not in spanning]
-    return " except ".join([LIBRARY_TESTS, *(f"//impl/{name}/..." for name in others)])
+    return " except ".join([LIBRARY_TESTS, "filter(exports_test, tests(//impl/...))", *(f"//impl/{name}/..." for name in others)])
 
 
-def _pytest_step(name: str, folder: str, level: Level = Level.USUAL, files: tuple[str, ...] = (),
-                 workers: int = 0) -> PlannedStep:
+def _pytest_step(name: str, folder: str, level: Level = Level.USUAL, files: tuple[str, ...] = (), workers: int = 0,
+                 waits: bool = False) -> PlannedStep:
     return PlannedStep(name, partial(work.run_pytest, folder, workers=workers), f"{work.PYTHON} -B -m pytest {folder}", level, files=files,
-                       waits=True)
+                       waits=waits)
 
 
 def _everything_step(configuration: bazel.Configuration, level: Level) -> PlannedStep:
