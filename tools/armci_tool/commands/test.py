@@ -16,7 +16,7 @@ from armci_tool.testing.steps import Level, PlannedStep
 
 
 @options.command("test", "tools/armci test --quick\n  tools/armci test --changed\n  tools/armci test --list --times")
-@click.option("--quick", is_flag=True, help="the subset for every day, at most five minutes")
+@click.option("--quick", is_flag=True, help="the subset for every day")
 @click.option("--full", is_flag=True, help="every combination of library, processes, placement, setting and sanitizer")
 @click.option("--changed", is_flag=True,
               help="what the changed files can affect: those that git knows as changed, else those of the last commit")

@@ -76,8 +76,7 @@ class FreshRoot:
         as_user = ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"] if user else []
         line = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", _ENTER, str(self.folder), cwd,
                 "env", "-i", *(f"{name}={value}" for name, value in environment.items()), *as_user, *command]
-        # The environment of this process still marks the job: env -i inside it would hide the marker from the leak check,
-        # but --kill-child ends whatever is left.
+        # Inside, env -i hides the marker of the job from the leak check; --kill-child ends what is left.
         return process.run(line, on_line=note)
 
     def prepare(self, note: Note) -> None:
