@@ -252,8 +252,8 @@ CHILD_CASE(broken_promises) {
   return EndChild(world);
 }
 
-CLAUSE_TEST(MODE, MODE1_broken_promises_are_reported_by_checking, "MODE-1", "ERR-4", DeadlineSeconds(60)) {
-  Agree();
+CLAUSE_TEST(MODE, MODE1_broken_promises_are_reported_by_checking, "MODE-1", "ERR-4", StartsChildJobs{},
+            DeadlineSeconds(60)) {
   if (Me() == 0) {
     const ChildResult result = ExpectDone("broken_promises", {{"ARMCI_CHECK", "1"}});
     EXPECT_TRUE(result.HasLineWith({"ARMCI_Put", "[MODE-1]"})) << result.Text();
@@ -283,8 +283,7 @@ CHILD_CASE(costly_checks) {
   return EndChild(world);
 }
 
-CLAUSE_TEST(ERR, ERR4_costly_checks_are_on_with_armci_check, "ERR-4", "ERR-1", DeadlineSeconds(60)) {
-  Agree();
+CLAUSE_TEST(ERR, ERR4_costly_checks_are_on_with_armci_check, "ERR-4", "ERR-1", StartsChildJobs{}, DeadlineSeconds(60)) {
   if (Me() == 0) {
     const ChildResult result = ExpectDone("costly_checks", {{"ARMCI_CHECK", "1"}});
     EXPECT_TRUE(result.HasLineWith({"ARMCI_PutV", "rank"})) << result.Text();
@@ -353,8 +352,7 @@ CHILD_CASE(statistics_of_forms) {
   return EndChild(world);
 }
 
-CLAUSE_TEST(EXT, EXT7_statistics_count_what_was_called, "EXT-7", DeadlineSeconds(60)) {
-  Agree();
+CLAUSE_TEST(EXT, EXT7_statistics_count_what_was_called, "EXT-7", StartsChildJobs{}, DeadlineSeconds(60)) {
   if (Me() != 0) return;
   ExpectDone("statistics", {{"ARMCI_STATS", "1"}});
   ExpectDone("statistics_of_forms", {{"ARMCI_STATS", "1"}});
@@ -370,8 +368,7 @@ CHILD_CASE(setting_in_force) {
   return EndChild(world);
 }
 
-CLAUSE_TEST(EXT, EXT8_the_present_value_is_the_one_given, "EXT-8", DeadlineSeconds(60)) {
-  Agree();
+CLAUSE_TEST(EXT, EXT8_the_present_value_is_the_one_given, "EXT-8", StartsChildJobs{}, DeadlineSeconds(60)) {
   if (Me() == 0) ExpectDone("setting_in_force", {{"ARMCI_STATS", "1"}});
 }
 
@@ -386,8 +383,7 @@ CHILD_CASE(init_fails) {
   return 0;
 }
 
-CLAUSE_TEST(EXT, EXT8_unknown_and_unreadable_settings, "EXT-8", "ERR-1", DeadlineSeconds(90)) {
-  Agree();
+CLAUSE_TEST(EXT, EXT8_unknown_and_unreadable_settings, "EXT-8", "ERR-1", StartsChildJobs{}, DeadlineSeconds(90)) {
   if (Me() != 0) return;
   const ChildResult unknown = ExpectDone("plain", {{"ARMCI_NO_SUCH_SETTING", "1"}});
   EXPECT_EQ(unknown.Count("ARMCI_NO_SUCH_SETTING"), 1) << "one warning: " << unknown.Text();
@@ -401,8 +397,8 @@ CLAUSE_TEST(EXT, EXT8_unknown_and_unreadable_settings, "EXT-8", "ERR-1", Deadlin
   }
 }
 
-CLAUSE_TEST(ERR, ERR3_errors_of_the_operating_system_keep_their_text, "ERR-3", "MEM-8", DeadlineSeconds(60)) {
-  Agree();
+CLAUSE_TEST(ERR, ERR3_errors_of_the_operating_system_keep_their_text, "ERR-3", "MEM-8", StartsChildJobs{},
+            DeadlineSeconds(60)) {
   bool has_folder = false;
   armcix_setting_t setting{};
   for (int index = 0; ARMCIX_Setting(index, &setting) == 0; ++index)

@@ -106,8 +106,8 @@ CHILD_CASE(forgotten_set) {
   return 0;
 }
 
-CLAUSE_TEST(MUTEX, MUTEX7_a_handle_ends_with_finalize, "MUTEX-7", "MUTEX-8", "INIT-5", DeadlineSeconds(60)) {
-  Agree();
+CLAUSE_TEST(MUTEX, MUTEX7_a_handle_ends_with_finalize, "MUTEX-7", "MUTEX-8", "INIT-5", StartsChildJobs{},
+            DeadlineSeconds(60)) {
   if (Me() != 0) return;
   const ChildResult result = RunChildJob(2, "forgotten_set");
   EXPECT_EQ(result.status, 0) << result.Text();

@@ -18,13 +18,10 @@ constexpr double kChildSeconds = 25;
 // Runs the child on rank 0 of the parent and hands the result to `judge` there.
 template <typename Judge>
 void Judged(int ranks, const std::string& name, const std::string& argument, Judge judge) {
-  Agree();
-  if (Me() == 0) {
-    const ChildResult result = RunChildJob(ranks, name, argument, {}, kChildSeconds);
-    EXPECT_FALSE(result.timed_out) << name << " " << argument << ": did not end\n" << result.Text();
-    judge(result);
-  }
-  Agree();
+  if (Me() != 0) return;
+  const ChildResult result = RunChildJob(ranks, name, argument, {}, kChildSeconds);
+  EXPECT_FALSE(result.timed_out) << name << " " << argument << ": did not end\n" << result.Text();
+  judge(result);
 }
 
 void ExpectSuccess(int ranks, const std::string& name, const std::string& argument = "") {
@@ -83,7 +80,8 @@ CHILD_CASE(init_without_mpi) {
   return 0;
 }
 
-CLAUSE_TEST(INIT, INIT2_init_initialises_mpi_and_finalize_finalizes_it, "INIT-2", "INIT-3", DeadlineSeconds(60)) {
+CLAUSE_TEST(INIT, INIT2_init_initialises_mpi_and_finalize_finalizes_it, "INIT-2", "INIT-3", StartsChildJobs{},
+            DeadlineSeconds(60)) {
   ExpectSuccess(2, "init_without_mpi");
 }
 
@@ -118,7 +116,7 @@ CHILD_CASE(init_at_level) {
   return 0;
 }
 
-CLAUSE_TEST(INIT, INIT1_init_succeeds_at_every_thread_level, "INIT-1", "PROG-1", DeadlineSeconds(120)) {
+CLAUSE_TEST(INIT, INIT1_init_succeeds_at_every_thread_level, "INIT-1", "PROG-1", StartsChildJobs{}, DeadlineSeconds(120)) {
   for (int level : {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE}) {
     ExpectSuccess(2, "init_at_level", std::to_string(level));
   }
@@ -154,7 +152,7 @@ CHILD_CASE(init_on_a_communicator) {
   return 0;
 }
 
-CLAUSE_TEST(INIT, INIT8_the_world_is_the_given_communicator, "INIT-8", DeadlineSeconds(60)) {
+CLAUSE_TEST(INIT, INIT8_the_world_is_the_given_communicator, "INIT-8", StartsChildJobs{}, DeadlineSeconds(60)) {
   if (LibraryHas("ARMCI_Init_mpi_comm")) ExpectSuccess(4, "init_on_a_communicator", "mpi_comm");
   ExpectSuccess(4, "init_on_a_communicator", "thread_comm");
 }
@@ -182,7 +180,7 @@ CHILD_CASE(init_on_no_world) {
   return 0;
 }
 
-CLAUSE_TEST(INIT, INIT8_what_is_no_world_is_refused, "INIT-8", "ERR-1", DeadlineSeconds(60)) {
+CLAUSE_TEST(INIT, INIT8_what_is_no_world_is_refused, "INIT-8", "ERR-1", StartsChildJobs{}, DeadlineSeconds(60)) {
   if (!HasOwnInterface()) SkipTest("which communicators are no worlds is said in our headers");
   ExpectSuccess(2, "init_on_no_world");
 }
@@ -209,7 +207,7 @@ CHILD_CASE(init_thread) {
   return 0;
 }
 
-CLAUSE_TEST(INIT, INIT8_init_thread_asks_for_a_level, "INIT-8", "INIT-2", DeadlineSeconds(60)) {
+CLAUSE_TEST(INIT, INIT8_init_thread_asks_for_a_level, "INIT-8", "INIT-2", StartsChildJobs{}, DeadlineSeconds(60)) {
   ExpectSuccess(2, "init_thread", "enough");
   ExpectSuccess(2, "init_thread", "too_much");
 }
@@ -229,7 +227,7 @@ CHILD_CASE(error) {
   return 0;
 }
 
-CLAUSE_TEST(INIT, INIT6_error_ends_the_whole_job, "INIT-6", DeadlineSeconds(90)) {
+CLAUSE_TEST(INIT, INIT6_error_ends_the_whole_job, "INIT-6", StartsChildJobs{}, DeadlineSeconds(90)) {
   for (int code : {0, 17}) {
     Judged(3, "error", std::to_string(code), [&](const ChildResult& result) {
       EXPECT_NE(result.status, 0) << result.Text();
@@ -258,7 +256,7 @@ CHILD_CASE(cleanup) {
   return 0;
 }
 
-CLAUSE_TEST(INIT, INIT6_cleanup_may_be_called_before_an_abort, "INIT-6", DeadlineSeconds(60)) {
+CLAUSE_TEST(INIT, INIT6_cleanup_may_be_called_before_an_abort, "INIT-6", StartsChildJobs{}, DeadlineSeconds(60)) {
   Judged(2, "cleanup", "", [](const ChildResult& result) {
     EXPECT_NE(result.status, 0) << result.Text();
     EXPECT_EQ(result.Count("CLEANED"), 2) << result.Text();
@@ -299,7 +297,7 @@ CHILD_CASE(killed) {
   return 0;
 }
 
-CLAUSE_TEST(INIT, INIT7_a_killed_process_ends_the_job, "INIT-7", DeadlineSeconds(180)) {
+CLAUSE_TEST(INIT, INIT7_a_killed_process_ends_the_job, "INIT-7", StartsChildJobs{}, DeadlineSeconds(180)) {
   std::vector<std::string> activities{"barrier", "lock", "notify", "malloc", "computing"};
   if (Quick()) activities = {"lock", "notify"};
   if (!LibraryHas("armci_notify_wait")) std::erase(activities, "notify");
@@ -344,14 +342,14 @@ void ExpectFatal(const std::string& call) {
   });
 }
 
-CLAUSE_TEST(ERR, ERR2_void_calls_with_bad_input_end_the_job, "ERR-2", DeadlineSeconds(240)) {
+CLAUSE_TEST(ERR, ERR2_void_calls_with_bad_input_end_the_job, "ERR-2", StartsChildJobs{}, DeadlineSeconds(240)) {
   std::vector<std::string> calls{"ARMCI_Fence",    "ARMCI_Group_create", "armci_msg_snd",
                                  "armci_msg_igop", "ARMCI_GetValueLong", "ARMCI_INIT_HANDLE"};
   if (Quick()) calls.resize(2);
   for (const std::string& call : calls) ExpectFatal(call);
 }
 
-CLAUSE_TEST(MUTEX, MUTEX8_wrong_use_is_an_error_and_no_hang, "MUTEX-8", "ERR-2", DeadlineSeconds(120)) {
+CLAUSE_TEST(MUTEX, MUTEX8_wrong_use_is_an_error_and_no_hang, "MUTEX-8", "ERR-2", StartsChildJobs{}, DeadlineSeconds(120)) {
   ExpectFatal("ARMCI_Unlock");
   ExpectFatal("ARMCI_Lock");
 }

@@ -39,6 +39,8 @@ bool ParseOptions(int argc, char** argv, Options* options, int* exit_code) {
   app.add_option("--repeat", options->repeat, "run everything R times, with seeds S, S+1, ...")
       ->check(CLI::PositiveNumber);
   app.add_flag("--quick", options->quick, "fewer iterations and sizes, every clause still once");
+  app.add_flag("--no-child-jobs{false}", options->child_jobs,
+               "skip tests that start child jobs: their outcome does not depend on the number of processes");
   app.add_flag("--fail-fast", options->fail_fast, "run no further tests after one that failed");
   app.add_flag("--list-clauses", options->list_clauses, "print each test with its clauses and end");
   app.add_option("--thread-level", options->thread_level, "what to ask of MPI_Init_thread")

@@ -23,6 +23,7 @@ struct Options {
   std::string artifacts;           // folder for what failing tests write, empty: they print it
   int repeat = 1;
   bool quick = false;
+  bool child_jobs = true;  // run tests that start child jobs
   bool fail_fast = false;  // end after the first test that failed
   bool list_clauses = false;
   std::string thread_level = "multiple";  // what MPI_Init_thread is asked for

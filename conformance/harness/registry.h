@@ -21,6 +21,7 @@ struct TestSpec {
   double deadline_s = 0;  // 0: the default of the command line
   Phase phase = Phase::kRunning;
   bool needs_thread_multiple = false;
+  bool starts_child_jobs = false;
 };
 
 struct NeedsRanks {
@@ -32,12 +33,15 @@ struct DeadlineSeconds {
   double seconds;
 };
 struct NeedsThreadMultiple {};
+// Rank 0 starts child jobs (child_job.h), which do not depend on the number of processes of this job.
+struct StartsChildJobs {};
 
 inline void AddTag(TestSpec* spec, const char* clause) { spec->clauses.emplace_back(clause); }
 inline void AddTag(TestSpec* spec, const NeedsRanks& tag) { spec->min_ranks = tag.ranks; }
 inline void AddTag(TestSpec* spec, const DeadlineSeconds& tag) { spec->deadline_s = tag.seconds; }
 inline void AddTag(TestSpec* spec, Phase phase) { spec->phase = phase; }
 inline void AddTag(TestSpec* spec, NeedsThreadMultiple) { spec->needs_thread_multiple = true; }
+inline void AddTag(TestSpec* spec, StartsChildJobs) { spec->starts_child_jobs = true; }
 
 template <typename... Tags>
 TestSpec MakeSpec(const Tags&... tags) {

@@ -74,6 +74,7 @@ std::string Runner::RerunLine(const TestCase& test) const {
 std::string Runner::Obstacle(const TestCase& test) const {
   if (Np() < test.spec.min_ranks) return "needs " + std::to_string(test.spec.min_ranks) + " ranks";
   if (test.spec.needs_thread_multiple && ThreadLevel() < MPI_THREAD_MULTIPLE) return "needs MPI_THREAD_MULTIPLE";
+  if (test.spec.starts_child_jobs && !TheSession().options.child_jobs) return "skipped by --no-child-jobs";
   return "";
 }
 

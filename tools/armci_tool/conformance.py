@@ -43,6 +43,8 @@ class Selection:
     seed: Optional[int] = None
     deadline_s: float = DEFAULT_DEADLINE_S
     quick: bool = False
+    # Whether tests that start child jobs run.
+    child_jobs: bool = True
     # Of all launches together; None: none.
     time_limit_s: Optional[float] = None
     # Where programs that show a failure go; None: into the output.
@@ -59,7 +61,11 @@ class Selection:
         options = {"--filter": self.filter, "--seed": self.seed, "--thread-level": self.thread_level,
                    "--artifacts": self.programs and self.programs.absolute()}
         words = [word for option, value in options.items() if value not in (None, "") for word in (option, str(value))]
-        return ["--deadline", f"{self.deadline_s:g}", *(["--quick"] if self.quick else []), *words]
+        return ["--deadline", f"{self.deadline_s:g}", *self.flags(), *words]
+
+    def flags(self) -> list[str]:
+        """Those of its options that have no value; the tool and the suite call them the same."""
+        return [flag for flag, given in (("--quick", self.quick), ("--no-child-jobs", not self.child_jobs)) if given]
 
 
 @dataclass(frozen=True)
@@ -106,7 +112,7 @@ class SuiteRun:
         words = [*self.settings, "tools/armci conformance", self.library_words or f"--impl {self.implementation}",
                  f"-n {self.processes} --mpi {self.mpi}", *self.placement.arguments(),
                  chosen.thread_level and f"--thread-level {chosen.thread_level}", mode and f"--config {mode}",
-                 "--rdma" if self.placement.guest else "", "--quick" if chosen.quick else "",
+                 "--rdma" if self.placement.guest else "", *chosen.flags(),
                  f"--level {chosen.level}" if chosen.level else "", pattern and f"--filter '{pattern}'",
                  self.seed and f"--seed {self.seed}"]
         return " ".join(word for word in words if word)

@@ -47,6 +47,8 @@ _LEVEL_HELP = ("only the tests that a port of that level passes, see docs/portin
 @click.option("--thread-level", type=click.Choice(["single", "funneled", "serialized", "multiple"]),
               help="what the suite asks of MPI_Init_thread (default: multiple)")
 @click.option("--quick", is_flag=True, help="fewer repetitions in each test")
+@click.option("--no-child-jobs", is_flag=True,
+              help="skip tests that start child jobs: their outcome does not depend on the number of processes")
 @click.option("--repeat", type=options.COUNT, default=1, metavar="R",
               help="run everything R times, with seeds S, S+1, ..., and report what is flaky")
 @options.placed
@@ -157,7 +159,7 @@ def _build(chosen: list[libraries.Library], configured: Sequence[bazel.Configura
 
 def _selection(given: Namespace, library: libraries.Library, processes: int) -> conformance.Selection:
     return conformance.Selection(given.filter, given.seed, given.deadline or library.deadline_s(processes),
-                                 given.quick, library.time_limit_s,
+                                 given.quick, not given.no_child_jobs, library.time_limit_s,
                                  given.report / PROGRAMS if given.report else None, given.thread_level or "",
                                  given.level or 0, given.wrapper)
 
