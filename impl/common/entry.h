@@ -13,20 +13,15 @@
 #include ARMCI_TRANSPORT_HEADER
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <new>
 #include <type_traits>
 
 #include "armcix.h"
 #include "impl/common/api_id.h"
+#include "impl/common/observed_call.h"
 #include "impl/common/runtime.h"
 #include "impl/common/status.h"
-#include "impl/common/totals.h"
-#include "impl/common/trace.h"
-#include "impl/common/usage.h"
-#include "impl/common/verbose.h"
-#include "impl/common/watchdog.h"
 
 namespace armci::common {
 
@@ -53,7 +48,7 @@ struct Valued {
 
 [[gnu::cold]] int report(ApiId id, Status status);
 [[noreturn, gnu::cold]] void report_fatal(ApiId id);
-bool allowed_while_down(ApiId id);
+bool is_refused(ApiId id);     // true: the library is down and the call needs it up
 bool returns_value(ApiId id);  // ARMCI_GetValue*, armci_msg_rcvany...: the result is no code
 bool is_query(ApiId id);       // armci_domain_*...: -1 stands for an error
 Status refuse_while_down();
@@ -102,37 +97,6 @@ R refuse(ApiId id) {
   }
 }
 
-template <class R, class Body>
-[[gnu::noinline]] R enter_observed(ApiId id, const char* name, long peer, Body body) {
-  if ((entry_gate.load(std::memory_order_acquire) & kGateDown) != 0 && !allowed_while_down(id)) return refuse<R>(id);
-  const CallScope scope(static_cast<int>(id), name, peer);
-  // A call that starts the library begins before there are settings.
-  const bool told = tells(Tells::kCalls);
-  if (told) tell_call_begins(name, static_cast<int>(peer));
-  usage_of_call = Usage{};
-  const auto began = std::chrono::steady_clock::now();
-  struct Recorder {
-    ApiId id;
-    const char* name;
-    long peer;
-    bool told;
-    std::chrono::steady_clock::time_point began;
-    ~Recorder() {
-      const std::chrono::nanoseconds spent = std::chrono::steady_clock::now() - began;
-      count_call(id, usage_of_call, static_cast<std::uint64_t>(spent.count()));
-      if (told) tell_call_ends(name, usage_of_call, spent.count());
-      if (!trace().enabled()) return;
-      trace().record({std::chrono::nanoseconds(began.time_since_epoch()).count(), spent.count(), usage_of_call.bytes,
-                      static_cast<int>(id), usage_of_call.peer >= 0 ? usage_of_call.peer : static_cast<int>(peer)});
-    }
-  } recorder{id, name, peer, told, began};
-  if constexpr (std::is_void_v<decltype(body())>) {
-    body();
-  } else {
-    return translate<R>(id, body());
-  }
-}
-
 // The usual way, all inlined: the body's captures must not cost a store to the stack.
 template <class R, class Body>
 [[gnu::always_inline]] inline R enter(ApiId id, Body body) {
@@ -141,6 +105,14 @@ template <class R, class Body>
   } else {
     return translate<R>(id, body());
   }
+}
+
+// Taken while calls are observed or the library is down. cold: compiled for size (D107).
+template <class R, class Body>
+[[gnu::noinline, gnu::cold]] R enter_observed(ApiId id, const char* name, long peer, Body body) {
+  if (is_refused(id)) return refuse<R>(id);
+  const ObservedCall observed(id, name, peer);
+  return enter<R>(id, body);
 }
 
 inline bool unobserved() { return entry_gate.load(std::memory_order_relaxed) == 0; }

@@ -17,6 +17,7 @@
 #include "impl/common/state_report.h"
 #include "impl/common/stats.h"
 #include "impl/common/totals.h"
+#include "impl/common/trace.h"
 #include "impl/common/verbose.h"
 #include "impl/common/watchdog.h"
 
@@ -260,6 +261,8 @@ bool is_query(ApiId id) {
   }
 }
 
+namespace {
+
 bool allowed_while_down(ApiId id) {
   switch (id) {
     case ApiId::ARMCI_Init:
@@ -288,6 +291,12 @@ bool allowed_while_down(ApiId id) {
     default:
       return false;
   }
+}
+
+}  // namespace
+
+bool is_refused(ApiId id) {
+  return (entry_gate.load(std::memory_order_acquire) & kGateDown) != 0 && !allowed_while_down(id);
 }
 
 }  // namespace armci::common
