@@ -12,8 +12,7 @@
 #include "impl/common/testing/fake_shapes.h"
 #include "impl/common/testing/runtime_world.h"
 
-namespace armci::common {
-namespace {
+namespace armci::common::aggregate_test {
 
 using testing::FakeCallKind;
 using testing::FakeNetwork;
@@ -330,5 +329,4 @@ TEST(AggregateThreadsTest, WaitsAndFencesCoverWhatTheirThreadHasGathered) {
   EXPECT_EQ(missing, 0);
 }
 
-}  // namespace
-}  // namespace armci::common
+}  // namespace armci::common::aggregate_test

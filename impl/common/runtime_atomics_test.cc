@@ -13,8 +13,7 @@
 #include "impl/common/testing/fake_transport.h"
 #include "impl/common/testing/runtime_world.h"
 
-namespace armci::common {
-namespace {
+namespace armci::common::atomics_test {
 
 using node::RmwOp;
 using testing::FakeCallKind;
@@ -249,5 +248,4 @@ TEST(NotifyTest, PeersAreToldApart) {
   EXPECT_EQ(job.notify_cell(1, 0).count.load(), 1u);
 }
 
-}  // namespace
-}  // namespace armci::common
+}  // namespace armci::common::atomics_test

@@ -11,8 +11,7 @@
 #include "impl/common/testing/runtime_world.h"
 #include "impl/shmem/node_barrier.h"
 
-namespace armci::common {
-namespace {
+namespace armci::common::faults_test {
 
 using testing::FakeCallKind;
 using testing::FakeNetwork;
@@ -325,5 +324,4 @@ TEST_F(QueueFaultTest, ATrylockThatFailedLeavesTheMutexFree) {
   EXPECT_TRUE(taken);
 }
 
-}  // namespace
-}  // namespace armci::common
+}  // namespace armci::common::faults_test

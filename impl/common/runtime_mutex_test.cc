@@ -11,8 +11,7 @@
 #include "impl/common/testing/fake_transport.h"
 #include "impl/common/testing/runtime_world.h"
 
-namespace armci::common {
-namespace {
+namespace armci::common::mutex_test {
 
 using testing::FakeCallKind;
 using testing::FakeTransport;
@@ -387,5 +386,4 @@ TYPED_TEST(HandOverTest, ToANeighbourComesAfterTheHoldersStoresToTheHost) {
   EXPECT_EQ(*job.template at<int>(this->kHost, 0), 5);
 }
 
-}  // namespace
-}  // namespace armci::common
+}  // namespace armci::common::mutex_test

@@ -11,8 +11,7 @@
 #include "impl/common/testing/fake_transport.h"
 #include "impl/common/testing/runtime_world.h"
 
-namespace armci::common {
-namespace {
+namespace armci::common::order_test {
 
 using testing::FakeCallKind;
 using testing::FakeNetwork;
@@ -245,5 +244,4 @@ TEST(OrderTest, AStoreDuringAFlushIsFlushedByTheNextFence) {
   EXPECT_EQ(*job.at<int>(1, 16), 5);
 }
 
-}  // namespace
-}  // namespace armci::common
+}  // namespace armci::common::order_test

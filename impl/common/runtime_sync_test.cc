@@ -11,8 +11,7 @@
 #include "impl/common/testing/runtime_world.h"
 #include "impl/shmem/node_barrier.h"
 
-namespace armci::common {
-namespace {
+namespace armci::common::sync_test {
 
 using testing::FakeCallKind;
 using testing::ReorderingTransport;
@@ -340,5 +339,4 @@ TEST(FlushAllTest, StoresStayOwedWhenItFails) {
   EXPECT_EQ(*job.at<int>(2, 0), 5);
 }
 
-}  // namespace
-}  // namespace armci::common
+}  // namespace armci::common::sync_test

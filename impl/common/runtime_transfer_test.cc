@@ -14,8 +14,7 @@
 #include "impl/common/testing/fake_transport.h"
 #include "impl/common/testing/runtime_world.h"
 
-namespace armci::common {
-namespace {
+namespace armci::common::transfer_test {
 
 using testing::FakeCallKind;
 using testing::FakeTransport;
@@ -408,5 +407,4 @@ TEST(RefusalOnceFreedTest, ARegionThatWasFreedIsUnknown) {
   EXPECT_EQ(job->get_value(base, 1, &seen).code(), Code::kAddress);
 }
 
-}  // namespace
-}  // namespace armci::common
+}  // namespace armci::common::transfer_test

@@ -11,8 +11,7 @@
 #include "impl/common/testing/fake_shapes.h"
 #include "impl/common/testing/runtime_world.h"
 
-namespace armci::common {
-namespace {
+namespace armci::common::whole_test {
 
 using testing::AtOnceTransport;
 using testing::FakeCall;
@@ -439,5 +438,4 @@ TEST(ChoicesTest, ATransportWithOneWayHasNone) {
   EXPECT_TRUE(job->choices().empty());
 }
 
-}  // namespace
-}  // namespace armci::common
+}  // namespace armci::common::whole_test
