@@ -26,6 +26,9 @@ _START = re.compile(r"^conformance: ARMCI_Init (begins|is done)$")
 _INIT_FAILURE = re.compile(r"conformance: rank \d+: ARMCI_Init returned ")
 _SEED = re.compile(r"\bseed (\d+)$")
 _OF_THE_LIBRARY = "armci: "
+_WHOLE = (_BEGIN, _FACT, _VERDICT, _CLOSING_LIST, _END, _START)
+# A launcher reads stdout and stderr in pieces, and may put a line of the library into the middle of one of the suite.
+_TORN = re.compile(rf"^((?:RUN|PASS|FAIL|SKIP|INFO|failed:|conformance:|\d+ passed,) .*?|[A-Z]{{1,4}})({_OF_THE_LIBRARY}.*)$")
 # What the MPI libraries, the C and C++ run times and the sanitizers print when a process dies of an error. Tests that
 # end a job on purpose keep the output of that job to themselves.
 _ABORT_TEXTS = (
@@ -70,9 +73,19 @@ class SuiteLog:
     _words: list[str] = field(default_factory=list)
     # Of the test whose verdict is to come.
     _facts: list[tuple[str, str]] = field(default_factory=list)
+    # The beginning of a line of the suite, whose end is to come.
+    _torn: str = ""
 
     def feed(self, line: str) -> None:
         """Takes the next line of output."""
+        if self._torn and not line.startswith(_OF_THE_LIBRARY):
+            line, self._torn = self._torn + line, ""
+        torn = None if any(whole.match(line) for whole in _WHOLE) else _TORN.match(line)
+        if torn:
+            self._torn, line = torn.groups()
+        self._take(line)
+
+    def _take(self, line: str) -> None:
         if begin := _BEGIN.match(line):
             self._close_failure()
             self._facts = []
@@ -104,6 +117,8 @@ class SuiteLog:
 
     def close(self) -> None:
         """No more lines will come."""
+        if self._torn:
+            self._take(self._torn)
         self._close_failure(keep_lines=True)
 
     def objections(self, status: int, left_behind: Sequence[str]) -> list[str]:

@@ -120,6 +120,20 @@ def test_a_library_that_speaks_for_the_suite_is_found_out() -> None:
     assert "a verdict of A.a once more" in made.cases[-1].detail
 
 
+@pytest.mark.parametrize("place", range(len("PASS  A.a  [FAKE-1]  0.000 s") + 1))
+def test_a_line_that_the_library_interrupts_is_whole_again(place: int) -> None:
+    verdict = "PASS  A.a  [FAKE-1]  0.000 s"
+    log = SuiteLog()
+    lines = ["RUN   A.a", f"{verdict[:place]}armci: rank 0: one", "armci: rank 0: another", verdict[place:],
+             "1 passed, 0 failed, 0 skipped (np 1, seed 7)"]
+    for line in lines:
+        log.feed(line)
+    log.close()
+    assert log.complete and not log.contradictions
+    assert {name: case.outcome for name, case in log.cases.items()} == {"A.a": PASSED}
+    assert "armci: rank 0: another" in log.recent
+
+
 def test_an_end_in_the_middle_is_no_end() -> None:
     made = run("A.a=ok A.b=leave_early A.c=ok")
     assert outcomes(made) == {"A.a": PASSED, "A.b": FAILED, "A.c": PASSED}
