@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import sys
 from pathlib import Path
@@ -28,7 +27,6 @@ def main(arguments: Sequence[str]) -> int:
     guest, line = words[0], ["sh", "-c", " ".join(words[1:])]
     if guest == socket.gethostname():
         os.execvp(line[0], line)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # any signal ends this process, and the command with the connection
     command = commands.Command(line, Path.cwd(), os.environ, commands.to_stream(sys.stdout),
                                commands.to_stream(sys.stderr))
     try:
