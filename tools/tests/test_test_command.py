@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import subprocess
 import threading
 from pathlib import Path
@@ -14,7 +15,7 @@ from armci_tool import bazel, repository
 from armci_tool.errors import ToolError
 from armci_tool.results import FAILED, PASSED, Case, Step
 from armci_tool.testing import changes, fresh_machine, plan, run, times
-from armci_tool.testing.steps import Level, Note, PlannedStep
+from armci_tool.testing.steps import ALL_CORES, Level, Note, PlannedStep
 from helpers import armci
 
 
@@ -29,26 +30,33 @@ def passed(_note: Note) -> Sequence[Case]:
     return [Case("S.a", PASSED)]
 
 
-def step(name: str, waits: bool = False, function: object = passed) -> PlannedStep:
+def step(name: str, cores: float = ALL_CORES, function: object = passed) -> PlannedStep:
     assert callable(function)
-    return PlannedStep(name, function, f"rerun {name}", waits=waits)
+    return PlannedStep(name, function, f"rerun {name}", cores=cores)
 
 
-def meeting(barrier: threading.Barrier, name: str, waits: bool) -> PlannedStep:
+def meeting(barrier: threading.Barrier, name: str, cores: float) -> PlannedStep:
     def meet(_note: Note) -> Sequence[Case]:
         barrier.wait(timeout=10)
         return [Case("S.met", PASSED)]
-    return step(name, waits, meet)
+    return step(name, cores, meet)
 
 
-@pytest.mark.parametrize("first_waits", [True, False])
-def test_a_step_that_waits_runs_beside_another(first_waits: bool) -> None:
-    barrier = threading.Barrier(2)
-    steps = run.run_steps([meeting(barrier, "one", first_waits), meeting(barrier, "two", not first_waits)])
-    assert [each.ok for each in steps] == [True, True]
+@pytest.fixture(autouse=True)
+def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the steps have to share."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
 
 
-def test_two_steps_that_compute_do_not_run_at_once() -> None:
+@pytest.mark.parametrize("cores", [(0.5, ALL_CORES), (ALL_CORES, 1.0), (1.2, 1.2), (0.5, 1.2, 1.2)])
+def test_steps_run_at_once_on_the_cores_there_are(cores: tuple[float, ...]) -> None:
+    barrier = threading.Barrier(len(cores))
+    steps = run.run_steps([meeting(barrier, f"step {number}", share) for number, share in enumerate(cores)])
+    assert all(each.ok for each in steps)
+
+
+@pytest.mark.parametrize("cores", [ALL_CORES, 100, 1.6])
+def test_steps_that_want_more_cores_do_not_run_at_once(cores: float) -> None:
     alone: list[bool] = []
     lock = threading.Lock()
 
@@ -58,25 +66,32 @@ def test_two_steps_that_compute_do_not_run_at_once() -> None:
         lock.release()
         return [Case("S.a", PASSED)]
 
-    run.run_steps([step(f"step {number}", False, compute) for number in range(3)])
+    run.run_steps([step(f"step {number}", cores, compute) for number in range(3)])
     assert alone == [True, True, True]
 
 
-def test_a_step_that_waits_is_taken_early_but_not_before_its_build() -> None:
+def test_a_step_that_fits_is_taken_early_but_not_before_its_build() -> None:
     opt = bazel.Configuration()
     build = PlannedStep("build", passed, "", configuration=opt, builds=True)
     computes = PlannedStep("computes", passed, "", configuration=opt)
-    waits = PlannedStep("waits", passed, "", configuration=opt, waits=True)
-    other = step("other", True)
+    waits = PlannedStep("waits", passed, "", configuration=opt, cores=0.5)
+    other = step("other", 0.5)
     last = PlannedStep("last", passed, "", alone=True)
     assert run.next_step([build, computes, waits, other, last], []) == build
     assert run.next_step([computes, waits, other, last], [build]) == other
     assert run.next_step([computes, waits, last], [build]) is None
     assert run.next_step([waits, last], [computes]) == waits
     assert run.next_step([last], [waits]) is None
+    assert run.next_step([last, other], [waits]) is None
     assert run.next_step([last], []) == last
     assert run.next_step([last, computes], []) == last
     assert run.next_step([computes], [last]) is None
+
+
+def test_steps_that_use_one_resource_run_one_after_the_other() -> None:
+    one, other = (PlannedStep(name, passed, "", cores=0.1, resource="guests") for name in ("one", "other"))
+    assert run.next_step([other], [one]) is None
+    assert run.next_step([other, step("third", 0.1)], [one]) == step("third", 0.1)
 
 
 def test_results_have_the_order_of_the_plan() -> None:
@@ -90,7 +105,7 @@ def test_results_have_the_order_of_the_plan() -> None:
         slow.set()
         return [Case("S.b", PASSED)]
 
-    steps = run.run_steps([step("first", True, wait_for_second), step("second", False, release)])
+    steps = run.run_steps([step("first", 0.5, wait_for_second), step("second", ALL_CORES, release)])
     assert [each.name for each in steps] == ["first", "second"]
 
 
@@ -99,7 +114,7 @@ def test_a_failure_says_at_once_how_to_repeat_it_and_where_its_log_is(capsys: py
         note("half way")
         return [Case("S.a", FAILED, detail="test_x.py:3:\nE  assert 1 == 2")]
 
-    run.run_steps([step("a step, with (words)", False, fails)])
+    run.run_steps([step("a step, with (words)", ALL_CORES, fails)])
     out = capsys.readouterr().out
     log = run.REPORT / "logs" / "a-step-with-words.log"
     assert "S.a: E  assert 1 == 2" in out
@@ -112,6 +127,16 @@ def test_logs_of_the_steps_of_a_level_have_names_of_their_own() -> None:
     for level in Level:
         steps = plan.with_builds(plan.plan_steps(level))
         assert len({each.slug for each in steps}) == len(steps)
+        assert all(len(f"{each.slug}.log") < 200 for each in steps)
+
+
+def test_an_unexpected_exception_fails_its_step_only(capsys: pytest.CaptureFixture[str]) -> None:
+    def breaks(_note: Note) -> Sequence[Case]:
+        raise OSError(28, "No space left on device")
+
+    steps = run.run_steps([step("breaks", ALL_CORES, breaks), step("a" * 300)])
+    assert [each.count(FAILED) for each in steps] == [1, 0]
+    assert "OSError: [Errno 28] No space left on device" in capsys.readouterr().out
 
 
 def test_times_are_kept_and_shown_slowest_first(tmp_path: Path) -> None:

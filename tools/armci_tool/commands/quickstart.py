@@ -93,6 +93,6 @@ def _two_nodes(chosen: bazel.Configuration) -> tuple[Placement, str]:
     namespaces = Placement(nodes=2)
     try:
         launch.require(namespaces, launch.mpi_library(chosen.mpi).preload_on_nodes)
-    except ToolError:
-        return Placement(simulated_node_size=2), "two nodes simulated by the library: TCP between real ones needs root"
+    except ToolError as error:
+        return Placement(simulated_node_size=2), f"two nodes simulated by the library, because {error.what}"
     return namespaces, f"{nodes.INTERFACE} of network namespaces, real TCP"

@@ -41,7 +41,7 @@ def execute(quick: bool, full: bool, changed: bool, since: Optional[str], fresh:
     if fresh:
         chosen = fresh_machine.steps(["--quick"] * quick + ["--full"] * full)
     else:
-        chosen = _chosen(level, changed, since)
+        chosen = _chosen(level, changed, since, only)
     if only:
         chosen = [step for step in chosen if any(text in step.name for text in only)]
         if not chosen:
@@ -62,8 +62,8 @@ def execute(quick: bool, full: bool, changed: bool, since: Optional[str], fresh:
     return 0 if steps and all(step.ok for step in steps) else 1
 
 
-def _chosen(level: Level, changed: bool, since: Optional[str]) -> list[PlannedStep]:
-    if level == Level.USUAL and not changed and os.environ.get("CI") and fresh_machine.is_due():
+def _chosen(level: Level, changed: bool, since: Optional[str], only: Sequence[str]) -> list[PlannedStep]:
+    if level == Level.USUAL and not (changed or only) and os.environ.get("CI") and fresh_machine.is_due():
         return fresh_machine.steps()
     if changed:
         packages.ensure_installed(print)  # Bazel is asked at once

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from functools import partial
 from typing import Optional, Sequence
@@ -52,14 +53,15 @@ def plan_steps(since: Optional[str]) -> list[PlannedStep]:
     changed = files(since)
     expression = affected(changed)
     labels = set(bazel.query(expression)) if expression else set()
-    chosen = [_narrowed(step, expression) for step in [*plan.plan_steps(Level.QUICK), *plan.port_steps()]
+    *steps, leak_check = plan.plan_steps(Level.QUICK)
+    chosen = [_narrowed(step, expression) for step in [*steps, *plan.port_steps(), leak_check]
               if _is_affected(step, changed, labels)]
     print(f"{len(changed)} changed files can affect {len(labels)} targets; steps: {', '.join(step.name for step in chosen)}")
     return chosen
 
 
 def _is_affected(step: PlannedStep, changed: Sequence[str], labels: set[str]) -> bool:
-    if any(name.startswith(step.files) for name in changed) if step.files else False:
+    if any(name.startswith(step.files) for name in changed):
         return True
     if not step.targets:
         return not step.files  # cheap, and about all sources
@@ -74,4 +76,5 @@ def _narrowed(step: PlannedStep, expression: str) -> PlannedStep:
         return step
     [tests] = [target.removeprefix(QUERY) for target in step.targets]
     fewer = f"({tests}) intersect {expression}"
-    return replace(step, function=partial(work.run_unit_tests, step.configuration, fewer), targets=(QUERY + fewer,))
+    return replace(step, function=partial(work.run_unit_tests, step.configuration, fewer), targets=(QUERY + fewer,),
+                   rerun=f"bazel test {shlex.join(step.configuration.test_flags())} $(bazel query '{fewer}')")

@@ -15,7 +15,7 @@ from armci_tool.install import layout
 from armci_tool.placement import Placement
 from armci_tool.results import FAILED, PASSED, Case
 from armci_tool.testing import work
-from armci_tool.testing.steps import Level, Note, PlannedStep, QUERY
+from armci_tool.testing.steps import ALL_CORES, Level, Note, PlannedStep, QUERY
 
 Item = TypeVar("Item")
 
@@ -35,6 +35,11 @@ TELLING_PROCESS_COUNTS = (2, 4)  # the smallest job with two parties, and the la
 TEST_ONLY_PROCESSES = 4
 THREADLESS_PROCESSES = 2
 TOOL_WORKERS = 4  # its tests mostly wait
+# Cores that a step keeps busy, unless all: WAITING mostly waits, SINGLE computes on one core. Processes of an MPI job poll while
+# they wait, so a job of two keeps two busy.
+WAITING = 0.5
+SINGLE = 1.0
+GUESTS = "guests"  # the tests of guests stop every kept guest, so one step at a time uses guests
 MUTANT_SHARES = 8  # a launch for each mutant: a share with each change
 # A guest is slow: what says most about a network.
 GUEST_FILTER = "^(ACC|CMPL|FENCE|LC|ORD|RMW)[.](?!.*(litmus|histories|message_passing))"
@@ -47,6 +52,8 @@ TWO_NODES = Placement(nodes=2)
 
 # Where they take minutes on few cores, under a sanitizer and over TCP: without the tests that wait for rare orders.
 WITHOUT_RACES = "^(?!.*(litmus|histories|message_passing))"
+# Also without transfers above 2 GiB: code above the transport counts their bytes, and the steps on simulated nodes test it.
+WITHOUT_GIGABYTES = "^(?!.*(litmus|histories|message_passing|more_than_2_GiB))"
 
 
 def plan_steps(level: Level) -> list[PlannedStep]:
@@ -86,23 +93,21 @@ def _build_step(configuration: bazel.Configuration, plan: Sequence[PlannedStep])
 
 def _source_steps() -> list[PlannedStep]:
     return [
-        PlannedStep("packages", work.ensure_packages, "tools/armci setup", Level.QUICK, alone=True),
         PlannedStep("packages of the guest", work.ensure_guest, "tools/armci setup --rdma", alone=True),
-        PlannedStep("form of the sources", work.check_forms, "tools/armci format", Level.QUICK),
+        PlannedStep("form of the sources", work.check_forms, "tools/armci format", Level.QUICK, cores=SINGLE),
         _pytest_step("tests of the tool", "tools/tests", Level.QUICK, files=("tools/", "packaging/", "docs/", "README.md"),
-                     workers=TOOL_WORKERS, waits=True),
+                     workers=TOOL_WORKERS, cores=SINGLE),
     ]
 
 
 def _around_steps(level: Level) -> list[PlannedStep]:
     """What is beside the libraries and seldom changes: with each change one of them."""
-    # Tests of guests end all that are kept: no step that uses one runs beside them.
-    steps = [_pytest_step("tests of the guest", "tools/tests_rdma/test_guest.py"),
+    steps = [_pytest_step("tests of the guest", "tools/tests_rdma/test_guest.py", cores=SINGLE, resource=GUESTS),
              PlannedStep("model of flow control", partial(model.run, model.RESULTS), "tools/armci test --full --only 'model of'",
-                         waits=True),
+                         cores=SINGLE),
              _fuzz_step()]
     # The suite runs in two guests too, with each change.
-    guests = _pytest_step("tests of the guests", "tools/tests_rdma", Level.FULL)
+    guests = _pytest_step("tests of the guests", "tools/tests_rdma", Level.FULL, resource=GUESTS)
     return [*_by_turns(level, steps, "beside the libraries"), guests]
 
 
@@ -122,9 +127,11 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
             # The whole suite with the two most telling numbers of processes, where there is time for it.
             telling = processes in TELLING_PROCESS_COUNTS
             short = level < Level.FULL or not telling
-            steps.append(_conformance_step(name, opt, processes, short, level=Level.QUICK if telling else Level.USUAL))
+            steps.append(_conformance_step(name, opt, processes, short, level=Level.QUICK if telling else Level.USUAL,
+                                           child_jobs=processes == TELLING_PROCESS_COUNTS[0]))
         # Where threads are promised not to be there, the way through the library is another.
-        steps.append(_conformance_step(name, opt, THREADLESS_PROCESSES, True, thread_level="single"))
+        steps.append(_conformance_step(name, opt, THREADLESS_PROCESSES, True, thread_level="single",
+                                       child_jobs=False))
     # Every day, of one implementation of each kind.
     every_day = [*_on_one_node()[:1], *_between_nodes()[:1]]
     for name in repository.implementations():
@@ -182,8 +189,8 @@ def _device_steps(name: str, configuration: bazel.Configuration, level: Level) -
 
 def _device_tests_step(configuration: bazel.Configuration, level: Level = Level.USUAL) -> PlannedStep:
     name = f"tests that need a verbs device ({configuration.name})"
-    return PlannedStep(name, partial(device_tests.run, configuration), f"tools/armci test --only '{name}'", level,
-                       (QUERY + device_tests.TESTS,), configuration)
+    return PlannedStep(name, partial(device_tests.run, configuration), _rerun(name), level,
+                       (QUERY + device_tests.TESTS,), configuration, resource=GUESTS)
 
 
 def _second_library_steps(level: Level) -> list[PlannedStep]:
@@ -194,7 +201,7 @@ def _second_library_steps(level: Level) -> list[PlannedStep]:
         for processes in PROCESS_COUNTS:
             usual = processes == TELLING_PROCESS_COUNTS[0]
             steps.append(_conformance_step(name, mpich, processes, True, level=Level.USUAL if usual else Level.FULL,
-                                           filter_text="" if level == Level.FULL else WITHOUT_RACES))
+                                           filter_text="" if level == Level.FULL else WITHOUT_RACES, child_jobs=usual))
         steps += [_examples_step(name, mpich), _faults_step(name, mpich, Level.FULL)]
         steps.append(_report_step(name, Level.FULL))
     for name in _between_nodes():
@@ -228,8 +235,10 @@ def _between_nodes() -> list[str]:
 def _spanning_steps(name: str, configuration: bazel.Configuration, level: Level) -> list[PlannedStep]:
     """On one node, between simulated nodes, and between nodes that are namespaces with TCP."""
     def step(processes: int, placement: Placement, *, races: bool, usual: bool) -> PlannedStep:
+        without = WITHOUT_GIGABYTES if placement.nodes and level < Level.FULL else WITHOUT_RACES
         return _conformance_step(name, configuration, processes, True, placement=placement,
-                                 filter_text="" if races else WITHOUT_RACES, level=Level.USUAL if usual else Level.FULL)
+                                 filter_text="" if races else without, level=Level.USUAL if usual else Level.FULL,
+                                 child_jobs=processes > 1)
 
     # Races take most of the time: between simulated nodes they are run with Open MPI, and over TCP, where that is slow to
     # answer, with the other library if at all. What is between nodes takes turns with the other library.
@@ -250,7 +259,7 @@ def _sanitizer_steps(level: Level) -> list[PlannedStep]:
     for mode in sanitizers.OF_MISUSE:
         usual = mode == sanitizers.BOTH
         from_level = Level.USUAL if usual else Level.FULL
-        # Only what runs is built: the steps do it themselves.
+        # No step for everything: the build step builds only what these steps run.
         sanitized = bazel.Configuration(mode=mode)
         steps.append(_unit_step(sanitized, _library_tests(spanning) if usual else ALL_TESTS, from_level))
         steps.append(_device_tests_step(sanitized, Level.FULL))
@@ -269,9 +278,9 @@ def _library_tests(spanning: Sequence[str]) -> str:
 
 
 def _pytest_step(name: str, folder: str, level: Level = Level.USUAL, files: tuple[str, ...] = (), workers: int = 0,
-                 waits: bool = False) -> PlannedStep:
+                 cores: float = ALL_CORES, resource: str = "") -> PlannedStep:
     return PlannedStep(name, partial(work.run_pytest, folder, workers=workers), f"{work.PYTHON} -B -m pytest {folder}", level, files=files,
-                       waits=waits)
+                       cores=cores, resource=resource)
 
 
 def _everything_step(configuration: bazel.Configuration, level: Level) -> PlannedStep:
@@ -292,8 +301,11 @@ def _unit_step(configuration: bazel.Configuration, tests: str, level: Level = Le
 def _conformance_step(name: str, configuration: bazel.Configuration, processes: int, short: bool,
                       environment: Mapping[str, str] = {}, level: Level = Level.USUAL,
                       placement: Placement = ONE_NODE, thread_level: str = "",
-                      filter_text: str = "", port_level: int = 0) -> PlannedStep:
-    selection = conformance.Selection(filter_text, quick=short, thread_level=thread_level, level=port_level)
+                      filter_text: str = "", port_level: int = 0, child_jobs: bool = True) -> PlannedStep:
+    """`child_jobs`: whether tests that start child jobs run; False where another number of processes runs them."""
+    selection = conformance.Selection(filter_text, quick=short, thread_level=thread_level, level=port_level,
+                                      child_jobs=child_jobs)
+    cores, resource = _demand([name], processes, placement)
     settings = tuple(f"{key}={value}" for key, value in environment.items() if key.startswith(SETTING_PREFIXES))
     planned = conformance.SuiteRun(name, configuration, processes, (), 0.0, "", selection, placement,
                                    settings=settings)
@@ -301,7 +313,19 @@ def _conformance_step(name: str, configuration: bazel.Configuration, processes: 
     return PlannedStep(f"conformance {name}, np={processes}{label} ({configuration.name})",
                        partial(work.run_conformance, name, configuration, processes, selection, environment,
                                placement),
-                       planned.rerun(), level, (conformance.suite_label(name),), configuration, waits=processes == 1)
+                       planned.rerun(), level, (conformance.suite_label(name),), configuration,
+                       cores=cores, resource=resource)
+
+
+def _demand(names: Sequence[str], processes: int, placement: Placement) -> tuple[float, str]:
+    """The cores that jobs keep busy there, and the resource that they need for themselves."""
+    if placement.guest or placement.label and any(map(repository.device_of, names)):
+        return ALL_CORES, GUESTS
+    return SINGLE if processes == 1 else ALL_CORES, ""
+
+
+def _rerun(name: str) -> str:
+    return f"tools/armci test --full --only '{name}'"
 
 
 def _mutants_step(configuration: bazel.Configuration, share: sharing.Share) -> PlannedStep:
@@ -320,18 +344,18 @@ def _foreign_step(configuration: bazel.Configuration, level: Level) -> PlannedSt
 
 def _examples_step(name: str, configuration: bazel.Configuration, level: Level = Level.USUAL) -> PlannedStep:
     labels = sorted({programs.implementation_label(example.label, name) for example in EXAMPLES})
-    return PlannedStep(f"examples {name} ({configuration.name})", partial(work.run_examples, name, configuration),
-                       f"tools/armci run --impl {name} --mpi {configuration.mpi} -n 4 //examples:NAME", level,
-                       tuple(labels), configuration)
+    title = f"examples {name} ({configuration.name})"
+    return PlannedStep(title, partial(work.run_examples, name, configuration), _rerun(title), level, tuple(labels), configuration)
 
 
 def _kernel_steps(configuration: bazel.Configuration) -> list[PlannedStep]:
     """On one node, and between nodes where an implementation leaves it; in a guest where there is time."""
     def step(name: str, placement: Placement, level: Level) -> PlannedStep:
-        title = ", ".join(part for part in (f"kernels {name}", placement.label) if part)
+        title = ", ".join(part for part in (f"kernels {name}", placement.label) if part) + f" ({configuration.name})"
+        cores, resource = _demand([name], 2, placement)
         labels = tuple(bench.label(question.name, name) for question in bench.questions() if question.is_kernel)
-        return PlannedStep(f"{title} ({configuration.name})", partial(kernels.run, name, 2, configuration, placement),
-                           f"tools/armci test --only '{title}'", level, labels, configuration)
+        return PlannedStep(title, partial(kernels.run, name, 2, configuration, placement), _rerun(title), level, labels,
+                           configuration, cores=cores, resource=resource)
 
     return [*(step(name, ONE_NODE, Level.USUAL) for name in repository.implementations()),
             *(step(name, EVERY_PROCESS_A_NODE, Level.USUAL) for name in _between_nodes()),
@@ -344,8 +368,8 @@ def _drop_in_step(configuration: bazel.Configuration, level: Level, from_level: 
     names = [first, *_by_turns(level, others, "installed, " + configuration.name)]
 
     name = f"install, link and load ({configuration.name})"
-    return PlannedStep(name, partial(drop_in.run, names, configuration), f"tools/armci test --full --only '{name}'", from_level,
-                       layout.labels(names), configuration, waits=True)
+    return PlannedStep(name, partial(drop_in.run, names, configuration), _rerun(name), from_level,
+                       layout.labels(names), configuration, cores=SINGLE)
 
 
 def _debian_step() -> PlannedStep:
@@ -358,9 +382,10 @@ def _clients_step(names: Sequence[str], counts: Sequence[int], configuration: ba
     which = names[0] if len(names) == 1 else "all"
     where = f", {placement.label}" if placement.label else ""
     name = f"Global Arrays and other clients, {which}, np={','.join(map(str, counts))}{where} ({configuration.name})"
-    return PlannedStep(name, partial(clients.run, names, counts, configuration, placement),
-                       f"tools/armci test --full --only '{name}'", level, layout.labels(repository.implementations()),
-                       configuration, ("integration/",))
+    cores, resource = _demand(names, max(counts), placement)
+    return PlannedStep(name, partial(clients.run, names, counts, configuration, placement), _rerun(name), level,
+                       layout.labels(repository.implementations()), configuration, ("integration/",), cores=cores,
+                       resource=resource)
 
 
 def _clients_steps(configuration: bazel.Configuration, level: Level) -> list[PlannedStep]:
@@ -374,8 +399,7 @@ def _clients_steps(configuration: bazel.Configuration, level: Level) -> list[Pla
 
     name = f"what is told of a client ({configuration.name})"
     steps = [step(everywhere, (2,), ONE_NODE, True), step(everywhere, (1, 4), ONE_NODE, False),
-             PlannedStep(name, partial(clients.observe, configuration), f"tools/armci test --only '{name}'",
-                         Level.USUAL if first else Level.FULL, layout.labels(everywhere), configuration)]
+             PlannedStep(name, partial(clients.observe, configuration), _rerun(name), Level.USUAL if first else Level.FULL, layout.labels(everywhere), configuration)]
     for name in _by_turns(level, _between_nodes(), "clients, " + configuration.name):
         steps += [step([name], (2,), TWO_NODES, first), step([name], (4,), TWO_NODES, False),
                   step([name], (4,), SIMULATED_NODES, not first)]
@@ -391,7 +415,7 @@ def _faults_step(name: str, configuration: bazel.Configuration, level: Level = L
     path = f"conformance/faults/{part}".rstrip("/")
     labels = tuple(f"//conformance/faults:{kind}{bazel.target_suffix(name)}" for kind in ("faults", "stuck"))
     return PlannedStep(f"faults {name} ({configuration.name})", partial(work.run_faults, path, configuration, environment),
-                       f"{words} {work.PYTHON} -B -m pytest {path}", level, labels, configuration, (path,), waits=True)
+                       f"{words} {work.PYTHON} -B -m pytest {path}", level, labels, configuration, (path,), cores=WAITING)
 
 
 def _report_step(name: str, level: Level) -> PlannedStep:
@@ -407,7 +431,8 @@ def _comparison_step() -> PlannedStep:
 
 
 def _fuzz_step() -> PlannedStep:
-    return PlannedStep("fuzz the parser of requests", work.fuzz_parser, "tools/armci test --full --only 'fuzz the parser'", waits=True)
+    return PlannedStep("fuzz the parser of requests", work.fuzz_parser, "tools/armci test --full --only 'fuzz the parser'",
+                       cores=SINGLE)
 
 
 def _leftover_step() -> PlannedStep:

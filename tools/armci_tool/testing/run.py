@@ -3,8 +3,8 @@
 A step is a function that returns its cases. Whatever keeps a step from running (a build that fails, a file that is
 not there) is a failed case of that step: nothing is left out in silence.
 
-Two steps run at the same time where at least one of them waits. Steps start in the order of the plan, but one that waits is
-taken earlier when it can run beside the one that runs.
+Steps run at the same time while the sum of their cores allows it (steps.py). They start in the order of the plan; a later step
+that fits starts before an earlier one that does not.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import shutil
 import threading
 import time
+import traceback
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Optional, Sequence
@@ -30,7 +31,6 @@ NAME_WIDTH = 58
 # Said at once, so that the end of the run need not come before it is known what is wrong.
 EARLY_FAILURES = 5
 GIST_WIDTH = 160
-_AT_ONCE = 2
 
 
 def log_of(planned: PlannedStep) -> Path:
@@ -45,7 +45,7 @@ def run_steps(plan: Sequence[PlannedStep]) -> list[Step]:
     done: dict[str, Step] = {}
     waiting = list(plan)
     running: dict[Future[Step], PlannedStep] = {}
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
+    with ThreadPoolExecutor(max(len(plan), 1)) as pool:
         while waiting or running:
             while (planned := next_step(waiting, list(running.values()))) is not None:
                 waiting.remove(planned)
@@ -59,34 +59,41 @@ def run_steps(plan: Sequence[PlannedStep]) -> list[Step]:
 
 def next_step(waiting: Sequence[PlannedStep], running: Sequence[PlannedStep]) -> Optional[PlannedStep]:
     """What may start now, of the steps that have not."""
-    if len(running) == _AT_ONCE or any(step.alone for step in running):
-        return None
     for number, step in enumerate(waiting):
-        if step.alone:
-            return step if number == 0 and not running else None
+        if step.alone and (number > 0 or running):
+            return None
         unbuilt = any(other.is_build_of(step) for other in [*waiting[:number], *running])
-        if not unbuilt and (not running or step.waits or running[0].waits):
+        if not unbuilt and step.fits(running):
             return step
     return None
 
 
 def _run_step(planned: PlannedStep) -> Step:
-    step = Step(planned.name, rerun=planned.rerun)
     start = time.monotonic()
+    try:
+        cases = _cases(planned)
+    except OSError:  # its log cannot be written
+        cases = [Case(planned.name, FAILED, detail=traceback.format_exc())]
+    return Step(planned.name, cases, time.monotonic() - start, planned.rerun)
+
+
+def _cases(planned: PlannedStep) -> list[Case]:
     with Progress(planned.name) as progress, log_of(planned).open("w") as log:
         def note(line: str) -> None:
             progress.note(line)
             print(line, file=log, flush=True)
         try:
-            step.cases = list(planned.function(note))
+            cases = list(planned.function(note))
         except ToolError as error:
-            step.cases = [Case(planned.name, FAILED, detail=error.render())]
-        if not step.cases:
-            step.cases = [Case(planned.name, FAILED, detail="nothing ran: no tests were found for this step")]
-        for case in step.failures():
-            print(f"\nFAILED {case.name}\n{case.detail}", file=log)
-    step.seconds = time.monotonic() - start
-    return step
+            cases = [Case(planned.name, FAILED, detail=error.render())]
+        except Exception:  # a fault of the tool or of the machine fails this step only
+            cases = [Case(planned.name, FAILED, detail=traceback.format_exc())]
+        if not cases:
+            cases = [Case(planned.name, FAILED, detail="nothing ran: no tests were found for this step")]
+        for case in cases:
+            if case.outcome == FAILED:
+                print(f"\nFAILED {case.name}\n{case.detail}", file=log)
+    return cases
 
 
 def _print_step(planned: PlannedStep, step: Step) -> None:
@@ -102,8 +109,10 @@ def _print_step(planned: PlannedStep, step: Step) -> None:
 
 
 def _gist(detail: str) -> str:
-    """The line that says most: a compiler's error or pytest's if there is one, else the first."""
+    """The line that says most: an error of the compiler or of pytest, else the last line of a traceback, else the first."""
     lines = [line.strip() for line in detail.splitlines() if line.strip()]
+    if lines and lines[0].startswith("Traceback"):
+        lines.reverse()
     errors = [line for line in lines if " error: " in line or line.startswith(("ERROR", "E "))]
     return (errors or lines or ["no details"])[0][:GIST_WIDTH]
 
@@ -113,7 +122,8 @@ def print_report(steps: Sequence[Step]) -> None:
     for step in steps:
         for case in step.failures():
             print(f"\nFAILED {case.name}  (step: {step.name})")
-            for line in case.detail.strip().splitlines()[:DETAIL_LINES]:
+            lines = case.detail.strip().splitlines()
+            for line in lines[-DETAIL_LINES:] if lines and lines[0].startswith("Traceback") else lines[:DETAIL_LINES]:
                 print("    " + line)
         if not step.ok:
             print(f"  rerun: {step.rerun}")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
+import os
 import re
 from dataclasses import dataclass
 from enum import IntEnum
@@ -11,6 +14,10 @@ from armci_tool.bazel import Configuration
 from armci_tool.results import Case
 
 Note = Callable[[str], None]
+_SLUG_LENGTH = 120  # a file's name may have 255 bytes
+ALL_CORES = math.inf
+# Planned load for each core: a step often keeps fewer cores busy than it declares.
+_OVERSUBSCRIPTION = 1.5
 # What a target begins with that is a query of labels.
 QUERY = "query: "
 # Gets the progress line to say what is running now.
@@ -38,13 +45,21 @@ class PlannedStep:
     configuration: Optional[Configuration] = None
     # Files that change its result and that Bazel knows nothing of: paths or folders from the root.
     files: tuple[str, ...] = ()
-    # It waits, or computes on one core: another step may run at the same time.
-    waits: bool = False
-    # Nothing runs beside it, and nothing after it starts before its end.
+    # Cores that the step keeps busy. Steps start while the sum stays below _OVERSUBSCRIPTION times the cores of the machine.
+    cores: float = ALL_CORES
+    # A resource that one running step at a time may use; empty: none.
+    resource: str = ""
+    # No other step runs beside this one, and no later step starts before it ends.
     alone: bool = False
-
-    # It builds for the others of its configuration.
+    # This step builds for the other steps of its configuration.
     builds: bool = False
+
+    def fits(self, running: Sequence["PlannedStep"]) -> bool:
+        """Whether it may run beside these."""
+        if any(step.alone or step.resource and step.resource == self.resource for step in running):
+            return False
+        cores = len(os.sched_getaffinity(0))
+        return not running or sum(min(step.cores, cores) for step in (self, *running)) <= _OVERSUBSCRIPTION * cores
 
     def is_build_of(self, other: "PlannedStep") -> bool:
         """Whether the other step needs this one's end."""
@@ -53,4 +68,8 @@ class PlannedStep:
     @property
     def slug(self) -> str:
         """For the name of its log."""
-        return re.sub(r"[^\w.+-]+", "-", self.name).strip("-")
+        slug = re.sub(r"[^\w.+-]+", "-", self.name).strip("-")
+        if len(slug) <= _SLUG_LENGTH:
+            return slug
+        # A step's name lists its settings, and has no longest length.
+        return f"{slug[:_SLUG_LENGTH]}-{hashlib.sha256(slug.encode()).hexdigest()[:8]}"

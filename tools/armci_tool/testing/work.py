@@ -26,12 +26,6 @@ FOREIGN_FILTER = "^(ACC|AGG|CMPL|FENCE|LC|ORD|RMW|XFER)[.](?!.*(litmus|histories
 FOREIGN_PROCESSES = 2
 
 
-def ensure_packages(note: Note) -> Sequence[Case]:
-    """Those that tests need."""
-    packages.ensure_installed(note)
-    return [Case("packages of tests", PASSED)]
-
-
 def ensure_guest(note: Note) -> Sequence[Case]:
     """What the machines of `tools/armci rdma` are made of."""
     packages.ensure_installed(note, "rdma")
