@@ -226,6 +226,10 @@ CLAUSE_TEST(DOM, DOM1_counts_ids_and_inverse_maps_agree, "DOM-1") {
   EXPECT_EQ(total, Np());
   EXPECT_EQ(std::count(found.begin(), found.end(), 1), Np()) << "every process in exactly one domain";
   EXPECT_EQ(armci_domain_my_id(ARMCI_DOMAIN_SMP), armci_domain_id(ARMCI_DOMAIN_SMP, Me()));
+  for (int own : {-1, -2}) {
+    EXPECT_EQ(armci_domain_nprocs(ARMCI_DOMAIN_SMP, own),
+              armci_domain_nprocs(ARMCI_DOMAIN_SMP, armci_domain_my_id(ARMCI_DOMAIN_SMP)));
+  }
   for (int p = 0; p < Np(); ++p) {
     const bool same = armci_domain_id(ARMCI_DOMAIN_SMP, p) == armci_domain_my_id(ARMCI_DOMAIN_SMP);
     EXPECT_EQ(armci_domain_same_id(ARMCI_DOMAIN_SMP, p), same ? 1 : 0);

@@ -116,7 +116,8 @@ CHILD_CASE(init_at_level) {
   return 0;
 }
 
-CLAUSE_TEST(INIT, INIT1_init_succeeds_at_every_thread_level, "INIT-1", "PROG-1", StartsChildJobs{}, DeadlineSeconds(120)) {
+CLAUSE_TEST(INIT, INIT1_init_succeeds_at_every_thread_level, "INIT-1", "PROG-1", StartsChildJobs{},
+            DeadlineSeconds(120)) {
   for (int level : {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE}) {
     ExpectSuccess(2, "init_at_level", std::to_string(level));
   }
@@ -324,6 +325,8 @@ CHILD_CASE(void_call) {
     if (argument == "ARMCI_Group_create") ARMCI_Group_create(2, list, &group);
     if (argument == "armci_msg_snd") armci_msg_snd(1, &byte, 1, -1);
     if (argument == "armci_msg_igop") armci_msg_igop(list, 2, "nonsense");
+    double number = 1;
+    if (argument == "armci_msg_dgop") armci_msg_dgop(&number, 1, "&&");  // of integers only [MSG-1]
     if (argument == "ARMCI_GetValueLong") (void)ARMCI_GetValueLong(&byte, place.size);
     if (argument == "ARMCI_INIT_HANDLE") ARMCI_INIT_HANDLE(nullptr);
     Say("SURVIVED");
@@ -343,13 +346,14 @@ void ExpectFatal(const std::string& call) {
 }
 
 CLAUSE_TEST(ERR, ERR2_void_calls_with_bad_input_end_the_job, "ERR-2", StartsChildJobs{}, DeadlineSeconds(240)) {
-  std::vector<std::string> calls{"ARMCI_Fence",    "ARMCI_Group_create", "armci_msg_snd",
-                                 "armci_msg_igop", "ARMCI_GetValueLong", "ARMCI_INIT_HANDLE"};
+  std::vector<std::string> calls{"ARMCI_Fence",    "ARMCI_Group_create", "armci_msg_snd",    "armci_msg_igop",
+                                 "armci_msg_dgop", "ARMCI_GetValueLong", "ARMCI_INIT_HANDLE"};
   if (Quick()) calls.resize(2);
   for (const std::string& call : calls) ExpectFatal(call);
 }
 
-CLAUSE_TEST(MUTEX, MUTEX8_wrong_use_is_an_error_and_no_hang, "MUTEX-8", "ERR-2", StartsChildJobs{}, DeadlineSeconds(120)) {
+CLAUSE_TEST(MUTEX, MUTEX8_wrong_use_is_an_error_and_no_hang, "MUTEX-8", "ERR-2", StartsChildJobs{},
+            DeadlineSeconds(120)) {
   ExpectFatal("ARMCI_Unlock");
   ExpectFatal("ARMCI_Lock");
 }

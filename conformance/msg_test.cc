@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -13,7 +14,17 @@
 namespace conformance {
 namespace {
 
-constexpr const char* kOperators[] = {"+", "*", "max", "min", "absmax", "absmin"};
+// Of every type.
+const std::vector<std::string> kOperators{"+", "*", "max", "min", "absmax", "absmin"};
+
+template <typename T>
+std::vector<std::string> OperatorsOf() {
+  std::vector<std::string> operators = kOperators;
+  if (std::is_integral_v<T>) {
+    for (const char* op : {"&&", "land", "||", "lor", "&", "band", "|", "bor", "or"}) operators.emplace_back(op);
+  }
+  return operators;
+}
 
 template <typename T>
 struct TypeInfo;
@@ -61,12 +72,20 @@ struct TypeInfo<double> {
 // Element i of process p: small whole numbers of both signs, so that every order of additions and products is exact.
 template <typename T>
 T Element(int p, int i, std::uint64_t salt) {
+  // Some are 0 everywhere, and some on a part of the processes: what logical operators tell apart.
+  if ((static_cast<std::uint64_t>(i) + salt) % 11 == 0 || (p + 2 * i) % 7 == 0) return T{0};
   const int magnitude = 1 + static_cast<int>((salt + static_cast<std::uint64_t>(p * 7 + i * 13)) % 4);
   return static_cast<T>((p + i) % 2 == 0 ? magnitude : -magnitude);
 }
 
 template <typename T>
 T Combine(const std::string& op, T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    if (op == "&&" || op == "land") return static_cast<T>(a != 0 && b != 0);
+    if (op == "||" || op == "lor") return static_cast<T>(a != 0 || b != 0);
+    if (op == "&" || op == "band") return a & b;
+    if (op == "|" || op == "bor" || op == "or") return a | b;
+  }
   if (op == "+") return a + b;
   if (op == "*") return a * b;
   if (op == "max") return std::max(a, b);
@@ -88,8 +107,9 @@ std::vector<T> Model(const std::string& op, const std::vector<int>& members, int
   std::vector<T> result(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i) {
     T all = Element<T>(members[0], i, salt);
-    // A single process has nothing to combine, but the absolute operators give absolute values all the same.
-    if (op.rfind("abs", 0) == 0) all = Combine(op, all, all);
+    // A single process has nothing to combine, but these give absolute and truth values all the same.
+    static const std::set<std::string> kChanging{"absmax", "absmin", "&&", "land", "||", "lor"};
+    if (kChanging.count(op) > 0) all = Combine(op, all, all);
     for (std::size_t k = 1; k < members.size(); ++k) all = Combine(op, all, Element<T>(members[k], i, salt));
     result[static_cast<std::size_t>(i)] = all;
   }
@@ -128,19 +148,19 @@ void GlobalOperations() {
   ARMCI_Group group;
   Agree();
   ARMCI_Group_create(Np(), reversed.data(), &group);
-  for (const char* op : kOperators) {
+  for (const std::string& op : OperatorsOf<T>()) {
     // The long one is more than any buffer that a library may send in one piece.
     for (int n : {1, 3, 1000, Scaled(70001, 9001)}) {
       const std::uint64_t salt = SharedRng().Next() % 1000;
       std::vector<T> x = Mine<T>(n, salt);
-      Info::kGlobal(x.data(), n, op);
+      Info::kGlobal(x.data(), n, op.c_str());
       EXPECT_EQ(x, Model<T>(op, Everyone(), n, salt)) << op << " over all";
       x = Mine<T>(n, salt);
-      Info::kGroup(x.data(), n, op, &group);
+      Info::kGroup(x.data(), n, op.c_str(), &group);
       EXPECT_EQ(x, Model<T>(op, Everyone(), n, salt)) << op << " over a group";
       if (LibraryHas(Info::kClusterName)) {
         x = Mine<T>(n, salt);
-        Info::kCluster(x.data(), n, op);
+        Info::kCluster(x.data(), n, op.c_str());
         EXPECT_EQ(x, Model<T>(op, MyNode(), n, salt)) << op << " over the node";
       }
       const std::pair<int, std::vector<int>> scopes[] = {
@@ -149,11 +169,11 @@ void GlobalOperations() {
         // One process has nothing to combine: see the test of that.
         if (!In(members) || members.size() == 1) continue;
         x = Mine<T>(n, salt);
-        armci_msg_gop_scope(scope, x.data(), n, op, Info::kCode);
+        armci_msg_gop_scope(scope, x.data(), n, op.c_str(), Info::kCode);
         EXPECT_EQ(x, Model<T>(op, members, n, salt)) << op << " in scope " << scope;
       }
       x = Mine<T>(n, salt);
-      armci_msg_group_gop_scope(SCOPE_ALL, x.data(), n, op, Info::kCode, &group);
+      armci_msg_group_gop_scope(SCOPE_ALL, x.data(), n, op.c_str(), Info::kCode, &group);
       EXPECT_EQ(x, Model<T>(op, Everyone(), n, salt)) << op << " over a group, by scope";
     }
     Agree();
@@ -165,11 +185,11 @@ CLAUSE_TEST(MSG, MSG1_operations_over_one_process, "MSG-1") {
   // The largest absolute value of one number is its absolute value, too.
   Agree();
   const std::pair<int, std::vector<int>> scopes[] = {{SCOPE_NODE, MyNode()}, {SCOPE_MASTERS, Masters()}};
-  for (const char* op : kOperators) {
+  for (const std::string& op : OperatorsOf<int>()) {
     for (const auto& [scope, members] : scopes) {
       if (members.size() != 1 || !In(members)) continue;
       std::vector<int> x = Mine<int>(10, 1);
-      armci_msg_gop_scope(scope, x.data(), 10, op, ARMCI_INT);
+      armci_msg_gop_scope(scope, x.data(), 10, op.c_str(), ARMCI_INT);
       EXPECT_EQ(x, Model<int>(op, members, 10, 1)) << op << " in scope " << scope;
     }
   }
@@ -181,18 +201,18 @@ void Reductions() {
   Agree();
   const std::pair<int, std::vector<int>> scopes[] = {
       {SCOPE_ALL, Everyone()}, {SCOPE_NODE, MyNode()}, {SCOPE_MASTERS, Masters()}};
-  for (const char* op : kOperators) {
+  for (const std::string& op : OperatorsOf<T>()) {
     const int n = 100;
     const std::uint64_t salt = SharedRng().Next() % 1000;
     std::vector<T> x = Mine<T>(n, salt);
-    armci_msg_reduce(x.data(), n, op, TypeInfo<T>::kCode);
+    armci_msg_reduce(x.data(), n, op.c_str(), TypeInfo<T>::kCode);
     if (Me() == 0) {
       EXPECT_EQ(x, Model<T>(op, Everyone(), n, salt)) << op << " reduced over all";
     }
     for (const auto& [scope, members] : scopes) {
       if (!In(members)) continue;
       x = Mine<T>(n, salt);
-      armci_msg_reduce_scope(scope, x.data(), n, op, TypeInfo<T>::kCode);
+      armci_msg_reduce_scope(scope, x.data(), n, op.c_str(), TypeInfo<T>::kCode);
       int root = -1, up = -1, left = -1, right = -1;
       armci_msg_bintree(scope, &root, &up, &left, &right);
       if (Me() == root) {
@@ -218,8 +238,8 @@ CLAUSE_TEST(MSG, MSG1_double_global_operations, "MSG-1") { GlobalOperations<doub
 
 CLAUSE_TEST(MSG, MSG2_names_of_operators_need_no_end, "MSG-2") {
   Agree();
-  for (const char* op : kOperators) {
-    const std::string text = std::string(op) + "and what happens to lie behind it";
+  for (const std::string& op : OperatorsOf<int>()) {
+    const std::string text = op + "and what happens to lie behind it";
     std::vector<int> x = Mine<int>(10, 1);
     armci_msg_igop(x.data(), 10, text.c_str());
     EXPECT_EQ(x, Model<int>(op, Everyone(), 10, 1)) << text;

@@ -63,7 +63,7 @@ MPI_Comm armci_group_comm(ARMCI_Group *group);
  * id that does not exist gives -1 and the line of C4.
  * Clauses: DOM-1, ERR-2. Source: [ARMCI 3.7]. */
 
-/* Number of processes in domain id. */
+/* Number of processes in domain id; negative: in the caller's. */
 int armci_domain_nprocs(armci_domain_t domain, int id);
 
 /* Domain of process proc. */

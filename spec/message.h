@@ -8,8 +8,11 @@
  *  M3  Roots are absolute ids of a process in the scope, in the group forms too.
  *  M4  Collectives are blocking and T-collective. Buffers are the caller's again on return; len is in bytes, n in
  *      elements. They are no fences: one-sided stores are made visible by ARMCI_Barrier or a fence before the message.
- *  M5  Operators: "+", "*", "max", "min", "absmax", "absmin" (largest and smallest absolute value). The result of a
- *      sum or product of floating point numbers may differ in rounding from run to run, not from process to process.
+ *  M5  Operators: "+", "*", "max", "min", "absmax", "absmin" (largest and smallest absolute value), and of
+ *      integers "&&" or "land", "||" or "lor" (1 where all, or some, are not 0, else 0), "&" or "band", "|", "bor" or
+ *      "or" (of their bits). Logical and bit operators on floating-point types are an error. The longest name that
+ *      the text begins with counts; the rest is not read [MSG-2]. The result of a sum or product of floating point
+ *      numbers may differ in rounding from run to run, not from process to process.
  *  M6  Clauses: MSG-1 for all calls; further ones are named. Source: [98].
  *
  * Messages never match those of the program's own MPI calls [INIT-4].

@@ -106,6 +106,7 @@ Status check_node(armci_domain_t domain, int id) {
 }
 
 Valued<int> armci_domain_nprocs(armci_domain_t domain, int id) {
+  if (id < 0) id = world().my_node();
   Status status = check_node(domain, id);
   return {status, status.ok() ? static_cast<int>(world().node(id).ranks.size()) : -1};
 }

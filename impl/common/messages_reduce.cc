@@ -33,7 +33,7 @@ Status reduce_to_all(Group& group, int scope, void* x, int n, const char* op, in
   if (n == 0) return kSuccess;
   MPI_Comm comm;
   ARMCI_RETURN_IF_ERROR(group.scope_comm(reduction.circle.scope(), &comm));
-  if (takes_magnitudes(reduction.op)) take_magnitudes(reduction.element, x, x, static_cast<size_t>(n));
+  if (needs_preparation(reduction.op)) prepare_operands(reduction.op, reduction.element, x, x, static_cast<size_t>(n));
   ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, x, n, mpi_element(reduction.op, reduction.element), mpi_operation(reduction.op),
                           comm));
   return kSuccess;
@@ -46,17 +46,17 @@ Status reduce_to_first(Group& group, int scope, void* x, int n, const char* op, 
   const bool is_root = reduction.circle.place() == 0;
   const size_t count = static_cast<size_t>(n);
   const void* contribution = is_root ? MPI_IN_PLACE : x;
-  std::unique_ptr<char[]> magnitudes;
-  if (takes_magnitudes(reduction.op) && !is_root) {
+  std::unique_ptr<char[]> changed;
+  if (needs_preparation(reduction.op) && !is_root) {
     // Only the root's x may change.
-    magnitudes.reset(new (std::nothrow) char[count * element_bytes(reduction.element)]);
-    if (magnitudes == nullptr) return fail(Code::kMemory, nullptr, "no memory for %d magnitudes", n);
-    take_magnitudes(reduction.element, x, magnitudes.get(), count);
-    contribution = magnitudes.get();
+    changed.reset(new (std::nothrow) char[count * element_bytes(reduction.element)]);
+    if (changed == nullptr) return fail(Code::kMemory, nullptr, "no memory for %d operands", n);
+    prepare_operands(reduction.op, reduction.element, x, changed.get(), count);
+    contribution = changed.get();
   }
   MPI_Comm comm;
   ARMCI_RETURN_IF_ERROR(group.scope_comm(reduction.circle.scope(), &comm));
-  if (takes_magnitudes(reduction.op) && is_root) take_magnitudes(reduction.element, x, x, count);
+  if (needs_preparation(reduction.op) && is_root) prepare_operands(reduction.op, reduction.element, x, x, count);
   ARMCI_MPI(MPI_Reduce(contribution, is_root ? x : nullptr, n, mpi_element(reduction.op, reduction.element),
                        mpi_operation(reduction.op), 0, comm));
   return kSuccess;
@@ -101,9 +101,9 @@ Status select(Group& group, int scope, void* x, int n, const char* op, int type,
   Reduction reduction;
   ARMCI_RETURN_IF_ERROR(prepare(group, scope, x, n, op, type, &reduction));
   const Operator order = reduction.op;
-  if (order == Operator::kSum || order == Operator::kProduct || order == Operator::kOr) {
-    return fail(Code::kArgument, "MSG-1", "argument op = \"%.16s\" selects nothing: use max, min, absmax or absmin",
-                op);
+  if (order != Operator::kMax && order != Operator::kMin && !takes_magnitudes(order)) {
+    return fail(Code::kArgument, "MSG-1", "argument op = \"%s\" selects nothing: use max, min, absmax or absmin",
+                operator_name(order));
   }
   if (static_cast<size_t>(n) < element_bytes(reduction.element)) {
     return fail(Code::kLength, "MSG-1", "argument n = %d bytes is less than one element of type %d", n, type);

@@ -65,6 +65,17 @@ T key_of(const Candidate& candidate) {
   return value;
 }
 
+struct Name {
+  const char* text;
+  Operator op;
+};
+// The first name of an operator is the one that messages have. A name that begins with another one comes before it.
+constexpr Name kNames[] = {{"+", Operator::kSum},   {"*", Operator::kProduct},     {"max", Operator::kMax},
+                           {"min", Operator::kMin}, {"absmax", Operator::kAbsMax}, {"absmin", Operator::kAbsMin},
+                           {"&&", Operator::kAnd},  {"land", Operator::kAnd},      {"||", Operator::kOr},
+                           {"lor", Operator::kOr},  {"&", Operator::kBitAnd},      {"band", Operator::kBitAnd},
+                           {"|", Operator::kBitOr}, {"bor", Operator::kBitOr},     {"or", Operator::kBitOr}};
+
 // -1: left wins, 1: right wins, 0: neither by its key alone.
 template <class T>
 int compare_keys(Operator op, T left, T right) {
@@ -79,21 +90,16 @@ int compare_keys(Operator op, T left, T right) {
 
 Status parse_operator(const char* text, Operator* out) {
   if (text == nullptr) return fail(Code::kNull, "ERR-1", "argument op is NULL");
-  struct Name {
-    const char* text;
-    Operator op;
-  };
-  static constexpr Name kNames[] = {
-      {"+", Operator::kSum},         {"*", Operator::kProduct},     {"max", Operator::kMax}, {"min", Operator::kMin},
-      {"absmax", Operator::kAbsMax}, {"absmin", Operator::kAbsMin}, {"or", Operator::kOr}};
-  // A Fortran program that passes its string along passes no end with it. No name begins with another one.
+  // A Fortran program that passes its string along passes no end with it. A name that begins with another one comes
+  // first.
   for (const Name& known : kNames) {
     if (std::strncmp(text, known.text, std::strlen(known.text)) == 0) {
       *out = known.op;
       return kSuccess;
     }
   }
-  return fail(Code::kArgument, "MSG-1", "argument op = \"%.16s\" is none of + * max min absmax absmin or", text);
+  return fail(Code::kArgument, "MSG-1",
+              "argument op = \"%.16s\" is none of + * max min absmax absmin && || & | land lor band bor or", text);
 }
 
 Status parse_element(int type, Element* out) {
@@ -109,20 +115,32 @@ size_t element_bytes(Element element) {
   return with_type(element, [](auto type) { return sizeof(typename decltype(type)::type); });
 }
 
+const char* operator_name(Operator op) {
+  for (const Name& known : kNames) {
+    if (known.op == op) return known.text;
+  }
+  return "";
+}
+
 Status check_reduction(Operator op, Element element) {
-  if (op == Operator::kOr && (element == Element::kFloat || element == Element::kDouble)) {
-    return fail(Code::kType, "MSG-1", "argument op = \"or\" is for integers, argument type = %d is floating point",
-                static_cast<int>(element));
+  const bool is_for_integers = is_logical(op) || op == Operator::kBitAnd || op == Operator::kBitOr;
+  if (is_for_integers && (element == Element::kFloat || element == Element::kDouble)) {
+    return fail(Code::kType, "MSG-1", "argument op = \"%s\" is for integers, argument type = %d is floating point",
+                operator_name(op), static_cast<int>(element));
   }
   return kSuccess;
 }
 
-void take_magnitudes(Element element, const void* from, void* to, size_t count) {
+void prepare_operands(Operator op, Element element, const void* from, void* to, size_t count) {
   with_type(element, [&](auto type) {
     using T = typename decltype(type)::type;
     const T* source = static_cast<const T*>(from);
     T* target = static_cast<T*>(to);
-    for (size_t i = 0; i < count; ++i) target[i] = static_cast<T>(magnitude(source[i]));
+    if (is_logical(op)) {
+      for (size_t i = 0; i < count; ++i) target[i] = static_cast<T>(source[i] != 0);
+    } else {
+      for (size_t i = 0; i < count; ++i) target[i] = static_cast<T>(magnitude(source[i]));
+    }
   });
 }
 
@@ -138,10 +156,16 @@ MPI_Op mpi_operation(Operator op) {
     case Operator::kMin:
     case Operator::kAbsMin:
       return MPI_MIN;
+    case Operator::kBitAnd:
+      return MPI_BAND;
+    case Operator::kBitOr:
+      return MPI_BOR;
+    case Operator::kAnd:
+      return MPI_LAND;
     case Operator::kOr:
       break;
   }
-  return MPI_BOR;
+  return MPI_LOR;
 }
 
 // Sums and products go through unsigned types as well, where wrapping around is defined: same bits, no surprise.

@@ -16,13 +16,14 @@ namespace {
 
 TEST(ParseOperatorTest, AllNamesAndFortranStrings) {
   const std::pair<const char*, Operator> cases[] = {
-      {"+", Operator::kSum},         {"*", Operator::kProduct},
-      {"max", Operator::kMax},       {"min", Operator::kMin},
-      {"absmax", Operator::kAbsMax}, {"absmin", Operator::kAbsMin},
-      {"or", Operator::kOr},         {"+  ", Operator::kSum},
-      {"max   ", Operator::kMax},    {"absmin ", Operator::kAbsMin},
-      {"+x", Operator::kSum},        {"maximum", Operator::kMax},
-      {"orr", Operator::kOr},        {"absmax\x01\xff", Operator::kAbsMax}};
+      {"+", Operator::kSum},       {"*", Operator::kProduct},      {"max", Operator::kMax},
+      {"min", Operator::kMin},     {"absmax", Operator::kAbsMax},  {"absmin", Operator::kAbsMin},
+      {"or", Operator::kBitOr},    {"bor", Operator::kBitOr},      {"|", Operator::kBitOr},
+      {"||", Operator::kOr},       {"lor", Operator::kOr},         {"&", Operator::kBitAnd},
+      {"band", Operator::kBitAnd}, {"&&", Operator::kAnd},         {"land", Operator::kAnd},
+      {"&& ", Operator::kAnd},     {"& &", Operator::kBitAnd},     {"+  ", Operator::kSum},
+      {"max   ", Operator::kMax},  {"absmin ", Operator::kAbsMin}, {"+x", Operator::kSum},
+      {"maximum", Operator::kMax}, {"orr", Operator::kBitOr},      {"absmax\x01\xff", Operator::kAbsMax}};
   for (const auto& [text, expected] : cases) {
     Operator op = Operator::kSum;
     ASSERT_TRUE(parse_operator(text, &op).ok()) << text;
@@ -54,17 +55,28 @@ TEST(ParseElementTest, RangeAndSizes) {
   }
 }
 
-TEST(CheckReductionTest, OrIsForIntegers) {
-  EXPECT_TRUE(check_reduction(Operator::kOr, Element::kLongLong).ok());
-  EXPECT_FALSE(check_reduction(Operator::kOr, Element::kFloat).ok());
-  EXPECT_FALSE(check_reduction(Operator::kOr, Element::kDouble).ok());
+TEST(CheckReductionTest, BitsAndTruthValuesAreOfIntegers) {
+  for (Operator op : {Operator::kAnd, Operator::kOr, Operator::kBitAnd, Operator::kBitOr}) {
+    EXPECT_TRUE(check_reduction(op, Element::kLongLong).ok());
+    EXPECT_FALSE(check_reduction(op, Element::kFloat).ok());
+    EXPECT_NE(std::string(last_cause().text).find(std::string(operator_name(op)) + "\" is for integers"),
+              std::string::npos);
+    EXPECT_FALSE(check_reduction(op, Element::kDouble).ok());
+  }
   EXPECT_TRUE(check_reduction(Operator::kAbsMax, Element::kDouble).ok());
+}
+
+TEST(TruthTest, IsZeroOrOne) {
+  const long from[] = {0, 1, -1, LONG_MIN, 2};
+  long to[5];
+  prepare_operands(Operator::kAnd, Element::kLong, from, to, 5);
+  EXPECT_EQ(std::vector<long>(to, to + 5), (std::vector<long>{0, 1, 1, 1, 1}));
 }
 
 TEST(MagnitudeTest, IntegersIncludingTheLeastOne) {
   const int from[] = {-3, 0, 7, INT_MAX, INT_MIN + 1, INT_MIN};
   int to[6];
-  take_magnitudes(Element::kInt, from, to, 6);
+  prepare_operands(Operator::kAbsMax, Element::kInt, from, to, 6);
   EXPECT_EQ(std::vector<int>(to, to + 6), (std::vector<int>{3, 0, 7, INT_MAX, INT_MAX, INT_MIN}));
   // As unsigned, which is how it is compared, it is the greatest of them.
   EXPECT_EQ(*std::max_element(reinterpret_cast<unsigned*>(to), reinterpret_cast<unsigned*>(to) + 6), 0x80000000u);
@@ -72,15 +84,15 @@ TEST(MagnitudeTest, IntegersIncludingTheLeastOne) {
 
 TEST(MagnitudeTest, OtherTypesInPlace) {
   long longs[] = {-5, LONG_MAX};
-  take_magnitudes(Element::kLong, longs, longs, 2);
+  prepare_operands(Operator::kAbsMax, Element::kLong, longs, longs, 2);
   EXPECT_EQ(longs[0], 5);
   EXPECT_EQ(longs[1], LONG_MAX);
   float floats[] = {-1.5f, -0.0f};
-  take_magnitudes(Element::kFloat, floats, floats, 2);
+  prepare_operands(Operator::kAbsMax, Element::kFloat, floats, floats, 2);
   EXPECT_EQ(floats[0], 1.5f);
   EXPECT_FALSE(std::signbit(floats[1]));
   double doubles[] = {-1e300, std::numeric_limits<double>::infinity()};
-  take_magnitudes(Element::kDouble, doubles, doubles, 1);
+  prepare_operands(Operator::kAbsMax, Element::kDouble, doubles, doubles, 1);
   EXPECT_EQ(doubles[0], 1e300);
 }
 
