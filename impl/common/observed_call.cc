@@ -9,8 +9,8 @@
 
 namespace armci::common {
 
-// ARMCI_Init sets the configuration during its own call. told_ is fixed here, so that begin and end are reported both or not at
-// all.
+// ARMCI_Init sets the configuration during its own call. told_ is fixed here, so that begin and end are reported both
+// or not at all.
 ObservedCall::ObservedCall(ApiId id, const char* name, long peer)
     : scope_(static_cast<int>(id), name, peer), id_(id), name_(name), peer_(peer), told_(tells(Tells::kCalls)) {
   if (told_) tell_call_begins(name, static_cast<int>(peer));

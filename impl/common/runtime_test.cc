@@ -1,5 +1,5 @@
-// The tests of Runtime over a fake transport, in one translation unit: most of the compiler's work is Runtime itself, which
-// they share. A new part has a line here.
+// The tests of Runtime over a fake transport, in one translation unit: most of the compiler's work is Runtime itself,
+// which they share. A new part has a line here.
 #include "impl/common/runtime_aggregate_test.cc"
 #include "impl/common/runtime_atomics_test.cc"
 #include "impl/common/runtime_faults_test.cc"
