@@ -1,0 +1,33 @@
+"""What the public headers of other ARMCIs declare is exported here, or docs/migration.md says why not.
+
+declared_elsewhere.txt: a line for each function, with the libraries whose headers declare it: ARMCI and ComEx as Global Arrays
+5.9.2 has them, ARMCI-MPI of July 2026.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from armci_tool.repository import ROOT
+
+DECLARED = {words[0]: words[1:] for words in map(str.split, Path(__file__).with_name("declared_elsewhere.txt").open())}
+
+
+def exported() -> set[str]:
+    """The names that the shared libraries export; that they do is tested where they are built."""
+    return set(re.findall(r"^ +(\w+);$", (ROOT / "spec" / "libarmci.map").read_text(), re.MULTILINE))
+
+
+def left_out() -> set[str]:
+    """The names in the first column of the table."""
+    text = (ROOT / "docs" / "migration.md").read_text()
+    table = re.search(r"## Names that are not here\n(.*?)\n## ", text, re.DOTALL)
+    assert table
+    cells = re.findall(r"^\| ([^|]*) \|", table.group(1), re.MULTILINE)
+    return set(re.findall(r"`(\w+)`", " ".join(cells)))
+
+
+def test_each_name_is_exported_or_its_absence_is_explained() -> None:
+    assert len(DECLARED) > 200
+    assert set(DECLARED) - exported() == left_out()
