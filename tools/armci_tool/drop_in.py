@@ -72,6 +72,7 @@ def _links(place: Place, note: Note) -> Iterator[Case]:
         yield from _cmake(place, f"CMake, {title}", runs_on, place.sources, f"-DIMPL={name}", program=EXAMPLE)
         if name:
             yield from _static(place, name)
+            yield from _classic(place, name)
     # The line of the documentation, for the default.
     library, program = place.root / "lib", place.sources / "plain"
     yield place.compiles("plain -larmci", program, f"-L{library}", f"-Wl,-rpath,{library}", "-larmci")
@@ -103,6 +104,14 @@ def _cmake_refusals(place: Place) -> Iterator[Case]:
             ("CMake and what is not installed", "has no nothing", place.sources, "-DIMPL=nothing", ""),
             ("CMake, a project of Fortran alone", "enable C", _CLIENT, "-DLANGUAGES=Fortran", "")):
         yield place.refuses(title, sentence, *_configure(place, title, project, option, mpi=mpi))
+
+
+def _classic(place: Place, name: str) -> Iterator[Case]:
+    """As build systems do that are given one folder."""
+    folder, program = place.root / layout.CLASSIC / name, place.sources / f"classic-{name}"
+    yield place.does(f"one folder, {name}", place.wrappers()[0], f"{EXAMPLE}.c", "-o", program, f"-I{folder}/include",
+                     f"-L{folder}/lib", f"-Wl,-rpath,{folder}/lib", "-larmci")
+    yield place.runs(f"one folder, {name}, runs", name, program)
 
 
 def _static(place: Place, name: str) -> Iterator[Case]:

@@ -164,8 +164,8 @@ def test_the_default_stays_until_another_is_named(root: Path, before: list[str],
 def test_the_hints_are_for_the_default_if_it_was_installed_now(root: Path) -> None:
     layout.install(root, NAMES, "", OPEN_MPI)
     hints = layout.hints(root, NAMES, "openmpi")
-    assert hints.count("mpi-rma") == 5 and "shmem" not in hints
-    assert layout.hints(root, ["shmem"], "openmpi").count("shmem") == 5
+    assert hints.count("mpi-rma") == 6 and "shmem" not in hints
+    assert layout.hints(root, ["shmem"], "openmpi").count("shmem") == 6
 
 
 def test_a_default_that_is_not_there_is_refused(root: Path) -> None:
@@ -261,3 +261,25 @@ def test_where_nothing_is_installed_nothing_is_removed(root: Path) -> None:
     with pytest.raises(ToolError, match="nothing is installed"):
         layout.uninstall(root)
     assert list(tree(root)) == ["lib", "lib/libarmci.a"]
+
+
+def test_each_implementation_has_a_folder_with_include_and_lib(root: Path) -> None:
+    layout.install(root, NAMES, "", OPEN_MPI)
+    for name in NAMES:
+        folder = root / layout.CLASSIC / name
+        assert (folder / "include" / "armci.h").is_file()
+        assert (folder / "lib" / "libarmci.so").read_text() == f"{name}, shared"
+        assert (folder / "lib" / "libarmci.a").read_text() == f"{name}, static"
+    layout.uninstall(root)
+    assert not root.exists()
+
+
+def test_what_an_earlier_version_installed_stays_and_gets_its_folders(root: Path) -> None:
+    layout.install(root, NAMES, "", OPEN_MPI)
+    manifest = root / MANIFEST
+    manifest.write_text("".join(line for line in manifest.read_text().splitlines(True) if not line.startswith("impl/")))
+    for link in (root / layout.CLASSIC).glob("*/*"):
+        link.unlink()
+    layout.install(root, ["mpi-twosided"], "", OPEN_MPI)
+    assert implementations(root) == {*NAMES, "mpi-twosided"} and layout.default_of(root) == "mpi-rma"
+    assert all((root / layout.CLASSIC / name / "lib" / "libarmci.a").is_file() for name in (*NAMES, "mpi-twosided"))

@@ -26,6 +26,8 @@ COMMON = "common"
 INFO = Path("tools/armci_info_shared")
 PROF = Path("tools/prof/libarmci-prof.so")
 LIBRARIES = Path("lib/armci")
+# For build systems that take an ARMCI as one folder with include/ and lib/: one for each implementation, of links.
+CLASSIC = Path("impl")
 # Where it is installed, it is what runs everywhere.
 USUAL_DEFAULT = "mpi-rma"
 
@@ -97,6 +99,7 @@ def hints(root: Path, names: Sequence[str], mpi: str) -> str:
     return (f"  link    {line}\n"
             f"  or      PKG_CONFIG_PATH={root}/lib/pkgconfig pkg-config --cflags --libs {package}\n"
             f"  or      cmake -DCMAKE_PREFIX_PATH={root}, with find_package(ARMCI COMPONENTS {name})\n"
+            f"  or      configure --with-armci={root / CLASSIC / name}, where one folder has include and lib\n"
             f"  run on  {root}/bin/armci-run --impl {name} -n 2 ./program\n"
             f"  read    man -l {root}/share/man/man7/armci.7")
 
@@ -104,8 +107,12 @@ def hints(root: Path, names: Sequence[str], mpi: str) -> str:
 def targets_of(name: str) -> list[Path]:
     """The files that are of one implementation alone."""
     folder = LIBRARIES / name
-    return [*(folder / file for file in (SHARED_NAME, LINK_NAME, STATIC_NAME)),
+    return [*(folder / file for file in (SHARED_NAME, LINK_NAME, STATIC_NAME)), *_classic_links(name),
             *map(descriptions.pkg_config_file, descriptions.pkg_config_names(name))]
+
+
+def _classic_links(name: str) -> dict[Path, str]:
+    return {CLASSIC / name / "include": "../../include", CLASSIC / name / "lib": f"../../{LIBRARIES / name}"}
 
 
 def sources(names: Sequence[str], configuration: bazel.Configuration) -> list[Path]:
@@ -121,7 +128,8 @@ def labels(names: Sequence[str]) -> tuple[str, ...]:
 def _installed(prefix: Prefix) -> list[str]:
     """Those of which everything is there."""
     folders = {path.parts[2] for path in prefix.listed if path.parts[:2] == LIBRARIES.parts and len(path.parts) == 4}
-    return sorted(name for name in folders if prefix.has(targets_of(name)))
+    # An earlier version made no classic folders.
+    return sorted(name for name in folders if prefix.has(path for path in targets_of(name) if path.parts[0] != CLASSIC.name))
 
 
 def _copied(names: Sequence[str], configuration: bazel.Configuration) -> Iterator[Item]:
@@ -164,6 +172,8 @@ def _described(root: Path, names: Sequence[str], staying: Sequence[str], default
     for name in names:
         yield Item(LIBRARIES / name / LINK_NAME, link=SHARED_NAME)
         yield from (pkg_config(package, name) for package in reversed(descriptions.pkg_config_names(name)))
+    for name in (*names, *staying):
+        yield from (Item(target, link=link) for target, link in _classic_links(name).items())
     for file in (SHARED_NAME, LINK_NAME, STATIC_NAME):
         yield Item(Path("lib") / file, link=f"armci/{default}/{SHARED_NAME if file == LINK_NAME else file}")
     yield pkg_config(descriptions.DEFAULT_PACKAGE, default)
