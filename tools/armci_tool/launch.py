@@ -168,7 +168,8 @@ def user_settings() -> tuple[str, ...]:
 
 
 def start(launch: Launch, *, timeout_s: Optional[float] = None, silence_s: Optional[float] = None,
-          capture: bool = True, on_line: Optional[process.LineHandler] = None) -> process.Result:
+          capture: bool = True, on_line: Optional[process.LineHandler] = None,
+          cwd: Optional[Path] = None) -> process.Result:
     """Runs the job to its end; nothing of it is left whichever way it ends. See process.run.
 
     What it left behind by itself is told in the result. With `capture` false tools/nodes tells it on stderr instead.
@@ -177,7 +178,7 @@ def start(launch: Launch, *, timeout_s: Optional[float] = None, silence_s: Optio
     environment, marker = leftovers.mark({**mpi_library(launch.mpi).environment, **os.environ, **launch.settings()})
     with _shared_memory_folder(launch) as folder, leftovers.SharedMemoryWatch(marker) as watch:
         environment = {**environment, **folder}
-        result = process.run(launch.command_line(), environment=environment, timeout_s=timeout_s, silence_s=silence_s,
+        result = process.run(launch.command_line(), cwd=cwd, environment=environment, timeout_s=timeout_s, silence_s=silence_s,
                              capture=capture, on_line=on_line)
         if result.timed_out:
             return result

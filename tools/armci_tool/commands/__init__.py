@@ -11,6 +11,7 @@ SUMMARIES = {
     "mutants": "run the conformance suite on defective libraries, which it must all notice",
     "bench": "measure an implementation against raw memory and MPI, interleaved in one run",
     "compare": "measure implementations and other ARMCIs against each other, in turns",
+    "application": "build an application from its source, and run its programs on each implementation",
     "tune": "find the values of an implementation's settings that are best on this machine",
     "info": "print implementation, version, capabilities and every ARMCI_* setting",
     "mpi-doctor": "try every known fault of MPI's one-sided communication in a job of its own",

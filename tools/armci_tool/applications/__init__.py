@@ -1,0 +1,1 @@
+"""Applications of other people, built from source on the installed library: see docs/applications.md."""

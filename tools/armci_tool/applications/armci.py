@@ -1,0 +1,89 @@
+"""What applications are built on: our installed library, which is exchanged when they start, and ARMCI-MPI beside it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Mapping, Optional, Sequence
+
+from armci_tool import bazel, repository
+from armci_tool.applications import sources
+from armci_tool.applications.sources import Note
+from armci_tool.install import layout
+from armci_tool.repository import ROOT
+
+REFERENCE = "armci-mpi"
+REFERENCE_SOURCE = "armci-mpi-*.tar.*"
+# Of programs that were built on any of ours.
+OWN = "armci"
+
+
+@dataclass(frozen=True)
+class Armci:
+    """An installation that an application is built on: a folder with include/ and lib/."""
+
+    name: str  # OWN or REFERENCE
+    prefix: Path
+    mpi: str
+    # Changes when programs have to be compiled anew.
+    key: str
+
+    @property
+    def compilers(self) -> dict[str, str]:
+        """Variables of configure and make: the MPI library's compilers."""
+        names = {"CC": "mpicc", "MPICC": "mpicc", "F77": "mpif77", "MPIF77": "mpif77", "FC": "mpif90", "CXX": "mpicxx", "MPICXX": "mpicxx"}
+        return {variable: f"{name}.{self.mpi}" for variable, name in names.items()}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A library that the programs of an application are run on."""
+
+    name: str
+    built_on: str
+    folder: Optional[Path] = None  # of the shared library
+
+    def environment(self) -> dict[str, str]:
+        """By which a program gets this library and no other."""
+        if self.folder is None:
+            return {}
+        path = os.pathsep.join([str(self.folder), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])])
+        return {"LD_LIBRARY_PATH": path, "ARMCI_VERBOSE": "1"} if self.built_on == OWN else {"LD_LIBRARY_PATH": path}
+
+
+def own(configuration: bazel.Configuration, note: Note) -> Armci:
+    """All implementations, installed in the cache."""
+    root = sources.cache() / f"installed-{configuration.mpi}"
+    layout.install(root, repository.implementations(), "", configuration, on_progress=note)
+    headers = sorted((root / "include").glob("*.h"))
+    exported = (ROOT / "spec" / "libarmci.map").read_text()
+    key = sources.digest(configuration.mpi, exported, *(header.read_text() for header in headers))
+    return Armci(OWN, root / layout.CLASSIC / layout.USUAL_DEFAULT, configuration.mpi, key)
+
+
+def reference(mpi: str, source: Path, note: Note) -> Armci:
+    """ARMCI-MPI, built as its own documents say, and optimised as ours is."""
+    key = sources.digest("2", mpi, sources.content(source))
+
+    def build(folder: Path) -> None:
+        tree = folder / "source"
+        sources.unpack(source, tree)
+        note("configuring ARMCI-MPI")
+        sources.must(["autoreconf", "-fi"], tree, "cannot make ARMCI-MPI's configure", note)
+        compiler = f"mpicc.{mpi}"
+        sources.must([str(tree / "configure"), f"--prefix={folder}/prefix", "--enable-shared", "--disable-static", f"CC={compiler}",
+                      f"MPICC={compiler}", "CFLAGS=-O2"], tree, "cannot configure ARMCI-MPI", note)
+        note("building ARMCI-MPI")
+        sources.must(["make", f"-j{os.cpu_count()}", "install"], tree, "cannot build ARMCI-MPI", note)
+    return Armci(REFERENCE, sources.once(f"{REFERENCE}-{mpi}", key, build) / "prefix", mpi, key)
+
+
+def columns(names: "list[str]", built: Mapping[str, Armci], others: Sequence[str]) -> list[Column]:
+    """Our implementations of these names, the reference if it was built, and what is built on no ARMCI."""
+    own_root = built[OWN].prefix.parents[1]
+    made = [Column(name, OWN, own_root / layout.LIBRARIES / name) for name in names]
+    if REFERENCE in built:
+        made.append(Column(REFERENCE, REFERENCE, built[REFERENCE].prefix / "lib"))
+    return made + [Column(name, name) for name in others]
+

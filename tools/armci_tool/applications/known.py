@@ -1,0 +1,74 @@
+"""Programs of applications that fail for a reason that is known.
+
+integration/applications/known_failures.toml holds entries such as
+
+    [[known]]
+    application = "ga"
+    programs = ["global/testing/nga-scatter"]
+    libraries = ["armci-mpi"]           # conditions; each may be left out
+    place = ["nodes"]
+    ticket = "GA-1"
+    reason = "what the program does wrong"
+    evidence = "what is seen, in a line"
+    sometimes = true                    # fails now and then: passing is no surprise
+
+A listed failure does not fail the run; a listed program that passes does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Sequence
+
+from pydantic import Field, StrictBool
+
+from armci_tool import data_files
+from armci_tool.data_files import Entry, Text
+from armci_tool.repository import ROOT
+from armci_tool.results import FAILED, KNOWN, PASSED, Case
+
+FILE = ROOT / "integration" / "applications" / "known_failures.toml"
+
+
+class KnownFailure(Entry):
+    """An entry of the file. An empty condition is no condition."""
+
+    application: Text
+    programs: list[Text] = Field(min_items=1)
+    libraries: list[Text] = []
+    place: list[Text] = []
+    ticket: Text
+    reason: Text
+    evidence: Text
+    sometimes: StrictBool = False
+
+    def applies(self, application: str, program: str, library: str, place: str) -> bool:
+        """Whether it speaks of such a run; `place`: a Placement's kind."""
+        return (self.application == application and program in self.programs and library in (self.libraries or [library])
+                and place in (self.place or [place]))
+
+
+class KnownFailures(Entry):
+    """The file."""
+
+    known: list[KnownFailure] = []
+
+
+def read(path: Path = FILE) -> list[KnownFailure]:
+    """The entries; raises ToolError on one that cannot be understood."""
+    return data_files.read(path, KnownFailures, "the known failures of applications",
+                           "write entries as tools/armci_tool/applications/known.py says").known
+
+
+def judge(case: Case, application: str, library: str, place: str, entries: Sequence[KnownFailure]) -> Case:
+    """The case with what is known taken into account."""
+    entry = next((one for one in entries if one.applies(application, case.name, library, place)), None)
+    if entry is None:
+        return case
+    text = f"known failure {entry.ticket}: {entry.reason} ({entry.evidence})"
+    if case.outcome == FAILED:
+        return replace(case, outcome=KNOWN, detail=f"{text}\n{case.detail}")
+    if case.outcome == PASSED and not entry.sometimes:
+        return replace(case, outcome=FAILED, detail=f"passes, but is listed as a {text}\nnext: take it off {FILE.name}")
+    return case

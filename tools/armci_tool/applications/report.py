@@ -1,0 +1,80 @@
+"""What the programs of an application did on each library: for the screen, and as a folder of files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Mapping, Sequence
+
+from armci_tool import console, pages, results
+from armci_tool.applications.armci import REFERENCE
+from armci_tool.results import FAILED, KNOWN, PASSED, Case, Step
+
+
+def ratio(cases: Mapping[str, Case], beside: Mapping[str, Case]) -> float:
+    """How many times as long the programs took that passed on both; 0 where there are none."""
+    both = [name for name, case in cases.items()
+            if case.outcome == PASSED and name in beside and beside[name].outcome == PASSED]
+    reference = sum(beside[name].seconds for name in both)
+    return sum(cases[name].seconds for name in both) / reference if reference else 0.0
+
+
+def rows(steps: Sequence[Step]) -> list[list[str]]:
+    """A line for each library and place: passed, failed, known, time, and the time beside the reference."""
+    by_place: dict[str, dict[str, Step]] = {}
+    for step in steps:
+        library, _, place = step.name.partition(", ")
+        by_place.setdefault(place, {})[library] = step
+    made = []
+    for place, of_library in by_place.items():
+        reference = of_library.get(REFERENCE)
+        beside = {case.name: case for case in reference.cases} if reference else {}
+        for library, step in of_library.items():
+            times = ratio({case.name: case for case in step.cases}, beside)
+            made.append([library, place, *(str(step.count(outcome)) for outcome in (PASSED, FAILED, KNOWN)),
+                         console.duration(step.seconds), f"{times:.2f}" if times and library != REFERENCE else "-"])
+    return made
+
+
+def rates(steps: Sequence[Step]) -> list[list[str]]:
+    """Of programs that tell a rate: their names with its unit, then a line for each run."""
+    units = {case.name: case.facts[0][0] for step in steps for case in step.cases if case.facts}
+    made = [[f"{name}, {unit}" for name, unit in units.items()]]
+    for step in steps:
+        found = {case.name: case.facts[0][1] for case in step.cases if case.facts}
+        made.append([step.name, *(found.get(name, "-") for name in units)])
+    return made if units else []
+
+
+HEADER = ("library", "where", "passed", "failed", "known", "time", f"time / {REFERENCE}")
+
+
+def screen(steps: Sequence[Step]) -> str:
+    """The table, and what failed."""
+    lines = [console.table(HEADER, rows(steps), numeric_from=2)]
+    if rated := rates(steps):
+        lines += ["", console.table(("library, where", *rated[0]), rated[1:])]
+    for step in steps:
+        for case in step.failures():
+            lines.append(f"FAILED {case.name} on {step.name}: {case.detail.splitlines()[0] if case.detail else ''}")
+    return "\n".join(lines)
+
+
+def write(folder: Path, title: str, steps: Sequence[Step], environment: Mapping[str, str]) -> list[Path]:
+    """table.txt, results.json, junit.xml and index.html."""
+    text, data, junit, page = (folder / name for name in ("table.txt", "results.json", "junit.xml", "index.html"))
+    text.write_text(screen(steps) + "\n")
+    content = {"title": title, "environment": dict(environment), "runs": [
+        {"name": step.name, "seconds": step.seconds, "rerun": step.rerun,
+         "programs": [{"name": case.name, "outcome": case.outcome, "seconds": case.seconds, "detail": case.detail,
+                      "facts": dict(case.facts)}
+                      for case in step.cases]} for step in steps]}
+    data.write_text(json.dumps(content, indent=1) + "\n")
+    results.write_junit(junit, steps)
+    template = pages.environment().get_template("application.html.j2")
+    failures = [(step, case) for step in steps for case in step.cases if case.outcome in (FAILED, KNOWN)]
+    page.write_text(template.render(title=title, header=HEADER, rows=rows(steps), steps=steps, failures=failures, rates=rates(steps),
+                                    programs=list(dict.fromkeys(case.name for step in steps for case in step.cases)),
+                                    by_step=[{case.name: case for case in step.cases} for step in steps],
+                                    environment=environment), encoding="utf-8")
+    return [text, data, junit, page]

@@ -1,0 +1,104 @@
+"""Where sources of applications are found, and where each is built once."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Callable, Iterator, Optional, Sequence
+
+from armci_tool import process
+from armci_tool.errors import ToolError
+from armci_tool.repository import ROOT
+
+# Looked at in turn when no --source is given.
+BESIDE_CHECKOUT = ROOT.parent / "shared" / "sources"
+_DONE = ".armci-built"
+_DIGITS = 12
+
+Note = Callable[[str], None]
+
+
+def cache() -> Path:
+    """The folder of this user in which applications are built."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "armci" / "applications"
+
+
+def find(pattern: str, given: Optional[Path]) -> Path:
+    """An archive or a folder: the one that is given, else the only one of that name."""
+    if given is not None:
+        if not given.exists():
+            raise ToolError(f"there is no source {given}", next_step="give --source an archive or an unpacked folder")
+        return given.absolute()
+    folders = (BESIDE_CHECKOUT, cache())
+    found = {path.name: path for folder in folders for path in sorted(folder.glob(pattern)) if path.suffix not in (".asc", ".sig")}
+    if len(found) > 1:
+        raise ToolError(f"there is more than one source {pattern}", where=", ".join(map(str, found.values())),
+                        next_step="name one with --source")
+    if not found:
+        raise ToolError(f"there is no source {pattern}", where="looked in " + ", ".join(map(str, folders)),
+                        next_step=f"put an archive into {cache()}, or name one with --source")
+    return next(iter(found.values()))
+
+
+def digest(*parts: str) -> str:
+    """A few digits that change when one of these does."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:_DIGITS]
+
+
+def content(path: Path) -> str:
+    """The digest of an archive, or of all files of a folder."""
+    files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file() and ".git" not in file.parts)
+    return digest(*(f"{file.relative_to(path.parent)} {hashlib.sha256(file.read_bytes()).hexdigest()}" for file in files))
+
+
+def unpack(source: Path, folder: Path) -> None:
+    """The source in `folder`, without the one folder that an archive begins with."""
+    folder.mkdir(parents=True)
+    if source.is_dir():
+        shutil.copytree(source, folder, dirs_exist_ok=True, symlinks=True)
+        return
+    must(["tar", "-xf", str(source), "-C", str(folder), "--strip-components=1"], folder, "cannot unpack the source")
+
+
+def must(command: Sequence[str], folder: Path, what: str, note: Optional[Note] = None, **environment: str) -> process.Result:
+    """A step of a build; its whole output is kept beside, and its end told when it fails."""
+    made = process.run(command, cwd=folder, environment=environment, on_line=note)
+    if not made.ok:
+        log = folder / "armci-failed.log"
+        log.write_text(made.output)
+        raise ToolError(what, where=f"{made.tail(15)}\nlog: {log}", next_step="see the first error in that log")
+    return made
+
+
+def once(name: str, key: str, build: Callable[[Path], None]) -> Path:
+    """The folder in which `build` has done its work: done anew only when the key changes. An earlier build of the same
+    application and library goes then, for they are large. The caller holds the lock."""
+    folder = cache() / f"{name}-{key}"
+    if (folder / _DONE).is_file():
+        return folder
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    build(folder)
+    (folder / _DONE).touch()
+    for other in cache().glob(f"{name}-{'?' * _DIGITS}"):
+        if other != folder:
+            shutil.rmtree(other, ignore_errors=True)
+    return folder
+
+
+@contextmanager
+def locked() -> Iterator[None]:
+    """One run at a time uses what is built in the cache; it also exchanges the installed libraries."""
+    cache().mkdir(parents=True, exist_ok=True)
+    path = cache() / "lock"
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise ToolError("another tools/armci application runs", where=str(path),
+                            next_step="wait for its end, or set XDG_CACHE_HOME to another folder") from error
+        yield

@@ -1,0 +1,150 @@
+"""`tools/armci application`: sources, what is built once, what is known, and the table; with programs that are scripts."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from pathlib import Path
+from typing import Sequence
+
+import pytest
+from armci_tool.applications import armci, known, recipes, report, run, sources
+from armci_tool.errors import ToolError
+from armci_tool.results import FAILED, KNOWN, PASSED, Case, Step
+from helpers import armci as tool
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of what is built."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return sources.cache()
+
+
+def archive(folder: Path, name: str, content: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "file"
+    file.write_text(content)
+    with tarfile.open(folder / name, "w:xz") as made:
+        made.add(file, arcname="app-1/file")
+    return folder / name
+
+
+def test_the_only_source_is_found_and_a_missing_or_second_one_named(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "BESIDE_CHECKOUT", tmp_path / "nowhere")
+    with pytest.raises(ToolError, match="there is no source app-"):
+        sources.find("app-*.tar.*", None)
+    with pytest.raises(ToolError, match="there is no source"):
+        sources.find("app-*.tar.*", tmp_path / "absent")
+    only = archive(cache, "app-1.tar.xz", "")
+    (cache / "app-1.tar.xz.asc").touch()
+    assert sources.find("app-*.tar.*", None) == only
+    archive(cache, "app-2.tar.xz", "")
+    with pytest.raises(ToolError, match="there is more than one source"):
+        sources.find("app-*.tar.*", None)
+    assert sources.find("app-*.tar.*", tmp_path) == tmp_path
+
+
+def test_an_archive_is_unpacked_without_its_folder(tmp_path: Path) -> None:
+    sources.unpack(archive(tmp_path, "app.tar.xz", "text"), tmp_path / "tree")
+    assert (tmp_path / "tree" / "file").read_text() == "text"
+    broken = tmp_path / "broken.tar.xz"
+    broken.write_text("no archive")
+    with pytest.raises(ToolError, match="cannot unpack the source"):
+        sources.unpack(broken, tmp_path / "other")
+
+
+def test_an_application_is_built_once_for_each_content(tmp_path: Path) -> None:
+    built: list[Path] = []
+    first = sources.once("app", "0" * 12, built.append)
+    assert sources.once("app", "0" * 12, built.append) == first and built == [first]
+    other = sources.once("app", "1" * 12, built.append)
+    assert built == [first, other] and not first.exists()
+
+    def fails(_folder: Path) -> None:
+        raise ToolError("it does not build")
+    with pytest.raises(ToolError):
+        sources.once("app", "2" * 12, fails)
+    assert sources.once("app", "2" * 12, built.append) == built[-1], "a build that failed is no build"
+    one, two = archive(tmp_path / "a", "x.tar.xz", "1"), archive(tmp_path / "b", "x.tar.xz", "2")
+    assert sources.content(one) != sources.content(two)
+
+
+def script(folder: Path, name: str, text: str) -> recipes.Program:
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return recipes.Program(name, path)
+
+
+OURS = armci.Column("shmem", armci.OWN, Path("/opt/armci/lib/armci/shmem"))
+THEIRS = armci.Column(armci.REFERENCE, armci.REFERENCE, Path("/opt/armci-mpi/lib"))
+HERE = run.Where(1, "openmpi")
+
+
+@pytest.mark.parametrize("text, fault", [
+    ("echo 'armci: shmem: 1 processes'", ""), ("echo 'armci: ucx: 1 processes'", "it did not run on shmem"),
+    ("echo 'armci: shmem: 1 processes'; exit 3", "status 3"), ("sleep 100", "not over after 10 s"),
+    ("case $LD_LIBRARY_PATH in /opt/armci/lib/armci/shmem*) echo 'armci: shmem: 1 processes';; esac", "")])
+def test_a_program_is_judged(tmp_path: Path, text: str, fault: str) -> None:
+    case = run.program_case(script(tmp_path, "program", text), OURS, HERE, 10.0)
+    assert (case.outcome, case.detail.partition("\n")[0]) == (FAILED if fault else PASSED, fault)
+
+
+def test_programs_take_turns_on_the_libraries(tmp_path: Path) -> None:
+    ours = [script(tmp_path, name, "echo 'armci: shmem: 1 processes'") for name in ("one", "two")]
+    found = list(run.runs({armci.OWN: ours, armci.REFERENCE: ours[:1]}, [OURS, THEIRS], HERE, 30.0, lambda note: None))
+    assert [(column.name, case.name, case.outcome) for column, case in found] == [
+        ("shmem", "one", PASSED), (armci.REFERENCE, "one", PASSED), ("shmem", "two", PASSED), (armci.REFERENCE, "two", FAILED)]
+    assert [step.name for step in run.steps(found, HERE)] == ["shmem, 1 processes, openmpi", "armci-mpi, 1 processes, openmpi"]
+
+
+def test_one_run_at_a_time_uses_the_cache() -> None:
+    with sources.locked(), pytest.raises(ToolError, match="another tools/armci application runs"), sources.locked():
+        pass
+    with sources.locked():
+        pass
+
+
+def test_two_programs_of_one_name_are_refused(tmp_path: Path) -> None:
+    twice = [script(tmp_path, "one", ""), script(tmp_path, "one", "")]
+    with pytest.raises(ToolError, match="have one name"):
+        list(run.runs({armci.OWN: twice}, [OURS], HERE, 30.0, lambda note: None))
+
+
+def steps() -> Sequence[Step]:
+    return [Step("shmem, 4 processes, openmpi", [Case("a", PASSED, 1.0), Case("b", FAILED, 9.0, "status 1"), Case("c", PASSED, 2.0)], 12.0),
+            Step("armci-mpi, 4 processes, openmpi", [Case("a", PASSED, 2.0), Case("b", PASSED, 1.0), Case("c", PASSED, 4.0)], 7.0)]
+
+
+def test_the_table_rates_what_passed_on_both(tmp_path: Path) -> None:
+    ours, theirs = report.rows(steps())
+    assert ours == ["shmem", "4 processes, openmpi", "2", "1", "0", "12 s", "0.50"]
+    assert theirs[-1] == "-"
+    assert "FAILED b on shmem, 4 processes, openmpi: status 1" in report.screen(steps())
+    report.write(tmp_path, "App", steps(), {"date": "today"})
+    assert {path.name for path in tmp_path.iterdir()} == {"table.txt", "results.json", "junit.xml", "index.html"}
+    assert json.loads((tmp_path / "results.json").read_text())["runs"][0]["programs"][1]["outcome"] == FAILED
+    assert "status 1" in (tmp_path / "index.html").read_text()
+
+
+def test_a_known_failure_does_not_count_and_a_listed_program_that_passes_does() -> None:
+    entries = [known.KnownFailure(application="app", programs=["a"], libraries=["shmem"], ticket="T-1", reason="r", evidence="e")]
+    failed, passed = Case("a", FAILED, detail="status 1"), Case("a", PASSED)
+    assert known.judge(failed, "app", "shmem", "machine", entries).outcome == KNOWN
+    assert known.judge(failed, "app", "ucx", "machine", entries).outcome == FAILED
+    assert known.judge(failed, "other", "shmem", "machine", entries).outcome == FAILED
+    assert "is listed as a known failure T-1" in known.judge(passed, "app", "shmem", "machine", entries).detail
+
+
+def test_the_file_of_known_failures_can_be_read() -> None:
+    assert all(entry.application in recipes.RECIPES for entry in known.read())
+
+
+@pytest.mark.parametrize("arguments, sentence", [
+    (["nonsense"], "nonsense"), (["ga", "--source", "/no/such/source"], "there is no source /no/such/source"),
+    (["ga", "--impl", "shmem", "--nodes", "2"], "shmem spans no nodes"), (["ga", "-n", "0"], "0 is not in the range")])
+def test_errors_say_what_and_what_next(arguments: list[str], sentence: str) -> None:
+    done = tool("application", *arguments)
+    assert done.returncode == 2 and sentence in done.stderr + done.stdout
