@@ -31,12 +31,8 @@ int main(int argc, char **argv) {
   const int right = me + 1, last = nproc - 1;
   int count = 0;
   double began = 0.0;
-  ARMCI_Barrier();
   for (long iteration = 0; iteration <= iterations; ++iteration) {
-    if (iteration == 1) {
-      ARMCI_Barrier();
-      began = MPI_Wtime();
-    }
+    begin_sweep(iteration, &began);
     if (me == 0 && nproc > 1 && iteration > 0) {
       armci_notify_wait(last, &count);
       a[0] = left[n];

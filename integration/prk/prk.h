@@ -56,6 +56,14 @@ static inline void start(int *argc, char ***argv) {
   nproc = armci_msg_nproc();
 }
 
+/* At the beginning of each sweep: the first one warms up, and *began is when the second begins. Collective in those
+ * two. */
+static inline void begin_sweep(long sweep, double *began) {
+  if (sweep > 1) return;
+  ARMCI_Barrier();
+  *began = MPI_Wtime();
+}
+
 /* Returns the greatest value of all processes. Collective. */
 static inline double greatest(double seconds) {
   armci_msg_dgop(&seconds, 1, "max");

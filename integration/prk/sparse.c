@@ -47,12 +47,8 @@ int main(int argc, char **argv) {
     for (long k = row * of_row; k < (row + 1) * of_row; ++k) element[k] = 1.0 / (double)(column[k] + 1);
   }
   double began = 0.0;
-  ARMCI_Barrier();
   for (long iteration = 0; iteration <= iterations; ++iteration) {
-    if (iteration == 1) {
-      ARMCI_Barrier();
-      began = MPI_Wtime();
-    }
+    begin_sweep(iteration, &began);
     for (long row = 0; row < mine; ++row) own[row] += (double)(begin + row + 1);
     ARMCI_Barrier();
     for (int step = 0; step < nproc; ++step) {

@@ -103,12 +103,8 @@ int main(int argc, char **argv) {
     }
   }
   double began = 0.0;
-  ARMCI_Barrier();
   for (long iteration = 0; iteration <= iterations; ++iteration) {
-    if (iteration == 1) {
-      ARMCI_Barrier();
-      began = MPI_Wtime();
-    }
+    begin_sweep(iteration, &began);
     send_edges(&mine, in, part, (int)(iteration % 2));
     receive_edges(&mine, in, part[me], (int)(iteration % 2));
     sweep(&mine, in, out);

@@ -23,12 +23,8 @@ int main(int argc, char **argv) {
     for (long i = 0; i < order; ++i) a[j * order + i] = (double)order * (double)(begin + j) + (double)i;
   }
   double began = 0.0;
-  ARMCI_Barrier();
   for (long iteration = 0; iteration <= iterations; ++iteration) {
-    if (iteration == 1) {
-      ARMCI_Barrier();
-      began = MPI_Wtime();
-    }
+    begin_sweep(iteration, &began);
     for (int step = 0; step < nproc; ++step) {
       const int from = (me + step) % nproc; /* not all of the same one at once */
       const long first = begin_of(order, nproc, from), columns = begin_of(order, nproc, from + 1) - first;
