@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Mapping, Optional, Sequence
 
-from armci_tool import bazel, repository
+from armci_tool import bazel, launch, repository
 from armci_tool.applications import sources
 from armci_tool.applications.sources import Note
 from armci_tool.install import layout
@@ -71,7 +71,7 @@ def reference(mpi: str, source: Path, note: Note) -> Armci:
         sources.unpack(source, tree)
         note("configuring ARMCI-MPI")
         sources.must(["autoreconf", "-fi"], tree, "cannot make ARMCI-MPI's configure", note)
-        compiler = f"mpicc.{mpi}"
+        compiler = launch.mpi_library(mpi).compiler
         sources.must([str(tree / "configure"), f"--prefix={folder}/prefix", "--enable-shared", "--disable-static", f"CC={compiler}",
                       f"MPICC={compiler}", "CFLAGS=-O2"], tree, "cannot configure ARMCI-MPI", note)
         note("building ARMCI-MPI")

@@ -10,7 +10,8 @@ from armci_tool import launch, process
 from armci_tool.applications.armci import OWN, REFERENCE, Column
 from armci_tool.applications.recipes import Program
 from armci_tool.errors import ToolError
-from armci_tool.placement import Placement
+from armci_tool.placement import Placement, with_device
+from armci_tool.repository import device_of
 from armci_tool.results import FAILED, PASSED, Case, Step
 
 _TAIL_LINES = 30
@@ -37,8 +38,8 @@ def program_case(program: Program, column: Column, where: Where, limit_s: float)
     if program.refused:
         return Case(program.name, FAILED, detail=f"it does not compile\n{program.refused}")
     job = launch.Launch((str(program.path), *program.arguments), where.processes, where.mpi, column.environment(),
-                        placement=where.placement)
-    made = launch.start(job, timeout_s=limit_s, cwd=program.path.parent)
+                        placement=with_device(where.placement, device_of(column.name)))
+    made = launch.start(job, timeout_s=limit_s * job.placement.deadline_factor, cwd=program.path.parent)
     fault = ""
     if made.timed_out:
         fault = f"not over after {limit_s:g} s"
