@@ -75,8 +75,12 @@ def _markers(pid: int) -> list[str]:
         process = psutil.Process(pid)
         while not (environment := process.environ()):
             is_of_kernel = process.memory_info().vms == 0 and process.ppid() in _KERNEL_PARENTS
-            patience_s = _EMPTY_S if process.cmdline() else SETTLE_S
-            if is_of_kernel or process.status() == psutil.STATUS_ZOMBIE or time.monotonic() - start > patience_s:
+            status = process.status()
+            # The kernel copies arguments first. On a busy machine the process may lose its core in between.
+            is_changing = not process.cmdline() or status in (psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP)
+            patience_s = SETTLE_S if is_changing else _EMPTY_S
+            if is_of_kernel or status == psutil.STATUS_ZOMBIE or time.monotonic() - start > patience_s:
+                environment = process.environ()  # the change may have ended before the status was read
                 break
             time.sleep(0.001)
     except (psutil.Error, OSError):
