@@ -50,6 +50,7 @@ int class_of(std::uint64_t bytes) {
 
 void Profile::begin(MPI_Comm comm) {
   comm_ = comm;
+  start_ = std::chrono::steady_clock::now();
   int processes = 1;
   PMPI_Comm_size(comm_, &processes);
   for (Counters& one : calls_) {
@@ -107,15 +108,27 @@ void Profile::remove_region(const void* part, int process) {
 
 void Profile::print(std::FILE* out) {
   int rank = 0;
-  int size = 1;
   PMPI_Comm_rank(comm_, &rank);
-  PMPI_Comm_size(comm_, &size);
-  if (rank == 0) std::fprintf(out, "armci-prof: %d processes\n", size);
+  print_share(rank, out);
   print_calls(rank, out);
   print_sizes(rank, out);
   print_peers(rank, out);
   print_regions(rank, out);
   if (rank == 0) std::fflush(out);
+}
+
+// Calls of several threads at once count each.
+void Profile::print_share(int rank, std::FILE* out) const {
+  const auto elapsed = std::chrono::steady_clock::now() - start_;
+  std::vector<std::uint64_t> sums{static_cast<std::uint64_t>(std::chrono::nanoseconds(elapsed).count()), 0};
+  for (const Counters& one : calls_) sums[1] += one.nanoseconds.load();
+  sum_up(&sums, comm_, rank);
+  if (rank != 0) return;
+  int size = 1;
+  PMPI_Comm_size(comm_, &size);
+  const auto all = static_cast<double>(std::max<std::uint64_t>(sums[0], 1));
+  std::fprintf(out, "armci-prof: %d processes, %.3f s each, %.1f %% of it in ARMCI\n", size, all * 1e-9 / size,
+               static_cast<double>(sums[1]) * 100.0 / all);
 }
 
 void Profile::print_calls(int rank, std::FILE* out) const {

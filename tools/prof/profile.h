@@ -1,4 +1,5 @@
-// What armci-prof counts: calls with their bytes, sizes and times; bytes by peer; bytes by region.
+// What armci-prof counts: the share of the time in calls; calls with their bytes, sizes and times; bytes by peer; bytes
+// by region.
 //
 // Thread safety: record() by any thread. begin(), regions and print() by one thread at a time, as the calls that lead
 // to them are.
@@ -9,6 +10,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <map>
@@ -55,12 +57,14 @@ class Profile {
     std::shared_ptr<std::atomic<std::uint64_t>> moved;
   };
 
+  void print_share(int rank, std::FILE* out) const;
   void print_calls(int rank, std::FILE* out) const;
   void print_sizes(int rank, std::FILE* out) const;
   void print_peers(int rank, std::FILE* out) const;
   void print_regions(int rank, std::FILE* out) const;
 
   MPI_Comm comm_ = MPI_COMM_NULL;
+  std::chrono::steady_clock::time_point start_;
   std::array<Counters, common::kApiCount> calls_;
   // By process: moved from this one to it, then from it to this one.
   std::vector<std::atomic<std::uint64_t>> peers_;

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <string>
+#include <thread>
 
 // The program links without the library: this is what its header refers to.
 extern "C" const int armci_abi_version_1 = 1;
@@ -115,6 +117,23 @@ TEST_F(ProfileTest, CallsSizesPeersAndRegionsAreSummedUp) {
   EXPECT_NE(text.find("ARMCI_Put                             1          1          0"), std::string::npos) << text;
   EXPECT_NE(text.find("\n   0     140 B\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\n0                  64 B        140 B\n"), std::string::npos) << text;
+}
+
+TEST_F(ProfileTest, TheShareOfTimeInCallsIsTold) {
+  using Seconds = std::chrono::duration<double>;
+  const auto start = std::chrono::steady_clock::now();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  profile_.record(ApiId::ARMCI_Barrier, {}, 10'000'000);
+  const std::string text = printed();
+  const double longest = Seconds(std::chrono::steady_clock::now() - start).count();
+  double elapsed = 0;
+  double share = 0;
+  ASSERT_EQ(std::sscanf(text.c_str(), "armci-prof: 1 processes, %lf s each, %lf %% of it in ARMCI\n", &elapsed, &share),
+            2)
+      << text;
+  EXPECT_GE(elapsed, 0.02);
+  EXPECT_LE(elapsed, longest + 0.1);
+  EXPECT_NEAR(share, 1.0 / elapsed, 0.05 * share);  // of 0.01 s, in percent
 }
 
 TEST_F(ProfileTest, WhatLiesBehindARegionIsNotOfIt) {
