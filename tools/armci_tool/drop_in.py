@@ -20,6 +20,7 @@ from armci_tool.results import Case
 _ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 _CLIENT = ROOT / "integration" / "cmake"
+_LIKE_GLOBAL_ARRAYS = _CLIENT / "global_arrays"
 _CXX_CLIENT = ROOT / "integration" / "clients" / "cpp.cc"
 
 Note = Callable[[str], None]
@@ -78,6 +79,9 @@ def _links(place: Place, note: Note) -> Iterator[Case]:
     yield place.compiles("plain -larmci", program, f"-L{library}", f"-Wl,-rpath,{library}", "-larmci")
     yield place.runs("plain -larmci, runs", place.default, program)
     yield from _cmake_refusals(place)
+    hook = place.root / descriptions.CMAKE / "GlobalArrays.cmake"
+    yield from _cmake(place, "CMake of Global Arrays", place.names[0], _LIKE_GLOBAL_ARRAYS, f"-DARMCI_COMPONENT={place.names[0]}",
+                      f"-DCMAKE_PROJECT_GlobalArrays_INCLUDE={hook}", f"-DSOURCE={place.sources / EXAMPLE}.c")
     yield from _cmake(place, "CMake, a project of C++ alone", place.default, _CLIENT, "-DLANGUAGES=CXX",
                       "-DTARGET=ARMCI::armci", f"-DSOURCE={_CXX_CLIENT}", "-DCMAKE_CXX_STANDARD=20", says="cpp: PASS")
 

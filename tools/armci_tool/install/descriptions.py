@@ -14,7 +14,7 @@ SOURCES = ROOT / "packaging"
 PKG_CONFIG = Path("lib/pkgconfig")
 DEFAULT_PACKAGE = "armci"
 CMAKE = Path("lib/cmake/ARMCI")
-CMAKE_FILES = ("ARMCIConfig.cmake", "ARMCIConfigVersion.cmake")
+CMAKE_FILES = ("ARMCIConfig.cmake", "ARMCIConfigVersion.cmake", "GlobalArrays.cmake")
 _VERSION_HEADER = ROOT / "impl" / "common" / "version.h"
 _MPI_TITLES = {"openmpi": "Open MPI", "mpich": "MPICH"}
 # How pkg-config calls them.
