@@ -16,9 +16,8 @@ from armci_tool.errors import ToolError
 from armci_tool.repository import PACKAGES_FILE
 
 # The groups of packages.txt that each purpose needs.
-_TEST = ("tool", "build", "quickstart", "install", "test")
-PURPOSES = {"quickstart": ("tool", "build", "quickstart"), "install": ("tool", "build", "install"), "test": _TEST,
-            "application": (*_TEST, "application"), "rdma": ("rdma",)}
+PURPOSES = {"quickstart": ("tool", "build", "quickstart"), "install": ("tool", "build", "install"),
+            "test": ("tool", "build", "quickstart", "install", "test"), "rdma": ("rdma",)}
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Sequence
 
 import pytest
-from armci_tool.applications import armci, known, recipes, report, run, sources
+from armci_tool.applications import armci, debian, known, nwchem, recipe, recipes, report, run, share, sources
 from armci_tool.errors import ToolError
-from armci_tool.results import FAILED, KNOWN, PASSED, Case, Step
+from armci_tool.results import FAILED, KNOWN, PASSED, SKIPPED, Case, Step
 from helpers import armci as tool
 
 
@@ -70,12 +70,12 @@ def test_an_application_is_built_once_for_each_content(tmp_path: Path) -> None:
     assert sources.content(one) != sources.content(two)
 
 
-def script(folder: Path, name: str, text: str) -> recipes.Program:
+def script(folder: Path, name: str, text: str) -> recipe.Program:
     folder.mkdir(exist_ok=True)
     path = folder / name
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(0o755)
-    return recipes.Program(name, path)
+    return recipe.Program(name, path)
 
 
 OURS = armci.Column("shmem", armci.OWN, Path("/opt/armci/lib/armci/shmem"))
@@ -90,6 +90,66 @@ HERE = run.Where(1, "openmpi")
 def test_a_program_is_judged(tmp_path: Path, text: str, fault: str) -> None:
     case = run.program_case(script(tmp_path, "program", text), OURS, HERE, 10.0)
     assert (case.outcome, case.detail.partition("\n")[0]) == (FAILED if fault else PASSED, fault)
+
+
+ENERGY = recipe.Reference("Total SCF energy", (-76.026772057,), 1e-7)
+
+
+@pytest.mark.parametrize("output, fault", [
+    ("Total SCF energy =    -76.026772056\n", ""), ("Total SCF energy = -1.0\nTotal SCF energy = -0.76026772056D+02", ""),
+    ("Total SCF energy = -76.026772056\nTotal SCF energy = -76.0267719", "is not -76.026772057 within 1e-07"),
+    ("Total SCF energy", "is not"), ("Total energy = -76.026772056", "it did not say 'Total SCF energy'")])
+def test_the_last_number_after_a_label_is_compared(output: str, fault: str) -> None:
+    found = ENERGY.fault(output)
+    assert fault in found if fault else not found
+
+
+def test_a_wrong_number_fails_a_program_which_writes_in_a_folder_of_its_own(tmp_path: Path) -> None:
+    wrong = script(tmp_path, "program", "echo 'armci: shmem: 1 processes'; touch made; echo 'Total SCF energy = -75.0'; pwd")
+    program = recipe.Program("program", wrong.path, references=(ENERGY,), writes=True)
+    case = run.program_case(program, OURS, HERE, 10.0)
+    assert case.outcome == FAILED and "is not -76.026772057" in case.detail
+    assert not (tmp_path / "made").exists() and not Path(case.detail.splitlines()[-1]).exists()
+
+
+def test_every_input_of_nwchem_says_what_it_has_to_give() -> None:
+    inputs = sorted(nwchem.INPUTS.glob("*.nw"))
+    assert inputs and all(nwchem.references(path.read_text()) for path in inputs)
+    text = "# reference within 0.05: P.Frequency = 1804.38 3953.92\n"
+    assert nwchem.references(text) == (recipe.Reference("P.Frequency", (1804.38, 3953.92), 0.05),)
+
+
+def test_the_profiler_tells_the_share_inside_armci(tmp_path: Path) -> None:
+    profiler = script(tmp_path, "profiler", "\"$@\"; echo 'armci-prof: 1 processes, 0.5 s each, 7.3 % of it in ARMCI'")
+    program = script(tmp_path, "program", "echo 'armci: shmem: 1 processes'; echo 'Rate (MB/s): 3.0'")
+    where = run.Where(1, "openmpi", profiler=profiler.path)
+    assert run.program_case(program, OURS, where, 10.0).facts == (("in ARMCI, %", "7.3"),)
+    assert run.program_case(program, OURS, HERE, 10.0).facts == (("MB/s", "3.0"),)
+
+
+def test_an_application_needs_the_source_of_what_it_is_built_on(cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sources, "BESIDE_CHECKOUT", tmp_path / "nowhere")
+    given = archive(tmp_path, "nwchem-7.tar.xz", "")
+    with pytest.raises(ToolError, match="there is no source ga-5"):
+        recipes.RECIPES["nwchem"].find_sources(given)
+    below = archive(cache, "ga-5.tar.xz", "")
+    assert recipes.RECIPES["nwchem"].find_sources(given) == {"ga": below, "nwchem": given}
+    assert recipes.RECIPES["nwchem"].find_sources(None) == {"ga": below, "nwchem": None}, "Debian has one"
+
+
+def test_without_a_source_the_share_is_skipped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sources, "BESIDE_CHECKOUT", tmp_path / "nowhere")
+    cases = share.run_share("openmpi", False, lambda note: None)
+    assert cases and all(case.outcome == SKIPPED and "there is no source" in case.detail for case in cases)
+
+
+def test_what_debian_cannot_give_is_told(cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    fake = tmp_path / "bin" / "apt-get"
+    script(fake.parent, "apt-get", "echo no network; exit 100")
+    monkeypatch.setenv("PATH", f"{fake.parent}:/usr/bin:/bin")
+    with pytest.raises(ToolError, match="apt-get cannot get Debian's") as told:
+        debian.source("nwchem", lambda note: None)
+    assert "no network" in told.value.where and str(cache) in told.value.next_step
 
 
 def test_programs_take_turns_on_the_libraries(tmp_path: Path) -> None:

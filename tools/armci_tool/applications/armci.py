@@ -79,9 +79,14 @@ def reference(mpi: str, source: Path, note: Note) -> Armci:
     return Armci(REFERENCE, sources.once(f"{REFERENCE}-{mpi}", key, build) / "prefix", mpi, key)
 
 
-def columns(names: "list[str]", built: Mapping[str, Armci], others: Sequence[str]) -> list[Column]:
+def root(one: Armci) -> Path:
+    """Of an installation of ours: the folder that holds all implementations."""
+    return one.prefix.parents[1]
+
+
+def columns(names: Sequence[str], built: Mapping[str, Armci], others: Sequence[str]) -> list[Column]:
     """Our implementations of these names, the reference if it was built, and what is built on no ARMCI."""
-    own_root = built[OWN].prefix.parents[1]
+    own_root = root(built[OWN])
     made = [Column(name, OWN, own_root / layout.LIBRARIES / name) for name in names]
     if REFERENCE in built:
         made.append(Column(REFERENCE, REFERENCE, built[REFERENCE].prefix / "lib"))

@@ -60,7 +60,7 @@ def screen(steps: Sequence[Step]) -> str:
     return "\n".join(lines)
 
 
-def write(folder: Path, title: str, steps: Sequence[Step], environment: Mapping[str, str]) -> list[Path]:
+def write(folder: Path, title: str, steps: Sequence[Step], environment: Mapping[str, str]) -> None:
     """table.txt, results.json, junit.xml and index.html."""
     text, data, junit, page = (folder / name for name in ("table.txt", "results.json", "junit.xml", "index.html"))
     text.write_text(screen(steps) + "\n")
@@ -77,4 +77,3 @@ def write(folder: Path, title: str, steps: Sequence[Step], environment: Mapping[
                                     programs=list(dict.fromkeys(case.name for step in steps for case in step.cases)),
                                     by_step=[{case.name: case for case in step.cases} for step in steps],
                                     environment=environment), encoding="utf-8")
-    return [text, data, junit, page]

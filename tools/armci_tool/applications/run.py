@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Iterator, Mapping, Optional, Sequence
 
 from armci_tool import launch, process
 from armci_tool.applications.armci import OWN, REFERENCE, Column
-from armci_tool.applications.recipes import Program
+from armci_tool.applications.recipe import Program
 from armci_tool.errors import ToolError
 from armci_tool.placement import Placement, with_device
 from armci_tool.repository import device_of
@@ -17,6 +20,8 @@ from armci_tool.results import FAILED, PASSED, Case, Step
 _TAIL_LINES = 30
 # As kernels tell it: unit and number.
 _RATE = re.compile(r"Rate \(([^)]+)\): ([\d.]+)")
+# As armci-prof tells it.
+_SHARE = re.compile(r"^armci-prof: .* ([\d.]+) % of it in ARMCI$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,8 @@ class Where:
     processes: int
     mpi: str
     placement: Placement = Placement()
+    # armci-prof, which then starts the programs that were built on ours.
+    profiler: Optional[Path] = None
 
     @property
     def label(self) -> str:
@@ -37,23 +44,40 @@ def program_case(program: Program, column: Column, where: Where, limit_s: float)
     """One program on one library; it has passed when its job ends with status 0."""
     if program.refused:
         return Case(program.name, FAILED, detail=f"it does not compile\n{program.refused}")
-    job = launch.Launch((str(program.path), *program.arguments), where.processes, where.mpi, column.environment(),
+    profiler = [str(where.profiler)] if where.profiler and column.built_on == OWN else []
+    job = launch.Launch((*profiler, str(program.path), *program.arguments), where.processes, where.mpi,
+                        {**column.environment(), **program.environment},
                         placement=with_device(where.placement, device_of(column.name)))
-    made = launch.start(job, timeout_s=limit_s * job.placement.deadline_factor, cwd=program.path.parent)
-    fault = ""
-    if made.timed_out:
-        fault = f"not over after {limit_s:g} s"
-    elif not made.ok:
-        fault = f"status {made.status}"
-    elif program.says not in made.output:
-        fault = f"it did not say {program.says!r}"
-    elif made.left_behind:
-        fault = "it left something behind"
-    elif column.built_on == OWN and f"armci: {column.name}: " not in made.output:
-        fault = f"it did not run on {column.name}"
+    with _folder(program) as folder:
+        made = launch.start(job, timeout_s=limit_s * job.placement.deadline_factor, cwd=folder)
+    fault = _fault(program, column, made, limit_s)
     left = [f"left behind: {item}" for item in made.left_behind]
     detail = "\n".join([fault, *left, made.tail(_TAIL_LINES)]) if fault else ""
-    return Case(program.name, FAILED if fault else PASSED, made.seconds, detail, tuple(_RATE.findall(made.output)[:1]))
+    rates = [("in ARMCI, %", share) for share in _SHARE.findall(made.output)] if profiler else _RATE.findall(made.output)
+    return Case(program.name, FAILED if fault else PASSED, made.seconds, detail, tuple(rates[:1]))
+
+
+@contextmanager
+def _folder(program: Program) -> Iterator[Path]:
+    if not program.writes:
+        yield program.path.parent
+        return
+    with tempfile.TemporaryDirectory(prefix="armci-application-") as folder:
+        yield Path(folder)
+
+
+def _fault(program: Program, column: Column, made: process.Result, limit_s: float) -> str:
+    if made.timed_out:
+        return f"not over after {limit_s:g} s"
+    if not made.ok:
+        return f"status {made.status}"
+    if program.says not in made.output:
+        return f"it did not say {program.says!r}"
+    if made.left_behind:
+        return "it left something behind"
+    if column.built_on == OWN and f"armci: {column.name}: " not in made.output:
+        return f"it did not run on {column.name}"
+    return next(filter(None, (reference.fault(made.output) for reference in program.references)), "")
 
 
 def runs(programs: Mapping[str, Sequence[Program]], columns: Sequence[Column], where: Where, limit_s: float,
@@ -77,11 +101,11 @@ def runs(programs: Mapping[str, Sequence[Program]], columns: Sequence[Column], w
             yield column, program_case(program, column, where, limit_s)
 
 
-def steps(found: Sequence[tuple[Column, Case]], where: Where) -> list[Step]:
+def steps(found: Sequence[tuple[Column, Case]], where: Where, rerun: str = "") -> list[Step]:
     """One for each library."""
     made: dict[str, Step] = {}
     for column, case in found:
-        step = made.setdefault(column.name, Step(f"{column.name}, {where.label}"))
+        step = made.setdefault(column.name, Step(f"{column.name}, {where.label}", rerun=rerun))
         step.cases.append(case)
         step.seconds += case.seconds
     return list(made.values())

@@ -22,6 +22,10 @@ _DIGITS = 12
 Note = Callable[[str], None]
 
 
+class NoSource(ToolError):
+    """None was given, and none is where it would be looked for."""
+
+
 def cache() -> Path:
     """The folder of this user in which applications are built."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "armci" / "applications"
@@ -39,7 +43,7 @@ def find(pattern: str, given: Optional[Path]) -> Path:
         raise ToolError(f"there is more than one source {pattern}", where=", ".join(map(str, found.values())),
                         next_step="name one with --source")
     if not found:
-        raise ToolError(f"there is no source {pattern}", where="looked in " + ", ".join(map(str, folders)),
+        raise NoSource(f"there is no source {pattern}", where="looked in " + ", ".join(map(str, folders)),
                         next_step=f"put an archive into {cache()}, or name one with --source")
     return next(iter(found.values()))
 
@@ -88,6 +92,11 @@ def once(name: str, key: str, build: Callable[[Path], None]) -> Path:
         if other != folder:
             shutil.rmtree(other, ignore_errors=True)
     return folder
+
+
+def is_built(name: str) -> bool:
+    """Whether a build of this application is there, of whatever content."""
+    return any(cache().glob(f"{name}-*/{_DONE}"))
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from armci_tool.commands import options
 
 
 @options.command("setup", "tools/armci setup\n  tools/armci setup --for install")
-@click.option("--for", "purpose", type=click.Choice(["quickstart", "install", "test", "application"]), default="test", show_default=True,
+@click.option("--for", "purpose", type=click.Choice(["quickstart", "install", "test"]), default="test", show_default=True,
               help="what the packages are for: the quick start; building and installing all implementations; all tests; the tests and "
               "applications from source")
 @click.option("--rdma", is_flag=True,

@@ -1,0 +1,49 @@
+"""The tests and benchmarks of ARMCI-MPI, which are run and not read."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Mapping, Sequence
+
+from armci_tool import process
+from armci_tool.applications.armci import REFERENCE_SOURCE
+from armci_tool.applications.recipe import Program, Recipe, Work
+from armci_tool.errors import ToolError
+
+# Of ARMCI-MPI's own programs: those of MPI alone and of its insides say nothing about another library.
+_NOT_ARMCI = ("tests/mpi/", "tests/ctree/")
+_REFUSED = ".refused"
+
+
+def _sources_of_tests(tree: Path) -> dict[str, list[str]]:
+    """Programs and their sources, as its Makefiles list them."""
+    text = "\n".join(file.read_text() for file in sorted(tree.rglob("Makefile.mk"))).replace("\\\n", " ")
+    names = [name for listed in re.findall(r"^check_PROGRAMS \+=(.*)$", text, re.MULTILINE) for name in listed.split("#")[0].split()]
+    given = {name: words.split() for name, words in re.findall(r"^(\w+)_SOURCES = (.*)$", text, re.MULTILINE)}
+    return {name: given.get(re.sub(r"\W", "_", name), [f"{name}.c"]) for name in names if not name.startswith(_NOT_ARMCI)}
+
+
+def _build(work: Work) -> None:
+    """Each by itself: one that does not compile is told when it is to be run."""
+    tree, folder, armci, note = work.tree, work.folder, work.armci, work.note
+    folder.mkdir()
+    for name, files in _sources_of_tests(tree).items():
+        note(f"compiling {name}")
+        program = folder / Path(name).name
+        made = process.run([armci.compilers["CC"], "-O2", "-w", f"-I{armci.prefix}/include", f"-I{tree}/tests", *files, "-o", str(program),
+                            f"-L{armci.prefix}/lib", "-larmci", "-lm"], cwd=tree)
+        if not made.ok:
+            program.with_suffix(_REFUSED).write_text(made.output)
+    if all(path.suffix == _REFUSED for path in folder.iterdir()):
+        raise ToolError("none of the programs of ARMCI-MPI compiles", where=made.tail(15), next_step="mend the first error above")
+
+
+def _programs(folder: Path, built_on: str) -> Mapping[str, Sequence[Program]]:
+    return {built_on: [Program(path.stem, path, refused=path.read_text() if path.suffix == _REFUSED else "")
+                       for path in sorted((folder / "build").iterdir())
+                       if path.suffix == _REFUSED or path.is_file() and os.access(path, os.X_OK)]}
+
+
+RECIPE = Recipe("armci-mpi", "Programs of ARMCI-MPI", REFERENCE_SOURCE, "1", _build, _programs, (2, 4), 120.0)

@@ -1,0 +1,62 @@
+"""An application that was built on ours, and on the reference beside: its programs, and the libraries to run them on."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Mapping, Optional, Sequence
+
+from armci_tool import bazel, repository
+from armci_tool.applications import armci
+from armci_tool.applications.armci import Armci, Column
+from armci_tool.applications.recipe import Program, Recipe
+from armci_tool.applications.sources import Note
+from armci_tool.errors import ToolError
+from armci_tool.placement import Placement
+
+
+@dataclass(frozen=True)
+class Built:
+    """What `build` made, by the name of what it was built on."""
+
+    recipe: Recipe
+    libraries: Mapping[str, Armci]
+    folders: Mapping[str, Path]
+
+    def programs(self, pattern: str = "") -> dict[str, list[Program]]:
+        """Those whose name has the regular expression, by what they were built on."""
+        try:
+            expression = re.compile(pattern)
+        except re.error as error:
+            raise ToolError(f"--filter {pattern!r} is no regular expression", where=str(error),
+                            next_step="give a part of a program's name") from error
+        chosen = {name: [program for program in programs if expression.search(program.name)]
+                  for built_on, folder in self.folders.items() for name, programs in self.recipe.programs(folder, built_on).items()}
+        if not any(chosen.values()):
+            raise ToolError(f"no program of {self.recipe.title} matches --filter {pattern!r}", next_step="leave --filter out to see all")
+        return chosen
+
+    def columns(self, names: Sequence[str], programs: Mapping[str, Sequence[Program]]) -> list[Column]:
+        """Our implementations of these names, the reference if it was built, and what is built on no ARMCI."""
+        others = [built_on for built_on, found in programs.items() if built_on not in self.folders and found]
+        return armci.columns(names, self.libraries, others)
+
+    @property
+    def profiler(self) -> Path:
+        """armci-prof of the installation."""
+        return armci.root(self.libraries[armci.OWN]) / "bin" / "armci-prof"
+
+
+def build(recipe: Recipe, found: "Mapping[str, Optional[Path]]", mpi: str, beside: Optional[Path], note: Note) -> Built:
+    """`found`: sources by name; `beside`: that of the reference, or none. The caller holds the lock."""
+    libraries = [armci.own(bazel.Configuration(mpi), note)]
+    if beside:
+        libraries.append(armci.reference(mpi, beside, note))
+    return Built(recipe, {one.name: one for one in libraries}, {one.name: recipe.built_on(one, found, note) for one in libraries})
+
+
+def usual(where: Placement) -> list[str]:
+    """Implementations that run there and need no device."""
+    return [row.name for row in repository.implementation_table()
+            if not row.test_only and not row.device and (where.kind == "machine" or row.spans_nodes)]

@@ -1,0 +1,65 @@
+"""NWChem on Global Arrays, with inputs of ours and the energies that they have to give."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Mapping, Sequence
+
+from armci_tool.applications import debian, global_arrays, sources
+from armci_tool.applications.recipe import Program, Recipe, Reference, Work
+from armci_tool.errors import ToolError
+from armci_tool.repository import ROOT
+
+INPUTS = ROOT / "integration" / "nwchem"
+_MODULES = "nwdft driver stepper mp2_grad ccsd vib property"
+_REFERENCE = re.compile(r"^# reference within (\S+): (.+?) = (.+)$", re.MULTILINE)
+
+
+def _environment(work: Work) -> dict[str, str]:
+    installed = global_arrays.prefix(work.below[global_arrays.RECIPE.name])
+    # Its makefile forgets the folder of Global Arrays when it links, and another one of the system would be taken.
+    libraries = os.pathsep.join([str(installed / "lib"), str(work.armci.prefix / "lib")])
+    return {"NWCHEM_TOP": str(work.tree), "NWCHEM_TARGET": "LINUX64", "USE_MPI": "y", "ARMCI_NETWORK": "ARMCI",
+            "EXTERNAL_ARMCI_PATH": str(work.armci.prefix), "EXTERNAL_GA_PATH": str(installed), "LIBRARY_PATH": libraries,
+            "BLASOPT": "-lopenblas", "LAPACK_LIB": "-lopenblas", "BLAS_SIZE": "4", "USE_64TO32": "y",
+            "SCALAPACK": f"-lscalapack-{work.armci.mpi}", "SCALAPACK_SIZE": "4", "NWCHEM_MODULES": _MODULES,
+            **{name: compiler for name, compiler in work.armci.compilers.items() if name.startswith("MPI")}}
+
+
+def _build(work: Work) -> None:
+    environment = _environment(work)
+    work.folder.mkdir()
+    # An archive may hold what a build has left.
+    for left in [*work.tree.rglob("dependencies"), *work.tree.rglob("include_stamp")]:
+        left.unlink()
+    for title, target in (("configuring", ["nwchem_config"]), ("changing the size of integers for BLAS", ["64_to_32"]),
+                          ("building", [f"-j{os.cpu_count()}", "FOPTIMIZE=-O1"])):
+        work.note(f"{title} NWChem")
+        sources.must(["make", "FC=gfortran", *target], work.tree / "src", f"NWChem: {title} failed", work.note, **environment)
+    program = work.tree / "bin" / "LINUX64" / "nwchem"
+    if not program.is_file():
+        raise ToolError("NWChem's make ended well and made no program", where=str(program), next_step="give another --source")
+    program.rename(work.folder / "nwchem")
+
+
+def references(text: str) -> tuple[Reference, ...]:
+    """Of an input: what its comments say of its output."""
+    return tuple(Reference(label, tuple(map(float, values.split())), float(tolerance))
+                 for tolerance, label, values in _REFERENCE.findall(text))
+
+
+def _programs(folder: Path, built_on: str) -> Mapping[str, Sequence[Program]]:
+    # It reads no path without the slash.
+    environment = {"NWCHEM_BASIS_LIBRARY": f"{folder}/source/src/basis/libraries/"}
+    return {built_on: [Program(path.stem, folder / "build" / "nwchem", (str(path),), references=references(path.read_text()),
+                               environment=environment, writes=True) for path in sorted(INPUTS.glob("*.nw"))]}
+
+
+def _from_debian(note: sources.Note) -> Path:
+    return debian.source("nwchem", note)
+
+
+RECIPE = Recipe("nwchem", "NWChem", "nwchem-*.tar.*", "1", _build, _programs, (2, 4), 300.0, needs=(global_arrays.RECIPE,),
+                fetch=_from_debian)
