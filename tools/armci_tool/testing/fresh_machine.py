@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Iterator, Sequence
 
 from armci_tool import packages, process, results, sharing
+from armci_tool.applications import sources
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
 from armci_tool.results import FAILED, PASSED, Case
@@ -87,6 +88,9 @@ class FreshRoot:
                               (["git", "clone", "-q", "/tmp/armci.bundle", CLONE], ""),
                               (["git", "clone", "-q", "/tmp/armci.bundle", f"/home/{_USER}/armci"], _USER)):
             _require(self.run(command, note, user=user), f"cannot prepare the fresh root: {shlex.join(command)}")
+        if sources.BESIDE_CHECKOUT.is_dir():
+            below = Path(CLONE).parent / sources.BESIDE_CHECKOUT.relative_to(ROOT.parent)
+            shutil.copytree(sources.BESIDE_CHECKOUT, self.folder / str(below).lstrip("/"))
 
 
 def _require(result: process.Result, what: str) -> None:

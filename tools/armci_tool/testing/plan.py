@@ -9,6 +9,7 @@ from typing import Mapping, Sequence, TypeVar
 
 from armci_tool import (bazel, bench, clients, conformance, debian_package, device_tests, drop_in, kernels, launch,
                         leftovers, levels, model, mutants, programs, repository, sanitizers, sharing)
+from armci_tool.applications import share
 from armci_tool.compare import trial
 from armci_tool.examples import EXAMPLES
 from armci_tool.install import layout
@@ -138,7 +139,7 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
         steps.append(_examples_step(name, opt, Level.QUICK if name in every_day else Level.USUAL))
     steps.append(_drop_in_step(opt, level))
     steps += _clients_steps(opt, level)
-    steps += [*_kernel_steps(opt), _comparison_step()]
+    steps += [_applications_step(opt, level), *_kernel_steps(opt), _comparison_step()]
     # On one node the implementations share what these are about; reports are about other nodes too.
     steps += [_faults_step(name, opt) for name in _on_one_node()]
     steps += [_faults_step(name, opt, Level.USUAL if name == _between_nodes()[-1] else Level.FULL, "test_reports.py")
@@ -405,6 +406,12 @@ def _clients_steps(configuration: bazel.Configuration, level: Level) -> list[Pla
                   step([name], (4,), SIMULATED_NODES, not first)]
     return steps + [step([row.name], (2,), EVERY_PROCESS_A_NODE, False)
                     for row in repository.implementation_table() if row.device]
+
+
+def _applications_step(configuration: bazel.Configuration, level: Level) -> PlannedStep:
+    title = f"{share.NAME} ({configuration.name})"
+    return PlannedStep(title, partial(share.run_share, configuration.mpi, level == Level.FULL), _rerun(title), Level.USUAL,
+                       layout.labels(repository.implementations()), configuration, ("integration/",))
 
 
 def _faults_step(name: str, configuration: bazel.Configuration, level: Level = Level.USUAL,
