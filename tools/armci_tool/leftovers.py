@@ -35,6 +35,8 @@ SHARED_MEMORY = Path("/dev/shm")
 # For how long a process that has arguments and no environment may still be about to get one.
 _EMPTY_S = 0.02
 _KERNEL_PARENTS = (0, 2)
+# Processes that were without an environment for the whole time, by id and start: they are not asked for so long again.
+_without_environment: set[tuple[int, float]] = set()
 _MAPPED = re.compile(rb"^\S+ \S+ \S+ (\w+):(\w+) ([1-9]\d*)", re.MULTILINE)
 
 # Device and inode: a name may be another file's in another mount namespace.
@@ -78,9 +80,12 @@ def _markers(pid: int) -> list[str]:
             status = process.status()
             # The kernel copies arguments first. On a busy machine the process may lose its core in between.
             is_changing = not process.cmdline() or status in (psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP)
-            patience_s = SETTLE_S if is_changing else _EMPTY_S
+            known = (pid, process.create_time())
+            patience_s = SETTLE_S if is_changing and known not in _without_environment else _EMPTY_S
             if is_of_kernel or status == psutil.STATUS_ZOMBIE or time.monotonic() - start > patience_s:
                 environment = process.environ()  # the change may have ended before the status was read
+                if not environment and not is_of_kernel:
+                    _without_environment.add(known)
                 break
             time.sleep(0.001)
     except (psutil.Error, OSError):

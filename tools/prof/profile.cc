@@ -117,7 +117,7 @@ void Profile::print(std::FILE* out) {
   if (rank == 0) std::fflush(out);
 }
 
-// Calls of several threads at once count each.
+// Simultaneous calls of several threads each count, so the share may exceed 100 %.
 void Profile::print_share(int rank, std::FILE* out) const {
   const auto elapsed = std::chrono::steady_clock::now() - start_;
   std::vector<std::uint64_t> sums{static_cast<std::uint64_t>(std::chrono::nanoseconds(elapsed).count()), 0};

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Sequence
 
 import pytest
-from armci_tool.applications import armci, debian, known, nwchem, recipe, recipes, report, run, share, sources
+from armci_tool.applications import armci, debian, known, nwchem, recipe, recipes, report, run, shard, sources
 from armci_tool.errors import ToolError
 from armci_tool.results import FAILED, KNOWN, PASSED, SKIPPED, Case, Step
 from helpers import armci as tool
@@ -98,7 +101,7 @@ ENERGY = recipe.Reference("Total SCF energy", (-76.026772057,), 1e-7)
 @pytest.mark.parametrize("output, fault", [
     ("Total SCF energy =    -76.026772056\n", ""), ("Total SCF energy = -1.0\nTotal SCF energy = -0.76026772056D+02", ""),
     ("Total SCF energy = -76.026772056\nTotal SCF energy = -76.0267719", "is not -76.026772057 within 1e-07"),
-    ("Total SCF energy", "is not"), ("Total energy = -76.026772056", "it did not say 'Total SCF energy'")])
+    ("Total SCF energy", "is not"), ("  1 # reference: Total SCF energy = -76.026772057", "it did not say"), ("Total energy = -76.026772056", "it did not say 'Total SCF energy'")])
 def test_the_last_number_after_a_label_is_compared(output: str, fault: str) -> None:
     found = ENERGY.fault(output)
     assert fault in found if fault else not found
@@ -123,33 +126,63 @@ def test_the_profiler_tells_the_share_inside_armci(tmp_path: Path) -> None:
     profiler = script(tmp_path, "profiler", "\"$@\"; echo 'armci-prof: 1 processes, 0.5 s each, 7.3 % of it in ARMCI'")
     program = script(tmp_path, "program", "echo 'armci: shmem: 1 processes'; echo 'Rate (MB/s): 3.0'")
     where = run.Where(1, "openmpi", profiler=profiler.path)
-    assert run.program_case(program, OURS, where, 10.0).facts == (("in ARMCI, %", "7.3"),)
+    assert run.program_case(program, OURS, where, 10.0).facts == (("MB/s", "3.0"), ("% in ARMCI", "7.3"))
     assert run.program_case(program, OURS, HERE, 10.0).facts == (("MB/s", "3.0"),)
 
 
 def test_an_application_needs_the_source_of_what_it_is_built_on(cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sources, "BESIDE_CHECKOUT", tmp_path / "nowhere")
     given = archive(tmp_path, "nwchem-7.tar.xz", "")
-    with pytest.raises(ToolError, match="there is no source ga-5"):
+    with pytest.raises(ToolError, match="NWChem needs Global Arrays: there is no source ga-5"):
         recipes.RECIPES["nwchem"].find_sources(given)
     below = archive(cache, "ga-5.tar.xz", "")
     assert recipes.RECIPES["nwchem"].find_sources(given) == {"ga": below, "nwchem": given}
     assert recipes.RECIPES["nwchem"].find_sources(None) == {"ga": below, "nwchem": None}, "Debian has one"
 
 
+def test_a_build_is_known_by_all_that_it_is_made_of(cache: Path, tmp_path: Path) -> None:
+    below = recipe.Recipe("below", "Below", "b-*", "1", lambda work: None, lambda folder, built_on: {}, (1,), 1.0)
+    above = recipe.Recipe("above", "Above", "a-*", "1", lambda work: None, lambda folder, built_on: {}, (1,), 1.0, needs=(below,))
+    here = armci.Armci(armci.OWN, tmp_path, "openmpi", "1")
+    found = {"below": archive(tmp_path, "b-1.tar.xz", "1"), "above": archive(tmp_path, "a-1.tar.xz", "1")}
+    assert not above.is_built(here, found)
+    folder = above.built_on(here, found, lambda note: None)
+    assert above.is_built(here, found) and folder == above.built_on(here, found, lambda note: None)
+    others = (replace(here, key="2"), found), (here, {**found, "below": archive(tmp_path, "b-2.tar.xz", "2")})
+    assert not any(above.is_built(library, others_found) for library, others_found in others)
+
+
+def test_the_archive_of_another_application_is_refused(tmp_path: Path) -> None:
+    one = recipe.Recipe("one", "One", "o-*", "1", lambda work: None, lambda folder, built_on: {}, (1,), 1.0, has_file="configure.ac")
+    with pytest.raises(ToolError, match="other.tar.xz is no source of One"):
+        one.built_on(armci.Armci(armci.OWN, tmp_path, "openmpi", "1"), {"one": archive(tmp_path, "other.tar.xz", "")}, lambda note: None)
+
+
 def test_without_a_source_the_share_is_skipped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sources, "BESIDE_CHECKOUT", tmp_path / "nowhere")
-    cases = share.run_share("openmpi", False, lambda note: None)
+    cases = shard.run_shard("openmpi", lambda note: None)
     assert cases and all(case.outcome == SKIPPED and "there is no source" in case.detail for case in cases)
 
 
-def test_what_debian_cannot_give_is_told(cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    fake = tmp_path / "bin" / "apt-get"
-    script(fake.parent, "apt-get", "echo no network; exit 100")
-    monkeypatch.setenv("PATH", f"{fake.parent}:/usr/bin:/bin")
-    with pytest.raises(ToolError, match="apt-get cannot get Debian's") as told:
+@pytest.mark.parametrize("listed, sentence, where", [
+    ("deb-src http://mirror bookworm main", "apt-get cannot get Debian's", "no network"),
+    ("W: Target Packages is configured multiple times", "apt-get knows nothing of Debian's packages", "")])
+def test_what_debian_cannot_give_is_told(cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, listed: str, sentence: str,
+                                         where: str) -> None:
+    folder = tmp_path / "bin"
+    script(folder, "apt-get", f"case $1 in indextargets) echo '{listed}';; *) echo no network; exit 100;; esac")
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    with pytest.raises(ToolError, match=sentence) as told:
         debian.source("nwchem", lambda note: None)
-    assert "no network" in told.value.where and str(cache) in told.value.next_step
+    assert where in told.value.where and str(cache) in told.value.next_step
+
+
+@pytest.mark.skipif(shutil.which("apt-get") is None, reason="no apt-get")
+def test_apt_takes_the_list_of_sources(tmp_path: Path) -> None:
+    (tmp_path / "sources.list").write_text("\n".join(debian.source_lines()) + "\n")
+    read = ["apt-get", *debian.options(tmp_path), "update", "--print-uris"]
+    done = subprocess.run(read, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and not done.stderr and done.stdout.count("Sources.xz") == len(debian.source_lines()) > 0
 
 
 def test_programs_take_turns_on_the_libraries(tmp_path: Path) -> None:
@@ -192,10 +225,10 @@ def test_the_table_rates_what_passed_on_both(tmp_path: Path) -> None:
 def test_a_known_failure_does_not_count_and_a_listed_program_that_passes_does() -> None:
     entries = [known.KnownFailure(application="app", programs=["a"], libraries=["shmem"], ticket="T-1", reason="r", evidence="e")]
     failed, passed = Case("a", FAILED, detail="status 1"), Case("a", PASSED)
-    assert known.judge(failed, "app", "shmem", "machine", entries).outcome == KNOWN
-    assert known.judge(failed, "app", "ucx", "machine", entries).outcome == FAILED
-    assert known.judge(failed, "other", "shmem", "machine", entries).outcome == FAILED
-    assert "is listed as a known failure T-1" in known.judge(passed, "app", "shmem", "machine", entries).detail
+    assert known.judge(failed, "app", "shmem", HERE, entries).outcome == KNOWN
+    assert known.judge(failed, "app", "ucx", HERE, entries).outcome == FAILED
+    assert known.judge(failed, "other", "shmem", HERE, entries).outcome == FAILED
+    assert "is listed as a known failure T-1" in known.judge(passed, "app", "shmem", HERE, entries).detail
 
 
 def test_the_file_of_known_failures_can_be_read() -> None:

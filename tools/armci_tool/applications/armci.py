@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Mapping, Optional, Sequence
 
-from armci_tool import bazel, launch, repository
+from armci_tool import bazel, launch, process, repository
 from armci_tool.applications import sources
 from armci_tool.applications.sources import Note
 from armci_tool.install import layout
@@ -52,19 +52,25 @@ class Column:
         return {"LD_LIBRARY_PATH": path, "ARMCI_VERBOSE": "1"} if self.built_on == OWN else {"LD_LIBRARY_PATH": path}
 
 
+def _tools(mpi: str) -> str:
+    """MPI library and compilers with their versions: objects of other ones do not fit."""
+    commands = ([launch.mpi_library(mpi).launcher, "--version"], [f"mpicc.{mpi}", "--version"], [f"mpif90.{mpi}", "--version"])
+    return "\n".join([mpi, *(process.run(command, job=False).output for command in commands)])
+
+
 def own(configuration: bazel.Configuration, note: Note) -> Armci:
     """All implementations, installed in the cache."""
     root = sources.cache() / f"installed-{configuration.mpi}"
     layout.install(root, repository.implementations(), "", configuration, on_progress=note)
     headers = sorted((root / "include").glob("*.h"))
     exported = (ROOT / "spec" / "libarmci.map").read_text()
-    key = sources.digest(configuration.mpi, exported, *(header.read_text() for header in headers))
+    key = sources.digest(_tools(configuration.mpi), exported, *(header.read_text() for header in headers))
     return Armci(OWN, root / layout.CLASSIC / layout.USUAL_DEFAULT, configuration.mpi, key)
 
 
 def reference(mpi: str, source: Path, note: Note) -> Armci:
     """ARMCI-MPI, built as its own documents say, and optimised as ours is."""
-    key = sources.digest("2", mpi, sources.content(source))
+    key = sources.digest("2", _tools(mpi), sources.content(source))
 
     def build(folder: Path) -> None:
         tree = folder / "source"

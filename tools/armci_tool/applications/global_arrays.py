@@ -40,4 +40,4 @@ def _programs(folder: Path, built_on: str) -> Mapping[str, Sequence[Program]]:
                        if path.relative_to(root).parts[0] != "ma"]}
 
 
-RECIPE = Recipe("ga", "Global Arrays", "ga-5*.tar.*", "2", _build, _programs, (2, 4, 5), 60.0)
+RECIPE = Recipe("ga", "Global Arrays", "ga-5*.tar.*", "2", _build, _programs, (2, 4, 5), 60.0, has_file="global/src")

@@ -47,4 +47,4 @@ def _programs(folder: Path, built_on: str) -> Mapping[str, Sequence[Program]]:
 
 
 RECIPE = Recipe("prk", "Parallel Research Kernels", "prk-*.tar.*", "1", _build, _programs, (2, 4), 120.0, has_reference=False,
-                own_sources=(PRK,))
+                own_sources=(PRK,), has_file="MPI1")

@@ -7,6 +7,8 @@ integration/applications/known_failures.toml holds entries such as
     programs = ["global/testing/nga-scatter"]
     libraries = ["armci-mpi"]           # conditions; each may be left out
     place = ["nodes"]
+    mpi = ["openmpi"]
+    processes = [2]
     ticket = "GA-1"
     reason = "what the program does wrong"
     evidence = "what is seen, in a line"
@@ -24,6 +26,7 @@ from typing import Sequence
 from pydantic import Field, StrictBool
 
 from armci_tool import data_files
+from armci_tool.applications.run import Where
 from armci_tool.data_files import Entry, Text
 from armci_tool.repository import ROOT
 from armci_tool.results import FAILED, KNOWN, PASSED, Case
@@ -38,15 +41,18 @@ class KnownFailure(Entry):
     programs: list[Text] = Field(min_items=1)
     libraries: list[Text] = []
     place: list[Text] = []
+    mpi: list[Text] = []
+    processes: list[int] = []
     ticket: Text
     reason: Text
     evidence: Text
     sometimes: StrictBool = False
 
-    def applies(self, application: str, program: str, library: str, place: str) -> bool:
-        """Whether it speaks of such a run; `place`: a Placement's kind."""
+    def applies(self, application: str, program: str, library: str, where: Where) -> bool:
+        """Whether it speaks of such a run."""
         return (self.application == application and program in self.programs and library in (self.libraries or [library])
-                and place in (self.place or [place]))
+                and where.placement.kind in (self.place or [where.placement.kind]) and where.mpi in (self.mpi or [where.mpi])
+                and where.processes in (self.processes or [where.processes]))
 
 
 class KnownFailures(Entry):
@@ -61,9 +67,9 @@ def read(path: Path = FILE) -> list[KnownFailure]:
                            "write entries as tools/armci_tool/applications/known.py says").known
 
 
-def judge(case: Case, application: str, library: str, place: str, entries: Sequence[KnownFailure]) -> Case:
+def judge(case: Case, application: str, library: str, where: Where, entries: Sequence[KnownFailure]) -> Case:
     """The case with what is known taken into account."""
-    entry = next((one for one in entries if one.applies(application, case.name, library, place)), None)
+    entry = next((one for one in entries if one.applies(application, case.name, library, where)), None)
     if entry is None:
         return case
     text = f"known failure {entry.ticket}: {entry.reason} ({entry.evidence})"

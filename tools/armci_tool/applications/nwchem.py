@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import partial
 from pathlib import Path
 from typing import Mapping, Sequence
 
@@ -57,9 +58,5 @@ def _programs(folder: Path, built_on: str) -> Mapping[str, Sequence[Program]]:
                                environment=environment, writes=True) for path in sorted(INPUTS.glob("*.nw"))]}
 
 
-def _from_debian(note: sources.Note) -> Path:
-    return debian.source("nwchem", note)
-
-
 RECIPE = Recipe("nwchem", "NWChem", "nwchem-*.tar.*", "1", _build, _programs, (2, 4), 300.0, needs=(global_arrays.RECIPE,),
-                fetch=_from_debian)
+                fetch=partial(debian.source, "nwchem"), is_long_build=True, has_file="src/nwchem.F")

@@ -25,8 +25,8 @@ class Reference:
     tolerance: float
 
     def fault(self, output: str) -> str:
-        """What is wrong with them; empty when nothing is."""
-        lines = [line for line in output.splitlines() if self.label in line]
+        """What is wrong with them; empty when nothing is. A program may print its input, which has the reference in a comment."""
+        lines = [line for line in output.splitlines() if self.label in line and "#" not in line.partition(self.label)[0]]
         if not lines:
             return f"it did not say {self.label!r}"
         found = [float(re.sub("[dD]", "e", text)) for text in _NUMBER.findall(lines[-1].partition(self.label)[2])]
@@ -46,8 +46,10 @@ class Program:
     says: str = ""
     references: tuple[Reference, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
-    # It writes files: each run gets a folder of its own, which goes with it.
+    # The program writes files. Each run gets a folder of its own, which is removed after the run.
     writes: bool = False
+    # It computes for minutes: its time limit is longer.
+    is_long: bool = False
     # What the compiler said where it could not be built.
     refused: str = ""
 
@@ -87,10 +89,21 @@ class Recipe:
     needs: "tuple[Recipe, ...]" = ()
     # Gets the source where there is none.
     fetch: Optional[Callable[[Note], Path]] = None
+    # The build takes many minutes.
+    is_long_build: bool = False
+    # A file of the unpacked source, by which another archive is noticed.
+    has_file: str = ""
 
     def find_sources(self, given: Optional[Path]) -> "dict[str, Optional[Path]]":
-        """Of the application and of those that it needs, by name; None where the recipe gets it. ToolError if one is missing."""
-        found = {name: path for needed in self.needs for name, path in needed.find_sources(None).items()}
+        """The sources of the application and of the applications below it, by name; None where `fetch` gets the source. ToolError
+        if one is missing."""
+        found: "dict[str, Optional[Path]]" = {}
+        for needed in self.needs:
+            try:
+                found.update(needed.find_sources(None))
+            except ToolError as error:
+                raise type(error)(f"{self.title} needs {needed.title}: {error.what}", where=error.where,
+                                  next_step=f"put one archive of {needed.title} into {sources.cache()}") from error
         try:
             found[self.name] = sources.find(self.pattern, given)
         except sources.NoSource:
@@ -99,23 +112,35 @@ class Recipe:
             found[self.name] = None
         return found
 
+    def key(self, armci: Armci, found: "Mapping[str, Optional[Path]]") -> str:
+        """Changes when the application has to be built anew."""
+        source = found[self.name]
+        return sources.digest(self.version, armci.key, sources.content(source) if source else "fetched",
+                              *map(sources.content, self.own_sources), *(needed.key(armci, found) for needed in self.needs))
+
+    def folder(self, armci: Armci) -> str:
+        """The name of the builds on this library."""
+        return f"{self.name}-{armci.name}-{armci.mpi}"
+
+    def is_built(self, armci: Armci, found: "Mapping[str, Optional[Path]]") -> bool:
+        """Whether `built_on` would build nothing."""
+        return sources.is_built(self.folder(armci), self.key(armci, found))
+
     def built_on(self, armci: Armci, found: "Mapping[str, Optional[Path]]", note: Note) -> Path:
-        """The folder of the application, which is built if it was not, as are those that it needs."""
+        """The folder of the application, which is built if it was not, as are the applications below it."""
         below = {needed.name: needed.built_on(armci, found, note) for needed in self.needs}
-        source = found[self.name] or self.fetched(note)
-        key = sources.digest(self.version, armci.key, sources.content(source), *map(sources.content, self.own_sources),
-                             *(folder.name for folder in below.values()))
 
         def build(folder: Path) -> None:
+            source = found[self.name] or (self.fetch and self.fetch(note))
+            assert source
             note(f"unpacking {source.name}")
-            sources.unpack(source, folder / "source")
-            self.build(Work(folder / "source", folder / "build", armci, below, note))
-        return sources.once(f"{self.name}-{armci.name}-{armci.mpi}", key, build)
-
-    def fetched(self, note: Note) -> Path:
-        """The source that the recipe gets."""
-        assert self.fetch is not None
-        return self.fetch(note)
+            tree = folder / "source"
+            sources.unpack(source, tree)
+            if self.has_file and not (tree / self.has_file).exists():
+                raise ToolError(f"{source} is no source of {self.title}", where=f"it has no {self.has_file}",
+                                next_step=f"give --source an archive of {self.title}")
+            self.build(Work(tree, folder / "build", armci, below, note))
+        return sources.once(self.folder(armci), self.key(armci, found), build)
 
 
 def executables(folder: Path, pattern: str) -> list[Path]:

@@ -38,12 +38,12 @@ def rows(steps: Sequence[Step]) -> list[list[str]]:
 
 def rates(steps: Sequence[Step]) -> list[list[str]]:
     """Of programs that tell a rate: their names with its unit, then a line for each run."""
-    units = {case.name: case.facts[0][0] for step in steps for case in step.cases if case.facts}
-    made = [[f"{name}, {unit}" for name, unit in units.items()]]
+    columns = list(dict.fromkeys((case.name, unit) for step in steps for case in step.cases for unit, _ in case.facts))
+    made = [[f"{name}, {unit}" for name, unit in columns]]
     for step in steps:
-        found = {case.name: case.facts[0][1] for case in step.cases if case.facts}
-        made.append([step.name, *(found.get(name, "-") for name in units)])
-    return made if units else []
+        found = {(case.name, unit): value for case in step.cases for unit, value in case.facts}
+        made.append([step.name, *(found.get(column, "-") for column in columns)])
+    return made if columns else []
 
 
 HEADER = ("library", "where", "passed", "failed", "known", "time", f"time / {REFERENCE}")
@@ -63,17 +63,24 @@ def screen(steps: Sequence[Step]) -> str:
 def write(folder: Path, title: str, steps: Sequence[Step], environment: Mapping[str, str]) -> None:
     """table.txt, results.json, junit.xml and index.html."""
     text, data, junit, page = (folder / name for name in ("table.txt", "results.json", "junit.xml", "index.html"))
-    text.write_text(screen(steps) + "\n")
+    _replace(text, screen(steps) + "\n")
     content = {"title": title, "environment": dict(environment), "runs": [
         {"name": step.name, "seconds": step.seconds, "rerun": step.rerun,
          "programs": [{"name": case.name, "outcome": case.outcome, "seconds": case.seconds, "detail": case.detail,
                       "facts": dict(case.facts)}
                       for case in step.cases]} for step in steps]}
-    data.write_text(json.dumps(content, indent=1) + "\n")
+    _replace(data, json.dumps(content, indent=1) + "\n")
     results.write_junit(junit, steps)
     template = pages.environment().get_template("application.html.j2")
     failures = [(step, case) for step in steps for case in step.cases if case.outcome in (FAILED, KNOWN)]
-    page.write_text(template.render(title=title, header=HEADER, rows=rows(steps), steps=steps, failures=failures, rates=rates(steps),
+    _replace(page, template.render(title=title, header=HEADER, rows=rows(steps), steps=steps, failures=failures, rates=rates(steps),
                                     programs=list(dict.fromkeys(case.name for step in steps for case in step.cases)),
                                     by_step=[{case.name: case for case in step.cases} for step in steps],
-                                    environment=environment), encoding="utf-8")
+                                    environment=environment))
+
+
+def _replace(path: Path, text: str) -> None:
+    """An interrupted run leaves the file as it was before."""
+    beside = path.with_name(f".{path.name}")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)

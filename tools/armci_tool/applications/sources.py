@@ -14,7 +14,7 @@ from armci_tool import process
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
 
-# Looked at in turn when no --source is given.
+# Looked at, as the cache is, when no --source is given.
 BESIDE_CHECKOUT = ROOT.parent / "shared" / "sources"
 _DONE = ".armci-built"
 _DIGITS = 12
@@ -78,11 +78,16 @@ def must(command: Sequence[str], folder: Path, what: str, note: Optional[Note] =
     return made
 
 
+def is_built(name: str, key: str) -> bool:
+    """Whether `once` would do nothing."""
+    return (cache() / f"{name}-{key}" / _DONE).is_file()
+
+
 def once(name: str, key: str, build: Callable[[Path], None]) -> Path:
     """The folder in which `build` has done its work: done anew only when the key changes. An earlier build of the same
     application and library goes then, for they are large. The caller holds the lock."""
     folder = cache() / f"{name}-{key}"
-    if (folder / _DONE).is_file():
+    if is_built(name, key):
         return folder
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -92,11 +97,6 @@ def once(name: str, key: str, build: Callable[[Path], None]) -> Path:
         if other != folder:
             shutil.rmtree(other, ignore_errors=True)
     return folder
-
-
-def is_built(name: str) -> bool:
-    """Whether a build of this application is there, of whatever content."""
-    return any(cache().glob(f"{name}-*/{_DONE}"))
 
 
 @contextmanager

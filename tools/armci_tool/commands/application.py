@@ -8,7 +8,7 @@ from typing import Optional, Sequence
 
 import click
 
-from armci_tool import environment, packages, placement, repository
+from armci_tool import environment, launch, packages, placement, repository
 from armci_tool.applications import armci, built, known, report, run, sources
 from armci_tool.applications.recipes import RECIPES
 from armci_tool.commands import options
@@ -21,7 +21,8 @@ from armci_tool.results import FAILED, Case, Step
                  "tools/armci application ga --nodes 2 --filter 'patch|ghosts'")
 @options.argument("name", type=click.Choice(sorted(RECIPES)), help="application")
 @click.option("--source", type=options.PATH, metavar="PATH",
-              help=f"its archive or folder (default: the one in shared/sources beside the checkout or in the cache)")
+              help="its archive or folder (default: the one in shared/sources beside the checkout or in the cache; for NWChem "
+              "else Debian's source)")
 @options.implementations("implementations, or all (default: all that need no device)")
 @click.option("--beside/--not-beside", default=True, show_default=True,
               help=f"run it on {armci.REFERENCE} as well, built from its source in the same way")
@@ -43,6 +44,12 @@ def execute(name: str, source: Optional[Path], impl: Sequence[str], beside: bool
     names = _implementations(impl, where)
     given = [word for option, value in (("--source", source), ("--impl", ",".join(impl)), ("--limit", limit and f"{limit:g}")) if value
              for word in (option, str(value))] + ["--not-beside"] * (not beside) + ["--profile"] * profile
+    given += ["--filter", pattern] * bool(pattern)
+    for one in names:
+        launch.require(placement.with_device(where, repository.device_of(one)), launch.mpi_library(mpi).preload_on_nodes)
+    for count in processes or recipe.process_counts:
+        if where.nodes:
+            where.ranks_per_node(count)
     found_sources = recipe.find_sources(source)
     beside_source = _beside_source(found_sources.get(armci.REFERENCE)) if beside and recipe.has_reference else None
     packages.ensure_installed(print)
@@ -59,7 +66,7 @@ def execute(name: str, source: Optional[Path], impl: Sequence[str], beside: bool
             rerun = shlex.join(["tools/armci", "application", name, "-n", str(count), "--mpi", mpi, *where.arguments(), *given])
             found: list[tuple[armci.Column, Case]] = []
             for column, case in run.runs(programs, columns, place, limit or recipe.time_limit_s, progress.note):
-                found.append((column, known.judge(case, name, column.name, where.kind, entries)))
+                found.append((column, known.judge(case, name, column.name, place, entries)))
                 steps = [*done, *run.steps(found, place, rerun)]
                 if folder:  # after each, so that an end in the middle loses only what was under way
                     report.write(folder, recipe.title, steps, described)

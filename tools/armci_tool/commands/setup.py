@@ -10,8 +10,8 @@ from armci_tool.commands import options
 
 @options.command("setup", "tools/armci setup\n  tools/armci setup --for install")
 @click.option("--for", "purpose", type=click.Choice(["quickstart", "install", "test"]), default="test", show_default=True,
-              help="what the packages are for: the quick start; building and installing all implementations; all tests; the tests and "
-              "applications from source")
+              help="what the packages are for: the quick start; building and installing all implementations; all tests, with applications "
+              "from source")
 @click.option("--rdma", is_flag=True,
               help="besides, what tools/armci rdma needs: packages and a kernel, which is unpacked into your cache and not "
               "installed")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from functools import partial
-from typing import Mapping, Sequence, TypeVar
+from typing import Iterable, Mapping, Sequence, TypeVar
 
 from armci_tool import (bazel, bench, clients, conformance, debian_package, device_tests, drop_in, kernels, launch,
                         leftovers, levels, model, mutants, programs, repository, sanitizers, sharing)
-from armci_tool.applications import share
+from armci_tool.applications import recipes, shard
 from armci_tool.compare import trial
 from armci_tool.examples import EXAMPLES
 from armci_tool.install import layout
@@ -139,7 +139,7 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
         steps.append(_examples_step(name, opt, Level.QUICK if name in every_day else Level.USUAL))
     steps.append(_drop_in_step(opt, level))
     steps += _clients_steps(opt, level)
-    steps += [_applications_step(opt, level), *_kernel_steps(opt), _comparison_step()]
+    steps += [*_applications_steps(opt), *_kernel_steps(opt), _comparison_step()]
     # On one node the implementations share what these are about; reports are about other nodes too.
     steps += [_faults_step(name, opt) for name in _on_one_node()]
     steps += [_faults_step(name, opt, Level.USUAL if name == _between_nodes()[-1] else Level.FULL, "test_reports.py")
@@ -207,7 +207,8 @@ def _second_library_steps(level: Level) -> list[PlannedStep]:
         steps.append(_report_step(name, Level.FULL))
     for name in _between_nodes():
         steps += [*_spanning_steps(name, mpich, level), _examples_step(name, mpich)]
-    return [*steps, *_settings_steps(level), _drop_in_step(mpich, level), _debian_step(), *_clients_steps(mpich, level)]
+    return [*steps, *_settings_steps(level), _drop_in_step(mpich, level), _debian_step(), *_clients_steps(mpich, level),
+            *(step for step in _applications_steps(mpich) if step.level == Level.FULL)]
 
 
 def _settings_steps(level: Level) -> list[PlannedStep]:
@@ -408,10 +409,16 @@ def _clients_steps(configuration: bazel.Configuration, level: Level) -> list[Pla
                     for row in repository.implementation_table() if row.device]
 
 
-def _applications_step(configuration: bazel.Configuration, level: Level) -> PlannedStep:
-    title = f"{share.NAME} ({configuration.name})"
-    return PlannedStep(title, partial(share.run_share, configuration.mpi, level == Level.FULL), _rerun(title), Level.USUAL,
-                       layout.labels(repository.implementations()), configuration, ("integration/",))
+def _applications_steps(configuration: bazel.Configuration) -> list[PlannedStep]:
+    """A part of them with each change, and all where there is time."""
+    def step(title: str, function: "partial[Iterable[Case]]", level: Level) -> PlannedStep:
+        name = f"{title} ({configuration.name})"
+        return PlannedStep(name, lambda note: list(function(note)), _rerun(name), level, layout.labels(repository.implementations()),
+                           configuration, ("integration/",))
+
+    return [step(shard.NAME, partial(shard.run_shard, configuration.mpi), Level.USUAL),
+            *(step(f"{shard.NAME}, all of {recipe.name}", partial(shard.run_all, recipe, configuration.mpi), Level.FULL)
+              for recipe in recipes.RECIPES.values())]
 
 
 def _faults_step(name: str, configuration: bazel.Configuration, level: Level = Level.USUAL,
