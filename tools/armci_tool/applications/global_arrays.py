@@ -33,11 +33,25 @@ def prefix(folder: Path) -> Path:
     return folder / "prefix"
 
 
+# Folders of what is no program on ARMCI, or starts no job, or asks for arguments.
+_OTHER_FOLDERS = ("gaf2c/", "global/trace/", "ma/", "tcgmsg/")
+# Programs that are left out: they ask for arguments, have no library below them, or fill tens of gigabytes of a disk.
+_LEFT_OUT = ("global/testing/testabstract_ops", "pario/dra/dbg_read", "pario/dra/dbg_write", "pario/dra/dra2arviz", "pario/dra/rate",
+             "pario/eaf/test")
+# They compute for minutes on two cores.
+_LONG = ("global/testing/big", "global/testing/cache_test", "global/testing/kaczmarz", "global/testing/laplace", "global/testing/random",
+         "global/testing/sprs_test", "global/examples/md_cluster/grp_sim", "pario/dra/dra_mxm", "pario/dra/time_mxm")
+# Their input lies with their source.
+_WITH_INPUT = ("global/examples/md_cluster/grp_sim", "global/examples/scf/scf")
+_PROCESSES = {"global/testing/pgtestmatmult": 8, "global/testing/pg2testmatmult": 8}
+
+
 def _programs(folder: Path, built_on: str) -> Mapping[str, Sequence[Program]]:
-    root = folder / "build"
-    # Several folders have a program of one name. What is serial has no library below it.
-    return {built_on: [Program(str(path.relative_to(root).with_suffix("")), path) for path in executables(root, "**/*.x")
-                       if path.relative_to(root).parts[0] != "ma"]}
+    # Several folders have a program of one name.
+    by_name = {str(path.relative_to(folder / "build").with_suffix("")): path for path in executables(folder / "build", "**/*.x")}
+    return {built_on: [Program(name, path, is_long=name in _LONG, processes=_PROCESSES.get(name), writes=name not in _WITH_INPUT,
+                               folder=(folder / "source" / name).parent if name in _WITH_INPUT else None)
+                       for name, path in by_name.items() if not name.startswith(_OTHER_FOLDERS) and name not in _LEFT_OUT]}
 
 
 RECIPE = Recipe("ga", "Global Arrays", "ga-5*.tar.*", "2", _build, _programs, (2, 4, 5), 60.0, has_file="global/src")

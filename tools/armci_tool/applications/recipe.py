@@ -50,6 +50,10 @@ class Program:
     writes: bool = False
     # It computes for minutes: its time limit is longer.
     is_long: bool = False
+    # Where it finds its input, if that is not beside it.
+    folder: Optional[Path] = None
+    # The only number of processes that it takes.
+    processes: Optional[int] = None
     # What the compiler said where it could not be built.
     refused: str = ""
 

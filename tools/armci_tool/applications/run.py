@@ -51,14 +51,14 @@ def program_case(program: Program, column: Column, where: Where, limit_s: float)
         return Case(program.name, FAILED, detail=f"it does not compile\n{program.refused}")
     profiler = [str(where.profiler)] if where.profiler and column.built_on == OWN else []
     command = [*profiler, str(program.path), *program.arguments]
-    job = launch.Launch(tuple(command), where.processes, where.mpi,
+    job = launch.Launch(tuple(command), program.processes or where.processes, where.mpi,
                         {**column.environment(), **program.environment},
                         placement=with_device(where.placement, device_of(column.name)))
     limit_s *= _LONG_FACTOR if program.is_long else 1
     with _folder(program) as folder:
         # A guest is kept for the next job that starts in the same folder, and does not see a folder that was made later.
         started = replace(job, program=("sh", "-c", _ENTER, str(folder), *command)) if folder else job
-        made = launch.start(started, timeout_s=limit_s * job.placement.deadline_factor, cwd=program.path.parent)
+        made = launch.start(started, timeout_s=limit_s * job.placement.deadline_factor, cwd=program.folder or program.path.parent)
     fault = _fault(program, column, made, limit_s)
     left = [f"left behind: {item}" for item in made.left_behind]
     detail = "\n".join([fault, *left, made.tail(_TAIL_LINES)]) if fault else ""
