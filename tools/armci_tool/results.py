@@ -10,7 +10,7 @@ from typing import Iterable, Sequence
 PASSED = "passed"
 FAILED = "failed"
 SKIPPED = "skipped"
-# Failed, as conformance/known_failures.toml says it does.
+# Failed, as a file known_failures.toml says it does.
 KNOWN = "known"
 
 

@@ -115,6 +115,12 @@ def test_a_wrong_number_fails_a_program_which_writes_in_a_folder_of_its_own(tmp_
     assert not (tmp_path / "made").exists() and not Path(case.detail.splitlines()[-1]).exists()
 
 
+def test_a_program_that_prints_a_wrong_number_fails_whatever_its_status(tmp_path: Path) -> None:
+    wrong = script(tmp_path, "program", "echo 'armci: shmem: 1 processes'; echo 'mismatch at point 3'")
+    case = run.program_case(replace(wrong, fails_if="mismatch at point|other"), OURS, HERE, 60.0)
+    assert case.outcome == FAILED and case.detail.startswith("it said 'mismatch at point'")
+
+
 def test_every_input_of_nwchem_says_what_it_has_to_give() -> None:
     inputs = sorted(nwchem.INPUTS.glob("*.nw"))
     assert inputs and all(nwchem.references(path.read_text()) for path in inputs)
@@ -160,6 +166,7 @@ def test_the_archive_of_another_application_is_refused(tmp_path: Path) -> None:
 
 def test_without_a_source_the_share_is_skipped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sources, "BESIDE_CHECKOUT", tmp_path / "nowhere")
+    monkeypatch.setattr(armci, "own", lambda configuration, note: pytest.fail("nothing is to be built"))
     cases = shard.run_shard("openmpi", lambda note: None)
     assert cases and all(case.outcome == SKIPPED and "there is no source" in case.detail for case in cases)
 
@@ -171,14 +178,16 @@ def test_what_debian_cannot_give_is_told(cache: Path, monkeypatch: pytest.Monkey
                                          where: str) -> None:
     folder = tmp_path / "bin"
     script(folder, "apt-get", f"case $1 in indextargets) echo '{listed}';; *) echo no network; exit 100;; esac")
+    script(folder, "dpkg-source", "")
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
     with pytest.raises(ToolError, match=sentence) as told:
         debian.source("nwchem", lambda note: None)
     assert where in told.value.where and str(cache) in told.value.next_step
 
 
-@pytest.mark.skipif(shutil.which("apt-get") is None, reason="no apt-get")
 def test_apt_takes_the_list_of_sources(tmp_path: Path) -> None:
+    if not shutil.which("apt-get") or not debian.source_lines():
+        pytest.skip("apt has no lists of Debian's packages")
     (tmp_path / "sources.list").write_text("\n".join(debian.source_lines()) + "\n")
     read = ["apt-get", *debian.options(tmp_path), "update", "--print-uris"]
     done = subprocess.run(read, capture_output=True, text=True, check=False)

@@ -15,6 +15,8 @@ from armci_tool.errors import ToolError
 # Of ARMCI-MPI's own programs: those of MPI alone and of its insides say nothing about another library.
 _NOT_ARMCI = ("tests/mpi/", "tests/ctree/")
 _REFUSED = ".refused"
+# Some programs end with status 0 after a wrong number.
+_FAILS_IF = r"FAIL\.  Got|Test fail:|Error: got"
 
 
 def _sources_of_tests(tree: Path) -> dict[str, list[str]]:
@@ -29,7 +31,10 @@ def _build(work: Work) -> None:
     """Each by itself: one that does not compile is told when it is to be run."""
     tree, folder, armci, note = work.tree, work.folder, work.armci, work.note
     folder.mkdir()
-    for name, files in _sources_of_tests(tree).items():
+    if not (tests := _sources_of_tests(tree)):
+        raise ToolError("the source of ARMCI-MPI lists no tests", where=f"looked for check_PROGRAMS in {tree}/**/Makefile.mk",
+                        next_step="give another --source")
+    for name, files in tests.items():
         note(f"compiling {name}")
         program = folder / Path(name).name
         made = process.run([armci.compilers["CC"], "-O2", "-w", f"-I{armci.prefix}/include", f"-I{tree}/tests", *files, "-o", str(program),
@@ -41,7 +46,7 @@ def _build(work: Work) -> None:
 
 
 def _programs(folder: Path, built_on: str) -> Mapping[str, Sequence[Program]]:
-    return {built_on: [Program(path.stem, path, refused=path.read_text() if path.suffix == _REFUSED else "")
+    return {built_on: [Program(path.stem, path, fails_if=_FAILS_IF, refused=path.read_text() if path.suffix == _REFUSED else "")
                        for path in sorted((folder / "build").iterdir())
                        if path.suffix == _REFUSED or path.is_file() and os.access(path, os.X_OK)]}
 

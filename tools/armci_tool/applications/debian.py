@@ -8,7 +8,6 @@ from typing import Sequence
 
 from armci_tool import process
 from armci_tool.applications import sources
-from armci_tool.errors import ToolError
 
 _LINE = "deb-src $(SITE) $(RELEASE) $(COMPONENT)"
 
@@ -17,10 +16,10 @@ def source(package: str, note: sources.Note) -> Path:
     """The unpacked source of a package, in the cache; downloaded once for a release. The caller holds the lock."""
     next_step = f"put an archive into {sources.cache()}, or name one with --source"
     if missing := [command for command in ("apt-get", "dpkg-source") if shutil.which(command) is None]:
-        raise ToolError(f"there is no source of {package}, and no {missing[0]} to get Debian's with", next_step=next_step)
+        raise sources.NoSource(f"there is no source of {package}, and no {missing[0]} to get Debian's with", next_step=next_step)
     lines = source_lines()
     if not lines:
-        raise ToolError(f"there is no source of {package}, and apt-get knows nothing of Debian's packages",
+        raise sources.NoSource(f"there is no source of {package}, and apt-get knows nothing of Debian's packages",
                         next_step=f"as root, run apt-get update; or {next_step}")
     folder = sources.once(f"debian-{package}", sources.digest(*lines), lambda made: _get(package, made, lines, next_step, note))
     return next(path for path in folder.glob(f"{package}-*") if path.is_dir())
@@ -46,5 +45,5 @@ def _get(package: str, folder: Path, lines: Sequence[str], next_step: str, note:
         note(title)
         made = process.run(["apt-get", *options(folder), "-q", *words], cwd=folder, on_line=note)
         if not made.ok:
-            raise ToolError(f"there is no source of {package}, and apt-get cannot get Debian's", where=made.tail(10), next_step=next_step)
+            raise sources.NoSource(f"there is no source of {package}, and apt-get cannot get Debian's", where=made.tail(10), next_step=next_step)
     shutil.rmtree(folder / "lists")

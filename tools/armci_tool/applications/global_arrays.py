@@ -10,6 +10,10 @@ from armci_tool.applications import sources
 from armci_tool.applications.recipe import Program, Recipe, Work, executables
 
 
+# Some programs end with status 0 after a wrong number.
+_FAILS_IF = r"NbTest fails|[Tt]est (failed|FAILED)|Error for element|mismatch at point|(PUT|GET|ACC) FAILS|Matrices disagree|we have error"
+
+
 def _build(work: Work) -> None:
     # Its autogen.sh would download.
     work.note("making the configure of Global Arrays")
@@ -35,8 +39,9 @@ def prefix(folder: Path) -> Path:
 
 # Folders of what is no program on ARMCI, or starts no job, or asks for arguments.
 _OTHER_FOLDERS = ("gaf2c/", "global/trace/", "ma/", "tcgmsg/")
-# Programs that are left out: they ask for arguments, have no library below them, or fill tens of gigabytes of a disk.
-_LEFT_OUT = ("global/testing/testabstract_ops", "pario/dra/dbg_read", "pario/dra/dbg_write", "pario/dra/dra2arviz", "pario/dra/rate",
+# Programs that are left out: they ask for arguments, have no library below them, fill gigabytes of a disk, or write to /scratch
+# or /tmp whatever folder they are started in.
+_LEFT_OUT = ("pario/dra/big", "pario/dra/bign", "pario/dra/perfn", "pario/dra/perf3", "global/testing/testabstract_ops", "pario/dra/dbg_read", "pario/dra/dbg_write", "pario/dra/dra2arviz", "pario/dra/rate",
              "pario/eaf/test")
 # They compute for minutes on two cores.
 _LONG = ("global/testing/big", "global/testing/cache_test", "global/testing/kaczmarz", "global/testing/laplace", "global/testing/random",
@@ -49,7 +54,7 @@ _PROCESSES = {"global/testing/pgtestmatmult": 8, "global/testing/pg2testmatmult"
 def _programs(folder: Path, built_on: str) -> Mapping[str, Sequence[Program]]:
     # Several folders have a program of one name.
     by_name = {str(path.relative_to(folder / "build").with_suffix("")): path for path in executables(folder / "build", "**/*.x")}
-    return {built_on: [Program(name, path, is_long=name in _LONG, processes=_PROCESSES.get(name), writes=name not in _WITH_INPUT,
+    return {built_on: [Program(name, path, fails_if=_FAILS_IF, is_long=name in _LONG, processes=_PROCESSES.get(name), writes=name not in _WITH_INPUT,
                                folder=(folder / "source" / name).parent if name in _WITH_INPUT else None)
                        for name, path in by_name.items() if not name.startswith(_OTHER_FOLDERS) and name not in _LEFT_OUT]}
 

@@ -44,6 +44,8 @@ class Program:
     path: Path
     arguments: tuple[str, ...] = ()
     says: str = ""
+    # A regular expression for what it prints when it finds a wrong number, and ends with status 0 all the same.
+    fails_if: str = ""
     references: tuple[Reference, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     # The program writes files. Each run gets a folder of its own, which is removed after the run.

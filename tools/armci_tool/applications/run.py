@@ -88,6 +88,8 @@ def _fault(program: Program, column: Column, made: process.Result, limit_s: floa
     if column.built_on == OWN and f"armci: {column.name}: " not in made.output:
         return f"it did not run on {column.name}"
     output = _SAID.sub("", made.output)
+    if program.fails_if and (found := re.search(program.fails_if, output)):
+        return f"it said {found.group(0)!r}"
     return next(filter(None, (reference.fault(output) for reference in program.references)), "")
 
 

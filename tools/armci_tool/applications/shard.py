@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Iterator, Mapping, Optional, Sequence
 
 from armci_tool import bazel, nodes, sharing
@@ -20,47 +19,42 @@ NAME = "programs of applications"
 _EACH_TIME = {"ga": 12, "nwchem": 1}
 _PROCESSES = 4
 
-Found = Mapping[str, Optional[Path]]
-
 
 def run_shard(mpi: str, note: Note) -> Sequence[Case]:
-    """Runs about a dozen programs of Global Arrays, and one NWChem energy if NWChem is built, on each implementation. The commit
-    chooses the programs. An application without a source is skipped."""
+    """Runs about a dozen programs of Global Arrays, and one input of NWChem if NWChem is built, on half of the implementations. The
+    commit chooses them. An application without a source is skipped."""
     cases: list[Case] = []
-    with sources.locked():
-        own = armci.own(bazel.Configuration(mpi), note)
-        for name, count in _EACH_TIME.items():
-            recipe = RECIPES[name]
-            try:
-                found = recipe.find_sources(None)
-            except sources.NoSource as error:
-                cases.append(_skipped(recipe, f"{error.what}; {error.next_step}"))
-                continue
-            if recipe.is_long_build and not recipe.is_built(own, found):
-                cases.append(_skipped(recipe, f"it takes long to build: run tools/armci application {name} once"))
-                continue
-            made = built.build(recipe, found, mpi, None, note)
-            cases += _run(made, Where(_PROCESSES, mpi), count, note)
+    for name, count in _EACH_TIME.items():
+        recipe = RECIPES[name]
+        try:
+            found = recipe.find_sources(None)
+            with sources.locked():
+                own = armci.own(bazel.Configuration(mpi), note)
+                if recipe.is_long_build and not recipe.is_built(own, found):
+                    cases.append(_skipped(recipe, f"it takes long to build: run tools/armci application {name} once"))
+                    continue
+                cases += _run(built.build(recipe, found, mpi, None, note), Where(_PROCESSES, mpi), count, note)
+        except (sources.NoSource, sources.InUse) as error:
+            cases.append(_skipped(recipe, f"{error.what}; {error.next_step}"))
     return cases
 
 
 def run_all(recipe: Recipe, mpi: str, note: Note) -> Iterator[Case]:
     """All programs of one application with each of its numbers of processes, on one node and on two, beside the reference."""
-    with sources.locked():
-        try:
-            found = recipe.find_sources(None)
-            beside = sources.find(armci.REFERENCE_SOURCE, None) if recipe.has_reference else None
-        except sources.NoSource as error:
-            yield _skipped(recipe, f"{error.what}; {error.next_step}")
-            return
-        made = built.build(recipe, found, mpi, beside, note)
-        for count in recipe.process_counts:
-            yield from _run(made, Where(count, mpi), None, note)
-        if missing := nodes.missing_rights():
-            yield _skipped(recipe, missing)
-            return
-        for count in recipe.process_counts:
-            yield from _run(made, Where(count, mpi, Placement(nodes=2)), None, note)
+    try:
+        found = recipe.find_sources(None)
+        beside = sources.find(armci.REFERENCE_SOURCE, None) if recipe.has_reference else None
+        with sources.locked():
+            made = built.build(recipe, found, mpi, beside, note)
+            for count in recipe.process_counts:
+                yield from _run(made, Where(count, mpi), None, note)
+            if missing := nodes.missing_rights():
+                yield _skipped(recipe, missing)
+                return
+            for count in recipe.process_counts:
+                yield from _run(made, Where(count, mpi, Placement(nodes=2)), None, note)
+    except (sources.NoSource, sources.InUse) as error:
+        yield _skipped(recipe, f"{error.what}; {error.next_step}")
 
 
 def _skipped(recipe: Recipe, reason: str) -> Case:
@@ -68,13 +62,14 @@ def _skipped(recipe: Recipe, reason: str) -> Case:
 
 
 def _run(made: Built, where: Where, count: Optional[int], note: Note) -> Iterator[Case]:
-    """About `count` of the programs that take no minutes, or all."""
-    entries = known.read()
-    programs: dict[str, Sequence[Program]] = {}
-    for built_on, found in made.programs().items():
-        usual = [program for program in found if not program.is_long] if count else found
-        shards = max(1, len(usual) // count) if count else 1
-        programs[built_on] = sharing.take(usual, sharing.of_commit(shards, made.recipe.name))
-    for column, case in run.runs(programs, made.columns(built.usual(where.placement), programs), where, made.recipe.time_limit_s, note):
+    """About `count` of the programs that take no minutes, on half of the implementations; or all on all."""
+    entries, names = known.read(), built.usual(where.placement)
+    programs: Mapping[str, Sequence[Program]] = made.programs()
+    if count:
+        usual = {built_on: [program for program in found if not program.is_long] for built_on, found in programs.items()}
+        programs = {built_on: sharing.take(found, sharing.of_commit(max(1, len(found) // count), made.recipe.name))
+                    for built_on, found in usual.items()}
+        names = sharing.take(names, sharing.of_commit(2, "applications"))
+    for column, case in run.runs(programs, made.columns(names, programs), where, made.recipe.time_limit_s, note):
         judged = known.judge(case, made.recipe.name, column.name, where, entries)
         yield Case(f"{made.recipe.title}: {judged.name} on {column.name}, {where.label}", judged.outcome, judged.seconds, judged.detail)

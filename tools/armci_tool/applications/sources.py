@@ -99,6 +99,10 @@ def once(name: str, key: str, build: Callable[[Path], None]) -> Path:
     return folder
 
 
+class InUse(ToolError):
+    """Another run uses the cache."""
+
+
 @contextmanager
 def locked() -> Iterator[None]:
     """One run at a time uses what is built in the cache; it also exchanges the installed libraries."""
@@ -108,6 +112,6 @@ def locked() -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise ToolError("another tools/armci application runs", where=str(path),
+            raise InUse("another tools/armci application runs", where=str(path),
                             next_step="wait for its end, or set XDG_CACHE_HOME to another folder") from error
         yield
