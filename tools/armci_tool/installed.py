@@ -20,7 +20,7 @@ _TIME_LIMIT_S = 300.0
 _TELLING = {"ARMCI_VERBOSE": "1"}
 _TOLD = re.compile(r"armci: ([\w-]+): \d+ processes")
 # A launcher that joins the outputs of processes may put what the library says into the middle of a program's line.
-_SAID = re.compile(r"armci: [^\n]*\n")
+SAID = re.compile(r"armci: [^\n]*\n")
 
 Word = Union[str, Path]
 
@@ -37,7 +37,7 @@ def told(name: str, made: process.Result, is_right: bool, lines: int = 30) -> Ca
 
 def ran_on(made: process.Result, name: str, says: str = f"{EXAMPLE}: PASS") -> bool:
     """Whether a program found its result right, on that implementation and on no other."""
-    return made.ok and says in _SAID.sub("", made.output) and set(_TOLD.findall(made.output)) == {name}
+    return made.ok and says in SAID.sub("", made.output) and set(_TOLD.findall(made.output)) == {name}
 
 
 @dataclass(frozen=True)

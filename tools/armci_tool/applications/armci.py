@@ -97,4 +97,3 @@ def columns(names: Sequence[str], built: Mapping[str, Armci], others: Sequence[s
     if REFERENCE in built:
         made.append(Column(REFERENCE, REFERENCE, built[REFERENCE].prefix / "lib"))
     return made + [Column(name, name) for name in others]
-

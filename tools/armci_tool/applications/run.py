@@ -13,6 +13,7 @@ from armci_tool import launch, process
 from armci_tool.applications.armci import OWN, REFERENCE, Column
 from armci_tool.applications.recipe import Program
 from armci_tool.errors import ToolError
+from armci_tool.installed import SAID
 from armci_tool.placement import Placement, with_device
 from armci_tool.repository import device_of
 from armci_tool.results import FAILED, PASSED, Case, Step
@@ -22,8 +23,6 @@ _TAIL_LINES = 30
 _RATE = re.compile(r"Rate \(([^)]+)\): ([\d.]+)")
 # As armci-prof tells it.
 _SHARE = re.compile(r"armci-prof: [^\n]* ([\d.]+) % of it in ARMCI")
-# A launcher that joins the outputs of processes may put what the library says into the middle of a program's line.
-_SAID = re.compile(r"armci: [^\n]*\n")
 _LONG_FACTOR = 10.0
 _ENTER = 'mkdir -p "$0" && cd "$0" && exec "$@"'
 
@@ -87,7 +86,7 @@ def _fault(program: Program, column: Column, made: process.Result, limit_s: floa
         return "it left something behind"
     if column.built_on == OWN and f"armci: {column.name}: " not in made.output:
         return f"it did not run on {column.name}"
-    output = _SAID.sub("", made.output)
+    output = SAID.sub("", made.output)
     if program.fails_if and (found := re.search(program.fails_if, output)):
         return f"it said {found.group(0)!r}"
     return next(filter(None, (reference.fault(output) for reference in program.references)), "")
