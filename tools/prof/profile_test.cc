@@ -122,6 +122,7 @@ TEST_F(ProfileTest, CallsSizesPeersAndRegionsAreSummedUp) {
 TEST_F(ProfileTest, TheShareOfTimeInCallsIsTold) {
   using Seconds = std::chrono::duration<double>;
   const auto start = std::chrono::steady_clock::now();
+  // The time is printed in milliseconds: it has to be long enough for the share to be computed from it.
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   profile_.record(ApiId::ARMCI_Barrier, {}, 10'000'000);
   const std::string text = printed();
