@@ -212,6 +212,7 @@ CLAUSE_TEST(DOM, DOM1_counts_ids_and_inverse_maps_agree, "DOM-1") {
   const int domains = armci_domain_count(ARMCI_DOMAIN_SMP);
   int total = 0;
   std::vector<int> found(static_cast<std::size_t>(Np()), 0);
+  std::vector<int> members;
   for (int id = 0; id < domains; ++id) {
     const int count = armci_domain_nprocs(ARMCI_DOMAIN_SMP, id);
     EXPECT_GT(count, 0);
@@ -221,6 +222,7 @@ CLAUSE_TEST(DOM, DOM1_counts_ids_and_inverse_maps_agree, "DOM-1") {
       ASSERT_TRUE(p >= 0 && p < Np()) << p;
       ++found[static_cast<std::size_t>(p)];
       EXPECT_EQ(armci_domain_id(ARMCI_DOMAIN_SMP, p), id);
+      members.push_back(p);
     }
   }
   EXPECT_EQ(total, Np());
@@ -235,7 +237,8 @@ CLAUSE_TEST(DOM, DOM1_counts_ids_and_inverse_maps_agree, "DOM-1") {
     EXPECT_EQ(armci_domain_same_id(ARMCI_DOMAIN_SMP, p), same ? 1 : 0);
     EXPECT_EQ(ARMCI_Same_node(p), same ? 1 : 0);
   }
-  // All processes have the same map.
+  // All processes have the same map, and count the members of a domain in the same order.
+  for (const int p : members) EXPECT_EQ(p, FromRank(0, p));
   std::vector<int> mine;
   for (int p = 0; p < Np(); ++p) mine.push_back(armci_domain_id(ARMCI_DOMAIN_SMP, p));
   for (int p = 0; p < Np(); ++p) {
