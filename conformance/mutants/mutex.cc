@@ -78,17 +78,23 @@ void ReplaceLocks(Calls* calls, void (*lock)(int mutex, int proc)) {
   };
 }
 
-MUTANT(mutex_starves_one_process, "MUTEX-3", "the last process looks at the mutex rarely, the others all the time",
+// Returns after `turns` more unlocks, or when no unlock has come for a second.
+void LetOthersPass(int mutex, int proc, long turns) {
+  const long first = UnlockCount(mutex, proc);
+  long seen = first;
+  for (int idle_ms = 0; idle_ms < 1000 && seen - first < turns; ++idle_ms) {
+    usleep(1000);
+    const long now = UnlockCount(mutex, proc);
+    if (now != seen) idle_ms = 0;
+    seen = now;
+  }
+}
+
+MUTANT(mutex_starves_one_process, "MUTEX-3", "the last process lets the others have 200 turns before each of its own",
        Ranks{3}) {
   ReplaceLocks(calls, [](int mutex, int proc) {
-    const bool last = parmci_msg_me() == parmci_msg_nproc() - 1;
-    while (LockWord(mutex, proc).exchange(1) != 0) {
-      if (last) {
-        usleep(3000);
-      } else {
-        sched_yield();
-      }
-    }
+    if (parmci_msg_me() == parmci_msg_nproc() - 1) LetOthersPass(mutex, proc, 200);
+    while (LockWord(mutex, proc).exchange(1) != 0) sched_yield();
   });
 }
 
