@@ -3,8 +3,11 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <thread>
 
 #include "conformance/harness/capture.h"
 #include "conformance/harness/pending.h"
@@ -13,8 +16,10 @@
 namespace conformance {
 namespace {
 
-// The first rank to leave takes the whole job along, so each waits until the others will have printed too.
-constexpr unsigned kOthersSeconds = 3;
+// The first rank to leave takes the whole job along, so each waits until the others will have printed too: less long
+// for a short deadline.
+constexpr double kOthersSecondsMax = 3;
+constexpr double kOthersShare = 0.2;
 // Symbol lookup may block on a lock that a stuck thread holds; the alarm ends the process all the same.
 constexpr unsigned kPrintSecondsMax = 20;
 
@@ -98,7 +103,7 @@ void Watchdog::Expire() {
           seconds_, what_.c_str(), rerun_.c_str());
   PrintPending(STDERR_FILENO, rank_);
   PrintAllStacks(rank_);
-  sleep(kOthersSeconds);
+  std::this_thread::sleep_for(std::chrono::duration<double>(std::min(kOthersSecondsMax, kOthersShare * seconds_)));
   _exit(kExitDeadline);
 }
 
