@@ -48,7 +48,8 @@ _LONG = ("global/testing/big", "global/testing/cache_test", "global/testing/kacz
          "global/testing/sprs_test", "global/examples/md_cluster/grp_sim", "pario/dra/dra_mxm", "pario/dra/time_mxm")
 # Their input lies with their source.
 _WITH_INPUT = ("global/examples/md_cluster/grp_sim", "global/examples/scf/scf")
-_PROCESSES = {"global/testing/pgtestmatmult": 8, "global/testing/pg2testmatmult": 8}
+_PROCESSES = {"global/testing/pgtestmatmult": 8, "global/testing/pg2testmatmult": 8,
+              **dict.fromkeys([f"global/testing/{name}" for name in ("mir_perf2", "perf", "perfmod", "perform")], 4)}
 
 
 def _programs(folder: Path, built_on: str) -> Mapping[str, Sequence[Program]]:
