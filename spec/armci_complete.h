@@ -72,8 +72,9 @@ void ARMCI_GroupFence(ARMCI_Group *group);
  * Clauses: FENCE-4. Source: [ARMCI 2.3]. */
 void ARMCI_Barrier(void);
 
-/* May help outstanding operations along. Never needed. Local, not blocking.
- * Clauses: PROG-4. Source: [98]. */
+/* May help outstanding operations along, and lets MPI progress, where this thread may call it. No operation of this library needs
+ * it. Local, not blocking.
+ * Clauses: PROG-4, PROG-5. Source: [98], [here]. */
 void ARMCI_Poll(void);
 
 #ifdef __cplusplus

@@ -295,8 +295,9 @@ int ARMCIX_Group_dup(ARMCI_Group *parent, ARMCI_Group *out);
 
 /* PROGRESS, ADDRESSES, ACCESS MODES */
 
-/* ARMCI_Poll with a result. Never needed. Not blocking.
- * Clauses: PROG-4. Source: [here]. */
+/* ARMCI_Poll with a result. Lets MPI progress as well, where this thread may call it. No operation of this library needs it. Not
+ * blocking.
+ * Clauses: PROG-4, PROG-5. Source: [here]. */
 int ARMCIX_Progress(void);
 
 /* An address through which the caller can load and store remote address addr of proc, or NULL when there is none or

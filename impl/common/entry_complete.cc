@@ -47,7 +47,7 @@ Status ARMCI_GroupFence(ARMCI_Group* handle) {
   return runtime().fence_group(*group);
 }
 Status ARMCI_Barrier() { return runtime().barrier(groups().world()); }
-void ARMCI_Poll() { runtime().progress(); }
+void ARMCI_Poll() { runtime().poll(); }
 
 }  // namespace
 }  // namespace armci::common::api

@@ -5,7 +5,7 @@
 #include "armcix.h"
 #include "impl/common/entry.h"
 #include "impl/common/library.h"
-#include "impl/shmem/wait.h"
+#include "impl/shmem/waiter.h"
 
 // The program's name for a set of mutexes.
 struct armcix_mutex_set_s {
@@ -122,8 +122,7 @@ Status ARMCIX_Signal_test(std::uint64_t* signal, armcix_cmp_t cmp, std::uint64_t
 // A signal may come from the network, which wakes nobody: the wait polls in growing intervals [EXT-4].
 Status ARMCIX_Signal_wait(std::uint64_t* signal, armcix_cmp_t cmp, std::uint64_t value, std::uint64_t* seen) {
   ARMCI_RETURN_IF_ERROR(check_waited_signal(signal, cmp));
-  node::PollingBackoff backoff;
-  std::int64_t last_check_us = node::now_us();
+  node::Waiter waiter(node::WaitKind::kSignal);
   for (;;) {
     const std::uint64_t now = std::atomic_ref<std::uint64_t>(*signal).load(std::memory_order_acquire);
     if (compares(cmp, now, value)) {
@@ -131,11 +130,8 @@ Status ARMCIX_Signal_wait(std::uint64_t* signal, armcix_cmp_t cmp, std::uint64_t
       return kSuccess;
     }
     runtime().progress();
-    backoff.step();
-    if (const std::int64_t time = node::now_us(); time - last_check_us >= node::kLivenessPeriodUs) {
-      node::node_memory().check_peers("a signal");
-      last_check_us = time;
-    }
+    waiter.step();
+    if (waiter.liveness_due()) node::node_memory().check_peers("a signal");
   }
 }
 

@@ -13,7 +13,7 @@ namespace armci::common::api {
 namespace {
 
 Status ARMCIX_Progress() {
-  runtime().progress();
+  runtime().poll();
   return kSuccess;
 }
 

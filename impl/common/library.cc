@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <climits>
+#include <cstdint>
 #include <cstdio>
+#include <iterator>
 
 #include "impl/common/agree.h"
 #include "impl/common/api_id.h"
@@ -20,6 +22,8 @@
 #include "impl/common/trace.h"
 #include "impl/common/verbose.h"
 #include "impl/common/watchdog.h"
+#include "impl/shmem/mpi_progress.h"
+#include "impl/shmem/waiter.h"
 
 namespace armci::common {
 
@@ -78,6 +82,7 @@ Status start_observers() {
   observe_flags = 0;
   if (settings.stats) ARMCI_RETURN_IF_ERROR(stats().initialise(kApiNames, kApiCount));
   reset_totals();
+  node::reset_wait_totals();
   if (settings.stats || settings.timeout_seconds > 0 || tells(Tells::kCalls)) observe_flags |= kObserveUsage;
   if (settings.check) observe_flags |= kObserveCheck;
   freeze_on_error(settings.freeze_on_error);
@@ -152,6 +157,7 @@ Status library_init(int* argc, char*** argv, int required, MPI_Comm parent) {
   if (parent == MPI_COMM_NULL) parent = MPI_COMM_WORLD;
   Status status = read_settings(parent);
   if (status.ok()) status = runtime().initialise(parent);
+  if (status.ok()) node::start_mpi_progress(world().machine_comm(), thread_level);
   if (status.ok()) status = agree(world().comm(), start_observers(), "starting watchdog and statistics");
   if (status.ok()) {
     const Status started = hang_news().start(world(), thread_level, config().timeout_seconds > 0);
@@ -162,6 +168,7 @@ Status library_init(int* argc, char*** argv, int required, MPI_Comm parent) {
     stop_watchdog();
     hang_news().stop();
     stop_signal_reports();
+    node::stop_mpi_progress();
     runtime().abandon();
     leave_mpi();
     return status;
@@ -186,6 +193,30 @@ Status print_buffers(MPI_Comm comm) {
   return kSuccess;
 }
 
+// Collective: what the processes waited for and how long, where statistics are wanted. Waits that end in their busy
+// part are not counted.
+Status print_waits(MPI_Comm comm) {
+  std::uint64_t mine[2 * node::kWaitKinds + 1] = {};
+  for (int kind = 0; kind < node::kWaitKinds; ++kind) {
+    const node::WaitTotals totals = node::wait_totals(static_cast<node::WaitKind>(kind));
+    mine[2 * kind] = totals.waits;
+    mine[2 * kind + 1] = totals.microseconds;
+  }
+  mine[2 * node::kWaitKinds] = stats().enabled() ? 1 : 0;
+  std::uint64_t sum[std::size(mine)] = {};
+  std::uint64_t most[std::size(mine)] = {};
+  ARMCI_MPI(MPI_Reduce(mine, sum, std::size(mine), MPI_UINT64_T, MPI_SUM, 0, comm));
+  ARMCI_MPI(MPI_Reduce(mine, most, std::size(mine), MPI_UINT64_T, MPI_MAX, 0, comm));
+  if (world().rank() != 0 || sum[2 * node::kWaitKinds] == 0) return kSuccess;
+  for (int kind = 0; kind < node::kWaitKinds; ++kind) {
+    if (sum[2 * kind] == 0) continue;
+    std::fprintf(stderr, "armci: waited for %s: %llu times, %.3f s, at most %.3f s in a process\n",
+                 node::wait_name(static_cast<node::WaitKind>(kind)), static_cast<unsigned long long>(sum[2 * kind]),
+                 static_cast<double>(sum[2 * kind + 1]) / 1e6, static_cast<double>(most[2 * kind + 1]) / 1e6);
+  }
+  return kSuccess;
+}
+
 }  // namespace
 
 Status library_finalise() {
@@ -197,13 +228,15 @@ Status library_finalise() {
   // The last thing that may take long; the watchdog looks into node memory, so it stops before that goes.
   Status status = runtime().barrier(groups().world());
   // On every process: some may count and others not.
-  for (const Status& printed : {stats().print_summary(world().comm(), stderr), print_buffers(world().comm())}) {
+  for (const Status& printed :
+       {stats().print_summary(world().comm(), stderr), print_waits(world().comm()), print_buffers(world().comm())}) {
     if (status.ok()) status = printed;
   }
   if (const Status written = trace().finish(); status.ok()) status = written;
   stop_watchdog();
   hang_news().stop();
   stop_signal_reports();
+  node::stop_mpi_progress();
   Status ended = runtime().finalise();
   if (status.ok()) status = ended;
   release_messages();

@@ -36,13 +36,14 @@
 #include "impl/common/verbose.h"
 #include "impl/common/world.h"
 #include "impl/shmem/copy.h"
+#include "impl/shmem/mpi_progress.h"
 #include "impl/shmem/node_accumulate.h"
 #include "impl/shmem/node_atomics.h"
 #include "impl/shmem/node_barrier.h"
 #include "impl/shmem/node_exchange.h"
 #include "impl/shmem/node_memory.h"
 #include "impl/shmem/node_mutex.h"
-#include "impl/shmem/wait.h"
+#include "impl/shmem/waiter.h"
 
 namespace armci::common {
 
@@ -158,6 +159,11 @@ class Runtime {
   Status fence_group(const Group& group);
   Status barrier(Group& group);
   void progress() { transport_.progress(); }
+  // Of MPI as well, where this thread may call it [PROG-5].
+  void poll() {
+    transport_.progress();
+    if (node::may_poll_mpi()) node::poll_mpi_progress();
+  }
   // Of the transport, for messages of and to other nodes.
   std::size_t buffer_bytes() {
     if constexpr (HasBuffers<T>) return transport_.buffer_bytes();
@@ -309,7 +315,7 @@ class Runtime {
   Status begin_list(const Segments& segments, int proc, How how, const AccSpec& acc);
 
   // atomics
-  void sleep_for_notification(NotifyCell& cell, std::uint32_t consumed, int proc);
+  void sleep_for_notification(NotifyCell& cell, std::uint32_t consumed, int proc, node::Waiter& waiter);
   Status check_rmw(const void* remote, std::size_t bytes, int proc, const Part** part);
   template <std::integral Value>
   Status checked_rmw(node::RmwOp op, void* remote, Value operand, Value compare, Value* before, int proc);

@@ -154,7 +154,7 @@ Status Runtime<T>::notify_wait(int proc, int* count) {
   const Part& part = service_->parts[static_cast<std::size_t>(rank_)];
   NotifyCell& cell = reinterpret_cast<Service*>(part.base)->cells[proc];
   std::atomic<std::uint32_t>& taken = notifications_[static_cast<std::size_t>(proc)];
-  node::Backoff backoff;
+  node::Waiter waiter(node::WaitKind::kNotification);
   std::uint32_t consumed = taken.load(std::memory_order_relaxed);
   for (;;) {
     // Several threads may wait for one process: each takes a notification of its own.
@@ -163,7 +163,9 @@ Status Runtime<T>::notify_wait(int proc, int* count) {
       continue;
     }
     transport_.progress();
-    if (backoff.step()) sleep_for_notification(cell, consumed, proc);
+    const bool busy = waiter.busy();
+    if (on_node(proc) && waiter.liveness_due()) node::node_memory().check_peers("a notification");
+    if (!busy) sleep_for_notification(cell, consumed, proc, waiter);
     consumed = taken.load(std::memory_order_relaxed);
   }
   if (count != nullptr) *count = static_cast<int>(consumed + 1);
@@ -171,15 +173,12 @@ Status Runtime<T>::notify_wait(int proc, int* count) {
 }
 
 template <class T>
-void Runtime<T>::sleep_for_notification(NotifyCell& cell, std::uint32_t consumed, int proc) {
+void Runtime<T>::sleep_for_notification(NotifyCell& cell, std::uint32_t consumed, int proc, node::Waiter& waiter) {
   // A notification from another node wakes nobody: look again soon.
   const std::int64_t longest_us = on_node(proc) ? node::kLivenessPeriodUs : 1000;
   cell.sleeping.fetch_add(1, std::memory_order_seq_cst);
-  if (cell.count.load(std::memory_order_seq_cst) == consumed) node::futex_wait(&cell.count, consumed, longest_us);
+  if (cell.count.load(std::memory_order_seq_cst) == consumed) waiter.sleep_on(&cell.count, consumed, longest_us);
   cell.sleeping.fetch_sub(1, std::memory_order_relaxed);
-  if (cell.count.load(std::memory_order_acquire) == consumed && on_node(proc)) {
-    node::node_memory().check_peers("a notification");
-  }
 }
 
 }  // namespace armci::common

@@ -33,7 +33,7 @@
 #include <thread>
 
 #include "impl/common/runtime.h"
-#include "impl/shmem/wait.h"
+#include "impl/shmem/waiter.h"
 
 namespace armci::common {
 
@@ -114,12 +114,12 @@ auto Runtime<T>::queue_of(const MutexSet& set, int mutex, int group_rank) const 
 template <class T>
 std::uint32_t Runtime<T>::take_turn(QueueNode& node) {
   const std::uint32_t turn = node.drawn.fetch_add(1, std::memory_order_relaxed);
-  node::QueueBackoff backoff;
+  node::Waiter waiter(node::WaitKind::kMutexTurn);
   for (;;) {
     const std::uint32_t serving = node.serving.load(std::memory_order_acquire);
     if (serving == turn) return turn;
     transport_.progress();
-    backoff.step(turn - serving);
+    waiter.step_behind(turn - serving);
   }
 }
 
@@ -204,10 +204,10 @@ Status Runtime<T>::queue_up(const Queue& queue, std::uint32_t turn) {
     const MutexWait waiting(queue.mutex, queue.host, nullptr);
     ARMCI_RETURN_IF_ERROR(stand_behind(queue, mine, ahead));
     const std::atomic_ref granted(queue.node.granted);
-    node::PollingBackoff backoff;
+    node::Waiter waiter(node::WaitKind::kMutexGrant);
     while (granted.load(std::memory_order_acquire) != ahead) {
       transport_.progress();
-      backoff.step();
+      waiter.step();
     }
   }
   std::atomic_thread_fence(std::memory_order_acquire);
@@ -223,7 +223,7 @@ Status Runtime<T>::stand_behind(const Queue& queue, std::int64_t mine, std::int6
   const Part& part = queue.set.region->parts[static_cast<std::size_t>(rank)];
   void* next = &queue_node(queue.set, queue.number, rank)->next;
   const std::int64_t link = queue_word::make(queue_word::turn(ahead), queue.set.group->rank());
-  node::PollingBackoff backoff;
+  node::Waiter waiter(node::WaitKind::kMutexSuccessor);
   for (int tries = 1;; ++tries) {
     std::int64_t before = 0;
     const Status told = atomic64(queue.set.group->absolute_id(rank), part, next, AtomicOp::kSwap, link, 0, &before);
@@ -232,7 +232,7 @@ Status Runtime<T>::stand_behind(const Queue& queue, std::int64_t mine, std::int6
         atomic64(queue.host, queue.host_part, queue.tail, AtomicOp::kCompareSwap, ahead, mine, &before));
     if (before == mine) return told;
     transport_.progress();
-    backoff.step();
+    waiter.step();
   }
 }
 
@@ -276,7 +276,7 @@ Status Runtime<T>::find_successor(const Queue& queue, int* successor) {
   const std::int64_t mine = queue.word(turn);
   const std::atomic_ref next(queue.node.next);
   ARMCI_RETURN_IF_ERROR(order_after_stores(queue.host));
-  node::PollingBackoff backoff;
+  node::Waiter waiter(node::WaitKind::kMutexSuccessor);
   for (std::int64_t ask_at = 0;;) {
     const std::int64_t link = next.load(std::memory_order_acquire);
     *successor = queue_word::turn(link) == turn ? queue_word::rank(link) : -1;
@@ -289,7 +289,7 @@ Status Runtime<T>::find_successor(const Queue& queue, int* successor) {
       ask_at = node::now_us() + kAskAgainUs;
     }
     transport_.progress();
-    backoff.step();
+    waiter.step();
   }
 }
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "impl/common/runtime.h"
-#include "impl/shmem/wait.h"
+#include "impl/shmem/waiter.h"
 
 namespace armci::common {
 
@@ -17,13 +17,13 @@ inline constexpr std::size_t kAccumulateChunkBytes = 65536;  // read, added and 
 // Waits for local completion of one operation.
 template <class T>
 Status Runtime<T>::settle(Completion& completion) {
-  node::NetworkBackoff backoff;
+  node::Waiter waiter(node::WaitKind::kOperations);
   for (;;) {
     bool done = false;
     ARMCI_RETURN_IF_ERROR(transport_.test(&completion, &done));
     if (done) return kSuccess;
     transport_.progress();
-    backoff.step();
+    waiter.step();
   }
 }
 
@@ -56,10 +56,10 @@ Status Runtime<T>::settle_pending(Wanted wanted) {
   Status status;
   const std::uint64_t last = handles_.last();
   const auto mine = [&](const auto& pending) { return pending.number <= last && wanted(pending.target); };
-  node::NetworkBackoff backoff;
+  node::Waiter waiter(node::WaitKind::kOperations);
   while (!handles_.complete_if(mine, [&](Completion& completion) { return ended(completion, &status); })) {
     transport_.progress();
-    backoff.step();
+    waiter.step();
   }
   return status;
 }
@@ -262,13 +262,13 @@ Status Runtime<T>::take_accumulate_lock(int proc) {
   const Part& part = service_->parts[static_cast<std::size_t>(proc)];
   void* word = part.base + offsetof(Service, accumulate_lock);
   ARMCI_RETURN_IF_ERROR(order_after_stores(proc));
-  node::PollingBackoff backoff;
+  node::Waiter waiter(node::WaitKind::kAccumulateLock);
   for (;;) {
     std::int64_t before = 0;
     ARMCI_RETURN_IF_ERROR(atomic64(proc, part, word, AtomicOp::kCompareSwap, rank_ + 1, 0, &before));
     if (before == 0) return kSuccess;
     transport_.progress();
-    backoff.step();
+    waiter.step();
   }
 }
 

@@ -28,10 +28,10 @@ template <class T>
   Status status;
   if constexpr (!kNodeOnly) {
     if (handle != nullptr) status = begin_gathered(read_handle(handle));
-    node::NetworkBackoff backoff;
+    node::Waiter waiter(node::WaitKind::kOperations);
     while (!handles_.complete(handle, [&](Completion& completion) { return ended(completion, &status); })) {
       transport_.progress();
-      backoff.step();
+      waiter.step();
     }
   }
   ARMCI_RETURN_IF_ERROR(status);

@@ -13,6 +13,7 @@
 #include "impl/common/mutex_waits.h"
 #include "impl/common/report_line.h"
 #include "impl/common/world.h"
+#include "impl/shmem/waiter.h"
 
 namespace armci::common {
 namespace {
@@ -70,7 +71,20 @@ void print_held(int fd) {
   line.write_to(fd);
 }
 
+bool is_for_mutex(node::WaitKind kind) {
+  return kind == node::WaitKind::kMutex || kind == node::WaitKind::kMutexTurn || kind == node::WaitKind::kMutexGrant;
+}
+
+void print_other_wait(void* fd, int tid, node::WaitKind kind, std::int64_t since_us) {
+  if (is_for_mutex(kind)) return;  // those say which mutex, too
+  ReportLine line;
+  line << "thread " << tid << " waits for " << node::wait_name(kind) << ", for " << (node::now_us() - since_us) / 1000
+       << " ms";
+  line.write_to(*static_cast<int*>(fd));
+}
+
 void print_waits(int fd) {
+  node::visit_waits(print_other_wait, &fd);
   visit_mutex_waits([fd](int tid, int mutex, int host, int holder) {
     ReportLine line;
     line << "thread " << tid << " waits for mutex " << mutex << " of process " << host;

@@ -10,7 +10,7 @@
 #include "impl/common/agree.h"
 #include "impl/common/group_comm.h"
 #include "impl/mpi-rma/epoch.h"
-#include "impl/shmem/wait.h"
+#include "impl/shmem/waiter.h"
 
 namespace armci::rma {
 
@@ -115,12 +115,12 @@ Status MessageMutexes::lock(int mutex, int host) {
 Status MessageMutexes::wait_for_turn(int number) {
   MPI_Request request = MPI_REQUEST_NULL;
   ARMCI_MPI(MPI_Irecv(nullptr, 0, MPI_CHAR, MPI_ANY_SOURCE, number, comm_, &request));
-  node::PollingBackoff backoff;
+  node::Waiter waiter(node::WaitKind::kMutexGrant);
   for (;;) {
     int done = 0;
     ARMCI_MPI(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
     if (done != 0) return kSuccess;
-    backoff.step();
+    waiter.step();
   }
 }
 

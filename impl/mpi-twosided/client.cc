@@ -7,7 +7,7 @@
 
 #include "impl/mpi-twosided/client_messages.inc.h"
 #include "impl/mpi-twosided/take_ended.h"
-#include "impl/shmem/wait.h"
+#include "impl/shmem/waiter.h"
 
 namespace armci::twosided {
 

@@ -6,7 +6,7 @@
 
 #include "impl/mpi-twosided/client.h"
 #include "impl/server/compose.h"
-#include "impl/shmem/wait.h"
+#include "impl/shmem/waiter.h"
 
 namespace armci::twosided {
 
@@ -58,15 +58,15 @@ common::Status Client::await_until(Lock& lock, Condition condition) {
   ARMCI_RETURN_IF_ERROR(advance());
   if (condition()) return common::kSuccess;
   const Inside inside(&waiting_);
-  node::NetworkBackoff backoff;
+  node::Waiter waiter(node::WaitKind::kReply);
   for (;;) {
     const bool streaming = !sending_.empty() || long_replies_ > 0;
     const std::uint64_t before = ended_;
     lock.unlock();
-    backoff.step(streaming);
+    waiter.step(streaming);
     lock.lock();
     ARMCI_RETURN_IF_ERROR(advance());
-    if (ended_ != before) backoff.restart();
+    if (ended_ != before) waiter.restart();
     if (condition()) return common::kSuccess;
   }
 }

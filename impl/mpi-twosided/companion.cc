@@ -4,7 +4,7 @@
 
 #include "impl/common/background_thread.h"
 #include "impl/common/backtrace.h"
-#include "impl/shmem/wait.h"
+#include "impl/shmem/waiter.h"
 
 namespace armci::twosided {
 
@@ -32,7 +32,7 @@ void Companion::stop() {
 
 void Companion::run() {
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // nanoseconds
-  node::NetworkBackoff backoff(kSleepUs);
+  node::Waiter waiter(node::WaitKind::kWork, kSleepUs);
   int quiet = 0;
   bool rests = false;
   while (!leaving_.load()) {
@@ -48,15 +48,15 @@ void Companion::run() {
     quiet = found == Client::Found::kNothing ? quiet + 1 : 0;
     if (found == Client::Found::kSomething || leaving_.load()) {
       sleeper_.found();
-      backoff.step();
+      waiter.step();
     } else if (!sleepy) {
       // Resting begins with one more look.
-      if (!rests) backoff.step();
+      if (!rests) waiter.step();
     } else {
       sleeper_.sleep(seen, rests ? kRestUs : kLongestSleepUs);
       sleeper_.found();
       quiet = 0;
-      backoff.restart();
+      waiter.restart();
     }
   }
 }

@@ -11,7 +11,7 @@
 #include "impl/common/backtrace.h"
 #include "impl/mpi-twosided/take_ended.h"
 #include "impl/server/execute.h"
-#include "impl/shmem/wait.h"
+#include "impl/shmem/waiter.h"
 
 namespace armci::twosided {
 
@@ -86,8 +86,8 @@ std::size_t Server::buffer_bytes() const {
 void Server::run(const std::function<bool()>& over) {
   constexpr int kActiveSleepUs = 50;
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // nanoseconds; short sleeps are to be short
-  node::NetworkBackoff idleness(wait_us_);
-  node::NetworkBackoff activity(std::min(wait_us_, kActiveSleepUs));
+  node::Waiter idleness(node::WaitKind::kRequests, wait_us_);
+  node::Waiter activity(node::WaitKind::kRequests, std::min(wait_us_, kActiveSleepUs));
   bool sleepy = false;
   bool active = false;
   while (!over()) {
@@ -108,7 +108,7 @@ void Server::run(const std::function<bool()>& over) {
       sleepy = false;
       continue;
     }
-    const std::int64_t us = (active ? activity : idleness).next(streaming);
+    const std::int64_t us = (active ? activity : idleness).pause_us(streaming);
     // Looks once more where whoever begins something would wake it.
     if (us > 0 && (active || sleepy)) sleeper_.sleep(seen, us);
     sleepy = us > 0 && !active;

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "impl/shmem/wait.h"
+#include "impl/shmem/waiter.h"
 
 namespace armci::verbs {
 
@@ -46,12 +46,12 @@ Status Caller::call(int node, Call call, Reply* reply) {
     ARMCI_RETURN_IF_ERROR(
         datagrams_.send(servers_[static_cast<std::size_t>(node)], {reinterpret_cast<const char*>(&call), sizeof call}));
     const std::int64_t sent_us = node::now_us();
-    node::NetworkBackoff backoff;
+    node::Waiter waiter(node::WaitKind::kReply);
     while (node::now_us() - sent_us < wait_us) {
       bool come = false;
       ARMCI_RETURN_IF_ERROR(look(call.sequence, &come, reply));
       if (come) return kSuccess;
-      backoff.step();
+      waiter.step();
     }
     if (node::now_us() - begun_us > kGiveUpUs) {
       return fail(Code::kLayerBelow, nullptr,

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "impl/shmem/copy.h"
-#include "impl/shmem/wait.h"
+#include "impl/shmem/waiter.h"
 
 namespace armci::verbs {
 
@@ -189,13 +189,13 @@ template <class Condition>
 Status Traffic::await(Lock& lock, int gathered_for, Condition condition) {
   if (condition()) return kSuccess;
   ARMCI_RETURN_IF_ERROR(submit(gathered_for));
-  node::NetworkBackoff backoff;
+  node::Waiter waiter(node::WaitKind::kReply);
   for (int looks = 1;; ++looks) {
     ARMCI_RETURN_IF_ERROR(advance());
     if (condition()) break;
     if (looks % kLooksAtOnce != 0) continue;
     lock.unlock();
-    backoff.step(/*streaming=*/true);
+    waiter.step(/*streaming=*/true);
     lock.lock();
   }
   return kSuccess;

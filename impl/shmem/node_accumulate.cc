@@ -2,22 +2,19 @@
 
 #include <utility>
 
+#include "impl/shmem/waiter.h"
+
 namespace armci::node {
 
 void accumulate_lock_slow(AccumulateLock* lock) {
   // The holder is inside one granule's kernel, well under a microsecond, unless it lost its core: then yielding is what
   // gives it back.
-  PollingBackoff backoff;
-  std::int64_t last_check_us = now_us();
+  Waiter waiter(WaitKind::kElement);
   for (;;) {
     if (lock->held.load(std::memory_order_relaxed) == 0 && lock->held.exchange(1, std::memory_order_acquire) == 0)
       return;
-    backoff.step();
-    const std::int64_t now = now_us();
-    if (now - last_check_us >= kLivenessPeriodUs) {
-      node_memory().check_peers("an accumulate");
-      last_check_us = now;
-    }
+    waiter.step();
+    if (waiter.liveness_due()) node_memory().check_peers("an accumulate");
   }
 }
 

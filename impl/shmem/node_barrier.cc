@@ -3,7 +3,7 @@
 #include <climits>
 
 #include "impl/shmem/node_memory.h"
-#include "impl/shmem/wait.h"
+#include "impl/shmem/waiter.h"
 
 namespace armci::node {
 namespace {
@@ -13,16 +13,17 @@ namespace {
 // sequentially consistent), so a wake-up cannot be lost.
 template <bool while_equal>
 void await(std::atomic<std::uint32_t>* word, std::uint32_t value, std::atomic<std::uint32_t>* sleepers) {
-  Backoff backoff;
+  Waiter waiter(WaitKind::kBarrier);
   for (;;) {
     const std::uint32_t seen = word->load(std::memory_order_acquire);
     if ((seen == value) != while_equal) return;
-    if (!backoff.step()) continue;
+    const bool busy = waiter.busy();
+    if (waiter.liveness_due()) node_memory().check_peers("a barrier");
+    if (busy) continue;
     sleepers->fetch_add(1, std::memory_order_seq_cst);
     const std::uint32_t again = word->load(std::memory_order_seq_cst);
-    if ((again == value) == while_equal) futex_wait(word, again, kLivenessPeriodUs);
+    if ((again == value) == while_equal) waiter.sleep_on(word, again, kLivenessPeriodUs);
     sleepers->fetch_sub(1, std::memory_order_relaxed);
-    if ((word->load(std::memory_order_acquire) == value) == while_equal) node_memory().check_peers("a barrier");
   }
 }
 

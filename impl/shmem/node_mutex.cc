@@ -1,7 +1,7 @@
 #include "impl/shmem/node_mutex.h"
 
 #include "impl/shmem/node_memory.h"
-#include "impl/shmem/wait.h"
+#include "impl/shmem/waiter.h"
 
 namespace armci::node {
 namespace {
@@ -13,14 +13,15 @@ using mutex_state::kSleeping;
 std::uint32_t ticket_bit(std::uint32_t ticket) { return std::uint32_t{1} << (ticket % 32); }
 
 void await_head(NodeMutex* mutex, std::uint32_t ticket) {
-  Backoff backoff;
+  Waiter waiter(WaitKind::kMutex);
   for (;;) {
     const std::uint32_t head = mutex->head.load(std::memory_order_seq_cst);
     if (head == ticket) return;
-    // Everybody but the next in line would only take time from those in front.
-    if (ticket - head == 1 && !backoff.step()) continue;
-    futex_wait_bits(&mutex->head, head, ticket_bit(ticket), kLivenessPeriodUs);
-    if (mutex->head.load(std::memory_order_acquire) == head) node_memory().check_peers("a mutex");
+    // All but the next in line would only take time from those in front.
+    const bool busy = ticket - head > 1 ? waiter.idle() : waiter.busy();
+    if (waiter.liveness_due()) node_memory().check_peers("a mutex");
+    if (busy) continue;
+    waiter.sleep_on(&mutex->head, head, kLivenessPeriodUs, ticket_bit(ticket));
   }
 }
 
@@ -32,7 +33,7 @@ bool take_as_head(NodeMutex* mutex, std::uint32_t* seen) {
 }
 
 void compete_as_head(NodeMutex* mutex, std::int64_t began_us, std::int64_t handoff_us) {
-  Backoff backoff;
+  Waiter waiter(WaitKind::kMutex);
   bool claimed = false;
   std::uint32_t seen = 0;
   while (!take_as_head(mutex, &seen)) {
@@ -40,14 +41,14 @@ void compete_as_head(NodeMutex* mutex, std::int64_t began_us, std::int64_t hando
       mutex->state.fetch_or(kHandoff, std::memory_order_relaxed);
       claimed = true;
     }
-    if (!backoff.step()) continue;
+    const bool busy = waiter.busy();
+    if (claimed && waiter.liveness_due()) node_memory().check_peers("a mutex");
+    if (busy) continue;
     seen = mutex->state.load(std::memory_order_relaxed);
     if ((seen & kLocked) == 0) continue;
     if (!mutex->state.compare_exchange_strong(seen, seen | kSleeping, std::memory_order_relaxed)) continue;
     const std::int64_t longest = claimed ? kLivenessPeriodUs : handoff_us + 1;
-    futex_wait(&mutex->state, seen | kSleeping, longest);
-    if (claimed && mutex->state.load(std::memory_order_relaxed) == (seen | kSleeping))
-      node_memory().check_peers("a mutex");
+    waiter.sleep_on(&mutex->state, seen | kSleeping, longest);
   }
 }
 

@@ -33,16 +33,6 @@ TEST_F(SpinPolicyTest, MoreProcessesThanCoresSpinLess) {
   EXPECT_LT(spin_iterations(), alone / 10);
 }
 
-TEST_F(SpinPolicyTest, BackoffSpinsThenYieldsThenSaysBlock) {
-  set_spin_policy(1, 30);
-  Backoff backoff;
-  int steps = 0;
-  while (!backoff.step()) ++steps;
-  EXPECT_GT(steps, 30);
-  EXPECT_LT(steps, 200);
-  EXPECT_TRUE(backoff.step());
-}
-
 TEST(FutexTest, AWordThatDiffersDoesNotBlock) {
   const std::atomic<std::uint32_t> word{2};
   futex_wait(&word, 1, kHour);
@@ -115,35 +105,6 @@ TEST(FutexTest, AWakeOfBitsWakesThoseOnly) {
     std::this_thread::yield();
   }
   for (std::thread& waiter : waiters) waiter.join();
-}
-
-TEST(NetworkBackoffTest, LooksForATimeAndThenSleepsLongerAndLonger) {
-  constexpr std::int64_t kLongestUs = 50;
-  set_spin_policy(1, -1);
-  NetworkBackoff backoff(kLongestUs);
-  const std::int64_t start = now_us();
-  EXPECT_EQ(backoff.next(), 0);
-  std::int64_t last = 0;
-  while (last < kLongestUs) {
-    const std::int64_t us = backoff.next();
-    EXPECT_GE(us, last);
-    EXPECT_LE(us, kLongestUs);
-    last = us;
-  }
-  EXPECT_GE(now_us() - start, 8 * kLongestUs) << "an eighth of what it has waited";
-  backoff.restart();
-  EXPECT_EQ(backoff.next(), 0) << "something has come";
-}
-
-TEST(NetworkBackoffTest, WhereNoSleepIsAllowedItIsAlwaysTimeToLook) {
-  NetworkBackoff backoff(0);
-  const std::int64_t start = now_us();
-  while (now_us() - start < 5000) EXPECT_EQ(backoff.next(), 0);
-}
-
-TEST(PollingBackoffTest, EndsEveryStepByItself) {
-  PollingBackoff backoff;
-  for (int i = 0; i < spin_iterations() + 100; ++i) backoff.step();
 }
 
 }  // namespace

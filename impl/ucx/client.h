@@ -45,7 +45,7 @@
 #include "impl/server/batch.h"
 #include "impl/server/rows.h"
 #include "impl/server/wire.h"
-#include "impl/shmem/wait.h"
+#include "impl/shmem/waiter.h"
 #include "impl/ucx/mapped_memory.h"
 #include "impl/ucx/message_buffers.h"
 #include "impl/ucx/messages.h"
@@ -74,7 +74,7 @@ struct Ways {
 class Client {
  public:
   // Another thread may take the event that one sleeps for.
-  static constexpr int kSleepMs = 1;
+  static constexpr std::int64_t kSleepUs = 1000;
   // Requests that nobody looks after.
   static constexpr std::uint64_t kFew = 8;
 
@@ -124,7 +124,7 @@ class Client {
   // What the thread that helps should do next.
   enum class Need {
     kNone,  // nothing until wake is called
-    kSoon,  // come back after kSleepMs, or when *armed, if there is one, has an event
+    kSoon,  // come back after kSleepUs, or when *armed, if there is one, has an event
     kMore,  // come back at once
   };
   // armed == nullptr: who calls does not sleep.
@@ -168,21 +168,19 @@ class Client {
   // Advances until condition(), without the lock in between.
   template <class Condition>
   void await_until(Lock& lock, Condition condition) {
-    node::Backoff backoff;
+    node::Waiter waiter(node::WaitKind::kEvent);
     ++waiting_;
     while (!condition()) {
-      if (worker_.advance()) {
-        backoff = {};
-      } else if (backoff.step()) {
-        if (!worker_.arm()) continue;
-        lock.unlock();
-        worker_.await_event(nullptr, kSleepMs);
-        lock.lock();
-      } else {
-        // Who waits for the lock gets it in between.
-        lock.unlock();
-        lock.lock();
-      }
+      const bool any = worker_.advance();
+      if (any) waiter.restart();
+      // A thread that waits for the lock gets it in between.
+      lock.unlock();
+      const bool busy = any || waiter.busy();
+      lock.lock();
+      if (busy || condition() || !worker_.arm()) continue;
+      lock.unlock();
+      worker_.await_event(nullptr, waiter.bounded_us(kSleepUs));
+      lock.lock();
     }
     --waiting_;
   }

@@ -6,7 +6,7 @@
 #include "impl/common/background_thread.h"
 #include "impl/common/backtrace.h"
 #include "impl/server/execute.h"
-#include "impl/shmem/wait.h"
+#include "impl/shmem/waiter.h"
 #include "impl/ucx/client.h"
 #include "impl/ucx/failure.h"
 
@@ -71,14 +71,14 @@ void Server::stop() {
 void Server::run() {
   constexpr unsigned kRoundsWithoutHelp = 64;
   unsigned rounds = 0;
-  node::NetworkBackoff backoff;
+  node::Waiter waiter(node::WaitKind::kRequests);
   while (!leaving_.load()) {
     const bool any = worker_.advance();
     tell_counts();  // of what rest() found as well
     if (any) {
-      backoff.restart();
+      waiter.restart();
       if (++rounds % kRoundsWithoutHelp == 0) (void)client_->help(nullptr);
-    } else if (backoff.next() > 0) {  // else more may come at once
+    } else if (waiter.pause_us() > 0) {  // else more may come at once
       rest();
     }
   }
@@ -91,7 +91,7 @@ void Server::rest() {
   const Client::Need need = client_->help(&other);
   if (need == Client::Need::kMore || !worker_.arm()) return;
   // The client's event may be taken by a caller, and no other come.
-  worker_.await_event(other, need == Client::Need::kNone ? kWithoutEnd : Client::kSleepMs);
+  worker_.await_event(other, need == Client::Need::kNone ? kWithoutEnd : Client::kSleepUs);
 }
 
 // --- what comes

@@ -1,6 +1,7 @@
 #include "impl/ucx/worker.h"
 
 #include <poll.h>
+#include <time.h>
 
 #include <cstdlib>
 
@@ -76,9 +77,10 @@ Status Worker::handle_messages(unsigned id, ucp_am_recv_callback_t handler, void
   return kSuccess;
 }
 
-void Worker::await_event(const Worker* other, int timeout_ms) const {
+void Worker::await_event(const Worker* other, std::int64_t timeout_us) const {
   pollfd events[] = {{event_fd_, POLLIN, 0}, {other != nullptr ? other->event_fd_ : -1, POLLIN, 0}};
-  (void)poll(events, 2, timeout_ms);
+  const timespec timeout{timeout_us / 1'000'000, timeout_us % 1'000'000 * 1000};
+  (void)ppoll(events, 2, timeout_us < 0 ? nullptr : &timeout, nullptr);
 }
 
 }  // namespace armci::ucx

@@ -51,9 +51,9 @@ class Worker {
   // been done. A verbs device tells of what comes after it has been armed, not of what came unseen before: that is
   // looked for afterwards.
   bool arm() { return ucp_worker_arm(worker_) == UCS_OK && !advance(); }
-  // Blocks until an armed worker, this one or the other, may have something to do, at most `timeout_ms`; negative:
-  // without end. Other threads may use the worker meanwhile.
-  void await_event(const Worker* other, int timeout_ms) const;
+  // Blocks until an armed worker, this one or the other, may have something to do, at most `timeout_us`
+  // (microseconds; negative: without end). Other threads may use the worker meanwhile.
+  void await_event(const Worker* other, std::int64_t timeout_us) const;
   // Ends an await_event(), the present one or the next. By any thread.
   void signal() { (void)ucp_worker_signal(worker_); }
 

@@ -1,0 +1,35 @@
+#include "impl/shmem/mpi_progress.h"
+
+#include <pthread.h>
+
+#include <atomic>
+
+namespace armci::node {
+namespace {
+
+std::atomic<MPI_Comm> polled{MPI_COMM_NULL};
+bool any_thread = false;
+// At MPI_THREAD_FUNNELED and below the thread that starts the library, as that calls MPI.
+pthread_t main_thread;
+
+}  // namespace
+
+void start_mpi_progress(MPI_Comm comm, int thread_level) {
+  any_thread = thread_level >= MPI_THREAD_SERIALIZED;
+  main_thread = pthread_self();
+  polled.store(comm, std::memory_order_release);
+}
+
+void stop_mpi_progress() { polled.store(MPI_COMM_NULL, std::memory_order_release); }
+
+bool may_poll_mpi() {
+  return polled.load(std::memory_order_acquire) != MPI_COMM_NULL &&
+         (any_thread || pthread_equal(main_thread, pthread_self()) != 0);
+}
+
+void poll_mpi_progress() {
+  int there = 0;
+  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, polled.load(std::memory_order_acquire), &there, MPI_STATUS_IGNORE);
+}
+
+}  // namespace armci::node
