@@ -1,6 +1,7 @@
 // Calls at the wrong time, calls without a result code that get bad input, and a world the library cannot serve.
 #include <mpi.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -226,6 +227,21 @@ int OwnSignal(const World&) {
   return 0;
 }
 
+// The last process comes late to a barrier, the first to a notification.
+int Late(const World& world) {
+  if (world.me == world.nproc - 1) usleep(100000);
+  ARMCI_Barrier();
+  int count = 0;
+  if (world.me == 0) {
+    usleep(100000);
+    Check(armci_notify(1), "armci_notify");
+  } else if (world.me == 1) {
+    Check(armci_notify_wait(0, &count), "armci_notify_wait");
+  }
+  ARMCI_Barrier();
+  return 0;
+}
+
 constexpr Case kCases[] = {
     {"bad_call", "CALL.MISTAKE", "one bad call of those without a result code", true, BadCall},
     {"bad_calls", "", "lists them", false, ListBadCalls},
@@ -235,6 +251,7 @@ constexpr Case kCases[] = {
     {"after_mpi", "[VOID_CALL]", "calls after MPI_Finalize", false, AfterMpi},
     {"late_finalize", "", "ARMCI_Finalize after MPI_Finalize", false, LateFinalize},
     {"own_signal", "", "handles SIGUSR1 by itself", false, OwnSignal},
+    {"late", "", "processes wait for others", true, Late},
     {"init", "", "init and finalize, saying what init returned", false, Init},
 };
 

@@ -41,6 +41,27 @@ def test_locks_between_nodes_are_told_too(program: Program, implementation: str)
         job.rank_line(WAITED_FOR, lambda: os.kill(pids[0], signal.SIGUSR1))
 
 
+@pytest.mark.parametrize(("wait", "what"), [("barrier", "a barrier"), ("notify", "a notification")])
+def test_signal_has_a_process_say_what_it_waits_for(program: Program, wait: str, what: str) -> None:
+    with program.start("victim", wait) as job:
+        pids = job.ready_processes(3)
+        job.rank_line(rf"armci: rank 0: thread \d+ waits for {what}, for \d+ ms$", lambda: os.kill(pids[0], signal.SIGUSR1))
+
+
+def test_watchdog_says_what_is_waited_for(program: Program) -> None:
+    outcome = program.run("victim", "notify", environment={"ARMCI_TIMEOUT": "2"})
+    assert outcome.status not in (None, 0), outcome.describe()
+    assert any(re.search(r"rank 0: thread \d+ waits for a notification, for \d+ ms$", line) for line in outcome.stderr), outcome.describe()
+
+
+def test_statistics_say_what_was_waited_for_and_how_long(program: Program) -> None:
+    outcome = program.run("late", processes=2, environment={"ARMCI_STATS": "1"})
+    assert outcome.status == 0, outcome.describe()
+    for what in ("a barrier", "a notification"):
+        assert any(re.search(rf"waited for {what}: [1-9]\d* times, \d+\.\d\d\d s, at most \d+\.\d\d\d s in a process$", line)
+                   for line in outcome.library_lines()), outcome.describe()
+
+
 def test_launcher_hands_the_signal_to_all(program: Program) -> None:
     if program.mpi == "mpich":
         pytest.skip("the launcher of MPICH keeps the signal")

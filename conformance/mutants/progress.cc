@@ -172,5 +172,28 @@ MUTANT(stores_need_polling, "PROG-4",
   calls->ARMCI_Get = PARMCI_Get;
 }
 
+// Shared words: notifications by each process, of the first ones.
+constexpr int kNotifiers = 32;
+constexpr int kNotified = 16;
+
+MUTANT(notify_wait_leaves_mpi_alone, "PROG-5", "a process that waits for a notification makes no call of MPI",
+       Hangs{}) {
+  static long taken[kNotifiers] = {};
+  ProvideSharedWords(calls);
+  calls->armci_notify = [](int proc) {
+    if (proc < 0 || proc >= parmci_msg_nproc() || parmci_msg_me() >= kNotifiers) return parmci_notify(proc);
+    PARMCI_AllFence();
+    ++SharedWord(proc, kNotified + parmci_msg_me());
+    return 0;
+  };
+  calls->armci_notify_wait = [](int proc, int* count) {
+    if (proc < 0 || proc >= parmci_msg_nproc() || proc >= kNotifiers) return parmci_notify_wait(proc, count);
+    const long wanted = ++taken[proc];
+    while (SharedWord(parmci_msg_me(), kNotified + proc).load() < wanted) sched_yield();
+    if (count != nullptr) *count = static_cast<int>(wanted);
+    return 0;
+  };
+}
+
 }  // namespace
 }  // namespace conformance::mutants
