@@ -195,7 +195,7 @@ Status print_buffers(MPI_Comm comm) {
 
 // Collective: what the processes waited for and how long, where statistics are wanted. Waits that end in their busy
 // part are not counted.
-Status print_waits(MPI_Comm comm) {
+Status print_wait_times(MPI_Comm comm) {
   std::uint64_t mine[2 * node::kWaitKinds + 1] = {};
   for (int kind = 0; kind < node::kWaitKinds; ++kind) {
     const node::WaitTotals totals = node::wait_totals(static_cast<node::WaitKind>(kind));
@@ -228,8 +228,8 @@ Status library_finalise() {
   // The last thing that may take long; the watchdog looks into node memory, so it stops before that goes.
   Status status = runtime().barrier(groups().world());
   // On every process: some may count and others not.
-  for (const Status& printed :
-       {stats().print_summary(world().comm(), stderr), print_waits(world().comm()), print_buffers(world().comm())}) {
+  for (const Status& printed : {stats().print_summary(world().comm(), stderr), print_wait_times(world().comm()),
+                                print_buffers(world().comm())}) {
     if (status.ok()) status = printed;
   }
   if (const Status written = trace().finish(); status.ok()) status = written;
