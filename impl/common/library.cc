@@ -157,7 +157,10 @@ Status library_init(int* argc, char*** argv, int required, MPI_Comm parent) {
   if (parent == MPI_COMM_NULL) parent = MPI_COMM_WORLD;
   Status status = read_settings(parent);
   if (status.ok()) status = runtime().initialise(parent);
-  if (status.ok()) node::start_mpi_progress(world().machine_comm(), thread_level);
+  if (status.ok()) {
+    const int error = node::start_mpi_progress(world().comm(), thread_level);
+    if (error != MPI_SUCCESS) status = fail_mpi(error, "MPI_Comm_dup");
+  }
   if (status.ok()) status = agree(world().comm(), start_observers(), "starting watchdog and statistics");
   if (status.ok()) {
     const Status started = hang_news().start(world(), thread_level, config().timeout_seconds > 0);

@@ -14,13 +14,19 @@ pthread_t main_thread;
 
 }  // namespace
 
-void start_mpi_progress(MPI_Comm comm, int thread_level) {
+int start_mpi_progress(MPI_Comm world, int thread_level) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  if (const int error = MPI_Comm_dup(world, &comm); error != MPI_SUCCESS) return error;
   any_thread = thread_level >= MPI_THREAD_SERIALIZED;
   main_thread = pthread_self();
   polled.store(comm, std::memory_order_release);
+  return MPI_SUCCESS;
 }
 
-void stop_mpi_progress() { polled.store(MPI_COMM_NULL, std::memory_order_release); }
+void stop_mpi_progress() {
+  MPI_Comm comm = polled.exchange(MPI_COMM_NULL, std::memory_order_acq_rel);
+  if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+}
 
 bool may_poll_mpi() {
   return polled.load(std::memory_order_acquire) != MPI_COMM_NULL &&

@@ -13,8 +13,10 @@
 
 namespace armci::node {
 
-// `comm` is the library's own: it is probed for messages that nobody sends.
-void start_mpi_progress(MPI_Comm comm, int thread_level);
+// Both collective over `world`, of which the first makes a communicator of its own: on that MPI is asked for messages
+// that nobody sends. It has to have all processes, since MPICH looks at no network for a communicator of one. Returns
+// MPI's error code.
+int start_mpi_progress(MPI_Comm world, int thread_level);
 void stop_mpi_progress();
 
 // Whether poll_mpi_progress() may be called by this thread.
