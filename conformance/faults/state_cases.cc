@@ -227,7 +227,7 @@ int OwnSignal(const World&) {
   return 0;
 }
 
-// The last process comes late to a barrier, the first to a notification.
+// The last process comes late to a barrier, the first to a notification: later than a wait is busy, so that it counts.
 int Late(const World& world) {
   if (world.me == world.nproc - 1) usleep(100000);
   ARMCI_Barrier();

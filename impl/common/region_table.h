@@ -213,8 +213,8 @@ class RegionTable {
   std::vector<std::vector<Entry>> by_proc_;
   std::unordered_map<std::int64_t, std::unique_ptr<RegionType>> by_id_;
   std::size_t live_bytes_ = 0;
-  // initial-exec: the library is linked at start-up, and this is on the path of every transfer. Aligned: a set is one
-  // cache line, whatever else is thread-local; one that straddles two costs a fetch-and-add a fifth of its time.
+  // initial-exec: the library is linked at start-up, and this is on the path of every transfer.
+  // Aligned: a set is one cache line.
   [[gnu::tls_model("initial-exec")]] alignas(64) static inline thread_local constinit Hit hits_[kSets][kWays] = {};
 };
 
