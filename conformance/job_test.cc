@@ -15,10 +15,10 @@ namespace {
 
 constexpr double kChildSeconds = 25;
 
-// Runs the child on rank 0 of the parent and hands the result to `judge` there.
+// Runs the child on one process of the parent and hands the result to `judge` there.
 template <typename Judge>
 void Judged(int ranks, const std::string& name, const std::string& argument, Judge judge) {
-  if (Me() != 0) return;
+  if (!RunsNextChild()) return;
   const ChildResult result = RunChildJob(ranks, name, argument, {}, kChildSeconds);
   EXPECT_FALSE(result.timed_out) << name << " " << argument << ": did not end\n" << result.Text();
   judge(result);

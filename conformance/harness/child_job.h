@@ -1,7 +1,7 @@
 // Jobs of their own, for clauses about jobs that end badly or start differently. The program starts itself again under
 // the MPI launcher, with --child CASE.
 //
-// The parent's rank 0 runs the child and judges it; the other ranks wait at the next meeting point.
+// One process of the parent runs the child and judges it; the other ones wait at the next meeting point.
 #ifndef CONFORMANCE_HARNESS_CHILD_JOB_H_
 #define CONFORMANCE_HARNESS_CHILD_JOB_H_
 
@@ -28,6 +28,10 @@ struct ChildResult {
 // as the deadlines of tests do.
 ChildResult RunChildJob(int ranks, const std::string& name, const std::string& argument = "",
                         const std::map<std::string, std::string>& environment = {}, double seconds = 40);
+
+// Whether this process runs the next child of the test. Every process calls it, as often as the others. On one machine ranks 0
+// and 1 take turns, so that two children run at once: they mostly wait for their launchers. Else rank 0 runs all.
+bool RunsNextChild();
 
 // Words that start a job of this program: launcher and its options, up to the number of processes.
 std::vector<std::string> LaunchWords();
