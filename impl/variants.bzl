@@ -68,7 +68,7 @@ def armci_implementation(name, transport_header, deps):
         name = "armci",
         srcs = ["//impl/common:entry_sources"],
         textual_hdrs = ["//impl/common:entry_parts"],
-        copts = LIBRARY_COPTS,
+        copts = LIBRARY_COPTS + ([] if name in for_users() else TEST_OPTIMISATION),
         local_defines = [
             "ARMCI_TRANSPORT_HEADER='\"%s\"'" % transport_header,
             "ARMCI_IMPLEMENTATION_NAME='\"%s\"'" % name,

@@ -65,7 +65,7 @@ def _links(place: Place, note: Note) -> Iterator[Case]:
         note(f"linking with {title}")
         yield place.starts(f"make, {title}", runs_on, "make", f"ARMCI={place.root}", f"IMPL={name}", f"MPICC={c}",
                            f"MPICXX={cxx}", f"MPIRUN={launcher[0]}", f"MPIRUN_FLAGS={' '.join(launcher[1:])}",
-                           f"NP={PROCESSES}", "clean", "all", "check")
+                           f"NP={PROCESSES}", "CFLAGS=-O0", "CXXFLAGS=-O0", "clean", "all", "check")
         # All programs once: one of them is in C++.
         yield place.does(f"pkg-config, {title}", "make", "-f", "pkg-config.mk", path, f"IMPL={name}", "clean",
                          EXAMPLE if name else "all")

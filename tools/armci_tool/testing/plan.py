@@ -191,7 +191,7 @@ def _device_steps(name: str, configuration: bazel.Configuration, level: Level) -
 def _device_tests_step(configuration: bazel.Configuration, level: Level = Level.USUAL) -> PlannedStep:
     name = f"tests that need a verbs device ({configuration.name})"
     return PlannedStep(name, partial(device_tests.run, configuration), _rerun(name), level,
-                       (QUERY + device_tests.TESTS,), configuration, resource=GUESTS)
+                       (QUERY + device_tests.TESTS,), configuration, cores=SINGLE, resource=GUESTS)
 
 
 def _second_library_steps(level: Level) -> list[PlannedStep]:
@@ -334,7 +334,7 @@ def _mutants_step(configuration: bazel.Configuration, share: sharing.Share) -> P
     part, parts = share
     words = "mutants" if parts == 1 else f"mutants, share {part} of {parts}"
     return PlannedStep(f"{words} ({configuration.name})", partial(work.run_mutants, configuration, share),
-                       f"tools/armci mutants --quick --share {part}/{parts}", Level.USUAL, (mutants.LABEL,), configuration)
+                       f"tools/armci mutants --quick --share {part}/{parts}", Level.USUAL, (mutants.LABEL,), configuration, cores=SINGLE)
 
 
 def _foreign_step(configuration: bazel.Configuration, level: Level) -> PlannedStep:
