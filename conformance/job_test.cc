@@ -215,9 +215,64 @@ CLAUSE_TEST(INIT, INIT8_init_thread_asks_for_a_level, "INIT-8", "INIT-2", Starts
 
 WorldPlace StartLibrary() {
   int provided = 0;
-  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  if (initialized == 0) MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
   Require(ARMCI_Init() == 0, "ARMCI_Init");
   return Place(MPI_COMM_WORLD);
+}
+
+// The last process is inside ARMCI_Finalize while process 0 uses MPI in a way that needs it, and finalizes afterwards. MPI
+// stays, so that the next use can follow.
+void FinalizeBesideMpi(const std::string& use) {
+  constexpr int kBytes = 3 << 20;
+  const WorldPlace place = StartLibrary();
+  const bool acts = place.me == 0;
+  const int last = place.size - 1;
+  const bool waits = place.me == last;
+  std::vector<char> data(acts || waits ? kBytes : 1, acts ? 'x' : ' ');
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Win window = MPI_WIN_NULL;
+  if (use == "flush") {
+    MPI_Win_create(data.data(), static_cast<MPI_Aint>(data.size()), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  } else if (use == "isend" && waits) {
+    MPI_Isend(data.data(), kBytes, MPI_CHAR, 0, 1, MPI_COMM_WORLD, &request);
+  } else if (use == "persistent" && waits) {
+    MPI_Recv_init(data.data(), kBytes, MPI_CHAR, 0, 1, MPI_COMM_WORLD, &request);
+    MPI_Start(&request);
+  } else if (waits) {
+    MPI_Irecv(data.data(), kBytes, MPI_CHAR, 0, 1, MPI_COMM_WORLD, &request);
+  }
+  ARMCI_Barrier();
+  if (acts) {
+    usleep(4000);  // the last one waits by then
+    if (use == "send" || use == "persistent") MPI_Send(data.data(), kBytes, MPI_CHAR, last, 1, MPI_COMM_WORLD);
+    if (use == "ssend") MPI_Ssend(data.data(), kBytes, MPI_CHAR, last, 1, MPI_COMM_WORLD);
+    if (use == "isend") MPI_Recv(data.data(), kBytes, MPI_CHAR, last, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (use == "flush") {
+      MPI_Win_lock(MPI_LOCK_SHARED, last, 0, window);
+      MPI_Put(data.data(), kBytes, MPI_CHAR, last, 0, kBytes, MPI_CHAR, window);
+      MPI_Win_flush(last, window);
+      MPI_Win_unlock(last, window);
+    }
+  }
+  Require(ARMCI_Finalize() == 0, "ARMCI_Finalize");
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (use == "persistent" && waits) MPI_Request_free(&request);
+  if (window != MPI_WIN_NULL) MPI_Win_free(&window);
+  if (waits && use != "isend") Require(data.back() == 'x', use.c_str());
+}
+
+CHILD_CASE(finalize_beside_mpi) {
+  for (const char* use : {"send", "ssend", "isend", "persistent", "flush"}) FinalizeBesideMpi(use);
+  MPI_Finalize();
+  Say("DONE");
+  return 0;
+}
+
+CLAUSE_TEST(PROG, PROG5_finalize_lets_mpi_progress, "PROG-5", StartsChildJobs{}, DeadlineSeconds(60)) {
+  ExpectSuccess(2, "finalize_beside_mpi");
+  ExpectSuccess(3, "finalize_beside_mpi");
 }
 
 CHILD_CASE(error) {
