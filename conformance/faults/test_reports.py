@@ -46,6 +46,8 @@ def test_signal_has_a_process_say_what_it_waits_for(program: Program, wait: str,
     with program.start("victim", wait) as job:
         pids = job.ready_processes(3)
         job.rank_line(rf"armci: rank 0: thread \d+ waits for {what}, for \d+ ms$", lambda: os.kill(pids[0], signal.SIGUSR1))
+        # Its stack, with the rank on each line: those of several processes come mixed.
+        assert job.rank_line(r"armci: rank 0:   #5 (\S+ )?\(\S+\+0x[0-9a-f]+\)$")
 
 
 def test_watchdog_says_what_is_waited_for(program: Program) -> None:

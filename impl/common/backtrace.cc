@@ -58,7 +58,14 @@ std::string demangled(const char* symbol) {
   return result;
 }
 
-std::string frame_line(int number, void* address) {
+std::uintptr_t distance(const void* address, const void* from) {
+  return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(from);
+}
+
+// A stack has the addresses that calls return to: the call itself is before, maybe on another source line.
+const char* call_before(const void* return_address) { return static_cast<const char*>(return_address) - 1; }
+
+std::string frame_line(int number, const void* address) {
   char head[32];
   std::snprintf(head, sizeof head, "  #%-2d ", number);
   char tail[64];
@@ -69,18 +76,26 @@ std::string frame_line(int number, void* address) {
   }
   std::string line = head;
   if (info.dli_sname != nullptr) {
-    std::snprintf(tail, sizeof tail, "+0x%zx",
-                  static_cast<size_t>(static_cast<char*>(address) - static_cast<char*>(info.dli_saddr)));
+    std::snprintf(tail, sizeof tail, "+0x%zx", distance(address, info.dli_saddr));
     line += demangled(info.dli_sname) + tail + " ";
   }
-  std::snprintf(tail, sizeof tail, "+0x%zx)\n",
-                static_cast<size_t>(static_cast<char*>(address) - static_cast<char*>(info.dli_fbase)));
+  std::snprintf(tail, sizeof tail, "+0x%zx)\n", distance(address, info.dli_fbase));
   return line + "(" + info.dli_fname + tail;
+}
+
+void append_place(ReportLine* line, const void* address) {
+  Dl_info info{};
+  if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) {
+    line->hex(reinterpret_cast<std::uintptr_t>(address));
+    return;
+  }
+  if (info.dli_sname != nullptr) (*line << info.dli_sname << "+").hex(distance(address, info.dli_saddr)) << " ";
+  (*line << "(" << info.dli_fname << "+").hex(distance(address, info.dli_fbase)) << ")";
 }
 
 std::string stack_text(void* const* addresses, int frames, int skipped) {
   std::string text;
-  for (int frame = skipped; frame < frames; ++frame) text += frame_line(frame - skipped, addresses[frame]);
+  for (int frame = skipped; frame < frames; ++frame) text += frame_line(frame - skipped, call_before(addresses[frame]));
   return text;
 }
 
@@ -162,9 +177,17 @@ void prepare_backtraces() {
   backtrace(address, 1);
 }
 
-void print_backtrace(int fd) {
+void report_stack(int fd) {
+  // This function's frame, the handler's, and the kernel's return from it.
+  constexpr int kOwnFrames = 3;
   void* addresses[kFramesMax];
-  backtrace_symbols_fd(addresses, backtrace(addresses, kFramesMax), fd);
+  const int frames = backtrace(addresses, kFramesMax);
+  for (int frame = kOwnFrames; frame < frames; ++frame) {
+    ReportLine line;
+    line << "  #" << frame - kOwnFrames << " ";
+    append_place(&line, call_before(addresses[frame]));
+    line.write_to(fd);
+  }
 }
 
 // MPI libraries and tools take the first real-time signals.

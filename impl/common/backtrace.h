@@ -1,6 +1,6 @@
 // Backtraces and the end of the job.
 //
-// Thread safety: every function may be called by any thread. print_backtrace() allocates no memory and takes no lock of
+// Thread safety: every function may be called by any thread. report_stack() allocates no memory and takes no lock of
 // this library, so a signal handler may call it once prepare_backtraces() has run.
 #pragma once
 
@@ -9,8 +9,9 @@ namespace armci::common {
 // Loads what the unwinder needs, which the first backtrace of a process would otherwise do with malloc.
 void prepare_backtraces();
 
-// The stack of the calling thread, one line per frame, in the form of backtrace_symbols_fd().
-void print_backtrace(int fd);
+// The stack of the calling thread, for its signal handler: a line `armci: rank R:   #N symbol+0xOFF (module+0xOFF)` for each
+// frame outside of the handler, with symbols as the linker knows them.
+void report_stack(int fd);
 
 // The stacks of all threads of the process, each under a heading with its id and name, as lines
 // `  #N symbol+0xOFF (module+0xOFF)`: addr2line -e module 0xOFF names the source line. Interrupts each of them with a

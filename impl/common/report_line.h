@@ -8,6 +8,7 @@
 #include <charconv>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <string_view>
@@ -42,6 +43,12 @@ class ReportLine {
     char digits[24];
     const auto end = std::to_chars(std::begin(digits), std::end(digits), number).ptr;
     return *this << std::string_view(digits, static_cast<std::size_t>(end - digits));
+  }
+
+  ReportLine& hex(std::uintptr_t number) {
+    char digits[2 * sizeof number];
+    const auto end = std::to_chars(std::begin(digits), std::end(digits), number, 16).ptr;
+    return *this << "0x" << std::string_view(digits, static_cast<std::size_t>(end - digits));
   }
 
   // What is left for text; a longer one is cut.

@@ -31,6 +31,13 @@ TEST(ReportLineTest, NamesTheRankAndEndsTheLine) {
   EXPECT_EQ(written(line), "armci: rank 7: holds mutex -3 of 18446744073709551615\n");
 }
 
+TEST(ReportLineTest, WritesAddressesInHexadecimal) {
+  set_message_rank(0);
+  ReportLine line;
+  line.hex(0).hex(0xfedcba9876543210);
+  EXPECT_EQ(written(line), "armci: rank 0: 0x00xfedcba9876543210\n");
+}
+
 TEST(ReportLineTest, SaysThatThereIsNoRankYet) {
   set_message_rank(-1);
   ReportLine line;

@@ -103,7 +103,7 @@ bool is_handler(const struct sigaction& action) {
 void report_state(int signal_number, siginfo_t* information, void* context) {
   const int saved_errno = errno;
   print_pending(STDERR_FILENO);
-  print_backtrace(STDERR_FILENO);
+  report_stack(STDERR_FILENO);
   errno = saved_errno;
   if ((before_reports.sa_flags & SA_SIGINFO) != 0) {
     before_reports.sa_sigaction(signal_number, information, context);
