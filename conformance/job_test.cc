@@ -222,8 +222,8 @@ WorldPlace StartLibrary() {
   return Place(MPI_COMM_WORLD);
 }
 
-// The last process is inside ARMCI_Finalize while process 0 uses MPI in a way that needs it, and finalizes afterwards. MPI
-// stays, so that the next use can follow.
+// The last process is inside ARMCI_Finalize while process 0 uses MPI in a way that needs it, and finalizes afterwards.
+// MPI stays, so that the next use can follow.
 void FinalizeBesideMpi(const std::string& use) {
   constexpr int kBytes = 3 << 20;
   const WorldPlace place = StartLibrary();

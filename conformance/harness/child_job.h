@@ -29,8 +29,9 @@ struct ChildResult {
 ChildResult RunChildJob(int ranks, const std::string& name, const std::string& argument = "",
                         const std::map<std::string, std::string>& environment = {}, double seconds = 40);
 
-// Whether this process runs the next child of the test. Every process calls it, as often as the others. On one machine ranks 0
-// and 1 take turns, so that two children run at once: they mostly wait for their launchers. Else rank 0 runs all.
+// Whether this process runs the next child of the test. Every process calls it, as often as the others. On one machine
+// ranks 0 and 1 take turns, so that two children run at once: they mostly wait for their launchers. Else rank 0 runs
+// all.
 bool RunsNextChild();
 
 // Words that start a job of this program: launcher and its options, up to the number of processes.

@@ -9,8 +9,8 @@ namespace armci::common {
 // Loads what the unwinder needs, which the first backtrace of a process would otherwise do with malloc.
 void prepare_backtraces();
 
-// The stack of the calling thread, for its signal handler: a line `armci: rank R:   #N symbol+0xOFF (module+0xOFF)` for each
-// frame outside of the handler, with symbols as the linker knows them.
+// The stack of the calling thread, for its signal handler: a line `armci: rank R:   #N symbol+0xOFF (module+0xOFF)` for
+// each frame outside of the handler, with symbols as the linker knows them.
 void report_stack(int fd);
 
 // The stacks of all threads of the process, each under a heading with its id and name, as lines
