@@ -35,6 +35,8 @@ PROCESS_COUNTS = (1, 2, 3, 4)
 TELLING_PROCESS_COUNTS = (2, 4)  # the smallest job with two parties, and the largest
 TEST_ONLY_PROCESSES = 4
 THREADLESS_PROCESSES = 2
+# Where MPI lets only some threads call it: whether a wait lets MPI progress.
+THREAD_LEVEL_FILTER = "PROG-5"
 TOOL_WORKERS = 4  # its tests mostly wait
 # Cores that a step keeps busy, unless all: WAITING mostly waits, SINGLE computes on one core. Processes of an MPI job poll while
 # they wait, so a job of two keeps two busy.
@@ -154,7 +156,10 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
         elif row.test_only:
             steps += _test_only_steps(row, opt)
     for name in _between_nodes():
-        steps += _spanning_steps(name, opt, level)
+        steps += [*_spanning_steps(name, opt, level),
+                  *(_conformance_step(name, opt, THREADLESS_PROCESSES, True, placement=EVERY_PROCESS_A_NODE, thread_level=threads,
+                                      level=from_level, filter_text=THREAD_LEVEL_FILTER, child_jobs=False)
+                    for threads, from_level in (("funneled", Level.USUAL), ("serialized", Level.FULL)))]
     return steps
 
 
