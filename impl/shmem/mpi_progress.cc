@@ -14,7 +14,9 @@ pthread_t main_thread;
 
 }  // namespace
 
-int start_mpi_progress(MPI_Comm world, int thread_level) {
+int start_mpi_progress(MPI_Comm world) {
+  int thread_level = MPI_THREAD_SINGLE;
+  if (const int error = MPI_Query_thread(&thread_level); error != MPI_SUCCESS) return error;
   MPI_Comm comm = MPI_COMM_NULL;
   if (const int error = MPI_Comm_dup(world, &comm); error != MPI_SUCCESS) return error;
   any_thread = thread_level >= MPI_THREAD_SERIALIZED;

@@ -16,7 +16,7 @@ namespace armci::node {
 // Both collective over `world`, of which the first makes a communicator of its own: on that MPI is asked for messages
 // that nobody sends. It has to have all processes, since MPICH looks at no network for a communicator of one. Returns
 // MPI's error code.
-int start_mpi_progress(MPI_Comm world, int thread_level);
+int start_mpi_progress(MPI_Comm world);
 void stop_mpi_progress();
 
 // Whether poll_mpi_progress() may be called by this thread.

@@ -92,6 +92,12 @@ struct Waiter::Record {
 };
 
 static std::array<Waiter::Record, kRecordsMax> records;
+// Of threads for which there is none; nobody reads it.
+static Waiter::Record unlisted;
+
+constinit thread_local std::uint32_t Waiter::turns_ = 0;
+// When this thread polled MPI last.
+static thread_local std::int64_t polled_at_us = 0;
 
 const char* wait_name(WaitKind kind) { return policy_of(kind).name; }
 
@@ -108,6 +114,8 @@ bool Waiter::busy_after_spins(bool streaming) {
     return true;
   }
   if (!is_counted(kind_)) {
+    // Waits for a network are often over before they poll.
+    if (poll_at_us_ != 0 && now - polled_at_us >= kLongestPollUs) poll_mpi(now);
     const std::int64_t look = !has_free_cores() ? kLookWhenSharedUs : streaming ? kLookWhenStreamingUs : kLookUs;
     if (now - since_us_ < look) {
       cpu_relax();
@@ -129,9 +137,17 @@ void Waiter::begin(std::int64_t now_us) {
   }
 }
 
+void Waiter::after_turns() {
+  turns_ = 0;
+  if (!policy_of(kind_).of_program || node::now_us() - polled_at_us < kLongestPollUs || !may_poll_mpi()) return;
+  poll_mpi_progress();
+  polled_at_us = node::now_us();
+}
+
 void Waiter::poll_mpi(std::int64_t now_us) {
   poll_mpi_progress();
   const std::int64_t end_us = node::now_us();
+  polled_at_us = end_us;
   const std::int64_t pause = std::clamp((end_us - since_us_) / kPollShare, first_poll_us(), kLongestPollUs);
   poll_at_us_ = end_us + (end_us - now_us >= kPollWithWorkUs ? std::min(pause, end_us - now_us) : pause);
 }
@@ -188,6 +204,7 @@ bool Waiter::liveness_due() {
 // --- what is waited for
 
 void Waiter::enter() {
+  entered_us_ = since_us_;
   const int tid = static_cast<int>(syscall(SYS_gettid));
   for (Record& record : records) {
     int nobody = kNobody;
@@ -201,14 +218,14 @@ void Waiter::enter() {
     record_ = &record;
     return;
   }
+  record_ = &unlisted;
 }
 
 void Waiter::leave() {
   Totals& total = totals[static_cast<std::size_t>(kind_)];
   total.waits.fetch_add(1, std::memory_order_relaxed);
-  const std::int64_t since = record_->since_us.load(std::memory_order_relaxed);
-  total.microseconds.fetch_add(static_cast<std::uint64_t>(now_us() - since), std::memory_order_relaxed);
-  record_->tid.store(kNobody, std::memory_order_release);
+  total.microseconds.fetch_add(static_cast<std::uint64_t>(now_us() - entered_us_), std::memory_order_relaxed);
+  if (record_ != &unlisted) record_->tid.store(kNobody, std::memory_order_release);
   record_ = nullptr;
 }
 

@@ -5,7 +5,7 @@
 //
 // The row of a WaitKind in waiter.cc says how long each part is. Between two sleeps the waiter lets MPI progress, so
 // that the program's own messages move while it waits in a call of this library [PROG-5]; mpi_progress.h says which
-// threads may.
+// threads may. A thread whose waits all end in the busy part polls MPI every few milliseconds of them.
 //
 //   Waiter waiter(WaitKind::kSignal);
 //   while (!arrived()) waiter.step();
@@ -55,6 +55,7 @@ class Waiter {
   Waiter(WaitKind kind, std::int64_t longest_us) : kind_(kind), longest_us_(longest_us) {}
   ~Waiter() {
     if (record_ != nullptr) leave();
+    if (spins_ != 0 && (turns_ += static_cast<std::uint32_t>(spins_)) >= kTurnsBetweenClocks) after_turns();
   }
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
@@ -63,7 +64,7 @@ class Waiter {
   // `streaming`: long messages are on their way, which go on only while a thread looks.
   bool busy(bool streaming = false) {
     if (kind_ < WaitKind::kOperations && spins_ < spin_iterations()) {
-      ++spins_;
+      if (++spins_ % kTurnsBetweenClocks == 0) after_turns();
       cpu_relax();
       return true;
     }
@@ -105,7 +106,9 @@ class Waiter {
  private:
   static constexpr std::int64_t kOwn = -1;
   static constexpr int kBusyOver = 1 << 30;
+  static constexpr int kTurnsBetweenClocks = 1 << 12;
 
+  void after_turns();
   bool busy_after_spins(bool streaming);
   void begin(std::int64_t now_us);
   void poll_mpi(std::int64_t now_us);
@@ -121,7 +124,11 @@ class Waiter {
   std::int64_t poll_at_us_ = 0;  // 0: never
   std::int64_t checked_at_us_ = 0;
   std::int64_t ahead_ = 0;
+  std::int64_t entered_us_ = 0;  // when record_ was written
   Record* record_ = nullptr;
+
+  // Of the waits of this thread, since it read the clock last. The model: found without a call.
+  [[gnu::tls_model("initial-exec")]] static thread_local constinit std::uint32_t turns_;
 };
 
 // visit(tid, kind, since_us): every thread of this process that waits and is no longer busy. For reports; in signal

@@ -101,6 +101,7 @@ TEST(WaiterTest, ServersAreNotSeen) {
 }
 
 TEST(WaiterTest, MoreWaitsThanCanBeNotedAreWaitsAllTheSame) {
+  reset_wait_totals();
   std::vector<std::unique_ptr<Waiter>> waiters;
   for (int i = 0; i < 100; ++i) {
     waiters.push_back(std::make_unique<Waiter>(WaitKind::kSignal));
@@ -109,6 +110,7 @@ TEST(WaiterTest, MoreWaitsThanCanBeNotedAreWaitsAllTheSame) {
   EXPECT_EQ(look_at_waits().waits, 64);
   waiters.clear();
   EXPECT_EQ(look_at_waits().waits, 0);
+  EXPECT_EQ(wait_totals(WaitKind::kSignal).waits, 100);
 }
 
 TEST(WaiterTest, InAQueueOnlyTheFirstIsBusy) {

@@ -173,9 +173,9 @@ class Client {
     while (!condition()) {
       const bool any = worker_.advance();
       if (any) waiter.restart();
-      // A thread that waits for the lock gets it in between.
+      // A thread that waits for the lock gets it in between. The waiter is asked in any case: MPI may be due.
       lock.unlock();
-      const bool busy = any || waiter.busy();
+      const bool busy = waiter.busy() || any;
       lock.lock();
       if (busy || condition() || !worker_.arm()) continue;
       lock.unlock();
