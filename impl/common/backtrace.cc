@@ -62,7 +62,11 @@ std::uintptr_t distance(const void* address, const void* from) {
   return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(from);
 }
 
-// A stack has the addresses that calls return to: the call itself is before, maybe on another source line.
+// In stacks that a signal handler takes: its frames, of which the last is the kernel's. The next one is where the
+// thread was.
+constexpr int kHandlerFrames = 2;
+
+// All other frames have the addresses that calls return to: the call itself is before, maybe on another source line.
 const char* call_before(const void* return_address) { return static_cast<const char*>(return_address) - 1; }
 
 std::string frame_line(int number, const void* address) {
@@ -95,7 +99,10 @@ void append_place(ReportLine* line, const void* address) {
 
 std::string stack_text(void* const* addresses, int frames, int skipped) {
   std::string text;
-  for (int frame = skipped; frame < frames; ++frame) text += frame_line(frame - skipped, call_before(addresses[frame]));
+  for (int frame = skipped; frame < frames; ++frame) {
+    const bool interrupted = skipped == kHandlerFrames && frame == skipped;
+    text += frame_line(frame - skipped, interrupted ? addresses[frame] : call_before(addresses[frame]));
+  }
   return text;
 }
 
@@ -178,14 +185,13 @@ void prepare_backtraces() {
 }
 
 void report_stack(int fd) {
-  // This function's frame, the handler's, and the kernel's return from it.
-  constexpr int kOwnFrames = 3;
+  constexpr int kOwnFrames = 1 + kHandlerFrames;
   void* addresses[kFramesMax];
   const int frames = backtrace(addresses, kFramesMax);
   for (int frame = kOwnFrames; frame < frames; ++frame) {
     ReportLine line;
     line << "  #" << frame - kOwnFrames << " ";
-    append_place(&line, call_before(addresses[frame]));
+    append_place(&line, frame == kOwnFrames ? addresses[frame] : call_before(addresses[frame]));
     line.write_to(fd);
   }
 }
@@ -215,9 +221,8 @@ void print_all_stacks(int fd) {
     } else {
       const int frames = ask_for_stack(tid, signal_number);
       all_answered &= frames >= 0;
-      // Two frames are the handler's and the kernel's return from it.
       text += frames < 0 ? "  no answer: the thread has ended or blocks signals\n"
-                         : stack_text(answer.addresses, frames, 2);
+                         : stack_text(answer.addresses, frames, kHandlerFrames);
     }
     write_text(fd, text);
   }

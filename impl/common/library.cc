@@ -22,7 +22,6 @@
 #include "impl/common/trace.h"
 #include "impl/common/verbose.h"
 #include "impl/common/watchdog.h"
-#include "impl/shmem/mpi_progress.h"
 #include "impl/shmem/waiter.h"
 
 namespace armci::common {
@@ -157,10 +156,6 @@ Status library_init(int* argc, char*** argv, int required, MPI_Comm parent) {
   if (parent == MPI_COMM_NULL) parent = MPI_COMM_WORLD;
   Status status = read_settings(parent);
   if (status.ok()) status = runtime().initialise(parent);
-  if (status.ok()) {
-    const int error = node::start_mpi_progress(world().comm(), thread_level);
-    if (error != MPI_SUCCESS) status = fail_mpi(error, "MPI_Comm_dup");
-  }
   if (status.ok()) status = agree(world().comm(), start_observers(), "starting watchdog and statistics");
   if (status.ok()) {
     const Status started = hang_news().start(world(), thread_level, config().timeout_seconds > 0);
@@ -171,7 +166,6 @@ Status library_init(int* argc, char*** argv, int required, MPI_Comm parent) {
     stop_watchdog();
     hang_news().stop();
     stop_signal_reports();
-    node::stop_mpi_progress();
     runtime().abandon();
     leave_mpi();
     return status;
@@ -239,7 +233,6 @@ Status library_finalise() {
   stop_watchdog();
   hang_news().stop();
   stop_signal_reports();
-  node::stop_mpi_progress();
   Status ended = runtime().finalise();
   if (status.ok()) status = ended;
   release_messages();

@@ -112,6 +112,9 @@ Status Runtime<T>::initialise(MPI_Comm parent) {
         T::kTraits.name, here.node_count(), here.simulated() ? " (simulated by ARMCI_NODE_SIZE)" : "",
         implementations_between_nodes());
   }
+  const int duplicated = node::start_mpi_progress(here.comm());
+  const Status prepared = duplicated == MPI_SUCCESS ? kSuccess : fail_mpi(duplicated, "MPI_Comm_dup");
+  ARMCI_RETURN_IF_ERROR(agree(here.comm(), prepared, "preparing MPI's progress"));
   node::set_spin_policy(here.machine_processes(), settings.spin_iterations);
   node::copy_initialise();
   const node::NodeMemoryOptions options{settings.shm_dir, static_cast<std::size_t>(settings.shm_reserve_bytes),
@@ -134,6 +137,7 @@ void Runtime<T>::abandon() {
   if (transport_started_) transport_.finalise();
   transport_started_ = false;
   service_ = nullptr;
+  node::stop_mpi_progress();
   groups().finalise();
   node::node_memory().detach();
   world().finalise();
@@ -156,6 +160,7 @@ Status Runtime<T>::finalise() {
   handles_.clear();
   const int left = MPI_Barrier(world().comm());
   if (left != MPI_SUCCESS && status.ok()) status = fail_mpi(left, "MPI_Barrier");
+  node::stop_mpi_progress();  // nothing waits after this
   groups().finalise();
   node::node_memory().detach();
   world().finalise();

@@ -71,12 +71,14 @@ void print_held(int fd) {
   line.write_to(fd);
 }
 
-bool is_for_mutex(node::WaitKind kind) {
-  return kind == node::WaitKind::kMutex || kind == node::WaitKind::kMutexTurn || kind == node::WaitKind::kMutexGrant;
+bool waits_for_mutex(int tid) {
+  bool found = false;
+  visit_mutex_waits([&](int waiting, int, int, int) { found |= waiting == tid; });
+  return found;
 }
 
 void print_other_wait(void* fd, int tid, node::WaitKind kind, std::int64_t since_us) {
-  if (is_for_mutex(kind)) return;  // those say which mutex, too
+  if (waits_for_mutex(tid)) return;  // its line says for which
   ReportLine line;
   line << "thread " << tid << " waits for " << node::wait_name(kind) << ", for " << (node::now_us() - since_us) / 1000
        << " ms";
