@@ -214,8 +214,7 @@ ChildResult RunChildJob(int ranks, const std::string& name, const std::string& a
 bool RunsNextChild() {
   // Asked once: later a process may be inside a child when the next one calls.
   static const int turns = ClockIsShared() ? std::min(Np(), 2) : 1;
-  static int children = 0;
-  return Me() == children++ % turns;
+  return Me() == TheSession().children++ % turns;
 }
 
 bool AddChildCase(const char* name, ChildCase body) { return Cases().emplace(name, body).second; }

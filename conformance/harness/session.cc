@@ -196,6 +196,7 @@ void BeginTest(const std::string& full_name, double deadline_s) {
   session.departing = false;
   session.skip_reason.clear();
   session.facts.clear();
+  session.children = 0;
   session.missing_function.clear();
   session.deadline_s = deadline_s;
 }

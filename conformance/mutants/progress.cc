@@ -172,28 +172,55 @@ MUTANT(stores_need_polling, "PROG-4",
   calls->ARMCI_Get = PARMCI_Get;
 }
 
-// Shared words: notifications by each process, of the first ones.
-constexpr int kNotifiers = 32;
-constexpr int kNotified = 16;
+// While one of these lives in a thread, what polls MPI there does nothing.
+thread_local bool leaves_mpi_alone = false;
+struct MpiLeftAlone {
+  MpiLeftAlone() { leaves_mpi_alone = true; }
+  ~MpiLeftAlone() { leaves_mpi_alone = false; }
+};
 
-MUTANT(notify_wait_leaves_mpi_alone, "PROG-5", "a process that waits for a notification makes no call of MPI",
-       Hangs{}) {
-  static long taken[kNotifiers] = {};
-  ProvideSharedWords(calls);
-  calls->armci_notify = [](int proc) {
-    if (proc < 0 || proc >= parmci_msg_nproc() || parmci_msg_me() >= kNotifiers) return parmci_notify(proc);
-    PARMCI_AllFence();
-    ++SharedWord(proc, kNotified + parmci_msg_me());
-    return 0;
+MUTANT(barrier_leaves_mpi_alone, "PROG-5", "a process that waits in a barrier makes no call of MPI", Hangs{},
+       Tests{"PROG5_barrier_during"}) {
+  calls->ARMCI_Barrier = [] {
+    MpiLeftAlone here;
+    PARMCI_Barrier();
   };
+}
+
+MUTANT(lock_leaves_mpi_alone, "PROG-5", "a process that waits for a mutex makes no call of MPI", Hangs{},
+       Tests{"PROG5_lock_of"}) {
+  calls->ARMCI_Lock = [](int mutex, int proc) {
+    MpiLeftAlone here;
+    PARMCI_Lock(mutex, proc);
+  };
+}
+
+MUTANT(notify_wait_leaves_mpi_alone, "PROG-5", "a process that waits for a notification makes no call of MPI", Hangs{},
+       Tests{"PROG5_notify_wait"}) {
   calls->armci_notify_wait = [](int proc, int* count) {
-    if (proc < 0 || proc >= parmci_msg_nproc() || proc >= kNotifiers) return parmci_notify_wait(proc, count);
-    const long wanted = ++taken[proc];
-    while (SharedWord(parmci_msg_me(), kNotified + proc).load() < wanted) sched_yield();
-    if (count != nullptr) *count = static_cast<int>(wanted);
-    return 0;
+    MpiLeftAlone here;
+    return parmci_notify_wait(proc, count);
   };
+}
+
+MUTANT(allocation_leaves_mpi_alone, "PROG-5", "a process that waits in ARMCI_Malloc makes no call of MPI", Hangs{},
+       Tests{"PROG5_malloc_during"}) {
+  calls->ARMCI_Malloc = [](void** base, armci_size_t bytes) {
+    MpiLeftAlone here;
+    return PARMCI_Malloc(base, bytes);
+  };
+}
+
+MUTANT(poll_leaves_mpi_alone, "PROG-5", "ARMCI_Poll makes no call of MPI", Hangs{}, Tests{"PROG5_loop_of_polls"}) {
+  calls->ARMCI_Poll = [] {};
 }
 
 }  // namespace
 }  // namespace conformance::mutants
+
+// What the library polls MPI by, before the one of the MPI library. The suite itself does not call it.
+extern "C" int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* found, MPI_Status* status) {
+  if (!conformance::mutants::leaves_mpi_alone) return PMPI_Iprobe(source, tag, comm, found, status);
+  *found = 0;
+  return MPI_SUCCESS;
+}
