@@ -30,7 +30,7 @@ struct Session {
   bool departing = false;
   std::string skip_reason;
   Facts facts;
-  int children = 0;  // see RunsNextChild
+  int children = 0;              // see RunsNextChild
   std::string missing_function;  // what the library does not have; see missing.h
 };
 

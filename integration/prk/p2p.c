@@ -13,9 +13,9 @@
 int main(int argc, char **argv) {
   start(&argc, &argv);
   const char *usage = "ITERATIONS M N";
-  const long iterations = argument(argc, argv, 1, 1, usage);
-  const long m = argument(argc, argv, 2, nproc + 1, usage);
-  const long n = argument(argc, argv, 3, 2, usage);
+  const long iterations = argument(argc, argv, 1, 1, LONG_MAX, usage);
+  const long m = argument(argc, argv, 2, nproc + 1, INT_MAX, usage);
+  const long n = argument(argc, argv, 3, 2, INT_MAX, usage);
   const long begin = begin_of(m, nproc, me), width = begin_of(m, nproc, me + 1) - begin;
 
   /* What others write: the elements at the left of the block, and in process 0 the corner behind them. */

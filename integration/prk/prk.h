@@ -2,6 +2,8 @@
 #ifndef ARMCI_INTEGRATION_PRK_H_
 #define ARMCI_INTEGRATION_PRK_H_
 
+#include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -18,11 +20,12 @@ static inline void check(int code, const char *call) {
   if (code != 0) ARMCI_Error(call, code);
 }
 
-/* Ends the job with the usage unless argument `index` is a number of at least `least`. */
-static inline long argument(int argc, char **argv, int index, long least, const char *usage) {
+/* Ends the job with the usage unless argument `index` is a number of at least `least` and at most `most`. */
+static inline long argument(int argc, char **argv, int index, long least, long most, const char *usage) {
   char *end = NULL;
+  errno = 0;
   const long value = index < argc ? strtol(argv[index], &end, 10) : 0;
-  if (index >= argc || *end != '\0' || value < least) {
+  if (index >= argc || *end != '\0' || errno != 0 || value < least || value > most) {
     if (me == 0) fprintf(stderr, "usage: %s %s\n", argv[0], usage);
     armci_msg_barrier(); /* the usage is printed before a process ends the job */
     ARMCI_Error("wrong arguments", 1);

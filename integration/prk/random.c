@@ -18,9 +18,9 @@ static uint64_t next(uint64_t *state) {
 int main(int argc, char **argv) {
   start(&argc, &argv);
   const char *usage = "LOG2_TABLE UPDATES_PER_WORD VECTOR";
-  const long log2_words = argument(argc, argv, 1, 4, usage);
-  const long ratio = argument(argc, argv, 2, 1, usage);
-  const long vector = argument(argc, argv, 3, 1, usage);
+  const long log2_words = argument(argc, argv, 1, 4, 40, usage);
+  const long ratio = argument(argc, argv, 2, 1, INT_MAX, usage);
+  const long vector = argument(argc, argv, 3, 1, INT_MAX, usage);
   const long words = 1L << log2_words;
   const long mine = begin_of(words, nproc, me + 1) - begin_of(words, nproc, me);
   void **part = shared((size_t)mine * sizeof(uint64_t));

@@ -22,9 +22,9 @@ static int ascending(const void *left, const void *right) {
 int main(int argc, char **argv) {
   start(&argc, &argv);
   const char *usage = "ITERATIONS LOG2_SIZE RADIUS";
-  const long iterations = argument(argc, argv, 1, 1, usage);
-  const int log2_size = (int)argument(argc, argv, 2, 2, usage);
-  const long radius = argument(argc, argv, 3, 0, usage);
+  const long iterations = argument(argc, argv, 1, 1, LONG_MAX, usage);
+  const int log2_size = (int)argument(argc, argv, 2, 2, 20, usage);
+  const long radius = argument(argc, argv, 3, 0, 1L << 20, usage);
   const long side = 1L << log2_size, rows = side * side, of_row = 4 * radius + 1;
   if (side < 2 * radius + 1 || rows < nproc) ARMCI_Error("the grid is too small for the radius or the processes", 1);
   const long begin = begin_of(rows, nproc, me), mine = begin_of(rows, nproc, me + 1) - begin;

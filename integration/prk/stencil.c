@@ -91,8 +91,8 @@ static void sweep(const block *mine, const double *in, double *out) {
 int main(int argc, char **argv) {
   start(&argc, &argv);
   const char *usage = "ITERATIONS ORDER";
-  const long iterations = argument(argc, argv, 1, 1, usage);
-  const long order = argument(argc, argv, 2, (long)kRadius * 2 * nproc + 1, usage);
+  const long iterations = argument(argc, argv, 1, 1, LONG_MAX, usage);
+  const long order = argument(argc, argv, 2, (long)kRadius * 2 * nproc + 1, INT_MAX, usage);
   const block mine = block_of(order, me);
   void **part = shared((size_t)(4 * kRadius * (mine.width + mine.height)) * sizeof(double));
   double *in = allocate((size_t)(mine.pitch * (mine.height + 2 * kRadius)) * sizeof(double));

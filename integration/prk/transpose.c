@@ -9,8 +9,8 @@
 int main(int argc, char **argv) {
   start(&argc, &argv);
   const char *usage = "ITERATIONS ORDER";
-  const long iterations = argument(argc, argv, 1, 1, usage);
-  const long order = argument(argc, argv, 2, nproc, usage);
+  const long iterations = argument(argc, argv, 1, 1, LONG_MAX, usage);
+  const long order = argument(argc, argv, 2, nproc, INT_MAX, usage);
   const long begin = begin_of(order, nproc, me), width = begin_of(order, nproc, me + 1) - begin;
 
   void **a_part = shared((size_t)(order * width) * sizeof(double)); /* a[j * order + i]: column begin + j, row i */

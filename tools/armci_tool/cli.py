@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import io
 import sys
@@ -57,6 +58,12 @@ TOOL = _Tool(help="Sets up, builds, runs, tests and measures ARMCI.",
                                   help="have the shell complete commands, options and values (default: your $SHELL)")])
 
 
+_LOOK = "look whether this path and its file system are as they should be"
+_MENDS = {errno.ENOSPC: "make room on that file system", errno.EDQUOT: "make room: your quota is used up",
+          errno.EROFS: "give a folder on a file system that can be written to",
+          **dict.fromkeys((errno.EACCES, errno.EPERM), "give a folder that you may write to, or change its owner")}
+
+
 def main(arguments: Sequence[str]) -> int:
     """Runs one command; returns the exit status."""
     process.install_signal_handlers(Stopped)
@@ -74,6 +81,12 @@ def main(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
         print(error.render(), file=sys.stderr)
         return error.status
+    except BrokenPipeError:
+        raise
+    except OSError as error:  # of the machine, and none that a command knows more about
+        print(ToolError(error.strerror or str(error), where=error.filename or "", next_step=_MENDS.get(error.errno or 0, _LOOK)).render(),
+              file=sys.stderr)
+        return 2
     except Stopped as stopped:
         print("\n" + stopped.render(), file=sys.stderr)
         return stopped.status

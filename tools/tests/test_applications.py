@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Sequence
 
 import pytest
+from armci_tool import bazel
 from armci_tool.applications import armci, debian, known, nwchem, recipe, recipes, report, run, shard, sources
 from armci_tool.errors import ToolError
+from armci_tool.install import layout
 from armci_tool.results import FAILED, KNOWN, PASSED, SKIPPED, Case, Step
 from helpers import armci as tool
 
@@ -55,6 +57,46 @@ def test_an_archive_is_unpacked_without_its_folder(tmp_path: Path) -> None:
     broken.write_text("no archive")
     with pytest.raises(ToolError, match="cannot unpack the source"):
         sources.unpack(broken, tmp_path / "other")
+
+
+def test_a_folder_is_copied_so_that_it_can_be_built_in(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "configure").touch()
+    source.chmod(0o555)
+    sources.unpack(source, tmp_path / "copy")
+    assert (tmp_path / "copy").stat().st_mode & 0o700 == 0o700
+    source.chmod(0o755)
+    (source / "left.o").touch()
+    with pytest.raises(ToolError, match="has been built in"):
+        sources.unpack(source, tmp_path / "other")
+
+
+@pytest.mark.parametrize("folder", ["with blank", "with:colon"])
+def test_a_cache_that_makefiles_cannot_name_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / folder))
+    with pytest.raises(ToolError, match="a blank or a colon|applications cannot be built in"):
+        sources.cache()
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert sources.cache() == Path.home() / ".cache" / "armci" / "applications"
+
+
+def test_a_removal_that_is_broken_off_leaves_no_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = sources.once("app", "0" * 12, lambda folder: None)
+
+    def stopped(_folder: Path) -> None:
+        raise KeyboardInterrupt
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(shutil, "rmtree", stopped)
+        sources.once("app", "1" * 12, lambda folder: None)
+    assert first.is_dir() and not sources.is_built("app", "0" * 12) and sources.is_built("app", "1" * 12)
+
+
+def test_compilers_that_do_not_run_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(layout, "install", lambda *given, **options: None)
+    monkeypatch.setenv("OMPI_CC", "/no/such/compiler")
+    with pytest.raises(ToolError, match="mpicc.openmpi --version fails"):
+        armci.own(bazel.Configuration("openmpi"), lambda note: None)
 
 
 def test_an_application_is_built_once_for_each_content(tmp_path: Path) -> None:
@@ -203,7 +245,7 @@ def test_programs_take_turns_on_the_libraries(tmp_path: Path) -> None:
 
 
 def test_one_run_at_a_time_uses_the_cache() -> None:
-    with sources.locked(), pytest.raises(ToolError, match="another tools/armci application runs"), sources.locked():
+    with sources.locked(), pytest.raises(ToolError, match="another tools/armci application or test runs"), sources.locked():
         pass
     with sources.locked():
         pass
@@ -237,6 +279,8 @@ def test_a_known_failure_does_not_count_and_a_listed_program_that_passes_does() 
     assert known.judge(failed, "app", "shmem", HERE, entries).outcome == KNOWN
     assert known.judge(failed, "app", "ucx", HERE, entries).outcome == FAILED
     assert known.judge(failed, "other", "shmem", HERE, entries).outcome == FAILED
+    shown = [entries[0].copy(update={"shows": "status 139"})]
+    assert known.judge(failed, "app", "shmem", HERE, shown).outcome == FAILED, "it failed in another way"
     assert "is listed as a known failure T-1" in known.judge(passed, "app", "shmem", HERE, entries).detail
 
 

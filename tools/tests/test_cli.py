@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import click
 import pytest
-from armci_tool import bazel, console, packages
+from armci_tool import bazel, cli, console, packages, process
 from armci_tool.commands import SUMMARIES, conformance, options
 from armci_tool.errors import ToolError
 from helpers import armci, parsed
@@ -176,3 +177,15 @@ def test_a_filter_that_matches_nothing_is_an_error() -> None:
         conformance._require_match("(", {"A.a": ["FAKE-1"]})
     with pytest.raises(ToolError, match="no test matches"):
         conformance._require_match("FAKE-10", {"A.a": ["FAKE-1"]})
+
+
+@pytest.mark.parametrize("number, step", [(errno.ENOSPC, "make room"), (errno.EACCES, "may write to"), (errno.EIO, "as they should be")])
+def test_what_the_machine_refuses_is_told_without_a_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+                                                             number: int, step: str) -> None:
+    def refused(*_arguments: object, **_options: object) -> None:
+        raise OSError(number, "the machine says no", "/the/path")
+    monkeypatch.setattr(cli.TOOL, "main", refused)
+    monkeypatch.setattr(process, "install_signal_handlers", lambda made: None)
+    assert cli.main(["setup"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("armci: the machine says no\n  where: /the/path\n  next: ") and step in told

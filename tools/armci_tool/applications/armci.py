@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Mapping, Optional, Sequence
@@ -10,6 +11,7 @@ from typing import Mapping, Optional, Sequence
 from armci_tool import bazel, launch, process, repository
 from armci_tool.applications import sources
 from armci_tool.applications.sources import Note
+from armci_tool.errors import ToolError
 from armci_tool.install import layout
 from armci_tool.repository import ROOT
 
@@ -55,7 +57,12 @@ class Column:
 def _tools(mpi: str) -> str:
     """MPI library and compilers with their versions: objects of other ones do not fit."""
     commands = ([launch.mpi_library(mpi).launcher, "--version"], [f"mpicc.{mpi}", "--version"], [f"mpif90.{mpi}", "--version"])
-    return "\n".join([mpi, *(process.run(command, job=False).output for command in commands)])
+    told = [process.run(command, job=False) for command in commands]
+    for command, result in zip(commands, told):
+        if not result.ok:
+            raise ToolError(f"{shlex.join(command)} fails", where=result.tail(5),
+                            next_step="run tools/armci setup, and unset variables that give MPI's compilers another compiler (OMPI_CC, MPICH_CC)")
+    return "\n".join([mpi, *(result.output for result in told)])
 
 
 def own(configuration: bazel.Configuration, note: Note) -> Armci:

@@ -24,14 +24,14 @@ class Built:
     libraries: Mapping[str, Armci]
     folders: Mapping[str, Path]
 
-    def programs(self, pattern: str = "") -> dict[str, list[Program]]:
-        """Those whose name has the regular expression, by what they were built on."""
+    def programs(self, pattern: str = "", *, short: bool = False) -> dict[str, list[Program]]:
+        """Those whose name has the regular expression, by what they were built on; `short`: without those that compute for minutes."""
         try:
             expression = re.compile(pattern)
         except re.error as error:
             raise ToolError(f"--filter {pattern!r} is no regular expression", where=str(error),
                             next_step="give a part of a program's name") from error
-        chosen = {name: [program for program in programs if expression.search(program.name)]
+        chosen = {name: [program for program in programs if expression.search(program.name) and not (short and program.is_long)]
                   for built_on, folder in self.folders.items() for name, programs in self.recipe.programs(folder, built_on).items()}
         if not any(chosen.values()):
             raise ToolError(f"no program of {self.recipe.title} matches --filter {pattern!r}", next_step="leave --filter out to see all")
@@ -57,6 +57,6 @@ def build(recipe: Recipe, found: "Mapping[str, Optional[Path]]", mpi: str, besid
 
 
 def usual(where: Placement) -> list[str]:
-    """Implementations that run there and need no device."""
+    """Implementations that run there without a device, which those that need one need between nodes."""
     return [row.name for row in repository.implementation_table()
-            if not row.test_only and not row.device and (where.kind == "machine" or row.spans_nodes)]
+            if not row.test_only and (where.kind == "machine" or row.spans_nodes and not row.device)]

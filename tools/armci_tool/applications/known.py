@@ -13,6 +13,7 @@ integration/applications/known_failures.toml holds entries such as
     reason = "what the program does wrong"
     evidence = "what is seen, in a line"
     sometimes = true                    # fails now and then: passing is no surprise
+    shows = "status 139"                # words of the failure; one without them is another failure, and counts
 
 A listed failure does not fail the run; a listed program that passes does.
 """
@@ -47,6 +48,7 @@ class KnownFailure(Entry):
     reason: Text
     evidence: Text
     sometimes: StrictBool = False
+    shows: Text = ""
 
     def applies(self, application: str, program: str, library: str, where: Where) -> bool:
         """Whether it speaks of such a run."""
@@ -73,7 +75,7 @@ def judge(case: Case, application: str, library: str, where: Where, entries: Seq
     if entry is None:
         return case
     text = f"known failure {entry.ticket}: {entry.reason} ({entry.evidence})"
-    if case.outcome == FAILED:
+    if case.outcome == FAILED and entry.shows in case.detail:
         return replace(case, outcome=KNOWN, detail=f"{text}\n{case.detail}")
     if case.outcome == PASSED and not entry.sometimes:
         return replace(case, outcome=FAILED, detail=f"passes, but is listed as a {text}\nnext: take it off {FILE.name}")

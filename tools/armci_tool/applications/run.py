@@ -80,13 +80,13 @@ def _fault(program: Program, column: Column, made: process.Result, limit_s: floa
         return f"not over after {limit_s:g} s"
     if not made.ok:
         return f"status {made.status}"
-    if program.says not in made.output:
+    output = SAID.sub("", made.output)
+    if program.says not in output:
         return f"it did not say {program.says!r}"
     if made.left_behind:
         return "it left something behind"
     if column.built_on == OWN and f"armci: {column.name}: " not in made.output:
         return f"it did not run on {column.name}"
-    output = SAID.sub("", made.output)
     if program.fails_if and (found := re.search(program.fails_if, output)):
         return f"it said {found.group(0)!r}"
     return next(filter(None, (reference.fault(output) for reference in program.references)), "")

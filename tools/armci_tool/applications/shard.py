@@ -64,11 +64,10 @@ def _skipped(recipe: Recipe, reason: str) -> Case:
 def _run(made: Built, where: Where, count: Optional[int], note: Note) -> Iterator[Case]:
     """About `count` of the programs that take no minutes, on half of the implementations; or all on all."""
     entries, names = known.read(), built.usual(where.placement)
-    programs: Mapping[str, Sequence[Program]] = made.programs()
+    programs: Mapping[str, Sequence[Program]] = made.programs(short=bool(count))
     if count:
-        usual = {built_on: [program for program in found if not program.is_long] for built_on, found in programs.items()}
         programs = {built_on: sharing.take(found, sharing.of_commit(max(1, len(found) // count), made.recipe.name))
-                    for built_on, found in usual.items()}
+                    for built_on, found in programs.items()}
         names = sharing.take(names, sharing.of_commit(2, "applications"))
     for column, case in run.runs(programs, made.columns(names, programs), where, made.recipe.time_limit_s, note):
         judged = known.judge(case, made.recipe.name, column.name, where, entries)

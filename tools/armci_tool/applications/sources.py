@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,8 +28,13 @@ class NoSource(ToolError):
 
 
 def cache() -> Path:
-    """The folder of this user in which applications are built."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "armci" / "applications"
+    """The folder of this user in which applications are built. Their Makefiles take no blanks, and search paths no colons."""
+    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    folder = (given if given.is_absolute() else Path.home() / ".cache") / "armci" / "applications"
+    if re.search(r"[\s:]", str(folder)):
+        raise ToolError(f"applications cannot be built in {folder}", where="the path has a blank or a colon",
+                        next_step="set XDG_CACHE_HOME to another folder")
+    return folder
 
 
 def find(pattern: str, given: Optional[Path]) -> Path:
@@ -63,18 +69,24 @@ def unpack(source: Path, folder: Path) -> None:
     """The source in `folder`, without the one folder that an archive begins with."""
     folder.mkdir(parents=True)
     if source.is_dir():
+        if made := next((path for pattern in ("config.status", "*.o") for path in source.rglob(pattern)), None):
+            raise ToolError(f"{source} has been built in", where=str(made),
+                            next_step="run make distclean there, or give an archive: what another compiler or MPI library made does not fit")
         shutil.copytree(source, folder, dirs_exist_ok=True, symlinks=True)
+        must(["chmod", "-R", "u+w", str(folder)], folder, f"cannot make the copy of {source} writable")
         return
-    must(["tar", "-xf", str(source), "-C", str(folder), "--strip-components=1"], folder, "cannot unpack the source")
+    must(["tar", "-xf", str(source), "-C", str(folder), "--strip-components=1", "--mode=u+rwX"], folder, f"cannot unpack the source {source}",
+         next_step="get the archive again: it is damaged, or no archive of tar")
 
 
-def must(command: Sequence[str], folder: Path, what: str, note: Optional[Note] = None, **environment: str) -> process.Result:
+def must(command: Sequence[str], folder: Path, what: str, note: Optional[Note] = None, next_step: str = "see the first error in that log",
+         **environment: str) -> process.Result:
     """A step of a build; its whole output is kept beside, and its end told when it fails."""
     made = process.run(command, cwd=folder, environment=environment, on_line=note)
     if not made.ok:
         log = folder / "armci-failed.log"
         log.write_text(made.output)
-        raise ToolError(what, where=f"{made.tail(15)}\nlog: {log}", next_step="see the first error in that log")
+        raise ToolError(what, where=f"{made.tail(15)}\nlog: {log}", next_step=next_step)
     return made
 
 
@@ -89,14 +101,21 @@ def once(name: str, key: str, build: Callable[[Path], None]) -> Path:
     folder = cache() / f"{name}-{key}"
     if is_built(name, key):
         return folder
-    shutil.rmtree(folder, ignore_errors=True)
+    _remove(folder)
     folder.mkdir(parents=True)
     build(folder)
     (folder / _DONE).touch()
     for other in cache().glob(f"{name}-{'?' * _DIGITS}"):
         if other != folder:
-            shutil.rmtree(other, ignore_errors=True)
+            _remove(other)
     return folder
+
+
+def _remove(folder: Path) -> None:
+    """First the file that says that the build is whole: a removal may be broken off."""
+    (folder / _DONE).unlink(missing_ok=True)
+    if folder.exists():
+        shutil.rmtree(folder)
 
 
 class InUse(ToolError):
@@ -111,7 +130,7 @@ def locked() -> Iterator[None]:
     with path.open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise InUse("another tools/armci application runs", where=str(path),
+        except BlockingIOError as error:
+            raise InUse("another tools/armci application or test runs", where=str(path),
                             next_step="wait for its end, or set XDG_CACHE_HOME to another folder") from error
         yield

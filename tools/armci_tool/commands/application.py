@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shlex
 from pathlib import Path
 from typing import Optional, Sequence
@@ -13,7 +14,7 @@ from armci_tool.applications import armci, built, known, report, run, sources
 from armci_tool.applications.recipes import RECIPES
 from armci_tool.commands import options
 from armci_tool.console import Progress
-from armci_tool.errors import ToolError
+from armci_tool.errors import Stopped, ToolError
 from armci_tool.results import FAILED, Case, Step
 
 
@@ -23,19 +24,20 @@ from armci_tool.results import FAILED, Case, Step
 @click.option("--source", type=options.PATH, metavar="PATH",
               help="its archive or folder (default: the one in shared/sources beside the checkout or in the cache; for NWChem "
               "else Debian's source)")
-@options.implementations("implementations, or all (default: all that need no device)")
+@options.implementations("implementations, or all (default: all; between nodes those that need no device)")
 @click.option("--beside/--not-beside", default=True, show_default=True,
               help=f"run it on {armci.REFERENCE} as well, built from its source in the same way")
 @options.repeated("-n", "--np", "processes", of=options.COUNT, metavar="N[,N...]",
                   help="numbers of processes (default: those of the application)")
 @click.option("--filter", "pattern", default="", metavar="REGEX", help="programs whose name has it")
+@click.option("--short", is_flag=True, help="leave out programs that compute for minutes")
 @click.option("--profile", is_flag=True, help="run ours under armci-prof, and tell the share of the time inside ARMCI")
-@click.option("--limit", type=options.SECONDS, metavar="SECONDS", help="time that a program may take")
+@click.option("--limit", type=options.SECONDS, metavar="SECONDS", help="time that a program may take; one that computes for minutes may take ten times as long")
 @click.option("--report", "folder", type=options.PATH, metavar="DIR",
               help="write table.txt, results.json, junit.xml and index.html there")
 @options.mpi
 @options.placed
-def execute(name: str, source: Optional[Path], impl: Sequence[str], beside: bool, processes: Sequence[int], pattern: str,
+def execute(name: str, source: Optional[Path], impl: Sequence[str], beside: bool, processes: Sequence[int], pattern: str, short: bool,
             profile: bool, limit: Optional[float], folder: Optional[Path], mpi: str, where: placement.Placement) -> int:
     """Runs the command; 0 when all programs passed, or failed as is known."""
     recipe = RECIPES[name]
@@ -44,7 +46,7 @@ def execute(name: str, source: Optional[Path], impl: Sequence[str], beside: bool
     names = _implementations(impl, where)
     given = [word for option, value in (("--source", source), ("--impl", ",".join(impl)), ("--limit", limit and f"{limit:g}")) if value
              for word in (option, str(value))] + ["--not-beside"] * (not beside) + ["--profile"] * profile
-    given += ["--filter", pattern] * bool(pattern)
+    given += ["--filter", pattern] * bool(pattern) + ["--short"] * short
     for one in names:
         launch.require(placement.with_device(where, repository.device_of(one)), launch.mpi_library(mpi).preload_on_nodes)
     for count in processes or recipe.process_counts:
@@ -56,7 +58,10 @@ def execute(name: str, source: Optional[Path], impl: Sequence[str], beside: bool
     entries = known.read()
     with sources.locked(), Progress(f"{recipe.title} ({mpi})") as progress:
         made = built.build(recipe, found_sources, mpi, beside_source, progress.note)
-        programs = made.programs(pattern)
+        programs = made.programs(pattern, short=short)
+        for program in itertools.chain(*programs.values()):
+            if where.nodes and program.processes:
+                where.ranks_per_node(program.processes)
         columns = made.columns(names, programs)
         described = environment.describe([mpi]) if folder else {}
         done: list[Step] = []
@@ -65,11 +70,15 @@ def execute(name: str, source: Optional[Path], impl: Sequence[str], beside: bool
             place = run.Where(count, mpi, where, made.profiler if profile else None)
             rerun = shlex.join(["tools/armci", "application", name, "-n", str(count), "--mpi", mpi, *where.arguments(), *given])
             found: list[tuple[armci.Column, Case]] = []
-            for column, case in run.runs(programs, columns, place, limit or recipe.time_limit_s, progress.note):
-                found.append((column, known.judge(case, name, column.name, place, entries)))
-                steps = [*done, *run.steps(found, place, rerun)]
-                if folder:  # after each, so that an end in the middle loses only what was under way
-                    report.write(folder, recipe.title, steps, described)
+            try:
+                for column, case in run.runs(programs, columns, place, limit or recipe.time_limit_s, progress.note):
+                    found.append((column, known.judge(case, name, column.name, place, entries)))
+                    steps = [*done, *run.steps(found, place, rerun)]
+                    if folder:  # after each, so that an end in the middle loses only the running program
+                        report.write(folder, recipe.title, steps, described)
+            except (Stopped, ToolError):
+                print(report.screen(steps))  # of what ran before
+                raise
             done = list(steps)
     print(report.screen(steps))
     if folder:
