@@ -23,7 +23,9 @@ Item = TypeVar("Item")
 # The conformance programs have steps of their own, with the process counts chosen there. Job tests start MPI jobs.
 ALL_TESTS = f"tests(//...) except //conformance:all except {device_tests.TESTS}"
 JOB_TESTS = f"attr(tags, mpi, {ALL_TESTS})"
-JOBLESS_TESTS = f"({ALL_TESTS}) except {JOB_TESTS}"
+# What each library exports: they need all libraries.
+EXPORT_TESTS = "filter(exports_test, tests(//impl/...))"
+JOBLESS_TESTS = f"({ALL_TESTS}) except {JOB_TESTS} except {EXPORT_TESTS}"
 LIBRARY_TESTS = f"tests(//impl/...) except {device_tests.TESTS}"
 # What has threads. Jobs that have to end in time are left out: their ends take longer.
 THREAD_TESTS = ("tests(//impl/common/...) union tests(//impl/mpi-twosided:all) "
@@ -98,7 +100,7 @@ def _source_steps() -> list[PlannedStep]:
     return [
         PlannedStep("packages of the guest", work.ensure_guest, "tools/armci setup --rdma", alone=True),
         PlannedStep("form of the sources", work.check_forms, "tools/armci format", Level.QUICK, cores=SINGLE),
-        _pytest_step("tests of the tool", "tools/tests", Level.QUICK, files=("tools/", "packaging/", "docs/", "README.md"),
+        _pytest_step("tests of the tool", "tools/tests", files=("tools/", "packaging/", "docs/", "README.md"),
                      workers=TOOL_WORKERS, cores=SINGLE),
     ]
 
@@ -122,7 +124,7 @@ def _by_turns(level: Level, items: Sequence[Item], matter: str) -> list[Item]:
 def _first_library_steps(level: Level) -> list[PlannedStep]:
     """With the MPI library that everything is built for first."""
     opt = bazel.Configuration()
-    steps = [_everything_step(opt, Level.USUAL), _unit_step(opt, JOBLESS_TESTS, level=Level.QUICK), _unit_step(opt, JOB_TESTS),
+    steps = [_everything_step(opt, Level.USUAL), _unit_step(opt, JOBLESS_TESTS, level=Level.QUICK), _unit_step(opt, EXPORT_TESTS), _unit_step(opt, JOB_TESTS),
              PlannedStep("clauses and tests", work.check_traceability, "tools/armci traceability", Level.QUICK,
                          (conformance.suite_label(repository.implementations()[0]),), opt)]
     for name in _on_one_node():
@@ -281,7 +283,7 @@ def _sanitizer_steps(level: Level) -> list[PlannedStep]:
 def _library_tests(spanning: Sequence[str]) -> str:
     """Of the libraries, a query: of those between nodes only these. What a library exports is looked at, and not run."""
     others = [name for name in _between_nodes() if name not in spanning]
-    return " except ".join([LIBRARY_TESTS, "filter(exports_test, tests(//impl/...))", *(f"//impl/{name}/..." for name in others)])
+    return " except ".join([LIBRARY_TESTS, EXPORT_TESTS, *(f"//impl/{name}/..." for name in others)])
 
 
 def _pytest_step(name: str, folder: str, level: Level = Level.USUAL, files: tuple[str, ...] = (), workers: int = 0,
@@ -298,7 +300,7 @@ def _everything_step(configuration: bazel.Configuration, level: Level) -> Planne
 
 
 def _unit_step(configuration: bazel.Configuration, tests: str, level: Level = Level.USUAL) -> PlannedStep:
-    kinds = {ALL_TESTS: "unit tests", JOBLESS_TESTS: "unit tests", JOB_TESTS: "job tests", THREAD_TESTS: "tests of what has threads"}
+    kinds = {ALL_TESTS: "unit tests", JOBLESS_TESTS: "unit tests", JOB_TESTS: "job tests", EXPORT_TESTS: "exported names", THREAD_TESTS: "tests of what has threads"}
     kind = kinds.get(tests, "tests of the libraries")
     rerun = f"bazel test {shlex.join(configuration.test_flags())} $(bazel query '{tests}')"
     return PlannedStep(f"{kind} ({configuration.name})", partial(work.run_unit_tests, configuration, tests), rerun, level,
