@@ -54,7 +54,7 @@ def plan_steps(since: Optional[str]) -> list[PlannedStep]:
     expression = affected(changed)
     labels = set(bazel.query(expression)) if expression else set()
     *steps, leak_check = plan.plan_steps(Level.QUICK)
-    chosen = [_narrowed(step, expression) for step in [*steps, *plan.port_steps(), leak_check]
+    chosen = [_narrowed(step, expression) for step in [*steps, *plan.changed_steps(), leak_check]
               if _is_affected(step, changed, labels)]
     print(f"{len(changed)} changed files can affect {len(labels)} targets; steps: {', '.join(step.name for step in chosen)}")
     return chosen

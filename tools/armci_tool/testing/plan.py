@@ -68,11 +68,11 @@ def plan_steps(level: Level) -> list[PlannedStep]:
     return [step for step in everything if step.level <= level]
 
 
-def port_steps() -> list[PlannedStep]:
-    """Tests that start jobs, and of each implementation that leaves the node the suite where every process is a node, without
-    races."""
+def changed_steps() -> list[PlannedStep]:
+    """What a changed file can affect besides the steps of --quick: the tests of the tool, what libraries export, tests that start
+    jobs, and of each implementation that leaves the node the suite where every process is a node, without races."""
     opt = bazel.Configuration()
-    return [_unit_step(opt, JOB_TESTS),
+    return [_tool_step(), _unit_step(opt, EXPORT_TESTS), _unit_step(opt, JOB_TESTS),
             *(_conformance_step(name, opt, 2, True, placement=EVERY_PROCESS_A_NODE, filter_text=WITHOUT_RACES)
               for name in _between_nodes())]
 
@@ -100,9 +100,13 @@ def _source_steps() -> list[PlannedStep]:
     return [
         PlannedStep("packages of the guest", work.ensure_guest, "tools/armci setup --rdma", alone=True),
         PlannedStep("form of the sources", work.check_forms, "tools/armci format", Level.QUICK, cores=SINGLE),
-        _pytest_step("tests of the tool", "tools/tests", files=("tools/", "packaging/", "docs/", "README.md"),
-                     workers=TOOL_WORKERS, cores=SINGLE),
+        _tool_step(),
     ]
+
+
+def _tool_step() -> PlannedStep:
+    return _pytest_step("tests of the tool", "tools/tests", files=("tools/", "packaging/", "docs/", "README.md"), workers=TOOL_WORKERS,
+                        cores=SINGLE)
 
 
 def _around_steps(level: Level) -> list[PlannedStep]:
