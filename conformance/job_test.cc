@@ -245,7 +245,7 @@ void FinalizeBesideMpi(const std::string& use) {
   }
   ARMCI_Barrier();
   if (acts) {
-    usleep(4000);  // the last one waits by then
+    usleep(4000);  // long enough for the last one to wait; too short an interval fails nothing, it only tests less
     if (use == "send" || use == "persistent") MPI_Send(data.data(), kBytes, MPI_CHAR, last, 1, MPI_COMM_WORLD);
     if (use == "ssend") MPI_Ssend(data.data(), kBytes, MPI_CHAR, last, 1, MPI_COMM_WORLD);
     if (use == "isend") MPI_Recv(data.data(), kBytes, MPI_CHAR, last, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

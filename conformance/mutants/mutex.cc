@@ -83,7 +83,7 @@ void LetOthersPass(int mutex, int proc, long turns) {
   const long first = UnlockCount(mutex, proc);
   long seen = first;
   for (int idle_ms = 0; idle_ms < 1000 && seen - first < turns; ++idle_ms) {
-    usleep(1000);  // between looks; turns decide
+    usleep(1000);  // leaves the core to the others; the turns they take end the loop, or a second without one
     const long now = UnlockCount(mutex, proc);
     if (now != seen) idle_ms = 0;
     seen = now;
