@@ -75,7 +75,7 @@ def test_a_folder_is_copied_so_that_it_can_be_built_in(tmp_path: Path) -> None:
 @pytest.mark.parametrize("folder", ["with blank", "with:colon"])
 def test_a_cache_that_makefiles_cannot_name_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / folder))
-    with pytest.raises(ToolError, match="a blank or a colon|applications cannot be built in"):
+    with pytest.raises(ToolError, match="applications cannot be built in"):
         sources.cache()
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     assert sources.cache() == Path.home() / ".cache" / "armci" / "applications"

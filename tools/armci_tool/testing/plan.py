@@ -128,7 +128,8 @@ def _by_turns(level: Level, items: Sequence[Item], matter: str) -> list[Item]:
 def _first_library_steps(level: Level) -> list[PlannedStep]:
     """With the MPI library that everything is built for first."""
     opt = bazel.Configuration()
-    steps = [_everything_step(opt, Level.USUAL), _unit_step(opt, JOBLESS_TESTS, level=Level.QUICK), _unit_step(opt, EXPORT_TESTS), _unit_step(opt, JOB_TESTS),
+    steps = [_everything_step(opt, Level.USUAL), _unit_step(opt, JOBLESS_TESTS, level=Level.QUICK), _unit_step(opt, EXPORT_TESTS),
+             _unit_step(opt, JOB_TESTS),
              PlannedStep("clauses and tests", work.check_traceability, "tools/armci traceability", Level.QUICK,
                          (conformance.suite_label(repository.implementations()[0]),), opt)]
     for name in _on_one_node():
@@ -304,7 +305,8 @@ def _everything_step(configuration: bazel.Configuration, level: Level) -> Planne
 
 
 def _unit_step(configuration: bazel.Configuration, tests: str, level: Level = Level.USUAL) -> PlannedStep:
-    kinds = {ALL_TESTS: "unit tests", JOBLESS_TESTS: "unit tests", JOB_TESTS: "job tests", EXPORT_TESTS: "exported names", THREAD_TESTS: "tests of what has threads"}
+    kinds = {ALL_TESTS: "unit tests", JOBLESS_TESTS: "unit tests", JOB_TESTS: "job tests", EXPORT_TESTS: "exported names",
+             THREAD_TESTS: "tests of what has threads"}
     kind = kinds.get(tests, "tests of the libraries")
     rerun = f"bazel test {shlex.join(configuration.test_flags())} $(bazel query '{tests}')"
     return PlannedStep(f"{kind} ({configuration.name})", partial(work.run_unit_tests, configuration, tests), rerun, level,
