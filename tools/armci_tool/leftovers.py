@@ -94,6 +94,16 @@ def _markers(pid: int) -> list[str]:
     return markers.split(",")
 
 
+def _oldest(pids: list[int]) -> int:
+    """The process that started first, 0 when none is left."""
+    import psutil
+    starts = {}
+    for pid in pids:
+        with suppress(psutil.Error):
+            starts[pid] = psutil.Process(pid).create_time()
+    return min(starts, key=lambda pid: (starts[pid], pid), default=0)
+
+
 def wait_for_end(pid: int, seconds: float) -> None:
     """Returns when the process has ended or the time is up. It need not be a child; psutil would wait for a zombie, and
     take the status of a child."""
@@ -166,6 +176,8 @@ def _reap(marker: str, signum: int, patience_s: float) -> None:
     launcher = int(sys.stdin.readline() or 0)
     sys.stdin.read()
     site.main()
+    if marker and not launcher:  # the tool died between the start of the launcher and its word
+        launcher = _oldest(marked_processes(marker))
     if launcher:
         with suppress(ProcessLookupError):
             os.kill(launcher, signum)

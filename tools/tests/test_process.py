@@ -192,7 +192,10 @@ def test_a_package_manager_is_never_broken_off(tmp_path: Path) -> None:
     assert said.read_text().split() == ["begun", "INT", "done"]
 
 
-def test_death_of_the_tool_ends_the_job_with_one_signal(tmp_path: Path) -> None:
+@pytest.mark.parametrize("extra", ["", "real = process._start\n"
+                                   "process._start = lambda *words: [real(*words), time.sleep(100)][0]\n"],
+                         ids=["while the job runs", "before the reaper knows the launcher"])
+def test_death_of_the_tool_ends_the_job_with_one_signal(tmp_path: Path, extra: str) -> None:
     # A launcher takes a second SIGTERM as an order to go at once. The tool has threads of its own.
     pids, signals = tmp_path / "pids", tmp_path / "signals"
     job = script(tmp_path, "job", f"""
@@ -204,7 +207,7 @@ sleep 0.5
 """)
     program = ("import sys, threading, time; from armci_tool import process\n"
                "threading.Thread(target=time.sleep, args=(100,), daemon=True).start()\n"
-               "process.run([sys.argv[1]])\n")
+               f"{extra}process.run([sys.argv[1]])\n")
     tool = subprocess.Popen([sys.executable, "-B", "-c", program, str(job)], env={**os.environ, "PYTHONPATH": _ROOT})
     wait_for_words(pids, 2)
     tool.kill()
