@@ -12,6 +12,21 @@
 #include <utility>
 
 namespace armci::common {
+namespace {
+
+constexpr char kEveryCpu[] = "0-1023";
+static_assert(CPU_SETSIZE == 1024);
+constexpr char kOwnCpus[] = "own";
+
+cpu_set_t make_every_cpu() {
+  cpu_set_t cpus;
+  (void)read_cpu_list(kEveryCpu, &cpus);
+  return cpus;
+}
+
+cpu_set_t the_cpus = make_every_cpu();
+
+}  // namespace
 
 bool read_cpu_list(const char* text, cpu_set_t* cpus) {
   CPU_ZERO(cpus);
@@ -31,12 +46,34 @@ bool read_cpu_list(const char* text, cpu_set_t* cpus) {
   }
 }
 
-// Every CPU there may be; the kernel takes away those that the job may not use.
-void leave_binding(pthread_t thread) {
-  cpu_set_t all;
-  CPU_ZERO(&all);
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) CPU_SET(cpu, &all);
-  pthread_setaffinity_np(thread, sizeof all, &all);
+Status set_server_cpus(const std::string& text) {
+  the_cpus = make_every_cpu();
+  if (text.empty()) return kSuccess;
+  CPU_ZERO(&the_cpus);
+  if (text == kOwnCpus) return kSuccess;
+  if (!read_cpu_list(text.c_str(), &the_cpus)) {
+    return fail(Code::kArgument, "ERR-1",
+                "environment variable ARMCI_SERVER_CPUS = '%s' is neither a list of CPUs such as 0-3,8 nor own",
+                text.c_str());
+  }
+  // Tried by the caller: no thread is there yet.
+  cpu_set_t before;
+  if (pthread_getaffinity_np(pthread_self(), sizeof before, &before) != 0) return kSuccess;
+  const Status tried = place_server(pthread_self(), the_cpus);
+  pthread_setaffinity_np(pthread_self(), sizeof before, &before);
+  return tried;
+}
+
+const cpu_set_t& server_cpus() { return the_cpus; }
+
+Status place_server(pthread_t thread, const cpu_set_t& cpus) {
+  if (CPU_COUNT(&cpus) == 0) return kSuccess;
+  // The kernel takes away what the job may not use.
+  const int error = pthread_setaffinity_np(thread, sizeof cpus, &cpus);
+  if (error == 0 || CPU_COUNT(&cpus) == CPU_SETSIZE) return kSuccess;
+  return fail_errno(error,
+                    "the server cannot run on the CPUs of ARMCI_SERVER_CPUS; name some that the job may use (taskset "
+                    "-cp PID shows them)");
 }
 
 // Turns of 100 us, the least there is, instead of a millisecond or more: Linux from 6.12 on then lets the thread run as
@@ -77,7 +114,7 @@ Status start_background_thread(const char* name, std::function<void()> body, std
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ARMCI_RETURN_IF_ERROR(status);
   pthread_setname_np(thread->native_handle(), name);
-  leave_binding(thread->native_handle());
+  (void)place_server(thread->native_handle(), server_cpus());
   return kSuccess;
 }
 

@@ -36,6 +36,7 @@ struct Config {
   std::string shm_dir;            // ARMCI_SHM_DIR: a directory on a memory file system
   int64_t shm_reserve_bytes = 0;  // ARMCI_SHM_RESERVE: address range per node, 0 automatic
   int64_t shm_retain_bytes = 0;   // ARMCI_SHM_RETAIN: memory kept committed after a free
+  std::string server_cpus;        // ARMCI_SERVER_CPUS: where servers may run
   int spin_iterations = -1;       // ARMCI_SPIN: busy waiting before yielding, -1 automatic
   bool group_recursive = false;   // ARMCI_GROUP_RECURSIVE: group_comm.h
   int mutex_handoff_us = 0;       // ARMCI_MUTEX_HANDOFF: wait after which a mutex goes to the first waiter

@@ -22,6 +22,7 @@
 #include "armcix.h"
 #include "impl/common/accumulate.h"
 #include "impl/common/aggregates.h"
+#include "impl/common/background_thread.h"
 #include "impl/common/check.h"
 #include "impl/common/config.h"
 #include "impl/common/groups.h"

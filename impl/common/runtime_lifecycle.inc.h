@@ -113,8 +113,9 @@ Status Runtime<T>::initialise(MPI_Comm parent) {
         implementations_between_nodes());
   }
   const int duplicated = node::start_mpi_progress(here.comm());
-  const Status prepared = duplicated == MPI_SUCCESS ? kSuccess : fail_mpi(duplicated, "MPI_Comm_dup");
-  ARMCI_RETURN_IF_ERROR(agree(here.comm(), prepared, "preparing MPI's progress"));
+  const Status prepared =
+      duplicated == MPI_SUCCESS ? set_server_cpus(settings.server_cpus) : fail_mpi(duplicated, "MPI_Comm_dup");
+  ARMCI_RETURN_IF_ERROR(agree(here.comm(), prepared, "preparing threads and MPI's progress"));
   node::set_spin_policy(here.machine_processes(), settings.spin_iterations);
   node::copy_initialise();
   const node::NodeMemoryOptions options{settings.shm_dir, static_cast<std::size_t>(settings.shm_reserve_bytes),

@@ -61,8 +61,6 @@ class Server {
   // Starts the thread that serves until stop(). `help`: called now and then, with what else goes on in this process;
   // tells whether something does.
   common::Status start(std::function<bool()> help);
-  // Once it has started.
-  pthread_t thread() { return thread_.native_handle(); }
   // For those who have begun something that `help` is to look after.
   Sleeper& sleeper() { return sleeper_; }
   // Serves in the calling thread until `over` says so, which is asked between requests.

@@ -79,7 +79,7 @@ Status prepare(const Orders& orders, Server* server, ProcessWatch* watch) {
                 "put it elsewhere, set ARMCI_SERVER=thread",
                 orders.first, static_cast<int>(getpid()), host);
   }
-  ARMCI_RETURN_IF_ERROR(bind_server(pthread_self(), orders.terms.cpus));
+  ARMCI_RETURN_IF_ERROR(common::place_server(pthread_self(), orders.terms.cpus));
   // A job whose processes die is ended by the launcher, which says why; nobody is left to be served.
   ARMCI_RETURN_IF_ERROR(watch->start_for(orders.memory.file.pid, [] { _exit(1); }));
   return server->open();
@@ -133,7 +133,6 @@ void ignore_signals_to_programs() {
   if (argc != 2 || std::strcmp(argv[1], kServerMarker) != 0) return;
   prctl(PR_SET_NAME, "armci-server", 0UL, 0UL, 0UL);
   ignore_signals_to_programs();
-  common::leave_binding(pthread_self());
   common::ask_for_short_turns();
   Circle circle;
   Status status = start_mpi(&circle.spawned);

@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "impl/common/background_thread.h"
 #include "impl/common/config.h"
 #include "impl/common/mpi_init.h"
 #include "impl/mpi-twosided/routes.h"
@@ -14,9 +13,6 @@ namespace armci::twosided {
 namespace {
 
 Settings the_settings;
-
-constexpr char kEveryCpu[] = "0-1023";
-static_assert(CPU_SETSIZE == 1024);
 
 const common::SettingRow kRows[] = {
     {"ARMCI_SERVER", "", "auto", 0, 0,
@@ -53,11 +49,6 @@ const common::SettingRow kRows[] = {
     {"ARMCI_SERVER_FORWARDS", "", "8", 1, 1024,
      "Requests forwarded by another server of the cluster that a server has room for; the same on all processes.",
      &the_settings.forwards},
-    {"ARMCI_SERVER_CPUS", "", "", 0, 0,
-     "CPUs on which servers may run, as in 0-3,8 (default: all that the job may use); of server processes, as process "
-     "0 "
-     "has it.",
-     &the_settings.cpus},
     {"ARMCI_SERVER_WAIT", "us", "900", 0, 100000,
      "How long a server that has nothing to do sleeps at most before it looks again; 0: it never sleeps.",
      &the_settings.wait_us},
@@ -75,22 +66,6 @@ const common::SettingRow kRows[] = {
 }  // namespace
 
 Settings& settings() { return the_settings; }
-
-common::Status read_server_cpus(cpu_set_t* cpus) {
-  const std::string& text = the_settings.cpus;
-  if (common::read_cpu_list(text.empty() ? kEveryCpu : text.c_str(), cpus)) return common::kSuccess;
-  return common::fail(common::Code::kArgument, "ERR-1",
-                      "environment variable ARMCI_SERVER_CPUS = '%s' is no list of CPUs such as 0-3,8", text.c_str());
-}
-
-common::Status bind_server(pthread_t thread, const cpu_set_t& cpus) {
-  if (CPU_COUNT(&cpus) == CPU_SETSIZE) return common::kSuccess;  // where it runs anyway
-  const int error = pthread_setaffinity_np(thread, sizeof cpus, &cpus);
-  if (error == 0) return common::kSuccess;
-  return common::fail_errno(error,
-                            "the server cannot run on the CPUs of ARMCI_SERVER_CPUS; name some that the job may "
-                            "use (taskset -cp PID shows them)");
-}
 
 common::Status cluster_size(int nodes, int* size) {
   const std::string& text = the_settings.cluster;

@@ -3,9 +3,6 @@
 // Thread safety: written by load_config() before the transport starts, read-only afterwards.
 #pragma once
 
-#include <pthread.h>
-#include <sched.h>
-
 #include <cstdint>
 #include <string>
 
@@ -28,18 +25,11 @@ struct Settings {
   std::int64_t small_get_bytes = 0;  // ARMCI_SERVER_SMALL_GET_BYTES
   std::int64_t piece_bytes = 0;      // ARMCI_SERVER_PIECE_BYTES
   std::string cluster;               // ARMCI_SERVER_CLUSTER: nodes in a cluster, or auto
-  std::string cpus;                  // ARMCI_SERVER_CPUS: where servers may run
   int wait_us = 0;                   // ARMCI_SERVER_WAIT: the longest sleep of an idle server
 };
 
 // The values in force.
 Settings& settings();
-
-// Where servers may run, by ARMCI_SERVER_CPUS; every CPU there may be if that is empty.
-common::Status read_server_cpus(cpu_set_t* cpus);
-
-// Has a server run there; an error if the job may use none of them.
-common::Status bind_server(pthread_t thread, const cpu_set_t& cpus);
 
 // How many nodes form a cluster, by ARMCI_SERVER_CLUSTER.
 common::Status cluster_size(int nodes, int* size);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "impl/common/agree.h"
+#include "impl/common/background_thread.h"
 #include "impl/common/backtrace.h"
 #include "impl/mpi-twosided/settings.h"
 #include "impl/server/compose.h"
@@ -32,13 +33,11 @@ struct Plan {
   ServerKind kind = ServerKind::kAuto;
   Room room;
   int cluster = 1;
-  cpu_set_t cpus;
   bool threads = false;  // MPI lets several call it, on all processes
 };
 
 Status read_words(int nodes, Plan* plan) {
   ARMCI_RETURN_IF_ERROR(read_server_kind(&plan->kind));
-  ARMCI_RETURN_IF_ERROR(read_server_cpus(&plan->cpus));
   return cluster_size(nodes, &plan->cluster);
 }
 
@@ -102,14 +101,15 @@ Status Transport::initialise(const World& world) {
   const Routes routes(std::move(node_of), world.node_count(), plan.cluster);
   if (plan.kind == ServerKind::kProcess) {
     processes_ = std::make_unique<ServerProcesses>();
-    const Terms terms{plan.room, plan.cluster, settings().wait_us, node::spin_iterations(), world.size(), plan.cpus};
+    const Terms terms{plan.room,    plan.cluster,         settings().wait_us, node::spin_iterations(),
+                      world.size(), common::server_cpus()};
     ARMCI_RETURN_IF_ERROR(common::agree(world_comm_, processes_->start(world, terms), "starting the server processes"));
     comms_ = processes_->comms();
   }
   // Nobody sends before every server has posted its buffers.
   ARMCI_RETURN_IF_ERROR(
       common::agree(world_comm_, open(world, plan.room, routes, plan.threads), "making room for requests"));
-  return common::agree(world_comm_, start_threads(plan.threads, plan.cpus), "starting the servers");
+  return common::agree(world_comm_, start_threads(plan.threads), "starting the servers");
 }
 
 Status Transport::open(const World& world, Room room, const Routes& routes, bool helped) {
@@ -125,7 +125,7 @@ Status Transport::open(const World& world, Room room, const Routes& routes, bool
 }
 
 // Without threads what a process has begun goes on in its calls only.
-Status Transport::start_threads(bool threads, const cpu_set_t& cpus) {
+Status Transport::start_threads(bool threads) {
   alone_ = !threads;
   if (alone_) return client_->settle();
   if (server_ == nullptr) {
@@ -140,8 +140,7 @@ Status Transport::start_threads(bool threads, const cpu_set_t& cpus) {
     }
     return found == Client::Found::kSomething;
   };
-  ARMCI_RETURN_IF_ERROR(server_->start(help));
-  return bind_server(server_->thread(), cpus);
+  return server_->start(help);
 }
 
 // Threads of servers find batches by themselves, soon enough.

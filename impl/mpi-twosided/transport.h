@@ -67,7 +67,7 @@ class Transport {
 
  private:
   common::Status open(const common::World& world, Room room, const Routes& routes, bool helped);
-  common::Status start_threads(bool threads, const cpu_set_t& cpus);
+  common::Status start_threads(bool threads);
   // After every call that may leave something under way that nobody waits for.
   common::Status begun();
   common::Status finish(std::uint64_t operation, Completion* completion);

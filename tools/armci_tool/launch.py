@@ -23,8 +23,8 @@ from armci_tool.rdma import nodes as guests
 # Forwarded to the ranks besides what a launch sets itself.
 FORWARDED_PREFIXES = ("ARMCI_", "UCX_", "ASAN_", "UBSAN_", "TSAN_", "LSAN_", "HWLOC_", "GTEST_")
 # Nodes made of namespaces look like one machine to UCX (its boot is the same): it must not go around the network. In
-# guests it must not take the verbs device.
-NODE_ENVIRONMENT = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": nodes.INTERFACE}
+# guests it must not take the verbs device. Servers stay on the CPUs of their node.
+NODE_ENVIRONMENT = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": nodes.INTERFACE, "ARMCI_SERVER_CPUS": "own"}
 # UCX would take a guest's verbs device for MPI's own messages, and time out now and then when it is software.
 GUEST_ENVIRONMENT = {"UCX_TLS": "shm,tcp,self"}
 # mpi-twosided's, where servers are processes unless it is "thread".

@@ -26,7 +26,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _GRACE_S = 5
 # Of a node, and of the switch.
 _NAMESPACES = ["--mount", "--net", "--uts", "--ipc"]
-# /sys shows the network devices of the namespace that it was mounted in.
+# /sys shows the network devices of the namespace that it was mounted in. What enters the node runs where its holder may.
 _HOLDER = """
 echo "$0" >/proc/sys/kernel/hostname
 mount -t tmpfs -o nosuid,nodev,mode=1777 tmpfs /dev/shm
@@ -123,6 +123,7 @@ def _init(request: argparse.Namespace, lifeline: int) -> int:
     # Entering a mount namespace leads to its root folder.
     inside = ["sh", "-c", 'cd "$0" && exec "$@"', folder, *request.command]
     signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    os.sched_setaffinity(0, os.sched_getaffinity(holders[0]))  # the command inherits it
     job = os.posix_spawnp("nsenter", [*_enter(holders[0]), *inside], os.environ, setsigmask=[],
                           setsigdef=list(_SIGNALS))
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
@@ -142,6 +143,8 @@ def _make_nodes(request: argparse.Namespace) -> list[int]:
     """Process ids of the nodes' holders, the nodes connected."""
     _make_shared_files(request)
     holders = [_start_holder(nodes.host(node)) for node in range(request.count)]
+    for holder, cpus in zip(holders, nodes.shares_of_cpus(os.sched_getaffinity(0), request.count)):
+        os.sched_setaffinity(holder, cpus)
     switch = ["link add name switch type bridge", "link set switch up"]
     for node, holder in enumerate(holders):
         switch += [f"link add name port{node} type veth peer name {nodes.INTERFACE} netns {holder}",

@@ -4,7 +4,8 @@
       tools/nodes                  forwards signals and the status
         pid 1 of a pid namespace   own /run and /etc/hosts, which the nodes share; its network namespace is the switch:
                                    a bridge and the ports of the nodes
-          holder of node0          own network (eth0), host name, /dev/shm, /sys, System V objects
+          holder of node0          own network (eth0), host name, /dev/shm, /sys, System V objects; its share of the
+                                   CPUs, where there are as many as nodes
           holder of node1          ...
           COMMAND, on node0        reaches node1 through tools/node-agent, as through ssh
 
@@ -20,7 +21,7 @@ import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Sequence
+from typing import Callable, Collection, Sequence
 
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
@@ -64,6 +65,14 @@ def host(node: int) -> str:
 def address(node: int) -> str:
     """A node's address, in a network of 256."""
     return f"10.77.0.{node + 1}"
+
+
+def shares_of_cpus(cpus: Collection[int], count: int) -> list[set[int]]:
+    """The CPUs of each node: its own if there are enough, as nodes have, else all of them."""
+    ordered = sorted(cpus)
+    if len(ordered) < count:
+        return [set(ordered)] * count
+    return [set(ordered[len(ordered) * node // count:len(ordered) * (node + 1) // count]) for node in range(count)]
 
 
 def require(count: int, _preloaded: str = "") -> None:

@@ -64,7 +64,7 @@ def test_in_a_guest_mpi_leaves_the_verbs_device_alone(mpi: str) -> None:
 def test_a_network_that_the_user_chose_is_the_one_between_nodes(mpi: str, monkeypatch: pytest.MonkeyPatch) -> None:
     job = Launch(("./p",), 2, mpi, placement=Placement(nodes=2))
     monkeypatch.setenv("UCX_TLS", "tcp")
-    assert job.settings() == {"UCX_NET_DEVICES": nodes.INTERFACE}
+    assert job.settings() == {"UCX_NET_DEVICES": nodes.INTERFACE, "ARMCI_SERVER_CPUS": "own"}
     monkeypatch.delenv("UCX_TLS")
     assert job.settings()["UCX_TLS"] == "tcp,self"
     # A setting of UCX's reaches ranks that a launcher starts elsewhere.

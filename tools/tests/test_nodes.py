@@ -166,6 +166,23 @@ def test_a_node_has_its_own_name_and_shared_memory(tmp_path: Path) -> None:
     assert not set(leftovers.shared_memory_objects()) & {"node0", "node1"}
 
 
+@pytest.mark.parametrize("cpus, count, shares", [
+    ({0, 1}, 2, [{0}, {1}]), ({1, 3, 5}, 2, [{1}, {3, 5}]), ({2, 4}, 3, [{2, 4}] * 3), ({7}, 1, [{7}])])
+def test_nodes_share_the_cpus_out_or_have_all_of_them(cpus: set[int], count: int, shares: list[set[int]]) -> None:
+    assert nodes.shares_of_cpus(cpus, count) == shares
+
+
+@needs_root
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_node_has_its_own_cpus(tmp_path: Path, mpi: str) -> None:
+    told = script(tmp_path, "told", "exec /usr/bin/python3 -c 'import os; print(os.uname().nodename, "
+                  "*sorted(os.sched_getaffinity(0)))'")
+    result = launch.start(Launch((str(told),), 2, mpi, placement=Placement(2)))
+    shares = nodes.shares_of_cpus(os.sched_getaffinity(0), 2)
+    assert sorted(result.output.splitlines()) == [
+        " ".join([nodes.host(node), *map(str, sorted(shares[node]))]) for node in range(2)]
+
+
 @needs_root
 def test_a_process_left_on_a_node_is_told(tmp_path: Path) -> None:
     body = "[ $(hostname) = node1 ] || exit 0; setsid sleep 100 >/dev/null 2>&1 &"

@@ -163,11 +163,17 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
         elif row.test_only:
             steps += _test_only_steps(row, opt)
     for name in _between_nodes():
-        steps += [*_spanning_steps(name, opt, level),
-                  *(_conformance_step(name, opt, THREADLESS_PROCESSES, True, placement=EVERY_PROCESS_A_NODE, thread_level=threads,
-                                      level=from_level, filter_text=THREAD_LEVEL_FILTER, child_jobs=False)
-                    for threads, from_level in (("funneled", Level.USUAL), ("serialized", Level.FULL)))]
-    return steps
+        steps += _spanning_steps(name, opt, level)
+    return steps + _thread_level_steps(opt)
+
+
+def _thread_level_steps(configuration: bazel.Configuration) -> list[PlannedStep]:
+    """Which threads may call MPI while they wait. A device is not asked for: the waits are the same without one."""
+    spanning = _between_nodes()
+    return [_conformance_step(row.name, configuration, THREADLESS_PROCESSES, True, thread_level=threads,
+                              placement=EVERY_PROCESS_A_NODE if row.name in spanning else ONE_NODE,
+                              filter_text=THREAD_LEVEL_FILTER, child_jobs=False)
+            for row in repository.implementation_table() if not row.test_only for threads in ("funneled", "serialized")]
 
 
 def _test_only_steps(row: repository.Implementation, configuration: bazel.Configuration) -> list[PlannedStep]:
@@ -219,7 +225,7 @@ def _second_library_steps(level: Level) -> list[PlannedStep]:
         steps.append(_report_step(name, Level.FULL))
     for name in _between_nodes():
         steps += [*_spanning_steps(name, mpich, level), _examples_step(name, mpich)]
-    return [*steps, *_settings_steps(level), _drop_in_step(mpich, level), _debian_step(), *_clients_steps(mpich, level),
+    return [*steps, *_thread_level_steps(mpich), *_settings_steps(level), _drop_in_step(mpich, level), _debian_step(), *_clients_steps(mpich, level),
             *(step for step in _applications_steps(mpich) if step.level == Level.FULL)]
 
 
