@@ -157,7 +157,8 @@ def run_suite(binary: Path, implementation: str, configuration: bazel.Configurat
     environment = {**configuration.environment(), **environment}
     factor = placement.deadline_factor * sanitizers.deadline_factor(configuration.mode)
     selection = replace(selection, deadline_s=factor * selection.deadline_s)
-    job = launch.Launch((str(binary),), processes, configuration.mpi, environment, placement=placement)
+    job = launch.Launch((str(binary),), processes, configuration.mpi, environment, placement=placement,
+                        shares_cpus=True)
     launches = _Launches(job, selection, on_test, seed="" if selection.seed is None else str(selection.seed))
     chosen = list_tests(binary, selection.filter, environment)
     if selection.level:

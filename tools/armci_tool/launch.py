@@ -41,6 +41,9 @@ class MpiLibrary:
     launcher: str
     compiler: str
     fixed: tuple[str, ...] = ()
+    # Ranks that wait yield: where they are more than cores, one that spins holds up the one it waits for. Where each has a
+    # core, nodes with CPUs of their own, a server that yields to a program that computes waits for whole turns of it.
+    sharing_cores: tuple[str, ...] = ()
     # On this machine as it is; and on nodes, with {hosts} (NODE:RANKS,...), {agent}, {interface} and {preload}
     # to be filled in; the last is the library made from tools/PRELOAD_ON_NODES.c.
     on_machine: tuple[str, ...] = ()
@@ -59,11 +62,11 @@ class MpiLibrary:
 
 
 MPI_LIBRARIES: dict[str, MpiLibrary] = {
-    # Idle ranks yield: with more ranks than cores a spinning one holds up the one it waits for. One machine needs only
-    # shared memory; the TCP component would probe every interface. Between nodes, of the one-sided components only ucx
-    # works over TCP at every thread level.
+    # One machine needs only shared memory; the TCP component would probe every interface. Between nodes, of the one-sided
+    # components only ucx works over TCP at every thread level.
     "openmpi": MpiLibrary("openmpi", "mpirun.openmpi", "mpicc.openmpi",
-                          fixed=("--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"),
+                          fixed=("--oversubscribe", "--bind-to", "none"),
+                          sharing_cores=("--mca", "mpi_yield_when_idle", "1"),
                           on_machine=("--mca", "btl", "vader,self"),
                           # Its shared memory does not reach processes that are started later.
                           on_machine_to_spawn=("--mca", "btl", "tcp,vader,self", "--mca", "btl_tcp_if_include", "lo"),
@@ -98,6 +101,8 @@ class Launch:
     environment: Mapping[str, str] = field(default_factory=dict)
     tag_output: bool = False
     placement: Placement = Placement()
+    # Nodes made of namespaces have no CPUs of their own: tests then end sooner, and meet more orders of events.
+    shares_cpus: bool = False
 
     def settings(self) -> dict[str, str]:
         """The environment of the job besides what is there; a network that the user chose stays."""
@@ -124,19 +129,22 @@ class Launch:
                 line += [*library.forward, name]
         line += ["-n", str(self.processes), *self.program]
         if self.placement.nodes:
-            return node_kind(self.placement).command_line(self.placement.nodes, line, library.preload_on_nodes)
+            return node_kind(self.placement).command_line(self.placement.nodes, line, library.preload_on_nodes,
+                                                          self.shares_cpus)
         return guests.command_line(1, line) if self.placement.guest else line
 
     def _where(self, library: MpiLibrary, settings: Mapping[str, str]) -> list[str]:
         if not self.placement.nodes:
             may_spawn = settings.get(SERVER_VARIABLE, "thread") != "thread"
-            return list(library.on_machine_to_spawn or library.on_machine if may_spawn else library.on_machine)
+            on_machine = library.on_machine_to_spawn or library.on_machine if may_spawn else library.on_machine
+            return [*library.sharing_cores, *on_machine]
         ranks = self.placement.ranks_per_node(self.processes)
+        has_cores = not self.placement.guest and not self.shares_cpus and nodes.has_cores_for(ranks)
         kind = node_kind(self.placement)
         hosts = ",".join(f"{kind.host(node)}:{count}" for node, count in enumerate(ranks))
         values = {"hosts": hosts, "agent": str(kind.agent), "interface": kind.interface,
                   "preload": kind.preload(library.preload_on_nodes)}
-        return [word.format(**values) for word in library.on_nodes]
+        return [*(() if has_cores else library.sharing_cores), *(word.format(**values) for word in library.on_nodes)]
 
     def _forwarded(self, present: Mapping[str, str]) -> list[str]:
         names = {name for name in present if name.startswith(FORWARDED_PREFIXES)}

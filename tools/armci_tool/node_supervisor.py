@@ -48,9 +48,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="tools/nodes", usage="tools/nodes [--preload NAME] COUNT -- COMMAND...",
+    parser = argparse.ArgumentParser(prog="tools/nodes", usage="tools/nodes [--preload NAME] [--share-cpus] COUNT -- COMMAND...",
                                      description="Makes COUNT nodes of namespaces and runs COMMAND on the first.")
     parser.add_argument("--preload", default="", metavar="NAME", help="make /run/libNAME.so from tools/NAME.c")
+    parser.add_argument("--share-cpus", action="store_true", help="each node has all CPUs, in the place of its own")
     parser.add_argument("count", type=int)
     split = list(arguments).index("--") if "--" in arguments else len(arguments)
     request = parser.parse_args(arguments[:split])
@@ -143,8 +144,9 @@ def _make_nodes(request: argparse.Namespace) -> list[int]:
     """Process ids of the nodes' holders, the nodes connected."""
     _make_shared_files(request)
     holders = [_start_holder(nodes.host(node)) for node in range(request.count)]
-    for holder, cpus in zip(holders, nodes.shares_of_cpus(os.sched_getaffinity(0), request.count)):
-        os.sched_setaffinity(holder, cpus)
+    if not request.share_cpus:
+        for holder, cpus in zip(holders, nodes.shares_of_cpus(os.sched_getaffinity(0), request.count)):
+            os.sched_setaffinity(holder, cpus)
     switch = ["link add name switch type bridge", "link set switch up"]
     for node, holder in enumerate(holders):
         switch += [f"link add name port{node} type veth peer name {nodes.INTERFACE} netns {holder}",

@@ -53,8 +53,8 @@ class NodeKind:
     require: Callable[[int, str], None]
     # Where they find a library that is preloaded.
     preload: Callable[[str], str]
-    # (nodes, command, name of the preloaded library)
-    command_line: Callable[[int, Sequence[str], str], list[str]]
+    # (nodes, command, name of the preloaded library, whether they share the CPUs)
+    command_line: Callable[[int, Sequence[str], str, bool], list[str]]
 
 
 def host(node: int) -> str:
@@ -73,6 +73,13 @@ def shares_of_cpus(cpus: Collection[int], count: int) -> list[set[int]]:
     if len(ordered) < count:
         return [set(ordered)] * count
     return [set(ordered[len(ordered) * node // count:len(ordered) * (node + 1) // count]) for node in range(count)]
+
+
+def has_cores_for(ranks: Sequence[int]) -> bool:
+    """Whether each rank has a core; given the number of ranks on each node."""
+    cpus = os.sched_getaffinity(0)
+    return len(cpus) >= len(ranks) and all(
+        count <= len(share) for count, share in zip(ranks, shares_of_cpus(cpus, len(ranks))))
 
 
 def require(count: int, _preloaded: str = "") -> None:
@@ -109,9 +116,10 @@ def preload(name: str) -> str:
     return f"{SESSION_FOLDER}/lib{name}.so"
 
 
-def command_line(count: int, command: Sequence[str], preloaded: str = "") -> list[str]:
-    """Starts `command` on node0 of `count` nodes; `preloaded` is the name of a library to make before."""
-    options = ["--preload", preloaded] if preloaded else []
+def command_line(count: int, command: Sequence[str], preloaded: str = "", shares_cpus: bool = False) -> list[str]:
+    """Starts `command` on node0 of `count` nodes; `preloaded` is the name of a library to make before. `shares_cpus`: each
+    node has all CPUs, also where there are enough for each to have its own."""
+    options = [*(["--preload", preloaded] if preloaded else []), *(["--share-cpus"] if shares_cpus else [])]
     return [_PYTHON, "-B", str(PROGRAM), *options, str(count), "--", *command]
 
 

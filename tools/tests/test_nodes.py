@@ -172,15 +172,27 @@ def test_nodes_share_the_cpus_out_or_have_all_of_them(cpus: set[int], count: int
     assert nodes.shares_of_cpus(cpus, count) == shares
 
 
+@pytest.mark.parametrize("cpus, ranks, has", [
+    ({0, 1}, [1, 1], True), ({0, 1}, [2, 1], False), ({0, 1}, [1, 1, 1], False), ({0, 1, 2, 3}, [2, 2], True)])
+def test_ranks_of_a_node_yield_where_they_are_more_than_its_cpus(monkeypatch: pytest.MonkeyPatch, cpus: set[int],
+                                                                 ranks: list[int], has: bool) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: cpus)
+    assert nodes.has_cores_for(ranks) == has
+    line = Launch(("p",), sum(ranks), "openmpi", placement=Placement(len(ranks))).command_line(as_root=False, present={})
+    assert ("mpi_yield_when_idle" in line) == (not has)
+
+
 @needs_root
 @pytest.mark.parametrize("mpi", MPIS)
 def test_a_node_has_its_own_cpus(tmp_path: Path, mpi: str) -> None:
-    told = script(tmp_path, "told", "exec /usr/bin/python3 -c 'import os; print(os.uname().nodename, "
-                  "*sorted(os.sched_getaffinity(0)))'")
-    result = launch.start(Launch((str(told),), 2, mpi, placement=Placement(2)))
-    shares = nodes.shares_of_cpus(os.sched_getaffinity(0), 2)
-    assert sorted(result.output.splitlines()) == [
-        " ".join([nodes.host(node), *map(str, sorted(shares[node]))]) for node in range(2)]
+    # In one piece: launchers mix what ranks write.
+    told = script(tmp_path, "told", "exec /usr/bin/python3 -c 'import os; os.write(1, \" \".join([os.uname().nodename, "
+                  "*map(str, sorted(os.sched_getaffinity(0)))]).encode() + b\"\\n\")'")
+    every = os.sched_getaffinity(0)
+    for shares_cpus, expected in ((False, nodes.shares_of_cpus(every, 2)), (True, [every, every])):
+        result = launch.start(Launch((str(told),), 2, mpi, placement=Placement(2), shares_cpus=shares_cpus))
+        assert sorted(result.output.splitlines()) == [
+            " ".join([nodes.host(node), *map(str, sorted(expected[node]))]) for node in range(2)]
 
 
 @needs_root
