@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Optional, Sequence
 
-from armci_tool import bazel, console, launch
+from armci_tool import bazel, console, launch, scratch_folders
 from armci_tool.errors import ToolError
 from armci_tool.placement import Placement, with_device
 from armci_tool.repository import ROOT
@@ -25,7 +24,6 @@ MPI_SETTINGS = {"OMPI_MCA_osc": "^rdma", "UCX_USE_MT_MUTEX": "y", "UCX_TCP_TX_SE
 # No case is measured for so long, beyond the time asked for.
 SILENCE_S = 120.0
 
-_SCRATCH_PREFIX = ".armci-bench-"
 
 
 @dataclass(frozen=True)
@@ -149,7 +147,7 @@ def run_program(program: Program, arguments: Sequence[str] = (), *, timeout_s: O
 
     # A guest writes into the folder that we are in, and into no other.
     scratch = Path.cwd() if program.placement.guest else None
-    with tempfile.TemporaryDirectory(prefix=_SCRATCH_PREFIX, dir=scratch) as folder:
+    with scratch_folders.make(scratch) as folder:
         file = Path(folder) / "result.json"
         line = (*program.wrapper, str(program.binary), "--progress", "--json", str(file), *arguments)
         settings = {name: value for name, value in MPI_SETTINGS.items() if name not in os.environ}

@@ -4,17 +4,18 @@ and C++, and such as mix MPI with ARMCI. They are compiled once for each MPI lib
 from __future__ import annotations
 
 import math
+import atexit
 import os
 import re
 import shutil
 import stat
-import tempfile
 import threading
 from dataclasses import dataclass
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Callable, Iterator, Mapping, Optional, Sequence
 
-from armci_tool import bazel, launch, process, repository, trace
+from armci_tool import bazel, launch, process, repository, scratch_folders, trace
 from armci_tool.errors import ToolError
 from armci_tool.install import layout
 from armci_tool.installed import case, told
@@ -28,7 +29,6 @@ _CLOCKS_APART_S = 1000
 # Messages between processes that share cores say no more.
 _CLOCKS_WRONG_S = 1.0
 # In the checkout, where nodes and guests see it too.
-_SCRATCH_PREFIX = ".armci-clients-"
 _ASSIGNED = re.compile(r"^(\w*PROGRAMS) = (.*)$", re.MULTILINE)
 _REFERENCE = re.compile(r"\$\((\w+)\)")
 
@@ -45,7 +45,6 @@ def programs(folder: Path) -> list[str]:
 class Workshop:
     """All implementations for one MPI library, installed, and the programs linked with the default one. Made once."""
 
-    folder: tempfile.TemporaryDirectory[str]  # goes with this process
     root: Path
     mpi: str
     programs: tuple[Path, ...]
@@ -70,19 +69,20 @@ def _workshop(configuration: bazel.Configuration, note: Note) -> Workshop:
 
 
 def _equip(configuration: bazel.Configuration, note: Note) -> Workshop:
-    folder = tempfile.TemporaryDirectory(prefix=_SCRATCH_PREFIX, dir=ROOT)
-    root, mpi = Path(folder.name) / "installed", configuration.mpi
+    stack = ExitStack()
+    atexit.register(stack.close)
+    root, mpi = stack.enter_context(scratch_folders.make(ROOT)) / "installed", configuration.mpi
     layout.install(root, repository.implementations(), "", configuration, on_progress=note)
     built: list[Path] = []
     for source in FOLDERS:
         note(f"compiling {source.name}")
-        sources = Path(folder.name) / source.name
+        sources = root.parent / source.name
         shutil.copytree(source, sources)
         made = process.run(["make", f"ARMCI={root}", f"MPI={mpi}"], cwd=sources, timeout_s=_TIME_LIMIT_S)
         if not made.ok:
-            return Workshop(folder, root, mpi, (), told(f"make in {source.name}", made, False))
+            return Workshop(root, mpi, (), told(f"make in {source.name}", made, False))
         built += [sources / name for name in programs(source)]
-    return Workshop(folder, root, mpi, tuple(built))
+    return Workshop(root, mpi, tuple(built))
 
 
 def run(names: Sequence[str], counts: Sequence[int], configuration: bazel.Configuration, placement: Placement,
@@ -100,7 +100,7 @@ def observe(configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
     made = _workshop(configuration, note)
     if made.fault is not None:
         return [made.fault]
-    with tempfile.TemporaryDirectory(prefix=_SCRATCH_PREFIX, dir=ROOT) as scratch:
+    with scratch_folders.make(ROOT) as scratch:
         folder = Path(scratch)
         return [*_profiled(made, repository.implementations()[-1]),
                 _timeline_case("a timeline has what was called", made, folder, _wrong_puts),

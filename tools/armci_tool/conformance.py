@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import math
 import re
-import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Callable, Iterable, Mapping, Optional, Sequence
 
-from armci_tool import bazel, launch, levels, process, repository, sanitizers, traceability
+from armci_tool import bazel, launch, levels, process, repository, sanitizers, scratch_folders, traceability
 from armci_tool.errors import ToolError
 from armci_tool.placement import Placement, with_device
 from armci_tool.results import FAILED, Case
@@ -163,7 +162,7 @@ def run_suite(binary: Path, implementation: str, configuration: bazel.Configurat
     chosen = list_tests(binary, selection.filter, environment)
     if selection.level:
         launches.left_out = levels.read().above(selection.level, chosen)
-    with tempfile.TemporaryDirectory() as scratch:
+    with scratch_folders.make() as scratch:
         while launches.once(Path(scratch) / "finished"):
             pass
     finished = launches.finished

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from pathlib import Path
 from typing import Callable, Iterator, Mapping, Sequence
 
-from armci_tool import launch, process
+from armci_tool import launch, process, scratch_folders
 from armci_tool.install import layout
 from armci_tool.installed import EXAMPLE, Place, case, told
 from armci_tool.repository import ROOT, implementations
@@ -35,9 +34,9 @@ def as_it_is(note: Note) -> Sequence[Case]:
 
 
 def _built(names: Sequence[str], mpis: Sequence[str], environment: Mapping[str, str], note: Note) -> Sequence[Case]:
-    with tempfile.TemporaryDirectory() as scratch:
+    with scratch_folders.make() as scratch:
         folder = Path(scratch)
-        made = process.run([str(BUILD), scratch], environment=environment, timeout_s=_BUILD_TIME_LIMIT_S, on_line=note)
+        made = process.run([str(BUILD), str(scratch)], environment=environment, timeout_s=_BUILD_TIME_LIMIT_S, on_line=note)
         stayed = "processes left behind: " + ", ".join(made.left_behind) if made.left_behind else ""
         cases = [case("packaging/build-deb", stayed or ("" if made.ok else made.tail(40)), made.seconds)]
         if made.ok:

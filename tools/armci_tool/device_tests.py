@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import glob
-import tempfile
 from pathlib import Path
 from typing import Callable, Sequence
 
-from armci_tool import bazel, process, results, sanitizers
+from armci_tool import bazel, process, results, sanitizers, scratch_folders
 from armci_tool.errors import ToolError
 from armci_tool.placement import VERBS_DEVICES
 from armci_tool.rdma import nodes
@@ -24,7 +23,7 @@ def run(configuration: bazel.Configuration, note: Callable[[str], None]) -> Sequ
         raise ToolError("there are no tests that need a verbs device", where=f"bazel query '{TESTS}' is empty")
     bazel.build(labels, configuration, on_progress=note)
     cases: list[Case] = []
-    with tempfile.TemporaryDirectory() as scratch:  # which a guest may write
+    with scratch_folders.make() as scratch:  # which a guest may write
         for label in labels:
             note(label)
             cases += _run_one(label, configuration, Path(scratch))

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import re
 import shutil
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Callable, Iterator, Sequence
 
-from armci_tool import bazel, debian_package, launch, settings_page
+from armci_tool import bazel, debian_package, launch, scratch_folders, settings_page
 from armci_tool.install import descriptions, layout
 from armci_tool.installed import EXAMPLE, PROCESSES, Place, Word, case, told
 from armci_tool.repository import ROOT
@@ -28,7 +27,7 @@ Note = Callable[[str], None]
 
 def run(names: Sequence[str], configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
     """Installs, and goes through every way to link and to load, with each implementation."""
-    with tempfile.TemporaryDirectory() as scratch:
+    with scratch_folders.make() as scratch:
         root = Path(scratch) / "installed"
         note("installing")
         # Not the one that would be the default anyway.

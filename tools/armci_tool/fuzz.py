@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 import shutil
-import tempfile
 from pathlib import Path
 from typing import Callable, Sequence
 
-from armci_tool import checks, launch, process
+from armci_tool import checks, launch, process, scratch_folders
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
 from armci_tool.results import FAILED, PASSED, Case
@@ -65,7 +64,7 @@ def build(folder: Path) -> Path:
 
 def run(program: Path, folder: Path, note: Callable[[str], None] = lambda text: None) -> Sequence[Case]:
     """Fuzzes for a fixed number of inputs; what breaks a promise is kept in `folder`."""
-    with tempfile.TemporaryDirectory() as scratch:
+    with scratch_folders.make() as scratch:
         seeds, corpus = Path(scratch) / "seeds", Path(scratch) / "corpus"
         seeds.mkdir()
         corpus.mkdir()

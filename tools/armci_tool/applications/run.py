@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Iterator, Mapping, Optional, Sequence
 
-from armci_tool import launch, process
+from armci_tool import launch, process, scratch_folders
 from armci_tool.applications.armci import OWN, REFERENCE, Column
 from armci_tool.applications.recipe import Program
 from armci_tool.errors import ToolError
@@ -71,7 +70,7 @@ def _folder(program: Program) -> Iterator[Optional[Path]]:
     if not program.writes:
         yield None
         return
-    with tempfile.TemporaryDirectory(prefix="armci-application-", ignore_cleanup_errors=True) as folder:
+    with scratch_folders.make() as folder:
         yield Path(folder)
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from types import SimpleNamespace as Namespace
 from typing import Any, Sequence
 
 import click
 
-from armci_tool import bazel, environment, launch, libraries
+from armci_tool import bazel, environment, launch, libraries, scratch_folders
 from armci_tool.commands import options
 from armci_tool.compare import contestants, earlier, noise, page, plan, record, runner, statistics, text
 from armci_tool.console import Progress, duration
@@ -97,7 +96,7 @@ def _measure(planned: plan.Plan, chosen: Sequence[contestants.Contestant], remar
         failures.append(runner.Failure(peer.name, benchmark, 0, 0, "could not be built", runner.last_lines(said)))
 
     questions = list(dict.fromkeys(entry.question for entry in planned.entries))
-    with tempfile.TemporaryDirectory(prefix="armci-compare-") as folder:
+    with scratch_folders.make() as folder:
         programs = contestants.build(chosen, questions, base, Path(folder), given.verbose, not_built)
         quiet = noise.measure()
         print(f"noise before: {quiet.text}")

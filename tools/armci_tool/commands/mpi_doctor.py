@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Optional, Sequence
 
 import click
 
-from armci_tool import doctor, environment, launch
+from armci_tool import doctor, environment, launch, scratch_folders
 from armci_tool import nodes as network
 from armci_tool.commands import options
 from armci_tool.console import Progress
@@ -35,7 +34,7 @@ def execute(mpi: str, nodes: Optional[int], only: Sequence[str], output: Optiona
     for library in sorted(launch.MPI_LIBRARIES) if mpi == "all" else [mpi]:
         version = environment.describe([library])[f"MPI: {library}"]
         title = ", ".join(part for part in (f"{library} {version}", placement.label) if part)
-        with tempfile.TemporaryDirectory() as scratch, Progress(library) as progress:
+        with scratch_folders.make() as scratch, Progress(library) as progress:
             made = doctor.examine_all(faults, library, placement, Path(scratch), progress.note)
         sections.append((title, made))
         print(f"{title}: {doctor.summary(made)}\n{doctor.table(made)}\n")

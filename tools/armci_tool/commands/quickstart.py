@@ -34,9 +34,10 @@ def execute(verbose: bool) -> int:
     print(f"build: done ({chosen.name})\n")
     outputs = {example.title: _run_example(example, chosen) for example in examples.EXAMPLES}
     _compare_with_memory(benchmark, chosen)
-    _compare_with_two_nodes(outputs, chosen)
-    print(f"\nnext: tools/armci run --nodes 2 --impl {BETWEEN_NODES} -n 4 //examples:hello     your program in its place\n"
-          "      tools/armci test --quick                                        the tests of every day\n"
+    where = _compare_with_two_nodes(outputs, chosen)
+    run = f"tools/armci run {' '.join(where.arguments())} --impl {BETWEEN_NODES} -n 4 //examples:hello"
+    print(f"\nnext: {run}     your program in its place\n"
+          f"      {'tools/armci test --quick':{len(run)}}     the tests of every day\n"
           "      README.md says how to link a program, docs/start.md how to go on")
     return 0
 
@@ -73,8 +74,8 @@ def _compare_with_memory(benchmark: str, chosen: bazel.Configuration) -> None:
     print(bench.summary([run], only_with_target=True))
 
 
-def _compare_with_two_nodes(outputs: dict[str, str], chosen: bazel.Configuration) -> None:
-    """The examples' own times on one node, and on two of this machine."""
+def _compare_with_two_nodes(outputs: dict[str, str], chosen: bazel.Configuration) -> Placement:
+    """The examples' own times on one node, and on two of this machine; returns where those are."""
     where, kind = _two_nodes(chosen)
     print(f"\nOne node next to two (4 processes; {kind}):")
     rows = []
@@ -86,6 +87,7 @@ def _compare_with_two_nodes(outputs: dict[str, str], chosen: bazel.Configuration
             found = [re.search(pattern, output) for output in (outputs[example.title], result.output)]
             rows.append([name, *(each.group(1) if each else "-" for each in found)])
     print(table(["example", f"one node ({IMPLEMENTATION})", f"two nodes ({BETWEEN_NODES})"], rows))
+    return where
 
 
 def _two_nodes(chosen: bazel.Configuration) -> tuple[Placement, str]:

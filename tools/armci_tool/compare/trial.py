@@ -6,11 +6,10 @@ from __future__ import annotations
 import csv
 import io
 import re
-import tempfile
 from pathlib import Path
 from typing import Callable, Sequence
 
-from armci_tool import process
+from armci_tool import process, scratch_folders
 from armci_tool.compare import page, record
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
@@ -30,7 +29,7 @@ _LOADED = re.compile(r"""<script | (?<=\ src=")(?!data:)[^"]* | \ srcset=[^>]* |
 
 def run(note: Callable[[str], None]) -> Sequence[Case]:
     """The command, and what it wrote."""
-    with tempfile.TemporaryDirectory() as scratch:
+    with scratch_folders.make() as scratch:
         folder = Path(scratch) / "report"
         result = process.run([str(ROOT / "tools" / "armci"), *WORDS, "--report", str(folder)], on_line=note,
                              timeout_s=_DEADLINE_S)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 from typing import Callable
 
-from armci_tool import process
+from armci_tool import process, scratch_folders
 from armci_tool.console import Progress
 from armci_tool.errors import ToolError
 
@@ -45,7 +44,7 @@ def ensure(say: Callable[[str], None]) -> None:
         say(f"setup: the guest's kernel is in {folder}")
         return
     cache().mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache()) as made, Progress("setup: the guest's kernel") as progress:
+    with scratch_folders.make(cache()) as made, Progress("setup: the guest's kernel") as progress:
         ready, unpacked = Path(made) / "kernel", Path(made) / "unpacked"
         progress.note("downloading")
         package = _download(Path(made))

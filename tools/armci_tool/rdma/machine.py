@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Mapping, NamedTuple, Optional, Sequence
 
+from armci_tool import scratch_folders
 from armci_tool.console import Progress
 from armci_tool.errors import ToolError
 from armci_tool.rdma import commands, kernel, network
@@ -237,7 +238,7 @@ class _Guest:
 
 def _own_archive(settings: Mapping[str, str]) -> bytes:
     """What only this guest has in its memory at its start."""
-    with tempfile.TemporaryDirectory() as made:
+    with scratch_folders.make() as made:
         init, exported = Path(made) / "init", Path(made) / "config"
         shutil.copyfile(Path(__file__).with_name("init.sh"), init)
         init.chmod(0o755)

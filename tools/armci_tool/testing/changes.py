@@ -21,15 +21,16 @@ def files(since: Optional[str]) -> list[str]:
     """What differs from a commit; without one what git knows as changed or new, and if that is nothing, what the last commit
     changed."""
     if since:
-        return _git("diff", "--name-only", since)
+        return _git("diff", "--name-only", since, next_step="give --since a commit of this repository")
     return ([*_git("diff", "--name-only", "HEAD"), *_git("ls-files", "--others", "--exclude-standard")]
             or _git("diff", "--name-only", "HEAD~1", "HEAD"))
 
 
-def _git(*words: str) -> list[str]:
+def _git(*words: str, next_step: str = "have git know this folder (git status says what is wrong)") -> list[str]:
     done = process.run(["git", "-C", str(ROOT), *words])
     if not done.ok:
-        raise ToolError(f"git {words[0]} failed", where=done.tail(3), next_step="give --since a commit of this repository")
+        fatal = [line for line in done.output.splitlines() if line.startswith("fatal:")]
+        raise ToolError(f"git {words[0]} failed", where="".join(fatal[:1] or done.output.splitlines()[:1]), next_step=next_step)
     return done.output.splitlines()
 
 

@@ -38,6 +38,8 @@ def table(names: Sequence[str], now: Mapping[str, float] = {}, path: Path = HIST
     earlier = [(str(run["when"]), run["steps"]) for run in _read(path) if isinstance(run.get("steps"), dict)]
     columns = [(when, steps) for when, steps in earlier if isinstance(steps, dict) and any(name in steps for name in names)]
     shown: list[tuple[str, Mapping[str, float]]] = [*([("now", now)] if now else []), *reversed(columns[-_SHOWN:])]
+    if not shown:
+        return "\n".join([*names, "", "no run has ended here yet: the times are those of runs of tools/armci test"])
 
     def last_known(name: str) -> float:
         return next((steps[name] for _, steps in shown if name in steps), 0.0)

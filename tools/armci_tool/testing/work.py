@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import tempfile
 from pathlib import Path
 from typing import Mapping, Sequence
 
+from armci_tool import scratch_folders
 from armci_tool import (bazel, checks, conformance, examples, fuzz, libraries, mutants, packages, process, programs,
                         repository, results, sharing, traceability)
 from armci_tool.errors import ToolError
@@ -71,7 +71,7 @@ def run_pytest(folder: str, note: Note, environment: Mapping[str, str] = {}, wor
     """The tests of a folder; by several workers where their tests wait and do not disturb each other."""
     if not (repository.ROOT / folder).exists():
         raise ToolError(f"{folder} is missing", next_step="check out the whole repository")
-    with tempfile.TemporaryDirectory() as scratch:
+    with scratch_folders.make() as scratch:
         junit = Path(scratch) / "pytest.xml"
         # Sockets of tests need short paths.
         options = ["-v", "-p", "no:cacheprovider", f"--junit-xml={junit}", f"--basetemp={scratch}/t"]
@@ -162,7 +162,7 @@ def run_foreign(configuration: bazel.Configuration, note: Note) -> Sequence[Case
 
 def check_report(words: Sequence[str], note: Note) -> Sequence[Case]:
     """The command as a user gives it, and whether all files of the report are there and tell of every run."""
-    with tempfile.TemporaryDirectory() as scratch:
+    with scratch_folders.make() as scratch:
         folder = Path(scratch) / "report"
         result = process.run([str(repository.ROOT / "tools" / "armci"), *words, "--report", str(folder)], on_line=note)
         files = ("matrix.txt", "matrix.json", "junit.xml", "index.html", "flakes.json")

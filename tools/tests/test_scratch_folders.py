@@ -1,0 +1,59 @@
+"""Scratch folders go with the process that has them, or with the next run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from armci_tool import scratch_folders
+
+_ROOT = str(Path(scratch_folders.__file__).resolve().parents[1])
+
+
+def wait_for(path: Path) -> str:
+    """What another process writes there."""
+    deadline = time.monotonic() + 20
+    while not path.exists() or not path.read_text().endswith("\n"):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return path.read_text().strip()
+
+
+def age(path: Path) -> None:
+    """Makes the folder look old."""
+    os.utime(path, (1, 1))
+
+
+def test_a_folder_goes_at_the_end(tmp_path: Path) -> None:
+    with scratch_folders.make(tmp_path) as made:
+        (made / "file").write_text("x")
+        assert made.parent == tmp_path
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_a_killed_run_left_goes_and_what_is_in_use_stays(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    code = ("import sys, time; from pathlib import Path; from armci_tool import scratch_folders\n"
+            "with scratch_folders.make(Path(sys.argv[1])) as made:\n"
+            "    (made / 'file').write_text('x'); Path(sys.argv[2]).write_text(f'{made}\\n'); time.sleep(100)\n")
+    victim = subprocess.Popen([sys.executable, "-B", "-c", code, str(tmp_path), str(told)],
+                              env={**os.environ, "PYTHONPATH": _ROOT})
+    left = Path(wait_for(told))
+    age(left)
+    with scratch_folders.make(tmp_path):
+        assert (left / "file").exists()
+    victim.kill()
+    victim.wait()
+    with scratch_folders.make(tmp_path) as mine:
+        assert not left.exists()
+        assert mine.exists()
+
+
+def test_a_folder_that_is_just_being_made_stays(tmp_path: Path) -> None:
+    young = tmp_path / f"{scratch_folders.PREFIX}young"
+    young.mkdir()
+    with scratch_folders.make(tmp_path):
+        assert young.exists()
