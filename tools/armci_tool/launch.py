@@ -57,6 +57,8 @@ class MpiLibrary:
     forward: tuple[str, ...] = ()
     # Settings of every job; the caller's environment goes first.
     environment: Mapping[str, str] = field(default_factory=dict)
+    # The launcher passes standard input on only if that can be read.
+    input_unreadable: bool = False
     # Variables that say where its shared memory files lie.
     backing_folder_settings: tuple[str, ...] = ()
 
@@ -82,11 +84,13 @@ MPI_LIBRARIES: dict[str, MpiLibrary] = {
                           backing_folder_settings=("OMPI_MCA_btl_vader_backing_directory",
                                                    "OMPI_MCA_osc_sm_backing_directory",
                                                    "OMPI_MCA_osc_rdma_backing_directory")),
-    # UCX below it would stop a process that meets a fatal error, for a debugger, and the job would hang.
+    # UCX below it would stop a process that meets a fatal error, for a debugger, and the job would hang. Its launcher dies of
+    # SIGPIPE, without a word, when a program ends before the launcher has passed the end of standard input on.
     "mpich": MpiLibrary("mpich", "mpiexec.mpich", "mpicc.mpich", tag_output=("-prepend-rank",),
                         on_nodes=("-launcher", "ssh", "-launcher-exec", "{agent}", "-hosts", "{hosts}", "-iface",
                                   "{interface}", "-genv", "LD_PRELOAD", "{preload}"),
-                        preload_on_nodes="mpich_finalize", environment={"UCX_HANDLE_ERRORS": "bt"}),
+                        preload_on_nodes="mpich_finalize", environment={"UCX_HANDLE_ERRORS": "bt"},
+                        input_unreadable=True),
 }
 DEFAULT_MPI = "openmpi"
 
@@ -101,7 +105,7 @@ class Launch:
     environment: Mapping[str, str] = field(default_factory=dict)
     tag_output: bool = False
     placement: Placement = Placement()
-    # Nodes made of namespaces have no CPUs of their own: tests then end sooner, and meet more orders of events.
+    # True: nodes made of namespaces have no CPUs of their own, so that tests end sooner, and meet more orders of events.
     shares_cpus: bool = False
 
     def settings(self) -> dict[str, str]:
@@ -187,7 +191,8 @@ def start(launch: Launch, *, timeout_s: Optional[float] = None, silence_s: Optio
     with _shared_memory_folder(launch) as folder, leftovers.SharedMemoryWatch(marker) as watch:
         environment = {**environment, **folder}
         result = process.run(launch.command_line(), cwd=cwd, environment=environment, timeout_s=timeout_s, silence_s=silence_s,
-                             capture=capture, on_line=on_line)
+                             capture=capture, on_line=on_line,
+                             input_unreadable=mpi_library(launch.mpi).input_unreadable)
         if result.timed_out:
             return result
         abandoned = watch.abandoned()

@@ -92,6 +92,26 @@ def test_an_mpi_library_has_settings_of_its_own_unless_the_user_wants_otherwise(
     assert "setting: other" in launch.start(Launch((str(program),), 1, mpi), timeout_s=60).output
 
 
+def test_a_job_may_end_before_its_launcher_has_read_its_input(tmp_path: Path) -> None:
+    (tmp_path / "late.c").write_text("""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+ssize_t read(int fd, void* data, size_t bytes) {
+  ssize_t (*const real)(int, void*, size_t) = dlsym(RTLD_NEXT, "read");
+  if (fd == 0 && strncmp(program_invocation_short_name, "mpiexec", 7) == 0) usleep(300000);
+  return real(fd, data, bytes);
+}
+""")
+    late = tmp_path / "late.so"
+    assert process.run(["gcc", "-shared", "-fPIC", "-o", str(late), str(tmp_path / "late.c"), "-ldl"]).ok
+    program = script(tmp_path, "p", "echo done")
+    job = Launch((str(program),), 1, "mpich", {"LD_PRELOAD": str(late)})
+    assert "done" in launch.start(job, timeout_s=60).output
+
+
 def test_shared_memory_files_of_a_job_go_with_it(tmp_path: Path) -> None:
     # As a job leaves them that aborts. The folder of a tool that has died (no process has so high an id) goes as well.
     stale = launch.SHARED_MEMORY / f"armci-tool-{2 ** 22 + 1}-test"
