@@ -67,8 +67,8 @@ constexpr SettingRow kRows[] = {
      "Busy waiting before a waiting process yields its core; -1: by the number of cores and processes.",
      &Config::spin_iterations},
     {"ARMCI_SERVER_CPUS", "", "", 0, 0,
-     "CPUs on which threads and processes of the library may run that serve, as in 0-3,8; own: those of the process "
-     "that starts them; empty: all that the job may use. Server processes go by that of process 0.",
+     "CPUs on which threads and processes of the library may run that serve, as in 0-3,8; own: those that the launcher "
+     "gave to the process; empty: all that the job may use. For server processes the value of process 0 holds.",
      &Config::server_cpus},
     {"ARMCI_GROUP_RECURSIVE", "", "0", 0, 1,
      "Groups are made by merging pairs of subgroups instead of by MPI_Comm_create_group.", &Config::group_recursive},

@@ -38,6 +38,9 @@ using common::Status;
 
 namespace {
 
+// By the launcher.
+cpu_set_t bound_to;
+
 // What a server has been told.
 struct Orders {
   Terms terms;
@@ -79,7 +82,8 @@ Status prepare(const Orders& orders, Server* server, ProcessWatch* watch) {
                 "put it elsewhere, set ARMCI_SERVER=thread",
                 orders.first, static_cast<int>(getpid()), host);
   }
-  ARMCI_RETURN_IF_ERROR(common::place_server(pthread_self(), orders.terms.cpus));
+  const bool stays = CPU_COUNT(&orders.terms.cpus) == 0;
+  ARMCI_RETURN_IF_ERROR(common::place_server(pthread_self(), stays ? bound_to : orders.terms.cpus));
   // A job whose processes die is ended by the launcher, which says why; nobody is left to be served.
   ARMCI_RETURN_IF_ERROR(watch->start_for(orders.memory.file.pid, [] { _exit(1); }));
   return server->open();
@@ -128,11 +132,19 @@ void ignore_signals_to_programs() {
   for (const int number : {SIGUSR1, SIGUSR2}) signal(number, SIG_IGN);
 }
 
+// Off the core that the launcher bound it to before MPI starts, whose threads inherit it.
+void leave_binding() {
+  pthread_getaffinity_np(pthread_self(), sizeof bound_to, &bound_to);
+  (void)common::set_server_cpus("");
+  (void)common::place_server(pthread_self(), common::server_cpus());
+}
+
 // glibc calls constructors with the arguments of main().
 [[gnu::constructor]] void become_server(int argc, char** argv) {
   if (argc != 2 || std::strcmp(argv[1], kServerMarker) != 0) return;
   prctl(PR_SET_NAME, "armci-server", 0UL, 0UL, 0UL);
   ignore_signals_to_programs();
+  leave_binding();
   common::ask_for_short_turns();
   Circle circle;
   Status status = start_mpi(&circle.spawned);
