@@ -28,7 +28,6 @@ _TIME_LIMIT_S = 180.0
 _CLOCKS_APART_S = 1000
 # Messages between processes that share cores say no more.
 _CLOCKS_WRONG_S = 1.0
-# In the checkout, where nodes and guests see it too.
 _ASSIGNED = re.compile(r"^(\w*PROGRAMS) = (.*)$", re.MULTILINE)
 _REFERENCE = re.compile(r"\$\((\w+)\)")
 
@@ -69,6 +68,7 @@ def _workshop(configuration: bazel.Configuration, note: Note) -> Workshop:
 
 
 def _equip(configuration: bazel.Configuration, note: Note) -> Workshop:
+    # In the checkout, where nodes and guests see it too.
     stack = ExitStack()
     atexit.register(stack.close)
     root, mpi = stack.enter_context(scratch_folders.make(ROOT)) / "installed", configuration.mpi

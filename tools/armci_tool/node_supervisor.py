@@ -26,7 +26,8 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _GRACE_S = 5
 # Of a node, and of the switch.
 _NAMESPACES = ["--mount", "--net", "--uts", "--ipc"]
-# /sys shows the network devices of the namespace that it was mounted in. What enters the node runs where its holder may.
+# /sys shows the network devices of the namespace that it was mounted in. 
+# The holder's CPUs are those of the node: node-agent and pid 1 go there before they enter.
 _HOLDER = """
 echo "$0" >/proc/sys/kernel/hostname
 mount -t tmpfs -o nosuid,nodev,mode=1777 tmpfs /dev/shm
@@ -121,6 +122,7 @@ def _init(request: argparse.Namespace, lifeline: int) -> int:
     holders = _make_nodes(request)
     os.environ[nodes.HOLDERS_VARIABLE] = " ".join(f"{nodes.host(i)}={pid}" for i, pid in enumerate(holders))
     os.environ["NODE_AGENT"] = str(nodes.AGENT)
+    os.environ.setdefault("ARMCI_SERVER_CPUS", "own")
     # Entering a mount namespace leads to its root folder.
     inside = ["sh", "-c", 'cd "$0" && exec "$@"', folder, *request.command]
     signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)

@@ -39,7 +39,7 @@ AGENT = ROOT / "tools" / "node-agent"
 _PYTHON = "/usr/bin/python3"
 # As capabilities(7) counts them: namespaces and mounts, their networks, and entering them.
 _CAPABILITIES = {"CAP_SYS_ADMIN": 21, "CAP_NET_ADMIN": 12, "CAP_SYS_CHROOT": 18}
-_COMMANDS = {"ip": "iproute2", "nsenter": "util-linux", "gcc": "gcc"}
+_COMMANDS = {"ip": "iproute2", "nsenter": "util-linux", "taskset": "util-linux", "gcc": "gcc"}
 
 
 @dataclass(frozen=True)
@@ -68,11 +68,14 @@ def address(node: int) -> str:
 
 
 def shares_of_cpus(cpus: Collection[int], count: int) -> list[set[int]]:
-    """The CPUs of each node: its own if there are enough, as nodes have, else all of them."""
+    """The CPUs of each node: its own if there are enough, as nodes have, the larger shares first like
+    those of ranks; else all of them."""
     ordered = sorted(cpus)
     if len(ordered) < count:
         return [set(ordered)] * count
-    return [set(ordered[len(ordered) * node // count:len(ordered) * (node + 1) // count]) for node in range(count)]
+    share, larger = divmod(len(ordered), count)
+    ends = [share * node + min(node, larger) for node in range(count + 1)]
+    return [set(ordered[start:end]) for start, end in zip(ends, ends[1:])]
 
 
 def has_cores_for(ranks: Sequence[int]) -> bool:

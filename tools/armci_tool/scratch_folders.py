@@ -11,28 +11,33 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Iterator, Optional
 
-PREFIX = ".armci-scratch-"
 # A folder that is younger may not be locked yet.
 _YOUNG_S = 60
 
 
+def prefix() -> str:
+    """Of names. It has the machine in it: a lock is seen on one only, and a network file system may be another one's too."""
+    return f".armci-scratch-{Path('/proc/sys/kernel/random/boot_id').read_text()[:8]}-"
+
+
 @contextmanager
 def make(base: Optional[Path] = None) -> Iterator[Path]:
-    """A new folder in `base`, or where temporary files are. Its lock, which goes with this process, says that it is in use;
-    process ids would not do where containers share the place."""
+    """A new folder in `base`, or where temporary files are. Its lock, which goes with this process, says that it is in
+    use: process ids would not do, as containers may share the place."""
     base = base or Path(tempfile.gettempdir())
     _remove_abandoned(base)
-    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=base, ignore_cleanup_errors=True) as made:
+    with tempfile.TemporaryDirectory(prefix=prefix(), dir=base, ignore_cleanup_errors=True) as made:
         lock = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            with suppress(OSError):  # where there are no locks nothing is removed either
+                fcntl.flock(lock, fcntl.LOCK_EX)
             yield Path(made)
         finally:
             os.close(lock)
 
 
 def _remove_abandoned(base: Path) -> None:
-    for path in base.glob(f"{PREFIX}*"):
+    for path in base.glob(f"{prefix()}*"):
         with suppress(OSError):  # in use, another user's, or removed meanwhile
             if time.time() - path.stat().st_mtime < _YOUNG_S:
                 continue

@@ -167,19 +167,27 @@ def test_a_node_has_its_own_name_and_shared_memory(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("cpus, count, shares", [
-    ({0, 1}, 2, [{0}, {1}]), ({1, 3, 5}, 2, [{1}, {3, 5}]), ({2, 4}, 3, [{2, 4}] * 3), ({7}, 1, [{7}])])
+    ({0, 1}, 2, [{0}, {1}]), ({1, 3, 5}, 2, [{1, 3}, {5}]), ({2, 4}, 3, [{2, 4}] * 3), ({7}, 1, [{7}])])
 def test_nodes_share_the_cpus_out_or_have_all_of_them(cpus: set[int], count: int, shares: list[set[int]]) -> None:
     assert nodes.shares_of_cpus(cpus, count) == shares
 
 
 @pytest.mark.parametrize("cpus, ranks, has", [
-    ({0, 1}, [1, 1], True), ({0, 1}, [2, 1], False), ({0, 1}, [1, 1, 1], False), ({0, 1, 2, 3}, [2, 2], True)])
+    ({0, 1}, [1, 1], True), ({0, 1}, [2, 1], False), ({0, 1}, [1, 1, 1], False), ({0, 1, 2, 3}, [2, 2], True),
+    ({0, 1, 2}, [2, 1], True)])
 def test_ranks_of_a_node_yield_where_they_are_more_than_its_cpus(monkeypatch: pytest.MonkeyPatch, cpus: set[int],
                                                                  ranks: list[int], has: bool) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: cpus)
     assert nodes.has_cores_for(ranks) == has
     line = Launch(("p",), sum(ranks), "openmpi", placement=Placement(len(ranks))).command_line(as_root=False, present={})
     assert ("mpi_yield_when_idle" in line) == (not has)
+
+
+@pytest.mark.parametrize("where, shares", [(Placement(), False), (Placement(simulated_node_size=1), False),
+                                           (Placement(nodes=2), True), (Placement(nodes=2, guest=True), False)])
+def test_ranks_yield_where_their_node_has_no_cpus_of_its_own(where: Placement, shares: bool) -> None:
+    line = Launch(("p",), 2, "openmpi", placement=where, shares_cpus=shares).command_line(as_root=False, present={})
+    assert "mpi_yield_when_idle" in line
 
 
 @needs_root

@@ -53,7 +53,7 @@ def test_what_a_killed_run_left_goes_and_what_is_in_use_stays(tmp_path: Path) ->
 
 
 def test_a_folder_that_is_just_being_made_stays(tmp_path: Path) -> None:
-    young = tmp_path / f"{scratch_folders.PREFIX}young"
+    young = tmp_path / f"{scratch_folders.prefix()}young"
     young.mkdir()
     with scratch_folders.make(tmp_path):
         assert young.exists()

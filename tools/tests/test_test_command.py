@@ -153,7 +153,7 @@ def test_times_are_kept_and_shown_slowest_first(tmp_path: Path) -> None:
 def test_a_history_that_cannot_be_read_counts_for_nothing(tmp_path: Path, content: str) -> None:
     file = tmp_path / "times.json"
     file.write_text(content)
-    assert times.table(["a"], path=file).startswith("a\n\nno run has ended here yet")
+    assert times.table(["a"], path=file).startswith("a\n\nno earlier run of tools/armci test here")
     times.record([Step("a", [Case("a", PASSED)], 1.0)], file)
     assert len(json.loads(file.read_text())) == 1
 

@@ -23,7 +23,7 @@ def files(since: Optional[str]) -> list[str]:
     if since:
         return _git("diff", "--name-only", since, next_step="give --since a commit of this repository")
     return ([*_git("diff", "--name-only", "HEAD"), *_git("ls-files", "--others", "--exclude-standard")]
-            or _git("diff", "--name-only", "HEAD~1", "HEAD"))
+            or _git("diff", "--name-only", "HEAD~1", "HEAD", next_step="give --since COMMIT, or fetch the history"))
 
 
 def _git(*words: str, next_step: str = "have git know this folder (git status says what is wrong)") -> list[str]:

@@ -168,12 +168,11 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
 
 
 def _thread_level_steps(configuration: bazel.Configuration) -> list[PlannedStep]:
-    """Which threads may call MPI while they wait. A device is not asked for: the waits are the same without one."""
-    spanning = _between_nodes()
-    return [_conformance_step(row.name, configuration, THREADLESS_PROCESSES, True, thread_level=threads,
-                              placement=EVERY_PROCESS_A_NODE if row.name in spanning else ONE_NODE,
+    """Which threads may call MPI while they wait."""
+    return [_conformance_step(name, configuration, THREADLESS_PROCESSES, True, thread_level=threads, placement=placement,
                               filter_text=THREAD_LEVEL_FILTER, child_jobs=False)
-            for row in repository.implementation_table() if not row.test_only for threads in ("funneled", "serialized")]
+            for names, placement in ((_on_one_node(), ONE_NODE), (_between_nodes(), EVERY_PROCESS_A_NODE))
+            for name in names for threads in ("funneled", "serialized")]
 
 
 def _test_only_steps(row: repository.Implementation, configuration: bazel.Configuration) -> list[PlannedStep]:

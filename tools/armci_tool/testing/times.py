@@ -39,7 +39,7 @@ def table(names: Sequence[str], now: Mapping[str, float] = {}, path: Path = HIST
     columns = [(when, steps) for when, steps in earlier if isinstance(steps, dict) and any(name in steps for name in names)]
     shown: list[tuple[str, Mapping[str, float]]] = [*([("now", now)] if now else []), *reversed(columns[-_SHOWN:])]
     if not shown:
-        return "\n".join([*names, "", "no run has ended here yet: the times are those of runs of tools/armci test"])
+        return "\n".join([*names, "", "no earlier run of tools/armci test here has times of these steps"])
 
     def last_known(name: str) -> float:
         return next((steps[name] for _, steps in shown if name in steps), 0.0)
