@@ -26,17 +26,30 @@ TEST(ReadCpuList, RefusesWhatIsNone) {
   }
 }
 
-// Where a thread may run that is started by one that is bound to the first CPU.
-cpu_set_t cpus_of_started_thread(int* expected_of_own) {
-  cpu_set_t before;
-  EXPECT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+cpu_set_t own_cpus() {
+  cpu_set_t cpus;
+  EXPECT_EQ(sched_getaffinity(0, sizeof cpus, &cpus), 0);
+  return cpus;
+}
+
+// The number of a CPU that is in the set: the first, or the last.
+int cpu_of(const cpu_set_t& cpus, bool last) {
+  int found = -1;
+  for (int cpu = 0; cpu < CPU_SETSIZE && (last || found < 0); ++cpu) {
+    if (CPU_ISSET(cpu, &cpus)) found = cpu;
+  }
+  return found;
+}
+
+// Where a thread may run that is started, under this setting, by one that is bound to its first CPU.
+cpu_set_t cpus_of_started_thread(const std::string& setting) {
+  const cpu_set_t before = own_cpus();
+  EXPECT_TRUE(set_server_cpus(setting).ok());
+  const cpu_set_t unchanged = own_cpus();
+  EXPECT_TRUE(CPU_EQUAL(&before, &unchanged));
   cpu_set_t one;
   CPU_ZERO(&one);
-  for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu) {
-    if (!CPU_ISSET(cpu, &before)) continue;
-    CPU_SET(cpu, &one);
-    *expected_of_own = cpu;
-  }
+  CPU_SET(cpu_of(before, false), &one);
   EXPECT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
   std::atomic<bool> over{false};
   std::thread thread;
@@ -49,43 +62,27 @@ cpu_set_t cpus_of_started_thread(int* expected_of_own) {
   over.notify_one();
   thread.join();
   sched_setaffinity(0, sizeof before, &before);
+  EXPECT_TRUE(set_server_cpus("").ok());
   return after;
 }
 
 TEST(BackgroundThread, IsOffTheCoreOfItsStarter) {
-  cpu_set_t before;
-  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
-  ASSERT_TRUE(set_server_cpus("").ok());
-  int first = 0;
-  const cpu_set_t cpus = cpus_of_started_thread(&first);
+  const cpu_set_t before = own_cpus();
+  const cpu_set_t cpus = cpus_of_started_thread("");
   EXPECT_GE(CPU_COUNT(&cpus), CPU_COUNT(&before));
 }
 
 TEST(BackgroundThread, StaysOnTheCoreOfItsStarterWhenToldSo) {
-  ASSERT_TRUE(set_server_cpus("own").ok());
-  int first = 0;
-  const cpu_set_t cpus = cpus_of_started_thread(&first);
+  const cpu_set_t cpus = cpus_of_started_thread("own");
   EXPECT_EQ(CPU_COUNT(&cpus), 1);
-  EXPECT_TRUE(CPU_ISSET(first, &cpus));
-  ASSERT_TRUE(set_server_cpus("").ok());
+  EXPECT_TRUE(CPU_ISSET(cpu_of(own_cpus(), false), &cpus));
 }
 
 TEST(BackgroundThread, RunsOnTheCpusThatItIsGiven) {
-  cpu_set_t before;
-  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
-  int last = 0;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &before)) last = cpu;
-  }
-  ASSERT_TRUE(set_server_cpus(std::to_string(last)).ok());
-  cpu_set_t after;
-  ASSERT_EQ(sched_getaffinity(0, sizeof after, &after), 0);
-  EXPECT_TRUE(CPU_EQUAL(&before, &after));  // of the thread that says so
-  int first = 0;
-  const cpu_set_t cpus = cpus_of_started_thread(&first);
+  const int last = cpu_of(own_cpus(), true);
+  const cpu_set_t cpus = cpus_of_started_thread(std::to_string(last));
   EXPECT_EQ(CPU_COUNT(&cpus), 1);
   EXPECT_TRUE(CPU_ISSET(last, &cpus));
-  ASSERT_TRUE(set_server_cpus("").ok());
 }
 
 TEST(ServerCpus, AreRefusedWithASentence) {

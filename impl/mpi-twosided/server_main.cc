@@ -38,7 +38,7 @@ using common::Status;
 
 namespace {
 
-// By the launcher.
+// Where the launcher put this process.
 cpu_set_t bound_to;
 
 // What a server has been told.
@@ -135,7 +135,7 @@ void ignore_signals_to_programs() {
 // Off the core that the launcher bound it to before MPI starts, whose threads inherit it.
 void leave_binding() {
   pthread_getaffinity_np(pthread_self(), sizeof bound_to, &bound_to);
-  (void)common::set_server_cpus("");
+  (void)common::set_server_cpus("");  // this constructor may run before that of the default
   (void)common::place_server(pthread_self(), common::server_cpus());
 }
 
