@@ -25,7 +25,6 @@ MPI_SETTINGS = {"OMPI_MCA_osc": "^rdma", "UCX_USE_MT_MUTEX": "y", "UCX_TCP_TX_SE
 SILENCE_S = 120.0
 
 
-
 @dataclass(frozen=True)
 class BenchRun:
     """What one benchmark program printed and reported; `data` is None when it wrote no JSON."""
@@ -148,7 +147,7 @@ def run_program(program: Program, arguments: Sequence[str] = (), *, timeout_s: O
     # A guest writes into the folder that we are in, and into no other.
     scratch = Path.cwd() if program.placement.guest else None
     with scratch_folders.make(scratch) as folder:
-        file = Path(folder) / "result.json"
+        file = folder / "result.json"
         line = (*program.wrapper, str(program.binary), "--progress", "--json", str(file), *arguments)
         settings = {name: value for name, value in MPI_SETTINGS.items() if name not in os.environ}
         settings.update(program.environment)

@@ -3,15 +3,15 @@ and C++, and such as mix MPI with ARMCI. They are compiled once for each MPI lib
 
 from __future__ import annotations
 
-import math
 import atexit
+import math
 import os
 import re
 import shutil
 import stat
 import threading
-from dataclasses import dataclass
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Iterator, Mapping, Optional, Sequence
 
@@ -100,8 +100,7 @@ def observe(configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
     made = _workshop(configuration, note)
     if made.fault is not None:
         return [made.fault]
-    with scratch_folders.make(ROOT) as scratch:
-        folder = Path(scratch)
+    with scratch_folders.make(ROOT) as folder:
         return [*_profiled(made, repository.implementations()[-1]),
                 _timeline_case("a timeline has what was called", made, folder, _wrong_puts),
                 *(traced(made, folder) for traced in (_traced_each_start, _traced_to_a_device, _traced_by_two_clocks))]

@@ -163,7 +163,7 @@ def run_suite(binary: Path, implementation: str, configuration: bazel.Configurat
     if selection.level:
         launches.left_out = levels.read().above(selection.level, chosen)
     with scratch_folders.make() as scratch:
-        while launches.once(Path(scratch) / "finished"):
+        while launches.once(scratch / "finished"):
             pass
     finished = launches.finished
     if REST not in finished:

@@ -34,9 +34,8 @@ def as_it_is(note: Note) -> Sequence[Case]:
 
 
 def _built(names: Sequence[str], mpis: Sequence[str], environment: Mapping[str, str], note: Note) -> Sequence[Case]:
-    with scratch_folders.make() as scratch:
-        folder = Path(scratch)
-        made = process.run([str(BUILD), str(scratch)], environment=environment, timeout_s=_BUILD_TIME_LIMIT_S, on_line=note)
+    with scratch_folders.make() as folder:
+        made = process.run([str(BUILD), str(folder)], environment=environment, timeout_s=_BUILD_TIME_LIMIT_S, on_line=note)
         stayed = "processes left behind: " + ", ".join(made.left_behind) if made.left_behind else ""
         cases = [case("packaging/build-deb", stayed or ("" if made.ok else made.tail(40)), made.seconds)]
         if made.ok:

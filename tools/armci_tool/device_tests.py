@@ -26,7 +26,7 @@ def run(configuration: bazel.Configuration, note: Callable[[str], None]) -> Sequ
     with scratch_folders.make() as scratch:  # which a guest may write
         for label in labels:
             note(label)
-            cases += _run_one(label, configuration, Path(scratch))
+            cases += _run_one(label, configuration, scratch)
     return cases
 
 

@@ -28,12 +28,12 @@ Note = Callable[[str], None]
 def run(names: Sequence[str], configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
     """Installs, and goes through every way to link and to load, with each implementation."""
     with scratch_folders.make() as scratch:
-        root = Path(scratch) / "installed"
+        root = scratch / "installed"
         note("installing")
         # Not the one that would be the default anyway.
         default = next(name for name in reversed(names) if name != layout.USUAL_DEFAULT)
         layout.install(root, names, default, configuration, on_progress=note)
-        sources = Path(scratch) / "examples"
+        sources = scratch / "examples"
         shutil.copytree(ROOT / "examples", sources)
         place = Place(root, sources, configuration.mpi, tuple(names), default)
         cases = [_whole(names, configuration), *_links(place, note), *_loads(place, note), *_pages(place),

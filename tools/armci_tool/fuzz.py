@@ -65,7 +65,7 @@ def build(folder: Path) -> Path:
 def run(program: Path, folder: Path, note: Callable[[str], None] = lambda text: None) -> Sequence[Case]:
     """Fuzzes for a fixed number of inputs; what breaks a promise is kept in `folder`."""
     with scratch_folders.make() as scratch:
-        seeds, corpus = Path(scratch) / "seeds", Path(scratch) / "corpus"
+        seeds, corpus = scratch / "seeds", scratch / "corpus"
         seeds.mkdir()
         corpus.mkdir()
         written = process.run([str(program), f"--write-seeds={seeds}"])

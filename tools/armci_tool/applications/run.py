@@ -71,7 +71,7 @@ def _folder(program: Program) -> Iterator[Optional[Path]]:
         yield None
         return
     with scratch_folders.make() as folder:
-        yield Path(folder)
+        yield folder
 
 
 def _fault(program: Program, column: Column, made: process.Result, limit_s: float) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import SimpleNamespace as Namespace
 from typing import Any, Sequence
 
@@ -97,7 +96,7 @@ def _measure(planned: plan.Plan, chosen: Sequence[contestants.Contestant], remar
 
     questions = list(dict.fromkeys(entry.question for entry in planned.entries))
     with scratch_folders.make() as folder:
-        programs = contestants.build(chosen, questions, base, Path(folder), given.verbose, not_built)
+        programs = contestants.build(chosen, questions, base, folder, given.verbose, not_built)
         quiet = noise.measure()
         print(f"noise before: {quiet.text}")
         with Progress("comparing") as progress:

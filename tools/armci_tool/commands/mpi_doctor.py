@@ -35,7 +35,7 @@ def execute(mpi: str, nodes: Optional[int], only: Sequence[str], output: Optiona
         version = environment.describe([library])[f"MPI: {library}"]
         title = ", ".join(part for part in (f"{library} {version}", placement.label) if part)
         with scratch_folders.make() as scratch, Progress(library) as progress:
-            made = doctor.examine_all(faults, library, placement, Path(scratch), progress.note)
+            made = doctor.examine_all(faults, library, placement, scratch, progress.note)
         sections.append((title, made))
         print(f"{title}: {doctor.summary(made)}\n{doctor.table(made)}\n")
     if output:

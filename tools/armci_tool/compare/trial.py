@@ -30,7 +30,7 @@ _LOADED = re.compile(r"""<script | (?<=\ src=")(?!data:)[^"]* | \ srcset=[^>]* |
 def run(note: Callable[[str], None]) -> Sequence[Case]:
     """The command, and what it wrote."""
     with scratch_folders.make() as scratch:
-        folder = Path(scratch) / "report"
+        folder = scratch / "report"
         result = process.run([str(ROOT / "tools" / "armci"), *WORDS, "--report", str(folder)], on_line=note,
                              timeout_s=_DEADLINE_S)
         found = problems(folder, CONTESTANTS, BENCHMARKS, ROUNDS)

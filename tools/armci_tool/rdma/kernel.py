@@ -45,9 +45,9 @@ def ensure(say: Callable[[str], None]) -> None:
         return
     cache().mkdir(parents=True, exist_ok=True)
     with scratch_folders.make(cache()) as made, Progress("setup: the guest's kernel") as progress:
-        ready, unpacked = Path(made) / "kernel", Path(made) / "unpacked"
+        ready, unpacked = made / "kernel", made / "unpacked"
         progress.note("downloading")
-        package = _download(Path(made))
+        package = _download(made)
         progress.note("unpacking")
         _check(["dpkg-deb", "-x", str(package), str(unpacked)])
         ready.mkdir()

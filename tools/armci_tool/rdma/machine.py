@@ -239,8 +239,8 @@ class _Guest:
 def _own_archive(settings: Mapping[str, str]) -> bytes:
     """What only this guest has in its memory at its start."""
     with scratch_folders.make() as made:
-        init, exported = Path(made) / "init", Path(made) / "config"
+        init, exported = made / "init", made / "config"
         shutil.copyfile(Path(__file__).with_name("init.sh"), init)
         init.chmod(0o755)
         exported.write_text("".join(f"export {name}={shlex.quote(value)}\n" for name, value in settings.items()))
-        return kernel.pack(Path(made))
+        return kernel.pack(made)

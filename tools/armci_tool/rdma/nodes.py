@@ -44,7 +44,7 @@ def _source(name: str) -> Path:
     return ROOT / "tools" / f"{name}.c"
 
 
-def command_line(guests: int, command: Sequence[str], _preloaded: str = "", _shares_cpus: bool = True) -> list[str]:
+def command_line(guests: int, command: Sequence[str], _preloaded: str = "", _shares_cpus: bool = False) -> list[str]:
     """Starts `command` in the first of the guests, which are kept for the commands of this process that follow."""
     several = ["--guests", str(guests)] if guests > 1 else []
     return [str(ROOT / "tools" / "armci"), "rdma", *several, "--keep-for", str(os.getpid()), "--", *command]

@@ -224,7 +224,8 @@ def _second_library_steps(level: Level) -> list[PlannedStep]:
         steps.append(_report_step(name, Level.FULL))
     for name in _between_nodes():
         steps += [*_spanning_steps(name, mpich, level), _examples_step(name, mpich)]
-    return [*steps, *_thread_level_steps(mpich), *_settings_steps(level), _drop_in_step(mpich, level), _debian_step(), *_clients_steps(mpich, level),
+    return [*steps, *_thread_level_steps(mpich), *_settings_steps(level),
+            _drop_in_step(mpich, level), _debian_step(), *_clients_steps(mpich, level),
             *(step for step in _applications_steps(mpich) if step.level == Level.FULL)]
 
 

@@ -8,9 +8,8 @@ import shlex
 from pathlib import Path
 from typing import Mapping, Sequence
 
-from armci_tool import scratch_folders
 from armci_tool import (bazel, checks, conformance, examples, fuzz, libraries, mutants, packages, process, programs,
-                        repository, results, sharing, traceability)
+                        repository, results, scratch_folders, sharing, traceability)
 from armci_tool.errors import ToolError
 from armci_tool.placement import Placement, with_device
 from armci_tool.rdma import kernel
@@ -72,7 +71,7 @@ def run_pytest(folder: str, note: Note, environment: Mapping[str, str] = {}, wor
     if not (repository.ROOT / folder).exists():
         raise ToolError(f"{folder} is missing", next_step="check out the whole repository")
     with scratch_folders.make() as scratch:
-        junit = Path(scratch) / "pytest.xml"
+        junit = scratch / "pytest.xml"
         # Sockets of tests need short paths.
         options = ["-v", "-p", "no:cacheprovider", f"--junit-xml={junit}", f"--basetemp={scratch}/t"]
         if workers:
@@ -163,7 +162,7 @@ def run_foreign(configuration: bazel.Configuration, note: Note) -> Sequence[Case
 def check_report(words: Sequence[str], note: Note) -> Sequence[Case]:
     """The command as a user gives it, and whether all files of the report are there and tell of every run."""
     with scratch_folders.make() as scratch:
-        folder = Path(scratch) / "report"
+        folder = scratch / "report"
         result = process.run([str(repository.ROOT / "tools" / "armci"), *words, "--report", str(folder)], on_line=note)
         files = ("matrix.txt", "matrix.json", "junit.xml", "index.html", "flakes.json")
         problems = [f"{name} is missing" for name in files if not (folder / name).is_file()]
