@@ -9,6 +9,7 @@
 
 #include "impl/common/backtrace.h"
 #include "impl/common/group_comm.h"
+#include "impl/common/process_barrier.h"
 #include "impl/common/world.h"
 
 namespace armci::common {
@@ -113,11 +114,6 @@ Status find_circle(Group& group, int scope, Circle* out) {
               group.absolute_id(group.rank()));
 }
 
-Status message_barrier(Group& group) {
-  ARMCI_MPI(MPI_Barrier(group.comm()));
-  return kSuccess;
-}
-
 namespace api {
 
 int armci_msg_me() { return world().rank(); }
@@ -150,7 +146,7 @@ Status armci_msg_rcvany(int tag, void* buf, int buflen, int* msglen, int* from) 
   return receive(tag, buf, buflen, msglen, MPI_ANY_SOURCE, from);
 }
 
-Status armci_msg_barrier() { return message_barrier(groups().world()); }
+Status armci_msg_barrier() { return process_barrier(groups().world()); }
 
 Status armci_msg_bintree(int scope, int* Root, int* Up, int* Left, int* Right) {
   if (Root == nullptr || Up == nullptr || Left == nullptr || Right == nullptr) {

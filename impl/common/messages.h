@@ -40,9 +40,6 @@ class Circle {
 // Fails when the scope is unknown or the caller not in it.
 Status find_circle(Group& group, int scope, Circle* out);
 
-// A barrier among the group's processes by messages alone: no fence, no memory ordering of its own.
-Status message_barrier(Group& group);
-
 // Frees what messages made inside MPI (an operation and a datatype). Called by finalize before MPI ends; the next use
 // makes them anew.
 void release_messages();

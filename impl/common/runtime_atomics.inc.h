@@ -174,10 +174,11 @@ Status Runtime<T>::notify_wait(int proc, int* count) {
 
 template <class T>
 void Runtime<T>::sleep_for_notification(NotifyCell& cell, std::uint32_t consumed, int proc, node::Waiter& waiter) {
-  // A notification from another node wakes nobody: look again soon.
-  const std::int64_t longest_us = on_node(proc) ? node::kLivenessPeriodUs : 1000;
   cell.sleeping.fetch_add(1, std::memory_order_seq_cst);
-  if (cell.count.load(std::memory_order_seq_cst) == consumed) waiter.sleep_on(&cell.count, consumed, longest_us);
+  if (cell.count.load(std::memory_order_seq_cst) == consumed) {
+    // A notification of another node wakes no thread.
+    waiter.sleep_on(&cell.count, consumed, on_node(proc) ? node::kLivenessPeriodUs : waiter.sleep_us());
+  }
   cell.sleeping.fetch_sub(1, std::memory_order_relaxed);
 }
 

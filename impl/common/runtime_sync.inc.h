@@ -121,26 +121,8 @@ Status Runtime<T>::fence_group(const Group& group) {
 template <class T>
 Status Runtime<T>::barrier(Group& group) {
   Status status = fence_all();
-  const int here = static_cast<int>(group.on_node().size());
-  if (kNodeOnly || group.single_node()) {
-    node::barrier_wait(group.barrier, here);
-    return status;
-  }
-  if (!group.is_master()) {
-    node::barrier_follow(group.barrier);
-    return status;
-  }
-  node::barrier_gather(group.barrier, here);
-  MPI_Comm masters = MPI_COMM_NULL;
-  const Status scope = group.scope_comm(Scope::kMasters, &masters);
-  if (!scope.ok()) {
-    status = scope;
-  } else {
-    const int result = MPI_Barrier(masters);
-    if (result != MPI_SUCCESS) status = fail_mpi(result, "MPI_Barrier");
-  }
-  node::barrier_release(group.barrier);
-  return status;
+  const Status left = process_barrier(group);
+  return left.ok() ? status : left;
 }
 
 }  // namespace armci::common

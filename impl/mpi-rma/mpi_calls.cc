@@ -7,11 +7,11 @@
 
 #include <mpi.h>
 
-#include "impl/mpi-rma/inside_mpi.h"
+#include "impl/shmem/inside_mpi.h"
 
 #define ARMCI_WAITS_INSIDE(name, parameters, arguments)                            \
   extern "C" [[gnu::visibility("default"), gnu::weak]] int MPI_##name parameters { \
-    const armci::rma::InsideMpi inside;                                            \
+    const armci::node::InsideMpi inside;                                           \
     return PMPI_##name arguments;                                                  \
   }
 

@@ -1,15 +1,30 @@
 #include "impl/mpi-rma/progress.h"
 
 #include <algorithm>
-#include <chrono>
-#include <utility>
 
 #include "impl/common/background_thread.h"
-#include "impl/mpi-rma/inside_mpi.h"
+#include "impl/mpi-rma/poll_pace.h"
+#include "impl/shmem/inside_mpi.h"
+#include "impl/shmem/wait.h"
 
 namespace armci::rma {
+namespace {
 
 using common::Status;
+using node::InsideMpi;
+
+// A poll that finds nothing takes less, also after a sleep, when it finds nothing in the caches either.
+constexpr std::int64_t kPollWithWorkUs = 15;
+constexpr int kPollsAtOnce = 100;
+
+bool poll_found_work(MPI_Comm comm) {
+  const std::int64_t start_us = node::now_us();
+  int found = 0;
+  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE);
+  return node::now_us() - start_us >= kPollWithWorkUs;
+}
+
+}  // namespace
 
 Status ProgressThread::start(MPI_Comm comm, int interval_us) {
   return common::start_background_thread(
@@ -17,30 +32,44 @@ Status ProgressThread::start(MPI_Comm comm, int interval_us) {
 }
 
 ProgressThread::~ProgressThread() {
-  {
-    std::lock_guard lock(mutex_);
-    leaving_ = true;
-  }
-  wake_.notify_one();
+  leaving_.store(true, std::memory_order_relaxed);
+  watch_.wake();
   if (thread_.joinable()) thread_.join();
 }
 
 void ProgressThread::run(MPI_Comm comm, int interval_us) {
-  constexpr int kLongestUs = 1000;
-  std::unique_lock lock(mutex_);
-  int wait_us = interval_us;
-  while (!wake_.wait_for(lock, std::chrono::microseconds(wait_us), [this] { return leaving_; })) {
-    if (InsideMpi::anybody()) {
-      const int before_us = std::exchange(wait_us, std::max(interval_us, std::min(2 * wait_us, kLongestUs)));
-      if (before_us < wait_us) continue;
+  PollPace pace(interval_us);
+  scan_sockets();
+  InsideMpi::State before = InsideMpi::state();
+  while (true) {
+    // Data for a program that is often inside MPI would wake the thread for nothing.
+    const InsideMpi::State state = InsideMpi::state();
+    bool announced = false;
+    if (state == before && !InsideMpi::anybody(state)) {
+      announced = watch_.sleep(pace.sleep_us());
     } else {
-      wait_us = interval_us;
+      watch_.sleep_through(pace.sleep_us());
     }
-    lock.unlock();
-    int found = 0;
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE);
-    lock.lock();
+    before = state;
+    if (leaving_.load(std::memory_order_relaxed)) return;
+    if (InsideMpi::anybody() && !pace.inside()) continue;
+    const bool worked = poll_found_work(comm);
+    // MPI may have left data unread, for which there is no other announcement.
+    for (int i = 1; worked && i < kPollsAtOnce && poll_found_work(comm); ++i) {
+    }
+    pace.polled(worked, announced);
+    if (worked && !announced && node::now_us() >= scan_at_us_) scan_sockets();
   }
+}
+
+// MPI may open a socket whenever a process is addressed for the first time. Where MPI needs none, scans get rare.
+void ProgressThread::scan_sockets() {
+  constexpr std::int64_t kFirstPauseUs = 100'000;
+  constexpr std::int64_t kLongestPauseUs = 10'000'000;
+  const int watched = watch_.scan();
+  scan_pause_us_ = watched != watched_ ? kFirstPauseUs : std::min(2 * scan_pause_us_, kLongestPauseUs);
+  watched_ = watched;
+  scan_at_us_ = node::now_us() + scan_pause_us_;
 }
 
 }  // namespace armci::rma

@@ -1,10 +1,10 @@
 // ProgressThread: lets MPI serve the other processes while the program is elsewhere.
 //
 // MPI libraries execute much of a one-sided operation at its target, on the CPU, and only inside calls of MPI. The
-// thread calls MPI now and then and sleeps in between.
+// thread polls MPI when data arrives at a socket, and at intervals for networks without sockets (poll_pace.h).
 //
-// While the program itself is inside MPI (inside_mpi.h) the thread would take the core and MPI's locks from the call
-// that does the work: it then looks ever more rarely whether that is still so, and polls once in a millisecond.
+// While the program itself is inside MPI (impl/shmem/inside_mpi.h) the thread would take the core and MPI's locks from
+// the call that does the work: it then polls once in a millisecond, and no socket wakes it.
 //
 // Thread safety: start and destruction by the thread that initialises. MPI is called from the thread: needs
 // MPI_THREAD_MULTIPLE.
@@ -12,11 +12,12 @@
 
 #include <mpi.h>
 
-#include <condition_variable>
-#include <mutex>
+#include <atomic>
+#include <cstdint>
 #include <thread>
 
 #include "impl/common/status.h"
+#include "impl/shmem/socket_watch.h"
 
 namespace armci::rma {
 
@@ -27,15 +28,20 @@ class ProgressThread {
   ProgressThread(const ProgressThread&) = delete;
   ProgressThread& operator=(const ProgressThread&) = delete;
 
-  // Polls on `comm`, which nobody sends on, every `interval_us`; less often while others are inside MPI.
+  // Polls on `comm`, on which no process sends. `interval_us`: ARMCI_RMA_PROGRESS.
   common::Status start(MPI_Comm comm, int interval_us);
 
  private:
   void run(MPI_Comm comm, int interval_us);
+  void scan_sockets();
 
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool leaving_ = false;
+  node::SocketWatch watch_;
+  std::atomic<bool> leaving_{false};
+  // Of the thread only.
+  int watched_ = -1;
+  std::int64_t scan_pause_us_ = 0;
+  std::int64_t scan_at_us_ = 0;
+
   std::thread thread_;
 };
 

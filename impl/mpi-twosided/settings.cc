@@ -49,7 +49,7 @@ const common::SettingRow kRows[] = {
     {"ARMCI_SERVER_FORWARDS", "", "8", 1, 1024,
      "Requests forwarded by another server of the cluster that a server has room for; the same on all processes.",
      &the_settings.forwards},
-    {"ARMCI_SERVER_WAIT", "us", "900", 0, 100000,
+    {"ARMCI_SERVER_WAIT", "us", "2000", 0, 100000,
      "How long a server that has nothing to do sleeps at most before it looks again; 0: it never sleeps.",
      &the_settings.wait_us},
 };

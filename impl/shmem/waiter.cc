@@ -23,27 +23,28 @@ struct Policy {
   const char* name;
   Sleep sleep;
   std::int64_t first_us;    // the first sleep
-  std::int64_t longest_us;  // the longest
-  // Only threads of the program wait so: they are reported, and poll MPI. Servers call it all the time, or may not at
-  // all.
-  bool of_program;
+  std::int64_t longest_us;  // the longest, until the wait has lasted 32 times as long
+  bool reported;            // threads of the program wait so
+  // Between sleeps. Not servers, which call MPI all the time or may not at all, nor what itself is a call of MPI.
+  bool polls_mpi;
 };
 
 constexpr std::array<Policy, kWaitKinds> kPolicies = {{
-    {"a barrier", Sleep::kLonger, 20, 1000, true},
-    {"a mutex of its node", Sleep::kLonger, 20, 1000, true},
-    {"its turn at a mutex among its threads", Sleep::kLonger, 20, 1000, true},
-    {"a mutex of another node", Sleep::kLonger, 20, 1000, true},
-    {"the process that is next at a mutex", Sleep::kLonger, 20, 1000, true},
-    {"a notification", Sleep::kLonger, 20, 1000, true},
-    {"a signal", Sleep::kLonger, 20, 1000, true},
-    {"an accumulate of another process to the same elements", Sleep::kLonger, 20, 1000, false},
-    {"an answer of another node", Sleep::kLonger, 20, 1000, true},
-    {"operations under way", Sleep::kShare, 10, 100, true},
-    {"an answer of another node", Sleep::kShare, 10, 100, true},
-    {"the accumulates of another process to the same target", Sleep::kLonger, 20, 1000, true},
-    {"what other threads begin", Sleep::kShare, 10, 100, false},
-    {"requests", Sleep::kShare, 10, 100, false},
+    {"a barrier", Sleep::kLonger, 20, 1000, true, true},
+    {"a mutex of its node", Sleep::kLonger, 20, 1000, true, true},
+    {"its turn at a mutex among its threads", Sleep::kLonger, 20, 1000, true, true},
+    {"a mutex of another node", Sleep::kLonger, 20, 1000, true, true},
+    {"the process that is next at a mutex", Sleep::kLonger, 20, 1000, true, true},
+    {"a notification", Sleep::kLonger, 20, 1000, true, true},
+    {"a signal", Sleep::kLonger, 20, 1000, true, true},
+    {"an accumulate of another process to the same elements", Sleep::kLonger, 20, 1000, false, false},
+    {"an answer of another node", Sleep::kLonger, 20, 1000, true, true},
+    {"operations under way", Sleep::kShare, 10, 100, true, true},
+    {"an answer of another node", Sleep::kShare, 10, 100, true, true},
+    {"the accumulates of another process to the same target", Sleep::kLonger, 20, 1000, true, true},
+    {"the other nodes in a barrier", Sleep::kShare, 10, 1000, true, false},
+    {"what other threads begin", Sleep::kShare, 10, 100, false, false},
+    {"requests", Sleep::kShare, 10, 100, false, false},
 }};
 
 // The busy part of these is ARMCI_SPIN turns without a system call, then some yields. That of the others is some time:
@@ -52,6 +53,11 @@ constexpr std::array<Policy, kWaitKinds> kPolicies = {{
 constexpr bool is_counted(WaitKind kind) { return kind < WaitKind::kOperations; }
 
 constexpr const Policy& policy_of(WaitKind kind) { return kPolicies[static_cast<std::size_t>(kind)]; }
+
+// After a tenth of a second a wait may cost no more than a hundredth of a core or two, and a wake-up takes up to 40 us
+// of it. Later sleeps are a 32nd of the wait so far, up to this.
+constexpr std::int64_t kLongestSleepUs = 4000;
+constexpr std::int64_t kSleepShare = 32;
 
 constexpr int kYields = 20;
 constexpr std::int64_t kLookUs = 60;  // a round trip or two
@@ -62,7 +68,8 @@ constexpr std::int64_t kLookWhenSharedUs = 5;
 // A poll that found work takes longer than the limit given here, and the next one follows at once.
 constexpr std::int64_t kFirstPollUs = 50;
 constexpr std::int64_t kFirstPollWhenSharedUs = 400;
-constexpr std::int64_t kLongestPollUs = 2000;
+constexpr std::int64_t kLongestPollUs = kLongestSleepUs;
+constexpr std::int64_t kLongestUnpolledUs = 2000;  // of short waits one after the other
 constexpr std::int64_t kPollShare = 8;
 constexpr std::int64_t kPollWithWorkUs = 10;
 
@@ -115,14 +122,14 @@ bool Waiter::busy_after_spins(bool streaming) {
   }
   if (!is_counted(kind_)) {
     // Waits for a network are often over before they poll.
-    if (poll_at_us_ != 0 && now - polled_at_us >= kLongestPollUs) poll_mpi(now);
+    if (poll_at_us_ != 0 && now - polled_at_us >= kLongestUnpolledUs) poll_mpi(now);
     const std::int64_t look = !has_free_cores() ? kLookWhenSharedUs : streaming ? kLookWhenStreamingUs : kLookUs;
     if (now - since_us_ < look) {
       cpu_relax();
       return true;
     }
   }
-  if (record_ == nullptr && policy_of(kind_).of_program) enter();
+  if (record_ == nullptr && policy_of(kind_).reported) enter();
   return false;
 }
 
@@ -130,16 +137,19 @@ void Waiter::begin(std::int64_t now_us) {
   since_us_ = now_us;
   sleep_us_ = policy_of(kind_).first_us;
   checked_at_us_ = now_us;
-  if (longest_us_ == kOwn) longest_us_ = policy_of(kind_).longest_us;
+  if (longest_us_ == kOwn) {
+    longest_us_ = policy_of(kind_).longest_us;
+    longest_grows_ = true;
+  }
   // A wait that begins anew goes on polling: what comes to it without end need not come to MPI.
-  if (poll_at_us_ == 0 && policy_of(kind_).of_program && may_poll_mpi()) {
+  if (poll_at_us_ == 0 && policy_of(kind_).polls_mpi && may_poll_mpi()) {
     poll_at_us_ = now_us + (is_counted(kind_) ? 0 : kLookUs) + first_poll_us();
   }
 }
 
 void Waiter::after_turns() {
   turns_ = 0;
-  if (!policy_of(kind_).of_program || node::now_us() - polled_at_us < kLongestPollUs || !may_poll_mpi()) return;
+  if (!policy_of(kind_).polls_mpi || node::now_us() - polled_at_us < kLongestUnpolledUs || !may_poll_mpi()) return;
   poll_mpi_progress();
   polled_at_us = node::now_us();
 }
@@ -173,13 +183,14 @@ std::int64_t Waiter::sleep_us() {
     return 0;
   }
   const std::int64_t now = now_us();
+  const std::int64_t grown = longest_grows_ ? std::min((now - since_us_) / kSleepShare, kLongestSleepUs) : 0;
+  const std::int64_t longest_us = std::max(longest_us_, grown);
   std::int64_t us = 0;
   if (policy_of(kind_).sleep == Sleep::kShare) {
-    us = std::min(std::max((now - since_us_) / 8, policy_of(kind_).first_us), longest_us_);
+    us = std::min(std::max((now - since_us_) / 8, policy_of(kind_).first_us), longest_us);
   } else {
-    us = std::min(sleep_us_, longest_us_);
-    sleep_us_ += sleep_us_ / 2;
-    sleep_us_ = std::min(sleep_us_, longest_us_);
+    us = std::min(sleep_us_, longest_us);
+    sleep_us_ = std::min(us + us / 2, longest_us);
   }
   return bounded_us(us);
 }

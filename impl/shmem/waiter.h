@@ -39,6 +39,7 @@ enum class WaitKind : std::uint8_t {
   kOperations,
   kReply,
   kAccumulateLock,
+  kOtherNodes,
   // Of threads that serve.
   kWork,
   kRequests,
@@ -89,6 +90,9 @@ class Waiter {
   void sleep_on(const std::atomic<std::uint32_t>* word, std::uint32_t expected, std::int64_t longest_us,
                 std::uint32_t bits = ~std::uint32_t{0});
 
+  // How long step() would sleep now, in microseconds; later sleeps are longer.
+  std::int64_t sleep_us();
+
   // As long as that or until MPI is to be polled: the longest that a thread may sleep in its own way, in microseconds.
   std::int64_t bounded_us(std::int64_t longest_us) const;
 
@@ -112,13 +116,13 @@ class Waiter {
   bool busy_after_spins(bool streaming);
   void begin(std::int64_t now_us);
   void poll_mpi(std::int64_t now_us);
-  std::int64_t sleep_us();
   void enter();
   void leave();
 
   const WaitKind kind_;
   int spins_ = 0;
   std::int64_t longest_us_;
+  bool longest_grows_ = false;
   std::int64_t since_us_ = 0;    // when the spins were over; 0: they are not
   std::int64_t sleep_us_ = 0;    // the next, where sleeps grow by themselves
   std::int64_t poll_at_us_ = 0;  // 0: never

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -37,6 +38,18 @@ TEST(WaiterTest, LooksForATimeAndThenSleepsLongerAndLonger) {
   EXPECT_GE(now_us() - start, 8 * kLongestUs) << "an eighth of what it has waited";
   waiter.restart();
   EXPECT_EQ(waiter.pause_us(), 0) << "something has come";
+}
+
+TEST(WaiterTest, SleepsOfALongWaitAreAThirtySecondOfItAndAtMostFourMilliseconds) {
+  Waiter waiter(WaitKind::kReply);
+  const std::int64_t start = now_us();
+  std::int64_t longest = 0;
+  while (now_us() - start < 10'000) longest = std::max(longest, waiter.pause_us());
+  EXPECT_GT(longest, 100) << "more than the kind's own limit";
+  EXPECT_LE(longest, (now_us() - start) / 32);
+  while (now_us() - start < 150'000) longest = std::max(longest, waiter.pause_us());
+  EXPECT_GT(longest, 2000);
+  EXPECT_LE(longest, 4000);
 }
 
 TEST(WaiterTest, WhereNoSleepIsAllowedItIsAlwaysTimeToLook) {

@@ -8,12 +8,12 @@
 
 #include "armci.h"
 #include "impl/common/testing/job.h"
-#include "impl/mpi-rma/inside_mpi.h"
+#include "impl/shmem/inside_mpi.h"
 
 namespace {
 
 using namespace armci::common::testing;
-using armci::rma::InsideMpi;
+using armci::node::InsideMpi;
 
 constexpr unsigned kHangSeconds = 120;
 constexpr int kTag = 3;

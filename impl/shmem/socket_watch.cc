@@ -1,0 +1,74 @@
+#include "impl/shmem/socket_watch.h"
+
+#include <dirent.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstring>
+#include <memory>
+
+namespace armci::node {
+namespace {
+
+bool is_network_socket(int file) {
+  int domain = 0;
+  socklen_t length = sizeof domain;
+  if (getsockopt(file, SOL_SOCKET, SO_DOMAIN, &domain, &length) != 0) return false;
+  return domain == AF_INET || domain == AF_INET6;
+}
+
+timespec timespec_of(std::int64_t us) { return {us / 1'000'000, us % 1'000'000 * 1000}; }
+
+}  // namespace
+
+SocketWatch::SocketWatch() : arrivals_(epoll_create1(EPOLL_CLOEXEC)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+SocketWatch::~SocketWatch() {
+  if (arrivals_ >= 0) close(arrivals_);
+  if (wake_ >= 0) close(wake_);
+}
+
+int SocketWatch::scan() {
+  const std::unique_ptr<DIR, int (*)(DIR*)> files(opendir("/proc/self/fd"), closedir);
+  if (files == nullptr) return 0;
+  int watched = 0;
+  while (const dirent* entry = readdir(files.get())) {
+    int file = -1;
+    const char* const name = entry->d_name;
+    if (std::from_chars(name, name + std::strlen(name), file).ec != std::errc() || !is_network_socket(file)) continue;
+    epoll_event event{};
+    event.events = EPOLLIN | EPOLLET;
+    (void)epoll_ctl(arrivals_, EPOLL_CTL_ADD, file, &event);  // EEXIST: it is there
+    ++watched;
+  }
+  return watched;
+}
+
+bool SocketWatch::sleep(std::int64_t timeout_us) {
+  // Linux leaves negative files out. epoll_wait() counts in milliseconds, ppoll() does not.
+  pollfd files[] = {{wake_, POLLIN, 0}, {arrivals_, POLLIN, 0}};
+  const timespec timeout = timespec_of(timeout_us);
+  if (ppoll(files, 2, &timeout, nullptr) <= 0 || files[1].revents == 0) return false;
+  epoll_event events[16];
+  while (epoll_wait(arrivals_, events, 16, 0) == 16) {
+  }
+  return true;
+}
+
+void SocketWatch::sleep_through(std::int64_t timeout_us) const {
+  pollfd file{wake_, POLLIN, 0};
+  const timespec timeout = timespec_of(timeout_us);
+  (void)ppoll(&file, 1, &timeout, nullptr);
+}
+
+void SocketWatch::wake() const {
+  const std::uint64_t one = 1;
+  if (wake_ >= 0) (void)!write(wake_, &one, sizeof one);
+}
+
+}  // namespace armci::node

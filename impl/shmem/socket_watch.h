@@ -1,0 +1,39 @@
+// SocketWatch: wakes a thread when data arrives at a network socket of this process.
+//
+// MPI opens its sockets itself and offers no call that waits for them. Linux lists them in /proc/self/fd. The watch
+// asks for edges only: data that stays unread, as that of a socket of the program may, wakes a thread once.
+//
+// The watch sees nothing where the network needs no sockets, as between processes that share memory: every sleep has a
+// limit.
+//
+// Thread safety: all of it by any thread. One arrival may wake one thread only.
+#pragma once
+
+#include <cstdint>
+
+namespace armci::node {
+
+class SocketWatch {
+ public:
+  SocketWatch();
+  ~SocketWatch();
+  SocketWatch(const SocketWatch&) = delete;
+  SocketWatch& operator=(const SocketWatch&) = delete;
+
+  // Adds the sockets that were opened since the last scan. Costs about a microsecond for each open file. Returns how
+  // many the watch has now.
+  int scan();
+
+  // Sleeps until data arrives, wake() is called or `timeout_us` have passed. True: data has arrived.
+  bool sleep(std::int64_t timeout_us);
+  // The same, but arrivals do not wake it.
+  void sleep_through(std::int64_t timeout_us) const;
+  // Ends all sleeps, for good.
+  void wake() const;
+
+ private:
+  int arrivals_;  // an epoll instance; -1: the system has none to spare
+  int wake_;      // an eventfd, -1 likewise
+};
+
+}  // namespace armci::node
