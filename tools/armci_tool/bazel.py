@@ -150,9 +150,22 @@ def folder(key: str, configuration: Configuration) -> Path:
 
 
 def query(expression: str) -> list[str]:
-    """Labels that match a query expression."""
-    result = process.run([executable(), "query", "--noshow_progress", "--keep_going", expression], cwd=ROOT, job=False)
+    """Labels that match a query expression, as far as Bazel can tell: see check_packages."""
+    result = _query("--keep_going", expression)
     return [line for line in result.output.splitlines() if line.startswith("//")]
+
+
+def check_packages() -> None:
+    """Fails where a BUILD file is wrong, about which query() says nothing."""
+    result = _query(EVERYTHING)
+    if not result.ok:
+        errors = [line for line in result.output.splitlines() if line.startswith("ERROR: ")] or [result.tail(5)]
+        raise ToolError("Bazel cannot read the BUILD files", where=errors[0].removeprefix("ERROR: ").removeprefix(f"{ROOT}/"),
+                        next_step=f"mend that file; bazel query {EVERYTHING} shows the rest")
+
+
+def _query(*words: str) -> process.Result:
+    return process.run([executable(), "query", "--noshow_progress", *words], cwd=ROOT, job=False)
 
 
 def binary(label: str, configuration: Configuration) -> Path:

@@ -49,7 +49,11 @@ def implementation_table(variants: Path = VARIANTS_FILE) -> list[Implementation]
         raise ToolError("cannot list the implementations", where=f"{variants} is missing",
                         next_step="check out the whole repository")
     # Starlark's assignments and literals are also Python's.
-    tree = ast.parse(variants.read_text(), str(variants))
+    try:
+        tree = ast.parse(variants.read_text(), str(variants))
+    except SyntaxError as error:
+        raise ToolError("cannot list the implementations", where=f"{variants}, line {error.lineno}: {error.msg}",
+                        next_step="mend that line") from error
     for node in tree.body:
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "IMPLEMENTATIONS":
             if isinstance(node.value, ast.Dict):

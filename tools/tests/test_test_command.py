@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Sequence
 
 import pytest
-from armci_tool import bazel, repository
+from armci_tool import bazel, process, repository
 from armci_tool.errors import ToolError
 from armci_tool.results import FAILED, PASSED, Case, Step
 from armci_tool.testing import changes, fresh_machine, plan, run, times
@@ -192,7 +192,7 @@ def test_what_was_built_is_not_built_again(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_changed_build_file_is_a_change_of_its_folder() -> None:
     assert changes.affected(["impl/ucx/BUILD", "impl/ucx/client.cc"]) == (
-        "rdeps(//..., set(//impl/ucx:all impl/ucx/client.cc))")
+        'rdeps(//..., set("//impl/ucx:all" "//impl/ucx:client.cc"))')
 
 
 @pytest.mark.parametrize("name", ["WORKSPACE", "impl/variants.bzl", ".bazelrc"])
@@ -200,12 +200,21 @@ def test_a_change_of_all_builds_affects_everything(name: str) -> None:
     assert changes.affected([name]) == bazel.EVERYTHING
 
 
-def test_a_file_that_has_gone_affects_nothing_of_bazel() -> None:
-    assert changes.affected(["impl/ucx/no_such_file.cc"]) == ""
+@pytest.mark.parametrize("name, pattern", [
+    ("impl/ucx/no_such_file.cc", '"//impl/ucx:all"'), ("docs/no such page.md", '"//:all"'), ("README.md", '"//:README.md"'),
+    ("tools/no_such_folder/no_such_file", '"//tools:all"'),
+])
+def test_a_file_that_has_gone_is_a_change_of_its_package(name: str, pattern: str) -> None:
+    assert changes.affected([name]) == f"rdeps(//..., set({pattern}))"
+
+
+def test_a_package_that_has_gone_affects_everything() -> None:
+    assert changes.affected(["no_such_package/BUILD"]) == bazel.EVERYTHING
 
 
 def planned_for(files: list[str], labels: list[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(changes, "files", lambda since: files)
+    monkeypatch.setattr(bazel, "check_packages", lambda: None)
     monkeypatch.setattr(bazel, "query", lambda expression: labels if expression.startswith("rdeps") else [])
     return [each.name for each in changes.plan_steps(None)]
 
@@ -224,9 +233,29 @@ def test_a_changed_file_of_the_tool_runs_its_tests(monkeypatch: pytest.MonkeyPat
     assert not [name for name in names if name.startswith("conformance")]
 
 
-def test_an_unknown_commit_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ToolError, match="git diff failed"):
-        changes.files("no-such-commit")
+def test_what_no_step_needs_is_built_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = planned_for(["bench/micro/accumulate.cc"], ["//bench/micro:accumulate_ucx"], monkeypatch)
+    assert names[0] == "what else the changed files affect"
+    assert names[0] not in planned_for(["conformance/init_test.cc"], ["//conformance:suite_shmem"], monkeypatch)
+
+
+def test_changed_tests_of_faults_and_changed_clauses_have_their_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "faults shmem (opt, openmpi)" in planned_for(["conformance/faults/test_death.py"], [], monkeypatch)
+    assert "clauses and tests" in planned_for(["spec/semantics.md"], [], monkeypatch)
+
+
+@pytest.mark.parametrize("commit", ["no-such-commit", "--list", "--output=/tmp/no-such-file"])
+def test_an_unknown_commit_is_told(commit: str) -> None:
+    with pytest.raises(ToolError, match="git rev-parse failed"):
+        changes.files(commit)
+
+
+def test_a_wrong_build_file_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = f"Loading:\nERROR: {repository.ROOT}/impl/ucx/BUILD:9:6: syntax error\nERROR: and more"
+    monkeypatch.setattr(process, "run", lambda *_words, **_more: process.Result(("bazel",), 7, said, 0.1))
+    with pytest.raises(ToolError) as caught:
+        bazel.check_packages()
+    assert caught.value.where == "impl/ucx/BUILD:9:6: syntax error"
 
 
 @pytest.mark.parametrize("words, said", [

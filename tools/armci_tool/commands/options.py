@@ -19,7 +19,7 @@ from armci_tool.sharing import Share
 Function = Callable[..., int]
 Decorator = Callable[[Function], Function]
 
-COUNT = click.IntRange(min=1)
+COUNT = click.IntRange(min=1, max=1_000_000)  # more fill the memory of a launcher before it says no
 # Options of which a command line has at most one.
 _EXCLUSIVE = (("quick", "full", "changed"), ("fresh", "changed"), ("nodes", "simulate_node_size"), ("keep", "keep_for", "stop"))
 

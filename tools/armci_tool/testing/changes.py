@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from functools import partial
+from pathlib import PurePath
 from typing import Optional, Sequence
 
 from armci_tool import bazel, process
@@ -21,9 +22,18 @@ def files(since: Optional[str]) -> list[str]:
     """What differs from a commit; without one what git knows as changed or new, and if that is nothing, what the last commit
     changed."""
     if since:
-        return _git("diff", "--name-only", since, next_step="give --since a commit of this repository")
-    return ([*_git("diff", "--name-only", "HEAD"), *_git("ls-files", "--others", "--exclude-standard")]
-            or _git("diff", "--name-only", "HEAD~1", "HEAD", next_step="give --since COMMIT, or fetch the history"))
+        [commit] = _git("rev-parse", "--verify", "--end-of-options", since + "^{commit}",
+                        next_step="give --since a commit of this repository")
+        return _git_files("diff", commit)
+    return ([*_git_files("diff", "HEAD"), *_git_files("ls-files", "--others", "--exclude-standard")]
+            or _git_files("diff", "HEAD~1", "HEAD",
+                          next_step="give --since COMMIT, or fetch the history: git fetch --unshallow"))
+
+
+def _git_files(command: str, *words: str, **more: str) -> list[str]:
+    """Names as they are; a file that was moved counts as two."""
+    options = ["--name-only", "--no-renames"] if command == "diff" else []
+    return [name for name in "\n".join(_git(command, "-z", *options, *words, **more)).split("\0") if name]
 
 
 def _git(*words: str, next_step: str = "have git know this folder (git status says what is wrong)") -> list[str]:
@@ -38,14 +48,21 @@ def affected(changed: Sequence[str]) -> str:
     """A query of what depends on these files."""
     if any(name in _OF_ALL_BUILDS or name.endswith(".bzl") for name in changed):
         return bazel.EVERYTHING
+    if any(PurePath(name).name == "BUILD" and not (ROOT / name).exists() for name in changed):
+        return bazel.EVERYTHING
     # Files that no BUILD file names are nothing to Bazel: the query leaves them out.
-    patterns = [_pattern(name) for name in changed if (ROOT / name).exists()]
+    patterns = sorted({_pattern(name) for name in changed})
     return f"rdeps({bazel.EVERYTHING}, set({' '.join(patterns)}))" if patterns else ""
 
 
 def _pattern(name: str) -> str:
-    folder, _, file = name.rpartition("/")
-    return f"//{folder}:all" if file == "BUILD" else name
+    """A label, or all of a package that has lost a file or whose BUILD file has changed; quoted."""
+    file = PurePath(name)
+    folder = next((folder for folder in file.parents if (ROOT / folder / "BUILD").exists()), PurePath())
+    package = "" if folder == PurePath() else str(folder)
+    whole = file.name == "BUILD" or not (ROOT / file).exists()
+    label = f"//{package}:{'all' if whole else file.relative_to(folder)}"
+    return f"'{label}'" if '"' in label else f'"{label}"'
 
 
 def plan_steps(since: Optional[str]) -> list[PlannedStep]:
@@ -53,11 +70,15 @@ def plan_steps(since: Optional[str]) -> list[PlannedStep]:
     Of unit tests, only those that depend on the files."""
     changed = files(since)
     expression = affected(changed)
+    bazel.check_packages()
     labels = set(bazel.query(expression)) if expression else set()
     *steps, leak_check = plan.plan_steps(Level.QUICK)
-    chosen = [_narrowed(step, expression) for step in [*steps, *plan.changed_steps(), leak_check]
+    chosen = [_narrowed(step, expression) for step in [*steps, *plan.changed_steps(changed), leak_check]
               if _is_affected(step, changed, labels)]
-    print(f"{len(changed)} changed files can affect {len(labels)} targets; steps: {', '.join(step.name for step in chosen)}")
+    if expression and (others := labels.difference(*(_labels(step) for step in chosen))):
+        chosen.insert(0, plan.build_step("what else the changed files affect", sorted(others)))
+    print(f"{len(changed)} changed files can affect {len(labels)} targets; steps: {', '.join(step.name for step in chosen)}\n"
+          "Other placements, MPI libraries and sanitizers are left to tools/armci test, and what runs in guests.")
     return chosen
 
 
@@ -66,9 +87,13 @@ def _is_affected(step: PlannedStep, changed: Sequence[str], labels: set[str]) ->
         return True
     if not step.targets:
         return not step.files  # cheap, and about all sources
-    found = [label for target in step.targets
-             for label in (bazel.query(target.removeprefix(QUERY)) if target.startswith(QUERY) else [target])]
-    return not labels.isdisjoint(found)
+    return not labels.isdisjoint(_labels(step))
+
+
+def _labels(step: PlannedStep) -> set[str]:
+    """What a step needs built."""
+    return {label for target in step.targets
+            for label in (bazel.query(target.removeprefix(QUERY)) if target.startswith(QUERY) else [target])}
 
 
 def _narrowed(step: PlannedStep, expression: str) -> PlannedStep:

@@ -58,6 +58,7 @@ TWO_NODES = Placement(nodes=2)
 # Where they take minutes on few cores, under a sanitizer and over TCP: without the tests that wait for rare orders.
 WITHOUT_RACES = "^(?!.*(litmus|histories|message_passing))"
 # Also without transfers above 2 GiB: code above the transport counts their bytes, and the steps on simulated nodes test it.
+FAULTS = "conformance/faults"
 WITHOUT_GIGABYTES = "^(?!.*(litmus|histories|message_passing|more_than_2_GiB))"
 
 
@@ -68,11 +69,13 @@ def plan_steps(level: Level) -> list[PlannedStep]:
     return [step for step in everything if step.level <= level]
 
 
-def changed_steps() -> list[PlannedStep]:
-    """What a changed file can affect besides the steps of --quick: the tests of the tool, what libraries export, tests that start
-    jobs, and of each implementation that leaves the node the suite where every process is a node, without races."""
+def changed_steps(changed: Sequence[str]) -> list[PlannedStep]:
+    """What changed files can affect besides the steps of --quick: the tests of the tool, what libraries export, tests that start
+    jobs, and of each implementation that leaves the node the suite where every process is a node, without races. Faults take
+    long: only where these tests have changed themselves."""
     opt = bazel.Configuration()
-    return [_tool_step(), _unit_step(opt, EXPORT_TESTS), _unit_step(opt, JOB_TESTS),
+    faults = [_faults_step(name, opt) for name in _on_one_node() if any(file.startswith(FAULTS + "/") for file in changed)]
+    return [_tool_step(), _unit_step(opt, EXPORT_TESTS), _unit_step(opt, JOB_TESTS), *faults,
             *(_conformance_step(name, opt, 2, True, placement=EVERY_PROCESS_A_NODE, filter_text=WITHOUT_RACES)
               for name in _between_nodes())]
 
@@ -131,7 +134,7 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
     steps = [_everything_step(opt, Level.USUAL), _unit_step(opt, JOBLESS_TESTS, level=Level.QUICK), _unit_step(opt, EXPORT_TESTS),
              _unit_step(opt, JOB_TESTS),
              PlannedStep("clauses and tests", work.check_traceability, "tools/armci traceability", Level.QUICK,
-                         (conformance.suite_label(repository.implementations()[0]),), opt)]
+                         (conformance.suite_label(repository.implementations()[0]),), opt, ("spec/", "conformance/levels.toml"))]
     for name in _on_one_node():
         for processes in PROCESS_COUNTS:
             # The whole suite with the two most telling numbers of processes, where there is time for it.
@@ -304,10 +307,15 @@ def _pytest_step(name: str, folder: str, level: Level = Level.USUAL, files: tupl
 
 
 def _everything_step(configuration: bazel.Configuration, level: Level) -> PlannedStep:
+    return build_step(f"everything ({configuration.name})", [bazel.EVERYTHING], configuration, level)
+
+
+def build_step(name: str, targets: Sequence[str], configuration: bazel.Configuration = bazel.Configuration(),
+               level: Level = Level.USUAL) -> PlannedStep:
+    """Targets that have to build, and that no other step needs."""
     def built(_note: Note) -> Sequence[Case]:
-        return [Case(f"everything is built ({configuration.name})", PASSED)]
-    return PlannedStep(f"everything ({configuration.name})", built, work.build_command([bazel.EVERYTHING], configuration), level,
-                       (bazel.EVERYTHING,), configuration)
+        return [Case(f"{name} is built", PASSED)]
+    return PlannedStep(name, built, work.build_command(targets, configuration), level, tuple(targets), configuration)
 
 
 def _unit_step(configuration: bazel.Configuration, tests: str, level: Level = Level.USUAL) -> PlannedStep:
@@ -445,7 +453,7 @@ def _faults_step(name: str, configuration: bazel.Configuration, level: Level = L
     """Of one implementation; `part`: a file of them."""
     environment = {"ARMCI_TEST_MPI": configuration.mpi, "ARMCI_TEST_IMPL": name}
     words = " ".join(f"{key}={value}" for key, value in environment.items())
-    path = f"conformance/faults/{part}".rstrip("/")
+    path = f"{FAULTS}/{part}".rstrip("/")
     labels = tuple(f"//conformance/faults:{kind}{bazel.target_suffix(name)}" for kind in ("faults", "stuck"))
     return PlannedStep(f"faults {name} ({configuration.name})", partial(work.run_faults, path, configuration, environment),
                        f"{words} {work.PYTHON} -B -m pytest {path}", level, labels, configuration, (path,), cores=WAITING)
