@@ -24,6 +24,8 @@ class Case:
     detail: str = ""
     # What the test reported about itself, by key.
     facts: tuple[tuple[str, str], ...] = ()
+    # The command that repeats it; empty: its step's repeats it with others.
+    rerun: str = ""
 
 
 @dataclass
@@ -47,6 +49,10 @@ class Step:
     def failures(self) -> list[Case]:
         """The failed cases."""
         return [case for case in self.cases if case.outcome == FAILED]
+
+    def rerun_of(self, case: Case) -> str:
+        """The shortest command that repeats one of its cases."""
+        return case.rerun or self.rerun
 
 
 def counts_line(steps: Iterable[Step]) -> str:

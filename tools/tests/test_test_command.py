@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import shlex
 import subprocess
 import threading
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from armci_tool import bazel, process, repository
 from armci_tool.errors import ToolError
 from armci_tool.results import FAILED, PASSED, Case, Step
-from armci_tool.testing import changes, fresh_machine, plan, run, times
+from armci_tool.testing import changes, fresh_machine, plan, run, times, work
 from armci_tool.testing.steps import ALL_CORES, Level, Note, PlannedStep
 from helpers import armci
 
@@ -231,6 +232,28 @@ def test_a_changed_file_of_the_tool_runs_its_tests(monkeypatch: pytest.MonkeyPat
     names = planned_for(["tools/armci_tool/bazel.py"], [], monkeypatch)
     assert "tests of the tool" in names
     assert not [name for name in names if name.startswith("conformance")]
+
+
+def test_a_failure_that_can_be_repeated_alone_says_how(capsys: pytest.CaptureFixture[str]) -> None:
+    def failing(_note: Note) -> Sequence[Case]:
+        return [Case("S.a", FAILED, detail="why", rerun="repeat S.a"), Case("S.b", FAILED, detail="why")]
+    steps = run.run_steps([step("a step", function=failing)])
+    early = capsys.readouterr().out
+    assert "rerun: repeat S.a\n" in early and "the whole step: rerun a step\n" in early
+    run.print_report(steps)
+    late = capsys.readouterr().out
+    assert late.count("rerun: repeat S.a\n") == 1 and late.count("rerun: rerun a step\n") == 1
+
+
+def test_a_failed_test_of_the_tool_is_repeated_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "some" / "tests"
+    folder.mkdir(parents=True)
+    (folder / "test_one.py").write_text("import pytest\n@pytest.mark.parametrize('text', ['a.b c'])\n"
+                                        "def test_it(text):\n    assert False\ndef test_other():\n    pass\n")
+    monkeypatch.setattr(work.repository, "ROOT", tmp_path)
+    [failed] = [case for case in work.run_pytest("some/tests", lambda _: None) if case.outcome == FAILED]
+    again = subprocess.run(shlex.split(failed.rerun), cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert again.returncode == 1 and "1 failed" in again.stdout and "passed" not in again.stdout
 
 
 def test_what_no_step_needs_is_built_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,10 +102,13 @@ def _print_step(planned: PlannedStep, step: Step) -> None:
     failures = step.failures()
     for case in failures[:EARLY_FAILURES]:
         print(f"     {case.name}: {_gist(case.detail)}")
+        if case.rerun:
+            print(f"       rerun: {case.rerun}")
     if len(failures) > EARLY_FAILURES:
         print(f"     and {len(failures) - EARLY_FAILURES} more")
     if failures:
-        print(f"     rerun: {step.rerun}\n     log:   {log_of(planned)}", flush=True)
+        print(f"     {'the whole step' if any(case.rerun for case in failures) else 'rerun'}: {step.rerun}\n"
+              f"     log:   {log_of(planned)}", flush=True)
 
 
 def _gist(detail: str) -> str:
@@ -125,7 +128,8 @@ def print_report(steps: Sequence[Step]) -> None:
             lines = case.detail.strip().splitlines()
             for line in lines[-DETAIL_LINES:] if lines and lines[0].startswith("Traceback") else lines[:DETAIL_LINES]:
                 print("    " + line)
-        if not step.ok:
+            print(f"  rerun: {step.rerun_of(case)}")
+        if not step.ok and not step.failures():
             print(f"  rerun: {step.rerun}")
     _print_skips(steps)
     print()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Mapping, Sequence
 
@@ -80,10 +82,22 @@ def run_pytest(folder: str, note: Note, environment: Mapping[str, str] = {}, wor
                              environment={"PYTHONDONTWRITEBYTECODE": "1", **environment})
         if not junit.exists():
             raise ToolError(f"pytest did not run {folder}", where=result.tail(20))
-        cases = results.read_junit(junit)
+        cases = [replace(case, rerun=_pytest_rerun(case.name, environment)) for case in results.read_junit(junit)]
     if not result.ok and all(case.outcome != FAILED for case in cases):
         cases.append(Case(folder, FAILED, detail=result.tail(30)))
     return cases
+
+
+def _pytest_rerun(name: str, environment: Mapping[str, str]) -> str:
+    """pytest's reports name a test `folder.file.function[parameters]`."""
+    found = re.fullmatch(r"((?:\w+\.)*test_\w+)\.(test_.*)", name)
+    if found is None:
+        return ""
+    return " ".join([*_assignments(environment), PYTHON, "-B -m pytest", shlex.quote(f"{found[1].replace('.', '/')}.py::{found[2]}")])
+
+
+def _assignments(environment: Mapping[str, str]) -> list[str]:
+    return [f"{key}={shlex.quote(value)}" for key, value in environment.items()]
 
 
 def run_faults(path: str, configuration: bazel.Configuration, environment: Mapping[str, str], note: Note) -> Sequence[Case]:
@@ -101,7 +115,8 @@ def run_unit_tests(configuration: bazel.Configuration, tests: str, note: Note) -
     logs = bazel.folder("bazel-testlogs", configuration)
     cases: list[Case] = []
     for label in labels:
-        cases += bazel_cases(label, logs)
+        rerun = f"bazel test {shlex.join(configuration.test_flags())} {label}"
+        cases += [replace(case, rerun=rerun) for case in bazel_cases(label, logs)]
     if not result.ok and all(case.outcome != FAILED for case in cases):
         cases.append(Case("bazel test", FAILED, detail=result.tail(40)))
     return cases
@@ -141,8 +156,10 @@ def run_conformance(name: str, configuration: bazel.Configuration, processes: in
     if where.nodes and not where.guest and os.geteuid() != 0:
         return [Case(f"conformance {name} on {placement.label}", SKIPPED, detail="network namespaces need root")]
     binary = bazel.built(conformance.suite_label(name), configuration, on_progress=note)
-    return conformance.run(libraries.OwnLibrary(name), binary, configuration, processes, selection, environment=environment,
-                        placement=placement, on_test=note).cases
+    run = conformance.run(libraries.OwnLibrary(name), binary, configuration, processes, selection, environment=environment,
+                          placement=placement, on_test=note)
+    run = replace(run, settings=(*_assignments(environment), *run.settings))
+    return [replace(case, rerun=run.rerun_of(case.name)) if case.outcome == FAILED else case for case in run.cases]
 
 
 def run_mutants(configuration: bazel.Configuration, share: sharing.Share, note: Note) -> Sequence[Case]:
