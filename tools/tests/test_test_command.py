@@ -250,7 +250,7 @@ def test_a_failed_test_of_the_tool_is_repeated_alone(tmp_path: Path, monkeypatch
     folder.mkdir(parents=True)
     (folder / "test_one.py").write_text("import pytest\n@pytest.mark.parametrize('text', ['a.b c'])\n"
                                         "def test_it(text):\n    assert False\ndef test_other():\n    pass\n")
-    monkeypatch.setattr(work.repository, "ROOT", tmp_path)
+    monkeypatch.setattr(repository, "ROOT", tmp_path)
     [failed] = [case for case in work.run_pytest("some/tests", lambda _: None) if case.outcome == FAILED]
     again = subprocess.run(shlex.split(failed.rerun), cwd=tmp_path, capture_output=True, text=True, check=False)
     assert again.returncode == 1 and "1 failed" in again.stdout and "passed" not in again.stdout

@@ -17,14 +17,13 @@ import platform
 import re
 import shlex
 import shutil
-import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Iterator, Sequence
 
-from armci_tool import packages, process, results, sharing
+from armci_tool import packages, process, results, scratch_folders, sharing
 from armci_tool.applications import sources
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
@@ -119,20 +118,20 @@ def made(note: Note) -> Iterator[FreshRoot]:
     if reason := why_not():
         raise ToolError(reason, next_step="run tools/armci test --fresh as root on Debian")
     codename = platform.freedesktop_os_release().get("VERSION_CODENAME", "")
-    folder = Path(tempfile.mkdtemp(prefix="armci-fresh-", dir=_SCRATCH))
-    try:
-        note("making a minimal root")
-        made_root = process.run(["mmdebstrap", "--variant=minbase", f"--include={','.join(_INCLUDED)}", codename,
-                                 str(folder / "root"), *_apt_sources(codename)], on_line=note)
-        _require(made_root, "mmdebstrap could not make a minimal root")
-        for name in ("resolv.conf", "hosts"):
-            shutil.copyfile(f"/etc/{name}", folder / "root" / "etc" / name)
-        root = FreshRoot(folder / "root")
-        root.prepare(note)
-        yield root
-    finally:
-        note("removing the fresh root")
-        shutil.rmtree(folder, ignore_errors=True)
+    with scratch_folders.make(_SCRATCH) as folder:
+        try:
+            note("making a minimal root")
+            # Its mounts go with it, also when it is killed.
+            made_root = process.run(["unshare", "--mount", "mmdebstrap", "--variant=minbase", f"--include={','.join(_INCLUDED)}",
+                                     codename, str(folder / "root"), *_apt_sources(codename)], on_line=note)
+            _require(made_root, "mmdebstrap could not make a minimal root")
+            for name in ("resolv.conf", "hosts"):
+                shutil.copyfile(f"/etc/{name}", folder / "root" / "etc" / name)
+            root = FreshRoot(folder / "root")
+            root.prepare(note)
+            yield root
+        finally:
+            note("removing the fresh root")
 
 
 def readme_commands(text: str) -> list[list[str]]:
