@@ -44,7 +44,7 @@ const common::SettingRow kRows[] = {
      "Probes of the MPI library: 1 once for each library and network, force at every start, 0 none.",
      &the_settings.preflight},
     {"ARMCI_RMA_PROGRESS", "us", "100", 0, kLongestIntervalUs,
-     "Interval in which a thread lets MPI progress while the program computes; 0: no thread.",
+     "Interval in which a thread lets MPI progress while the program computes, unless sockets wake it; 0: no thread.",
      &the_settings.progress_us},
 };
 
