@@ -44,6 +44,13 @@ TEST(PollPaceTest, InsideMpiSleepsDoubleBeforeTheThreadPolls) {
   EXPECT_TRUE(pace.inside());
 }
 
+TEST(PollPaceTest, InsideMpiAfterAnIdleTimePollsOnceInAMillisecond) {
+  PollPace pace(100);
+  polls_at(&pace, 100, 5000);
+  EXPECT_TRUE(pace.inside());
+  EXPECT_EQ(pace.sleep_us(), 1000);
+}
+
 TEST(PollPaceTest, AnIntervalLongerThanTheLimitsIsKept) {
   PollPace pace(5000);
   EXPECT_TRUE(pace.inside());

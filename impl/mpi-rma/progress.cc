@@ -16,6 +16,7 @@ using node::InsideMpi;
 // A poll that finds nothing takes less, also after a sleep, when it finds nothing in the caches either.
 constexpr std::int64_t kPollWithWorkUs = 15;
 constexpr int kPollsAtOnce = 100;
+constexpr int kIdlePolls = 3;
 
 bool poll_found_work(MPI_Comm comm) {
   const std::int64_t start_us = node::now_us();
@@ -41,24 +42,29 @@ void ProgressThread::run(MPI_Comm comm, int interval_us) {
   PollPace pace(interval_us);
   scan_sockets();
   InsideMpi::State before = InsideMpi::state();
+  bool announced = false;
   while (true) {
     // Data for a program that is often inside MPI would wake the thread for nothing.
     const InsideMpi::State state = InsideMpi::state();
-    bool announced = false;
-    if (state == before && !InsideMpi::anybody(state)) {
-      announced = watch_.sleep(pace.sleep_us());
-    } else {
+    if (InsideMpi::anybody(state)) {
       watch_.sleep_through(pace.sleep_us());
+    } else if (state != before) {
+      watch_.sleep_through(interval_us);
+    } else if (watch_.sleep(pace.sleep_us())) {
+      announced = true;
     }
     before = state;
     if (leaving_.load(std::memory_order_relaxed)) return;
     if (InsideMpi::anybody() && !pace.inside()) continue;
     const bool worked = poll_found_work(comm);
     // MPI may have left data unread, for which there is no other announcement.
-    for (int i = 1; worked && i < kPollsAtOnce && poll_found_work(comm); ++i) {
+    int idle_polls = 0;
+    for (int i = 1; (worked || announced) && i < kPollsAtOnce && idle_polls < kIdlePolls; ++i) {
+      idle_polls = poll_found_work(comm) ? 0 : idle_polls + 1;
     }
     pace.polled(worked, announced);
     if (worked && !announced && node::now_us() >= scan_at_us_) scan_sockets();
+    announced = false;
   }
 }
 

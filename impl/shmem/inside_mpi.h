@@ -4,7 +4,7 @@
 //   inside                     1                              0
 //   progress   look look look |   .    .      .      look    | .  look look look     seldom where somebody else does
 //
-// mpi_calls.cc of mpi-rma notes the calls of MPI that wait, between_nodes.cc of common a barrier.
+// mpi_calls.cc of mpi-rma notes the calls of MPI that wait, process_barrier.cc of common a barrier.
 //
 // Thread safety: all of it by any thread.
 #pragma once

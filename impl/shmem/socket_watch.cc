@@ -42,7 +42,7 @@ int SocketWatch::scan() {
     const char* const name = entry->d_name;
     if (std::from_chars(name, name + std::strlen(name), file).ec != std::errc() || !is_network_socket(file)) continue;
     epoll_event event{};
-    event.events = EPOLLIN | EPOLLET;
+    event.events = EPOLLIN | EPOLLOUT | EPOLLET;
     (void)epoll_ctl(arrivals_, EPOLL_CTL_ADD, file, &event);  // EEXIST: it is there
     ++watched;
   }
@@ -53,7 +53,7 @@ bool SocketWatch::sleep(std::int64_t timeout_us) {
   // Linux leaves negative files out. epoll_wait() counts in milliseconds, ppoll() does not.
   pollfd files[] = {{wake_, POLLIN, 0}, {arrivals_, POLLIN, 0}};
   const timespec timeout = timespec_of(timeout_us);
-  if (ppoll(files, 2, &timeout, nullptr) <= 0 || files[1].revents == 0) return false;
+  if (ppoll(files, 2, &timeout, nullptr) <= 0 || (files[1].revents & POLLIN) == 0) return false;
   epoll_event events[16];
   while (epoll_wait(arrivals_, events, 16, 0) == 16) {
   }

@@ -1,4 +1,5 @@
-// SocketWatch: wakes a thread when data arrives at a network socket of this process.
+// SocketWatch: wakes a thread when data arrives at a network socket of this process, or when a socket that was full
+// takes data again.
 //
 // MPI opens its sockets itself and offers no call that waits for them. Linux lists them in /proc/self/fd. The watch
 // asks for edges only: data that stays unread, as that of a socket of the program may, wakes a thread once.
@@ -24,7 +25,8 @@ class SocketWatch {
   // many the watch has now.
   int scan();
 
-  // Sleeps until data arrives, wake() is called or `timeout_us` have passed. True: data has arrived.
+  // Sleeps until a socket has an edge, wake() is called or `timeout_us` have passed. True: there was an edge. Each
+  // socket has one after the scan that adds it.
   bool sleep(std::int64_t timeout_us);
   // The same, but arrivals do not wake it.
   void sleep_through(std::int64_t timeout_us) const;
