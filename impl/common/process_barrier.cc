@@ -28,7 +28,7 @@ class Sockets {
 
 constexpr int kTestsAfterArrival = 20;
 
-// MPI_Test serves the other processes as a call that waits does, so that no progress thread has to; but not while this
+// MPI_Test serves the other processes as a call of MPI that waits does. The progress thread serves them while this
 // thread sleeps.
 int wait_for_message(MPI_Request* request, Sockets* sockets) {
   node::Waiter waiter(node::WaitKind::kOtherNodes);
@@ -39,7 +39,7 @@ int wait_for_message(MPI_Request* request, Sockets* sockets) {
     const int result = MPI_Test(request, &done, MPI_STATUS_IGNORE);
     if (result != MPI_SUCCESS || done != 0) return result;
     if (--tests_at_once > 0) continue;
-    // MPI passes messages on only while it is called: as long as other waits for long messages.
+    // The waiter polls as long as for a long message. MPI passes messages on only while it is called.
     const std::int64_t us = waiter.pause_us(/*streaming=*/true);
     if (us == 0) continue;
     inside.reset();
@@ -71,7 +71,7 @@ int exchange_messages(MPI_Comm comm) {
 
 }  // namespace
 
-// A process that fails comes all the same: the others wait.
+// A master that cannot have the masters' communicator opens its own node. The other nodes wait for it: MPI has failed.
 Status barrier_between_nodes(Group& group) {
   if (!group.is_master()) {
     node::barrier_follow(group.barrier);

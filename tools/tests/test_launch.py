@@ -93,6 +93,7 @@ def test_an_mpi_library_has_settings_of_its_own_unless_the_user_wants_otherwise(
 
 
 def test_a_job_may_end_before_its_launcher_has_read_its_input(tmp_path: Path) -> None:
+    # The delay makes certain what happens seldom: the program ends while the launcher has not read its input.
     (tmp_path / "late.c").write_text("""
 #define _GNU_SOURCE
 #include <dlfcn.h>
