@@ -1,7 +1,5 @@
 #include "impl/mpi-rma/progress.h"
 
-#include <algorithm>
-
 #include "impl/common/background_thread.h"
 #include "impl/mpi-rma/poll_pace.h"
 #include "impl/shmem/inside_mpi.h"
@@ -40,13 +38,13 @@ ProgressThread::~ProgressThread() {
 
 void ProgressThread::run(MPI_Comm comm, int interval_us) {
   PollPace pace(interval_us);
-  scan_sockets();
+  watch_.scan();
   InsideMpi::State before = InsideMpi::state();
   bool announced = false;
   while (true) {
     // Data for a program that is often inside MPI would wake the thread for nothing.
     const InsideMpi::State state = InsideMpi::state();
-    if (InsideMpi::anybody(state)) {
+    if (InsideMpi::any(state)) {
       watch_.sleep_through(pace.sleep_us());
     } else if (state != before) {
       watch_.sleep_through(interval_us);
@@ -55,7 +53,7 @@ void ProgressThread::run(MPI_Comm comm, int interval_us) {
     }
     before = state;
     if (leaving_.load(std::memory_order_relaxed)) return;
-    if (InsideMpi::anybody() && !pace.inside()) continue;
+    if (InsideMpi::any() && !pace.inside()) continue;
     const bool worked = poll_found_work(comm);
     // MPI may have left data unread, for which there is no other announcement.
     int idle_polls = 0;
@@ -63,19 +61,9 @@ void ProgressThread::run(MPI_Comm comm, int interval_us) {
       idle_polls = poll_found_work(comm) ? 0 : idle_polls + 1;
     }
     pace.polled(worked, announced);
-    if (worked && !announced && node::now_us() >= scan_at_us_) scan_sockets();
+    if (worked && !announced) watch_.scan_when_due();
     announced = false;
   }
-}
-
-// MPI may open a socket whenever a process is addressed for the first time. Where MPI needs none, scans get rare.
-void ProgressThread::scan_sockets() {
-  constexpr std::int64_t kFirstPauseUs = 100'000;
-  constexpr std::int64_t kLongestPauseUs = 10'000'000;
-  const int watched = watch_.scan();
-  scan_pause_us_ = watched != watched_ ? kFirstPauseUs : std::min(2 * scan_pause_us_, kLongestPauseUs);
-  watched_ = watched;
-  scan_at_us_ = node::now_us() + scan_pause_us_;
 }
 
 }  // namespace armci::rma

@@ -33,15 +33,9 @@ class ProgressThread {
 
  private:
   void run(MPI_Comm comm, int interval_us);
-  void scan_sockets();
 
   node::SocketWatch watch_;
   std::atomic<bool> leaving_{false};
-  // Of the thread only.
-  int watched_ = -1;
-  std::int64_t scan_pause_us_ = 0;
-  std::int64_t scan_at_us_ = 0;
-
   std::thread thread_;
 };
 

@@ -1,10 +1,11 @@
-// InsideMpi: whether some thread of the program makes MPI serve the other processes.
+// InsideMpi: a scope in which a thread of the program is inside a call of MPI that waits. MPI serves the other
+// processes in such a call, so the progress thread of mpi-rma polls seldom meanwhile:
 //
-//   program    compute ....... | MPI_Recv, waits ............ | compute .....
-//   inside                     1                              0
-//   progress   look look look |   .    .      .      look    | .  look look look     seldom where somebody else does
+//   program           computes ....... | MPI_Recv, waits ............ | computes .....
+//   threads inside    0                | 1                            | 0
+//   progress thread   poll  poll  poll |   .     .     .     poll     | .   poll  poll
 //
-// mpi_calls.cc of mpi-rma notes the calls of MPI that wait, process_barrier.cc of common a barrier.
+// mpi_calls.cc of mpi-rma has the scopes of the program's own calls, process_barrier.cc of common that of a barrier.
 //
 // Thread safety: all of it by any thread.
 #pragma once
@@ -24,8 +25,8 @@ class InsideMpi {
   // Two equal states: the same threads were inside all the time, and none has entered.
   using State = std::uint64_t;
   static State state() { return state_.load(std::memory_order_relaxed); }
-  static bool anybody(State state) { return state % kEntry != 0; }
-  static bool anybody() { return anybody(state()); }
+  static bool any(State state) { return state % kEntry != 0; }
+  static bool any() { return any(state()); }
 
  private:
   // Threads inside in the lower half, entries so far in the upper one.

@@ -8,9 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <memory>
+
+#include "impl/shmem/wait.h"
 
 namespace armci::node {
 namespace {
@@ -33,11 +36,12 @@ SocketWatch::~SocketWatch() {
   if (wake_ >= 0) close(wake_);
 }
 
-int SocketWatch::scan() {
-  const std::unique_ptr<DIR, int (*)(DIR*)> files(opendir("/proc/self/fd"), closedir);
-  if (files == nullptr) return 0;
+void SocketWatch::scan() {
+  constexpr std::int64_t kFirstPauseUs = 1000;
+  constexpr std::int64_t kLongestPauseUs = 10'000'000;
   int watched = 0;
-  while (const dirent* entry = readdir(files.get())) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> files(opendir("/proc/self/fd"), closedir);
+  while (const dirent* entry = files == nullptr ? nullptr : readdir(files.get())) {
     int file = -1;
     const char* const name = entry->d_name;
     if (std::from_chars(name, name + std::strlen(name), file).ec != std::errc() || !is_network_socket(file)) continue;
@@ -46,7 +50,15 @@ int SocketWatch::scan() {
     (void)epoll_ctl(arrivals_, EPOLL_CTL_ADD, file, &event);  // EEXIST: it is there
     ++watched;
   }
-  return watched;
+  const bool changed = watched_.exchange(watched, std::memory_order_relaxed) != watched;
+  const std::int64_t doubled = 2 * scan_pause_us_.load(std::memory_order_relaxed);
+  const std::int64_t pause_us = changed ? kFirstPauseUs : std::clamp(doubled, kFirstPauseUs, kLongestPauseUs);
+  scan_pause_us_.store(pause_us, std::memory_order_relaxed);
+  scan_at_us_.store(now_us() + pause_us, std::memory_order_relaxed);
+}
+
+void SocketWatch::scan_when_due() {
+  if (now_us() >= scan_at_us_.load(std::memory_order_relaxed)) scan();
 }
 
 bool SocketWatch::sleep(std::int64_t timeout_us) {

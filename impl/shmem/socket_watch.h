@@ -10,6 +10,7 @@
 // Thread safety: all of it by any thread. One arrival may wake one thread only.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 namespace armci::node {
@@ -21,12 +22,14 @@ class SocketWatch {
   SocketWatch(const SocketWatch&) = delete;
   SocketWatch& operator=(const SocketWatch&) = delete;
 
-  // Adds the sockets that were opened since the last scan. Costs about a microsecond for each open file. Returns how
-  // many the watch has now.
-  int scan();
+  // Adds the sockets that were opened since the last scan. Costs about a microsecond for each open file.
+  void scan();
+  // The same where a scan is due: a millisecond after the last one, which doubles up to 10 s while no socket is added.
+  // MPI opens sockets when it addresses a process for the first time.
+  void scan_when_due();
 
   // Sleeps until a socket has an edge, wake() is called or `timeout_us` have passed. True: there was an edge. Each
-  // socket has one after the scan that adds it.
+  // socket has an edge after the scan that adds it.
   bool sleep(std::int64_t timeout_us);
   // The same, but arrivals do not wake it.
   void sleep_through(std::int64_t timeout_us) const;
@@ -36,6 +39,9 @@ class SocketWatch {
  private:
   int arrivals_;  // an epoll instance; -1: the system has none to spare
   int wake_;      // an eventfd, -1 likewise
+  std::atomic<int> watched_{0};
+  std::atomic<std::int64_t> scan_at_us_{0};
+  std::atomic<std::int64_t> scan_pause_us_{0};
 };
 
 }  // namespace armci::node

@@ -119,11 +119,11 @@ void check_windows() {
 
 // The message that this thread waits for comes only once another one has seen it wait.
 void check_noticed() {
-  check(!InsideMpi::anybody(), "nobody is inside MPI between calls");
+  check(!InsideMpi::any(), "nobody is inside MPI between calls");
   int word = 1;
   if (rank == 0) {
     std::thread looker([] {
-      while (!InsideMpi::anybody()) std::this_thread::yield();
+      while (!InsideMpi::any()) std::this_thread::yield();
       const int seen = 1;
       MPI_Send(&seen, 1, MPI_INT, 1, kTag, MPI_COMM_WORLD);
     });
@@ -134,7 +134,7 @@ void check_noticed() {
     MPI_Send(&word, 1, MPI_INT, 0, kTag + 1, MPI_COMM_WORLD);
   }
   check(word == 1, "a call that waits is noticed");
-  check(!InsideMpi::anybody(), "and that it is over");
+  check(!InsideMpi::any(), "and that it is over");
 }
 
 }  // namespace
