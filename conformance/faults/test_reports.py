@@ -16,7 +16,7 @@ from armci_tool.repository import device_of
 from job import Program
 
 HELD = r"armci: rank 1: holds mutex 0 of process 0$"
-WAITED_FOR = r"armci: rank 0: thread \d+ waits for mutex 0 of process 0(, held by process 1)?$"
+WAITED_FOR = r"armci: rank 0: thread \d+ waits for mutex 0 of process 0(, held by process 1)?, for \d+ ms$"
 PLACED = re.compile(r"armci: rank \d: process \d+ on \S+, node \d+ of \d+, may use \d+ CPUs$")
 
 

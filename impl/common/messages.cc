@@ -11,6 +11,7 @@
 #include "impl/common/group_comm.h"
 #include "impl/common/process_barrier.h"
 #include "impl/common/world.h"
+#include "impl/shmem/wait_report.h"
 
 namespace armci::common {
 namespace {
@@ -74,6 +75,7 @@ Status broadcast(Group& group, int scope, void* buf, int len, int root) {
   if (len == 0) return kSuccess;
   MPI_Comm comm;
   ARMCI_RETURN_IF_ERROR(group.scope_comm(circle.scope(), &comm));
+  const node::CollectiveWait waiting;
   ARMCI_MPI(MPI_Bcast(buf, len, MPI_BYTE, place, comm));
   return kSuccess;
 }
@@ -83,6 +85,7 @@ Status exchange_addresses(Group& group, void* ptr[], int n) {
     return fail(Code::kLength, "MSG-1", "argument n = %d differs from the number of processes, %d", n, group.size());
   }
   if (ptr == nullptr) return fail(Code::kNull, "ERR-1", "argument ptr is NULL");
+  const node::CollectiveWait waiting;
   ARMCI_MPI(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, ptr, sizeof(void*), MPI_BYTE, group.comm()));
   return kSuccess;
 }

@@ -7,6 +7,7 @@
 
 #include "impl/common/messages.h"
 #include "impl/common/reduce_ops.h"
+#include "impl/shmem/wait_report.h"
 
 namespace armci::common {
 namespace {
@@ -34,6 +35,7 @@ Status reduce_to_all(Group& group, int scope, void* x, int n, const char* op, in
   MPI_Comm comm;
   ARMCI_RETURN_IF_ERROR(group.scope_comm(reduction.circle.scope(), &comm));
   if (needs_preparation(reduction.op)) prepare_operands(reduction.op, reduction.element, x, x, static_cast<size_t>(n));
+  const node::CollectiveWait waiting;
   ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, x, n, mpi_element(reduction.op, reduction.element), mpi_operation(reduction.op),
                           comm));
   return kSuccess;
@@ -57,6 +59,7 @@ Status reduce_to_first(Group& group, int scope, void* x, int n, const char* op, 
   MPI_Comm comm;
   ARMCI_RETURN_IF_ERROR(group.scope_comm(reduction.circle.scope(), &comm));
   if (needs_preparation(reduction.op) && is_root) prepare_operands(reduction.op, reduction.element, x, x, count);
+  const node::CollectiveWait waiting;
   ARMCI_MPI(MPI_Reduce(contribution, is_root ? x : nullptr, n, mpi_element(reduction.op, reduction.element),
                        mpi_operation(reduction.op), 0, comm));
   return kSuccess;
@@ -115,6 +118,7 @@ Status select(Group& group, int scope, void* x, int n, const char* op, int type,
   ARMCI_RETURN_IF_ERROR(selection_types(&mpi_op, &mpi_type));
   Candidate best;
   if (contribute) best = make_candidate(order, reduction.element, reduction.circle.place(), x);
+  const node::CollectiveWait waiting;
   ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, &best, 1, mpi_type, mpi_op, comm));
   // Where nobody takes part, every x stays as it is.
   if (best.rank >= 0) ARMCI_MPI(MPI_Bcast(x, n, MPI_BYTE, best.rank, comm));

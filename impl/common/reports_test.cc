@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "impl/common/mutex_waits.h"
 #include "impl/common/report_line.h"
 
 namespace armci::common {
@@ -51,46 +50,6 @@ TEST(ReportLineTest, CutsWhatIsTooLong) {
   line << std::string(room - 1, 'a') << "bc" << 123;
   EXPECT_EQ(line.room(), 0u);
   EXPECT_EQ(written(line), "armci: rank 0: " + std::string(room - 1, 'a') + "b\n");
-}
-
-struct Seen {
-  int mutex;
-  int host;
-  int holder;
-};
-
-std::vector<Seen> all_seen() {
-  std::vector<Seen> seen;
-  visit_mutex_waits([&](int tid, int mutex, int host, int holder) {
-    EXPECT_EQ(tid, gettid());
-    seen.push_back({mutex, host, holder});
-  });
-  return seen;
-}
-
-TEST(MutexWaitsTest, WaitIsSeenForTheLengthOfItsScope) {
-  std::atomic<std::int32_t> holder{3};  // process 2
-  {
-    const MutexWait waiting(5, 1, &holder);
-    ASSERT_EQ(all_seen().size(), 1u);
-    EXPECT_EQ(all_seen()[0].mutex, 5);
-    EXPECT_EQ(all_seen()[0].host, 1);
-    EXPECT_EQ(all_seen()[0].holder, 2);
-    holder = 0;
-    EXPECT_EQ(all_seen()[0].holder, -1);
-  }
-  EXPECT_TRUE(all_seen().empty());
-}
-
-TEST(MutexWaitsTest, MoreThanThereIsRoomForAreNotNotedAndNothingIsLost) {
-  std::list<MutexWait> waits;
-  for (int i = 0; i < kMutexWaitsMax + 3; ++i) waits.emplace_back(i, 0, nullptr);
-  EXPECT_EQ(all_seen().size(), static_cast<std::size_t>(kMutexWaitsMax));
-  waits.clear();
-  EXPECT_TRUE(all_seen().empty());
-  const MutexWait again(9, 0, nullptr);
-  ASSERT_EQ(all_seen().size(), 1u);
-  EXPECT_EQ(all_seen()[0].holder, -1);
 }
 
 }  // namespace

@@ -27,7 +27,6 @@
 #include "impl/common/config.h"
 #include "impl/common/groups.h"
 #include "impl/common/handles.h"
-#include "impl/common/mutex_waits.h"
 #include "impl/common/process_barrier.h"
 #include "impl/common/region_table.h"
 #include "impl/common/shapes.h"

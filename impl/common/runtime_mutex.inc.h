@@ -160,7 +160,7 @@ Status Runtime<T>::lock(MutexSet& set, int mutex, int group_rank) {
 
 template <class T>
 [[gnu::noinline]] void Runtime<T>::wait_for_mutex(node::NodeMutex* place, int host, int mutex) {
-  const MutexWait waiting(mutex, host, &place->owner);
+  const node::MutexWait waiting(mutex, host, &place->owner);
   node::mutex_lock_slow(place, rank_, handoff_us_);
 }
 

@@ -140,7 +140,7 @@ Status Runtime<T>::enter_queue(const Queue& queue, std::uint32_t turn) {
     if (queue.set.own != nullptr) {
       ARMCI_RETURN_IF_ERROR(order_after_stores(queue.host));
       // Whether it is free, the transport knows.
-      const MutexWait waiting(queue.mutex, queue.host, nullptr);
+      const node::MutexWait waiting(queue.mutex, queue.host, nullptr);
       ARMCI_RETURN_IF_ERROR(queue.set.own->lock(queue.mutex, queue.group_rank));
       std::atomic_thread_fence(std::memory_order_acquire);
       return kSuccess;
@@ -181,7 +181,7 @@ Status Runtime<T>::queue_lock(const MutexSet& set, int mutex, int group_rank) {
   const Queue queue = queue_of(set, mutex, group_rank);
   std::uint32_t turn = 0;
   if (!try_turn(queue.node, &turn)) {
-    const MutexWait waiting(mutex, queue.host, nullptr);
+    const node::MutexWait waiting(mutex, queue.host, nullptr);
     turn = take_turn(queue.node);
   }
   const Status queued = enter_queue(queue, turn);
@@ -201,7 +201,7 @@ Status Runtime<T>::queue_up(const Queue& queue, std::uint32_t turn) {
   ARMCI_RETURN_IF_ERROR(order_after_stores(queue.host));
   ARMCI_RETURN_IF_ERROR(atomic64(queue.host, queue.host_part, queue.tail, AtomicOp::kSwap, mine, 0, &ahead));
   if (ahead != 0) {
-    const MutexWait waiting(queue.mutex, queue.host, nullptr);
+    const node::MutexWait waiting(queue.mutex, queue.host, nullptr);
     ARMCI_RETURN_IF_ERROR(stand_behind(queue, mine, ahead));
     const std::atomic_ref granted(queue.node.granted);
     node::Waiter waiter(node::WaitKind::kMutexGrant);

@@ -10,10 +10,10 @@
 
 #include "impl/common/backtrace.h"
 #include "impl/common/entry.h"
-#include "impl/common/mutex_waits.h"
 #include "impl/common/report_line.h"
 #include "impl/common/world.h"
-#include "impl/shmem/waiter.h"
+#include "impl/shmem/wait.h"
+#include "impl/shmem/wait_report.h"
 
 namespace armci::common {
 namespace {
@@ -71,28 +71,17 @@ void print_held(int fd) {
   line.write_to(fd);
 }
 
-bool waits_for_mutex(int tid) {
-  bool found = false;
-  visit_mutex_waits([&](int waiting, int, int, int) { found |= waiting == tid; });
-  return found;
-}
-
-void print_other_wait(void* fd, int tid, node::WaitKind kind, std::int64_t since_us) {
-  if (waits_for_mutex(tid)) return;  // its line says for which
+void print_wait(void* fd, const node::WaitReport& wait) {
   ReportLine line;
-  line << "thread " << tid << " waits for " << node::wait_name(kind) << ", for " << (node::now_us() - since_us) / 1000
-       << " ms";
+  line << "thread " << wait.tid << " waits for ";
+  if (wait.mutex < 0) {
+    line << node::wait_name(wait.kind);
+  } else {
+    line << "mutex " << wait.mutex << " of process " << wait.host;
+    if (wait.holder >= 0) line << ", held by process " << wait.holder;
+  }
+  line << ", for " << (node::now_us() - wait.since_us) / 1000 << " ms";
   line.write_to(*static_cast<int*>(fd));
-}
-
-void print_waits(int fd) {
-  node::visit_waits(print_other_wait, &fd);
-  visit_mutex_waits([fd](int tid, int mutex, int host, int holder) {
-    ReportLine line;
-    line << "thread " << tid << " waits for mutex " << mutex << " of process " << host;
-    if (holder >= 0) line << ", held by process " << holder;
-    line.write_to(fd);
-  });
 }
 
 int reporting_signal = 0;
@@ -154,7 +143,7 @@ void print_pending(int fd) {
   print_operations(fd);
   print_owed(fd);
   print_held(fd);
-  print_waits(fd);
+  node::visit_waits(print_wait, &fd);
 }
 
 Status start_signal_reports(int signal_number) {

@@ -16,7 +16,7 @@
 #include "impl/common/background_thread.h"
 #include "impl/common/backtrace.h"
 #include "impl/server/execute.h"
-#include "impl/shmem/wait.h"
+#include "impl/shmem/waiter.h"
 
 namespace armci::verbs {
 
@@ -33,15 +33,8 @@ constexpr std::uint64_t kCallIds = std::uint64_t{1} << 62;
 constexpr std::size_t kCallsWaiting = 256;
 constexpr std::size_t kAnswersMin = 8;
 constexpr std::size_t kCompletionsMax = 16384;
-// How long it looks for more before it blocks where there are cores for all: longer if it was woken soon after, up to
-// the longest.
-constexpr std::int64_t kLookUs = 100;
-constexpr std::int64_t kLongestLookUs = 1000;
-// Looks between two at the clock, which may cost more than one.
-constexpr int kLooksAtOnce = 16;
-// Without cores for all.
-constexpr std::int64_t kLookWhenSharedUs = 5;
-constexpr int kSpinsWhenShared = 20;
+// A request that follows the last one so soon is one of a stream: the server polls for the next before it blocks.
+constexpr std::int64_t kStreamUs = 1000;
 
 // With the text of the last failure. `error` is as errno has it.
 Reply refusal(int error, const char* text) {
@@ -129,34 +122,24 @@ Status Server::post_receive(std::size_t buffer) {
 }
 
 void Server::run() {
-  std::int64_t found_us = node::now_us();
-  look_us_ = has_cores() ? kLookUs : kLookWhenSharedUs;
-  for (int looks = 0; !ended_.load(std::memory_order_relaxed);) {
+  node::Waiter waiter(node::WaitKind::kRequests);
+  bool streaming = false;
+  while (!ended_.load(std::memory_order_relaxed)) {
     bool busy = false;
     Status status = serve(&busy);
-    looks = busy ? 0 : looks + 1;
-    if (status.ok() && looks > 0 && looks % kLooksAtOnce == 0) {
-      const std::int64_t now_us = node::now_us();
-      if (looks == kLooksAtOnce) found_us = now_us;
-      if (now_us - found_us >= look_us_) {
-        status = block();
-        adapt_look(node::now_us() - found_us);
-        looks = 0;
-      }
+    if (busy) {
+      waiter.restart();
+    } else if (status.ok() && !waiter.busy(streaming)) {
+      const std::int64_t blocked_us = node::now_us();
+      status = block();
+      streaming = node::now_us() - blocked_us < kStreamUs;
+      waiter.restart();
     }
     if (!status.ok() && !leaving_.load(std::memory_order_relaxed)) {
-      // Who sent the request waits for its answer for good.
+      // The origin of the request would wait for its reply for good.
       common::die_of_failure("server");
     }
   }
-}
-
-bool Server::has_cores() { return node::spin_iterations() > kSpinsWhenShared; }
-
-// After a pause of so long between two requests, for a part of which it was blocked.
-void Server::adapt_look(std::int64_t pause_us) {
-  if (!has_cores()) return;
-  look_us_ = pause_us < kLongestLookUs ? std::min(2 * pause_us, kLongestLookUs) : std::max(look_us_ / 2, kLookUs);
 }
 
 // Until something is done, or the server is to end. Asks to be told first and looks then, so that nothing is missed.

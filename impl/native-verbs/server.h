@@ -81,8 +81,6 @@ class Server {
   void run();
   common::Status serve(bool* busy);
   common::Status block();
-  static bool has_cores();
-  void adapt_look(std::int64_t pause_us);
   common::Status done(const ibv_wc& work);
   common::Status post_receive(std::size_t buffer);
 
@@ -126,7 +124,6 @@ class Server {
   std::map<const char*, Owned<ibv_mr>> regions_;  // by address
   node::BlockFinder blocks_;
   const server::IsInside is_inside_;
-  std::int64_t look_us_ = 0;
   std::atomic<bool> leaving_{false};
   std::atomic<bool> ended_{false};
   int wake_ = -1;  // an eventfd

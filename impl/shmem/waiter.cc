@@ -1,9 +1,7 @@
 #include "impl/shmem/waiter.h"
 
 #include <sched.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -20,31 +18,30 @@ enum class Sleep : std::uint8_t {
 };
 
 struct Policy {
-  const char* name;
+  const char* name;  // nullptr: of threads that serve, which no report lists
   Sleep sleep;
   std::int64_t first_us;    // the first sleep
   std::int64_t longest_us;  // the longest, until the wait has lasted 32 times as long
-  bool reported;            // threads of the program wait so
-  // Between sleeps. Not servers, which call MPI all the time or may not at all, nor what itself is a call of MPI.
-  bool polls_mpi;
+  bool polls_mpi;           // between sleeps; not where the loop calls MPI itself, or its thread may not
 };
 
 constexpr std::array<Policy, kWaitKinds> kPolicies = {{
-    {"a barrier", Sleep::kLonger, 20, 1000, true, true},
-    {"a mutex of its node", Sleep::kLonger, 20, 1000, true, true},
-    {"its turn at a mutex among its threads", Sleep::kLonger, 20, 1000, true, true},
-    {"a mutex of another node", Sleep::kLonger, 20, 1000, true, true},
-    {"the process that is next at a mutex", Sleep::kLonger, 20, 1000, true, true},
-    {"a notification", Sleep::kLonger, 20, 1000, true, true},
-    {"a signal", Sleep::kLonger, 20, 1000, true, true},
-    {"an accumulate of another process to the same elements", Sleep::kLonger, 20, 1000, false, false},
-    {"an answer of another node", Sleep::kLonger, 20, 1000, true, true},
-    {"operations under way", Sleep::kShare, 10, 100, true, true},
-    {"an answer of another node", Sleep::kShare, 10, 100, true, true},
-    {"the accumulates of another process to the same target", Sleep::kLonger, 20, 1000, true, true},
-    {"the other nodes in a barrier", Sleep::kShare, 10, 1000, true, false},
-    {"what other threads begin", Sleep::kShare, 10, 100, false, false},
-    {"requests", Sleep::kShare, 10, 100, false, false},
+    {"a barrier", Sleep::kLonger, 20, 1000, true},
+    {"a mutex of its node", Sleep::kLonger, 20, 1000, true},
+    {"its turn at a mutex among its threads", Sleep::kLonger, 20, 1000, true},
+    {"a mutex of another node", Sleep::kLonger, 20, 1000, true},
+    {"the process that is next at a mutex", Sleep::kLonger, 20, 1000, true},
+    {"a notification", Sleep::kLonger, 20, 1000, true},
+    {"a signal", Sleep::kLonger, 20, 1000, true},
+    {"an accumulate of another process to the same elements", Sleep::kLonger, 20, 1000, false},
+    {"an event of the network", Sleep::kLonger, 20, 1000, true},
+    {"pending operations", Sleep::kShare, 10, 100, true},
+    {"a reply of another node", Sleep::kShare, 10, 100, true},
+    {"the accumulates of another process to the same target", Sleep::kLonger, 20, 1000, true},
+    {"the other nodes in a barrier", Sleep::kShare, 10, 1000, false},
+    {"the other processes in a collective call of MPI", Sleep::kShare, 0, 0, false},
+    {nullptr, Sleep::kShare, 10, 100, false},
+    {nullptr, Sleep::kShare, 10, 100, false},
 }};
 
 // The busy part of these is ARMCI_SPIN turns without a system call, then some yields. That of the others is some time:
@@ -80,27 +77,7 @@ void sleep_for(std::int64_t us) {
   nanosleep(&pause, nullptr);
 }
 
-struct Totals {
-  std::atomic<std::uint64_t> waits{0};
-  std::atomic<std::uint64_t> microseconds{0};
-};
-std::array<Totals, kWaitKinds> totals;
-
-constexpr int kRecordsMax = 64;
-constexpr int kNobody = 0;
-constexpr int kBeingWritten = -1;
-
 }  // namespace
-
-struct Waiter::Record {
-  std::atomic<int> tid{kNobody};
-  std::atomic<WaitKind> kind{WaitKind::kBarrier};
-  std::atomic<std::int64_t> since_us{0};
-};
-
-static std::array<Waiter::Record, kRecordsMax> records;
-// Of threads for which there is none; nobody reads it.
-static Waiter::Record unlisted;
 
 constinit thread_local std::uint32_t Waiter::turns_ = 0;
 // When this thread polled MPI last.
@@ -129,7 +106,7 @@ bool Waiter::busy_after_spins(bool streaming) {
       return true;
     }
   }
-  if (record_ == nullptr && policy_of(kind_).reported) enter();
+  if (!reported_.entered() && policy_of(kind_).name != nullptr) reported_.enter(kind_, since_us_);
   return false;
 }
 
@@ -210,54 +187,6 @@ bool Waiter::liveness_due() {
   if (now - checked_at_us_ < kLivenessPeriodUs) return false;
   checked_at_us_ = now;
   return true;
-}
-
-// --- what is waited for
-
-void Waiter::enter() {
-  entered_us_ = since_us_;
-  const int tid = static_cast<int>(syscall(SYS_gettid));
-  for (Record& record : records) {
-    int nobody = kNobody;
-    if (record.tid.load(std::memory_order_relaxed) != nobody ||
-        !record.tid.compare_exchange_strong(nobody, kBeingWritten, std::memory_order_acquire)) {
-      continue;
-    }
-    record.kind.store(kind_, std::memory_order_relaxed);
-    record.since_us.store(since_us_, std::memory_order_relaxed);
-    record.tid.store(tid, std::memory_order_release);
-    record_ = &record;
-    return;
-  }
-  record_ = &unlisted;
-}
-
-void Waiter::leave() {
-  Totals& total = totals[static_cast<std::size_t>(kind_)];
-  total.waits.fetch_add(1, std::memory_order_relaxed);
-  total.microseconds.fetch_add(static_cast<std::uint64_t>(now_us() - entered_us_), std::memory_order_relaxed);
-  if (record_ != &unlisted) record_->tid.store(kNobody, std::memory_order_release);
-  record_ = nullptr;
-}
-
-void visit_waits(WaitVisit visit, void* self) {
-  for (const Waiter::Record& record : records) {
-    const int tid = record.tid.load(std::memory_order_acquire);
-    if (tid <= 0) continue;
-    visit(self, tid, record.kind.load(std::memory_order_relaxed), record.since_us.load(std::memory_order_relaxed));
-  }
-}
-
-WaitTotals wait_totals(WaitKind kind) {
-  const Totals& total = totals[static_cast<std::size_t>(kind)];
-  return {total.waits.load(std::memory_order_relaxed), total.microseconds.load(std::memory_order_relaxed)};
-}
-
-void reset_wait_totals() {
-  for (Totals& total : totals) {
-    total.waits.store(0, std::memory_order_relaxed);
-    total.microseconds.store(0, std::memory_order_relaxed);
-  }
 }
 
 }  // namespace armci::node

@@ -21,33 +21,9 @@
 #include <cstdint>
 
 #include "impl/shmem/wait.h"
+#include "impl/shmem/wait_report.h"
 
 namespace armci::node {
-
-enum class WaitKind : std::uint8_t {
-  // For memory that another process of the node stores to, or that a network stores to behind the library's back.
-  kBarrier,
-  kMutex,
-  kMutexTurn,
-  kMutexGrant,
-  kMutexSuccessor,
-  kNotification,
-  kSignal,
-  kElement,
-  kEvent,
-  // For what has to be looked up in a network's library.
-  kOperations,
-  kReply,
-  kAccumulateLock,
-  kOtherNodes,
-  // Of threads that serve.
-  kWork,
-  kRequests,
-};
-inline constexpr int kWaitKinds = static_cast<int>(WaitKind::kRequests) + 1;
-
-// What completes "waits for".
-const char* wait_name(WaitKind kind);
 
 class Waiter {
  public:
@@ -55,7 +31,6 @@ class Waiter {
   // `longest_us`: of a sleep, in the place of the kind's own; 0: it yields instead of sleeping.
   Waiter(WaitKind kind, std::int64_t longest_us) : kind_(kind), longest_us_(longest_us) {}
   ~Waiter() {
-    if (record_ != nullptr) leave();
     if (spins_ != 0 && (turns_ += static_cast<std::uint32_t>(spins_)) >= kTurnsBetweenClocks) after_turns();
   }
   Waiter(const Waiter&) = delete;
@@ -93,7 +68,8 @@ class Waiter {
   // How long step() would sleep now, in microseconds; later sleeps are longer.
   std::int64_t sleep_us();
 
-  // As long as that or until MPI is to be polled: the longest that a thread may sleep in its own way, in microseconds.
+  // The shorter of `longest_us` and the time until MPI has to be polled: how long a thread may sleep in its own way, in
+  // microseconds.
   std::int64_t bounded_us(std::int64_t longest_us) const;
 
   // Something that is waited for has come, and more is to come.
@@ -105,8 +81,6 @@ class Waiter {
   // True at most every kLivenessPeriodUs of a wait: look for processes that died.
   bool liveness_due();
 
-  struct Record;
-
  private:
   static constexpr std::int64_t kOwn = -1;
   static constexpr int kBusyOver = 1 << 30;
@@ -116,8 +90,6 @@ class Waiter {
   bool busy_after_spins(bool streaming);
   void begin(std::int64_t now_us);
   void poll_mpi(std::int64_t now_us);
-  void enter();
-  void leave();
 
   const WaitKind kind_;
   int spins_ = 0;
@@ -128,24 +100,10 @@ class Waiter {
   std::int64_t poll_at_us_ = 0;  // 0: never
   std::int64_t checked_at_us_ = 0;
   std::int64_t ahead_ = 0;
-  std::int64_t entered_us_ = 0;  // when record_ was written
-  Record* record_ = nullptr;
+  ReportedWait reported_;
 
   // Of the waits of this thread, since it read the clock last. The model: found without a call.
   [[gnu::tls_model("initial-exec")]] static thread_local constinit std::uint32_t turns_;
 };
-
-// visit(tid, kind, since_us): every thread of this process that waits and is no longer busy. For reports; in signal
-// handlers too.
-using WaitVisit = void (*)(void* self, int tid, WaitKind kind, std::int64_t since_us);
-void visit_waits(WaitVisit visit, void* self);
-
-// Of all threads since the start: waits that were longer than the busy part, and their time.
-struct WaitTotals {
-  std::uint64_t waits;
-  std::uint64_t microseconds;
-};
-WaitTotals wait_totals(WaitKind kind);
-void reset_wait_totals();
 
 }  // namespace armci::node

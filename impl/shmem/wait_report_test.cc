@@ -1,0 +1,81 @@
+#include "impl/shmem/wait_report.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "impl/shmem/wait.h"
+
+namespace armci::node {
+namespace {
+
+std::vector<WaitReport> all_waits() {
+  std::vector<WaitReport> waits;
+  visit_waits([](void* self, const WaitReport& wait) { static_cast<std::vector<WaitReport>*>(self)->push_back(wait); },
+              &waits);
+  return waits;
+}
+
+TEST(WaitReportTest, AWaitIsListedUntilItsEnd) {
+  ReportedWait wait;
+  EXPECT_TRUE(all_waits().empty());
+  wait.enter(WaitKind::kSignal, 17);
+  ASSERT_EQ(all_waits().size(), 1u);
+  EXPECT_EQ(all_waits()[0].tid, gettid());
+  EXPECT_EQ(all_waits()[0].kind, WaitKind::kSignal);
+  EXPECT_EQ(all_waits()[0].since_us, 17);
+  EXPECT_EQ(all_waits()[0].mutex, -1);
+  wait.leave();
+  EXPECT_TRUE(all_waits().empty());
+}
+
+TEST(WaitReportTest, AWaitForAMutexNamesItAndItsHolderOfTheMoment) {
+  std::atomic<std::int32_t> holder{3};
+  const MutexWait scope(5, 1, &holder);
+  ReportedWait wait;
+  wait.enter(WaitKind::kMutex, now_us());
+  ASSERT_EQ(all_waits().size(), 1u);
+  EXPECT_EQ(all_waits()[0].mutex, 5);
+  EXPECT_EQ(all_waits()[0].host, 1);
+  EXPECT_EQ(all_waits()[0].holder, 2);
+  holder = 0;
+  EXPECT_EQ(all_waits()[0].holder, -1);
+}
+
+TEST(WaitReportTest, TheMutexIsThatOfTheInnermostScopeOfTheThread) {
+  const MutexWait outer(5, 1, nullptr);
+  ReportedWait wait;
+  {
+    const MutexWait inner(6, 2, nullptr);
+    wait.enter(WaitKind::kReply, now_us());
+    EXPECT_EQ(all_waits().at(0).mutex, 6);
+    EXPECT_EQ(all_waits().at(0).holder, -1);
+    wait.leave();
+  }
+  wait.enter(WaitKind::kReply, now_us());
+  EXPECT_EQ(all_waits().at(0).mutex, 5);
+  std::thread([] {
+    ReportedWait elsewhere;
+    elsewhere.enter(WaitKind::kReply, now_us());
+    ASSERT_EQ(all_waits().size(), 2u);
+    for (const WaitReport& seen : all_waits()) EXPECT_EQ(seen.mutex, seen.tid == gettid() ? -1 : 5);
+  }).join();
+}
+
+TEST(WaitReportTest, ACollectiveCallIsListedFromItsStartAndCounted) {
+  reset_wait_totals();
+  {
+    const CollectiveWait wait;
+    ASSERT_EQ(all_waits().size(), 1u);
+    EXPECT_EQ(all_waits()[0].kind, WaitKind::kCollective);
+  }
+  EXPECT_TRUE(all_waits().empty());
+  EXPECT_EQ(wait_totals(WaitKind::kCollective).waits, 1u);
+}
+
+}  // namespace
+}  // namespace armci::node
