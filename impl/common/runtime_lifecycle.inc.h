@@ -116,7 +116,7 @@ Status Runtime<T>::initialise(MPI_Comm parent) {
   const Status prepared =
       duplicated == MPI_SUCCESS ? set_server_cpus(settings.server_cpus) : fail_mpi(duplicated, "MPI_Comm_dup");
   ARMCI_RETURN_IF_ERROR(agree(here.comm(), prepared, "preparing threads and MPI's progress"));
-  node::set_spin_policy(here.machine_processes(), settings.spin_iterations);
+  node::set_spin_policy(here.machine_processes(), here.machine_cpus(), settings.spin_iterations);
   node::copy_initialise();
   const node::NodeMemoryOptions options{settings.shm_dir, static_cast<std::size_t>(settings.shm_reserve_bytes),
                                         static_cast<std::size_t>(settings.shm_retain_bytes), here.rank()};

@@ -1,9 +1,28 @@
 #include "impl/common/world.h"
 
+#include <sched.h>
+#include <unistd.h>
+
 #include <map>
 #include <utility>
 
 namespace armci::common {
+namespace {
+
+// A launcher binds each process to some CPUs of the machine, a container all of them.
+Status count_cpus(MPI_Comm machine, int* cpus) {
+  cpu_set_t usable;
+  if (sched_getaffinity(0, sizeof usable, &usable) != 0) {  // more CPUs than the set has room for
+    *cpus = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+    return kSuccess;
+  }
+  constexpr int kWords = sizeof usable / sizeof(unsigned long);
+  ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, &usable, kWords, MPI_UNSIGNED_LONG, MPI_BOR, machine));
+  *cpus = CPU_COUNT(&usable);
+  return kSuccess;
+}
+
+}  // namespace
 
 Status World::initialise(MPI_Comm parent, int node_size) {
   ARMCI_MPI(MPI_Comm_dup(parent, &comm_));
@@ -17,6 +36,7 @@ Status World::initialise(MPI_Comm parent, int node_size) {
   int machine_rank = 0;
   ARMCI_MPI(MPI_Comm_rank(machine_comm_, &machine_rank));
   ARMCI_MPI(MPI_Comm_size(machine_comm_, &machine_processes_));
+  ARMCI_RETURN_IF_ERROR(count_cpus(machine_comm_, &machine_cpus_));
 
   // A node is named by (lowest rank of its machine, simulated part); equal on all its processes.
   struct Place {

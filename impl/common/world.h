@@ -42,8 +42,9 @@ class World {
   // True when every process of the world shares memory (whatever node size is simulated).
   bool one_machine() const { return machine_count_ == 1; }
   bool simulated() const { return simulated_; }
-  // Processes on this machine: decides how long waits spin.
+  // Processes on this machine, and the CPUs that they may use all together: both decide how long waits spin.
   int machine_processes() const { return machine_processes_; }
+  int machine_cpus() const { return machine_cpus_; }
 
  private:
   friend class WorldForTest;
@@ -55,6 +56,7 @@ class World {
   int my_node_ = -1;
   int machine_count_ = 0;
   int machine_processes_ = 0;
+  int machine_cpus_ = 0;
   bool simulated_ = false;
   std::vector<Node> nodes_;
   std::vector<int> node_of_;

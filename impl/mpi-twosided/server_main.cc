@@ -94,7 +94,7 @@ Status serve(Circle* circle) {
   ARMCI_RETURN_IF_ERROR(circle->join(MPI_COMM_WORLD, true));
   Orders orders;
   ARMCI_RETURN_IF_ERROR(receive_orders(circle->all, &orders));
-  node::set_spin_policy(1, orders.terms.spin_iterations);
+  node::set_spin_policy(1, 1, orders.terms.spin_iterations);
   node::copy_initialise();
   ProcessWatch watch;
   std::vector<int> servers;

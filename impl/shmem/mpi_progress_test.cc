@@ -50,7 +50,7 @@ class MpiProgressTest : public testing::Test {
  protected:
   void TearDown() override {
     stop_mpi_progress();
-    set_spin_policy(1, -1);
+    set_spin_policy(1, 1, -1);
   }
 
   static void start(int thread_level) {
@@ -110,7 +110,7 @@ TEST_F(MpiProgressTest, NothingPollsBeforeTheStartAndAfterTheEnd) {
 
 TEST_F(MpiProgressTest, AThreadWhoseWaitsAllEndInTheirBusyPartPolls) {
   start(MPI_THREAD_MULTIPLE);
-  set_spin_policy(1, 1000);
+  set_spin_policy(1, 1, 1000);
   for (const std::int64_t begin = now_us(); now_us() - begin < kWaitUs;) {
     Waiter waiter(WaitKind::kBarrier);
     for (int turn = 0; turn < 100; ++turn) ASSERT_TRUE(waiter.busy());
@@ -120,7 +120,7 @@ TEST_F(MpiProgressTest, AThreadWhoseWaitsAllEndInTheirBusyPartPolls) {
 
 TEST_F(MpiProgressTest, SpinsWithoutEndDoNotKeepAThreadFromPolling) {
   start(MPI_THREAD_MULTIPLE);
-  set_spin_policy(1, 1 << 30);
+  set_spin_policy(1, 1, 1 << 30);
   Waiter waiter(WaitKind::kBarrier);
   for (const std::int64_t begin = now_us(); now_us() - begin < kWaitUs;) ASSERT_TRUE(waiter.busy());
   EXPECT_GT(polls, 0);

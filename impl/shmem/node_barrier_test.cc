@@ -29,7 +29,7 @@ class NodeBarrierTest : public ::testing::TestWithParam<std::tuple<int, int>> {
     auto* barrier = memory.at<Barrier>();
     auto* rounds = memory.at<std::int64_t>(4096);
     return run_processes(processes, [=, processes = processes, spin = spin](int index) {
-      set_spin_policy(processes, spin);
+      set_spin_policy(processes, 2, spin);
       for (std::int64_t round = 1; round <= kRounds; ++round) {
         rounds[8 * index] = round;
         enter(barrier, index, processes);

@@ -164,7 +164,7 @@ TEST_P(NodeMutexStress, ProcessesLoseNeitherIncrementsNorWakeUps) {
   auto* counter = memory.at<volatile std::int64_t>(256);
   StartLine start(kProcesses);
   const int failed = run_processes(kProcesses, [&, handoff = handoff_us, spin = spin](int index) {
-    set_spin_policy(kProcesses, spin);
+    set_spin_policy(kProcesses, 2, spin);
     start.wait();
     for (int i = 0; i < kRounds; ++i) {
       mutex_lock(mutex, index, handoff);

@@ -1,7 +1,6 @@
 #include "impl/shmem/wait.h"
 
 #include <time.h>
-#include <unistd.h>
 
 namespace armci::node {
 namespace {
@@ -11,16 +10,10 @@ constexpr int kSpinsWhenShared = 20;
 
 std::atomic<int> spins{kSpinsWhenShared};
 
-int usable_cpus() {
-  // The launcher may have bound this process to one core, its neighbours to others: count the machine's.
-  const long online = sysconf(_SC_NPROCESSORS_ONLN);
-  return online > 0 ? static_cast<int>(online) : 1;
-}
-
 }  // namespace
 
-void set_spin_policy(int processes, int spin) {
-  const int chosen = spin >= 0 ? spin : (processes <= usable_cpus() ? kSpinsWithFreeCores : kSpinsWhenShared);
+void set_spin_policy(int processes, int cpus, int spin) {
+  const int chosen = spin >= 0 ? spin : (processes <= cpus ? kSpinsWithFreeCores : kSpinsWhenShared);
   spins.store(chosen, std::memory_order_relaxed);
 }
 

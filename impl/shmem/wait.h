@@ -11,9 +11,9 @@
 
 namespace armci::node {
 
-// Sets the spin length for the whole process. `processes` share the machine's CPUs; `spin` is the setting ARMCI_SPIN
-// (iterations; negative: chosen from processes and CPUs).
-void set_spin_policy(int processes, int spin);
+// Sets the spin length for the whole process. `processes` share `cpus`; `spin` is the setting ARMCI_SPIN (iterations;
+// negative: chosen from processes and CPUs).
+void set_spin_policy(int processes, int cpus, int spin);
 int spin_iterations();
 // Whether the policy takes it that every process has a core.
 bool has_free_cores();

@@ -16,20 +16,20 @@ constexpr std::int64_t kHour = 3'600'000'000;
 
 class SpinPolicyTest : public ::testing::Test {
  protected:
-  void TearDown() override { set_spin_policy(1, -1); }
+  void TearDown() override { set_spin_policy(1, 1, -1); }
 };
 
 TEST_F(SpinPolicyTest, ASettingIsTakenAsItIs) {
-  set_spin_policy(1000, 17);
+  set_spin_policy(1000, 1, 17);
   EXPECT_EQ(spin_iterations(), 17);
-  set_spin_policy(1, 0);
+  set_spin_policy(1, 1, 0);
   EXPECT_EQ(spin_iterations(), 0);
 }
 
 TEST_F(SpinPolicyTest, MoreProcessesThanCoresSpinLess) {
-  set_spin_policy(1, -1);
+  set_spin_policy(1, 1, -1);
   const int alone = spin_iterations();
-  set_spin_policy(100000, -1);
+  set_spin_policy(100000, 1, -1);
   EXPECT_LT(spin_iterations(), alone / 10);
 }
 

@@ -12,19 +12,19 @@ namespace armci::node {
 namespace {
 
 TEST(WaiterTest, AWaiterSpinsThenYieldsThenSleeps) {
-  set_spin_policy(1, 30);
+  set_spin_policy(1, 1, 30);
   Waiter waiter(WaitKind::kBarrier);
   int steps = 0;
   while (waiter.busy()) ++steps;
   EXPECT_GT(steps, 30);
   EXPECT_LT(steps, 200);
   EXPECT_FALSE(waiter.busy());
-  set_spin_policy(1, -1);
+  set_spin_policy(1, 1, -1);
 }
 
 TEST(WaiterTest, LooksForATimeAndThenSleepsLongerAndLonger) {
   constexpr std::int64_t kLongestUs = 50;
-  set_spin_policy(1, -1);
+  set_spin_policy(1, 1, -1);
   Waiter waiter(WaitKind::kRequests, kLongestUs);
   const std::int64_t start = now_us();
   EXPECT_EQ(waiter.pause_us(), 0);
