@@ -1,17 +1,22 @@
 // PROG-5: a process that waits in ARMCI lets MPI progress.
 //
-//   rank np-1, the waiter       rank 0, active                     the others
+//   rank 0, the waiter          rank np-1, active                  the others
 //   begins an operation of MPI
 //   waits in ARMCI              uses MPI in a way that             wait too, where the call
 //     .                         needs the waiter to call MPI       is a collective one
 //   <-------------------------- releases the waiter
 //   ends the operation
 //
-// Rank 0 releases the waiter only after its own operation of MPI is complete. If that needs calls of MPI by the waiter,
-// and the waiter makes none, both wait for good.
+// The active process releases the waiter only after its own operation of MPI is complete. If that needs calls of MPI by
+// the waiter, and the waiter makes none, both wait for good.
+//
+// A one-sided operation waits for nothing but its target. There the target is a third process, on the node of the
+// active one, that has stopped itself; the active process has it continue.
 
+#include <signal.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <functional>
 #include <string>
 #include <thread>
@@ -26,11 +31,21 @@ namespace {
 constexpr int kBytes = 3 << 20;
 constexpr int kTag = 21;
 
-int Waiting() { return Np() - 1; }
+int Waiting() { return 0; }
+int Active() { return Np() - 1; }
 
-// What a test works on. The memory for the messages is of the waiter and of rank 0.
+// The first process of the active one's node, which may serve the node; -1: there are only the two.
+int Stopped() {
+  const int node = armci_domain_id(ARMCI_DOMAIN_SMP, Active());
+  for (int p = 0; p < Active(); ++p) {
+    if (p != Waiting() && armci_domain_id(ARMCI_DOMAIN_SMP, p) == node) return p;
+  }
+  return -1;
+}
+
+// What a test works on. The memory for the messages is of the waiter and of the active process.
 struct Stage {
-  Stage() : Stage(Me() == 0 || Me() == Waiting() ? kBytes : 8) {}
+  Stage() : Stage(Me() == Active() || Me() == Waiting() ? kBytes : 8) {}
   explicit Stage(std::size_t bytes) : sent(bytes, static_cast<char>(7)), received(bytes, 0) {}
 
   Region words{64};
@@ -42,20 +57,23 @@ struct Stage {
   MPI_Win window = MPI_WIN_NULL;
   MPI_Comm made = MPI_COMM_NULL;
   std::thread thread;
+  pid_t stopped = 0;
 };
 
 using Action = std::function<void(Stage*)>;
 
 void Nothing(Stage*) {}
 
-// How a process waits in ARMCI until rank 0 lets it go.
+// How a process waits in ARMCI until the active one lets it go.
 struct Wait {
   const char* name;
   Action before;   // all, before the waiter waits
   Action wait;     // the waiter
-  Action release;  // rank 0
+  Action release;  // the active process
   Action others;
-  Action after;  // all
+  Action after;            // all
+  Action ready = Nothing;  // the active process, before its use of MPI
+  bool stops_one = false;  // so that it takes part in no collective call
   // It makes communicators. MPI libraries number those of several threads in turn, so it may not run beside a
   // collective call that makes one in another thread.
   bool makes_communicators = false;
@@ -65,61 +83,81 @@ Wait Collective(const char* name, const Action& call, const Action& before = Not
   return {name, before, call, call, call, after};
 }
 
-// Calls that wait for nothing of rank 0: they may not stand in its way, and the waiter meets it in a barrier
-// afterwards.
-Wait Independent(const char* name, const Action& call) {
-  const auto many = [call](Stage* stage) {
-    for (int i = 0; i < 50; ++i) call(stage);
-    ARMCI_Barrier();
+bool IsStopped(pid_t pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/stat");
+  std::string number, name, state;
+  status >> number >> name >> state;  // the launchers take no name with spaces
+  return state == "T";
+}
+
+// The call accesses the process that stops itself.
+Wait OneSided(const char* name, const Action& call) {
+  const auto meet = [](Stage* s) {
+    const int stopped = Stopped();
+    if (stopped < 0) SkipTest("needs another process on the node of the last one");
+    s->stopped = getpid();
+    MPI_Bcast(&s->stopped, sizeof s->stopped, MPI_BYTE, stopped, Comm());
   };
-  const auto meet = [](Stage*) { ARMCI_Barrier(); };
-  return {name, Nothing, many, meet, meet, Nothing};
+  const auto wait = [call](Stage* s) {
+    MPI_Recv(nullptr, 0, MPI_BYTE, Active(), kTag + 1, Comm(), MPI_STATUS_IGNORE);
+    call(s);
+  };
+  const auto ready = [](Stage* s) {
+    while (!IsStopped(s->stopped)) usleep(100);
+    MPI_Send(nullptr, 0, MPI_BYTE, Waiting(), kTag + 1, Comm());
+  };
+  const auto stop = [](Stage*) {
+    if (Me() == Stopped()) raise(SIGSTOP);
+  };
+  const auto go_on = [](Stage* s) { EXPECT_EQ(kill(s->stopped, SIGCONT), 0); };
+  return {name, meet, wait, go_on, stop, Nothing, ready, true};
 }
 
 std::vector<Wait> OneSidedWaits() {
   return {
-      Independent("blocking_put", [](Stage* s) { EXPECT_EQ(ARMCI_PutValueLong(5, s->words.At(0), 0), 0); }),
-      Independent("blocking_get",
-                  [](Stage* s) {
-                    long value = 0;
-                    EXPECT_EQ(ARMCI_Get(s->words.At(0), &value, 8, 0), 0);
-                  }),
-      Independent("accumulate",
-                  [](Stage* s) {
-                    long one = 1;
-                    EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_LNG, &one, &one, s->words.At(0, 8), 8, 0), 0);
-                  }),
-      Independent("rmw",
-                  [](Stage* s) {
-                    long before = 0;
-                    EXPECT_EQ(ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &before, s->words.At(0, 16), 1, 0), 0);
-                  }),
-      Independent("wait",
-                  [](Stage* s) {
-                    armci_hdl_t handle;
-                    ARMCI_INIT_HANDLE(&handle);
-                    long value = 3;
-                    EXPECT_EQ(ARMCI_NbPut(&value, s->words.At(0, 24), 8, 0, &handle), 0);
-                    EXPECT_EQ(ARMCI_Wait(&handle), 0);
-                  }),
-      Independent("fence",
-                  [](Stage* s) {
-                    EXPECT_EQ(ARMCI_PutValueLong(5, s->words.At(0), 0), 0);
-                    ARMCI_Fence(0);
-                  }),
-      Independent("allfence",
-                  [](Stage* s) {
-                    EXPECT_EQ(ARMCI_PutValueLong(5, s->words.At(0), 0), 0);
-                    ARMCI_AllFence();
-                  }),
+      OneSided("blocking_put",
+               [](Stage* s) { EXPECT_EQ(ARMCI_PutValueLong(5, s->words.At(Stopped()), Stopped()), 0); }),
+      OneSided("blocking_get",
+               [](Stage* s) {
+                 long value = 0;
+                 EXPECT_EQ(ARMCI_Get(s->words.At(Stopped()), &value, 8, Stopped()), 0);
+               }),
+      OneSided("accumulate",
+               [](Stage* s) {
+                 long one = 1;
+                 EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_LNG, &one, &one, s->words.At(Stopped(), 8), 8, Stopped()), 0);
+               }),
+      OneSided("rmw",
+               [](Stage* s) {
+                 long before = 0;
+                 EXPECT_EQ(ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &before, s->words.At(Stopped(), 16), 1, Stopped()), 0);
+               }),
+      OneSided("wait",
+               [](Stage* s) {
+                 armci_hdl_t handle;
+                 ARMCI_INIT_HANDLE(&handle);
+                 long value = 3;
+                 EXPECT_EQ(ARMCI_NbPut(&value, s->words.At(Stopped(), 24), 8, Stopped(), &handle), 0);
+                 EXPECT_EQ(ARMCI_Wait(&handle), 0);
+               }),
+      OneSided("fence",
+               [](Stage* s) {
+                 EXPECT_EQ(ARMCI_PutValueLong(5, s->words.At(Stopped()), Stopped()), 0);
+                 ARMCI_Fence(Stopped());
+               }),
+      OneSided("allfence",
+               [](Stage* s) {
+                 EXPECT_EQ(ARMCI_PutValueLong(5, s->words.At(Stopped()), Stopped()), 0);
+                 ARMCI_AllFence();
+               }),
   };
 }
 
 Wait LockWait(const char* name, bool host_is_waiter) {
-  const auto host = [host_is_waiter] { return host_is_waiter ? Waiting() : 0; };
+  const auto host = [host_is_waiter] { return host_is_waiter ? Waiting() : Active(); };
   return {name,
           [host](Stage*) {
-            if (Me() == 0) ARMCI_Lock(0, host());
+            if (Me() == Active()) ARMCI_Lock(0, host());
             ARMCI_Barrier();
           },
           [host](Stage*) {
@@ -137,7 +175,7 @@ std::vector<Wait> Waits() {
   const auto free = [](Stage* s) { EXPECT_EQ(ARMCI_Free(s->extra[static_cast<std::size_t>(Me())]), 0); };
   const auto notified = [](Stage*) {
     int count = 0;
-    EXPECT_EQ(armci_notify_wait(0, &count), 0);
+    EXPECT_EQ(armci_notify_wait(Active(), &count), 0);
   };
   const auto make_group = [](Stage*) {
     std::vector<int> all;
@@ -175,19 +213,20 @@ std::vector<Wait> Waits() {
   return waits;
 }
 
-// A use of MPI by rank 0 that ends only if the waiter calls MPI.
+// A use of MPI by the active process that ends only if the waiter calls MPI.
 struct Activity {
   const char* name;
   Action setup;  // all, before the waiter waits
   Action begin;  // the waiter, before it waits
-  Action act;    // rank 0
+  Action act;    // the active process
   Action others;
   Action end;      // the waiter, after it waited
   Action cleanup;  // all
   bool threads = false;
+  bool collective = false;
 };
 
-void ReceiveNow(Stage* s) { MPI_Irecv(s->received.data(), kBytes, MPI_CHAR, 0, kTag, Comm(), &s->request); }
+void ReceiveNow(Stage* s) { MPI_Irecv(s->received.data(), kBytes, MPI_CHAR, Active(), kTag, Comm(), &s->request); }
 
 void EndReceive(Stage* s) {
   MPI_Wait(&s->request, MPI_STATUS_IGNORE);
@@ -211,7 +250,7 @@ Activity SynchronousSend() {
 Activity LateReceive() {
   return {"a_receive_of_its_isend",
           Nothing,
-          [](Stage* s) { MPI_Isend(s->sent.data(), kBytes, MPI_CHAR, 0, kTag, Comm(), &s->request); },
+          [](Stage* s) { MPI_Isend(s->sent.data(), kBytes, MPI_CHAR, Active(), kTag, Comm(), &s->request); },
           [](Stage* s) {
             MPI_Recv(s->received.data(), kBytes, MPI_CHAR, Waiting(), kTag, Comm(), MPI_STATUS_IGNORE);
             EXPECT_EQ(s->received, s->sent);
@@ -225,7 +264,7 @@ Activity PersistentReceive() {
   return {"a_send_to_its_persistent_receive",
           Nothing,
           [](Stage* s) {
-            MPI_Recv_init(s->received.data(), kBytes, MPI_CHAR, 0, kTag, Comm(), &s->request);
+            MPI_Recv_init(s->received.data(), kBytes, MPI_CHAR, Active(), kTag, Comm(), &s->request);
             MPI_Start(&s->request);
           },
           [](Stage* s) { MPI_Send(s->sent.data(), kBytes, MPI_CHAR, Waiting(), kTag, Comm()); },
@@ -237,20 +276,21 @@ Activity PersistentReceive() {
           Nothing};
 }
 
-// The waiter is the root, and may leave while the last bytes are queued.
-Activity BroadcastLeftEarly() {
+// The waiter is the root of broadcasts that are short enough for MPI to leave them queued. The others enter late.
+Activity BroadcastsLeftEarly() {
+  constexpr int kBroadcasts = 250;
+  constexpr int kShort = 4000;
   const auto others = [](Stage* s) {
-    s->received.resize(kBytes);
-    MPI_Bcast(s->received.data(), kBytes, MPI_CHAR, Waiting(), Comm());
-    EXPECT_EQ(s->received[kBytes - 1], 7);
+    s->received.resize(kShort);
+    for (int i = 0; i < kBroadcasts; ++i) {
+      MPI_Bcast(s->received.data(), kShort, MPI_CHAR, Waiting(), Comm());
+      EXPECT_EQ(s->received[kShort - 1], 7);
+    }
   };
-  return {"a_broadcast_that_it_left",
-          Nothing,
-          [](Stage* s) { MPI_Bcast(s->sent.data(), kBytes, MPI_CHAR, Waiting(), Comm()); },
-          others,
-          others,
-          Nothing,
-          Nothing};
+  const auto root = [](Stage* s) {
+    for (int i = 0; i < kBroadcasts; ++i) MPI_Bcast(s->sent.data(), kShort, MPI_CHAR, Waiting(), Comm());
+  };
+  return {"broadcasts_that_it_left", Nothing, root, others, others, Nothing, Nothing, false, true};
 }
 
 Activity PassiveTarget() {
@@ -280,7 +320,7 @@ Activity PassiveTarget() {
 Activity ByAThread(const char* name, const Action& call, const Action& cleanup) {
   return {name,    Nothing, [call](Stage* s) { s->thread = std::thread([call, s] { call(s); }); },
           call,    call,    [](Stage* s) { s->thread.join(); },
-          cleanup, true};
+          cleanup, true,    true};
 }
 
 std::vector<Activity> Activities() {
@@ -288,7 +328,7 @@ std::vector<Activity> Activities() {
           SynchronousSend(),
           LateReceive(),
           PersistentReceive(),
-          BroadcastLeftEarly(),
+          BroadcastsLeftEarly(),
           PassiveTarget(),
           ByAThread(
               "a_comm_dup_by_its_thread", [](Stage* s) { MPI_Comm_dup(Comm(), &s->made); },
@@ -308,7 +348,8 @@ void WaitWhile(const Wait& wait, const Activity& activity) {
     activity.begin(&stage);
     wait.wait(&stage);
     activity.end(&stage);
-  } else if (Me() == 0) {
+  } else if (Me() == Active()) {
+    wait.ready(&stage);
     usleep(Scaled(20000, 4000));  // the waiter waits by then
     activity.act(&stage);
     wait.release(&stage);
@@ -324,8 +365,8 @@ void WaitWhile(const Wait& wait, const Activity& activity) {
 bool RegisterAll() {
   for (const Wait& wait : Waits()) {
     for (const Activity& activity : Activities()) {
-      if (wait.makes_communicators && activity.threads) continue;
-      TestSpec spec = MakeSpec("PROG-5", NeedsRanks(2));
+      if ((wait.makes_communicators && activity.threads) || (wait.stops_one && activity.collective)) continue;
+      TestSpec spec = MakeSpec("PROG-5", NeedsRanks(wait.stops_one ? 3 : 2));
       spec.needs_thread_multiple = activity.threads;
       const std::string name = std::string("PROG5_") + wait.name + "_during_" + activity.name;
       AddTest({"PROG", name, spec, [=] { WaitWhile(wait, activity); }, __FILE__, __LINE__});
