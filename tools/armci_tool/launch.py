@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Iterator, Mapping, Optional
 
-from armci_tool import leftovers, nodes, process
+from armci_tool import leftovers, nodes, process, scratch_folders
 from armci_tool.errors import ToolError
 from armci_tool.placement import SIMULATED_SIZE_VARIABLE, Placement
 from armci_tool.rdma import nodes as guests
@@ -31,6 +31,8 @@ GUEST_ENVIRONMENT = {"UCX_TLS": "shm,tcp,self"}
 SERVER_VARIABLE = "ARMCI_SERVER"
 SHARED_MEMORY = Path("/dev/shm")
 _FOLDER_PREFIX = "armci-tool-"
+# PMIx below Open MPI keeps 8.2 MB there, for 1 rank and for 32. With less the job hangs, or dies of SIGBUS.
+_SESSION_BYTES = 9 << 20
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ class MpiLibrary:
     environment: Mapping[str, str] = field(default_factory=dict)
     # The launcher passes standard input on only if that can be read.
     input_unreadable: bool = False
+    # Where its session files lie on this machine: the first of these variables that is set, else /tmp.
+    session_folder_settings: tuple[str, ...] = ()
     # Variables that say where its shared memory files lie.
     backing_folder_settings: tuple[str, ...] = ()
 
@@ -81,6 +85,7 @@ MPI_LIBRARIES: dict[str, MpiLibrary] = {
                           # then, which waits in MPI_Init for good: once in a hundred times when it was started by
                           # MPI_Comm_spawn.
                           environment={"EVENT_NOEPOLL": "1"},
+                          session_folder_settings=("OMPI_MCA_orte_tmpdir_base", "TMPDIR", "TEMP", "TMP"),
                           backing_folder_settings=("OMPI_MCA_btl_vader_backing_directory",
                                                    "OMPI_MCA_osc_sm_backing_directory",
                                                    "OMPI_MCA_osc_rdma_backing_directory")),
@@ -187,6 +192,7 @@ def start(launch: Launch, *, timeout_s: Optional[float] = None, silence_s: Optio
     What it left behind by itself is told in the result. With `capture` false tools/nodes tells it on stderr instead.
     """
     require(launch.placement, mpi_library(launch.mpi).preload_on_nodes)
+    _require_session_folder(launch)
     environment, marker = leftovers.mark({**mpi_library(launch.mpi).environment, **os.environ, **launch.settings()})
     with _shared_memory_folder(launch) as folder, leftovers.SharedMemoryWatch(marker) as watch:
         environment = {**environment, **folder}
@@ -199,6 +205,16 @@ def start(launch: Launch, *, timeout_s: Optional[float] = None, silence_s: Optio
     told = [line.removeprefix(nodes.LEFT_BEHIND) for line in result.output.splitlines()
             if launch.placement.nodes and line.startswith(nodes.LEFT_BEHIND)]
     return replace(result, left_behind=(*result.left_behind, *abandoned, *told))
+
+
+def _require_session_folder(launch: Launch) -> None:
+    """Raises ToolError if the launcher cannot keep its session files: its own account of that is 30 lines without the cause."""
+    settings = mpi_library(launch.mpi).session_folder_settings
+    if not settings or launch.placement.nodes or launch.placement.guest:  # nodes and guests have folders of their own
+        return
+    present = {**os.environ, **launch.settings()}
+    name = next((name for name in settings if present.get(name)), "TMPDIR")
+    scratch_folders.require_room(Path(present.get(name) or "/tmp"), _SESSION_BYTES, name)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -122,6 +123,28 @@ def test_shared_memory_files_of_a_job_go_with_it(tmp_path: Path) -> None:
     [folder] = [line for line in result.output.splitlines() if line.startswith("/dev/shm/armci-tool-")]
     assert not Path(folder).exists()
     assert not stale.exists()
+
+
+@pytest.mark.parametrize("folder, cause", [("/proc/self", "No such file"), ("/dev/null", "Not a directory")])
+def test_a_folder_that_takes_no_session_files_is_named_before_the_launch(folder: str, cause: str) -> None:
+    done = armci("run", "-n", "1", "--mpi", "openmpi", "true", environment={"TMPDIR": folder})
+    assert done.returncode == 2
+    assert f"TMPDIR={folder} takes no temporary files of 9 MiB: {cause}" in done.stderr
+    assert "next: make room there, or set TMPDIR" in done.stderr and len(done.stderr.splitlines()) == 3
+
+
+def test_a_full_folder_of_session_files_is_named_before_the_launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    monkeypatch.setenv("OMPI_MCA_orte_tmpdir_base", str(tmp_path))
+    with pytest.raises(ToolError, match=f"OMPI_MCA_orte_tmpdir_base={tmp_path} takes no .*: No space left on device"):
+        launch.start(Launch(("true",), 1, "openmpi"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_of_session_files_that_is_absent_is_created(tmp_path: Path) -> None:
+    assert armci("run", "-n", "1", "true", environment={"TMPDIR": str(tmp_path / "a" / "b")}).returncode == 0
 
 
 @pytest.mark.parametrize("mpi", MPIS)

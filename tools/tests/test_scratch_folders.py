@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
+import pytest
 from armci_tool import scratch_folders
+from armci_tool.errors import ToolError
 
 _ROOT = str(Path(scratch_folders.__file__).resolve().parents[1])
 
@@ -57,3 +60,12 @@ def test_a_folder_that_is_just_being_made_stays(tmp_path: Path) -> None:
     young.mkdir()
     with scratch_folders.make(tmp_path):
         assert young.exists()
+
+
+def test_where_nothing_takes_temporary_files_the_folders_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: ["/proc/self", "/sys"])
+    with pytest.raises(ToolError) as caught:
+        with scratch_folders.make():
+            pass
+    assert "'/proc/self', '/sys'" in caught.value.where and "TMPDIR" in caught.value.next_step
