@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import json
 import os
 import shlex
@@ -138,6 +139,18 @@ def test_an_unexpected_exception_fails_its_step_only(capsys: pytest.CaptureFixtu
     steps = run.run_steps([step("breaks", ALL_CORES, breaks), step("a" * 300)])
     assert [each.count(FAILED) for each in steps] == [1, 0]
     assert "OSError: [Errno 28] No space left on device" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("code", [errno.EROFS, errno.EACCES])
+def test_logs_that_cannot_be_removed_are_told_with_the_cause(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    (run.REPORT / "logs").mkdir(parents=True)
+
+    def refuse(path: object, **_: object) -> None:
+        raise OSError(code, os.strerror(code), path)
+    monkeypatch.setattr(os, "rmdir", refuse)
+    with pytest.raises(ToolError, match=f"cannot write its logs: {os.strerror(code)}") as caught:
+        run.run_steps([step("any")])
+    assert caught.value.where == str(run.REPORT / "logs") and str(run.REPORT) in caught.value.next_step
 
 
 def test_times_are_kept_and_shown_slowest_first(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import threading
 import time
 import traceback
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from pathlib import Path
 from typing import Optional, Sequence
 
@@ -40,8 +41,7 @@ def log_of(planned: PlannedStep) -> Path:
 
 def run_steps(plan: Sequence[PlannedStep]) -> list[Step]:
     """Runs all steps, printing a line for each; the results have the order of the plan."""
-    shutil.rmtree(REPORT / "logs", ignore_errors=True)
-    (REPORT / "logs").mkdir(parents=True)
+    _clear_logs()
     done: dict[str, Step] = {}
     waiting = list(plan)
     running: dict[Future[Step], PlannedStep] = {}
@@ -55,6 +55,17 @@ def run_steps(plan: Sequence[PlannedStep]) -> list[Step]:
                 done[planned.name] = future.result()
                 _print_step(planned, done[planned.name])
     return [done[planned.name] for planned in plan]
+
+
+def _clear_logs() -> None:
+    """Raises ToolError if the logs of the last run cannot be replaced by those of this one."""
+    try:
+        with suppress(FileNotFoundError):
+            shutil.rmtree(REPORT / "logs")
+        (REPORT / "logs").mkdir(parents=True)
+    except OSError as error:
+        raise ToolError(f"tools/armci test cannot write its logs: {error.strerror}", where=str(REPORT / "logs"),
+                        next_step=f"make {REPORT} writable for this user, or run the tests in another checkout") from error
 
 
 def next_step(waiting: Sequence[PlannedStep], running: Sequence[PlannedStep]) -> Optional[PlannedStep]:
