@@ -17,6 +17,7 @@ from armci_tool.placement import Placement
 # What a label is linked with on one node.
 DEFAULT = "shmem"
 LIBRARY = "libarmci.so.1"
+_MAGIC_BYTES = 64
 # By the names that programs ask the loader for.
 _MPI_BY_LIBRARY = {"libmpi.so.40": "openmpi", "libmpich.so.12": "mpich"}
 
@@ -103,12 +104,28 @@ def existing(program: str) -> Path:
     if path.is_file():
         if not os.access(path, os.X_OK):
             raise ToolError(f"{program} is not executable", next_step=f"chmod +x {program}")
+        _require_interpreter(path)
         return path.resolve()
-    found = shutil.which(program) if "/" not in program else None
-    if found is None:
-        raise ToolError(f"there is no program {program}",
-                        next_step="give a Bazel label like //examples:hello, or the path of an executable")
-    return Path(found)
+    if found := shutil.which(program) if "/" not in program else None:
+        return Path(found)
+    if path.is_dir():
+        raise ToolError(f"{program} is a folder, not a program", next_step=f"give a program in it, such as {path / 'NAME'}")
+    if path.is_symlink():
+        raise ToolError(f"{program} is a symbolic link to {os.readlink(path)}, which leads to no file",
+                        next_step="build or restore the file that it points to, or give another program")
+    raise ToolError(f"there is no program {program}",
+                    next_step="give a Bazel label like //examples:hello, or the path of an executable")
+
+
+def _require_interpreter(path: Path) -> None:
+    """Raises ToolError for a text that no interpreter is named for: Open MPI answers it with 27 lines. A program has zero bytes."""
+    if not os.access(path, os.R_OK):  # a program may be executable only
+        return
+    with path.open("rb") as file:
+        start = file.read(_MAGIC_BYTES)
+    if b"\0" not in start and not start.startswith(b"#!"):
+        raise ToolError(f"{path} is a script without a #! line", where="the system does not know what should run it",
+                        next_step="begin its first line with #!, as in #!/bin/sh")
 
 
 def implementation_label(label: str, implementation: str) -> str:

@@ -64,3 +64,24 @@ def test_a_program_of_another_mpi_library_is_refused(monkeypatch: pytest.MonkeyP
     linked(monkeypatch, "libarmci.so.1", "libmpich.so.12")
     with pytest.raises(ToolError, match="p is a program of mpich"):
         programs.exchanged(Path("p"), implementation, CONFIGURATION)
+
+
+@pytest.mark.parametrize("name, said", [
+    ("folder", "folder is a folder, not a program"), ("dangling", "dangling is a symbolic link to no-such-file, which leads to no file"),
+    ("loop", "loop is a symbolic link to loop, which leads to no file"), ("plain", "plain is a script without a #! line"),
+    ("empty", "empty is a script without a #! line"), ("absent", "there is no program .*absent")])
+def test_a_path_that_cannot_be_started_is_told_in_a_sentence(tmp_path: Path, name: str, said: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "dangling").symlink_to("no-such-file")
+    (tmp_path / "loop").symlink_to("loop")
+    script(tmp_path, "plain", "").write_text("echo hello\n")
+    script(tmp_path, "empty", "").write_text("")
+    with pytest.raises(ToolError, match=said) as caught:
+        programs.existing(str(tmp_path / name))
+    assert caught.value.next_step
+
+
+def test_a_command_on_the_path_may_have_the_name_of_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sh").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert programs.existing("sh").name == "sh" and programs.existing("sh").is_file()
