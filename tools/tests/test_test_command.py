@@ -294,8 +294,22 @@ def test_a_wrong_build_file_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert caught.value.where == "impl/ucx/BUILD:9:6: syntax error"
 
 
+@pytest.mark.parametrize("text, chosen", [
+    ("form", ["form of the sources"]), ("conf", ["conformance mpi-rma, np=2 (opt, mpich)"]), ("form of", ["form of the sources"]),
+    ("rma, np=2", ["conformance mpi-rma, np=2 (opt, mpich)"]), ("(opt", ["conformance mpi-rma, np=2 (opt, mpich)"]),
+    ("ance", []), ("o", ["form of the sources", "conformance mpi-rma, np=2 (opt, mpich)"]),
+])
+def test_only_takes_words_by_their_beginning(text: str, chosen: list[str]) -> None:
+    steps = [step("form of the sources"), step("conformance mpi-rma, np=2 (opt, mpich)")]
+    assert [each.name for each in steps if each.has_words(text)] == chosen
+
+
+def test_every_step_is_chosen_by_its_whole_name() -> None:
+    assert all(each.has_words(each.name) for each in plan.plan_steps(Level.FULL))
+
+
 @pytest.mark.parametrize("words, said", [
-    (("--quick", "--full"), "not allowed with --quick"), (("--changed", "--fresh"), "not allowed with --fresh"), (("--since", "HEAD"), "add --changed"), (("--only", "no such step"), "no step's name contains no such step"),
+    (("--quick", "--full"), "not allowed with --quick"), (("--changed", "--fresh"), "not allowed with --fresh"), (("--since", "HEAD"), "add --changed"), (("--only", "no such step"), "no step's name has a word that begins with no such step"),
 ])
 def test_options_that_contradict_each_other_are_refused(words: tuple[str, ...], said: str) -> None:
     done = armci("test", *words)

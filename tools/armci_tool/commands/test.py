@@ -23,7 +23,8 @@ from armci_tool.testing.steps import Level, PlannedStep
 @click.option("--since", metavar="COMMIT", help="with --changed: the files that differ from this commit")
 @click.option("--fresh", is_flag=True,
               help="the commands of README.md on a fresh machine: a minimal Debian root, which needs root and downloads")
-@click.option("--only", multiple=True, metavar="TEXT", help="only steps whose name contains this")
+@click.option("--only", multiple=True, metavar="TEXT",
+              help="only steps whose name has a word, or words, that begin with TEXT; may be repeated")
 @click.option("--list", "only_list", is_flag=True, help="print the steps and end")
 @click.option("--times", "show_times", is_flag=True,
               help="print the steps at the end, slowest first, beside those of earlier runs; with --list without running")
@@ -43,9 +44,10 @@ def execute(quick: bool, full: bool, changed: bool, since: Optional[str], fresh:
     else:
         chosen = _chosen(level, changed, since, only)
     if only:
-        chosen = [step for step in chosen if any(text in step.name for text in only)]
+        chosen = [step for step in chosen if any(step.has_words(text) for text in only)]
         if not chosen:
-            raise ToolError(f"no step's name contains {' or '.join(only)}", next_step="see tools/armci test --list")
+            raise ToolError(f"no step's name has a word that begins with {' or '.join(only)}",
+                            next_step="see tools/armci test --list, and add --full where the step is not of every run")
     if only_list:
         print(times.table([step.name for step in chosen]) if show_times else "\n".join(step.name for step in chosen))
         return 0

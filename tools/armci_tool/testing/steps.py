@@ -65,6 +65,10 @@ class PlannedStep:
         """Whether the other step needs this one's end."""
         return self.builds and self.configuration == other.configuration
 
+    def has_words(self, text: str) -> bool:
+        """Whether the name contains the text at the beginning of a word: `form` is in `form of the sources`, not in `conformance`."""
+        return re.search((r"\b" if text[:1].isalnum() else "") + re.escape(text), self.name) is not None
+
     @property
     def slug(self) -> str:
         """For the name of its log."""
