@@ -18,7 +18,7 @@ from armci_tool.errors import ToolError
 from armci_tool.results import FAILED, PASSED, Case, Step
 from armci_tool.testing import changes, fresh_machine, plan, run, times, work
 from armci_tool.testing.steps import ALL_CORES, Level, Note, PlannedStep
-from helpers import armci
+from helpers import armci, script
 
 
 @pytest.fixture(autouse=True)
@@ -327,6 +327,23 @@ def test_a_fresh_machine_is_due_in_no_fresh_machine(monkeypatch: pytest.MonkeyPa
     assert not fresh_machine.is_due()
 
 
+def test_a_fresh_machine_that_is_broken_off_leaves_no_keyring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bin_folder, temporary, scratch = (tmp_path / name for name in ("bin", "tmp", "scratch"))
+    for folder in (bin_folder, temporary, scratch):
+        folder.mkdir()
+    script(bin_folder, "mmdebstrap", 'mktemp -d -t mmdebstrap.gpghome.XXXXXX; exit 1\n')
+    script(bin_folder, "unshare", 'shift; exec "$@"\n')
+    monkeypatch.setenv("PATH", f"{bin_folder}:{os.environ['PATH']}")
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(fresh_machine, "why_not", lambda: "")
+    monkeypatch.setattr(fresh_machine, "_SCRATCH", scratch)
+    with pytest.raises(ToolError, match="mmdebstrap could not make") as caught:
+        with fresh_machine.made(lambda _: None):
+            pass
+    assert str(scratch) in caught.value.where and "gpghome" in caught.value.where
+    assert not list(temporary.iterdir()) and not list(scratch.iterdir())
+
+
 @pytest.mark.parametrize("name, matters", [
     ("tools/packages.txt", True), ("impl/ucx/BUILD", True), ("BUILD", True), ("impl/variants.bzl", True), ("README.md", True),
     (".ci/run", True), ("impl/ucx/client.cc", False), ("docs/ucx.md", False), ("conformance/README.md", False),
@@ -391,8 +408,8 @@ def test_the_shell_names_what_root_has_to_install(tmp_path: Path) -> None:
         (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{body}\n")
         (tmp_path / "bin" / name).chmod(0o755)
     (tmp_path / "tools").mkdir()
-    script = (repository.ROOT / "tools" / "armci").read_text().replace("python=/usr/bin/python3", "python=/no/python3")
-    (tmp_path / "tools" / "armci").write_text(script)
+    text = (repository.ROOT / "tools" / "armci").read_text().replace("python=/usr/bin/python3", "python=/no/python3")
+    (tmp_path / "tools" / "armci").write_text(text)
     (tmp_path / "tools" / "packages.txt").write_text("tool | python3-none | /no/such/*/file | nothing\n"
                                                      "build | g++ | g++ | not the tool's\n")
     done = subprocess.run(["/bin/sh", str(tmp_path / "tools" / "armci"), "quickstart"], env={"PATH": str(tmp_path / "bin")},

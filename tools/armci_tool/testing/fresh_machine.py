@@ -121,9 +121,10 @@ def made(note: Note) -> Iterator[FreshRoot]:
     with scratch_folders.make(_SCRATCH) as folder:
         try:
             note("making a minimal root")
-            # Its mounts go with it, also when it is killed.
+            # Its mounts go with it, also when it is killed; a keyring that it leaves in TMPDIR then goes with the scratch folder.
             made_root = process.run(["unshare", "--mount", "mmdebstrap", "--variant=minbase", f"--include={','.join(_INCLUDED)}",
-                                     codename, str(folder / "root"), *_apt_sources(codename)], on_line=note)
+                                     codename, str(folder / "root"), *_apt_sources(codename)],
+                                    environment={"TMPDIR": str(folder)}, on_line=note)
             _require(made_root, "mmdebstrap could not make a minimal root")
             for name in ("resolv.conf", "hosts"):
                 shutil.copyfile(f"/etc/{name}", folder / "root" / "etc" / name)
