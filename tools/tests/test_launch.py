@@ -161,6 +161,23 @@ def test_status_of_the_job_is_carried_through(tmp_path: Path, mpi: str) -> None:
     assert done.returncode == 5, done.stderr
 
 
+@pytest.mark.parametrize("body, status", [("exit 255", 255), ("kill -PIPE $$", 141)])
+def test_a_launcher_that_names_no_cause_gets_a_sentence(tmp_path: Path, body: str, status: int) -> None:
+    # As MPICH's does now and then when a rank dies of SIGSEGV.
+    script(tmp_path, "mpiexec.mpich", body + "\n")
+    done = armci("run", "-n", "1", "--mpi", "mpich", "true", environment={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert done.returncode == status
+    assert f"armci: true: mpiexec.mpich ended with status {status}" in done.stderr and "SIGSEGV" in done.stderr
+    assert "\n  next: " in done.stderr
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_rank_that_dies_of_a_signal_is_told(tmp_path: Path, mpi: str) -> None:
+    done = armci("run", "-n", "2", "--mpi", mpi, str(script(tmp_path, "p", "kill -SEGV $$")))
+    assert done.returncode in (11, 139, 141, 255)
+    assert "Segmentation fault" in done.stdout + done.stderr or "SIGSEGV" in done.stderr
+
+
 @pytest.mark.parametrize("mpi", MPIS)
 def test_arguments_reach_the_program_unchanged(tmp_path: Path, mpi: str) -> None:
     done = armci("run", "-n", "1", "--mpi", mpi, str(script(tmp_path, "p", 'printf "<%s>" "$@"')), "a b", "--c", "$d")
