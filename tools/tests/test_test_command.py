@@ -163,6 +163,12 @@ def test_times_are_kept_and_shown_slowest_first(tmp_path: Path) -> None:
     assert "3 min 20 s" in lines[2] and "2.0 s" in lines[3] and "1.0 s" in lines[3]
 
 
+def test_help_says_which_of_list_and_times_runs_the_steps() -> None:
+    text = " ".join(armci("test", "--help").stdout.split())
+    assert "--list run nothing: print the names of the steps; with --times also what they took in earlier runs" in text
+    assert "--times run the steps, and then print what each took, slowest first, beside earlier runs" in text
+
+
 @pytest.mark.parametrize("content", ["", "{", "{}", "[]"])
 def test_a_history_that_cannot_be_read_counts_for_nothing(tmp_path: Path, content: str) -> None:
     file = tmp_path / "times.json"

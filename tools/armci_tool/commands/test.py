@@ -15,7 +15,7 @@ from armci_tool.testing import changes, fresh_machine, plan, run, times
 from armci_tool.testing.steps import Level, PlannedStep
 
 
-@options.command("test", "tools/armci test --quick\n  tools/armci test --changed\n  tools/armci test --list --times")
+@options.command("test", "tools/armci test --quick\n  tools/armci test --changed\n  tools/armci test --times\n  tools/armci test --list --times")
 @click.option("--quick", is_flag=True, help="the subset for every day")
 @click.option("--full", is_flag=True, help="every combination of library, processes, placement, setting and sanitizer")
 @click.option("--changed", is_flag=True,
@@ -25,9 +25,10 @@ from armci_tool.testing.steps import Level, PlannedStep
               help="the commands of README.md on a fresh machine: a minimal Debian root, which needs root and downloads")
 @click.option("--only", multiple=True, metavar="TEXT",
               help="only steps whose name has a word, or words, that begin with TEXT; may be repeated")
-@click.option("--list", "only_list", is_flag=True, help="print the steps and end")
+@click.option("--list", "only_list", is_flag=True,
+              help="run nothing: print the names of the steps; with --times also what they took in earlier runs, slowest first")
 @click.option("--times", "show_times", is_flag=True,
-              help="print the steps at the end, slowest first, beside those of earlier runs; with --list without running")
+              help="run the steps, and then print what each took, slowest first, beside earlier runs; every run keeps its times")
 @click.option("--junit", type=options.PATH, metavar="FILE", help="write the results as JUnit XML")
 @options.verbose
 def execute(quick: bool, full: bool, changed: bool, since: Optional[str], fresh: bool, only: Sequence[str],
