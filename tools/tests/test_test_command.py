@@ -189,6 +189,32 @@ def test_every_build_stands_before_the_steps_that_need_it() -> None:
             assert f"build ({each.configuration.name})" in ready
 
 
+def test_errors_of_a_build_are_printed_once(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def build(targets: Sequence[str], *_: object, **__: object) -> None:
+        if "//:broken" in targets:
+            raise ToolError("the build failed", where="broken.cc:1:2: error: no such thing", next_step="mend it")
+    monkeypatch.setattr(bazel, "build", build)
+    monkeypatch.setattr(bazel, "folder", lambda *_: None)
+
+    def tests(name: str, target: str) -> PlannedStep:
+        def run_tests(_note: Note) -> Sequence[Case]:
+            bazel.build([target], bazel.Configuration())
+            return [Case(name, PASSED)]
+        return PlannedStep(name, run_tests, f"rerun {name}", targets=(target,), configuration=bazel.Configuration())
+    steps = run.run_steps([*plan.with_builds([tests("one", "//:broken"), tests("other", "//:broken"), tests("third", "//:good")]),
+                           step("without a build")])
+    assert [each.ok for each in steps] == [False, False, False, True, True]
+    early = capsys.readouterr().out
+    assert early.count("no such thing") == 1
+    assert [line.split()[1] for line in early.splitlines() if run.NOT_BUILT in line] == ["one", "other"]
+    run.print_report(steps)
+    late = capsys.readouterr().out
+    assert late.count("no such thing") == 1
+    assert f"\nFAILED one: {run.NOT_BUILT}\n\nFAILED other: {run.NOT_BUILT}\n\n" in late
+    assert late.splitlines()[-1] == "2 passed, 3 failed, 0 skipped"
+    assert "no such thing" in (run.REPORT / "logs" / "one.log").read_text()
+
+
 def test_the_build_of_every_day_is_not_of_everything() -> None:
     targets = {target for each in plan.plan_steps(Level.QUICK) for target in each.targets}
     assert bazel.EVERYTHING not in targets

@@ -1,7 +1,8 @@
 """Runs the steps of `tools/armci test` and reports them.
 
 A step is a function that returns its cases. Whatever keeps a step from running (a build that fails, a file that is
-not there) is a failed case of that step: nothing is left out in silence.
+not there) is a failed case of that step: nothing is left out in silence. The errors of a build are printed once, by the step
+that builds: the other steps of its configuration run as far as their targets can be built.
 
 Steps run at the same time while the sum of their cores allows it (steps.py). They start in the order of the plan; a later step
 that fits starts before an earlier one that does not.
@@ -18,11 +19,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Optional, Sequence
 
+from armci_tool.bazel import Configuration
 from armci_tool.console import Progress, duration
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
 from armci_tool.results import FAILED, PASSED, SKIPPED, Case, Step, counts_line
-from armci_tool.testing.steps import PlannedStep
+from armci_tool.testing import work
+from armci_tool.testing.steps import Note, PlannedStep
 
 # Logs, results and times of the last run.
 REPORT = ROOT / "report" / "test"
@@ -32,6 +35,7 @@ NAME_WIDTH = 58
 # Said at once, so that the end of the run need not come before it is known what is wrong.
 EARLY_FAILURES = 5
 GIST_WIDTH = 160
+NOT_BUILT = "not run: the build failed"
 
 
 def log_of(planned: PlannedStep) -> Path:
@@ -45,14 +49,17 @@ def run_steps(plan: Sequence[PlannedStep]) -> list[Step]:
     done: dict[str, Step] = {}
     waiting = list(plan)
     running: dict[Future[Step], PlannedStep] = {}
+    unbuilt: set[Optional[Configuration]] = set()
     with ThreadPoolExecutor(max(len(plan), 1)) as pool:
         while waiting or running:
             while (planned := next_step(waiting, list(running.values()))) is not None:
                 waiting.remove(planned)
-                running[pool.submit(_run_step, planned)] = planned
+                running[pool.submit(_run_step, planned, planned.configuration in unbuilt)] = planned
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 planned = running.pop(future)
                 done[planned.name] = future.result()
+                if planned.builds and not done[planned.name].ok:
+                    unbuilt.add(planned.configuration)
                 _print_step(planned, done[planned.name])
     return [done[planned.name] for planned in plan]
 
@@ -79,22 +86,26 @@ def next_step(waiting: Sequence[PlannedStep], running: Sequence[PlannedStep]) ->
     return None
 
 
-def _run_step(planned: PlannedStep) -> Step:
+def _run_step(planned: PlannedStep, build_failed: bool) -> Step:
     start = time.monotonic()
     try:
-        cases = _cases(planned)
+        cases = _cases(planned, build_failed)
     except OSError:  # its log cannot be written
         cases = [Case(planned.name, FAILED, detail=traceback.format_exc())]
     return Step(planned.name, cases, time.monotonic() - start, planned.rerun)
 
 
-def _cases(planned: PlannedStep) -> list[Case]:
+def _cases(planned: PlannedStep, build_failed: bool) -> list[Case]:
     with Progress(planned.name) as progress, log_of(planned).open("w") as log:
         def note(line: str) -> None:
             progress.note(line)
             print(line, file=log, flush=True)
         try:
-            cases = list(planned.function(note))
+            if build_failed and (errors := _build_errors(planned, note)):
+                print(errors, file=log)
+                cases = [Case(planned.name, FAILED, detail=NOT_BUILT)]
+            else:
+                cases = list(planned.function(note))
         except ToolError as error:
             cases = [Case(planned.name, FAILED, detail=error.render())]
         except Exception:  # a fault of the tool or of the machine fails this step only
@@ -107,10 +118,22 @@ def _cases(planned: PlannedStep) -> list[Case]:
     return cases
 
 
+def _build_errors(planned: PlannedStep, note: Note) -> str:
+    """Why the step's own targets cannot be built, after a failed build of all targets; empty if they can."""
+    assert planned.configuration
+    try:
+        work.build(planned.configuration, planned.targets, note)
+    except ToolError as error:
+        return error.render()
+    return ""
+
+
 def _print_step(planned: PlannedStep, step: Step) -> None:
     counts = f"{step.count(PASSED):5} passed {step.count(FAILED):4} failed {step.count(SKIPPED):4} skipped"
+    if any(case.detail == NOT_BUILT for case in step.cases):
+        counts = f"{NOT_BUILT:{len(counts)}}"
     print(f"{'ok  ' if step.ok else 'FAIL'} {step.name:{NAME_WIDTH}} {counts}   {duration(step.seconds):>12}", flush=True)
-    failures = step.failures()
+    failures = [case for case in step.failures() if case.detail != NOT_BUILT]
     for case in failures[:EARLY_FAILURES]:
         print(f"     {case.name}: {_gist(case.detail)}")
         if case.rerun:
@@ -135,6 +158,9 @@ def print_report(steps: Sequence[Step]) -> None:
     """The failures once more, with how to repeat them, the reasons of skips, and the counts as the last line."""
     for step in steps:
         for case in step.failures():
+            if case.detail == NOT_BUILT:
+                print(f"\nFAILED {case.name}: {NOT_BUILT}")
+                continue
             print(f"\nFAILED {case.name}  (step: {step.name})")
             lines = case.detail.strip().splitlines()
             for line in lines[-DETAIL_LINES:] if lines and lines[0].startswith("Traceback") else lines[:DETAIL_LINES]:
