@@ -64,8 +64,9 @@ class Examination:
     evidence: str
 
 
-def read_faults(path: Path = PREFLIGHT / "faults.cc") -> list[Fault]:
+def read_faults() -> list[Fault]:
     """The rows, in their order."""
+    path = PREFLIGHT / "faults.cc"
     if not path.is_file():
         raise ToolError(f"{path} is missing", next_step="check out the whole repository")
     faults = []

@@ -158,7 +158,7 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
               for name in _between_nodes()]
     steps.append(_mutants_step(opt, sharing.of_commit(MUTANT_SHARES, "mutants") if level < Level.FULL else sharing.WHOLE))
     # Under MPICH the foreign library makes no progress while its target computes, and takes too long.
-    steps.append(_foreign_step(opt, Level.FULL))
+    steps.append(_foreign_step(opt))
     steps.append(_device_tests_step(opt))
     for row in repository.implementation_table():
         if row.device:
@@ -224,7 +224,7 @@ def _second_library_steps(level: Level) -> list[PlannedStep]:
             steps.append(_conformance_step(name, mpich, processes, True, level=Level.USUAL if usual else Level.FULL,
                                            filter_text="" if level == Level.FULL else WITHOUT_RACES, child_jobs=usual))
         steps += [_examples_step(name, mpich), _faults_step(name, mpich, Level.FULL)]
-        steps.append(_report_step(name, Level.FULL))
+        steps.append(_report_step(name))
     for name in _between_nodes():
         steps += [*_spanning_steps(name, mpich, level), _examples_step(name, mpich)]
     return [*steps, *_thread_level_steps(mpich), *_settings_steps(level),
@@ -364,11 +364,11 @@ def _mutants_step(configuration: bazel.Configuration, share: sharing.Share) -> P
                        f"tools/armci mutants --quick --share {part}/{parts}", Level.USUAL, (mutants.LABEL,), configuration, cores=SINGLE)
 
 
-def _foreign_step(configuration: bazel.Configuration, level: Level) -> PlannedStep:
+def _foreign_step(configuration: bazel.Configuration) -> PlannedStep:
     rerun = (f"tools/armci conformance {work.FOREIGN_LIBRARY.words()} -n {work.FOREIGN_PROCESSES} --quick "
              f"--filter '{work.FOREIGN_FILTER}' --mpi {configuration.mpi}")
     name = f"conformance {work.FOREIGN_LIBRARY.name}, np={work.FOREIGN_PROCESSES} ({configuration.name})"
-    return PlannedStep(name, partial(work.run_foreign, configuration), rerun, level)
+    return PlannedStep(name, partial(work.run_foreign, configuration), rerun, Level.FULL)
 
 
 def _examples_step(name: str, configuration: bazel.Configuration, level: Level = Level.USUAL) -> PlannedStep:
@@ -391,13 +391,12 @@ def _kernel_steps(configuration: bazel.Configuration) -> list[PlannedStep]:
             *(step(row.name, EVERY_PROCESS_A_NODE, Level.FULL) for row in repository.implementation_table() if row.device)]
 
 
-def _drop_in_step(configuration: bazel.Configuration, level: Level, from_level: Level = Level.USUAL) -> PlannedStep:
+def _drop_in_step(configuration: bazel.Configuration, level: Level) -> PlannedStep:
     """Of the first implementation and one other, which takes turns, or of all."""
     first, *others = repository.implementations()
     names = [first, *_by_turns(level, others, "installed, " + configuration.name)]
-
     name = f"install, link and load ({configuration.name})"
-    return PlannedStep(name, partial(drop_in.run, names, configuration), _rerun(name), from_level,
+    return PlannedStep(name, partial(drop_in.run, names, configuration), _rerun(name), Level.USUAL,
                        layout.labels(names), configuration, cores=SINGLE)
 
 
@@ -459,10 +458,10 @@ def _faults_step(name: str, configuration: bazel.Configuration, level: Level = L
                        f"{words} {work.PYTHON} -B -m pytest {path}", level, labels, configuration, (path,), cores=WAITING)
 
 
-def _report_step(name: str, level: Level) -> PlannedStep:
+def _report_step(name: str) -> PlannedStep:
     words = ["conformance", "--impl", name, "--mpi", "all", "-n", "2,3", "--quick", "--filter", "DOM", "--repeat", "2"]
     return PlannedStep(f"report {name}", partial(work.check_report, words),
-                       " ".join(["tools/armci", *words, "--report", "DIR"]), level)
+                       " ".join(["tools/armci", *words, "--report", "DIR"]), Level.FULL)
 
 
 def _comparison_step() -> PlannedStep:
