@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "impl/common/status.h"
+#include "impl/shmem/mpi_progress.h"
 
 namespace armci::rma {
 
@@ -29,8 +30,8 @@ common::Status epoch_of(MPI_Win window, int lock, int rank, bool own, std::mutex
     if (error != MPI_SUCCESS) return common::fail_mpi(error, what);
     if (unlocked != MPI_SUCCESS) return common::fail_mpi(unlocked, "MPI_Win_unlock");
   }
-  int found = 0;
-  if (own) ARMCI_MPI(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE));
+  // On the communicator of the world: MPICH looks at no network for one of a single process.
+  if (own && node::may_poll_mpi()) node::poll_mpi_progress();
   return common::kSuccess;
 }
 
