@@ -18,6 +18,7 @@
 
 #include <fstream>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -34,8 +35,8 @@ constexpr int kTag = 21;
 int Waiting() { return 0; }
 int Active() { return Np() - 1; }
 
-// The first process of the active one's node, which may serve the node; -1: there are only the two.
-int Stopped() {
+// The first process of the active one's node, which may serve the node; -1: the node has no third process.
+int Target() {
   const int node = armci_domain_id(ARMCI_DOMAIN_SMP, Active());
   for (int p = 0; p < Active(); ++p) {
     if (p != Waiting() && armci_domain_id(ARMCI_DOMAIN_SMP, p) == node) return p;
@@ -57,7 +58,7 @@ struct Stage {
   MPI_Win window = MPI_WIN_NULL;
   MPI_Comm made = MPI_COMM_NULL;
   std::thread thread;
-  pid_t stopped = 0;
+  pid_t target = 0;
 };
 
 using Action = std::function<void(Stage*)>;
@@ -71,9 +72,9 @@ struct Wait {
   Action wait;     // the waiter
   Action release;  // the active process
   Action others;
-  Action after;            // all
-  Action ready = Nothing;  // the active process, before its use of MPI
-  bool stops_one = false;  // so that it takes part in no collective call
+  Action after;               // all
+  Action ready = Nothing;     // the active process, before its use of MPI
+  bool stops_target = false;  // so that the activity may not be collective
   // It makes communicators. MPI libraries number those of several threads in turn, so it may not run beside a
   // collective call that makes one in another thread.
   bool makes_communicators = false;
@@ -83,71 +84,79 @@ Wait Collective(const char* name, const Action& call, const Action& before = Not
   return {name, before, call, call, call, after};
 }
 
+// Its threads stop with it, a moment later.
 bool IsStopped(pid_t pid) {
-  std::ifstream status("/proc/" + std::to_string(pid) + "/stat");
-  std::string number, name, state;
-  status >> number >> name >> state;  // the launchers take no name with spaces
-  return state == "T";
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  const std::size_t name_end = line.rfind(')');
+  if (name_end == std::string::npos) throw std::runtime_error("the target has died");
+  return line.substr(name_end + 2, 1) == "T";
 }
 
 // The call accesses the process that stops itself.
 Wait OneSided(const char* name, const Action& call) {
-  const auto meet = [](Stage* s) {
-    const int stopped = Stopped();
-    if (stopped < 0) SkipTest("needs another process on the node of the last one");
-    s->stopped = getpid();
-    MPI_Bcast(&s->stopped, sizeof s->stopped, MPI_BYTE, stopped, Comm());
+  const auto exchange_pid = [](Stage* s) {
+    s->target = getpid();
+    MPI_Bcast(&s->target, sizeof s->target, MPI_BYTE, Target(), Comm());
   };
-  const auto wait = [call](Stage* s) {
+  // The target stops after both have left the exchange: it may still have had messages of that to pass on.
+  const auto let_stop = [] { MPI_Ssend(nullptr, 0, MPI_BYTE, Target(), kTag + 2, Comm()); };
+  const auto stop = [](Stage*) {
+    if (Me() != Target()) return;
+    for (const int from : {Waiting(), Active()}) {
+      MPI_Recv(nullptr, 0, MPI_BYTE, from, kTag + 2, Comm(), MPI_STATUS_IGNORE);
+    }
+    raise(SIGSTOP);
+  };
+  const auto wait = [call, let_stop](Stage* s) {
+    let_stop();
     MPI_Recv(nullptr, 0, MPI_BYTE, Active(), kTag + 1, Comm(), MPI_STATUS_IGNORE);
     call(s);
   };
-  const auto ready = [](Stage* s) {
-    while (!IsStopped(s->stopped)) usleep(100);
+  const auto ready = [let_stop](Stage* s) {
+    let_stop();
+    while (!IsStopped(s->target)) usleep(100);
     MPI_Send(nullptr, 0, MPI_BYTE, Waiting(), kTag + 1, Comm());
   };
-  const auto stop = [](Stage*) {
-    if (Me() == Stopped()) raise(SIGSTOP);
-  };
-  const auto go_on = [](Stage* s) { EXPECT_EQ(kill(s->stopped, SIGCONT), 0); };
-  return {name, meet, wait, go_on, stop, Nothing, ready, true};
+  const auto resume = [](Stage* s) { EXPECT_EQ(kill(s->target, SIGCONT), 0); };
+  return {name, exchange_pid, wait, resume, stop, Nothing, ready, true};
 }
 
 std::vector<Wait> OneSidedWaits() {
   return {
-      OneSided("blocking_put",
-               [](Stage* s) { EXPECT_EQ(ARMCI_PutValueLong(5, s->words.At(Stopped()), Stopped()), 0); }),
+      OneSided("blocking_put", [](Stage* s) { EXPECT_EQ(ARMCI_PutValueLong(5, s->words.At(Target()), Target()), 0); }),
       OneSided("blocking_get",
                [](Stage* s) {
                  long value = 0;
-                 EXPECT_EQ(ARMCI_Get(s->words.At(Stopped()), &value, 8, Stopped()), 0);
+                 EXPECT_EQ(ARMCI_Get(s->words.At(Target()), &value, 8, Target()), 0);
                }),
       OneSided("accumulate",
                [](Stage* s) {
                  long one = 1;
-                 EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_LNG, &one, &one, s->words.At(Stopped(), 8), 8, Stopped()), 0);
+                 EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_LNG, &one, &one, s->words.At(Target(), 8), 8, Target()), 0);
                }),
       OneSided("rmw",
                [](Stage* s) {
                  long before = 0;
-                 EXPECT_EQ(ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &before, s->words.At(Stopped(), 16), 1, Stopped()), 0);
+                 EXPECT_EQ(ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &before, s->words.At(Target(), 16), 1, Target()), 0);
                }),
       OneSided("wait",
                [](Stage* s) {
                  armci_hdl_t handle;
                  ARMCI_INIT_HANDLE(&handle);
                  long value = 3;
-                 EXPECT_EQ(ARMCI_NbPut(&value, s->words.At(Stopped(), 24), 8, Stopped(), &handle), 0);
+                 EXPECT_EQ(ARMCI_NbPut(&value, s->words.At(Target(), 24), 8, Target(), &handle), 0);
                  EXPECT_EQ(ARMCI_Wait(&handle), 0);
                }),
       OneSided("fence",
                [](Stage* s) {
-                 EXPECT_EQ(ARMCI_PutValueLong(5, s->words.At(Stopped()), Stopped()), 0);
-                 ARMCI_Fence(Stopped());
+                 EXPECT_EQ(ARMCI_PutValueLong(5, s->words.At(Target()), Target()), 0);
+                 ARMCI_Fence(Target());
                }),
       OneSided("allfence",
                [](Stage* s) {
-                 EXPECT_EQ(ARMCI_PutValueLong(5, s->words.At(Stopped()), Stopped()), 0);
+                 EXPECT_EQ(ARMCI_PutValueLong(5, s->words.At(Target()), Target()), 0);
                  ARMCI_AllFence();
                }),
   };
@@ -340,6 +349,7 @@ std::vector<Activity> Activities() {
 }
 
 void WaitWhile(const Wait& wait, const Activity& activity) {
+  if (wait.stops_target && Target() < 0) SkipTest("needs another process on the node of the last one");
   Stage stage;
   activity.setup(&stage);
   wait.before(&stage);
@@ -365,8 +375,8 @@ void WaitWhile(const Wait& wait, const Activity& activity) {
 bool RegisterAll() {
   for (const Wait& wait : Waits()) {
     for (const Activity& activity : Activities()) {
-      if ((wait.makes_communicators && activity.threads) || (wait.stops_one && activity.collective)) continue;
-      TestSpec spec = MakeSpec("PROG-5", NeedsRanks(wait.stops_one ? 3 : 2));
+      if ((wait.makes_communicators && activity.threads) || (wait.stops_target && activity.collective)) continue;
+      TestSpec spec = MakeSpec("PROG-5", NeedsRanks(wait.stops_target ? 3 : 2));
       spec.needs_thread_multiple = activity.threads;
       const std::string name = std::string("PROG5_") + wait.name + "_during_" + activity.name;
       AddTest({"PROG", name, spec, [=] { WaitWhile(wait, activity); }, __FILE__, __LINE__});

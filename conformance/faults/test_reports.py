@@ -27,7 +27,7 @@ def test_signal_has_a_process_say_what_it_holds_and_waits_for(program: Program, 
         # Process 0 may be on its way into the lock when it is asked first.
         job.rank_line(WAITED_FOR, lambda: os.kill(pids[0], signal.SIGUSR1))
         assert job.rank_line(r"armci: rank 0: holds ").endswith("holds no mutex")
-        assert job.rank_line(r"armci: rank 0: 0 non-blocking operations under way$")
+        assert job.rank_line(r"armci: rank 0: 0 pending non-blocking operations$")
         assert job.rank_line(r"armci: rank 0: stores not fenced to: ")
         assert set(pids.values()) <= set(job.survivors())
 

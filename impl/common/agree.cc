@@ -21,6 +21,7 @@ Status agree(MPI_Comm comm, Status mine, const char* what, const char* clause) {
 }
 
 Status same_on_all(MPI_Comm comm, std::span<const SharedSetting> settings) {
+  const node::CollectiveWait waiting;
   for (const SharedSetting& setting : settings) {
     // The largest, and the smallest with its sign turned.
     long most[2] = {setting.value, -setting.value};

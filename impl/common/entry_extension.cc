@@ -131,7 +131,7 @@ Status ARMCIX_Signal_wait(std::uint64_t* signal, armcix_cmp_t cmp, std::uint64_t
     }
     runtime().progress();
     waiter.step();
-    if (waiter.liveness_due()) node::node_memory().check_peers(node::wait_name(node::WaitKind::kSignal));
+    if (waiter.liveness_due()) node::node_memory().check_peers(node::WaitKind::kSignal);
   }
 }
 

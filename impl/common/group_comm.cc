@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "impl/common/config.h"
+#include "impl/shmem/wait_report.h"
 
 namespace armci::common {
 namespace {
@@ -14,6 +15,7 @@ Status make_at_once(MPI_Comm parent, const int* ranks, int count, MPI_Comm* out)
   const int included = MPI_Group_incl(all, count, ranks, &listed);
   MPI_Group_free(&all);
   if (included != MPI_SUCCESS) return fail_mpi(included, "MPI_Group_incl");
+  const node::CollectiveWait waiting;
   const int made = MPI_Comm_create_group(parent, listed, 0, out);
   MPI_Group_free(&listed);
   if (made != MPI_SUCCESS) return fail_mpi(made, "MPI_Comm_create_group");

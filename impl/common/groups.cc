@@ -6,6 +6,7 @@
 
 #include "impl/common/group_comm.h"
 #include "impl/common/world.h"
+#include "impl/shmem/wait_report.h"
 
 namespace armci::common {
 namespace {
@@ -179,6 +180,7 @@ Status GroupTable::create(const Group& parent, const int* ranks, int count, ARMC
 Status GroupTable::split(const Group& parent, int colour, int key, ARMCI_Group* handle, Group** made) {
   *made = nullptr;
   MPI_Comm comm = MPI_COMM_NULL;
+  const node::CollectiveWait waiting;
   ARMCI_MPI(MPI_Comm_split(parent.comm(), colour, key, &comm));
   if (comm == MPI_COMM_NULL) {
     *handle = make_handle(MPI_COMM_NULL, {kOutside, 0, 0});

@@ -1,6 +1,5 @@
 #include "impl/common/process_barrier.h"
 
-#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -13,15 +12,15 @@ namespace {
 
 constexpr int kTestsAfterArrival = 20;
 
-// MPI_Testall serves the other processes as a call of MPI that waits does. The progress thread serves them while this
+// MPI_Test serves the other processes as a call of MPI that waits does. The progress thread serves them while this
 // thread sleeps.
-Status wait_for_messages(std::array<MPI_Request, 2>* requests, node::SocketWatch* sockets) {
+Status complete(MPI_Request* request, node::SocketWatch* sockets) {
   node::Waiter waiter(node::WaitKind::kOtherNodes);
   std::optional<node::InsideMpi> inside(std::in_place);
   int tests_at_once = 0;
   while (true) {
     int done = 0;
-    ARMCI_MPI(MPI_Testall(static_cast<int>(requests->size()), requests->data(), &done, MPI_STATUSES_IGNORE));
+    ARMCI_MPI(MPI_Test(request, &done, MPI_STATUS_IGNORE));
     if (done != 0) return kSuccess;
     if (--tests_at_once > 0) continue;
     // The waiter polls as long as for a long message. MPI passes messages on only while it is called.
@@ -31,27 +30,45 @@ Status wait_for_messages(std::array<MPI_Request, 2>* requests, node::SocketWatch
     sockets->scan_when_due();
     const bool arrived = sockets->sleep(us);
     inside.emplace();
-    // One MPI_Testall may leave data unread, for which the socket has no other edge.
+    // One MPI_Test may leave data unread, for which the socket has no other edge.
     tests_at_once = arrived ? kTestsAfterArrival : 0;
   }
+}
+
+// No later barrier may meet a receive of this one.
+void abandon(MPI_Request* receive) {
+  if (*receive == MPI_REQUEST_NULL) return;
+  MPI_Cancel(receive);
+  MPI_Request_free(receive);
+}
+
+// Neither blocks inside MPI while a connection is made, as MPI_Sendrecv does.
+Status exchange_message(MPI_Comm comm, int to, int from, node::SocketWatch* sockets) {
+  constexpr int kTag = 1;
+  MPI_Request receive = MPI_REQUEST_NULL;
+  MPI_Request send = MPI_REQUEST_NULL;
+  ARMCI_MPI(MPI_Irecv(nullptr, 0, MPI_BYTE, from, kTag, comm, &receive));
+  const auto exchange = [&]() -> Status {
+    ARMCI_MPI(MPI_Isend(nullptr, 0, MPI_BYTE, to, kTag, comm, &send));
+    ARMCI_RETURN_IF_ERROR(complete(&receive, sockets));
+    return complete(&send, sockets);
+  };
+  const Status status = exchange();
+  if (!status.ok()) abandon(&receive);
+  return status;
 }
 
 // Dissemination: after round k each process has heard, directly or not, of the 2^k before it. As fast as MPI_Barrier,
 // which offers no sleep, and faster than MPI_Ibarrier.
 Status exchange_messages(MPI_Comm comm) {
-  constexpr int kTag = 1;
-  // Of all threads, which may be in barriers of several groups. No destructor: one of the program may wait in a
-  // barrier.
+  // All threads share this watch. It is never destroyed, because a destructor of the program may wait in a barrier.
   static node::SocketWatch& sockets = *new node::SocketWatch;
   int rank = 0;
   int size = 0;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   for (int distance = 1; distance < size; distance *= 2) {
-    std::array<MPI_Request, 2> requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-    ARMCI_MPI(MPI_Irecv(nullptr, 0, MPI_BYTE, (rank - distance + size) % size, kTag, comm, &requests[0]));
-    ARMCI_MPI(MPI_Isend(nullptr, 0, MPI_BYTE, (rank + distance) % size, kTag, comm, &requests[1]));
-    ARMCI_RETURN_IF_ERROR(wait_for_messages(&requests, &sockets));
+    ARMCI_RETURN_IF_ERROR(exchange_message(comm, (rank + distance) % size, (rank - distance + size) % size, &sockets));
   }
   return kSuccess;
 }

@@ -1,11 +1,8 @@
-// What reports are made of: lines that need no memory, and the record of who waits for a mutex.
+// Lines of reports, which need no memory.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <list>
 #include <string>
-#include <vector>
 
 #include "impl/common/report_line.h"
 

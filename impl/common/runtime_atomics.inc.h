@@ -164,8 +164,7 @@ Status Runtime<T>::notify_wait(int proc, int* count) {
     }
     transport_.progress();
     const bool busy = waiter.busy();
-    if (on_node(proc) && waiter.liveness_due())
-      node::node_memory().check_peers(node::wait_name(node::WaitKind::kNotification));
+    if (on_node(proc) && waiter.liveness_due()) node::node_memory().check_peers(node::WaitKind::kNotification);
     if (!busy) sleep_for_notification(cell, consumed, proc, waiter);
     consumed = taken.load(std::memory_order_relaxed);
   }

@@ -159,7 +159,10 @@ Status Runtime<T>::finalise() {
   transport_started_ = false;
   aggregates_.clear();
   handles_.clear();
-  const int left = MPI_Barrier(world().comm());
+  const int left = [] {
+    const node::CollectiveWait waiting;
+    return MPI_Barrier(world().comm());
+  }();
   if (left != MPI_SUCCESS && status.ok()) status = fail_mpi(left, "MPI_Barrier");
   node::stop_mpi_progress();  // nothing waits after this
   groups().finalise();

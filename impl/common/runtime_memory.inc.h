@@ -301,7 +301,10 @@ void Runtime<T>::conceal(const RegionType& region) {
 // Where each process conceals its own part, the block may be another region's as soon as its master has given it back.
 template <class T>
 void Runtime<T>::await_concealed([[maybe_unused]] Group& group) {
-  if constexpr (!RegistersCollectively<T> && !kNodeOnly) MPI_Barrier(group.comm());
+  if constexpr (!RegistersCollectively<T> && !kNodeOnly) {
+    const node::CollectiveWait waiting;
+    MPI_Barrier(group.comm());
+  }
 }
 
 template <class T>

@@ -23,7 +23,7 @@ constexpr std::size_t kRoomForOne = 96;
 
 void print_operations(int fd) {
   ReportLine line;
-  line << runtime().operations_under_way() << " non-blocking operations under way";
+  line << runtime().operations_under_way() << " pending non-blocking operations";
   const char* before = ": ";
   bool is_cut = false;
   runtime().visit_under_way([&](int peer, std::size_t operations) {

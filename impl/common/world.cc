@@ -3,22 +3,22 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <map>
 #include <utility>
 
 namespace armci::common {
 namespace {
 
-// A launcher binds each process to some CPUs of the machine, a container all of them.
+// The launcher may have bound each process to a few CPUs, and a container leaves out others.
 Status count_cpus(MPI_Comm machine, int* cpus) {
+  const int online = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   cpu_set_t usable;
-  if (sched_getaffinity(0, sizeof usable, &usable) != 0) {  // more CPUs than the set has room for
-    *cpus = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
-    return kSuccess;
-  }
+  if (sched_getaffinity(0, sizeof usable, &usable) != 0) std::memset(&usable, 0xff, sizeof usable);
   constexpr int kWords = sizeof usable / sizeof(unsigned long);
   ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, &usable, kWords, MPI_UNSIGNED_LONG, MPI_BOR, machine));
-  *cpus = CPU_COUNT(&usable);
+  // On a machine with more CPUs than the set has room for, the call fails.
+  *cpus = CPU_COUNT(&usable) < CPU_SETSIZE ? CPU_COUNT(&usable) : online;
   return kSuccess;
 }
 

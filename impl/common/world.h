@@ -42,7 +42,7 @@ class World {
   // True when every process of the world shares memory (whatever node size is simulated).
   bool one_machine() const { return machine_count_ == 1; }
   bool simulated() const { return simulated_; }
-  // Processes on this machine, and the CPUs that they may use all together: both decide how long waits spin.
+  // Processes on this machine, and the CPUs in the union of their affinity masks: both decide how long waits spin.
   int machine_processes() const { return machine_processes_; }
   int machine_cpus() const { return machine_cpus_; }
 

@@ -30,7 +30,7 @@ common::Status epoch_of(MPI_Win window, int lock, int rank, bool own, std::mutex
     if (error != MPI_SUCCESS) return common::fail_mpi(error, what);
     if (unlocked != MPI_SUCCESS) return common::fail_mpi(unlocked, "MPI_Win_unlock");
   }
-  // On the communicator of the world: MPICH looks at no network for one of a single process.
+  // An error of MPI shows in the next operation.
   if (own && node::may_poll_mpi()) node::poll_mpi_progress();
   return common::kSuccess;
 }

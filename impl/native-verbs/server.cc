@@ -33,7 +33,7 @@ constexpr std::uint64_t kCallIds = std::uint64_t{1} << 62;
 constexpr std::size_t kCallsWaiting = 256;
 constexpr std::size_t kAnswersMin = 8;
 constexpr std::size_t kCompletionsMax = 16384;
-// A request that follows the last one so soon is one of a stream: the server polls for the next before it blocks.
+// Requests that follow each other so closely are a stream: the server polls longer for the next before it blocks.
 constexpr std::int64_t kStreamUs = 1000;
 
 // With the text of the last failure. `error` is as errno has it.
@@ -124,15 +124,17 @@ Status Server::post_receive(std::size_t buffer) {
 void Server::run() {
   node::Waiter waiter(node::WaitKind::kRequests);
   bool streaming = false;
+  std::int64_t found_us = 0;
   while (!ended_.load(std::memory_order_relaxed)) {
     bool busy = false;
     Status status = serve(&busy);
     if (busy) {
+      const std::int64_t now_us = node::now_us();
+      streaming = now_us - std::exchange(found_us, now_us) < kStreamUs;
       waiter.restart();
     } else if (status.ok() && !waiter.busy(streaming)) {
-      const std::int64_t blocked_us = node::now_us();
       status = block();
-      streaming = node::now_us() - blocked_us < kStreamUs;
+      streaming = false;
       waiter.restart();
     }
     if (!status.ok() && !leaving_.load(std::memory_order_relaxed)) {
@@ -142,7 +144,8 @@ void Server::run() {
   }
 }
 
-// Until something is done, or the server is to end. Asks to be told first and looks then, so that nothing is missed.
+// Returns when there is a completion, or when the server has to end. Arms the completion queue, then polls it once, so
+// that no completion is missed.
 Status Server::block() {
   if (const int error = ibv_req_notify_cq(done_.get(), 0); error != 0) return fail_verbs(error, "ibv_req_notify_cq");
   bool busy = false;

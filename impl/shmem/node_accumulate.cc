@@ -14,7 +14,7 @@ void accumulate_lock_slow(AccumulateLock* lock) {
     if (lock->held.load(std::memory_order_relaxed) == 0 && lock->held.exchange(1, std::memory_order_acquire) == 0)
       return;
     waiter.step();
-    if (waiter.liveness_due()) node_memory().check_peers(wait_name(WaitKind::kElement));
+    if (waiter.liveness_due()) node_memory().check_peers(WaitKind::kElement);
   }
 }
 

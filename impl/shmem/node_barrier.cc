@@ -18,7 +18,7 @@ void await(std::atomic<std::uint32_t>* word, std::uint32_t value, std::atomic<st
     const std::uint32_t seen = word->load(std::memory_order_acquire);
     if ((seen == value) != while_equal) return;
     const bool busy = waiter.busy();
-    if (waiter.liveness_due()) node_memory().check_peers(wait_name(WaitKind::kBarrier));
+    if (waiter.liveness_due()) node_memory().check_peers(WaitKind::kBarrier);
     if (busy) continue;
     sleepers->fetch_add(1, std::memory_order_seq_cst);
     const std::uint32_t again = word->load(std::memory_order_seq_cst);

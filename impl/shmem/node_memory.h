@@ -26,6 +26,7 @@
 #include "impl/shmem/block_list.h"
 #include "impl/shmem/node_heap.h"
 #include "impl/shmem/shared_file.h"
+#include "impl/shmem/wait_report.h"
 
 namespace armci::node {
 
@@ -108,6 +109,7 @@ class NodeMemory {
   int dead_peer() const;
   // Ends the job with a message when dead_peer() finds one; `waiting_for` says what this process was waiting for.
   void check_peers(const char* waiting_for) const;
+  void check_peers(WaitKind kind) const { check_peers(wait_name(kind)); }
   // Marks this process as ending in an orderly way.
   void announce_leaving();
 

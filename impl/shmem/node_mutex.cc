@@ -19,7 +19,7 @@ void await_head(NodeMutex* mutex, std::uint32_t ticket) {
     if (head == ticket) return;
     // All but the next in line would only take time from those in front.
     const bool busy = ticket - head > 1 ? waiter.idle() : waiter.busy();
-    if (waiter.liveness_due()) node_memory().check_peers(wait_name(WaitKind::kMutex));
+    if (waiter.liveness_due()) node_memory().check_peers(WaitKind::kMutex);
     if (busy) continue;
     waiter.sleep_on(&mutex->head, head, kLivenessPeriodUs, ticket_bit(ticket));
   }
@@ -42,7 +42,7 @@ void compete_as_head(NodeMutex* mutex, std::int64_t began_us, std::int64_t hando
       claimed = true;
     }
     const bool busy = waiter.busy();
-    if (claimed && waiter.liveness_due()) node_memory().check_peers(wait_name(WaitKind::kMutex));
+    if (claimed && waiter.liveness_due()) node_memory().check_peers(WaitKind::kMutex);
     if (busy) continue;
     seen = mutex->state.load(std::memory_order_relaxed);
     if ((seen & kLocked) == 0) continue;

@@ -36,10 +36,16 @@ SocketWatch::~SocketWatch() {
   if (wake_ >= 0) close(wake_);
 }
 
+std::int64_t scan_pause_us(std::int64_t last_us, int added, std::int64_t took_us) {
+  constexpr std::int64_t kShortestUs = 1000;
+  constexpr std::int64_t kLongestUs = 10'000'000;
+  const std::int64_t pause_us = added > 0 ? kShortestUs : 2 * last_us;
+  return std::min(std::max({pause_us, kShortestUs, 10 * took_us}), kLongestUs);
+}
+
 void SocketWatch::scan() {
-  constexpr std::int64_t kFirstPauseUs = 1000;
-  constexpr std::int64_t kLongestPauseUs = 10'000'000;
-  int watched = 0;
+  const std::int64_t start_us = now_us();
+  int added = 0;
   const std::unique_ptr<DIR, int (*)(DIR*)> files(opendir("/proc/self/fd"), closedir);
   while (const dirent* entry = files == nullptr ? nullptr : readdir(files.get())) {
     int file = -1;
@@ -47,18 +53,20 @@ void SocketWatch::scan() {
     if (std::from_chars(name, name + std::strlen(name), file).ec != std::errc() || !is_network_socket(file)) continue;
     epoll_event event{};
     event.events = EPOLLIN | EPOLLOUT | EPOLLET;
-    (void)epoll_ctl(arrivals_, EPOLL_CTL_ADD, file, &event);  // EEXIST: it is there
-    ++watched;
+    if (epoll_ctl(arrivals_, EPOLL_CTL_ADD, file, &event) == 0) ++added;  // else, as a rule, it is there
   }
-  const bool changed = watched_.exchange(watched, std::memory_order_relaxed) != watched;
-  const std::int64_t doubled = 2 * scan_pause_us_.load(std::memory_order_relaxed);
-  const std::int64_t pause_us = changed ? kFirstPauseUs : std::clamp(doubled, kFirstPauseUs, kLongestPauseUs);
+  const std::int64_t end_us = now_us();
+  const std::int64_t last_us = scan_pause_us_.load(std::memory_order_relaxed);
+  const std::int64_t pause_us = armci::node::scan_pause_us(last_us, added, end_us - start_us);
   scan_pause_us_.store(pause_us, std::memory_order_relaxed);
-  scan_at_us_.store(now_us() + pause_us, std::memory_order_relaxed);
+  scan_at_us_.store(end_us + pause_us, std::memory_order_relaxed);
 }
 
 void SocketWatch::scan_when_due() {
-  if (now_us() >= scan_at_us_.load(std::memory_order_relaxed)) scan();
+  std::int64_t at_us = scan_at_us_.load(std::memory_order_relaxed);
+  const std::int64_t now = now_us();
+  // One of several threads scans.
+  if (now >= at_us && scan_at_us_.compare_exchange_strong(at_us, now + 1000, std::memory_order_relaxed)) scan();
 }
 
 bool SocketWatch::sleep(std::int64_t timeout_us) {

@@ -15,6 +15,10 @@
 
 namespace armci::node {
 
+// Between two scans: a millisecond after one that added sockets, but ten times what it took, and twice as long after
+// each that added none, up to 10 s.
+std::int64_t scan_pause_us(std::int64_t last_us, int added, std::int64_t took_us);
+
 class SocketWatch {
  public:
   SocketWatch();
@@ -24,8 +28,8 @@ class SocketWatch {
 
   // Adds the sockets that were opened since the last scan. Costs about a microsecond for each open file.
   void scan();
-  // The same where a scan is due: a millisecond after the last one, which doubles up to 10 s while no socket is added.
-  // MPI opens sockets when it addresses a process for the first time.
+  // The same where scan_pause_us() has passed since the last scan. MPI opens sockets when it addresses a process for
+  // the first time.
   void scan_when_due();
 
   // Sleeps until a socket has an edge, wake() is called or `timeout_us` have passed. True: there was an edge. Each
@@ -39,7 +43,6 @@ class SocketWatch {
  private:
   int arrivals_;  // an epoll instance; -1: the system has none to spare
   int wake_;      // an eventfd, -1 likewise
-  std::atomic<int> watched_{0};
   std::atomic<std::int64_t> scan_at_us_{0};
   std::atomic<std::int64_t> scan_pause_us_{0};
 };

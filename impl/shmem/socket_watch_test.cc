@@ -88,19 +88,27 @@ TEST(SocketWatchTest, ASocketOpenedLaterIsSeenAfterTheNextScan) {
   EXPECT_TRUE(watch.sleep(kMinuteUs));
 }
 
-TEST(SocketWatchTest, AScanIsDueAfterAMillisecondAndThenEverMoreSeldom) {
+TEST(SocketWatchTest, ADueScanAddsASocket) {
   SocketWatch watch;
   watch.scan();
   const Connection connection;
   connection.send();
-  watch.scan_when_due();
-  EXPECT_FALSE(watch.sleep(0)) << "no scan is due";
-  int naps = 0;
   do {
     watch.scan_when_due();
-    ++naps;
   } while (!watch.sleep(kSoonUs));
-  EXPECT_LT(naps, 1000);
+}
+
+TEST(SocketWatchTest, ScansAreEverMoreSeldomUntilOneAddsASocket) {
+  std::int64_t pause_us = scan_pause_us(0, 0, 5);
+  EXPECT_EQ(pause_us, 1000);
+  for (int i = 0; i < 20; ++i) {
+    const std::int64_t next_us = scan_pause_us(pause_us, 0, 5);
+    EXPECT_TRUE(next_us == 2 * pause_us || next_us == 10'000'000);
+    pause_us = next_us;
+  }
+  EXPECT_EQ(pause_us, 10'000'000);
+  EXPECT_EQ(scan_pause_us(pause_us, 1, 5), 1000);
+  EXPECT_EQ(scan_pause_us(pause_us, 1, 3000), 30'000) << "a tenth of the time at most";
 }
 
 TEST(SocketWatchTest, ASleepThroughSleepsThrough) {

@@ -1,6 +1,5 @@
 #include "impl/shmem/wait_report.h"
 
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -24,22 +23,15 @@ constexpr int kFree = 0;
 constexpr int kBeingWritten = -1;
 
 constinit std::array<WaitRecord, 64> records;
-constinit WaitRecord unlisted;  // of threads for which there is none; never read
-
 struct Totals {
   std::atomic<std::uint64_t> waits{0};
   std::atomic<std::uint64_t> microseconds{0};
 };
 constinit std::array<Totals, kWaitKinds> totals;
 
-constinit thread_local const MutexWait* mutex_wait = nullptr;
+constinit thread_local bool waits_for_mutex = false;
 
-int own_tid() {
-  constinit thread_local static int tid = 0;
-  if (tid == 0) tid = static_cast<int>(syscall(SYS_gettid));
-  return tid;
-}
-
+// nullptr: all are taken.
 WaitRecord* take_record() {
   for (WaitRecord& record : records) {
     int free = kFree;
@@ -48,40 +40,80 @@ WaitRecord* take_record() {
       return &record;
     }
   }
-  return &unlisted;
+  return nullptr;
 }
+
+struct Subject {
+  int mutex = -1;
+  int host = -1;
+  const std::atomic<std::int32_t>* holder = nullptr;
+};
+
+WaitRecord* list(WaitKind kind, std::int64_t since_us, const Subject& subject) {
+  WaitRecord* const record = take_record();
+  if (record == nullptr) return nullptr;
+  record->kind.store(kind, std::memory_order_relaxed);
+  record->since_us.store(since_us, std::memory_order_relaxed);
+  record->mutex.store(subject.mutex, std::memory_order_relaxed);
+  record->host.store(subject.host, std::memory_order_relaxed);
+  record->holder.store(subject.holder, std::memory_order_relaxed);
+  record->tid.store(gettid(), std::memory_order_release);
+  return record;
+}
+
+void unlist(WaitRecord* record) {
+  if (record != nullptr) record->tid.store(kFree, std::memory_order_release);
+}
+
+constexpr std::array<const char*, kWaitKinds> kNames = {
+    "a barrier",
+    "a mutex of this node",
+    "a mutex that another thread of this process holds",
+    "a mutex of another node",
+    "the next process in the queue of a mutex",
+    "a notification",
+    "a signal",
+    "an accumulate of another process to the same elements",
+    "an event of the network",
+    "pending operations",
+    "a reply of another node",
+    "the accumulates of another process to the same target",
+    "the other nodes in a barrier",
+    "the other processes in a collective call of MPI",
+    nullptr,
+    nullptr,
+};
 
 }  // namespace
 
+const char* wait_name(WaitKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
+
 void ReportedWait::enter(WaitKind kind, std::int64_t since_us) {
+  entered_ = true;
   kind_ = kind;
   since_us_ = since_us;
-  record_ = take_record();
-  if (record_ == &unlisted) return;
-  record_->kind.store(kind, std::memory_order_relaxed);
-  record_->since_us.store(since_us, std::memory_order_relaxed);
-  record_->mutex.store(mutex_wait != nullptr ? mutex_wait->mutex : -1, std::memory_order_relaxed);
-  record_->host.store(mutex_wait != nullptr ? mutex_wait->host : -1, std::memory_order_relaxed);
-  record_->holder.store(mutex_wait != nullptr ? mutex_wait->holder : nullptr, std::memory_order_relaxed);
-  record_->tid.store(own_tid(), std::memory_order_release);
+  record_ = waits_for_mutex ? nullptr : list(kind, since_us, {});
 }
 
 void ReportedWait::end() {
   Totals& total = totals[static_cast<std::size_t>(kind_)];
   total.waits.fetch_add(1, std::memory_order_relaxed);
   total.microseconds.fetch_add(static_cast<std::uint64_t>(now_us() - since_us_), std::memory_order_relaxed);
-  if (record_ != &unlisted) record_->tid.store(kFree, std::memory_order_release);
-  record_ = nullptr;
+  unlist(record_);
+  entered_ = false;
 }
 
 CollectiveWait::CollectiveWait() { wait_.enter(WaitKind::kCollective, now_us()); }
 
-MutexWait::MutexWait(int mutex, int host, const std::atomic<std::int32_t>* holder)
-    : mutex(mutex), host(host), holder(holder), outer_(mutex_wait) {
-  mutex_wait = this;
+MutexWait::MutexWait(int number, int host, const std::atomic<std::int32_t>* holder)
+    : record_(list(WaitKind::kMutex, now_us(), {number, host, holder})) {
+  waits_for_mutex = true;
 }
 
-MutexWait::~MutexWait() { mutex_wait = outer_; }
+MutexWait::~MutexWait() {
+  waits_for_mutex = false;
+  unlist(record_);
+}
 
 void visit_waits(WaitVisit visit, void* self) {
   for (const WaitRecord& record : records) {

@@ -19,25 +19,26 @@ enum class WaitKind : std::uint8_t {
   kSignal,
   kElement,
   kEvent,
-  // For what a network's library has to be asked about.
+  // For operations whose state only the network's library knows.
   kOperations,
   kReply,
   kAccumulateLock,
   kOtherNodes,
+  // Inside a call of MPI that waits by itself.
   kCollective,
-  // Of threads that serve.
+  // Of threads that serve: in no report.
   kWork,
   kRequests,
 };
 inline constexpr int kWaitKinds = static_cast<int>(WaitKind::kRequests) + 1;
 
-// What completes "waits for".
+// The object of "waits for" in a report; nullptr for threads that serve.
 const char* wait_name(WaitKind kind);
 
 struct WaitRecord;
 
 // One wait of this thread, from enter() to leave(). While 64 threads wait, the waits of others are counted but not
-// listed.
+// listed. Within a MutexWait the wait is counted, and the list has the mutex.
 class ReportedWait {
  public:
   ~ReportedWait() { leave(); }
@@ -45,16 +46,17 @@ class ReportedWait {
   ReportedWait(const ReportedWait&) = delete;
   ReportedWait& operator=(const ReportedWait&) = delete;
 
-  bool entered() const { return record_ != nullptr; }
+  bool entered() const { return entered_; }
   void enter(WaitKind kind, std::int64_t since_us);
   void leave() {
-    if (record_ != nullptr) end();
+    if (entered_) end();
   }
 
  private:
   void end();
 
-  WaitRecord* record_ = nullptr;
+  bool entered_ = false;
+  WaitRecord* record_ = nullptr;  // nullptr: not listed
   WaitKind kind_ = WaitKind::kBarrier;
   std::int64_t since_us_ = 0;
 };
@@ -68,22 +70,19 @@ class CollectiveWait {
   ReportedWait wait_;
 };
 
-// A scope that waits for a mutex, by whatever kinds of wait: reports name the mutex.
+// A scope in which this thread waits for a mutex, in one wait or several. Reports name the mutex and the time since the
+// scope began.
 class MutexWait {
  public:
-  // `host`: the process that has the mutex. `holder`: the id of its holder + 1; nullptr: not in the memory of this
+  // `host`: the process in whose memory the mutex is. `holder`: the holder's id + 1; nullptr: not in the memory of this
   // node.
-  MutexWait(int mutex, int host, const std::atomic<std::int32_t>* holder);
+  MutexWait(int number, int host, const std::atomic<std::int32_t>* holder);
   ~MutexWait();
   MutexWait(const MutexWait&) = delete;
   MutexWait& operator=(const MutexWait&) = delete;
 
-  const int mutex;
-  const int host;
-  const std::atomic<std::int32_t>* const holder;
-
  private:
-  const MutexWait* const outer_;
+  WaitRecord* record_ = nullptr;  // nullptr: not listed
 };
 
 struct WaitReport {
@@ -95,11 +94,11 @@ struct WaitReport {
   int holder;  // -1: none, or unknown
 };
 
-// Every thread that waits and is no longer busy.
+// Every thread that waits in a scope of this file, or in a Waiter whose busy part is over.
 using WaitVisit = void (*)(void* self, const WaitReport& wait);
 void visit_waits(WaitVisit visit, void* self);
 
-// Of all threads since the start: waits that were longer than the busy part, and their time.
+// Of all threads since the start: collective calls, and waits that were longer than their busy part.
 struct WaitTotals {
   std::uint64_t waits;
   std::uint64_t microseconds;

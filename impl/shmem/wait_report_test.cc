@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <list>
 #include <thread>
 #include <vector>
 
@@ -36,9 +37,8 @@ TEST(WaitReportTest, AWaitIsListedUntilItsEnd) {
 TEST(WaitReportTest, AWaitForAMutexNamesItAndItsHolderOfTheMoment) {
   std::atomic<std::int32_t> holder{3};
   const MutexWait scope(5, 1, &holder);
-  ReportedWait wait;
-  wait.enter(WaitKind::kMutex, now_us());
   ASSERT_EQ(all_waits().size(), 1u);
+  EXPECT_EQ(all_waits()[0].tid, gettid());
   EXPECT_EQ(all_waits()[0].mutex, 5);
   EXPECT_EQ(all_waits()[0].host, 1);
   EXPECT_EQ(all_waits()[0].holder, 2);
@@ -46,24 +46,34 @@ TEST(WaitReportTest, AWaitForAMutexNamesItAndItsHolderOfTheMoment) {
   EXPECT_EQ(all_waits()[0].holder, -1);
 }
 
-TEST(WaitReportTest, TheMutexIsThatOfTheInnermostScopeOfTheThread) {
-  const MutexWait outer(5, 1, nullptr);
-  ReportedWait wait;
+TEST(WaitReportTest, WaitsWithinThatForAMutexAreCountedButNotListed) {
+  reset_wait_totals();
   {
-    const MutexWait inner(6, 2, nullptr);
+    const MutexWait scope(5, 1, nullptr);
+    ReportedWait wait;
     wait.enter(WaitKind::kReply, now_us());
-    EXPECT_EQ(all_waits().at(0).mutex, 6);
-    EXPECT_EQ(all_waits().at(0).holder, -1);
-    wait.leave();
+    ASSERT_EQ(all_waits().size(), 1u);
+    EXPECT_EQ(all_waits()[0].mutex, 5);
+    EXPECT_EQ(all_waits()[0].holder, -1) << "not known";
+    std::thread([] {
+      ReportedWait elsewhere;
+      elsewhere.enter(WaitKind::kReply, now_us());
+      EXPECT_EQ(all_waits().size(), 2u) << "another thread";
+    }).join();
   }
-  wait.enter(WaitKind::kReply, now_us());
-  EXPECT_EQ(all_waits().at(0).mutex, 5);
-  std::thread([] {
-    ReportedWait elsewhere;
-    elsewhere.enter(WaitKind::kReply, now_us());
-    ASSERT_EQ(all_waits().size(), 2u);
-    for (const WaitReport& seen : all_waits()) EXPECT_EQ(seen.mutex, seen.tid == gettid() ? -1 : 5);
-  }).join();
+  EXPECT_TRUE(all_waits().empty());
+  EXPECT_EQ(wait_totals(WaitKind::kReply).waits, 2u);
+  ReportedWait afterwards;
+  afterwards.enter(WaitKind::kReply, now_us());
+  EXPECT_EQ(all_waits().size(), 1u);
+}
+
+TEST(WaitReportTest, MoreWaitsForMutexesThanTheListHoldsLoseNothing) {
+  std::list<MutexWait> waits;
+  for (int i = 0; i < 70; ++i) waits.emplace_back(i, 0, nullptr);
+  EXPECT_EQ(all_waits().size(), 64u);
+  waits.clear();
+  EXPECT_TRUE(all_waits().empty());
 }
 
 TEST(WaitReportTest, ACollectiveCallIsListedFromItsStartAndCounted) {

@@ -18,30 +18,29 @@ enum class Sleep : std::uint8_t {
 };
 
 struct Policy {
-  const char* name;  // nullptr: of threads that serve, which no report lists
   Sleep sleep;
   std::int64_t first_us;    // the first sleep
   std::int64_t longest_us;  // the longest, until the wait has lasted 32 times as long
-  bool polls_mpi;           // between sleeps; not where the loop calls MPI itself, or its thread may not
+  bool polls_mpi;           // between sleeps; false: the loop calls MPI itself, or the thread may not
 };
 
 constexpr std::array<Policy, kWaitKinds> kPolicies = {{
-    {"a barrier", Sleep::kLonger, 20, 1000, true},
-    {"a mutex of its node", Sleep::kLonger, 20, 1000, true},
-    {"its turn at a mutex among its threads", Sleep::kLonger, 20, 1000, true},
-    {"a mutex of another node", Sleep::kLonger, 20, 1000, true},
-    {"the process that is next at a mutex", Sleep::kLonger, 20, 1000, true},
-    {"a notification", Sleep::kLonger, 20, 1000, true},
-    {"a signal", Sleep::kLonger, 20, 1000, true},
-    {"an accumulate of another process to the same elements", Sleep::kLonger, 20, 1000, false},
-    {"an event of the network", Sleep::kLonger, 20, 1000, true},
-    {"pending operations", Sleep::kShare, 10, 100, true},
-    {"a reply of another node", Sleep::kShare, 10, 100, true},
-    {"the accumulates of another process to the same target", Sleep::kLonger, 20, 1000, true},
-    {"the other nodes in a barrier", Sleep::kShare, 10, 1000, false},
-    {"the other processes in a collective call of MPI", Sleep::kShare, 0, 0, false},
-    {nullptr, Sleep::kShare, 10, 100, false},
-    {nullptr, Sleep::kShare, 10, 100, false},
+    {Sleep::kLonger, 20, 1000, true},   // kBarrier
+    {Sleep::kLonger, 20, 1000, true},   // kMutex
+    {Sleep::kLonger, 20, 1000, true},   // kMutexTurn
+    {Sleep::kLonger, 20, 1000, true},   // kMutexGrant
+    {Sleep::kLonger, 20, 1000, true},   // kMutexSuccessor
+    {Sleep::kLonger, 20, 1000, true},   // kNotification
+    {Sleep::kLonger, 20, 1000, true},   // kSignal
+    {Sleep::kLonger, 20, 1000, false},  // kElement
+    {Sleep::kLonger, 20, 1000, true},   // kEvent
+    {Sleep::kShare, 10, 100, true},     // kOperations
+    {Sleep::kShare, 10, 100, true},     // kReply
+    {Sleep::kLonger, 20, 1000, true},   // kAccumulateLock
+    {Sleep::kShare, 10, 1000, false},   // kOtherNodes
+    {Sleep::kShare, 0, 0, false},       // kCollective: MPI waits
+    {Sleep::kShare, 10, 100, false},    // kWork
+    {Sleep::kShare, 10, 100, false},    // kRequests
 }};
 
 // The busy part of these is ARMCI_SPIN turns without a system call, then some yields. That of the others is some time:
@@ -83,8 +82,6 @@ constinit thread_local std::uint32_t Waiter::turns_ = 0;
 // When this thread polled MPI last.
 static thread_local std::int64_t polled_at_us = 0;
 
-const char* wait_name(WaitKind kind) { return policy_of(kind).name; }
-
 bool Waiter::busy_after_spins(bool streaming) {
   if (is_counted(kind_) && spins_ < spin_iterations() + kYields) {
     ++spins_;
@@ -106,7 +103,7 @@ bool Waiter::busy_after_spins(bool streaming) {
       return true;
     }
   }
-  if (!reported_.entered() && policy_of(kind_).name != nullptr) reported_.enter(kind_, since_us_);
+  if (!reported_.entered() && wait_name(kind_) != nullptr) reported_.enter(kind_, since_us_);
   return false;
 }
 
