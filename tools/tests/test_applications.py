@@ -123,8 +123,8 @@ def script(folder: Path, name: str, text: str) -> recipe.Program:
     return recipe.Program(name, path)
 
 
-OURS = armci.Column("shmem", armci.OWN, Path("/opt/armci/lib/armci/shmem"))
-THEIRS = armci.Column(armci.REFERENCE, armci.REFERENCE, Path("/opt/armci-mpi/lib"))
+OURS = armci.Candidate("shmem", armci.OWN, Path("/opt/armci/lib/armci/shmem"))
+THEIRS = armci.Candidate(armci.BASELINE, armci.BASELINE, Path("/opt/armci-mpi/lib"))
 HERE = run.Where(1, "openmpi")
 
 
@@ -238,9 +238,9 @@ def test_apt_takes_the_list_of_sources(tmp_path: Path) -> None:
 
 def test_programs_take_turns_on_the_libraries(tmp_path: Path) -> None:
     ours = [script(tmp_path, name, "echo 'armci: shmem: 1 processes'") for name in ("one", "two")]
-    found = list(run.runs({armci.OWN: ours, armci.REFERENCE: ours[:1]}, [OURS, THEIRS], HERE, 30.0, lambda note: None))
-    assert [(column.name, case.name, case.outcome) for column, case in found] == [
-        ("shmem", "one", PASSED), (armci.REFERENCE, "one", PASSED), ("shmem", "two", PASSED), (armci.REFERENCE, "two", FAILED)]
+    found = list(run.runs({armci.OWN: ours, armci.BASELINE: ours[:1]}, [OURS, THEIRS], HERE, 30.0, lambda note: None))
+    assert [(candidate.name, case.name, case.outcome) for candidate, case in found] == [
+        ("shmem", "one", PASSED), (armci.BASELINE, "one", PASSED), ("shmem", "two", PASSED), (armci.BASELINE, "two", FAILED)]
     assert [step.name for step in run.steps(found, HERE)] == ["shmem, 1 processes, openmpi", "armci-mpi, 1 processes, openmpi"]
 
 

@@ -15,8 +15,9 @@ from armci_tool.errors import ToolError
 from armci_tool.install import layout
 from armci_tool.repository import ROOT
 
-REFERENCE = "armci-mpi"
-REFERENCE_SOURCE = "armci-mpi-*.tar.*"
+# What ours are compared with. `reference` means numbers that an application has to print.
+BASELINE = "armci-mpi"
+BASELINE_SOURCE = "armci-mpi-*.tar.*"
 # Of programs that were built on any of ours.
 OWN = "armci"
 
@@ -25,7 +26,7 @@ OWN = "armci"
 class Armci:
     """An installation that an application is built on: a folder with include/ and lib/."""
 
-    name: str  # OWN or REFERENCE
+    name: str  # OWN or BASELINE
     prefix: Path
     mpi: str
     # Changes when programs have to be compiled anew.
@@ -39,7 +40,7 @@ class Armci:
 
 
 @dataclass(frozen=True)
-class Column:
+class Candidate:
     """A library that the programs of an application are run on."""
 
     name: str
@@ -75,7 +76,7 @@ def own(configuration: bazel.Configuration, note: Note) -> Armci:
     return Armci(OWN, root / layout.CLASSIC / layout.USUAL_DEFAULT, configuration.mpi, key)
 
 
-def reference(mpi: str, source: Path, note: Note) -> Armci:
+def baseline(mpi: str, source: Path, note: Note) -> Armci:
     """ARMCI-MPI, built as its own documents say, and optimised as ours is."""
     key = sources.digest("2", _tools(mpi), sources.content(source))
 
@@ -89,7 +90,7 @@ def reference(mpi: str, source: Path, note: Note) -> Armci:
                       f"MPICC={compiler}", "CFLAGS=-O2"], tree, "cannot configure ARMCI-MPI", note)
         note("building ARMCI-MPI")
         sources.must(["make", f"-j{os.cpu_count()}", "install"], tree, "cannot build ARMCI-MPI", note)
-    return Armci(REFERENCE, sources.once(f"{REFERENCE}-{mpi}", key, build) / "prefix", mpi, key)
+    return Armci(BASELINE, sources.once(f"{BASELINE}-{mpi}", key, build) / "prefix", mpi, key)
 
 
 def root(one: Armci) -> Path:
@@ -97,10 +98,10 @@ def root(one: Armci) -> Path:
     return one.prefix.parents[1]
 
 
-def columns(names: Sequence[str], built: Mapping[str, Armci], others: Sequence[str]) -> list[Column]:
-    """Our implementations of these names, the reference if it was built, and what is built on no ARMCI."""
+def candidates(names: Sequence[str], built: Mapping[str, Armci], others: Sequence[str]) -> list[Candidate]:
+    """Our implementations of these names, the baseline if it was built, and what is built on no ARMCI."""
     own_root = root(built[OWN])
-    made = [Column(name, OWN, own_root / layout.LIBRARIES / name) for name in names]
-    if REFERENCE in built:
-        made.append(Column(REFERENCE, REFERENCE, built[REFERENCE].prefix / "lib"))
-    return made + [Column(name, name) for name in others]
+    made = [Candidate(name, OWN, own_root / layout.LIBRARIES / name) for name in names]
+    if BASELINE in built:
+        made.append(Candidate(BASELINE, BASELINE, built[BASELINE].prefix / "lib"))
+    return made + [Candidate(name, name) for name in others]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Mapping, Sequence
 
 from armci_tool import process
-from armci_tool.applications.armci import REFERENCE, REFERENCE_SOURCE
+from armci_tool.applications.armci import BASELINE, BASELINE_SOURCE
 from armci_tool.applications.recipe import Program, Recipe, Work
 from armci_tool.errors import ToolError
 
@@ -51,4 +51,4 @@ def _programs(folder: Path, built_on: str) -> Mapping[str, Sequence[Program]]:
                        if path.suffix == _REFUSED or path.is_file() and os.access(path, os.X_OK)]}
 
 
-RECIPE = Recipe(REFERENCE, "Programs of ARMCI-MPI", REFERENCE_SOURCE, "1", _build, _programs, (2, 4), 120.0, has_file="src/armcix.h")
+RECIPE = Recipe(BASELINE, "Programs of ARMCI-MPI", BASELINE_SOURCE, "1", _build, _programs, (2, 4), 120.0, has_file="src/armcix.h")

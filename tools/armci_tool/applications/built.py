@@ -1,4 +1,4 @@
-"""An application that was built on ours, and on the reference beside: its programs, and the libraries to run them on."""
+"""An application that was built on ours, and on the baseline beside: its programs, and the libraries to run them on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Mapping, Optional, Sequence
 
 from armci_tool import bazel, repository
 from armci_tool.applications import armci
-from armci_tool.applications.armci import Armci, Column
+from armci_tool.applications.armci import Armci, Candidate
 from armci_tool.applications.recipe import Program, Recipe
 from armci_tool.applications.sources import Note
 from armci_tool.errors import ToolError
@@ -37,10 +37,10 @@ class Built:
             raise ToolError(f"no program of {self.recipe.title} matches --filter {pattern!r}", next_step="leave --filter out to see all")
         return chosen
 
-    def columns(self, names: Sequence[str], programs: Mapping[str, Sequence[Program]]) -> list[Column]:
-        """Our implementations of these names, the reference if it was built, and what is built on no ARMCI."""
+    def candidates(self, names: Sequence[str], programs: Mapping[str, Sequence[Program]]) -> list[Candidate]:
+        """Our implementations of these names, the baseline if it was built, and what is built on no ARMCI."""
         others = [built_on for built_on, found in programs.items() if built_on not in self.folders and found]
-        return armci.columns(names, self.libraries, others)
+        return armci.candidates(names, self.libraries, others)
 
     @property
     def profiler(self) -> Path:
@@ -49,10 +49,10 @@ class Built:
 
 
 def build(recipe: Recipe, found: "Mapping[str, Optional[Path]]", mpi: str, beside: Optional[Path], note: Note) -> Built:
-    """`found`: sources by name; `beside`: that of the reference, or none. The caller holds the lock."""
+    """`found`: sources by name; `beside`: that of the baseline, or none. The caller holds the lock."""
     libraries = [armci.own(bazel.Configuration(mpi), note)]
     if beside:
-        libraries.append(armci.reference(mpi, beside, note))
+        libraries.append(armci.baseline(mpi, beside, note))
     return Built(recipe, {one.name: one for one in libraries}, {one.name: recipe.built_on(one, found, note) for one in libraries})
 
 

@@ -87,8 +87,8 @@ class Recipe:
     process_counts: tuple[int, ...]
     # Of one program.
     time_limit_s: float
-    # Whether it is built on the reference too.
-    has_reference: bool = True
+    # Whether it is built on the baseline too.
+    has_baseline: bool = True
     # Sources of ours that are built with it.
     own_sources: tuple[Path, ...] = ()
     # Applications that are built first.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Mapping, Sequence
 
 from armci_tool import console, pages, results
-from armci_tool.applications.armci import REFERENCE
+from armci_tool.applications.armci import BASELINE
 from armci_tool.results import FAILED, KNOWN, PASSED, Case, Step
 
 
@@ -15,24 +15,24 @@ def ratio(cases: Mapping[str, Case], beside: Mapping[str, Case]) -> float:
     """How many times as long the programs took that passed on both; 0 where there are none."""
     both = [name for name, case in cases.items()
             if case.outcome == PASSED and name in beside and beside[name].outcome == PASSED]
-    reference = sum(beside[name].seconds for name in both)
-    return sum(cases[name].seconds for name in both) / reference if reference else 0.0
+    baseline = sum(beside[name].seconds for name in both)
+    return sum(cases[name].seconds for name in both) / baseline if baseline else 0.0
 
 
 def rows(steps: Sequence[Step]) -> list[list[str]]:
-    """A line for each library and place: passed, failed, known, time, and the time beside the reference."""
+    """A line for each library and place: passed, failed, known, time, and the time beside the baseline."""
     by_place: dict[str, dict[str, Step]] = {}
     for step in steps:
         library, _, place = step.name.partition(", ")
         by_place.setdefault(place, {})[library] = step
     made = []
     for place, of_library in by_place.items():
-        reference = of_library.get(REFERENCE)
-        beside = {case.name: case for case in reference.cases} if reference else {}
+        baseline = of_library.get(BASELINE)
+        beside = {case.name: case for case in baseline.cases} if baseline else {}
         for library, step in of_library.items():
             times = ratio({case.name: case for case in step.cases}, beside)
             made.append([library, place, *(str(step.count(outcome)) for outcome in (PASSED, FAILED, KNOWN)),
-                         console.duration(step.seconds), f"{times:.2f}" if times and library != REFERENCE else "-"])
+                         console.duration(step.seconds), f"{times:.2f}" if times and library != BASELINE else "-"])
     return made
 
 
@@ -46,7 +46,7 @@ def rates(steps: Sequence[Step]) -> list[list[str]]:
     return made if columns else []
 
 
-HEADER = ("library", "where", "passed", "failed", "known", "time", f"time / {REFERENCE}")
+HEADER = ("library", "where", "passed", "failed", "known", "time", f"time / {BASELINE}")
 
 
 def screen(steps: Sequence[Step]) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Iterator, Mapping, Optional, Sequence
 
 from armci_tool import launch, process, scratch_folders
-from armci_tool.applications.armci import OWN, REFERENCE, Column
+from armci_tool.applications.armci import OWN, BASELINE, Candidate
 from armci_tool.applications.recipe import Program
 from armci_tool.errors import ToolError
 from armci_tool.installed import SAID
@@ -42,22 +42,22 @@ class Where:
         return ", ".join(part for part in (f"{self.processes} processes", self.placement.label, self.mpi) if part)
 
 
-def program_case(program: Program, column: Column, where: Where, limit_s: float) -> Case:
+def program_case(program: Program, candidate: Candidate, where: Where, limit_s: float) -> Case:
     """Runs one program on one library. The program passes when its job ends with status 0, on that library, with the output that
     it has to give."""
     if program.refused:
         return Case(program.name, FAILED, detail=f"it does not compile\n{program.refused}")
-    profiler = [str(where.profiler)] if where.profiler and column.built_on == OWN else []
+    profiler = [str(where.profiler)] if where.profiler and candidate.built_on == OWN else []
     command = [*profiler, str(program.path), *program.arguments]
     job = launch.Launch(tuple(command), program.processes or where.processes, where.mpi,
-                        {**column.environment(), **program.environment},
-                        placement=with_device(where.placement, device_of(column.name)))
+                        {**candidate.environment(), **program.environment},
+                        placement=with_device(where.placement, device_of(candidate.name)))
     limit_s *= _LONG_FACTOR if program.is_long else 1
     with _folder(program) as folder:
         # A guest is kept for the next job that starts in the same folder, and does not see a folder that was made later.
         started = replace(job, program=("sh", "-c", _ENTER, str(folder), *command)) if folder else job
         made = launch.start(started, timeout_s=limit_s * job.placement.deadline_factor, cwd=program.folder or program.path.parent)
-    fault = _fault(program, column, made, limit_s)
+    fault = _fault(program, candidate, made, limit_s)
     left = [f"left behind: {item}" for item in made.left_behind]
     detail = "\n".join([fault, *left, made.tail(_TAIL_LINES)]) if fault else ""
     rates = _RATE.findall(made.output)[:1] + [("% in ARMCI", share) for share in _SHARE.findall(made.output)[-1:]]
@@ -74,7 +74,7 @@ def _folder(program: Program) -> Iterator[Optional[Path]]:
         yield folder
 
 
-def _fault(program: Program, column: Column, made: process.Result, limit_s: float) -> str:
+def _fault(program: Program, candidate: Candidate, made: process.Result, limit_s: float) -> str:
     if made.timed_out:
         return f"not over after {limit_s:g} s"
     if not made.ok:
@@ -84,15 +84,15 @@ def _fault(program: Program, column: Column, made: process.Result, limit_s: floa
         return f"it did not say {program.says!r}"
     if made.left_behind:
         return "it left something behind"
-    if column.built_on == OWN and f"armci: {column.name}: " not in made.output:
-        return f"it did not run on {column.name}"
+    if candidate.built_on == OWN and f"armci: {candidate.name}: " not in made.output:
+        return f"it did not run on {candidate.name}"
     if program.fails_if and (found := re.search(program.fails_if, output)):
         return f"it said {found.group(0)!r}"
     return next(filter(None, (reference.fault(output) for reference in program.references)), "")
 
 
-def runs(programs: Mapping[str, Sequence[Program]], columns: Sequence[Column], where: Where, limit_s: float,
-         note: process.LineHandler) -> Iterator[tuple[Column, Case]]:
+def runs(programs: Mapping[str, Sequence[Program]], candidates: Sequence[Candidate], where: Where, limit_s: float,
+         note: process.LineHandler) -> Iterator[tuple[Candidate, Case]]:
     """Each program on one library after the other, so that a busy moment of the machine meets all of them; `programs` by what
     they were built on."""
     for built_on, built in programs.items():
@@ -101,22 +101,22 @@ def runs(programs: Mapping[str, Sequence[Program]], columns: Sequence[Column], w
     by_name = {built_on: {program.name: program for program in built} for built_on, built in programs.items()}
     names = list(dict.fromkeys(program.name for built in programs.values() for program in built))
     for number, name in enumerate(names, 1):
-        for column in columns:
-            program = by_name[column.built_on].get(name)
-            if program is None and column.built_on not in (OWN, REFERENCE):
+        for candidate in candidates:
+            program = by_name[candidate.built_on].get(name)
+            if program is None and candidate.built_on not in (OWN, BASELINE):
                 continue  # there is none of that kind
             if program is None:
-                yield column, Case(name, FAILED, detail=f"it was not built on {column.built_on}")
+                yield candidate, Case(name, FAILED, detail=f"it was not built on {candidate.built_on}")
                 continue
-            note(f"{number} of {len(names)}, {name} on {column.name}")
-            yield column, program_case(program, column, where, limit_s)
+            note(f"{number} of {len(names)}, {name} on {candidate.name}")
+            yield candidate, program_case(program, candidate, where, limit_s)
 
 
-def steps(found: Sequence[tuple[Column, Case]], where: Where, rerun: str = "") -> list[Step]:
+def steps(found: Sequence[tuple[Candidate, Case]], where: Where, rerun: str = "") -> list[Step]:
     """One for each library."""
     made: dict[str, Step] = {}
-    for column, case in found:
-        step = made.setdefault(column.name, Step(f"{column.name}, {where.label}", rerun=rerun))
+    for candidate, case in found:
+        step = made.setdefault(candidate.name, Step(f"{candidate.name}, {where.label}", rerun=rerun))
         step.cases.append(case)
         step.seconds += case.seconds
     return list(made.values())

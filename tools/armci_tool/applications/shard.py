@@ -40,10 +40,10 @@ def run_shard(mpi: str, note: Note) -> Sequence[Case]:
 
 
 def run_all(recipe: Recipe, mpi: str, note: Note) -> Iterator[Case]:
-    """All programs of one application with each of its numbers of processes, on one node and on two, beside the reference."""
+    """All programs of one application with each of its numbers of processes, on one node and on two, beside the baseline."""
     try:
         found = recipe.find_sources(None)
-        beside = sources.find(armci.REFERENCE_SOURCE, None) if recipe.has_reference else None
+        beside = sources.find(armci.BASELINE_SOURCE, None) if recipe.has_baseline else None
         with sources.locked():
             made = built.build(recipe, found, mpi, beside, note)
             for count in recipe.process_counts:
@@ -69,6 +69,6 @@ def _run(made: Built, where: Where, count: Optional[int], note: Note) -> Iterato
         programs = {built_on: sharing.take(found, sharing.of_commit(max(1, len(found) // count), made.recipe.name))
                     for built_on, found in programs.items()}
         names = sharing.take(names, sharing.of_commit(2, "applications"))
-    for column, case in run.runs(programs, made.columns(names, programs), where, made.recipe.time_limit_s, note):
-        judged = known.judge(case, made.recipe.name, column.name, where, entries)
-        yield Case(f"{made.recipe.title}: {judged.name} on {column.name}, {where.label}", judged.outcome, judged.seconds, judged.detail)
+    for candidate, case in run.runs(programs, made.candidates(names, programs), where, made.recipe.time_limit_s, note):
+        judged = known.judge(case, made.recipe.name, candidate.name, where, entries)
+        yield Case(f"{made.recipe.title}: {judged.name} on {candidate.name}, {where.label}", judged.outcome, judged.seconds, judged.detail)

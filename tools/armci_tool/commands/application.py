@@ -26,7 +26,7 @@ from armci_tool.results import FAILED, Case, Step
               "else Debian's source)")
 @options.implementations("implementations, or all (default: all; between nodes those that need no device)")
 @click.option("--beside/--not-beside", default=True, show_default=True,
-              help=f"run it on {armci.REFERENCE} as well, built from its source in the same way")
+              help=f"run it on {armci.BASELINE} as well, built from its source in the same way")
 @options.repeated("-n", "--np", "processes", of=options.COUNT, metavar="N[,N...]",
                   help="numbers of processes (default: those of the application)")
 @click.option("--filter", "pattern", default="", metavar="REGEX", help="programs whose name has it")
@@ -53,7 +53,7 @@ def execute(name: str, source: Optional[Path], impl: Sequence[str], beside: bool
         if where.nodes:
             where.ranks_per_node(count)
     found_sources = recipe.find_sources(source)
-    beside_source = _beside_source(found_sources.get(armci.REFERENCE)) if beside and recipe.has_reference else None
+    beside_source = _beside_source(found_sources.get(armci.BASELINE)) if beside and recipe.has_baseline else None
     packages.ensure_installed(print)
     entries = known.read()
     with sources.locked(), Progress(f"{recipe.title} ({mpi})") as progress:
@@ -62,17 +62,17 @@ def execute(name: str, source: Optional[Path], impl: Sequence[str], beside: bool
         for program in itertools.chain(*programs.values()):
             if where.nodes and program.processes:
                 where.ranks_per_node(program.processes)
-        columns = made.columns(names, programs)
+        candidates = made.candidates(names, programs)
         described = environment.describe([mpi]) if folder else {}
         done: list[Step] = []
         steps: Sequence[Step] = ()
         for count in processes or recipe.process_counts:
             place = run.Where(count, mpi, where, made.profiler if profile else None)
             rerun = shlex.join(["tools/armci", "application", name, "-n", str(count), "--mpi", mpi, *where.arguments(), *given])
-            found: list[tuple[armci.Column, Case]] = []
+            found: list[tuple[armci.Candidate, Case]] = []
             try:
-                for column, case in run.runs(programs, columns, place, limit or recipe.time_limit_s, progress.note):
-                    found.append((column, known.judge(case, name, column.name, place, entries)))
+                for candidate, case in run.runs(programs, candidates, place, limit or recipe.time_limit_s, progress.note):
+                    found.append((candidate, known.judge(case, name, candidate.name, place, entries)))
                     steps = [*done, *run.steps(found, place, rerun)]
                     if folder:  # after each, so that an end in the middle loses only the running program
                         report.write(folder, recipe.title, steps, described)
@@ -98,10 +98,10 @@ def _implementations(impl: Sequence[str], where: placement.Placement) -> list[st
 
 
 def _beside_source(found: Optional[Path]) -> Path:
-    """Of the reference, before anything is built; `found` if it is the application too."""
+    """Of the baseline, before anything is built; `found` if it is the application too."""
     if found:
         return found
     try:
-        return sources.find(armci.REFERENCE_SOURCE, None)
+        return sources.find(armci.BASELINE_SOURCE, None)
     except sources.NoSource as error:
         raise ToolError(error.what, where=error.where, next_step=f"put the archive into {sources.cache()}, or give --not-beside") from error
