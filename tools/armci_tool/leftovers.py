@@ -35,6 +35,8 @@ SHARED_MEMORY = Path("/dev/shm")
 # For how long a process that has arguments and no environment may still be about to get one.
 _EMPTY_S = 0.02
 _KERNEL_PARENTS = (0, 2)
+# Carried by every job that this process starts, besides the job's own.
+_common: list[str] = []
 # Processes that were without an environment for the whole time, by id and start: they are not asked for so long again.
 _without_environment: set[tuple[int, float]] = set()
 _MAPPED = re.compile(rb"^\S+ \S+ \S+ (\w+):(\w+) ([1-9]\d*)", re.MULTILINE)
@@ -58,8 +60,18 @@ PACKAGE_MANAGER = Ending(signal.SIGINT, math.inf)
 def mark(environment: Mapping[str, str]) -> tuple[dict[str, str], str]:
     """The environment with a new marker added, and the marker."""
     marker = uuid.uuid4().hex
-    outer = environment.get(MARKER, "")
-    return {**environment, MARKER: f"{outer},{marker}" if outer else marker}, marker
+    return {**environment, MARKER: ",".join([*filter(None, [environment.get(MARKER)]), *_common, marker])}, marker
+
+
+@contextmanager
+def common_marker() -> Iterator[str]:
+    """While the context lasts, all jobs of this process carry this marker too. Another process can end them by it."""
+    marker = uuid.uuid4().hex
+    _common.append(marker)
+    try:
+        yield marker
+    finally:
+        _common.remove(marker)
 
 
 def marked_processes(marker: str) -> list[int]:

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+import os
 import subprocess
+import signal
+import subprocess
+import sys
 import tarfile
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Sequence
@@ -18,6 +23,7 @@ from armci_tool.install import layout
 from armci_tool.results import FAILED, KNOWN, PASSED, SKIPPED, Case, Step
 from helpers import armci as tool
 
+from armci_tool.repository import ROOT
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -290,6 +296,27 @@ def test_the_file_of_known_failures_can_be_read() -> None:
 
 @pytest.mark.parametrize("arguments, sentence", [
     (["nonsense"], "nonsense"), (["ga", "--source", "/no/such/source"], "there is no source /no/such/source"),
+# A run that is killed while its build ignores SIGTERM and goes on writing.
+_KILLED_RUN = """
+from pathlib import Path
+from armci_tool.applications import sources
+with sources.locked():
+    sources.must(["sh", "-c", "trap '' TERM; while :; do date +%s.%N > written; sleep 0.05; done"], Path("."), "fails")
+"""
+
+
+def test_the_jobs_of_a_killed_run_have_ended_when_the_next_one_has_the_cache(tmp_path: Path) -> None:
+    written = tmp_path / "written"
+    with subprocess.Popen([sys.executable, "-B", "-c", _KILLED_RUN], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT / "tools")}) as killed:
+        while not written.is_file():
+            time.sleep(0.05)
+        killed.send_signal(signal.SIGKILL)
+    with sources.locked():
+        last = written.read_text()
+        time.sleep(0.5)
+        assert written.read_text() == last
+
+
     (["ga", "--impl", "shmem", "--nodes", "2"], "shmem spans no nodes"), (["ga", "-n", "0"], "0 is not in the range")])
 def test_errors_say_what_and_what_next(arguments: list[str], sentence: str) -> None:
     done = tool("application", *arguments)

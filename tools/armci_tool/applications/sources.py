@@ -9,9 +9,9 @@ import re
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Callable, Iterator, Optional, Sequence
+from typing import Callable, Iterator, Optional, Sequence, TextIO
 
-from armci_tool import process
+from armci_tool import leftovers, process
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
 
@@ -124,13 +124,29 @@ class InUse(ToolError):
 
 @contextmanager
 def locked() -> Iterator[None]:
-    """One run at a time uses what is built in the cache; it also exchanges the installed libraries."""
+    """One run at a time uses what is built in the cache; it also exchanges the installed libraries.
+
+    The lock of a run that was killed is free at once, but the reaper gives the run's jobs a few seconds to end, and they still write
+    to the cache. The file of the lock holds the marker of the jobs; the next run waits for their end."""
     cache().mkdir(parents=True, exist_ok=True)
     path = cache() / "lock"
-    with path.open("w") as file:
+    with path.open("a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise InUse("another tools/armci application or test runs", where=str(path),
                             next_step="wait for its end, or set XDG_CACHE_HOME to another folder") from error
-        yield
+        file.seek(0)
+        if killed := file.read().strip():
+            leftovers.surviving_processes(killed, leftovers.Ending().patience_s)
+            leftovers.kill_marked(killed)
+        with leftovers.common_marker() as marker:
+            _overwrite(file, marker)
+            yield
+            _overwrite(file, "")  # not after an exception: a job may have outlived it
+
+
+def _overwrite(file: TextIO, text: str) -> None:
+    file.truncate(0)
+    file.write(text)
+    file.flush()
