@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import shutil
 import os
@@ -195,8 +196,8 @@ def test_an_application_needs_the_source_of_what_it_is_built_on(cache: Path, mon
 
 
 def test_a_build_is_known_by_all_that_it_is_made_of(cache: Path, tmp_path: Path) -> None:
-    below = recipe.Recipe("below", "Below", "b-*", "1", lambda work: None, lambda folder, built_on: {}, (1,), 1.0)
-    above = recipe.Recipe("above", "Above", "a-*", "1", lambda work: None, lambda folder, built_on: {}, (1,), 1.0, needs=(below,))
+    below = recipe.Recipe("below", "Below", "b-*", lambda work: None, lambda folder, built_on: {}, (1,), 1.0)
+    above = recipe.Recipe("above", "Above", "a-*", lambda work: None, lambda folder, built_on: {}, (1,), 1.0, needs=(below,))
     here = armci.Armci(armci.OWN, tmp_path, "openmpi", "1")
     found = {"below": archive(tmp_path, "b-1.tar.xz", "1"), "above": archive(tmp_path, "a-1.tar.xz", "1")}
     assert not above.is_built(here, found)
@@ -205,9 +206,45 @@ def test_a_build_is_known_by_all_that_it_is_made_of(cache: Path, tmp_path: Path)
     others = (replace(here, key="2"), found), (here, {**found, "below": archive(tmp_path, "b-2.tar.xz", "2")})
     assert not any(above.is_built(library, others_found) for library, others_found in others)
 
+def test_flags_of_the_environment_make_a_build_out_of_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layout, "install", lambda *given, **options: None)
+
+    def key() -> str:
+        return armci.own(bazel.Configuration("openmpi"), lambda note: None).key
+    before = key()
+    monkeypatch.setenv("MAKEFLAGS", "-j2")
+    monkeypatch.setenv("OMPI_MCA_btl", "self")
+    assert key() == before, "neither changes what a compiler makes"
+    for name, value in (("LDFLAGS", "-s"), ("CPATH", "/opt/include"), ("OMPI_CFLAGS", "-O0"), ("USE_OPENMP", "1")):
+        with monkeypatch.context() as patch:
+            patch.setenv(name, value)
+            assert key() != before, name
+
+
+def test_a_build_of_debians_source_is_known_by_its_version_and_any_build_by_its_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here, found = armci.Armci(armci.OWN, tmp_path, "openmpi", "1"), {"nwchem": None, "ga": archive(tmp_path, "ga-5.tar.xz", "")}
+    keys = []
+    for version in ("7.0.2-4", "7.2.3-1"):
+        monkeypatch.setattr(debian, "version", lambda package, version=version: version)
+        keys.append(recipes.RECIPES["nwchem"].key(here, found))
+    changed = tmp_path / "recipe.py"
+    changed.write_text("")
+    monkeypatch.setattr(inspect, "getfile", lambda build: str(changed))
+    keys.append(recipes.RECIPES["nwchem"].key(here, found))
+    assert len(set(keys)) == 3
+
+
+def test_debians_version_is_what_apt_would_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    script(tmp_path / "bin", "apt-cache", "echo \"$2:\"; echo '  Installed: (none)'; echo '  Candidate: 7.0.2-4'")
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
+    assert debian.version("nwchem") == "7.0.2-4"
+    monkeypatch.setenv("PATH", "")
+    assert debian.version("nwchem") == ""
+
+
 
 def test_the_archive_of_another_application_is_refused(tmp_path: Path) -> None:
-    one = recipe.Recipe("one", "One", "o-*", "1", lambda work: None, lambda folder, built_on: {}, (1,), 1.0, has_file="configure.ac")
+    one = recipe.Recipe("one", "One", "o-*", lambda work: None, lambda folder, built_on: {}, (1,), 1.0, has_file="configure.ac")
     with pytest.raises(ToolError, match="other.tar.xz is no source of One"):
         one.built_on(armci.Armci(armci.OWN, tmp_path, "openmpi", "1"), {"one": archive(tmp_path, "other.tar.xz", "")}, lambda note: None)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,9 @@ BASELINE = "armci-mpi"
 BASELINE_SOURCE = "armci-mpi-*.tar.*"
 # Of programs that were built on any of ours.
 OWN = "armci"
+# Variables of the environment that configure, make or the compilers of MPI read. Those of a running make say nothing of what it builds.
+_BUILD_VARIABLE = re.compile(r"(?!MAKE|MFLAGS)\w*FLAGS|LIBS|CPATH|\w+_INCLUDE_PATH|LIBRARY_PATH|(OMPI|MPICH)_(CC|CXX|FC|F77|F90|LIBS)|"
+                             r"NWCHEM_\w+|USE_\w+")
 
 
 @dataclass(frozen=True)
@@ -56,14 +60,15 @@ class Candidate:
 
 
 def _tools(mpi: str) -> str:
-    """MPI library and compilers with their versions: objects of other ones do not fit."""
+    """MPI library and compilers with their versions, and their flags in the environment: objects of other ones do not fit."""
     commands = ([launch.mpi_library(mpi).launcher, "--version"], [f"mpicc.{mpi}", "--version"], [f"mpif90.{mpi}", "--version"])
     told = [process.run(command, job=False) for command in commands]
     for command, result in zip(commands, told):
         if not result.ok:
             raise ToolError(f"{shlex.join(command)} fails", where=result.tail(5),
                             next_step="run tools/armci setup, and unset variables that give MPI's compilers another compiler (OMPI_CC, MPICH_CC)")
-    return "\n".join([mpi, *(result.output for result in told)])
+    flags = sorted(f"{name}={value}" for name, value in os.environ.items() if _BUILD_VARIABLE.fullmatch(name))
+    return "\n".join([mpi, *(result.output for result in told), *flags])
 
 
 def own(configuration: bazel.Configuration, note: Note) -> Armci:
@@ -78,18 +83,17 @@ def own(configuration: bazel.Configuration, note: Note) -> Armci:
 
 def baseline(mpi: str, source: Path, note: Note) -> Armci:
     """ARMCI-MPI, built as its own documents say, and optimised as ours is."""
-    key = sources.digest("2", _tools(mpi), sources.content(source))
+    key = sources.digest(sources.content(Path(__file__)), _tools(mpi), sources.content(source))
 
     def build(folder: Path) -> None:
         tree = folder / "source"
         sources.unpack(source, tree)
-        note("configuring ARMCI-MPI")
-        sources.must(["autoreconf", "-fi"], tree, "cannot make ARMCI-MPI's configure", note)
+        sources.must(["autoreconf", "-fi"], tree, "cannot make ARMCI-MPI's configure", sources.stage("making the configure of ARMCI-MPI", note))
         compiler = launch.mpi_library(mpi).compiler
         sources.must([str(tree / "configure"), f"--prefix={folder}/prefix", "--enable-shared", "--disable-static", f"CC={compiler}",
-                      f"MPICC={compiler}", "CFLAGS=-O2"], tree, "cannot configure ARMCI-MPI", note)
-        note("building ARMCI-MPI")
-        sources.must(["make", f"-j{os.cpu_count()}", "install"], tree, "cannot build ARMCI-MPI", note)
+                      f"MPICC={compiler}", "CFLAGS=-O2"], tree, "cannot configure ARMCI-MPI", sources.stage("configuring ARMCI-MPI", note))
+        sources.must(["make", f"-j{os.cpu_count()}", "install"], tree, "cannot build ARMCI-MPI",
+                     sources.stage("building ARMCI-MPI", note))
     return Armci(BASELINE, sources.once(f"{BASELINE}-{mpi}", key, build) / "prefix", mpi, key)
 
 

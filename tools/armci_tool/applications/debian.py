@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import Sequence
@@ -21,8 +22,17 @@ def source(package: str, note: sources.Note) -> Path:
     if not lines:
         raise sources.NoSource(f"there is no source of {package}, and apt-get knows nothing of Debian's packages",
                         next_step=f"as root, run apt-get update; or {next_step}")
-    folder = sources.once(f"debian-{package}", sources.digest(*lines), lambda made: _get(package, made, lines, next_step, note))
+    folder = sources.once(f"debian-{package}", sources.digest(version(package), *lines), lambda made: _get(package, made, lines, next_step, note))
     return next(path for path in folder.glob(f"{package}-*") if path.is_dir())
+
+
+def version(package: str) -> str:
+    """The one that apt would install now; empty where apt knows none."""
+    if shutil.which("apt-cache") is None:
+        return ""
+    told = process.run(["apt-cache", "policy", package], environment={"LC_ALL": "C"})
+    found = re.search(r"^  Candidate: (\S+)$", told.output, re.MULTILINE)
+    return found.group(1) if found else ""
 
 
 def source_lines() -> list[str]:

@@ -16,20 +16,18 @@ _FAILS_IF = r"NbTest fails|[Tt]est (failed|FAILED)|Error for element|mismatch at
 
 def _build(work: Work) -> None:
     # Its autogen.sh would download.
-    work.note("making the configure of Global Arrays")
-    sources.must(["autoreconf", "-fi"], work.tree, "cannot make the configure of Global Arrays", work.note)
+    sources.must(["autoreconf", "-fi"], work.tree, "cannot make the configure of Global Arrays",
+                 sources.stage("making the configure of Global Arrays", work.note))
     work.folder.mkdir()
     armci = work.armci
     flags = {"CFLAGS": "-O2 -g", "FFLAGS": "-O2 -g -fallow-argument-mismatch", **armci.compilers}
-    work.note("configuring Global Arrays")
     sources.must([str(work.tree / "configure"), f"--prefix={prefix(work.folder.parent)}", "--with-mpi", f"--with-armci={armci.prefix}",
                   "--enable-i8", "--with-blas4=-lopenblas", "--with-lapack=-lopenblas",
                   f"--with-scalapack=-lscalapack-{armci.mpi}", *(f"{name}={value}" for name, value in flags.items())],
-                 work.folder, "cannot configure Global Arrays", work.note)
+                 work.folder, "cannot configure Global Arrays", sources.stage("configuring Global Arrays", work.note))
     for target in ("install", "checkprogs"):
-        work.note(f"building Global Arrays: {target}")
-        sources.must(["make", f"-j{os.cpu_count()}", target], work.folder, "cannot build Global Arrays", work.note,
-                     LIBRARY_PATH=str(armci.prefix / "lib"))
+        sources.must(["make", f"-j{os.cpu_count()}", target], work.folder, "cannot build Global Arrays",
+                     sources.stage(f"building Global Arrays, make {target}", work.note), LIBRARY_PATH=str(armci.prefix / "lib"))
 
 
 def prefix(folder: Path) -> Path:
@@ -60,4 +58,4 @@ def _programs(folder: Path, built_on: str) -> Mapping[str, Sequence[Program]]:
                        for name, path in by_name.items() if not name.startswith(_OTHER_FOLDERS) and name not in _LEFT_OUT]}
 
 
-RECIPE = Recipe("ga", "Global Arrays", "ga-5*.tar.*", "2", _build, _programs, (2, 4, 5), 60.0, has_file="global/src")
+RECIPE = Recipe("ga", "Global Arrays", "ga-5*.tar.*", _build, _programs, (2, 4, 5), 60.0, has_file="global/src")

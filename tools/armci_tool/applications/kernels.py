@@ -23,9 +23,9 @@ _VALIDATES = "Solution validates"
 
 def _build(work: Work) -> None:
     tree, folder, armci, note = work.tree, work.folder, work.armci, work.note
-    note("building the kernels on ARMCI")
     shutil.copytree(PRK, folder)
-    sources.must(["make", "-B", f"ARMCI={root(armci)}", f"MPI={armci.mpi}"], folder, "cannot build the kernels on ARMCI", note)
+    sources.must(["make", "-B", f"ARMCI={root(armci)}", f"MPI={armci.mpi}"], folder, "cannot build the kernels on ARMCI",
+                 sources.stage("building the kernels on ARMCI", note))
     # Its own documents ask for this file.
     (tree / "common" / "make.defs").write_text(f"CC=gcc -std=c11\nMPICC=mpicc.{armci.mpi}\nSHMEMCC=oshcc\nDEFAULT_OPT_FLAGS=-O2\n")
     for model in _MODELS:
@@ -33,8 +33,8 @@ def _build(work: Work) -> None:
             continue  # OpenSHMEM comes with Open MPI
         for program, (kernel, _, _) in _KERNELS.items():
             if (tree / model / kernel).is_dir():
-                note(f"building {model}/{kernel}")
-                sources.must(["make", "-B", program], tree / model / kernel, f"cannot build {model}/{kernel}", note)
+                sources.must(["make", "-B", program], tree / model / kernel, f"cannot build {model}/{kernel}",
+                             sources.stage(f"building {model}/{kernel}", note))
 
 
 def _programs(folder: Path, built_on: str) -> Mapping[str, Sequence[Program]]:
@@ -46,5 +46,5 @@ def _programs(folder: Path, built_on: str) -> Mapping[str, Sequence[Program]]:
     return made
 
 
-RECIPE = Recipe("prk", "Parallel Research Kernels", "prk-*.tar.*", "1", _build, _programs, (2, 4), 120.0, has_baseline=False,
-                own_sources=(PRK,), has_file="MPI1")
+RECIPE = Recipe("prk", "Parallel Research Kernels", "prk-*.tar.*", _build, _programs, (2, 4), 120.0, has_baseline=False,
+                own_sources=(PRK,), models=tuple(_MODELS.values()), has_file="MPI1")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from functools import partial
 from pathlib import Path
 from typing import Mapping, Sequence
 
-from armci_tool.applications import debian, global_arrays, sources
+from armci_tool.applications import global_arrays, sources
 from armci_tool.applications.recipe import Program, Recipe, Reference, Work
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
@@ -37,8 +36,8 @@ def _build(work: Work) -> None:
         left.unlink()
     for title, target in (("configuring", ["nwchem_config"]), ("changing the size of integers for BLAS", ["64_to_32"]),
                           ("building", [f"-j{os.cpu_count()}", "FOPTIMIZE=-O1"])):
-        work.note(f"{title} NWChem")
-        sources.must(["make", "FC=gfortran", *target], work.tree / "src", f"NWChem: {title} failed", work.note, **environment)
+        sources.must(["make", "FC=gfortran", *target], work.tree / "src", f"NWChem: {title} failed",
+                     sources.stage(f"{title} NWChem", work.note), **environment)
     program = work.tree / "bin" / "LINUX64" / "nwchem"
     if not program.is_file():
         raise ToolError("NWChem's make ended well and made no program", where=str(program), next_step="give another --source")
@@ -58,5 +57,5 @@ def _programs(folder: Path, built_on: str) -> Mapping[str, Sequence[Program]]:
                                environment=environment, writes=True) for path in sorted(INPUTS.glob("*.nw"))]}
 
 
-RECIPE = Recipe("nwchem", "NWChem", "nwchem-*.tar.*", "1", _build, _programs, (2, 4), 300.0, needs=(global_arrays.RECIPE,),
-                fetch=partial(debian.source, "nwchem"), is_long_build=True, has_file="src/nwchem.F")
+RECIPE = Recipe("nwchem", "NWChem", "nwchem-*.tar.*", _build, _programs, (2, 4), 300.0, needs=(global_arrays.RECIPE,),
+                debian_package="nwchem", is_long_build=True, has_file="src/nwchem.F")

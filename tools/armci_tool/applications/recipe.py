@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable, Mapping, Optional, Sequence
 
-from armci_tool.applications import sources
+from armci_tool.applications import debian, sources
 from armci_tool.applications.armci import Armci
 from armci_tool.applications.sources import Note
 from armci_tool.errors import ToolError
@@ -79,8 +80,7 @@ class Recipe:
     title: str
     # Of its archive, where it is not given.
     pattern: str
-    # Changes when `build` does.
-    version: str
+    # A change of its module makes a build out of date.
     build: Callable[[Work], None]
     # Of a folder that was built on the one of that name: by what they are built on.
     programs: Callable[[Path, str], Mapping[str, Sequence[Program]]]
@@ -93,16 +93,18 @@ class Recipe:
     own_sources: tuple[Path, ...] = ()
     # Applications that are built first.
     needs: "tuple[Recipe, ...]" = ()
-    # Gets the source where there is none.
-    fetch: Optional[Callable[[Note], Path]] = None
+    # Debian's package whose source is taken where there is no other.
+    debian_package: str = ""
+    # Titles of what else its programs are built on: messages of MPI, say.
+    models: tuple[str, ...] = ()
     # The build takes many minutes.
     is_long_build: bool = False
     # A file of the unpacked source, by which another archive is noticed.
     has_file: str = ""
 
     def find_sources(self, given: Optional[Path]) -> "dict[str, Optional[Path]]":
-        """The sources of the application and of the applications below it, by name; None where `fetch` gets the source. ToolError
-        if one is missing."""
+        """The sources of the application and of the applications below it, by name; None where Debian's is taken. ToolError if one is
+        missing."""
         found: "dict[str, Optional[Path]]" = {}
         for needed in self.needs:
             try:
@@ -113,7 +115,7 @@ class Recipe:
         try:
             found[self.name] = sources.find(self.pattern, given)
         except sources.NoSource:
-            if self.fetch is None:
+            if not self.debian_package:
                 raise
             found[self.name] = None
         return found
@@ -121,7 +123,8 @@ class Recipe:
     def key(self, armci: Armci, found: "Mapping[str, Optional[Path]]") -> str:
         """Changes when the application has to be built anew."""
         source = found[self.name]
-        return sources.digest(self.version, armci.key, sources.content(source) if source else "fetched",
+        return sources.digest(sources.content(Path(inspect.getfile(self.build))), armci.key,
+                              sources.content(source) if source else f"Debian {debian.version(self.debian_package)}",
                               *map(sources.content, self.own_sources), *(needed.key(armci, found) for needed in self.needs))
 
     def folder(self, armci: Armci) -> str:
@@ -134,18 +137,19 @@ class Recipe:
 
     def built_on(self, armci: Armci, found: "Mapping[str, Optional[Path]]", note: Note) -> Path:
         """The folder of the application, which is built if it was not, as are the applications below it."""
+        def told(text: str) -> None:
+            note(f"on {armci.name}: {text}")
         below = {needed.name: needed.built_on(armci, found, note) for needed in self.needs}
 
         def build(folder: Path) -> None:
-            source = found[self.name] or (self.fetch and self.fetch(note))
-            assert source
-            note(f"unpacking {source.name}")
+            source = found[self.name] or debian.source(self.debian_package, told)
+            told(f"unpacking {source.name}")
             tree = folder / "source"
             sources.unpack(source, tree)
             if self.has_file and not (tree / self.has_file).exists():
                 raise ToolError(f"{source} is no source of {self.title}", where=f"it has no {self.has_file}",
                                 next_step=f"give --source an archive of {self.title}")
-            self.build(Work(tree, folder / "build", armci, below, note))
+            self.build(Work(tree, folder / "build", armci, below, told))
         return sources.once(self.folder(armci), self.key(armci, found), build)
 
 
