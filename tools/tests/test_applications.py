@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
-import shutil
 import os
-import subprocess
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,10 +20,10 @@ from armci_tool import bazel
 from armci_tool.applications import armci, debian, known, nwchem, recipe, recipes, report, run, shard, sources
 from armci_tool.errors import ToolError
 from armci_tool.install import layout
+from armci_tool.repository import ROOT
 from armci_tool.results import FAILED, KNOWN, PASSED, SKIPPED, Case, Step
 from helpers import armci as tool
 
-from armci_tool.repository import ROOT
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -206,6 +205,7 @@ def test_a_build_is_known_by_all_that_it_is_made_of(cache: Path, tmp_path: Path)
     others = (replace(here, key="2"), found), (here, {**found, "below": archive(tmp_path, "b-2.tar.xz", "2")})
     assert not any(above.is_built(library, others_found) for library, others_found in others)
 
+
 def test_flags_of_the_environment_make_a_build_out_of_date(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layout, "install", lambda *given, **options: None)
 
@@ -240,7 +240,6 @@ def test_debians_version_is_what_apt_would_install(monkeypatch: pytest.MonkeyPat
     assert debian.version("nwchem") == "7.0.2-4"
     monkeypatch.setenv("PATH", "")
     assert debian.version("nwchem") == ""
-
 
 
 def test_the_archive_of_another_application_is_refused(tmp_path: Path) -> None:
@@ -294,6 +293,27 @@ def test_one_run_at_a_time_uses_the_cache() -> None:
         pass
 
 
+# A run that is killed while its build ignores SIGTERM and goes on writing.
+_KILLED_RUN = """
+from pathlib import Path
+from armci_tool.applications import sources
+with sources.locked():
+    sources.must(["sh", "-c", "trap '' TERM; while :; do date +%s.%N > written; sleep 0.05; done"], Path("."), "fails")
+"""
+
+
+def test_the_jobs_of_a_killed_run_have_ended_when_the_next_one_has_the_cache(tmp_path: Path) -> None:
+    written = tmp_path / "written"
+    with subprocess.Popen([sys.executable, "-B", "-c", _KILLED_RUN], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT / "tools")}) as killed:
+        while not written.is_file():
+            time.sleep(0.05)
+        killed.send_signal(signal.SIGKILL)
+    with sources.locked():
+        last = written.read_text()
+        time.sleep(0.5)
+        assert written.read_text() == last
+
+
 def test_two_programs_of_one_name_are_refused(tmp_path: Path) -> None:
     twice = [script(tmp_path, "one", ""), script(tmp_path, "one", "")]
     with pytest.raises(ToolError, match="have one name"):
@@ -327,33 +347,29 @@ def test_a_known_failure_does_not_count_and_a_listed_program_that_passes_does() 
     assert "is listed as a known failure T-1" in known.judge(passed, "app", "shmem", HERE, entries).detail
 
 
-def test_the_file_of_known_failures_can_be_read() -> None:
-    assert all(entry.application in recipes.RECIPES for entry in known.read())
+@pytest.mark.parametrize("line, sentence", [
+    ('application = "gaa"', "T-1 names the application 'gaa'"), ('libraries = ["shmen"]', "T-1 names the library 'shmen'"),
+    ('libraries = ["OpenSHMEM"]', "T-1 names the library 'OpenSHMEM'"), ('mpi = ["mvapich"]', "T-1 names the MPI library 'mvapich'"),
+    ('place = ["node"]', "known 1 place 1 is wrong")])
+def test_a_known_failure_that_could_never_apply_is_refused(tmp_path: Path, line: str, sentence: str) -> None:
+    entry = ['application = "ga"'] * (not line.startswith("application")) + [line]
+    path = tmp_path / "known_failures.toml"
+    path.write_text("\n".join(["[[known]]", *entry, 'programs = ["a"]', 'ticket = "T-1"', 'reason = "r"', 'evidence = "e"']))
+    with pytest.raises(ToolError) as told:
+        known.read(path)
+    assert sentence in told.value.where
+
+
+def test_a_known_failure_of_no_program_is_refused() -> None:
+    entry = known.KnownFailure(application="ga", programs=["a", "tpyo"], ticket="T-1", reason="r", evidence="e")
+    with pytest.raises(ToolError) as told:
+        known.require_programs(recipes.RECIPES["ga"], {"a", "typo"}, [entry])
+    assert "T-1 names the program 'tpyo'" in told.value.where
+    known.require_programs(recipes.RECIPES["prk"], {"p2p"}, [entry])
 
 
 @pytest.mark.parametrize("arguments, sentence", [
     (["nonsense"], "nonsense"), (["ga", "--source", "/no/such/source"], "there is no source /no/such/source"),
-# A run that is killed while its build ignores SIGTERM and goes on writing.
-_KILLED_RUN = """
-from pathlib import Path
-from armci_tool.applications import sources
-with sources.locked():
-    sources.must(["sh", "-c", "trap '' TERM; while :; do date +%s.%N > written; sleep 0.05; done"], Path("."), "fails")
-"""
-
-
-def test_the_jobs_of_a_killed_run_have_ended_when_the_next_one_has_the_cache(tmp_path: Path) -> None:
-    written = tmp_path / "written"
-    with subprocess.Popen([sys.executable, "-B", "-c", _KILLED_RUN], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT / "tools")}) as killed:
-        while not written.is_file():
-            time.sleep(0.05)
-        killed.send_signal(signal.SIGKILL)
-    with sources.locked():
-        last = written.read_text()
-        time.sleep(0.5)
-        assert written.read_text() == last
-
-
     (["ga", "--impl", "shmem", "--nodes", "2"], "shmem spans no nodes"), (["ga", "-n", "0"], "0 is not in the range")])
 def test_errors_say_what_and_what_next(arguments: list[str], sentence: str) -> None:
     done = tool("application", *arguments)

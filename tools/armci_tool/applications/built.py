@@ -24,15 +24,26 @@ class Built:
     libraries: Mapping[str, Armci]
     folders: Mapping[str, Path]
 
+    def all_programs(self) -> dict[str, Sequence[Program]]:
+        """By what they were built on."""
+        return {name: programs for built_on, folder in self.folders.items()
+                for name, programs in self.recipe.programs(folder, built_on).items()}
+
+    @property
+    def names(self) -> set[str]:
+        """Of all programs, whatever they were built on."""
+        return {program.name for programs in self.all_programs().values() for program in programs}
+
     def programs(self, pattern: str = "", *, short: bool = False) -> dict[str, list[Program]]:
         """Those whose name has the regular expression, by what they were built on; `short`: without those that compute for minutes."""
+        all_programs = self.all_programs()
         try:
             expression = re.compile(pattern)
         except re.error as error:
             raise ToolError(f"--filter {pattern!r} is no regular expression", where=str(error),
                             next_step="give a part of a program's name") from error
         chosen = {name: [program for program in programs if expression.search(program.name) and not (short and program.is_long)]
-                  for built_on, folder in self.folders.items() for name, programs in self.recipe.programs(folder, built_on).items()}
+                  for name, programs in all_programs.items()}
         if not any(chosen.values()):
             raise ToolError(f"no program of {self.recipe.title} matches --filter {pattern!r}", next_step="leave --filter out to see all")
         return chosen

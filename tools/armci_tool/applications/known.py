@@ -22,13 +22,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Sequence
+from typing import Collection, Iterator, Literal, Sequence
 
 from pydantic import Field, StrictBool
 
-from armci_tool import data_files
+from armci_tool import data_files, launch, repository
+from armci_tool.applications.armci import BASELINE
+from armci_tool.applications.recipe import Recipe
+from armci_tool.applications.recipes import RECIPES
 from armci_tool.applications.run import Where
 from armci_tool.data_files import Entry, Text
+from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
 from armci_tool.results import FAILED, KNOWN, PASSED, Case
 
@@ -41,7 +45,7 @@ class KnownFailure(Entry):
     application: Text
     programs: list[Text] = Field(min_items=1)
     libraries: list[Text] = []
-    place: list[Text] = []
+    place: list[Literal["machine", "nodes", "simulated"]] = []
     mpi: list[Text] = []
     processes: list[int] = []
     ticket: Text
@@ -53,7 +57,7 @@ class KnownFailure(Entry):
     def applies(self, application: str, program: str, library: str, where: Where) -> bool:
         """Whether it speaks of such a run."""
         return (self.application == application and program in self.programs and library in (self.libraries or [library])
-                and where.placement.kind in (self.place or [where.placement.kind]) and where.mpi in (self.mpi or [where.mpi])
+                and (not self.place or where.placement.kind in self.place) and where.mpi in (self.mpi or [where.mpi])
                 and where.processes in (self.processes or [where.processes]))
 
 
@@ -65,8 +69,33 @@ class KnownFailures(Entry):
 
 def read(path: Path = FILE) -> list[KnownFailure]:
     """The entries; raises ToolError on one that cannot be understood."""
-    return data_files.read(path, KnownFailures, "the known failures of applications",
-                           "write entries as tools/armci_tool/applications/known.py says").known
+    entries = data_files.read(path, KnownFailures, "the known failures of applications",
+                              "write entries as tools/armci_tool/applications/known.py says").known
+    _refuse(list(_unknown_names(entries)), path)
+    return entries
+
+
+def require_programs(recipe: Recipe, programs: Collection[str], entries: Sequence[KnownFailure], path: Path = FILE) -> None:
+    """Raises ToolError where an entry speaks of a program that the application does not have: it would never apply."""
+    _refuse([f"{entry.ticket} names the program {name!r} of {recipe.name}, which has none of that name"
+             for entry in entries if entry.application == recipe.name for name in entry.programs if name not in programs], path)
+
+
+def _unknown_names(entries: Sequence[KnownFailure]) -> Iterator[str]:
+    implementations = [row.name for row in repository.implementation_table()]
+    for entry in entries:
+        models = RECIPES[entry.application].models if entry.application in RECIPES else ()
+        for kind, names, known in (("application", [entry.application], list(RECIPES)), ("MPI library", entry.mpi, list(launch.MPI_LIBRARIES)),
+                                   ("library", entry.libraries, [*implementations, BASELINE, *models])):
+            for name in names:
+                if name not in known:
+                    yield f"{entry.ticket} names the {kind} {name!r}, which is none of {', '.join(known)}"
+
+
+def _refuse(faults: Sequence[str], path: Path) -> None:
+    if faults:
+        raise ToolError(f"{path.name} names what does not exist", where="; ".join(faults),
+                        next_step=f"mend the name in {path}, or take the entry off")
 
 
 def judge(case: Case, application: str, library: str, where: Where, entries: Sequence[KnownFailure]) -> Case:

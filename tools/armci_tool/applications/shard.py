@@ -64,6 +64,7 @@ def _skipped(recipe: Recipe, reason: str) -> Case:
 def _run(made: Built, where: Where, count: Optional[int], note: Note) -> Iterator[Case]:
     """About `count` of the programs that take no minutes, on half of the implementations; or all on all."""
     entries, names = known.read(), built.usual(where.placement)
+    known.require_programs(made.recipe, made.names, entries)
     programs: Mapping[str, Sequence[Program]] = made.programs(short=bool(count))
     if count:
         programs = {built_on: sharing.take(found, sharing.of_commit(max(1, len(found) // count), made.recipe.name))

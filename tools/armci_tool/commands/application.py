@@ -58,6 +58,8 @@ def execute(name: str, source: Optional[Path], impl: Sequence[str], beside: bool
     entries = known.read()
     with sources.locked(), Progress(f"{recipe.title} ({mpi})") as progress:
         made = built.build(recipe, found_sources, mpi, beside_source, progress.note)
+        if not source:  # that of another version may have other programs
+            known.require_programs(recipe, made.names, entries)
         programs = made.programs(pattern, short=short)
         for program in itertools.chain(*programs.values()):
             if where.nodes and program.processes:
