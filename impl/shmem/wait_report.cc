@@ -1,5 +1,6 @@
 #include "impl/shmem/wait_report.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <array>
@@ -31,6 +32,14 @@ constinit std::array<Totals, kWaitKinds> totals;
 
 constinit thread_local bool waits_for_mutex = false;
 
+// gettid(), which is a system call, once in a thread. A child made by fork() is another thread.
+int own_tid() {
+  constinit thread_local static int tid = 0;
+  [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, [] { tid = 0; });
+  if (tid == 0) tid = gettid();
+  return tid;
+}
+
 // nullptr: all are taken.
 WaitRecord* take_record() {
   for (WaitRecord& record : records) {
@@ -57,7 +66,7 @@ WaitRecord* list(WaitKind kind, std::int64_t since_us, const Subject& subject) {
   record->mutex.store(subject.mutex, std::memory_order_relaxed);
   record->host.store(subject.host, std::memory_order_relaxed);
   record->holder.store(subject.holder, std::memory_order_relaxed);
-  record->tid.store(gettid(), std::memory_order_release);
+  record->tid.store(own_tid(), std::memory_order_release);
   return record;
 }
 

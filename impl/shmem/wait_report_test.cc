@@ -1,6 +1,7 @@
 #include "impl/shmem/wait_report.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -74,6 +75,22 @@ TEST(WaitReportTest, MoreWaitsForMutexesThanTheListHoldsLoseNothing) {
   EXPECT_EQ(all_waits().size(), 64u);
   waits.clear();
   EXPECT_TRUE(all_waits().empty());
+}
+
+TEST(WaitReportTest, AChildIsAnotherThread) {
+  {
+    ReportedWait here;
+    here.enter(WaitKind::kSignal, 1);
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    ReportedWait there;
+    there.enter(WaitKind::kSignal, 1);
+    _exit(all_waits().at(0).tid == gettid() ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(WaitReportTest, ACollectiveCallIsListedFromItsStartAndCounted) {
