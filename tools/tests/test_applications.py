@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -17,7 +18,7 @@ from typing import Sequence
 
 import pytest
 from armci_tool import bazel
-from armci_tool.applications import armci, debian, known, nwchem, recipe, recipes, report, run, shard, sources
+from armci_tool.applications import armci, debian, global_arrays, known, nwchem, recipe, recipes, report, run, shard, sources
 from armci_tool.errors import ToolError
 from armci_tool.install import layout
 from armci_tool.repository import ROOT
@@ -167,6 +168,12 @@ def test_a_program_that_prints_a_wrong_number_fails_whatever_its_status(tmp_path
     wrong = script(tmp_path, "program", "echo 'armci: shmem: 1 processes'; echo 'mismatch at point 3'")
     case = run.program_case(replace(wrong, fails_if="mismatch at point|other"), OURS, HERE, 60.0)
     assert case.outcome == FAILED and case.detail.startswith("it said 'mismatch at point'")
+
+
+@pytest.mark.parametrize("line, is_fault", [
+    (" failed #ij test failed #kl test        #compute", False), ("test failed", True), ("ga_add Test FAILED", True), ("NbTest fails", True)])
+def test_words_of_a_wrong_number_in_global_arrays_are_told_from_a_title(line: str, is_fault: bool) -> None:
+    assert bool(re.search(global_arrays._FAILS_IF, line)) == is_fault
 
 
 def test_every_input_of_nwchem_says_what_it_has_to_give() -> None:
