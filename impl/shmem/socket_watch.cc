@@ -25,6 +25,8 @@ bool is_network_socket(int file) {
   return domain == AF_INET || domain == AF_INET6;
 }
 
+constexpr std::int64_t kShortestPauseUs = 1000;
+
 timespec timespec_of(std::int64_t us) { return {us / 1'000'000, us % 1'000'000 * 1000}; }
 
 }  // namespace
@@ -37,10 +39,9 @@ SocketWatch::~SocketWatch() {
 }
 
 std::int64_t scan_pause_us(std::int64_t last_us, int added, std::int64_t took_us) {
-  constexpr std::int64_t kShortestUs = 1000;
-  constexpr std::int64_t kLongestUs = 10'000'000;
-  const std::int64_t pause_us = added > 0 ? kShortestUs : 2 * last_us;
-  return std::min(std::max({pause_us, kShortestUs, 10 * took_us}), kLongestUs);
+  constexpr std::int64_t kLongestPauseUs = 10'000'000;
+  const std::int64_t pause_us = added > 0 ? kShortestPauseUs : 2 * last_us;
+  return std::min(std::max({pause_us, kShortestPauseUs, 10 * took_us}), kLongestPauseUs);
 }
 
 void SocketWatch::scan() {
@@ -57,7 +58,7 @@ void SocketWatch::scan() {
   }
   const std::int64_t end_us = now_us();
   const std::int64_t last_us = scan_pause_us_.load(std::memory_order_relaxed);
-  const std::int64_t pause_us = armci::node::scan_pause_us(last_us, added, end_us - start_us);
+  const std::int64_t pause_us = scan_pause_us(last_us, added, end_us - start_us);
   scan_pause_us_.store(pause_us, std::memory_order_relaxed);
   scan_at_us_.store(end_us + pause_us, std::memory_order_relaxed);
 }
@@ -65,8 +66,9 @@ void SocketWatch::scan() {
 void SocketWatch::scan_when_due() {
   std::int64_t at_us = scan_at_us_.load(std::memory_order_relaxed);
   const std::int64_t now = now_us();
-  // One of several threads scans.
-  if (now >= at_us && scan_at_us_.compare_exchange_strong(at_us, now + 1000, std::memory_order_relaxed)) scan();
+  if (now < at_us) return;
+  // Of several threads only the one that moves the time scans.
+  if (scan_at_us_.compare_exchange_strong(at_us, now + kShortestPauseUs, std::memory_order_relaxed)) scan();
 }
 
 bool SocketWatch::sleep(std::int64_t timeout_us) {
