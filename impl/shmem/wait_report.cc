@@ -1,9 +1,9 @@
 #include "impl/shmem/wait_report.h"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include <array>
+#include <utility>
 
 #include "impl/shmem/wait.h"
 
@@ -24,6 +24,7 @@ constexpr int kFree = 0;
 constexpr int kBeingWritten = -1;
 
 constinit std::array<WaitRecord, 64> records;
+
 struct Totals {
   std::atomic<std::uint64_t> waits{0};
   std::atomic<std::uint64_t> microseconds{0};
@@ -31,14 +32,6 @@ struct Totals {
 constinit std::array<Totals, kWaitKinds> totals;
 
 constinit thread_local bool waits_for_mutex = false;
-
-// gettid(), which is a system call, once in a thread. A child made by fork() is another thread.
-int own_tid() {
-  constinit thread_local static int tid = 0;
-  [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, [] { tid = 0; });
-  if (tid == 0) tid = gettid();
-  return tid;
-}
 
 // nullptr: all are taken.
 WaitRecord* take_record() {
@@ -66,7 +59,7 @@ WaitRecord* list(WaitKind kind, std::int64_t since_us, const Subject& subject) {
   record->mutex.store(subject.mutex, std::memory_order_relaxed);
   record->host.store(subject.host, std::memory_order_relaxed);
   record->holder.store(subject.holder, std::memory_order_relaxed);
-  record->tid.store(own_tid(), std::memory_order_release);
+  record->tid.store(gettid(), std::memory_order_release);
   return record;
 }
 
@@ -115,12 +108,10 @@ void ReportedWait::end() {
 CollectiveWait::CollectiveWait() { wait_.enter(WaitKind::kCollective, now_us()); }
 
 MutexWait::MutexWait(int number, int host, const std::atomic<std::int32_t>* holder)
-    : record_(list(WaitKind::kMutex, now_us(), {number, host, holder})) {
-  waits_for_mutex = true;
-}
+    : record_(list(WaitKind::kMutex, now_us(), {number, host, holder})), outer_(std::exchange(waits_for_mutex, true)) {}
 
 MutexWait::~MutexWait() {
-  waits_for_mutex = false;
+  waits_for_mutex = outer_;
   unlist(record_);
 }
 

@@ -82,7 +82,8 @@ class MutexWait {
   MutexWait& operator=(const MutexWait&) = delete;
 
  private:
-  WaitRecord* record_ = nullptr;  // nullptr: not listed
+  WaitRecord* const record_;  // nullptr: not listed
+  const bool outer_;          // the scope lies in another one
 };
 
 struct WaitReport {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -133,13 +132,6 @@ TEST(WaiterTest, InAQueueOnlyTheFirstIsBusy) {
   EXPECT_EQ(look_at_waits().waits, 0);
   later.step_behind(3);
   EXPECT_EQ(look_at_waits().waits, 1);
-}
-
-TEST(WaiterTest, EveryKindHasANameButThoseOfThreadsThatServe) {
-  for (int kind = 0; kind < kWaitKinds; ++kind) {
-    const bool serves = kind >= static_cast<int>(WaitKind::kWork);
-    EXPECT_EQ(wait_name(static_cast<WaitKind>(kind)) == nullptr, serves) << kind;
-  }
 }
 
 }  // namespace
