@@ -116,6 +116,7 @@ Wait OneSided(const char* name, const Action& call) {
   };
   const auto ready = [let_stop](Stage* s) {
     let_stop();
+    // A stopped process tells nobody, and only its parent could wait for that. The deadline of the test ends the loop.
     while (!IsStopped(s->target)) usleep(100);
     MPI_Send(nullptr, 0, MPI_BYTE, Waiting(), kTag + 1, Comm());
   };

@@ -363,6 +363,7 @@ def test_a_fresh_machine_that_is_broken_off_leaves_no_keyring(tmp_path: Path, mo
     bin_folder, temporary, scratch = (tmp_path / name for name in ("bin", "tmp", "scratch"))
     for folder in (bin_folder, temporary, scratch):
         folder.mkdir()
+    # As mmdebstrap does, which removes the keyring at its end: here it is broken off before.
     script(bin_folder, "mmdebstrap", 'mktemp -d -t mmdebstrap.gpghome.XXXXXX; exit 1\n')
     script(bin_folder, "unshare", 'shift; exec "$@"\n')
     monkeypatch.setenv("PATH", f"{bin_folder}:{os.environ['PATH']}")
