@@ -63,7 +63,9 @@ constexpr std::int64_t kLookWhenSharedUs = 5;
 // MPI is polled this long after the busy part, then each time that a part of the wait has passed again, within limits.
 // A poll that found work takes longer than the limit given here, and the next one follows at once.
 constexpr std::int64_t kFirstPollUs = 50;
-constexpr std::int64_t kFirstPollWhenSharedUs = 400;
+// With more processes than cores a poll takes a core from the thread that is waited for. Four processes that contend
+// for a mutex get it in turn within this time.
+constexpr std::int64_t kFirstPollWhenSharedUs = 2000;
 constexpr std::int64_t kLongestPollUs = kLongestSleepUs;
 constexpr std::int64_t kLongestUnpolledUs = 2000;  // of short waits one after the other
 constexpr std::int64_t kPollShare = 8;
@@ -178,8 +180,7 @@ std::int64_t Waiter::bounded_us(std::int64_t longest_us) const {
   return poll_at_us_ == 0 ? longest_us : std::clamp(poll_at_us_ - now_us(), std::int64_t{1}, longest_us);
 }
 
-bool Waiter::liveness_due() {
-  if (since_us_ == 0) return false;
+bool Waiter::period_over() {
   const std::int64_t now = now_us();
   if (now - checked_at_us_ < kLivenessPeriodUs) return false;
   checked_at_us_ = now;

@@ -41,7 +41,7 @@ class Waiter {
   bool busy(bool streaming = false) {
     if (kind_ < WaitKind::kOperations && spins_ < spin_iterations()) {
       if (++spins_ % kTurnsBetweenClocks == 0) after_turns();
-      cpu_relax();
+      if (spins_ > kTurnsWithoutPause) cpu_relax();
       return true;
     }
     return busy_after_spins(streaming);
@@ -79,15 +79,17 @@ class Waiter {
   }
 
   // True at most every kLivenessPeriodUs of a wait: look for processes that died.
-  bool liveness_due();
+  bool liveness_due() { return since_us_ != 0 && period_over(); }
 
  private:
   static constexpr std::int64_t kOwn = -1;
   static constexpr int kBusyOver = 1 << 30;
   static constexpr int kTurnsBetweenClocks = 1 << 12;
+  static constexpr int kTurnsWithoutPause = 20;  // a pause takes a good part of the way from core to core
 
   void after_turns();
   bool busy_after_spins(bool streaming);
+  bool period_over();
   void begin(std::int64_t now_us);
   void poll_mpi(std::int64_t now_us);
 

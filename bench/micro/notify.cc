@@ -1,0 +1,139 @@
+// What does a notification cost, alone and behind the data it announces, against a message that carries them?
+//
+// Two processes, both of which wait for the other.
+//   notify             armci_notify and armci_notify_wait, there and back; half a round trip
+//   put + notify       a non-blocking put before it
+//   exchange           both put and notify at once, as neighbours of a grid do; the time until both have the other's
+// The baseline sends as many bytes with MPI_Send and MPI_Recv, and in the exchange with MPI_Irecv, MPI_Isend and
+// MPI_Waitall.
+#include "armci.h"
+#include "bench/common/report.h"
+#include "bench/session/session.h"
+
+namespace armci::bench {
+namespace {
+
+constexpr int kPair = 2;
+constexpr size_t kLargest = size_t{64} << 10;
+constexpr int kSizes[] = {8, 4 << 10, kLargest};
+constexpr double kSample = 2e-3;
+
+struct Side {
+  int other;
+  bool first;   // of the two that begins
+  char* there;  // in the other's memory
+  char* own;    // where the other puts
+  char* outgoing;
+};
+
+void Notify(const Side& side) { Require(armci_notify(side.other) >= 0, "armci_notify"); }
+
+void Await(const Side& side) {
+  int count = 0;
+  armci_notify_wait(side.other, &count);
+}
+
+void PutNotify(const Side& side, int bytes) {
+  ARMCI_NbPut(side.outgoing, side.there, bytes, side.other, nullptr);
+  Notify(side);
+}
+
+void Send(const Side& side, int bytes) { MPI_Send(side.outgoing, bytes, MPI_CHAR, side.other, 0, MPI_COMM_WORLD); }
+
+void Receive(const Side& side, int bytes) {
+  MPI_Recv(side.own, bytes, MPI_CHAR, side.other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+// There and back by `send` and `receive`.
+template <typename SendCall, typename ReceiveCall>
+void RoundTrip(const Side& side, SendCall send, ReceiveCall receive) {
+  if (!side.first) receive();
+  send();
+  if (side.first) receive();
+}
+
+Case Ping(const Session& session, const Side& side) {
+  const auto actions = [=, &session]() -> std::vector<Action> {
+    return {session.Each("armci_notify, _wait", Role::kSubject, kPair,
+                         [=] {
+                           RoundTrip(
+                               side, [&] { Notify(side); }, [&] { Await(side); });
+                         }),
+            session.Each("MPI_Send, MPI_Recv", Role::kBaseline, kPair, [=] {
+              RoundTrip(
+                  side, [&] { Send(side, 0); }, [&] { Receive(side, 0); });
+            })};
+  };
+  return {{"notify", "-", ""}, Crew::kTogether, actions, {}, kSample};
+}
+
+// Each notification announces the put before it [ORD-6].
+std::string VerifyPutNotify(const Side& side, int bytes) {
+  std::string fault;
+  for (char turn = 1; turn <= 100; ++turn) {
+    side.outgoing[0] = side.outgoing[bytes - 1] = turn;
+    RoundTrip(
+        side, [&] { PutNotify(side, bytes); }, [&] { Await(side); });
+    if (side.own[0] != turn || side.own[bytes - 1] != turn) fault = "a notification overtook the put before it";
+    ARMCI_WaitAll();
+  }
+  return fault;
+}
+
+Case PutPing(const Session& session, const Side& side, int bytes) {
+  const auto actions = [=, &session]() -> std::vector<Action> {
+    return {session.Each("ARMCI_NbPut, armci_notify", Role::kSubject, kPair,
+                         [=] {
+                           RoundTrip(
+                               side, [&] { PutNotify(side, bytes); }, [&] { Await(side); });
+                         }),
+            session.Each("MPI_Send, MPI_Recv", Role::kBaseline, kPair, [=] {
+              RoundTrip(
+                  side, [&] { Send(side, bytes); }, [&] { Receive(side, bytes); });
+            })};
+  };
+  const auto verify = [=, &session] { return session.rank() < kPair ? VerifyPutNotify(side, bytes) : ""; };
+  return {{"put + notify", FormatBytes(static_cast<size_t>(bytes)), ""}, Crew::kTogether, actions, verify, kSample};
+}
+
+void ExchangeMessages(const Side& side, int bytes) {
+  MPI_Request requests[2];
+  MPI_Irecv(side.own, bytes, MPI_CHAR, side.other, 0, MPI_COMM_WORLD, &requests[0]);
+  MPI_Isend(side.outgoing, bytes, MPI_CHAR, side.other, 0, MPI_COMM_WORLD, &requests[1]);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
+Case Exchange(const Session& session, const Side& side, int bytes) {
+  const auto actions = [=, &session]() -> std::vector<Action> {
+    return {session.Jointly("ARMCI_NbPut, armci_notify", Role::kSubject,
+                            [=] {
+                              if (side.other < 0) return;
+                              PutNotify(side, bytes);
+                              Await(side);
+                            }),
+            session.Jointly("MPI_Isend, MPI_Irecv", Role::kBaseline, [=] {
+              if (side.other >= 0) ExchangeMessages(side, bytes);
+            })};
+  };
+  return {{"exchange", FormatBytes(static_cast<size_t>(bytes)), ""}, Crew::kTogether, actions, {}, kSample};
+}
+
+}  // namespace
+}  // namespace armci::bench
+
+int main(int argc, char** argv) {
+  using namespace armci::bench;
+  Session session(argc, argv, {"notify", "a notification, and data with one, against messages", kPair, true});
+  {
+    Region region(session, kLargest);
+    const LocalBuffer outgoing(kLargest);
+    const int rank = session.rank();
+    const int other = rank < kPair ? 1 - rank : -1;
+    const Side side = {other, rank == 0, other < 0 ? nullptr : region.on(other), region.on(rank), outgoing.data()};
+    std::vector<Case> cases = {Ping(session, side)};
+    for (const int bytes : kSizes) cases.push_back(PutPing(session, side, bytes));
+    for (const int bytes : kSizes) cases.push_back(Exchange(session, side, bytes));
+    session.Run(cases);
+  }
+  return session.Finish();
+}
