@@ -66,15 +66,15 @@ def armci_implementation(name, transport_header, deps):
     # Not precompiled: little of the time is that of headers.
     native.cc_library(
         name = "armci",
-        srcs = ["//impl/common:entry_sources"],
-        textual_hdrs = ["//impl/common:entry_parts"],
+        srcs = ["//impl/api:entry_sources"],
+        textual_hdrs = ["//impl/api:entry_parts"],
         copts = LIBRARY_COPTS + ([] if name in for_users() else TEST_OPTIMISATION),
         local_defines = [
             "ARMCI_TRANSPORT_HEADER='\"%s\"'" % transport_header,
             "ARMCI_IMPLEMENTATION_NAME='\"%s\"'" % name,
         ],
         alwayslink = True,
-        deps = deps + ["//impl/common", "//spec:armci_h"],
+        deps = deps + ["//impl/api", "//spec:armci_h"],
         visibility = ["//visibility:public"],
     )
     native.cc_binary(

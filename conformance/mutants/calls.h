@@ -6,7 +6,7 @@
 #ifndef CONFORMANCE_MUTANTS_CALLS_H_
 #define CONFORMANCE_MUTANTS_CALLS_H_
 
-#include "impl/common/api_table.h"
+#include "impl/api/api_table.h"
 #include "parmci.h"
 
 namespace conformance::mutants {

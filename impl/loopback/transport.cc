@@ -5,12 +5,9 @@
 #include <iterator>
 #include <utility>
 
-#include "impl/shmem/copy.h"
+#include "impl/node/copy.h"
 
 namespace armci::loopback {
-
-using common::kSuccess;
-using common::Status;
 
 namespace {
 
@@ -25,10 +22,9 @@ void execute(void* to, const void* from, std::size_t bytes) {
 
 }  // namespace
 
-Status Transport::initialise(const common::World& world) {
+Status Transport::initialise(const runtime::World& world) {
   if (!world.one_machine()) {
-    return common::fail(common::Code::kUnsupported, nullptr,
-                        "loopback is a test port for one machine; link another implementation");
+    return fail(Code::kUnsupported, nullptr, "loopback is a test port for one machine; link another implementation");
   }
   leaving_ = false;
   card_ = std::thread([this] { run_card(); });
@@ -119,12 +115,12 @@ Status Transport::flush(int target) {
   return kSuccess;
 }
 
-Status Transport::atomic64(int, const Key&, void* remote, common::AtomicOp op, std::int64_t operand,
+Status Transport::atomic64(int, const Key&, void* remote, runtime::AtomicOp op, std::int64_t operand,
                            std::int64_t compare, std::int64_t* before) {
   std::atomic_ref<std::int64_t> word(*static_cast<std::int64_t*>(remote));
-  if (op == common::AtomicOp::kFetchAdd) {
+  if (op == runtime::AtomicOp::kFetchAdd) {
     *before = word.fetch_add(operand);
-  } else if (op == common::AtomicOp::kSwap) {
+  } else if (op == runtime::AtomicOp::kSwap) {
     *before = word.exchange(operand);
   } else {
     *before = compare;

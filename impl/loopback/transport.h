@@ -17,7 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "impl/common/transport.h"
+#include "impl/runtime/transport.h"
 
 namespace armci::loopback {
 
@@ -28,24 +28,22 @@ class Transport {
   struct Completion {
     std::uint64_t number = 0;
   };
-  static constexpr common::TransportTraits kTraits = {.name = "loopback",
-                                                      .reaches_nodes = true,
-                                                      .wants_on_node = true,
-                                                      .in_order = false,
-                                                      .atomicity = common::Atomicity::kTransport};
+  static constexpr runtime::TransportTraits kTraits = {.name = "loopback",
+                                                       .reaches_nodes = true,
+                                                       .wants_on_node = true,
+                                                       .in_order = false,
+                                                       .atomicity = runtime::Atomicity::kTransport};
 
-  common::Status initialise(const common::World& world);
+  Status initialise(const runtime::World& world);
   void finalise();
-  common::Status register_memory(void*, std::size_t, Key*) { return common::kSuccess; }
+  Status register_memory(void*, std::size_t, Key*) { return kSuccess; }
   void deregister_memory(const Key&) {}
-  common::Status put(int target, const Key&, void* remote, const void* local, std::size_t bytes,
-                     Completion* completion);
-  common::Status get(int target, const Key&, const void* remote, void* local, std::size_t bytes,
-                     Completion* completion);
-  common::Status atomic64(int target, const Key&, void* remote, common::AtomicOp op, std::int64_t operand,
-                          std::int64_t compare, std::int64_t* before);
-  common::Status test(Completion* completion, bool* done);
-  common::Status flush(int target);
+  Status put(int target, const Key&, void* remote, const void* local, std::size_t bytes, Completion* completion);
+  Status get(int target, const Key&, const void* remote, void* local, std::size_t bytes, Completion* completion);
+  Status atomic64(int target, const Key&, void* remote, runtime::AtomicOp op, std::int64_t operand,
+                  std::int64_t compare, std::int64_t* before);
+  Status test(Completion* completion, bool* done);
+  Status flush(int target);
   void progress() {}
 
  private:
@@ -73,7 +71,7 @@ class Transport {
   std::uint64_t next_ = 1;
 };
 
-static_assert(common::Transport<Transport>);
+static_assert(runtime::Transport<Transport>);
 
 }  // namespace armci::loopback
 

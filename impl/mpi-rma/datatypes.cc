@@ -7,12 +7,7 @@
 
 namespace armci::rma {
 namespace {
-
-using common::Code;
-using common::fail;
-using common::kSuccess;
-using common::Status;
-using common::Strided;
+using runtime::Strided;
 
 // A datatype under construction: predefined, or derived and freed in the end, which those built from it do not mind.
 class Part {
@@ -155,9 +150,9 @@ bool Builder::is_subarray(const Layout& layout, std::size_t element_bytes) const
 
 Status Builder::subarray(const Layout& layout, MPI_Datatype element, std::size_t element_bytes, Part* out) const {
   const int last = layout.levels;
-  int whole[common::kMaxStrideLevels + 1];
-  int part[common::kMaxStrideLevels + 1];
-  const int starts[common::kMaxStrideLevels + 1] = {};
+  int whole[runtime::kMaxStrideLevels + 1];
+  int part[runtime::kMaxStrideLevels + 1];
+  const int starts[runtime::kMaxStrideLevels + 1] = {};
   std::size_t below = element_bytes;
   part[last] = static_cast<int>(layout.count[0] / element_bytes);
   for (int l = 0; l < layout.levels; ++l) {

@@ -23,8 +23,8 @@
 #include <mutex>
 #include <vector>
 
-#include "impl/common/shapes.h"
-#include "impl/common/status.h"
+#include "impl/base/status.h"
+#include "impl/runtime/shapes.h"
 
 namespace armci::rma {
 
@@ -62,24 +62,24 @@ struct DatatypeOptions {
 
 // `element` is a predefined type: MPI_BYTE, or what an accumulate adds. kLength: a segment is not a whole number of
 // them. Addresses are relative to the lowest byte, lowest_offset() behind the first byte of the shape's first segment.
-std::ptrdiff_t lowest_offset(const common::Strided& shape, Side side);  // not positive
-common::Status strided_datatype(const common::Strided& shape, Side side, MPI_Datatype element,
-                                const DatatypeOptions& options, Datatype* datatype);
+std::ptrdiff_t lowest_offset(const runtime::Strided& shape, Side side);  // not positive
+Status strided_datatype(const runtime::Strided& shape, Side side, MPI_Datatype element, const DatatypeOptions& options,
+                        Datatype* datatype);
 
 // The list of `count` segments of `bytes` bytes each, relative to `base`, the lowest of them (lowest_address()).
 // Segments that continue where the one before them ends are joined.
 void* lowest_address(void* const* addresses, std::size_t count);
-common::Status list_datatype(void* const* addresses, std::size_t count, std::size_t bytes, const void* base,
-                             MPI_Datatype element, const DatatypeOptions& options, Datatype* datatype);
+Status list_datatype(void* const* addresses, std::size_t count, std::size_t bytes, const void* base,
+                     MPI_Datatype element, const DatatypeOptions& options, Datatype* datatype);
 
 // One side of a shape in as few levels as it has gaps: the same bytes in the same order.
 struct Layout {
   int levels;
-  std::size_t count[common::kMaxStrideLevels + 1];
-  std::ptrdiff_t stride[common::kMaxStrideLevels];
+  std::size_t count[runtime::kMaxStrideLevels + 1];
+  std::ptrdiff_t stride[runtime::kMaxStrideLevels];
   friend bool operator==(const Layout& a, const Layout& b);
 };
-Layout layout_of(const common::Strided& shape, Side side);
+Layout layout_of(const runtime::Strided& shape, Side side);
 
 // The datatypes of the strided shapes used last. Sides that touch the same bytes in the same order share one, whatever
 // notation they came in. Invariant: no two entries are equal, and there are entries_max at most.
@@ -87,7 +87,7 @@ class DatatypeCache {
  public:
   explicit DatatypeCache(std::size_t entries_max = 64, const DatatypeOptions& options = {});
 
-  common::Status get(const common::Strided& shape, Side side, MPI_Datatype element, Datatype* datatype);
+  Status get(const runtime::Strided& shape, Side side, MPI_Datatype element, Datatype* datatype);
 
   // Forgets everything. To be called before MPI_Finalize, or the destructor would free datatypes too late.
   void clear();

@@ -9,9 +9,7 @@
 
 namespace armci::rma {
 namespace {
-
-using common::Code;
-using common::Strided;
+using runtime::Strided;
 
 Strided rows(std::size_t count) { return {1, {8, count}, {16}, {24}}; }
 
@@ -147,7 +145,7 @@ TEST_F(DatatypeCacheTest, AFailureOfMpiLeavesNothingBehind) {
       Datatype datatype(MPI_INT, 7);
       const auto attempt = [&](int i, auto make) {
         DatatypeCalls::fail_after(calls);
-        const common::Status status = make();
+        const Status status = make();
         DatatypeCalls::fail_after(-1);
         if (status.ok()) return;
         ++failures[i];

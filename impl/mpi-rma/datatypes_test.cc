@@ -13,9 +13,7 @@
 
 namespace armci::rma {
 namespace {
-
-using common::Code;
-using common::Strided;
+using runtime::Strided;
 
 constexpr std::size_t kGiB = std::size_t{1} << 30;
 
@@ -229,7 +227,7 @@ TEST_F(DatatypesTest, PutAndAccumulateTakeBothSides) {
     MPI_Win_unlock_all(window);
     std::memcpy(to.bytes().data(), memory, bytes);
     MPI_Win_free(&window);
-    common::for_each_segment(shape, [&](std::ptrdiff_t src_offset, std::ptrdiff_t dst_offset) {
+    runtime::for_each_segment(shape, [&](std::ptrdiff_t src_offset, std::ptrdiff_t dst_offset) {
       for (std::size_t i = 0; i < shape.count[0]; i += sizeof(int)) {
         unsigned sum = 0;
         unsigned term = 0;

@@ -48,7 +48,7 @@ int MPI_Type_free(MPI_Datatype* type) {
 
 namespace armci::rma {
 
-using common::Strided;
+using runtime::Strided;
 
 int DatatypeCalls::existing() { return existing_datatypes; }
 void DatatypeCalls::fail_after(int calls) { calls_until_failure = calls; }
@@ -61,9 +61,9 @@ void DatatypesTest::SetUp() {
 void DatatypesTest::TearDown() { EXPECT_EQ(DatatypeCalls::existing(), 0); }
 
 Room::Room(const Strided& shape, Side side, unsigned pattern) {
-  common::Extent extent{};
+  runtime::Extent extent{};
   const std::ptrdiff_t* stride = side == Side::kSource ? shape.src_stride : shape.dst_stride;
-  EXPECT_TRUE(common::extent_of(shape.count, stride, shape.levels, &extent).ok());
+  EXPECT_TRUE(runtime::extent_of(shape.count, stride, shape.levels, &extent).ok());
   low_ = extent.low;
   bytes_.resize(static_cast<std::size_t>(extent.high - extent.low));
   std::mt19937 random(pattern);
@@ -100,7 +100,7 @@ bool overlaps_itself(const Strided& shape, Side side) {
   Room room(shape, side, 0);
   std::fill(room.bytes().begin(), room.bytes().end(), 0);
   bool overlaps = false;
-  common::for_each_segment(shape, [&](std::ptrdiff_t src, std::ptrdiff_t dst) {
+  runtime::for_each_segment(shape, [&](std::ptrdiff_t src, std::ptrdiff_t dst) {
     char* segment = room.base() + (side == Side::kSource ? src : dst);
     for (std::size_t i = 0; i < shape.count[0]; ++i) overlaps |= segment[i]++ != 0;
   });
@@ -109,7 +109,7 @@ bool overlaps_itself(const Strided& shape, Side side) {
 
 std::vector<char> gather(const Strided& shape, Side side, const char* base) {
   std::vector<char> bytes;
-  common::for_each_segment(shape, [&](std::ptrdiff_t src, std::ptrdiff_t dst) {
+  runtime::for_each_segment(shape, [&](std::ptrdiff_t src, std::ptrdiff_t dst) {
     const char* segment = base + (side == Side::kSource ? src : dst);
     bytes.insert(bytes.end(), segment, segment + shape.count[0]);
   });
@@ -127,7 +127,7 @@ std::vector<char> pack(const void* base, const Datatype& datatype) {
 }
 
 void copy(const Strided& shape, const char* src, char* dst) {
-  common::for_each_segment(shape, [&](std::ptrdiff_t src_offset, std::ptrdiff_t dst_offset) {
+  runtime::for_each_segment(shape, [&](std::ptrdiff_t src_offset, std::ptrdiff_t dst_offset) {
     std::memcpy(dst + dst_offset, src + src_offset, shape.count[0]);
   });
 }

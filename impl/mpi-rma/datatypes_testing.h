@@ -32,7 +32,7 @@ class DatatypesTest : public ::testing::Test {
 // Memory in which any side of a shape fits, filled with a pattern.
 class Room {
  public:
-  Room(const common::Strided& shape, Side side, unsigned pattern);
+  Room(const runtime::Strided& shape, Side side, unsigned pattern);
   char* base() { return bytes_.data() - low_; }  // of the first segment
   char* lowest() { return bytes_.data(); }
   std::vector<char>& bytes() { return bytes_; }
@@ -44,12 +44,12 @@ class Room {
 
 // Counts, strides and gaps are multiples of `unit` bytes. The source is anything, the destination often overlaps
 // itself where `tidy` is false and never where it is true.
-common::Strided random_shape(std::mt19937& random, std::size_t unit, bool tidy);
-bool overlaps_itself(const common::Strided& shape, Side side);
+runtime::Strided random_shape(std::mt19937& random, std::size_t unit, bool tidy);
+bool overlaps_itself(const runtime::Strided& shape, Side side);
 
 // The bytes of one side, in order.
-std::vector<char> gather(const common::Strided& shape, Side side, const char* base);
+std::vector<char> gather(const runtime::Strided& shape, Side side, const char* base);
 std::vector<char> pack(const void* base, const Datatype& datatype);
-void copy(const common::Strided& shape, const char* src, char* dst);
+void copy(const runtime::Strided& shape, const char* src, char* dst);
 
 }  // namespace armci::rma

@@ -2,12 +2,9 @@
 
 #include <algorithm>
 
-#include "impl/shmem/node_memory.h"
+#include "impl/node/node_memory.h"
 
 namespace armci::rma {
-
-using common::kSuccess;
-using common::Status;
 
 namespace {
 

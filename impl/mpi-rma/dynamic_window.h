@@ -18,7 +18,7 @@
 #include <mutex>
 #include <set>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 #include "impl/mpi-rma/window.h"
 
 namespace armci::rma {
@@ -32,11 +32,11 @@ class DynamicWindow {
   }
 
   // Collective over `comm`. `whole`: all of node memory is attached, once.
-  common::Status create(MPI_Comm comm, bool whole);
-  common::Status free();
+  Status create(MPI_Comm comm, bool whole);
+  Status free();
 
   // Makes [base, base + bytes) of this process reachable: a range of node memory.
-  common::Status attach(const void* base, std::size_t bytes);
+  Status attach(const void* base, std::size_t bytes);
 
   Window* window() const { return window_.get(); }
 

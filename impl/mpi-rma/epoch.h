@@ -11,8 +11,8 @@
 
 #include <mutex>
 
-#include "impl/common/status.h"
-#include "impl/shmem/mpi_progress.h"
+#include "impl/base/status.h"
+#include "impl/node/mpi_progress.h"
 
 namespace armci::rma {
 
@@ -20,19 +20,19 @@ namespace armci::rma {
 // returns MPI's error code; `what` names them. `own`: the rank is this process. `mutex` keeps the process from having
 // two epochs of the window at once.
 template <class Operations>
-common::Status epoch_of(MPI_Win window, int lock, int rank, bool own, std::mutex& mutex, const char* what,
-                        Operations operations) {
+Status epoch_of(MPI_Win window, int lock, int rank, bool own, std::mutex& mutex, const char* what,
+                Operations operations) {
   {
     std::lock_guard guard(mutex);
     ARMCI_MPI(MPI_Win_lock(lock, rank, 0, window));
     const int error = operations();
     const int unlocked = MPI_Win_unlock(rank, window);
-    if (error != MPI_SUCCESS) return common::fail_mpi(error, what);
-    if (unlocked != MPI_SUCCESS) return common::fail_mpi(unlocked, "MPI_Win_unlock");
+    if (error != MPI_SUCCESS) return fail_mpi(error, what);
+    if (unlocked != MPI_SUCCESS) return fail_mpi(unlocked, "MPI_Win_unlock");
   }
   // An error of MPI shows in the next operation.
   if (own && node::may_poll_mpi()) node::poll_mpi_progress();
-  return common::kSuccess;
+  return kSuccess;
 }
 
 }  // namespace armci::rma

@@ -7,17 +7,12 @@
 #include <new>
 #include <thread>
 
-#include "impl/common/agree.h"
-#include "impl/common/group_comm.h"
 #include "impl/mpi-rma/epoch.h"
-#include "impl/shmem/waiter.h"
+#include "impl/node/agree.h"
+#include "impl/node/waiter.h"
+#include "impl/runtime/group_comm.h"
 
 namespace armci::rma {
-
-using common::Code;
-using common::fail;
-using common::kSuccess;
-using common::Status;
 
 namespace {
 
@@ -40,7 +35,7 @@ Status MessageMutexes::create(MPI_Comm comm, std::span<const int> counts, std::u
 Status MessageMutexes::initialise(MPI_Comm comm, std::span<const int> counts) {
   ARMCI_MPI(MPI_Comm_dup(comm, &comm_));
   std::size_t bytes = 0;
-  ARMCI_RETURN_IF_ERROR(common::agree(comm_, prepare(counts, &bytes), "creating mutexes"));
+  ARMCI_RETURN_IF_ERROR(node::agree(comm_, prepare(counts, &bytes), "creating mutexes"));
   const auto at = reinterpret_cast<std::uintptr_t>(memory_.get());
   char* base = memory_.get() + (kBaseAlignment - at % kBaseAlignment) % kBaseAlignment;
   ARMCI_MPI(MPI_Win_create(base, static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, comm_, &window_));
@@ -59,7 +54,7 @@ Status MessageMutexes::prepare(std::span<const int> counts, std::size_t* bytes) 
     total += count;
   }
   int tag_max = 0;
-  ARMCI_RETURN_IF_ERROR(common::largest_tag(comm_, &tag_max));
+  ARMCI_RETURN_IF_ERROR(runtime::largest_tag(comm_, &tag_max));
   if (total - 1 > tag_max) {
     return fail(Code::kUnsupported, nullptr,
                 "mutexes over messages need a tag for each, and %lld are more than this MPI has (%d); set "

@@ -39,14 +39,14 @@
 #include <span>
 #include <vector>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 
 namespace armci::rma {
 
 class MessageMutexes {
  public:
   // Collective over `comm`: counts[r] free mutexes at rank r. Some MPI libraries have no window for one process alone.
-  static common::Status create(MPI_Comm comm, std::span<const int> counts, std::unique_ptr<MessageMutexes>* out);
+  static Status create(MPI_Comm comm, std::span<const int> counts, std::unique_ptr<MessageMutexes>* out);
   // Collective; all mutexes are free.
   ~MessageMutexes();
   MessageMutexes(const MessageMutexes&) = delete;
@@ -55,30 +55,30 @@ class MessageMutexes {
   // Waits by polling MPI, ever more slowly. On failure the mutex is not held.
   //
   // Memory ordering: what earlier holders had completed at a target when they unlocked is there.
-  common::Status lock(int mutex, int host);
+  Status lock(int mutex, int host);
   // Does not wait for the holder. After a failure it sleeps for 16 us, after more in a row for up to 1 ms: who tries
   // without a pause keeps the holder, who needs an epoch to unlock, from getting one.
-  common::Status try_lock(int mutex, int host, bool* taken);
+  Status try_lock(int mutex, int host, bool* taken);
   // One that failed can be repeated.
-  common::Status unlock(int mutex, int host);
+  Status unlock(int mutex, int host);
   // Of a mutex of this process's own.
-  common::Status is_free(int mutex, bool* free);
+  Status is_free(int mutex, bool* free);
 
  private:
   MessageMutexes() = default;
-  common::Status initialise(MPI_Comm comm, std::span<const int> counts);
-  common::Status prepare(std::span<const int> counts, std::size_t* bytes);
+  Status initialise(MPI_Comm comm, std::span<const int> counts);
+  Status prepare(std::span<const int> counts, std::size_t* bytes);
   int number(int mutex, int host) const { return first_[static_cast<std::size_t>(host)] + mutex; }
   MPI_Aint place(int mutex, int rank) const { return static_cast<MPI_Aint>(mutex) * size_ + rank; }
 
   // Sets this process's byte and reads all others; the own one is read as 0.
-  common::Status exchange(int mutex, int host, char mine, std::span<char> bytes);
+  Status exchange(int mutex, int host, char mine, std::span<char> bytes);
   template <class Operations>
-  common::Status epoch(int host, const char* what, Operations operations);
+  Status epoch(int host, const char* what, Operations operations);
   // In an epoch that is open; return MPI's error code.
   int put_own(int mutex, int host, const char* mine);
   int get_others(int mutex, int host, std::span<char> bytes);
-  common::Status wait_for_turn(int number);
+  Status wait_for_turn(int number);
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   MPI_Win window_ = MPI_WIN_NULL;

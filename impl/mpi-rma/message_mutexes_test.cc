@@ -8,12 +8,12 @@
 #include <memory>
 #include <vector>
 
-#include "impl/common/testing/job.h"
+#include "impl/testing/job.h"
 
 namespace {
 
 using armci::rma::MessageMutexes;
-using namespace armci::common::testing;
+using namespace armci::runtime::testing;
 
 // A number at process 0 that is read and written in two epochs: whoever comes in between loses an update.
 class Counter {

@@ -7,7 +7,7 @@
 
 #include <mpi.h>
 
-#include "impl/shmem/inside_mpi.h"
+#include "impl/node/inside_mpi.h"
 
 #define ARMCI_WAITS_INSIDE(name, parameters, arguments)                            \
   extern "C" [[gnu::visibility("default"), gnu::weak]] int MPI_##name parameters { \

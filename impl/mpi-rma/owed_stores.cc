@@ -4,9 +4,6 @@
 
 namespace armci::rma {
 
-using common::kSuccess;
-using common::Status;
-
 void OwedStores::reset(int processes) { targets_ = std::vector<Target>(static_cast<std::size_t>(processes)); }
 
 void OwedStores::note(int target, Window* window, int rank) {

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 #include "impl/mpi-rma/window.h"
 
 namespace armci::rma {
@@ -28,9 +28,9 @@ class OwedStores {
   // After a store to `target`, rank `rank` of the window, was issued.
   void note(int target, Window* window, int rank);
   // Calls `flush` for each window with stores to the target; they are complete when it returns. What failed stays owed.
-  common::Status settle(int target, const std::function<common::Status(Window*, int)>& flush);
+  Status settle(int target, const std::function<Status(Window*, int)>& flush);
   // Calls `flush_all` for each window with stores to anybody, whatever happens to the others. What failed stays owed.
-  common::Status settle_all(const std::function<common::Status(Window*)>& flush_all);
+  Status settle_all(const std::function<Status(Window*)>& flush_all);
   // The window is going.
   void forget(const Window* window);
 

@@ -11,16 +11,16 @@
 #include <thread>
 #include <vector>
 
-#include "impl/common/testing/job.h"
+#include "impl/testing/job.h"
 
 namespace {
 
-using armci::common::Code;
-using armci::common::kSuccess;
-using armci::common::Status;
+using armci::Code;
+using armci::kSuccess;
+using armci::Status;
 using armci::rma::OwedStores;
 using armci::rma::Window;
-using namespace armci::common::testing;
+using namespace armci::runtime::testing;
 
 // Stores have numbers; a flush completes those that were issued before it began.
 struct Network {

@@ -8,14 +8,11 @@
 #include <vector>
 
 #include "impl/mpi-rma/shapes.h"
-#include "impl/shmem/copy.h"
+#include "impl/node/copy.h"
 
 namespace armci::rma {
-
-using common::kSuccess;
-using common::Segments;
-using common::Status;
-using common::Strided;
+using runtime::Segments;
+using runtime::Strided;
 
 namespace {
 
@@ -36,9 +33,9 @@ bool NoncontiguousTransfer::find_run(Kind kind, const void* remote, const Stride
   const Side far = get ? Side::kSource : Side::kDestination;
   const std::size_t total = shape.total_bytes();
   if (shape.levels == 0 || total > kRunBytesMax) return false;
-  common::Extent extent{};
+  runtime::Extent extent{};
   const std::ptrdiff_t* strides = get ? shape.src_stride : shape.dst_stride;
-  if (!common::extent_of(shape.count, strides, shape.levels, &extent).ok()) return false;
+  if (!runtime::extent_of(shape.count, strides, shape.levels, &extent).ok()) return false;
   run->begin = static_cast<const char*>(remote) + extent.low;
   run->bytes = static_cast<std::size_t>(extent.high - extent.low);
   if (layout_of(shape, far).levels != 0) {

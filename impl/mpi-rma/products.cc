@@ -4,9 +4,7 @@
 
 namespace armci::rma {
 
-using common::AccType;
-using common::kSuccess;
-using common::Status;
+using node::AccType;
 
 namespace {
 
@@ -19,7 +17,7 @@ bool equals_one(const void* scale) {
 
 }  // namespace
 
-bool is_one(const common::AccSpec& acc) {
+bool is_one(const node::AccSpec& acc) {
   switch (acc.type) {
     case AccType::kInt:
       return equals_one<int>(acc.scale);
@@ -52,7 +50,7 @@ Status Products::add_piece(const char* source, char* target, std::size_t bytes) 
   thread_local std::vector<char> buffer(kBufferBytes);
   char* place = buffer.data() + filled_;
   std::memset(place, 0, bytes);
-  common::accumulate_kernel(acc_.type)(acc_.scale, source, place, bytes / common::element_bytes(acc_.type));
+  node::accumulate_kernel(acc_.type)(acc_.scale, source, place, bytes / node::element_bytes(acc_.type));
   sources_.push_back(place);
   targets_.push_back(target);
   filled_ += bytes;

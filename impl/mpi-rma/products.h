@@ -12,32 +12,32 @@
 #include <functional>
 #include <vector>
 
-#include "impl/common/accumulate.h"
-#include "impl/common/shapes.h"
-#include "impl/common/status.h"
+#include "impl/base/status.h"
+#include "impl/node/accumulate.h"
+#include "impl/runtime/shapes.h"
 
 namespace armci::rma {
 
 // Whether the scale changes nothing.
-bool is_one(const common::AccSpec& acc);
+bool is_one(const node::AccSpec& acc);
 
 class Products {
  public:
   // `hand_over` gets segments of equal length and has read their sources when it returns.
-  Products(const common::AccSpec& acc, std::function<common::Status(const common::Segments&)> hand_over)
+  Products(const node::AccSpec& acc, std::function<Status(const runtime::Segments&)> hand_over)
       : acc_(acc), hand_over_(std::move(hand_over)) {}
 
   // A segment of any length; all of one object have the same.
-  common::Status add(const void* source, void* target, std::size_t bytes);
-  common::Status send();
+  Status add(const void* source, void* target, std::size_t bytes);
+  Status send();
 
  private:
   static constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 
-  common::Status add_piece(const char* source, char* target, std::size_t bytes);
+  Status add_piece(const char* source, char* target, std::size_t bytes);
 
-  const common::AccSpec acc_;
-  const std::function<common::Status(const common::Segments&)> hand_over_;
+  const node::AccSpec acc_;
+  const std::function<Status(const runtime::Segments&)> hand_over_;
   std::size_t filled_ = 0;
   std::size_t bytes_ = 0;  // of each segment in the buffer
   std::vector<void*> sources_;

@@ -1,14 +1,12 @@
 #include "impl/mpi-rma/progress.h"
 
-#include "impl/common/background_thread.h"
 #include "impl/mpi-rma/poll_pace.h"
-#include "impl/shmem/inside_mpi.h"
-#include "impl/shmem/wait.h"
+#include "impl/node/inside_mpi.h"
+#include "impl/node/wait.h"
+#include "impl/runtime/background_thread.h"
 
 namespace armci::rma {
 namespace {
-
-using common::Status;
 using node::InsideMpi;
 
 // A poll that finds nothing takes less, also after a sleep, when it finds nothing in the caches either.
@@ -26,7 +24,7 @@ bool poll_found_work(MPI_Comm comm) {
 }  // namespace
 
 Status ProgressThread::start(MPI_Comm comm, int interval_us) {
-  return common::start_background_thread(
+  return runtime::start_background_thread(
       "armci-progress", [this, comm, interval_us] { run(comm, interval_us); }, &thread_);
 }
 

@@ -3,7 +3,7 @@
 // MPI libraries execute much of a one-sided operation at its target, on the CPU, and only inside calls of MPI. The
 // thread polls MPI when data arrives at a socket, and at intervals for networks without sockets (poll_pace.h).
 //
-// While the program itself is inside MPI (impl/shmem/inside_mpi.h) the thread would take the core and MPI's locks from
+// While the program itself is inside MPI (impl/node/inside_mpi.h) the thread would take the core and MPI's locks from
 // the call that does the work: it then polls once in a millisecond, and no socket wakes it.
 //
 // Thread safety: start and destruction by the thread that initialises. MPI is called from the thread: needs
@@ -16,8 +16,8 @@
 #include <cstdint>
 #include <thread>
 
-#include "impl/common/status.h"
-#include "impl/shmem/socket_watch.h"
+#include "impl/base/status.h"
+#include "impl/node/socket_watch.h"
 
 namespace armci::rma {
 
@@ -29,7 +29,7 @@ class ProgressThread {
   ProgressThread& operator=(const ProgressThread&) = delete;
 
   // Polls on `comm`, on which no process sends. `interval_us`: ARMCI_RMA_PROGRESS.
-  common::Status start(MPI_Comm comm, int interval_us);
+  Status start(MPI_Comm comm, int interval_us);
 
  private:
   void run(MPI_Comm comm, int interval_us);

@@ -11,15 +11,10 @@
 #include <initializer_list>
 #include <utility>
 
-#include "impl/common/agree.h"
-#include "impl/common/world.h"
+#include "impl/node/agree.h"
+#include "impl/runtime/world.h"
 
 namespace armci::rma {
-
-using common::Code;
-using common::fail;
-using common::kSuccess;
-using common::Status;
 
 namespace {
 
@@ -68,7 +63,7 @@ Status make_pages(char* from, std::size_t bytes) {
               bytes, std::strerror(error), kSharedFolder);
 }
 
-Status RegionMemory::initialise(const common::World& world, RegionKind kind, const Findings& findings) {
+Status RegionMemory::initialise(const runtime::World& world, RegionKind kind, const Findings& findings) {
   kind_ = kind;
   equal_sizes_ = kind == RegionKind::kAllocate && findings.has(Fault::kAllocateUnequal);
   my_machine_ = world.rank();
@@ -79,10 +74,10 @@ Status RegionMemory::initialise(const common::World& world, RegionKind kind, con
 }
 
 // bytes_of_each: what every member takes, or 0: each its own.
-Status RegionMemory::check_room(std::span<const common::Exposed> parts, std::size_t bytes_of_each) const {
+Status RegionMemory::check_room(std::span<const runtime::Exposed> parts, std::size_t bytes_of_each) const {
   const std::uint64_t free = free_bytes();
   std::uint64_t wanted = 0;
-  for (const common::Exposed& part : parts) {
+  for (const runtime::Exposed& part : parts) {
     if (machine_of_[static_cast<std::size_t>(part.proc)] != my_machine_) continue;
     if (__builtin_add_overflow(wanted, bytes_of_each > 0 ? bytes_of_each : part.bytes, &wanted)) wanted = UINT64_MAX;
   }
@@ -93,7 +88,7 @@ Status RegionMemory::check_room(std::span<const common::Exposed> parts, std::siz
               static_cast<unsigned long long>(wanted), static_cast<unsigned long long>(free), kSharedFolder);
 }
 
-Status RegionMemory::make_window(const common::GroupView& group, std::size_t bytes,
+Status RegionMemory::make_window(const runtime::GroupView& group, std::size_t bytes,
                                  std::unique_ptr<Window>* out) const {
   if (kind_ == RegionKind::kAllocate) return Window::allocate(group.comm, bytes, out);
   MPI_Comm machine = MPI_COMM_NULL;
@@ -104,13 +99,13 @@ Status RegionMemory::make_window(const common::GroupView& group, std::size_t byt
   return status;
 }
 
-Status RegionMemory::make(const common::GroupView& group, std::span<common::Exposed> parts,
+Status RegionMemory::make(const runtime::GroupView& group, std::span<runtime::Exposed> parts,
                           std::vector<const void*>* origins, std::unique_ptr<Window>* out) const {
   std::size_t most = 0;
-  for (const common::Exposed& part : parts) most = std::max(most, part.bytes);
+  for (const runtime::Exposed& part : parts) most = std::max(most, part.bytes);
   const std::size_t own = parts[static_cast<std::size_t>(group.rank)].bytes;
   ARMCI_RETURN_IF_ERROR(
-      common::agree(group.comm, check_room(parts, equal_sizes_ ? most : 0), "looking for memory for a region"));
+      node::agree(group.comm, check_room(parts, equal_sizes_ ? most : 0), "looking for memory for a region"));
 
   std::unique_ptr<Window> window;
   Status status = make_window(group, equal_sizes_ ? most : own, &window);

@@ -21,11 +21,11 @@
 #include <span>
 #include <vector>
 
-#include "impl/common/status.h"
-#include "impl/common/transport.h"
+#include "impl/base/status.h"
 #include "impl/mpi-rma/preflight/faults.h"
 #include "impl/mpi-rma/settings.h"
 #include "impl/mpi-rma/window.h"
+#include "impl/runtime/transport.h"
 
 namespace armci::rma {
 
@@ -33,21 +33,21 @@ namespace armci::rma {
 const FaultRow* hindrance(RegionKind kind, const Findings& findings);
 
 // [from, from + bytes) gets its pages now. kMemory instead of SIGBUS where there are none left.
-common::Status make_pages(char* from, std::size_t bytes);
+Status make_pages(char* from, std::size_t bytes);
 
 class RegionMemory {
  public:
   // Collective over the world.
-  common::Status initialise(const common::World& world, RegionKind kind, const Findings& findings);
+  Status initialise(const runtime::World& world, RegionKind kind, const Findings& findings);
 
   // The window of a region, whose parts get their bases; origins[r] is displacement 0 of group rank r. Fails on all
   // alike. The window is not opened.
-  common::Status make(const common::GroupView& group, std::span<common::Exposed> parts,
-                      std::vector<const void*>* origins, std::unique_ptr<Window>* out) const;
+  Status make(const runtime::GroupView& group, std::span<runtime::Exposed> parts, std::vector<const void*>* origins,
+              std::unique_ptr<Window>* out) const;
 
  private:
-  common::Status check_room(std::span<const common::Exposed> parts, std::size_t bytes_of_each) const;
-  common::Status make_window(const common::GroupView& group, std::size_t bytes, std::unique_ptr<Window>* out) const;
+  Status check_room(std::span<const runtime::Exposed> parts, std::size_t bytes_of_each) const;
+  Status make_window(const runtime::GroupView& group, std::size_t bytes, std::unique_ptr<Window>* out) const;
 
   RegionKind kind_ = RegionKind::kCreate;
   bool equal_sizes_ = false;     // win-allocate-unequal

@@ -1,7 +1,7 @@
 #include "impl/mpi-rma/settings.h"
 
-#include "impl/common/agree.h"
-#include "impl/common/config.h"
+#include "impl/node/agree.h"
+#include "impl/runtime/config.h"
 
 namespace armci::rma {
 
@@ -12,7 +12,7 @@ Settings the_settings;
 constexpr double kLongestIntervalUs = 100000;
 constexpr double kLargestBatch = 1 << 30;
 
-const common::SettingRow kRows[] = {
+const runtime::SettingRow kRows[] = {
     {"ARMCI_RMA_SYNC", "", "auto", 0, 0,
      "How transfers are synchronised: epochless (one epoch for good, completion by flushes), exclusive (an epoch per "
      "operation, as MPI-2 has it) or auto (exclusive for an MPI whose flushes or atomics are wrong).",
@@ -50,7 +50,7 @@ const common::SettingRow kRows[] = {
 
 // The rows have to be there before the environment is read, which no member of the transport is asked before.
 [[maybe_unused]] const bool appended = [] {
-  common::append_settings(kRows);
+  runtime::append_settings(kRows);
   return true;
 }();
 
@@ -67,18 +67,17 @@ struct Word {
 };
 
 template <class Value, std::size_t count>
-common::Status read_word(const char* variable, const std::string& text, const Word<Value> (&words)[count],
-                         Value* value) {
+Status read_word(const char* variable, const std::string& text, const Word<Value> (&words)[count], Value* value) {
   std::string known;
   for (const Word<Value>& word : words) {
     if (text == word.text) {
       *value = word.value;
-      return common::kSuccess;
+      return kSuccess;
     }
     known += std::string(known.empty() ? "" : ", ") + word.text;
   }
-  return common::fail(common::Code::kArgument, "ERR-1", "environment variable %s = %s is none of %s", variable,
-                      text.c_str(), known.c_str());
+  return fail(Code::kArgument, "ERR-1", "environment variable %s = %s is none of %s", variable, text.c_str(),
+              known.c_str());
 }
 
 constexpr Word<SyncKind> kSyncWords[] = {
@@ -93,7 +92,7 @@ constexpr Word<Method> kMethodWords[] = {{"auto", Method::kAuto},
 
 }  // namespace
 
-common::Status read_choices(Choices* choices) {
+Status read_choices(Choices* choices) {
   Choices read;
   ARMCI_RETURN_IF_ERROR(read_word("ARMCI_RMA_SYNC", the_settings.sync, kSyncWords, &read.sync));
   ARMCI_RETURN_IF_ERROR(read_word("ARMCI_RMA_MUTEX", the_settings.mutex, kMutexWords, &read.mutex));
@@ -101,25 +100,24 @@ common::Status read_choices(Choices* choices) {
   ARMCI_RETURN_IF_ERROR(read_word("ARMCI_RMA_STRIDED", the_settings.strided, kMethodWords, &read.strided));
   ARMCI_RETURN_IF_ERROR(read_word("ARMCI_RMA_VECTOR", the_settings.vector, kMethodWords, &read.vector));
   if (!parse_preflight_mode(the_settings.preflight.c_str(), &read.preflight)) {
-    return common::fail(common::Code::kArgument, "ERR-1",
-                        "environment variable ARMCI_PREFLIGHT = %s is none of 0, 1, force",
-                        the_settings.preflight.c_str());
+    return fail(Code::kArgument, "ERR-1", "environment variable ARMCI_PREFLIGHT = %s is none of 0, 1, force",
+                the_settings.preflight.c_str());
   }
   *choices = read;
-  return common::kSuccess;
+  return kSuccess;
 }
 
-common::Status read_choices_together(MPI_Comm comm, Choices* choices) {
-  ARMCI_RETURN_IF_ERROR(common::agree(comm, read_choices(choices), "reading the environment"));
-  const common::SharedSetting shared[] = {{"ARMCI_RMA_SYNC", static_cast<int>(choices->sync)},
-                                          {"ARMCI_RMA_MUTEX", static_cast<int>(choices->mutex)},
-                                          {"ARMCI_RMA_WINDOW", static_cast<int>(choices->window)},
-                                          {"ARMCI_RMA_DIRECT", the_settings.direct},
-                                          {"ARMCI_RMA_STRIDED", static_cast<int>(choices->strided)},
-                                          {"ARMCI_RMA_VECTOR", static_cast<int>(choices->vector)},
-                                          {"ARMCI_RMA_REQUESTS", the_settings.requests},
-                                          {"ARMCI_PREFLIGHT", static_cast<int>(choices->preflight)}};
-  return common::same_on_all(comm, shared);
+Status read_choices_together(MPI_Comm comm, Choices* choices) {
+  ARMCI_RETURN_IF_ERROR(node::agree(comm, read_choices(choices), "reading the environment"));
+  const node::SharedSetting shared[] = {{"ARMCI_RMA_SYNC", static_cast<int>(choices->sync)},
+                                        {"ARMCI_RMA_MUTEX", static_cast<int>(choices->mutex)},
+                                        {"ARMCI_RMA_WINDOW", static_cast<int>(choices->window)},
+                                        {"ARMCI_RMA_DIRECT", the_settings.direct},
+                                        {"ARMCI_RMA_STRIDED", static_cast<int>(choices->strided)},
+                                        {"ARMCI_RMA_VECTOR", static_cast<int>(choices->vector)},
+                                        {"ARMCI_RMA_REQUESTS", the_settings.requests},
+                                        {"ARMCI_PREFLIGHT", static_cast<int>(choices->preflight)}};
+  return node::same_on_all(comm, shared);
 }
 
 }  // namespace armci::rma

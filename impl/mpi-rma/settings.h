@@ -1,4 +1,4 @@
-// The environment variables of mpi-rma, as rows of the common table (impl/common/config.h).
+// The environment variables of mpi-rma, as rows of the common table (impl/runtime/config.h).
 //
 // Thread safety: written by load_config() before the transport starts, read-only afterwards.
 #pragma once
@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 #include "impl/mpi-rma/preflight/preflight.h"
 
 namespace armci::rma {
@@ -15,7 +15,7 @@ namespace armci::rma {
 // How operations are opened and completed: sync.h.
 enum class SyncKind { kAuto, kEpochless, kExclusive };
 
-// What mutexes are made of: MPI's atomics, in a queue (impl/common), or put, get and messages (message_mutexes.h).
+// What mutexes are made of: MPI's atomics, in a queue (impl/runtime), or put, get and messages (message_mutexes.h).
 enum class MutexKind { kAtomic, kMessage };
 
 // Where the memory of regions comes from: region_memory.h.
@@ -50,9 +50,9 @@ struct Choices {
   PreflightMode preflight = PreflightMode::kCached;
 };
 // An error that lists the words there are for any other one [ERR-1].
-common::Status read_choices(Choices* choices);
+Status read_choices(Choices* choices);
 // Collective over `comm`: the same, and an error on all where one process has other settings than another, as a
 // launcher need not pass the environment on.
-common::Status read_choices_together(MPI_Comm comm, Choices* choices);
+Status read_choices_together(MPI_Comm comm, Choices* choices);
 
 }  // namespace armci::rma

@@ -9,11 +9,8 @@
 #include "impl/mpi-rma/dynamic_window.h"
 
 namespace armci::rma {
-
-using common::kSuccess;
-using common::Segments;
-using common::Status;
-using common::Strided;
+using runtime::Segments;
+using runtime::Strided;
 
 namespace {
 
@@ -34,8 +31,8 @@ bool may_overlap(const std::size_t* count, const std::ptrdiff_t* stride, int lev
 
 // Whether the bytes of the remote side lie in several cells.
 bool crosses_cells(const Place& place, const void* remote, const Strided& shape, const std::ptrdiff_t* strides) {
-  common::Extent extent{};
-  if (!place.in_cells || !common::extent_of(shape.count, strides, shape.levels, &extent).ok()) return false;
+  runtime::Extent extent{};
+  if (!place.in_cells || !runtime::extent_of(shape.count, strides, shape.levels, &extent).ok()) return false;
   return static_cast<std::size_t>(extent.high - extent.low) >
          DynamicWindow::left_in_cell(static_cast<const char*>(remote) + extent.low);
 }
@@ -67,19 +64,19 @@ int bytes_of(MPI_Datatype element) {
 
 }  // namespace
 
-MPI_Datatype element_type(common::AccType type) {
+MPI_Datatype element_type(node::AccType type) {
   switch (type) {
-    case common::AccType::kInt:
+    case node::AccType::kInt:
       return MPI_INT;
-    case common::AccType::kLong:
+    case node::AccType::kLong:
       return MPI_LONG;
-    case common::AccType::kFloat:
+    case node::AccType::kFloat:
       return MPI_FLOAT;
-    case common::AccType::kDouble:
+    case node::AccType::kDouble:
       return MPI_DOUBLE;
-    case common::AccType::kComplexFloat:
+    case node::AccType::kComplexFloat:
       return MPI_C_FLOAT_COMPLEX;
-    case common::AccType::kComplexDouble:
+    case node::AccType::kComplexDouble:
       return MPI_C_DOUBLE_COMPLEX;
   }
   return MPI_BYTE;
@@ -207,7 +204,7 @@ Status NoncontiguousTransfer::batched(Kind kind, const Place& place, const void*
   const char* const remote = static_cast<const char*>(get ? src : dst);
   Batch batch(sync_, kind, place, element, limit(options_.strided));
   Status status;
-  common::for_each_segment(shape, [&](std::ptrdiff_t from, std::ptrdiff_t to) {
+  runtime::for_each_segment(shape, [&](std::ptrdiff_t from, std::ptrdiff_t to) {
     if (!status.ok()) return;
     status = batch.add(remote + (get ? from : to), local + (get ? to : from), shape.count[0]);
   });

@@ -19,13 +19,13 @@
 #include <cstddef>
 #include <functional>
 
-#include "impl/common/accumulate.h"
-#include "impl/common/shapes.h"
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 #include "impl/mpi-rma/bounce_pool.h"
 #include "impl/mpi-rma/datatypes.h"
 #include "impl/mpi-rma/preflight/faults.h"
 #include "impl/mpi-rma/sync.h"
+#include "impl/node/accumulate.h"
+#include "impl/runtime/shapes.h"
 
 namespace armci::rma {
 
@@ -57,10 +57,9 @@ class NoncontiguousTransfer {
   }
 
   // `element` is MPI_BYTE, or what an accumulate adds. pending == nullptr: the local memory is free at return.
-  common::Status strided(Kind kind, const Place& place, const void* src, void* dst, const common::Strided& shape,
-                         MPI_Datatype element, Pending* pending);
-  common::Status list(Kind kind, const Place& place, const common::Segments& segments, MPI_Datatype element,
-                      Pending* pending);
+  Status strided(Kind kind, const Place& place, const void* src, void* dst, const runtime::Strided& shape,
+                 MPI_Datatype element, Pending* pending);
+  Status list(Kind kind, const Place& place, const runtime::Segments& segments, MPI_Datatype element, Pending* pending);
 
  private:
   class Batch;
@@ -72,26 +71,26 @@ class NoncontiguousTransfer {
     BouncePool::Buffer buffer;
   };
   bool packs(Method method) const { return method == Method::kAuto && findings_.has(Fault::kDatatypeRows); }
-  common::Status batched(Kind kind, const Place& place, const void* src, void* dst, const common::Strided& shape,
-                         MPI_Datatype element, Pending* pending);
-  common::Status batched(Kind kind, const Place& place, const common::Segments& segments, MPI_Datatype element,
-                         Pending* pending);
-  bool find_run(Kind kind, const void* remote, const common::Strided& shape, Run* run);
+  Status batched(Kind kind, const Place& place, const void* src, void* dst, const runtime::Strided& shape,
+                 MPI_Datatype element, Pending* pending);
+  Status batched(Kind kind, const Place& place, const runtime::Segments& segments, MPI_Datatype element,
+                 Pending* pending);
+  bool find_run(Kind kind, const void* remote, const runtime::Strided& shape, Run* run);
   bool find_run(Kind kind, void* const* remotes, std::size_t count, std::size_t bytes, Run* run);
-  common::Status move_run(Kind kind, const Place& place, const Run& run, MPI_Datatype element,
-                          std::function<void()> unpack, Pending* pending);
-  common::Status describe(Kind kind, const Place& place, const void* src, void* dst, const common::Strided& shape,
-                          MPI_Datatype element, Datatype* here, Datatype* there, Access* access);
-  common::Status direct_strided(Kind kind, const Place& place, const void* src, void* dst, const common::Strided& shape,
-                                MPI_Datatype element, Pending* pending);
+  Status move_run(Kind kind, const Place& place, const Run& run, MPI_Datatype element, std::function<void()> unpack,
+                  Pending* pending);
+  Status describe(Kind kind, const Place& place, const void* src, void* dst, const runtime::Strided& shape,
+                  MPI_Datatype element, Datatype* here, Datatype* there, Access* access);
+  Status direct_strided(Kind kind, const Place& place, const void* src, void* dst, const runtime::Strided& shape,
+                        MPI_Datatype element, Pending* pending);
   std::size_t together_in_piece(Kind kind, std::size_t bytes, std::size_t count) const;
-  common::Status leave(Kind kind, const Place& place, Pending* pending);
-  common::Status direct_list(Kind kind, const Place& place, const common::Segments& segments, MPI_Datatype element,
-                             Pending* pending);
-  common::Status packed(Kind kind, const Place& place, const void* src, void* dst, const common::Strided& shape,
-                        MPI_Datatype element, const Run& run, Pending* pending);
-  common::Status packed(Kind kind, const Place& place, const common::Segments& segments, MPI_Datatype element,
-                        const Run& run, Pending* pending);
+  Status leave(Kind kind, const Place& place, Pending* pending);
+  Status direct_list(Kind kind, const Place& place, const runtime::Segments& segments, MPI_Datatype element,
+                     Pending* pending);
+  Status packed(Kind kind, const Place& place, const void* src, void* dst, const runtime::Strided& shape,
+                MPI_Datatype element, const Run& run, Pending* pending);
+  Status packed(Kind kind, const Place& place, const runtime::Segments& segments, MPI_Datatype element, const Run& run,
+                Pending* pending);
 
   Sync* sync_ = nullptr;
   Findings findings_;
@@ -101,11 +100,11 @@ class NoncontiguousTransfer {
 };
 
 // The predefined datatype that an accumulate of `type` adds.
-MPI_Datatype element_type(common::AccType type);
+MPI_Datatype element_type(node::AccType type);
 
 // What puts and gets of a shape are made of: the widest integer that divides all addresses, lengths and strides of both
 // sides. MPI libraries that copy element by element then keep the program's elements whole [LC-3, D58].
-MPI_Datatype word_type(const void* src, const void* dst, const common::Strided& shape);
-MPI_Datatype word_type(const common::Segments& list);
+MPI_Datatype word_type(const void* src, const void* dst, const runtime::Strided& shape);
+MPI_Datatype word_type(const runtime::Segments& list);
 
 }  // namespace armci::rma

@@ -9,9 +9,6 @@
 
 namespace armci::rma {
 
-using common::kSuccess;
-using common::Status;
-
 namespace {
 
 // Of requests-limited: the safe method in preflight/faults.cc.

@@ -16,11 +16,11 @@
 #include <span>
 #include <utility>
 
-#include "impl/common/status.h"
-#include "impl/common/transport.h"
+#include "impl/base/status.h"
 #include "impl/mpi-rma/preflight/faults.h"
 #include "impl/mpi-rma/settings.h"
 #include "impl/mpi-rma/window.h"
+#include "impl/runtime/transport.h"
 
 namespace armci::rma {
 
@@ -46,7 +46,7 @@ struct Atomic {
   Window* window;
   int rank;
   MPI_Aint displacement;
-  common::AtomicOp op;
+  runtime::AtomicOp op;
 };
 
 // Hands an operation to MPI, in an epoch that is open; returns MPI's error code. An accumulate adds.
@@ -75,7 +75,7 @@ class Pending {
   ~Pending();
 
   // Local completion. Blocks only where there is no request, and then not for the target's program.
-  common::Status test(bool* done);
+  Status test(bool* done);
 
   // Memory that the operation needs until it is complete, and what is left to do then (a get's data is unpacked).
   void hold(std::shared_ptr<char> memory, std::function<void()> afterwards) {
@@ -84,7 +84,7 @@ class Pending {
   }
 
  private:
-  common::Status poll(bool* done);
+  Status poll(bool* done);
 
   // Last to go: MPI may use it until the request is complete.
   std::shared_ptr<char> memory_;
@@ -99,29 +99,26 @@ class Pending {
 class Sync {
  public:
   // Collective over `world`, the communicator of all processes. `requests` as ARMCI_RMA_REQUESTS.
-  static common::Status make(SyncKind kind, int requests, const Findings& findings, MPI_Comm world,
-                             std::unique_ptr<Sync>* out);
+  static Status make(SyncKind kind, int requests, const Findings& findings, MPI_Comm world, std::unique_ptr<Sync>* out);
   // Collective, once every window is closed.
   virtual ~Sync() = default;
 
   // Around the life of a window. Collective over its processes.
-  virtual common::Status open(Window* window) = 0;
-  virtual common::Status close(Window* window) = 0;
+  virtual Status open(Window* window) = 0;
+  virtual Status close(Window* window) = 0;
 
   // Starts an operation. With pending == nullptr the local buffer is the caller's again at return.
-  virtual common::Status start(const Access& access, Pending* pending) = 0;
+  virtual Status start(const Access& access, Pending* pending) = 0;
   // Starts operations of one kind to one rank; complete_locally() completes all of that kind.
-  virtual common::Status issue(std::span<const Access> accesses) = 0;
-  virtual common::Status complete_locally(Window* window, int rank, Kind kind) = 0;
+  virtual Status issue(std::span<const Access> accesses) = 0;
+  virtual Status complete_locally(Window* window, int rank, Kind kind) = 0;
   // Blocking; effective at return.
-  virtual common::Status atomic(const Atomic& atomic, std::int32_t operand, std::int32_t compare,
-                                std::int32_t* before) = 0;
-  virtual common::Status atomic(const Atomic& atomic, std::int64_t operand, std::int64_t compare,
-                                std::int64_t* before) = 0;
+  virtual Status atomic(const Atomic& atomic, std::int32_t operand, std::int32_t compare, std::int32_t* before) = 0;
+  virtual Status atomic(const Atomic& atomic, std::int64_t operand, std::int64_t compare, std::int64_t* before) = 0;
   // Remote completion of all this process started towards `rank`.
-  virtual common::Status flush(Window* window, int rank) = 0;
+  virtual Status flush(Window* window, int rank) = 0;
   // The same towards all ranks.
-  virtual common::Status flush_all(Window* window) = 0;
+  virtual Status flush_all(Window* window) = 0;
   // Whether stores need a flush at all.
   virtual bool flushes() const = 0;
   // Above so many bytes, what is one operation is better issued in several (put-slow); 0: never.

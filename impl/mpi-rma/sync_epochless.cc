@@ -5,9 +5,6 @@
 
 namespace armci::rma {
 
-using common::kSuccess;
-using common::Status;
-
 namespace {
 
 int issue_with_request(const Access& a, MPI_Request* request) {
@@ -126,10 +123,10 @@ template <class Word>
 Status Epochless::atomic_on(MPI_Datatype type, const Atomic& a, Word operand, Word compare, Word* before) {
   MPI_Win window = a.window->handle();
   Word result = 0;
-  if (a.op == common::AtomicOp::kCompareSwap) {
+  if (a.op == runtime::AtomicOp::kCompareSwap) {
     ARMCI_MPI(MPI_Compare_and_swap(&operand, &compare, &result, type, a.rank, a.displacement, window));
   } else {
-    MPI_Op how = a.op == common::AtomicOp::kSwap ? MPI_REPLACE : MPI_SUM;
+    MPI_Op how = a.op == runtime::AtomicOp::kSwap ? MPI_REPLACE : MPI_SUM;
     ARMCI_MPI(MPI_Fetch_and_op(&operand, &result, type, a.rank, a.displacement, how, window));
   }
   ARMCI_MPI(MPI_Win_flush(a.rank, window));

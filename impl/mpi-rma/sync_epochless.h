@@ -22,27 +22,25 @@ class Epochless : public Sync {
   };
   explicit Epochless(const Options& options) : options_(options) {}
 
-  common::Status open(Window* window) override;
-  common::Status close(Window* window) override;
-  common::Status start(const Access& access, Pending* pending) override;
-  common::Status issue(std::span<const Access> accesses) override;
-  common::Status complete_locally(Window* window, int rank, Kind kind) override;
-  common::Status atomic(const Atomic& atomic, std::int32_t operand, std::int32_t compare,
-                        std::int32_t* before) override;
-  common::Status atomic(const Atomic& atomic, std::int64_t operand, std::int64_t compare,
-                        std::int64_t* before) override;
-  common::Status flush(Window* window, int rank) override;
-  common::Status flush_all(Window* window) override;
+  Status open(Window* window) override;
+  Status close(Window* window) override;
+  Status start(const Access& access, Pending* pending) override;
+  Status issue(std::span<const Access> accesses) override;
+  Status complete_locally(Window* window, int rank, Kind kind) override;
+  Status atomic(const Atomic& atomic, std::int32_t operand, std::int32_t compare, std::int32_t* before) override;
+  Status atomic(const Atomic& atomic, std::int64_t operand, std::int64_t compare, std::int64_t* before) override;
+  Status flush(Window* window, int rank) override;
+  Status flush_all(Window* window) override;
   bool flushes() const override { return true; }
   std::size_t piece_bytes() const override { return options_.piece_bytes; }
 
  private:
   bool in_pieces(const Access& access, const Pending* pending) const;
   bool by_request(const Access& access, const Pending* pending) const;
-  common::Status issue_pieces(const Access& access);
-  common::Status bound_operations(Window* window, std::size_t started);
+  Status issue_pieces(const Access& access);
+  Status bound_operations(Window* window, std::size_t started);
   template <class Word>
-  common::Status atomic_on(MPI_Datatype type, const Atomic& atomic, Word operand, Word compare, Word* before);
+  Status atomic_on(MPI_Datatype type, const Atomic& atomic, Word operand, Word compare, Word* before);
 
   const Options options_;
 };

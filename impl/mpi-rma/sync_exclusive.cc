@@ -9,23 +9,18 @@
 #include <type_traits>
 
 #include "impl/mpi-rma/epoch.h"
-#include "impl/shmem/node_memory.h"
+#include "impl/node/node_memory.h"
 
 namespace armci::rma {
-
-using common::Code;
-using common::fail;
-using common::kSuccess;
-using common::Status;
 
 namespace {
 
 // Gets of memory that nobody writes, and accumulates on memory that is only accumulated on, need not exclude each
 // other.
 int lock_for(const Access& access) {
-  const common::AccessMode mode = access.window->mode();
-  const bool shared = (mode == common::AccessMode::kReadOnly && access.kind == Kind::kGet) ||
-                      (mode == common::AccessMode::kAccOnly && access.kind == Kind::kAccumulate);
+  const runtime::AccessMode mode = access.window->mode();
+  const bool shared = (mode == runtime::AccessMode::kReadOnly && access.kind == Kind::kGet) ||
+                      (mode == runtime::AccessMode::kAccOnly && access.kind == Kind::kAccumulate);
   return shared ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE;
 }
 
@@ -142,7 +137,7 @@ Status Exclusive::open(Window* window) {
   ARMCI_MPI(MPI_Win_get_group(window->handle(), &group));
   const int error = MPI_Group_translate_ranks(group, window->size(), ranks.data(), world_, processes.data());
   MPI_Group_free(&group);
-  if (error != MPI_SUCCESS) return common::fail_mpi(error, "MPI_Group_translate_ranks");
+  if (error != MPI_SUCCESS) return fail_mpi(error, "MPI_Group_translate_ranks");
   std::lock_guard guard(opened_mutex_);
   if (window->memory() != nullptr && !in_node_memory(window->memory(), window->memory() + 1)) elsewhere_ = true;
   opened_.push_back({window, std::move(processes)});
@@ -206,10 +201,10 @@ Status Exclusive::atomic_on(MPI_Datatype type, const Atomic& a, Word operand, Wo
   ARMCI_RETURN_IF_ERROR(atomics_->lock(0, host));
   Status status = epoch({&access, 1});
   const Word found = value;
-  if (status.ok() && (a.op != common::AtomicOp::kCompareSwap || found == compare)) {
+  if (status.ok() && (a.op != runtime::AtomicOp::kCompareSwap || found == compare)) {
     using Unsigned = std::make_unsigned_t<Word>;
     const auto sum = static_cast<Unsigned>(found) + static_cast<Unsigned>(operand);
-    value = a.op == common::AtomicOp::kFetchAdd ? static_cast<Word>(sum) : operand;
+    value = a.op == runtime::AtomicOp::kFetchAdd ? static_cast<Word>(sum) : operand;
     access.kind = Kind::kPut;
     status = epoch({&access, 1});
   }

@@ -41,19 +41,17 @@ class Exclusive : public Sync {
  public:
   ~Exclusive() override;
   // Collective over `world`.
-  common::Status initialise(MPI_Comm world);
+  Status initialise(MPI_Comm world);
 
-  common::Status open(Window* window) override;
-  common::Status close(Window* window) override;
-  common::Status start(const Access& access, Pending* pending) override;
-  common::Status issue(std::span<const Access> accesses) override;
-  common::Status complete_locally(Window*, int, Kind) override { return common::kSuccess; }
-  common::Status atomic(const Atomic& atomic, std::int32_t operand, std::int32_t compare,
-                        std::int32_t* before) override;
-  common::Status atomic(const Atomic& atomic, std::int64_t operand, std::int64_t compare,
-                        std::int64_t* before) override;
-  common::Status flush(Window*, int) override { return common::kSuccess; }
-  common::Status flush_all(Window*) override { return common::kSuccess; }
+  Status open(Window* window) override;
+  Status close(Window* window) override;
+  Status start(const Access& access, Pending* pending) override;
+  Status issue(std::span<const Access> accesses) override;
+  Status complete_locally(Window*, int, Kind) override { return kSuccess; }
+  Status atomic(const Atomic& atomic, std::int32_t operand, std::int32_t compare, std::int32_t* before) override;
+  Status atomic(const Atomic& atomic, std::int64_t operand, std::int64_t compare, std::int64_t* before) override;
+  Status flush(Window*, int) override { return kSuccess; }
+  Status flush_all(Window*) override { return kSuccess; }
   bool flushes() const override { return false; }
   std::size_t piece_bytes() const override { return 0; }
 
@@ -64,8 +62,8 @@ class Exclusive : public Sync {
   };
 
   template <class Word>
-  common::Status atomic_on(MPI_Datatype type, const Atomic& atomic, Word operand, Word compare, Word* before);
-  Window* exposing(const Access& access, common::Status* status);
+  Status atomic_on(MPI_Datatype type, const Atomic& atomic, Word operand, Word compare, Word* before);
+  Window* exposing(const Access& access, Status* status);
   int process_of(const Window* window, int rank);
 
   MPI_Group world_ = MPI_GROUP_NULL;

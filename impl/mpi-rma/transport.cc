@@ -5,20 +5,16 @@
 #include <cstring>
 #include <utility>
 
-#include "impl/common/agree.h"
-#include "impl/common/config.h"
 #include "impl/mpi-rma/products.h"
 #include "impl/mpi-rma/settings.h"
+#include "impl/node/agree.h"
+#include "impl/runtime/config.h"
 
 namespace armci::rma {
 
-using common::AccSpec;
-using common::Code;
-using common::fail;
-using common::kSuccess;
-using common::Segments;
-using common::Status;
-using common::Strided;
+using node::AccSpec;
+using runtime::Segments;
+using runtime::Strided;
 
 namespace {
 
@@ -31,10 +27,10 @@ bool overlap_on_node(int target, const void* remote, const void* local, std::siz
   const auto there = reinterpret_cast<std::uintptr_t>(remote);
   const auto here = reinterpret_cast<std::uintptr_t>(local);
   if (there >= here + bytes || here >= there + bytes) return false;
-  return common::world().node_of(target) == common::world().my_node();
+  return runtime::world().node_of(target) == runtime::world().my_node();
 }
 
-common::Finding reported(const FaultRow& row) { return {row.id, row.description, row.safe_method}; }
+runtime::Finding reported(const FaultRow& row) { return {row.id, row.description, row.safe_method}; }
 
 // MPI does what the epochless strategy needs.
 bool can_be_epochless(const Findings& findings) {
@@ -57,7 +53,7 @@ Status require_windows(const Findings& findings, RegionKind kind) {
 
 }  // namespace
 
-common::Routing Transport::route(const common::World& world) {
+runtime::Routing Transport::route(const runtime::World& world) {
   // A process alone has nobody to share with, and some MPI libraries have no window for it.
   if (world.size() == 1) return {true, true};
   Choices choices;
@@ -83,14 +79,14 @@ Status Transport::arrange(MPI_Comm parent, int* node_size) {
   return kSuccess;
 }
 
-Status Transport::initialise(const common::World& world) {
+Status Transport::initialise(const runtime::World& world) {
   Choices choices;
   ARMCI_RETURN_IF_ERROR(read_choices(&choices));
   rank_ = world.rank();
   owed_.reset(world.size());
   mutex_kind_ = choices.mutex;
   idle_ = route(world).cpu_atomics;
-  if (hindrance_ != nullptr && common::config().verbose > 0 && rank_ == 0) {
+  if (hindrance_ != nullptr && runtime::config().verbose > 0 && rank_ == 0) {
     std::fprintf(stderr, "armci: ARMCI_RMA_WINDOW=create is used instead of %s: %s\n", settings().window.c_str(),
                  hindrance_->description);
   }
@@ -103,7 +99,7 @@ Status Transport::initialise(const common::World& world) {
   for (const FaultRow& row : fault_table()) {
     if (findings_.has(row.fault)) reported_.push_back(reported(row));
   }
-  if (common::config().verbose > 0 && rank_ == 0) print_findings(findings_);
+  if (runtime::config().verbose > 0 && rank_ == 0) print_findings(findings_);
   ARMCI_RETURN_IF_ERROR(require_windows(findings_, region_kind_));
   if (choices.sync == SyncKind::kAuto) {
     choices.sync = can_be_epochless(findings_) ? SyncKind::kEpochless : SyncKind::kExclusive;
@@ -147,10 +143,10 @@ void Transport::finalise() {
   if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
 }
 
-Status Transport::register_region(const common::GroupView& group, std::span<const common::Exposed> parts,
+Status Transport::register_region(const runtime::GroupView& group, std::span<const runtime::Exposed> parts,
                                   std::span<Key> keys) {
   if (idle_) return kSuccess;
-  const common::Exposed& mine = parts[static_cast<std::size_t>(group.rank)];
+  const runtime::Exposed& mine = parts[static_cast<std::size_t>(group.rank)];
   std::unique_ptr<Window> window;
   const Status created = Window::create(group.comm, mine.base, mine.bytes, &window);
   ARMCI_RETURN_IF_ERROR(open_together(group, created, std::move(window), &window));
@@ -159,7 +155,7 @@ Status Transport::register_region(const common::GroupView& group, std::span<cons
   return kSuccess;
 }
 
-Status Transport::provide_region(const common::GroupView& group, std::span<common::Exposed> parts,
+Status Transport::provide_region(const runtime::GroupView& group, std::span<runtime::Exposed> parts,
                                  std::span<Key> keys) {
   std::unique_ptr<Window> window;
   std::vector<const void*> origins;
@@ -172,10 +168,10 @@ Status Transport::provide_region(const common::GroupView& group, std::span<commo
 
 // Collective: all learn whether everybody has the window, open. One that some have and others have not cannot be freed:
 // it stays, and nobody knows of it.
-Status Transport::open_together(const common::GroupView& group, Status status, std::unique_ptr<Window> window,
+Status Transport::open_together(const runtime::GroupView& group, Status status, std::unique_ptr<Window> window,
                                 std::unique_ptr<Window>* out) {
   if (status.ok()) status = sync_->open(window.get());
-  const Status all = common::agree(group.comm, status, "creating a window", "MEM-8");
+  const Status all = node::agree(group.comm, status, "creating a window", "MEM-8");
   if (all.ok()) return *out = std::move(window), kSuccess;
   Window* const stays = window.release();
   if (status.ok()) (void)sync_->close(stays);
@@ -258,7 +254,7 @@ Status Transport::accumulate_strided(int target, const Key& key, void* remote, c
     return noncontiguous_.list(Kind::kAccumulate, place_of(key), list, element, nullptr);
   });
   Status status;
-  common::for_each_segment(shape, [&](std::ptrdiff_t from, std::ptrdiff_t to) {
+  runtime::for_each_segment(shape, [&](std::ptrdiff_t from, std::ptrdiff_t to) {
     if (status.ok()) {
       status = products.add(static_cast<const char*>(local) + from, static_cast<char*>(remote) + to, shape.count[0]);
     }
@@ -289,22 +285,21 @@ Status Transport::get(int target, const Key& key, const void* remote, void* loca
   return transfer(Kind::kGet, key, remote, local, bytes, completion);
 }
 
-Status Transport::atomic64(int, const Key& key, void* remote, common::AtomicOp op, std::int64_t operand,
+Status Transport::atomic64(int, const Key& key, void* remote, runtime::AtomicOp op, std::int64_t operand,
                            std::int64_t compare, std::int64_t* before) {
   return sync_->atomic({window_of(key), key.rank, displacement_of(key, remote), op}, operand, compare, before);
 }
 
-Status Transport::atomic32(int, const Key& key, void* remote, common::AtomicOp op, std::int32_t operand,
+Status Transport::atomic32(int, const Key& key, void* remote, runtime::AtomicOp op, std::int32_t operand,
                            std::int32_t compare, std::int32_t* before) {
   return sync_->atomic({window_of(key), key.rank, displacement_of(key, remote), op}, operand, compare, before);
 }
 
-Status Transport::create_mutexes(const common::GroupView& group, std::span<const int> counts, Mutexes** out) {
+Status Transport::create_mutexes(const runtime::GroupView& group, std::span<const int> counts, Mutexes** out) {
   // A process alone has nobody to send messages to, and some MPI libraries have no window for it.
   if (mutex_kind_ == MutexKind::kAtomic || counts.size() == 1) return kSuccess;
   std::unique_ptr<Mutexes> made;
-  const Status all =
-      common::agree(group.comm, Mutexes::create(group.comm, counts, &made), "creating mutexes", "MUTEX-1");
+  const Status all = node::agree(group.comm, Mutexes::create(group.comm, counts, &made), "creating mutexes", "MUTEX-1");
   // A set that some have and others have not cannot be destroyed: it stays.
   if (!all.ok()) return (void)made.release(), all;
   std::lock_guard guard(mutexes_mutex_);

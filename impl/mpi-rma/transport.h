@@ -1,6 +1,6 @@
 // The mpi-rma implementation: ARMCI over MPI-3 one-sided communication.
 //
-// A region is node memory (impl/shmem) that a window of MPI exposes; on a node it is loaded and stored directly, other
+// A region is node memory (impl/node) that a window of MPI exposes; on a node it is loaded and stored directly, other
 // nodes reach it by MPI_Put, MPI_Get and MPI's atomics. Where the whole job is one node, nothing is left for MPI to do.
 // docs/mpi-rma.md explains the design.
 //
@@ -15,8 +15,6 @@
 #include <span>
 #include <vector>
 
-#include "impl/common/choice_list.h"
-#include "impl/common/transport.h"
 #include "impl/mpi-rma/dynamic_window.h"
 #include "impl/mpi-rma/message_mutexes.h"
 #include "impl/mpi-rma/owed_stores.h"
@@ -27,6 +25,8 @@
 #include "impl/mpi-rma/shapes.h"
 #include "impl/mpi-rma/sync.h"
 #include "impl/mpi-rma/window.h"
+#include "impl/runtime/choice_list.h"
+#include "impl/runtime/transport.h"
 
 namespace armci::rma {
 
@@ -40,75 +40,72 @@ class Transport {
   };
   using Completion = Pending;
   using Mutexes = MessageMutexes;
-  static constexpr common::TransportTraits kTraits = {.name = "mpi-rma",
-                                                      .reaches_nodes = true,
-                                                      .wants_on_node = true,
-                                                      .in_order = false,
-                                                      .atomicity = common::Atomicity::kTransport};
+  static constexpr runtime::TransportTraits kTraits = {.name = "mpi-rma",
+                                                       .reaches_nodes = true,
+                                                       .wants_on_node = true,
+                                                       .in_order = false,
+                                                       .atomicity = runtime::Atomicity::kTransport};
 
-  static common::Routing route(const common::World& world);
-  common::Status initialise(const common::World& world);
+  static runtime::Routing route(const runtime::World& world);
+  Status initialise(const runtime::World& world);
   void finalise();
   // Under ARMCI_RMA_WINDOW=allocate and shared (region_memory.h).
-  common::Status arrange(MPI_Comm parent, int* node_size);
+  Status arrange(MPI_Comm parent, int* node_size);
   bool provides_memory() const { return region_kind_ != RegionKind::kCreate; }
-  common::Status provide_region(const common::GroupView& group, std::span<common::Exposed> parts, std::span<Key> keys);
-  common::Status register_region(const common::GroupView& group, std::span<const common::Exposed> parts,
-                                 std::span<Key> keys);
+  Status provide_region(const runtime::GroupView& group, std::span<runtime::Exposed> parts, std::span<Key> keys);
+  Status register_region(const runtime::GroupView& group, std::span<const runtime::Exposed> parts, std::span<Key> keys);
   void deregister_region(const Key& key);
-  void set_mode(const Key& key, common::AccessMode mode) {
+  void set_mode(const Key& key, runtime::AccessMode mode) {
     if (key.window != nullptr) key.window->set_mode(mode);
   }
-  common::Status register_memory(void* base, std::size_t bytes, Key* key);
+  Status register_memory(void* base, std::size_t bytes, Key* key);
   void deregister_memory(const Key&) {}
-  common::Status put(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
-                     Completion* completion);
-  common::Status get(int target, const Key& key, const void* remote, void* local, std::size_t bytes,
-                     Completion* completion);
-  common::Status put_now(int target, const Key& key, void* remote, const void* local, std::size_t bytes) {
+  Status put(int target, const Key& key, void* remote, const void* local, std::size_t bytes, Completion* completion);
+  Status get(int target, const Key& key, const void* remote, void* local, std::size_t bytes, Completion* completion);
+  Status put_now(int target, const Key& key, void* remote, const void* local, std::size_t bytes) {
     return put(target, key, remote, local, bytes, nullptr);
   }
-  common::Status get_now(int target, const Key& key, const void* remote, void* local, std::size_t bytes) {
+  Status get_now(int target, const Key& key, const void* remote, void* local, std::size_t bytes) {
     return get(target, key, remote, local, bytes, nullptr);
   }
-  common::Status put_strided(int target, const Key& key, void* remote, const void* local, const common::Strided& shape,
-                             Completion* completion);
-  common::Status get_strided(int target, const Key& key, const void* remote, void* local, const common::Strided& shape,
-                             Completion* completion);
-  common::Status put_list(int target, const Key& key, const common::Segments& list, Completion* completion);
-  common::Status get_list(int target, const Key& key, const common::Segments& list, Completion* completion);
-  common::Status accumulate_strided(int target, const Key& key, void* remote, const void* local,
-                                    const common::Strided& shape, const common::AccSpec& acc, Completion* completion);
-  common::Status accumulate_list(int target, const Key& key, const common::Segments& list, const common::AccSpec& acc,
-                                 Completion* completion);
-  common::Status atomic64(int target, const Key& key, void* remote, common::AtomicOp op, std::int64_t operand,
-                          std::int64_t compare, std::int64_t* before);
-  common::Status atomic32(int target, const Key& key, void* remote, common::AtomicOp op, std::int32_t operand,
-                          std::int32_t compare, std::int32_t* before);
-  common::Status create_mutexes(const common::GroupView& group, std::span<const int> counts, Mutexes** out);
+  Status put_strided(int target, const Key& key, void* remote, const void* local, const runtime::Strided& shape,
+                     Completion* completion);
+  Status get_strided(int target, const Key& key, const void* remote, void* local, const runtime::Strided& shape,
+                     Completion* completion);
+  Status put_list(int target, const Key& key, const runtime::Segments& list, Completion* completion);
+  Status get_list(int target, const Key& key, const runtime::Segments& list, Completion* completion);
+  Status accumulate_strided(int target, const Key& key, void* remote, const void* local, const runtime::Strided& shape,
+                            const node::AccSpec& acc, Completion* completion);
+  Status accumulate_list(int target, const Key& key, const runtime::Segments& list, const node::AccSpec& acc,
+                         Completion* completion);
+  Status atomic64(int target, const Key& key, void* remote, runtime::AtomicOp op, std::int64_t operand,
+                  std::int64_t compare, std::int64_t* before);
+  Status atomic32(int target, const Key& key, void* remote, runtime::AtomicOp op, std::int32_t operand,
+                  std::int32_t compare, std::int32_t* before);
+  Status create_mutexes(const runtime::GroupView& group, std::span<const int> counts, Mutexes** out);
   void destroy_mutexes(Mutexes* mutexes);
-  common::Status test(Completion* completion, bool* done) { return completion->test(done); }
-  common::Status flush(int target);
-  common::Status flush_all();
+  Status test(Completion* completion, bool* done) { return completion->test(done); }
+  Status flush(int target);
+  Status flush_all();
   void progress();
-  std::span<const common::Finding> findings() const { return reported_; }
-  std::span<const common::Choice> choices() const { return choices_.all(); }
+  std::span<const runtime::Finding> findings() const { return reported_; }
+  std::span<const runtime::Choice> choices() const { return choices_.all(); }
 
  private:
-  common::Status start_progress();
-  common::Status open_together(const common::GroupView& group, common::Status status, std::unique_ptr<Window> window,
-                               std::unique_ptr<Window>* out);
+  Status start_progress();
+  Status open_together(const runtime::GroupView& group, Status status, std::unique_ptr<Window> window,
+                       std::unique_ptr<Window>* out);
   Place place_of(const Key& key) const { return {window_of(key), key.rank, key.base, key.window == nullptr}; }
   Window* window_of(const Key& key) const { return key.window != nullptr ? key.window : dynamic_.window(); }
-  common::Status transfer(Kind kind, const Key& key, const void* remote, void* local, std::size_t bytes,
-                          Completion* completion);
-  common::Status stored(int target, const Key& key, common::Status status);
+  Status transfer(Kind kind, const Key& key, const void* remote, void* local, std::size_t bytes,
+                  Completion* completion);
+  Status stored(int target, const Key& key, Status status);
 
   std::unique_ptr<Sync> sync_;
   std::optional<Findings> early_findings_;  // arrange() needed them
   Findings findings_;
-  std::vector<common::Finding> reported_;
-  common::ChoiceList choices_;
+  std::vector<runtime::Finding> reported_;
+  runtime::ChoiceList choices_;
   NoncontiguousTransfer noncontiguous_;
   DynamicWindow dynamic_;
   RegionMemory region_memory_;
@@ -124,13 +121,13 @@ class Transport {
   bool idle_ = true;  // the CPU does everything: no windows
 };
 
-static_assert(common::Transport<Transport>);
-static_assert(common::HasAtomic32<Transport> && common::RegistersCollectively<Transport> &&
-              common::TransfersAtOnce<Transport>);
-static_assert(common::ProvidesMemory<Transport> && common::AppliesModes<Transport>);
-static_assert(common::MovesShapes<Transport> && common::Accumulates<Transport>);
-static_assert(common::FlushesAll<Transport>);
-static_assert(common::MakesMutexes<Transport> && common::HasFindings<Transport> && common::HasChoices<Transport>);
+static_assert(runtime::Transport<Transport>);
+static_assert(runtime::HasAtomic32<Transport> && runtime::RegistersCollectively<Transport> &&
+              runtime::TransfersAtOnce<Transport>);
+static_assert(runtime::ProvidesMemory<Transport> && runtime::AppliesModes<Transport>);
+static_assert(runtime::MovesShapes<Transport> && runtime::Accumulates<Transport>);
+static_assert(runtime::FlushesAll<Transport>);
+static_assert(runtime::MakesMutexes<Transport> && runtime::HasFindings<Transport> && runtime::HasChoices<Transport>);
 
 }  // namespace armci::rma
 

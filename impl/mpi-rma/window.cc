@@ -4,9 +4,6 @@
 
 namespace armci::rma {
 
-using common::kSuccess;
-using common::Status;
-
 namespace {
 
 // MPI aligns what it allocates as it likes: at any byte, behind a part of odd size.

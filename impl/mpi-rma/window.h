@@ -15,27 +15,26 @@
 #include <memory>
 #include <mutex>
 
-#include "impl/common/status.h"
-#include "impl/common/transport.h"
+#include "impl/base/status.h"
+#include "impl/runtime/transport.h"
 
 namespace armci::rma {
 
 class Window {
  public:
   // Collective over `comm`: exposes [base, base + bytes) of this process, which may be nothing.
-  static common::Status create(MPI_Comm comm, void* base, std::size_t bytes, std::unique_ptr<Window>* out);
+  static Status create(MPI_Comm comm, void* base, std::size_t bytes, std::unique_ptr<Window>* out);
   // Collective over `comm`: exposes `bytes` of this process, which MPI_Win_allocate makes.
-  static common::Status allocate(MPI_Comm comm, std::size_t bytes, std::unique_ptr<Window>* out);
+  static Status allocate(MPI_Comm comm, std::size_t bytes, std::unique_ptr<Window>* out);
   // The same with memory of MPI_Win_allocate_shared over `machine`, the part of `comm` that shares memory.
-  static common::Status allocate_shared(MPI_Comm comm, MPI_Comm machine, std::size_t bytes,
-                                        std::unique_ptr<Window>* out);
+  static Status allocate_shared(MPI_Comm comm, MPI_Comm machine, std::size_t bytes, std::unique_ptr<Window>* out);
   // Collective over `comm`: a window to attach memory to.
-  static common::Status create_dynamic(MPI_Comm comm, std::unique_ptr<Window>* out);
+  static Status create_dynamic(MPI_Comm comm, std::unique_ptr<Window>* out);
   // Collective over the same communicator; no epoch is open.
-  common::Status free();
+  Status free();
 
   // Exposes [base, base + bytes) of this process too: a dynamic window.
-  common::Status attach(void* base, std::size_t bytes);
+  Status attach(void* base, std::size_t bytes);
   // Local, when nothing is under way.
   void detach_all();
 
@@ -54,8 +53,8 @@ class Window {
   MPI_Aint displacement(const void* own) const;
 
   // What the program promised; changed while nothing is under way.
-  common::AccessMode mode() const { return mode_.load(std::memory_order_relaxed); }
-  void set_mode(common::AccessMode mode) { mode_.store(mode, std::memory_order_relaxed); }
+  runtime::AccessMode mode() const { return mode_.load(std::memory_order_relaxed); }
+  void set_mode(runtime::AccessMode mode) { mode_.store(mode, std::memory_order_relaxed); }
 
   // For a strategy that opens epochs: held while this process has one.
   std::mutex& epochs() { return epochs_; }
@@ -67,7 +66,7 @@ class Window {
   std::atomic<bool>& unflushed(int rank) { return unflushed_[static_cast<std::size_t>(rank)]; }
 
  private:
-  common::Status adopt(MPI_Comm comm, MPI_Win handle);
+  Status adopt(MPI_Comm comm, MPI_Win handle);
 
   void note_part(char* begin, std::size_t bytes);
 
@@ -81,7 +80,7 @@ class Window {
   std::map<const char*, const char*> parts_;  // of this process: begin and end
   std::mutex parts_mutex_;
   std::mutex epochs_;
-  std::atomic<common::AccessMode> mode_{common::AccessMode::kDefault};
+  std::atomic<runtime::AccessMode> mode_{runtime::AccessMode::kDefault};
   std::unique_ptr<std::atomic<bool>[]> unflushed_;
   std::atomic<int> started_{0};
 };

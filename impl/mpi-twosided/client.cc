@@ -7,12 +7,9 @@
 
 #include "impl/mpi-twosided/client_messages.inc.h"
 #include "impl/mpi-twosided/take_ended.h"
-#include "impl/shmem/waiter.h"
+#include "impl/node/waiter.h"
 
 namespace armci::twosided {
-
-using common::kSuccess;
-using common::Status;
 
 namespace {
 

@@ -26,11 +26,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "impl/common/shapes.h"
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 #include "impl/mpi-twosided/message_pool.h"
 #include "impl/mpi-twosided/messages.h"
 #include "impl/mpi-twosided/routes.h"
+#include "impl/runtime/shapes.h"
 
 namespace armci::twosided {
 
@@ -49,42 +49,42 @@ class Client {
          int process, bool helped);
 
   // Says goodbye to all servers that were spoken to; nothing is under way.
-  common::Status leave();
+  Status leave();
 
   // A put or an accumulate, as the header says; places and lengths are filled in. *operation: for test(), the local
   // buffer belongs to it until then; 0 if it is complete. Without one, the buffer is free at return.
-  common::Status store(int target, RequestHeader header, void* remote, const void* local, std::size_t bytes,
+  Status store(int target, RequestHeader header, void* remote, const void* local, std::size_t bytes,
+               std::uint64_t* operation);
+  Status store_strided(int target, RequestHeader header, void* remote, const void* local, const runtime::Strided& shape,
                        std::uint64_t* operation);
-  common::Status store_strided(int target, RequestHeader header, void* remote, const void* local,
-                               const common::Strided& shape, std::uint64_t* operation);
-  common::Status store_list(int target, RequestHeader header, const common::Segments& list, std::uint64_t* operation);
+  Status store_list(int target, RequestHeader header, const runtime::Segments& list, std::uint64_t* operation);
 
   // *operation: for test(); the local buffer belongs to it until then.
-  common::Status get(int target, const void* remote, void* local, std::size_t bytes, std::uint64_t* operation);
-  common::Status get_strided(int target, const void* remote, void* local, const common::Strided& shape,
-                             std::uint64_t* operation);
-  common::Status get_list(int target, const common::Segments& list, std::uint64_t* operation);
+  Status get(int target, const void* remote, void* local, std::size_t bytes, std::uint64_t* operation);
+  Status get_strided(int target, const void* remote, void* local, const runtime::Strided& shape,
+                     std::uint64_t* operation);
+  Status get_list(int target, const runtime::Segments& list, std::uint64_t* operation);
 
-  common::Status atomic(int target, RequestHeader header, std::uint64_t* before);
+  Status atomic(int target, RequestHeader header, std::uint64_t* before);
 
-  common::Status test(std::uint64_t operation, bool* done);
-  common::Status wait(std::uint64_t operation);
+  Status test(std::uint64_t operation, bool* done);
+  Status wait(std::uint64_t operation);
   // Every store to the node of `target` is visible there.
-  common::Status flush(int target);
+  Status flush(int target);
   // The same for every node, overlapped.
-  common::Status flush_all();
+  Status flush_all();
 
   // What help() found: nothing, something that goes on, or a thread that waits inside, which takes care of all there
   // is.
   enum class Found { kNothing, kSomething, kSomebody };
   // Sends what is to be sent and takes what has come.
-  common::Status help(Found* found);
+  Status help(Found* found);
   // Whether there is something since the last call that is not to wait until somebody looks by himself; with `batches`,
   // also what has been put into one.
-  common::Status has_news(bool batches, bool* news);
+  Status has_news(bool batches, bool* news);
   // For a process that nobody helps: waits until nothing is under way that servers wait for in turn, which are data on
   // their way and requests that MPI has not sent.
-  common::Status settle();
+  Status settle();
 
   std::size_t buffer_bytes();
 
@@ -140,64 +140,62 @@ class Client {
   // Fills in from whom the request is, and for which node.
   void address(int node, RequestHeader* header) const;
   // Waits, letting other threads in, until the server has room and a send buffer is free.
-  common::Status acquire(Lock& lock, int node, Slot** slot);
-  common::Status meet(int node);
-  common::Status take_slot(Slot** slot);
-  common::Status send(int node, Slot* slot, std::size_t bytes);
+  Status acquire(Lock& lock, int node, Slot** slot);
+  Status meet(int node);
+  Status take_slot(Slot** slot);
+  Status send(int node, Slot* slot, std::size_t bytes);
   // Sends a request that is answered.
-  common::Status ask(Lock& lock, int node, RequestHeader header, std::span<const char> places, Expected expected);
+  Status ask(Lock& lock, int node, RequestHeader header, std::span<const char> places, Expected expected);
   // Sends a store whose data `fill` writes to the place given.
   template <class Fill>
-  common::Status tell(Lock& lock, int node, RequestHeader header, std::span<const char> places, std::size_t bytes,
-                      Fill fill);
+  Status tell(Lock& lock, int node, RequestHeader header, std::span<const char> places, std::size_t bytes, Fill fill);
   // Sends a store whose data follow: `data`, which belongs to the operation, or `packed`.
-  common::Status tell_long(Lock& lock, int node, RequestHeader header, std::span<const char> places, const void* data,
-                           std::size_t bytes, Memory packed, std::uint64_t operation);
+  Status tell_long(Lock& lock, int node, RequestHeader header, std::span<const char> places, const void* data,
+                   std::size_t bytes, Memory packed, std::uint64_t operation);
   // Non-blocking puts that are short in all.
   bool joins_batch(const RequestHeader& header, const std::uint64_t* operation, std::size_t bytes) const;
-  common::Status put_into_batch(Lock& lock, int node, std::uint64_t address, const void* local, std::size_t bytes);
-  common::Status send_batch(Lock& lock, int node);
-  common::Status send_batches(Lock& lock);
-  common::Status post_batch(int node, Slot* slot);
-  common::Status store_run(Lock& lock, int node, RequestHeader header, const char* local, std::size_t bytes,
-                           std::uint64_t operation);
+  Status put_into_batch(Lock& lock, int node, std::uint64_t address, const void* local, std::size_t bytes);
+  Status send_batch(Lock& lock, int node);
+  Status send_batches(Lock& lock);
+  Status post_batch(int node, Slot* slot);
+  Status store_run(Lock& lock, int node, RequestHeader header, const char* local, std::size_t bytes,
+                   std::uint64_t operation);
   // A part of a long store: sent from `dense`, where its data lie without gaps, or, if that is null, as `pack` puts
   // them into the memory given.
   template <class Pack>
-  common::Status tell_part(Lock& lock, int node, const RequestHeader& header, std::span<const char> places,
-                           const char* dense, std::size_t bytes, Pack pack, std::uint64_t operation);
+  Status tell_part(Lock& lock, int node, const RequestHeader& header, std::span<const char> places, const char* dense,
+                   std::size_t bytes, Pack pack, std::uint64_t operation);
   // Row by row, and in pieces of many rows.
-  common::Status store_runs(Lock& lock, int node, RequestHeader header, void* remote, const char* local,
-                            const common::Strided& shape, std::uint64_t operation);
-  common::Status store_rows(Lock& lock, int node, RequestHeader header, std::span<const char> places, const char* local,
-                            const common::Strided& shape, std::uint64_t operation);
-  common::Status store_segments(Lock& lock, int node, RequestHeader header, const common::Segments& list,
-                                std::uint64_t operation);
-  common::Status get_run(Lock& lock, int node, const char* remote, char* local, std::size_t bytes,
-                         std::uint64_t operation);
-  common::Status get_runs(Lock& lock, int node, const char* remote, char* local, const common::Strided& shape,
-                          std::uint64_t operation);
-  common::Status get_rows(Lock& lock, int node, const char* remote, char* local, const common::Strided& shape,
-                          std::uint64_t operation);
-  common::Status get_segments(Lock& lock, int node, const common::Segments& list, std::uint64_t operation);
-  common::Status take_packing_memory(Lock& lock, Memory* memory);
-  common::Status await(Lock& lock, std::uint64_t operation);
+  Status store_runs(Lock& lock, int node, RequestHeader header, void* remote, const char* local,
+                    const runtime::Strided& shape, std::uint64_t operation);
+  Status store_rows(Lock& lock, int node, RequestHeader header, std::span<const char> places, const char* local,
+                    const runtime::Strided& shape, std::uint64_t operation);
+  Status store_segments(Lock& lock, int node, RequestHeader header, const runtime::Segments& list,
+                        std::uint64_t operation);
+  Status get_run(Lock& lock, int node, const char* remote, char* local, std::size_t bytes, std::uint64_t operation);
+  Status get_runs(Lock& lock, int node, const char* remote, char* local, const runtime::Strided& shape,
+                  std::uint64_t operation);
+  Status get_rows(Lock& lock, int node, const char* remote, char* local, const runtime::Strided& shape,
+                  std::uint64_t operation);
+  Status get_segments(Lock& lock, int node, const runtime::Segments& list, std::uint64_t operation);
+  Status take_packing_memory(Lock& lock, Memory* memory);
+  Status await(Lock& lock, std::uint64_t operation);
   template <class Condition>
-  common::Status await_until(Lock& lock, Condition condition);
-  common::Status look_around(bool* under_way);
-  common::Status test_slots(bool* all_sent);
-  common::Status advance();
-  common::Status advance_credits(Peer* peer, int server);
-  common::Status advance_sending();
-  common::Status arrived(const Reply& reply);
+  Status await_until(Lock& lock, Condition condition);
+  Status look_around(bool* under_way);
+  Status test_slots(bool* all_sent);
+  Status advance();
+  Status advance_credits(Peer* peer, int server);
+  Status advance_sending();
+  Status arrived(const Reply& reply);
   void credit(Peer* peer, std::uint32_t count);
   // An operation whose parts are those that ask_for(operation) asks for; 0 if all have ended.
   // After a failure nothing of it is under way.
   template <class AskFor>
-  common::Status begin_parts(Lock& lock, std::uint64_t* operation, AskFor ask_for);
+  Status begin_parts(Lock& lock, std::uint64_t* operation, AskFor ask_for);
   // Waits for all of them, also when one could not be asked for.
   template <class AskFor>
-  common::Status await_parts(Lock& lock, AskFor ask_for);
+  Status await_parts(Lock& lock, AskFor ask_for);
   void end_part(std::uint64_t operation);
   std::uint32_t next_tag();
 

@@ -5,8 +5,8 @@
 #include <span>
 
 #include "impl/mpi-twosided/client.h"
+#include "impl/node/waiter.h"
 #include "impl/server/compose.h"
-#include "impl/shmem/waiter.h"
 
 namespace armci::twosided {
 
@@ -23,8 +23,8 @@ class Inside {
 };
 
 template <class Fill>
-common::Status Client::tell(Lock& lock, int node, RequestHeader header, std::span<const char> places, std::size_t bytes,
-                            Fill fill) {
+Status Client::tell(Lock& lock, int node, RequestHeader header, std::span<const char> places, std::size_t bytes,
+                    Fill fill) {
   ARMCI_RETURN_IF_ERROR(send_batch(lock, node));
   Slot* slot = nullptr;
   ARMCI_RETURN_IF_ERROR(acquire(lock, node, &slot));
@@ -34,10 +34,10 @@ common::Status Client::tell(Lock& lock, int node, RequestHeader header, std::spa
 }
 
 template <class AskFor>
-common::Status Client::begin_parts(Lock& lock, std::uint64_t* operation, AskFor ask_for) {
+Status Client::begin_parts(Lock& lock, std::uint64_t* operation, AskFor ask_for) {
   *operation = ++last_operation_;
   operations_.emplace(*operation, 1);  // the part that is ended when all others have been asked for
-  const common::Status status = ask_for(*operation);
+  const Status status = ask_for(*operation);
   end_part(*operation);
   if (!status.ok()) (void)await(lock, *operation);
   if (!operations_.contains(*operation)) *operation = 0;
@@ -45,7 +45,7 @@ common::Status Client::begin_parts(Lock& lock, std::uint64_t* operation, AskFor 
 }
 
 template <class AskFor>
-common::Status Client::await_parts(Lock& lock, AskFor ask_for) {
+Status Client::await_parts(Lock& lock, AskFor ask_for) {
   std::uint64_t operation = 0;
   ARMCI_RETURN_IF_ERROR(begin_parts(lock, &operation, ask_for));
   return await(lock, operation);
@@ -53,10 +53,10 @@ common::Status Client::await_parts(Lock& lock, AskFor ask_for) {
 
 // Waits, letting other threads in between two looks.
 template <class Condition>
-common::Status Client::await_until(Lock& lock, Condition condition) {
-  if (condition()) return common::kSuccess;
+Status Client::await_until(Lock& lock, Condition condition) {
+  if (condition()) return kSuccess;
   ARMCI_RETURN_IF_ERROR(advance());
-  if (condition()) return common::kSuccess;
+  if (condition()) return kSuccess;
   const Inside inside(&waiting_);
   node::Waiter waiter(node::WaitKind::kReply);
   for (;;) {
@@ -67,7 +67,7 @@ common::Status Client::await_until(Lock& lock, Condition condition) {
     lock.lock();
     ARMCI_RETURN_IF_ERROR(advance());
     if (ended_ != before) waiter.restart();
-    if (condition()) return common::kSuccess;
+    if (condition()) return kSuccess;
   }
 }
 

@@ -5,16 +5,14 @@
 
 #include "impl/mpi-twosided/client.h"
 #include "impl/mpi-twosided/client_messages.inc.h"
+#include "impl/node/copy.h"
 #include "impl/server/compose.h"
-#include "impl/shmem/copy.h"
 
 namespace armci::twosided {
 
-using common::is_dense;
-using common::kSuccess;
-using common::Segments;
-using common::Status;
-using common::Strided;
+using runtime::is_dense;
+using runtime::Segments;
+using runtime::Strided;
 using server::wire_levels;
 
 namespace {

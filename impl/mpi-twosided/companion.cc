@@ -2,13 +2,11 @@
 
 #include <sys/prctl.h>
 
-#include "impl/common/background_thread.h"
-#include "impl/common/backtrace.h"
-#include "impl/shmem/waiter.h"
+#include "impl/base/backtrace.h"
+#include "impl/node/waiter.h"
+#include "impl/runtime/background_thread.h"
 
 namespace armci::twosided {
-
-using common::Status;
 
 namespace {
 
@@ -20,7 +18,7 @@ constexpr std::int64_t kLongestSleepUs = 1'000'000;
 }  // namespace
 
 Status Companion::start() {
-  return common::start_background_thread(
+  return runtime::start_background_thread(
       "armci-companion", [this] { run(); }, &thread_);
 }
 
@@ -42,7 +40,7 @@ void Companion::run() {
     Client::Found found = Client::Found::kNothing;
     const Status status = client_->help(&found);
     if (!status.ok()) {
-      common::die_of_failure("companion");
+      die_of_failure("companion");
     }
     rests = found == Client::Found::kSomebody;
     quiet = found == Client::Found::kNothing ? quiet + 1 : 0;

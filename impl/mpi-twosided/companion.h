@@ -9,7 +9,7 @@
 #include <atomic>
 #include <thread>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 #include "impl/mpi-twosided/client.h"
 #include "impl/mpi-twosided/sleeper.h"
 
@@ -22,7 +22,7 @@ class Companion {
   Companion(const Companion&) = delete;
   Companion& operator=(const Companion&) = delete;
 
-  common::Status start();
+  Status start();
   void stop();
   // For those who have begun something.
   Sleeper& sleeper() { return sleeper_; }

@@ -2,12 +2,9 @@
 
 #include <cstdio>
 
-#include "impl/common/agree.h"
+#include "impl/node/agree.h"
 
 namespace armci::twosided {
-
-using common::kSuccess;
-using common::Status;
 
 namespace {
 
@@ -46,7 +43,7 @@ void Circle::leave() {
 Status agree_on_start(const Circle& circle, int processes, Status mine) {
   char what[96];
   std::snprintf(what, sizeof what, "starting the server processes, which are numbered from %d on,", processes);
-  return common::agree(circle.all, mine, what);
+  return node::agree(circle.all, mine, what);
 }
 
 }  // namespace armci::twosided

@@ -21,7 +21,7 @@
 #include <mpi.h>
 #include <sched.h>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 #include "impl/mpi-twosided/message_pool.h"
 
 namespace armci::twosided {
@@ -53,12 +53,12 @@ struct Circle {
   Comms comms;                       // of all
 
   // Collective over all of them. `own`: those of this side; `spawned` is set where it exists.
-  common::Status join(MPI_Comm own, bool is_server);
+  Status join(MPI_Comm own, bool is_server);
   // Collective over all of them; also after a join that failed.
   void leave();
 };
 
 // Collective over circle.all: whether all could start, processes and servers.
-common::Status agree_on_start(const Circle& circle, int processes, common::Status mine);
+Status agree_on_start(const Circle& circle, int processes, Status mine);
 
 }  // namespace armci::twosided

@@ -4,11 +4,6 @@
 
 namespace armci::twosided {
 
-using common::Code;
-using common::fail;
-using common::kSuccess;
-using common::Status;
-
 Status Forwarder::open(const std::vector<int>& servers, const std::vector<int>& neighbours) {
   routes_.resize(servers.size());
   for (const int node : neighbours) {

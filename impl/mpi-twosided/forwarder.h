@@ -21,7 +21,7 @@
 #include <deque>
 #include <vector>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 #include "impl/mpi-twosided/message_pool.h"
 #include "impl/mpi-twosided/messages.h"
 
@@ -40,13 +40,13 @@ class Forwarder {
       : comm_(comm), credits_each_(credits_each), acknowledgements_(comm, kAcknowledgeTag, sizeof(ReplyHeader)) {}
 
   // servers[n]: the rank of the server of node n; `neighbours`: the nodes that may be meant.
-  common::Status open(const std::vector<int>& servers, const std::vector<int>& neighbours);
+  Status open(const std::vector<int>& servers, const std::vector<int>& neighbours);
   void close() { acknowledgements_.close(); }
 
   bool reaches(std::uint32_t node) const { return node < routes_.size() && routes_[node].server >= 0; }
   // Takes over the buffer until the request is done. Needs reaches(header.node).
-  common::Status forward(const MessagePool::Message& message, const RequestHeader& header, std::uint64_t ticket);
-  common::Status next_done(Done* done);
+  Status forward(const MessagePool::Message& message, const RequestHeader& header, std::uint64_t ticket);
+  Status next_done(Done* done);
 
  private:
   struct Route {
@@ -62,7 +62,7 @@ class Forwarder {
     MPI_Request request = MPI_REQUEST_NULL;
   };
 
-  common::Status send_on(Route* route);
+  Status send_on(Route* route);
 
   const MPI_Comm comm_;
   const int credits_each_;

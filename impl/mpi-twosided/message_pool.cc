@@ -4,11 +4,6 @@
 
 namespace armci::twosided {
 
-using common::Code;
-using common::fail;
-using common::kSuccess;
-using common::Status;
-
 Status Comms::duplicate(MPI_Comm all) {
   for (MPI_Comm* comm : {&requests, &replies, &data, &forwards}) ARMCI_MPI(MPI_Comm_dup(all, comm));
   return kSuccess;

@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 
 namespace armci::twosided {
 
@@ -26,7 +26,7 @@ struct Comms {
   MPI_Comm forwards = MPI_COMM_NULL;  // between servers: requests and acknowledgements
 
   // Collective over `all`: the processes by absolute id, and the servers.
-  common::Status duplicate(MPI_Comm all);
+  Status duplicate(MPI_Comm all);
   // Collective.
   void free();
 };
@@ -60,17 +60,17 @@ class MessagePool {
   MessagePool(MPI_Comm comm, int tag, std::size_t bytes) : comm_(comm), tag_(tag), bytes_(bytes) {}
 
   // Posts `count` buffers and makes the spare one; none of both if count is 0. `purpose`, for an error: what they hold.
-  common::Status open(std::size_t count, const char* purpose);
+  Status open(std::size_t count, const char* purpose);
   // Withdraws what is posted.
   void close();
 
   // The next message, whose buffer is the caller's until it is given back.
-  common::Status take(Message* message);
+  Status take(Message* message);
   // Posts the spare buffer in the place of one that was taken, which becomes the spare one when it is given back.
-  common::Status replace();
+  Status replace();
   void give_back(Buffer* buffer) { spare_ = buffer; }
   // Without replace(): posts the buffer again.
-  common::Status post(Buffer* buffer);
+  Status post(Buffer* buffer);
 
   std::size_t memory_bytes() const { return buffers_.size() * bytes_; }
 

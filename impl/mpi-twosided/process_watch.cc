@@ -9,13 +9,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "impl/common/background_thread.h"
+#include "impl/runtime/background_thread.h"
 
 namespace armci::twosided {
-
-using common::fail_errno;
-using common::kSuccess;
-using common::Status;
 
 Status ProcessWatch::start_for(pid_t pid, std::function<void()> ended) {
   constexpr int kForever = -1;
@@ -47,7 +43,7 @@ Status ProcessWatch::start(int process, int timeout_ms, std::function<void()> ev
     } while (ready < 0 && errno == EINTR);
     if (entries[0].revents == 0) event();
   };
-  const Status started = common::start_background_thread("armci-watch", body, &thread_);
+  const Status started = runtime::start_background_thread("armci-watch", body, &thread_);
   if (!started.ok()) stop();
   return started;
 }

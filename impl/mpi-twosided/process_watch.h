@@ -11,7 +11,7 @@
 #include <functional>
 #include <thread>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 
 namespace armci::twosided {
 
@@ -24,14 +24,14 @@ class ProcessWatch {
 
   // Calls `ended` once the process has ended, which it may have already. A kernel without pidfd_open (before 5.3)
   // watches nothing.
-  common::Status start_for(pid_t pid, std::function<void()> ended);
+  Status start_for(pid_t pid, std::function<void()> ended);
   // Calls `late` unless stop() comes within that time.
-  common::Status start_timer(int seconds, std::function<void()> late);
+  Status start_timer(int seconds, std::function<void()> late);
   // Nothing is called any more once it returns. May be called again, and before any start.
   void stop();
 
  private:
-  common::Status start(int process, int timeout_ms, std::function<void()> event);
+  Status start(int process, int timeout_ms, std::function<void()> event);
 
   int process_ = -1;  // pidfd
   int over_ = -1;     // eventfd

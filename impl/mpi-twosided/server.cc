@@ -7,19 +7,13 @@
 #include <new>
 #include <utility>
 
-#include "impl/common/background_thread.h"
-#include "impl/common/backtrace.h"
+#include "impl/base/backtrace.h"
 #include "impl/mpi-twosided/take_ended.h"
+#include "impl/node/waiter.h"
+#include "impl/runtime/background_thread.h"
 #include "impl/server/execute.h"
-#include "impl/shmem/waiter.h"
 
 namespace armci::twosided {
-
-using common::Code;
-using common::fail;
-using common::kSuccess;
-using common::note;
-using common::Status;
 
 Server::Server(const Comms& comms, Room room, const Routes& routes, std::vector<int> servers, int node, int wait_us)
     : comms_(comms),
@@ -61,7 +55,7 @@ Status Server::open() {
 
 Status Server::start(std::function<bool()> help) {
   help_ = std::move(help);
-  return common::start_background_thread(
+  return runtime::start_background_thread(
       "armci-server", [this] { run([this] { return leaving_.load(std::memory_order_relaxed); }); }, &thread_);
 }
 
@@ -96,7 +90,7 @@ void Server::run(const std::function<bool()>& over) {
     const Status status = step(&busy);
     if (!status.ok()) {
       // Who sent the request waits for its reply for good.
-      common::die_of_failure("server");
+      die_of_failure("server");
     }
     const bool streaming = !sending_.empty() || !receiving_.empty();
     const bool was_active = std::exchange(active, (help_ && help_()) || streaming);

@@ -38,13 +38,13 @@
 #include <thread>
 #include <vector>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 #include "impl/mpi-twosided/forwarder.h"
 #include "impl/mpi-twosided/message_pool.h"
 #include "impl/mpi-twosided/messages.h"
 #include "impl/mpi-twosided/routes.h"
 #include "impl/mpi-twosided/sleeper.h"
-#include "impl/shmem/block_finder.h"
+#include "impl/node/block_finder.h"
 
 namespace armci::twosided {
 
@@ -57,10 +57,10 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   // Posts the buffers. Every process may send from then on.
-  common::Status open();
+  Status open();
   // Starts the thread that serves until stop(). `help`: called now and then, with what else goes on in this process;
   // tells whether something does.
-  common::Status start(std::function<bool()> help);
+  Status start(std::function<bool()> help);
   // For those who have begun something that `help` is to look after.
   Sleeper& sleeper() { return sleeper_; }
   // Serves in the calling thread until `over` says so, which is asked between requests.
@@ -104,27 +104,27 @@ class Server {
 
   Origin& origin(std::uint32_t process) { return origins_[process]; }
   // Does what there is to do; whether there was something.
-  common::Status step(bool* busy);
-  common::Status take_requests(MessagePool* pool, bool forwarded, bool* busy);
-  common::Status arrived(const MessagePool::Message& message, bool forwarded);
-  common::Status forward(const MessagePool::Message& message, const RequestHeader& header, std::uint64_t ticket);
-  common::Status begin(Work work);
+  Status step(bool* busy);
+  Status take_requests(MessagePool* pool, bool forwarded, bool* busy);
+  Status arrived(const MessagePool::Message& message, bool forwarded);
+  Status forward(const MessagePool::Message& message, const RequestHeader& header, std::uint64_t ticket);
+  Status begin(Work work);
   bool needs_chunk(const Request& request) const;
   static bool ready(const Work& work);
-  common::Status give_chunks();
-  common::Status receive_chunks(bool* busy);
-  common::Status run_queue(Origin* origin);
-  common::Status complete(Work* work);
-  common::Status execute(const Work& work);
-  common::Status answer_get(const Work& work);
-  common::Status answer(int client, std::uint32_t tag, std::uint64_t value);
-  common::Status send(int client, std::uint32_t tag, const void* data, std::size_t bytes, Sending sending);
+  Status give_chunks();
+  Status receive_chunks(bool* busy);
+  Status run_queue(Origin* origin);
+  Status complete(Work* work);
+  Status execute(const Work& work);
+  Status answer_get(const Work& work);
+  Status answer(int client, std::uint32_t tag, std::uint64_t value);
+  Status send(int client, std::uint32_t tag, const void* data, std::size_t bytes, Sending sending);
   ReplyHeader begin_reply(int client, std::uint64_t value);
   void take_reply(bool has_data, Sending* sending);
-  common::Status take_acknowledgements(bool* busy);
+  Status take_acknowledgements(bool* busy);
   void executed(std::uint32_t process, std::uint64_t ticket);
-  common::Status return_credits();
-  common::Status collect_sent();
+  Status return_credits();
+  Status collect_sent();
 
   const Comms comms_;
   const Room room_;

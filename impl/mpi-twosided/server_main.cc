@@ -17,24 +17,18 @@
 #include <cstring>
 #include <utility>
 
-#include "impl/common/background_thread.h"
-#include "impl/common/backtrace.h"
-#include "impl/common/mpi_init.h"
+#include "impl/base/backtrace.h"
 #include "impl/mpi-twosided/enlist.h"
 #include "impl/mpi-twosided/process_watch.h"
 #include "impl/mpi-twosided/server.h"
 #include "impl/mpi-twosided/settings.h"
-#include "impl/shmem/copy.h"
-#include "impl/shmem/node_memory.h"
-#include "impl/shmem/wait.h"
+#include "impl/node/copy.h"
+#include "impl/node/node_memory.h"
+#include "impl/node/wait.h"
+#include "impl/runtime/background_thread.h"
+#include "impl/runtime/mpi_init.h"
 
 namespace armci::twosided {
-
-using common::Code;
-using common::fail;
-using common::fail_errno;
-using common::kSuccess;
-using common::Status;
 
 namespace {
 
@@ -54,7 +48,7 @@ struct Orders {
 Status receive_orders(MPI_Comm all, Orders* orders) {
   int rank = 0;
   ARMCI_MPI(MPI_Comm_rank(all, &rank));
-  common::set_message_rank(rank);
+  set_message_rank(rank);
   Terms& terms = orders->terms;
   ARMCI_MPI(MPI_Bcast(&terms, static_cast<int>(sizeof terms), MPI_BYTE, 0, all));
   std::vector<int>& node_of = orders->node_of;
@@ -83,7 +77,7 @@ Status prepare(const Orders& orders, Server* server, ProcessWatch* watch) {
                 orders.first, static_cast<int>(getpid()), host);
   }
   const bool stays = CPU_COUNT(&orders.terms.cpus) == 0;
-  ARMCI_RETURN_IF_ERROR(common::place_server(pthread_self(), stays ? bound_to : orders.terms.cpus));
+  ARMCI_RETURN_IF_ERROR(runtime::place_server(pthread_self(), stays ? bound_to : orders.terms.cpus));
   // A job whose processes die is ended by the launcher, which says why; nobody is left to be served.
   ARMCI_RETURN_IF_ERROR(watch->start_for(orders.memory.file.pid, [] { _exit(1); }));
   return server->open();
@@ -102,7 +96,7 @@ Status serve(Circle* circle) {
   const Routes routes(orders.node_of, orders.nodes, orders.terms.cluster);
   Server server(circle->comms, orders.terms.room, routes, std::move(servers), orders.node, orders.terms.wait_us);
   const Status mine = prepare(orders, &server, &watch);
-  if (!mine.ok()) common::print_failure("server process", common::last_cause());
+  if (!mine.ok()) print_failure("server process", last_cause());
   // Those who started it report the failure.
   if (!agree_on_start(*circle, orders.terms.processes, mine).ok()) return kSuccess;
   MPI_Request dismissal = MPI_REQUEST_NULL;
@@ -111,14 +105,14 @@ Status serve(Circle* circle) {
   server.run([&] {
     int here = 0;
     const int code = MPI_Test(&dismissal, &here, MPI_STATUS_IGNORE);
-    if (code != MPI_SUCCESS) status = common::fail_mpi(code, "MPI_Test");
+    if (code != MPI_SUCCESS) status = fail_mpi(code, "MPI_Test");
     return here != 0 || !status.ok();
   });
   return status;
 }
 
 Status start_mpi(MPI_Comm* spawned) {
-  common::keep_thread_level();
+  runtime::keep_thread_level();
   int level = MPI_THREAD_SINGLE;
   ARMCI_MPI(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SINGLE, &level));
   ARMCI_MPI(MPI_Comm_get_parent(spawned));
@@ -135,8 +129,8 @@ void ignore_signals_to_programs() {
 // Off the core that the launcher bound it to before MPI starts, whose threads inherit it.
 void leave_binding() {
   pthread_getaffinity_np(pthread_self(), sizeof bound_to, &bound_to);
-  (void)common::set_server_cpus("");  // this constructor may run before that of the default
-  (void)common::place_server(pthread_self(), common::server_cpus());
+  (void)runtime::set_server_cpus("");  // this constructor may run before that of the default
+  (void)runtime::place_server(pthread_self(), runtime::server_cpus());
 }
 
 // glibc calls constructors with the arguments of main().
@@ -145,12 +139,12 @@ void leave_binding() {
   prctl(PR_SET_NAME, "armci-server", 0UL, 0UL, 0UL);
   ignore_signals_to_programs();
   leave_binding();
-  common::ask_for_short_turns();
+  runtime::ask_for_short_turns();
   Circle circle;
   Status status = start_mpi(&circle.spawned);
   if (status.ok()) status = serve(&circle);
   if (!status.ok()) {
-    common::die_of_failure("server process");
+    die_of_failure("server process");
   }
   circle.leave();
   MPI_Finalize();

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 
 namespace armci::twosided {
 
@@ -20,6 +20,6 @@ struct Command {
 
 // What to start for a server: this program, where the library is linked into it; where it is a shared library, which
 // the program may load only later (an interpreter), the dynamic loader, told to load it first.
-common::Status server_command(Command* command);
+Status server_command(Command* command);
 
 }  // namespace armci::twosided

@@ -4,18 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "impl/common/agree.h"
-#include "impl/common/backtrace.h"
+#include "impl/base/backtrace.h"
 #include "impl/mpi-twosided/server_main.h"
-#include "impl/shmem/node_memory.h"
+#include "impl/node/agree.h"
+#include "impl/node/node_memory.h"
 
 namespace armci::twosided {
-
-using common::Code;
-using common::fail;
-using common::kSuccess;
-using common::Status;
-using common::World;
+using runtime::World;
 
 namespace {
 
@@ -129,14 +124,14 @@ Status ServerProcesses::start(const World& world, const Terms& terms) {
       (void)fail(Code::kLayerBelow, "PROG-1",
                  "the server processes have not started within %d s: %s; set ARMCI_SERVER=thread", kStartSeconds,
                  step_.load());
-      common::print_failure("starting the server processes", common::last_cause());
-      common::die(1);
+      print_failure("starting the server processes", last_cause());
+      die(1);
     });
   }
   step_ =
       "MPI_Comm_spawn_multiple has not returned (Open MPI above PMIx 4 hangs there now and then unless the launcher "
       "runs with EVENT_NOEPOLL=1)";
-  ARMCI_RETURN_IF_ERROR(common::agree(world.comm(), spawn(world), "starting the server processes"));
+  ARMCI_RETURN_IF_ERROR(node::agree(world.comm(), spawn(world), "starting the server processes"));
   step_ = "they run, but MPI has not connected all processes with them";
   ARMCI_RETURN_IF_ERROR(circle_.join(world.comm(), false));
   int pid = 0;
@@ -147,8 +142,8 @@ Status ServerProcesses::start(const World& world, const Terms& terms) {
   if (server_ < 0) return kSuccess;
   return watch_.start_for(pid, [pid, node = world.my_node()] {
     (void)fail(Code::kLayerBelow, "INIT-7", "the server of node %d, process %d, died; ending the job", node, pid);
-    common::print_failure("watching the server", common::last_cause());
-    common::die(1);
+    print_failure("watching the server", last_cause());
+    die(1);
   });
 }
 

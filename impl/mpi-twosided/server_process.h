@@ -13,10 +13,10 @@
 
 #include <atomic>
 
-#include "impl/common/status.h"
-#include "impl/common/world.h"
+#include "impl/base/status.h"
 #include "impl/mpi-twosided/enlist.h"
 #include "impl/mpi-twosided/process_watch.h"
+#include "impl/runtime/world.h"
 
 namespace armci::twosided {
 
@@ -29,15 +29,15 @@ class ServerProcesses {
   ~ServerProcesses() { watch_.stop(); }
 
   // Collective. On failure it fails on all processes, and no server is left.
-  common::Status start(const common::World& world, const Terms& terms);
+  Status start(const runtime::World& world, const Terms& terms);
   // Collective, after every process has said goodbye to the servers.
   void stop();
 
   const Comms& comms() const { return circle_.comms; }
 
  private:
-  common::Status spawn(const common::World& world);
-  common::Status instruct(const common::World& world, Terms terms, int* pid);
+  Status spawn(const runtime::World& world);
+  Status instruct(const runtime::World& world, Terms terms, int* pid);
 
   Circle circle_;
   int server_ = -1;  // of this process's node, on its first process

@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "impl/common/config.h"
-#include "impl/common/mpi_init.h"
 #include "impl/mpi-twosided/routes.h"
+#include "impl/runtime/config.h"
+#include "impl/runtime/mpi_init.h"
 
 namespace armci::twosided {
 
@@ -14,7 +14,7 @@ namespace {
 
 Settings the_settings;
 
-const common::SettingRow kRows[] = {
+const runtime::SettingRow kRows[] = {
     {"ARMCI_SERVER", "", "auto", 0, 0,
      "What the server of a node is: thread (of its first process; needs MPI_THREAD_MULTIPLE), process (started with "
      "MPI_Comm_spawn, at any thread level) or auto (thread where MPI has that level); the same on all processes.",
@@ -56,10 +56,10 @@ const common::SettingRow kRows[] = {
 
 // The rows have to be there before the environment is read, which no member of the transport is asked before.
 [[maybe_unused]] const bool appended = [] {
-  common::append_settings(kRows);
+  runtime::append_settings(kRows);
   // MPI may start before the settings are read.
   const char* const server = std::getenv("ARMCI_SERVER");
-  if (server != nullptr && std::strcmp(server, "process") == 0) common::keep_thread_level();
+  if (server != nullptr && std::strcmp(server, "process") == 0) runtime::keep_thread_level();
   return true;
 }();
 
@@ -67,21 +67,21 @@ const common::SettingRow kRows[] = {
 
 Settings& settings() { return the_settings; }
 
-common::Status cluster_size(int nodes, int* size) {
+Status cluster_size(int nodes, int* size) {
   const std::string& text = the_settings.cluster;
   if (text == "auto") {
     *size = best_cluster(nodes);
-    return common::kSuccess;
+    return kSuccess;
   }
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *size);
-  if (error == std::errc() && end == text.data() + text.size() && *size >= 1) return common::kSuccess;
-  return common::fail(common::Code::kArgument, "ERR-1",
-                      "environment variable ARMCI_SERVER_CLUSTER = '%s' is neither auto nor a number of nodes of at "
-                      "least 1",
-                      text.c_str());
+  if (error == std::errc() && end == text.data() + text.size() && *size >= 1) return kSuccess;
+  return fail(Code::kArgument, "ERR-1",
+              "environment variable ARMCI_SERVER_CLUSTER = '%s' is neither auto nor a number of nodes of at "
+              "least 1",
+              text.c_str());
 }
 
-common::Status read_server_kind(ServerKind* kind) {
+Status read_server_kind(ServerKind* kind) {
   constexpr struct {
     const char* word;
     ServerKind kind;
@@ -89,11 +89,10 @@ common::Status read_server_kind(ServerKind* kind) {
   for (const auto& known : kWords) {
     if (the_settings.server != known.word) continue;
     *kind = known.kind;
-    return common::kSuccess;
+    return kSuccess;
   }
-  return common::fail(common::Code::kArgument, "ERR-1",
-                      "environment variable ARMCI_SERVER = %s is none of auto, thread, process",
-                      the_settings.server.c_str());
+  return fail(Code::kArgument, "ERR-1", "environment variable ARMCI_SERVER = %s is none of auto, thread, process",
+              the_settings.server.c_str());
 }
 
 }  // namespace armci::twosided

@@ -1,4 +1,4 @@
-// The environment variables of mpi-twosided, as rows of the common table (impl/common/config.h).
+// The environment variables of mpi-twosided, as rows of the common table (impl/runtime/config.h).
 //
 // Thread safety: written by load_config() before the transport starts, read-only afterwards.
 #pragma once
@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 
 namespace armci::twosided {
 
@@ -32,9 +32,9 @@ struct Settings {
 Settings& settings();
 
 // How many nodes form a cluster, by ARMCI_SERVER_CLUSTER.
-common::Status cluster_size(int nodes, int* size);
+Status cluster_size(int nodes, int* size);
 
 // What ARMCI_SERVER stands for; an error that lists the words there are for any other one [ERR-1].
-common::Status read_server_kind(ServerKind* kind);
+Status read_server_kind(ServerKind* kind);
 
 }  // namespace armci::twosided

@@ -11,7 +11,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "impl/shmem/wait.h"
+#include "impl/node/wait.h"
 
 namespace armci::twosided {
 

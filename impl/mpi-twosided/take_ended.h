@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 
 namespace armci::twosided {
 
 // Takes out of a list what MPI has ended, whose order is not kept, and hands each to `take`.
 template <class Item, class Take>
-common::Status take_ended(std::vector<Item>* list, Take take) {
+Status take_ended(std::vector<Item>* list, Take take) {
   for (std::size_t i = 0; i < list->size();) {
     int ended = 0;
     ARMCI_MPI(MPI_Test(&(*list)[i].request, &ended, MPI_STATUS_IGNORE));
@@ -28,7 +28,7 @@ common::Status take_ended(std::vector<Item>* list, Take take) {
     list->pop_back();
     ARMCI_RETURN_IF_ERROR(take(std::move(item)));
   }
-  return common::kSuccess;
+  return kSuccess;
 }
 
 }  // namespace armci::twosided

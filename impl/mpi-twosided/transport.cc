@@ -4,24 +4,20 @@
 #include <utility>
 #include <vector>
 
-#include "impl/common/agree.h"
-#include "impl/common/background_thread.h"
-#include "impl/common/backtrace.h"
+#include "impl/base/backtrace.h"
 #include "impl/mpi-twosided/settings.h"
+#include "impl/node/agree.h"
+#include "impl/node/wait.h"
+#include "impl/runtime/background_thread.h"
 #include "impl/server/compose.h"
-#include "impl/shmem/wait.h"
 
 namespace armci::twosided {
 
-using common::AccSpec;
-using common::AtomicOp;
-using common::Code;
-using common::fail;
-using common::kSuccess;
-using common::Segments;
-using common::Status;
-using common::Strided;
-using common::World;
+using node::AccSpec;
+using runtime::AtomicOp;
+using runtime::Segments;
+using runtime::Strided;
+using runtime::World;
 using server::accumulate_header;
 using server::atomic_header;
 using server::put_header;
@@ -53,18 +49,18 @@ Thresholds thresholds(const Room& room) {
 // The same on all processes: credits are counted by the ones, buffers posted by the others. Collective; succeeds or
 // fails on all alike.
 Status read_plan(const World& world, Plan* plan) {
-  ARMCI_RETURN_IF_ERROR(common::agree(world.comm(), read_words(world.node_count(), plan), "reading the environment"));
+  ARMCI_RETURN_IF_ERROR(node::agree(world.comm(), read_words(world.node_count(), plan), "reading the environment"));
   const Settings& of = settings();
   // Pieces of that length end between elements of every type.
   const std::size_t chunk_bytes = static_cast<std::size_t>(of.chunk_bytes) / 16 * 16;
   plan->room = {of.buffers, static_cast<std::size_t>(of.buffer_bytes), of.forwards, of.chunks, chunk_bytes};
-  const common::SharedSetting shared[] = {{"ARMCI_SERVER", static_cast<long>(plan->kind)},
-                                          {"ARMCI_SERVER_BUFFERS", of.buffers},
-                                          {"ARMCI_SERVER_BUFFER_BYTES", static_cast<long>(of.buffer_bytes)},
-                                          {"ARMCI_SERVER_FORWARDS", of.forwards},
-                                          {"ARMCI_SERVER_CHUNK_BYTES", static_cast<long>(of.chunk_bytes)},
-                                          {"ARMCI_SERVER_CLUSTER", plan->cluster}};
-  return common::same_on_all(world.comm(), shared);
+  const node::SharedSetting shared[] = {{"ARMCI_SERVER", static_cast<long>(plan->kind)},
+                                        {"ARMCI_SERVER_BUFFERS", of.buffers},
+                                        {"ARMCI_SERVER_BUFFER_BYTES", static_cast<long>(of.buffer_bytes)},
+                                        {"ARMCI_SERVER_FORWARDS", of.forwards},
+                                        {"ARMCI_SERVER_CHUNK_BYTES", static_cast<long>(of.chunk_bytes)},
+                                        {"ARMCI_SERVER_CLUSTER", plan->cluster}};
+  return node::same_on_all(world.comm(), shared);
 }
 
 // What auto stands for here. Every process has to have the level, as every one may be a node's first.
@@ -93,7 +89,7 @@ Status Transport::initialise(const World& world) {
   world_comm_ = world.comm();
   Plan plan;
   ARMCI_RETURN_IF_ERROR(read_plan(world, &plan));
-  ARMCI_RETURN_IF_ERROR(common::agree(world_comm_, choose_kind(world_comm_, &plan), "choosing what a server is"));
+  ARMCI_RETURN_IF_ERROR(node::agree(world_comm_, choose_kind(world_comm_, &plan), "choosing what a server is"));
   choices_.add("server of a node", plan.kind == ServerKind::kProcess ? "process" : "thread");
   choices_.add("nodes in a cluster", std::to_string(plan.cluster));
   std::vector<int> node_of;
@@ -101,15 +97,15 @@ Status Transport::initialise(const World& world) {
   const Routes routes(std::move(node_of), world.node_count(), plan.cluster);
   if (plan.kind == ServerKind::kProcess) {
     processes_ = std::make_unique<ServerProcesses>();
-    const Terms terms{plan.room,    plan.cluster,         settings().wait_us, node::spin_iterations(),
-                      world.size(), common::server_cpus()};
-    ARMCI_RETURN_IF_ERROR(common::agree(world_comm_, processes_->start(world, terms), "starting the server processes"));
+    const Terms terms{plan.room,    plan.cluster,          settings().wait_us, node::spin_iterations(),
+                      world.size(), runtime::server_cpus()};
+    ARMCI_RETURN_IF_ERROR(node::agree(world_comm_, processes_->start(world, terms), "starting the server processes"));
     comms_ = processes_->comms();
   }
   // Nobody sends before every server has posted its buffers.
   ARMCI_RETURN_IF_ERROR(
-      common::agree(world_comm_, open(world, plan.room, routes, plan.threads), "making room for requests"));
-  return common::agree(world_comm_, start_threads(plan.threads), "starting the servers");
+      node::agree(world_comm_, open(world, plan.room, routes, plan.threads), "making room for requests"));
+  return node::agree(world_comm_, start_threads(plan.threads), "starting the servers");
 }
 
 Status Transport::open(const World& world, Room room, const Routes& routes, bool helped) {
@@ -136,7 +132,7 @@ Status Transport::start_threads(bool threads) {
     Client::Found found = Client::Found::kNothing;
     const Status status = client->help(&found);
     if (!status.ok()) {
-      common::die_of_failure("server");
+      die_of_failure("server");
     }
     return found == Client::Found::kSomething;
   };

@@ -4,9 +4,6 @@
 
 namespace armci::verbs {
 
-using common::kSuccess;
-using common::Status;
-
 Status Buffers::make(const Device& device, std::size_t count, std::size_t bytes) {
   count_ = count;
   bytes_ = bytes;

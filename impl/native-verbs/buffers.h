@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 #include "impl/native-verbs/device.h"
 
 namespace armci::verbs {
@@ -15,7 +15,7 @@ namespace armci::verbs {
 class Buffers {
  public:
   // `count` of `bytes` each.
-  common::Status make(const Device& device, std::size_t count, std::size_t bytes);
+  Status make(const Device& device, std::size_t count, std::size_t bytes);
 
   char* at(std::size_t index) const { return memory_.get() + index * bytes_; }
   std::size_t count() const { return count_; }

@@ -4,14 +4,9 @@
 #include <array>
 #include <cstring>
 
-#include "impl/shmem/waiter.h"
+#include "impl/node/waiter.h"
 
 namespace armci::verbs {
-
-using common::Code;
-using common::fail;
-using common::kSuccess;
-using common::Status;
 
 namespace {
 

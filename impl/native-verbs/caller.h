@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 #include "impl/native-verbs/datagrams.h"
 #include "impl/native-verbs/device.h"
 #include "impl/native-verbs/messages.h"
@@ -16,15 +16,15 @@ namespace armci::verbs {
 
 class Caller {
  public:
-  common::Status open(const Device& device, int process);
+  Status open(const Device& device, int process);
   // Of the servers, by node.
   void learn(std::vector<Address> servers, std::uint64_t secret);
 
   // Returns with the reply, or fails when none has come for long. Blocking; the server executes it once.
-  common::Status call(int node, Call call, Reply* reply);
+  Status call(int node, Call call, Reply* reply);
 
  private:
-  common::Status look(std::uint64_t sequence, bool* come, Reply* reply);
+  Status look(std::uint64_t sequence, bool* come, Reply* reply);
 
   std::mutex mutex_;
   std::uint32_t process_ = 0;

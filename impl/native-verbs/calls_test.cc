@@ -19,7 +19,7 @@ class CallsTest : public ::testing::Test {
   void SetUp() override {
     open_device(&device_);
     server_ = std::make_unique<Server>(device_, kProcesses, [](int) { return true; });
-    ASSERT_TRUE(server_->open({16, 1024, 4}).ok()) << common::last_cause().text;
+    ASSERT_TRUE(server_->open({16, 1024, 4}).ok()) << last_cause().text;
     ASSERT_TRUE(server_->start(kSecret).ok());
     ASSERT_TRUE(device_.make_queue(256, nullptr, &done_).ok());
     ASSERT_TRUE(datagrams_.create(device_, done_.get(), 32, kCallBytesMax, 0).ok());

@@ -20,7 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 #include "impl/native-verbs/registrations.h"
 #include "impl/native-verbs/traffic.h"
 #include "impl/server/rows.h"
@@ -51,21 +51,20 @@ class Client {
 
   // *mark: for test(), the local buffer belongs to the transfer until then; nullptr: the call returns when it is the
   // caller's again.
-  common::Status put(const Target& target, void* remote, const void* local, std::size_t bytes, Mark* mark);
-  common::Status get(const Target& target, const void* remote, void* local, std::size_t bytes, Mark* mark);
-  common::Status put_rows(const Target& target, const Rows& rows, Mark* mark);
-  common::Status get_rows(const Target& target, const Rows& rows, Mark* mark);
+  Status put(const Target& target, void* remote, const void* local, std::size_t bytes, Mark* mark);
+  Status get(const Target& target, const void* remote, void* local, std::size_t bytes, Mark* mark);
+  Status put_rows(const Target& target, const Rows& rows, Mark* mark);
+  Status get_rows(const Target& target, const Rows& rows, Mark* mark);
   // Accumulates, as the header says; places and lengths are filled in. The local buffer is free at return.
-  common::Status add(const Target& target, server::RequestHeader header, void* remote, const void* local,
-                     std::size_t bytes);
-  common::Status add_rows(const Target& target, server::RequestHeader header, const Rows& rows);
-  common::Status atomic(int node, server::RequestHeader header, std::uint64_t* before);
+  Status add(const Target& target, server::RequestHeader header, void* remote, const void* local, std::size_t bytes);
+  Status add_rows(const Target& target, server::RequestHeader header, const Rows& rows);
+  Status atomic(int node, server::RequestHeader header, std::uint64_t* before);
 
-  common::Status test(const Mark& mark, bool* done);
+  Status test(const Mark& mark, bool* done);
   // Every store to the node is visible there.
-  common::Status flush(int node);
+  Status flush(int node);
   // The same for every node, overlapped.
-  common::Status flush_all();
+  Status flush_all();
 
  private:
   using Lock = Traffic::Lock;
@@ -93,36 +92,36 @@ class Client {
   bool find_lendable(Transfer* transfer, const void* remote, const char* local, std::size_t* bytes, Usable* usable);
   bool needs_server(const void* remote, std::size_t bytes) const;
   bool needs_server(const Rows& rows) const;
-  common::Status put_run(Lock& lock, Transfer* transfer, char* remote, const char* local, std::size_t bytes, bool last);
-  common::Status get_run(Lock& lock, Transfer* transfer, const char* remote, char* local, std::size_t bytes, bool last);
-  common::Status lend(Lock& lock, Transfer* transfer, const Work& work, const Usable& usable);
-  common::Status write_copy(Lock& lock, const Target& target, char* remote, const char* local, std::size_t bytes);
-  common::Status read_copy(Lock& lock, const Target& target, const char* remote, char* local, std::size_t bytes);
-  common::Status finish(Lock& lock, const Transfer& transfer, bool is_get, Mark* mark);
-  common::Status move_long(Lock& lock, Transfer* transfer, const Rows& rows, ibv_wr_opcode opcode);
-  common::Status move_dense(Lock& lock, Transfer* transfer, const Rows& rows, ibv_wr_opcode opcode);
-  common::Status move_copies(Lock& lock, Transfer* transfer, const Rows& rows, ibv_wr_opcode opcode, std::size_t first,
-                             std::size_t count, const char* remote);
+  Status put_run(Lock& lock, Transfer* transfer, char* remote, const char* local, std::size_t bytes, bool last);
+  Status get_run(Lock& lock, Transfer* transfer, const char* remote, char* local, std::size_t bytes, bool last);
+  Status lend(Lock& lock, Transfer* transfer, const Work& work, const Usable& usable);
+  Status write_copy(Lock& lock, const Target& target, char* remote, const char* local, std::size_t bytes);
+  Status read_copy(Lock& lock, const Target& target, const char* remote, char* local, std::size_t bytes);
+  Status finish(Lock& lock, const Transfer& transfer, bool is_get, Mark* mark);
+  Status move_long(Lock& lock, Transfer* transfer, const Rows& rows, ibv_wr_opcode opcode);
+  Status move_dense(Lock& lock, Transfer* transfer, const Rows& rows, ibv_wr_opcode opcode);
+  Status move_copies(Lock& lock, Transfer* transfer, const Rows& rows, ibv_wr_opcode opcode, std::size_t first,
+                     std::size_t count, const char* remote);
   bool find_pieces(Lookup* lookup, const Rows& rows, std::size_t first, std::size_t count, Pieces* pieces);
 
-  common::Status store_run(Lock& lock, int node, server::RequestHeader header, char* remote, const char* local,
-                           std::size_t bytes);
-  common::Status store_rows(Lock& lock, int node, server::RequestHeader header, const Rows& rows);
-  common::Status store_long_rows(Lock& lock, int node, const server::RequestHeader& header, const Rows& rows);
-  common::Status fetch_word(Lock& lock, int node, const void* remote, void* local, std::size_t bytes);
-  common::Status fetch_rows(Lock& lock, int node, const Rows& rows);
-  common::Status fetch_in_place(Lock& lock, Lookup* lookup, int node, const Rows& rows);
+  Status store_run(Lock& lock, int node, server::RequestHeader header, char* remote, const char* local,
+                   std::size_t bytes);
+  Status store_rows(Lock& lock, int node, server::RequestHeader header, const Rows& rows);
+  Status store_long_rows(Lock& lock, int node, const server::RequestHeader& header, const Rows& rows);
+  Status fetch_word(Lock& lock, int node, const void* remote, void* local, std::size_t bytes);
+  Status fetch_rows(Lock& lock, int node, const Rows& rows);
+  Status fetch_in_place(Lock& lock, Lookup* lookup, int node, const Rows& rows);
   // Some of the rows, and the buffer for the request if it needs one.
   struct Part {
     std::size_t first;
     std::size_t count;
     int bounce;
   };
-  common::Status ask_for_rows(Lock& lock, int node, const server::RequestHeader& header, const Rows& rows,
-                              const Part& part, const Traffic::Answer& answer, Landing** landing);
+  Status ask_for_rows(Lock& lock, int node, const server::RequestHeader& header, const Rows& rows, const Part& part,
+                      const Traffic::Answer& answer, Landing** landing);
   bool is_short_request(int node, const Rows& rows, std::size_t count) const;
-  common::Status ask_by_value(Lock& lock, int node, std::span<const char> message, bool is_store,
-                              const Traffic::Answer& answer, Landing** landing);
+  Status ask_by_value(Lock& lock, int node, std::span<const char> message, bool is_store, const Traffic::Answer& answer,
+                      Landing** landing);
   server::RequestHeader get_header() const;
 
   const bool tears_;  // parts of words

@@ -3,12 +3,9 @@
 #include <cstring>
 
 #include "impl/native-verbs/client.h"
-#include "impl/shmem/copy.h"
+#include "impl/node/copy.h"
 
 namespace armci::verbs {
-
-using common::kSuccess;
-using common::Status;
 
 namespace {
 

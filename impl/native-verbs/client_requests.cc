@@ -4,13 +4,10 @@
 #include <cstring>
 
 #include "impl/native-verbs/client.h"
+#include "impl/node/copy.h"
 #include "impl/server/compose.h"
-#include "impl/shmem/copy.h"
 
 namespace armci::verbs {
-
-using common::kSuccess;
-using common::Status;
 using server::Form;
 using server::RequestHeader;
 

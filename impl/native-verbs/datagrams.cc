@@ -6,9 +6,6 @@
 
 namespace armci::verbs {
 
-using common::kSuccess;
-using common::Status;
-
 namespace {
 
 Status make_ready(const Device& device, ibv_qp* pair, std::uint32_t key) {

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 #include "impl/native-verbs/address.h"
 #include "impl/native-verbs/buffers.h"
 #include "impl/native-verbs/device.h"
@@ -20,18 +20,17 @@ class Datagrams {
  public:
   // Messages of up to `bytes`, of which `room` are kept until they are looked at. Completions have ids from `first_id`
   // on, ids() of them.
-  common::Status create(const Device& device, ibv_cq* done, std::size_t room, std::size_t bytes,
-                        std::uint64_t first_id);
+  Status create(const Device& device, ibv_cq* done, std::size_t room, std::size_t bytes, std::uint64_t first_id);
   std::uint64_t ids() const { return received_.count() + sent_.count(); }
 
   // Where it can be reached.
   Address address() const { return address_on(device(), pair_->qp_num, kKey); }
   // Sends one, or loses it when there is no room.
-  common::Status send(const Address& other, std::span<const char> message);
+  Status send(const Address& other, std::span<const char> message);
 
   // Takes note of a completion. *message: what has come, until release(); empty if something was sent, or failed.
   void ended(const ibv_wc& work, std::span<const char>* message);
-  common::Status release(std::span<const char> message);
+  Status release(std::span<const char> message);
 
  private:
   static constexpr std::uint32_t kKey = 0x41524d43;
@@ -39,8 +38,8 @@ class Datagrams {
   static constexpr std::size_t kSends = 32;
 
   const Device& device() const { return *device_; }
-  common::Status post_receive(std::size_t buffer);
-  common::Status find_way(const Address& other, ibv_ah** way);
+  Status post_receive(std::size_t buffer);
+  Status find_way(const Address& other, ibv_ah** way);
 
   // Ways, by what is at their end.
   struct Way {

@@ -8,12 +8,6 @@
 
 namespace armci::verbs {
 
-using common::Code;
-using common::fail;
-using common::fail_errno;
-using common::kSuccess;
-using common::Status;
-
 namespace {
 
 constexpr char kInstead[] = "load its driver (ibv_devices lists them), or link mpi-rma or mpi-twosided";

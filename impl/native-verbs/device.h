@@ -9,12 +9,12 @@
 #include <cstdint>
 #include <memory>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 
 namespace armci::verbs {
 
 // A failed call of libibverbs: `error` as errno has it.
-common::Status fail_verbs(int error, const char* call);
+Status fail_verbs(int error, const char* call);
 
 // What ends an object of libibverbs, in the order of destruction.
 struct Destroy {
@@ -33,7 +33,7 @@ using Owned = std::unique_ptr<Object, Destroy>;
 class Device {
  public:
   // The one that the settings name, or the first with a port that is up. kUnsupported where there is none.
-  common::Status open();
+  Status open();
 
   ibv_context* context() const { return context_.get(); }
   ibv_pd* domain() const { return domain_.get(); }
@@ -48,14 +48,14 @@ class Device {
   // Whether it is the kernel's CPU that stores what comes. It may store byte by byte.
   bool is_software() const;
   // A completion queue of `entries`, or of as many as the device can have.
-  common::Status make_queue(std::size_t entries, ibv_comp_channel* channel, Owned<ibv_cq>* queue) const;
+  Status make_queue(std::size_t entries, ibv_comp_channel* channel, Owned<ibv_cq>* queue) const;
   const char* name() const { return ibv_get_device_name(context_->device); }
 
  private:
-  common::Status choose_port(ibv_device* device, bool named);
-  common::Status use_port(ibv_device* device, bool named);
-  common::Status find_port(bool* up);
-  common::Status choose_gid();
+  Status choose_port(ibv_device* device, bool named);
+  Status use_port(ibv_device* device, bool named);
+  Status find_port(bool* up);
+  Status choose_gid();
 
   Owned<ibv_context> context_;
   Owned<ibv_pd> domain_;

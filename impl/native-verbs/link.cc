@@ -6,9 +6,6 @@
 
 namespace armci::verbs {
 
-using common::kSuccess;
-using common::Status;
-
 namespace {
 
 constexpr std::uint32_t kPacketMask = 0xffffff;
@@ -29,9 +26,9 @@ std::uint8_t at_a_time(int limit) { return static_cast<std::uint8_t>(std::clamp<
 Status check_limits(const Device& device, const LinkParts& parts) {
   const auto most = static_cast<std::uint32_t>(device.limits().max_qp_wr);
   if (parts.shared != nullptr || parts.receives <= most) return kSuccess;
-  return common::fail(common::Code::kUnsupported, nullptr,
-                      "the verbs device %s has queues of %u, too few for %u answers; lower ARMCI_VERBS_BOUNCES",
-                      device.name(), most, parts.receives);
+  return fail(Code::kUnsupported, nullptr,
+              "the verbs device %s has queues of %u, too few for %u answers; lower ARMCI_VERBS_BOUNCES", device.name(),
+              most, parts.receives);
 }
 
 // Devices do not tell what they send by value: asked for less until it is accepted.

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 #include "impl/native-verbs/address.h"
 #include "impl/native-verbs/device.h"
 
@@ -60,9 +60,9 @@ class Link {
  public:
   static constexpr std::size_t kGathered = 16;  // handed over at once, at most
 
-  common::Status create(const Device& device, const LinkParts& parts);
+  Status create(const Device& device, const LinkParts& parts);
   Address address(const Device& device) const;
-  common::Status connect(const Device& device, const Address& other);
+  Status connect(const Device& device, const Address& other);
 
   std::uint32_t number() const { return pair_->qp_num; }
   bool exists() const { return pair_ != nullptr; }
@@ -75,9 +75,9 @@ class Link {
   std::size_t by_value_max() const { return by_value_max_; }
 
   // Gathers it; what its pieces describe has to stay until submit().
-  common::Status add(const Work& work, std::uint64_t id);
-  common::Status submit();
-  common::Status receive(std::span<ibv_sge> places, std::uint64_t id);
+  Status add(const Work& work, std::uint64_t id);
+  Status submit();
+  Status receive(std::span<ibv_sge> places, std::uint64_t id);
   // Nothing reaches or leaves memory through it any more.
   void end();
 

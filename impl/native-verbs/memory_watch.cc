@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-#include "impl/common/background_thread.h"
+#include "impl/runtime/background_thread.h"
 
 namespace armci::verbs {
 
@@ -52,7 +52,7 @@ bool MemoryWatch::start() {
                     UFFD_FEATURE_EVENT_REMAP | UFFD_FEATURE_MINOR_SHMEM;
   if (ioctl(descriptor_, UFFDIO_API, &wanted) != 0) return false;
   wake_ = eventfd(0, EFD_CLOEXEC);
-  return wake_ >= 0 && common::start_background_thread(
+  return wake_ >= 0 && runtime::start_background_thread(
                            "armci-watch", [this] { listen(); }, &listener_)
                            .ok();
 }

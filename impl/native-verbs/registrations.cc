@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "impl/shmem/node_heap.h"
+#include "impl/node/node_heap.h"
 
 namespace armci::verbs {
 

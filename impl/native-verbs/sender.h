@@ -39,11 +39,11 @@ class Sender {
  public:
   Link link;
 
-  common::Status create(const Device& device, std::uint32_t index, const LinkParts& parts) {
+  Status create(const Device& device, std::uint32_t index, const LinkParts& parts) {
     index_ = index;
     ARMCI_RETURN_IF_ERROR(link.create(device, parts));
     under_way_.make(std::min<std::size_t>(parts.sends, link.sends_max()));
-    return common::kSuccess;
+    return kSuccess;
   }
 
   bool has_room() const { return !under_way_.full(); }
@@ -56,7 +56,7 @@ class Sender {
   bool is_told() const { return told_ == posted(); }
 
   // Gathers it, for link.submit(); there must be room. The entry is what the last user of its place left.
-  common::Status add(Work work, Entry** entry) {
+  Status add(Work work, Entry** entry) {
     *entry = &under_way_.push();
     const bool is_alone = work.opcode != IBV_WR_SEND && !told_any();
     work.told |= is_alone || posted() - told_ >= under_way_.capacity() / 4;

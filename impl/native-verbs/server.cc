@@ -13,18 +13,12 @@
 #include <cstring>
 #include <utility>
 
-#include "impl/common/background_thread.h"
-#include "impl/common/backtrace.h"
+#include "impl/base/backtrace.h"
+#include "impl/node/waiter.h"
+#include "impl/runtime/background_thread.h"
 #include "impl/server/execute.h"
-#include "impl/shmem/waiter.h"
 
 namespace armci::verbs {
-
-using common::Code;
-using common::fail;
-using common::fail_errno;
-using common::kSuccess;
-using common::Status;
 
 namespace {
 
@@ -98,7 +92,7 @@ Status Server::open(const ServerBounds& bounds) {
 
 Status Server::start(std::uint64_t secret) {
   secret_ = secret;
-  return common::start_background_thread(
+  return runtime::start_background_thread(
       "armci-server", [this] { run(); }, &thread_);
 }
 
@@ -139,7 +133,7 @@ void Server::run() {
     }
     if (!status.ok() && !leaving_.load(std::memory_order_relaxed)) {
       // The origin of the request would wait for its reply for good.
-      common::die_of_failure("server");
+      die_of_failure("server");
     }
   }
 }
@@ -240,7 +234,7 @@ Reply Server::connect(const Call& call) {
   if (status.ok()) status = sender.link.connect(device_, call.link);
   if (!status.ok()) {
     sender = {};
-    return refusal(EIO, common::last_cause().text);
+    return refusal(EIO, last_cause().text);
   }
   process_of_[sender.link.number()] = static_cast<int>(call.process);
   Reply reply;
@@ -255,7 +249,7 @@ Reply Server::expose(const Call& call) {
   if (region == nullptr) {
     const int error = errno;
     (void)fail_verbs(error, "ibv_reg_mr of a region");
-    return refusal(error, common::last_cause().text);
+    return refusal(error, last_cause().text);
   }
   Reply reply;
   reply.remote_key = region->rkey;

@@ -24,14 +24,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 #include "impl/native-verbs/buffers.h"
 #include "impl/native-verbs/datagrams.h"
 #include "impl/native-verbs/device.h"
 #include "impl/native-verbs/messages.h"
 #include "impl/native-verbs/sender.h"
+#include "impl/node/block_finder.h"
 #include "impl/server/wire.h"
-#include "impl/shmem/block_finder.h"
 
 namespace armci::verbs {
 
@@ -50,9 +50,9 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  common::Status open(const ServerBounds& bounds);
+  Status open(const ServerBounds& bounds);
   Address address() const { return calls_.address(); }
-  common::Status start(std::uint64_t secret);
+  Status start(std::uint64_t secret);
   // From now on processes may end, so that what is on its way to them fails.
   void expect_ends() { leaving_.store(true, std::memory_order_relaxed); }
   // After every process has all its answers.
@@ -79,26 +79,26 @@ class Server {
   };
 
   void run();
-  common::Status serve(bool* busy);
-  common::Status block();
-  common::Status done(const ibv_wc& work);
-  common::Status post_receive(std::size_t buffer);
+  Status serve(bool* busy);
+  Status block();
+  Status done(const ibv_wc& work);
+  Status post_receive(std::size_t buffer);
 
   // Calls.
-  common::Status called(std::span<const char> message);
+  Status called(std::span<const char> message);
   bool is_sound(const Call& call) const;
   Reply carry_out(const Call& call);
   Reply connect(const Call& call);
   Reply expose(const Call& call);
 
   // Requests.
-  common::Status serve_arrivals();
-  common::Status execute(const Arrival& arrival, Peer* peer);
-  common::Status decode(const Arrival& arrival, server::Request* request) const;
-  common::Status answer_bytes(Peer* peer, const void* data, std::size_t bytes);
-  common::Status answer_packed(Peer* peer, const server::Request& request);
-  common::Status answer_in_place(Peer* peer, const server::Request& request);
-  common::Status answer(Peer* peer, std::span<const ibv_sge> pieces, bool by_value, const Answering& what);
+  Status serve_arrivals();
+  Status execute(const Arrival& arrival, Peer* peer);
+  Status decode(const Arrival& arrival, server::Request* request) const;
+  Status answer_bytes(Peer* peer, const void* data, std::size_t bytes);
+  Status answer_packed(Peer* peer, const server::Request& request);
+  Status answer_in_place(Peer* peer, const server::Request& request);
+  Status answer(Peer* peer, std::span<const ibv_sge> pieces, bool by_value, const Answering& what);
   int take_buffer();
   bool has_room(const Peer& peer) const { return peer.sender.has_room() && !free_.empty() && told_ < told_max_; }
   const ibv_mr* region_of(const char* address, std::size_t bytes) const;

@@ -6,12 +6,6 @@
 #include "impl/server/execute.h"
 
 namespace armci::verbs {
-
-using common::Code;
-using common::fail;
-using common::kSuccess;
-using common::note;
-using common::Status;
 using server::Request;
 using server::RequestKind;
 

@@ -1,6 +1,6 @@
 #include "impl/native-verbs/settings.h"
 
-#include "impl/common/config.h"
+#include "impl/runtime/config.h"
 
 namespace armci::verbs {
 
@@ -8,7 +8,7 @@ namespace {
 
 Settings the_settings;
 
-const common::SettingRow kRows[] = {
+const runtime::SettingRow kRows[] = {
     {"ARMCI_VERBS_DEVICE", "", "", 0, 0, "Name of the verbs device (default: the first with a port that is up).",
      &the_settings.device},
     {"ARMCI_VERBS_PORT", "", "0", 0, 255, "Number of its port; 0: the first that is up.", &the_settings.port},
@@ -40,7 +40,7 @@ const common::SettingRow kRows[] = {
 
 // The rows have to be there before the environment is read, which no member of the transport is asked before.
 [[maybe_unused]] const bool appended = [] {
-  common::append_settings(kRows);
+  runtime::append_settings(kRows);
   return true;
 }();
 

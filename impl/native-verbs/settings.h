@@ -1,4 +1,4 @@
-// The environment variables of native-verbs, as rows of the common table (impl/common/config.h).
+// The environment variables of native-verbs, as rows of the common table (impl/runtime/config.h).
 //
 // Thread safety: written by load_config() before the transport starts, read-only afterwards.
 #pragma once

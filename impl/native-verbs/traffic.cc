@@ -5,15 +5,10 @@
 #include <atomic>
 #include <utility>
 
-#include "impl/shmem/copy.h"
-#include "impl/shmem/waiter.h"
+#include "impl/node/copy.h"
+#include "impl/node/waiter.h"
 
 namespace armci::verbs {
-
-using common::Code;
-using common::fail;
-using common::kSuccess;
-using common::Status;
 
 namespace {
 
@@ -177,7 +172,7 @@ Status Traffic::submit(int node) { return check_posted(node, at(node).sender.lin
 
 // What is counted as under way and was not posted will never end.
 Status Traffic::check_posted(int node, Status status) {
-  return status.ok() ? kSuccess : broken(node, "posting work to", common::last_cause().text, false);
+  return status.ok() ? kSuccess : broken(node, "posting work to", last_cause().text, false);
 }
 
 Status Traffic::give_up() const { return fail(Code::kLayerBelow, nullptr, "%s", broken_.c_str()); }

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 #include "impl/native-verbs/buffers.h"
 #include "impl/native-verbs/caller.h"
 #include "impl/native-verbs/device.h"
@@ -64,16 +64,16 @@ class Traffic {
 
   // `servers`: the processes that serve, by node; for sentences.
   Traffic(const Device& device, Registrations* registrations, Caller* caller, std::vector<int> servers);
-  common::Status open(const TrafficBounds& bounds);
+  Status open(const TrafficBounds& bounds);
 
   Lock lock() { return Lock(mutex_); }
   // Connects to the server of a node at the first call; may let others in.
-  common::Status reach(Lock& lock, int node);
+  Status reach(Lock& lock, int node);
   std::size_t links() const { return links_.load(std::memory_order_relaxed); }
   const Link& link(int node) const { return at(node).sender.link; }
 
   // Buffers for work for a node, all of them at once.
-  common::Status take_bounces(Lock& lock, int node, std::span<int> bounces);
+  Status take_bounces(Lock& lock, int node, std::span<int> bounces);
   char* bounce(int index) const { return bounces_.at(static_cast<std::size_t>(index)); }
   std::size_t bounce_bytes() const { return bounces_.bytes(); }
   ibv_sge bounce_piece(int index, std::size_t bytes) const {
@@ -87,7 +87,7 @@ class Traffic {
   };
   // Puts a write or a read on its way at the next submit(). When it has ended, what it holds is free again, and what
   // has come lands. *landing, if asked for, is to be set before the lock is let go.
-  common::Status post(Lock& lock, int node, const Work& work, const Held& held, Landing** landing = nullptr);
+  Status post(Lock& lock, int node, const Work& work, const Held& held, Landing** landing = nullptr);
   // The same for a request.
   struct Request {
     ibv_sge message;
@@ -102,20 +102,20 @@ class Traffic {
     Held held;
     std::size_t slot_bytes = 0;
   };
-  common::Status ask(Lock& lock, int node, const Request& request, const Answer& answer, Landing** landing = nullptr);
-  common::Status submit(int node);
+  Status ask(Lock& lock, int node, const Request& request, const Answer& answer, Landing** landing = nullptr);
+  Status submit(int node);
 
   // Of all that was posted on a link.
-  common::Status seal(Lock& lock, int node, Mark* mark);
+  Status seal(Lock& lock, int node, Mark* mark);
   // The same of requests alone.
   Mark answers(int node) const { return {node, 0, at(node).asked.last()}; }
-  common::Status wait(Lock& lock, const Mark& mark);
-  common::Status test(const Mark& mark, bool* done);
+  Status wait(Lock& lock, const Mark& mark);
+  Status test(const Mark& mark, bool* done);
   // The requests that store have been executed: what follows by RDMA does not overtake them.
-  common::Status await_executed(Lock& lock, int node);
+  Status await_executed(Lock& lock, int node);
   // All stores to a node, or to every node, have been placed and executed.
-  common::Status flush(Lock& lock, int node);
-  common::Status flush_all(Lock& lock);
+  Status flush(Lock& lock, int node);
+  Status flush_all(Lock& lock);
 
   std::size_t buffer_bytes() const { return bounces_.total_bytes() + slot_bytes_; }
 
@@ -147,21 +147,21 @@ class Traffic {
   };
 
   Node& at(int node) const { return nodes_[static_cast<std::size_t>(node)]; }
-  common::Status connect(int node);
+  Status connect(int node);
   template <class Condition>
-  common::Status await(Lock& lock, int gathered_for, Condition condition);
+  Status await(Lock& lock, int gathered_for, Condition condition);
   bool has_room(const Node& node) const { return node.sender.has_room() && completions_owed_ < completions_max_; }
-  common::Status gather(int node, const Work& work, const Held& held, Landing** landing);
-  common::Status advance();
-  common::Status probe();
-  common::Status ended(const ibv_wc& work);
+  Status gather(int node, const Work& work, const Held& held, Landing** landing);
+  Status advance();
+  Status probe();
+  Status ended(const ibv_wc& work);
   void sent(Node* node, std::uint64_t number);
-  common::Status answered(int node, std::size_t bytes);
-  common::Status see_the_end(Lock& lock, int node, std::uint64_t number);
-  common::Status broken(int node, const char* what, const char* why, bool is_gone);
-  common::Status check_posted(int node, common::Status status);
-  common::Status give_up() const;
-  common::Status broken_at(const ibv_wc& work, const WorkId& id);
+  Status answered(int node, std::size_t bytes);
+  Status see_the_end(Lock& lock, int node, std::uint64_t number);
+  Status broken(int node, const char* what, const char* why, bool is_gone);
+  Status check_posted(int node, Status status);
+  Status give_up() const;
+  Status broken_at(const ibv_wc& work, const WorkId& id);
   static void begin(Pending* pending, const Held& held);
   void end(Pending* pending);
 

@@ -19,22 +19,22 @@ class TrafficTest : public ::testing::Test {
   void SetUp() override {
     open_device(&device_);
     server_ = std::make_unique<Server>(device_, 1, [](int) { return true; });
-    ASSERT_TRUE(server_->open({16, 1024, 4}).ok()) << common::last_cause().text;
+    ASSERT_TRUE(server_->open({16, 1024, 4}).ok()) << last_cause().text;
     ASSERT_TRUE(server_->start(kSecret).ok());
     ASSERT_TRUE(caller_.open(device_, 0).ok());
     caller_.learn({server_->address()}, kSecret);
     ASSERT_TRUE(traffic_.open({4, 1024, 16, 4}).ok());
     lock_ = traffic_.lock();
-    ASSERT_TRUE(traffic_.reach(lock_, 0).ok()) << common::last_cause().text;
+    ASSERT_TRUE(traffic_.reach(lock_, 0).ok()) << last_cause().text;
   }
 
-  void expect_death(common::Status status) {
+  void expect_death(Status status) {
     EXPECT_FALSE(status.ok());
-    EXPECT_NE(std::string(common::last_cause().text).find("node 0 (process 0)"), std::string::npos);
-    EXPECT_NE(std::string(common::last_cause().text).find("has died"), std::string::npos);
+    EXPECT_NE(std::string(last_cause().text).find("node 0 (process 0)"), std::string::npos);
+    EXPECT_NE(std::string(last_cause().text).find("has died"), std::string::npos);
   }
 
-  common::Status ask(const char* text) {
+  Status ask(const char* text) {
     const ibv_sge message{reinterpret_cast<std::uintptr_t>(text), 8, 0};
     ARMCI_RETURN_IF_ERROR(traffic_.ask(lock_, 0, {message, true, Traffic::kNoBounce, true}, {}));
     return traffic_.submit(0);

@@ -6,23 +6,21 @@
 #include <random>
 #include <vector>
 
-#include "impl/common/agree.h"
-#include "impl/common/backtrace.h"
-#include "impl/common/config.h"
+#include "impl/base/backtrace.h"
 #include "impl/native-verbs/settings.h"
+#include "impl/node/agree.h"
+#include "impl/runtime/config.h"
 #include "impl/server/compose.h"
 
 namespace armci::verbs {
 
-using common::AccSpec;
-using common::agree;
-using common::AtomicOp;
-using common::kSuccess;
-using common::Segments;
-using common::SharedSetting;
-using common::Status;
-using common::Strided;
-using common::World;
+using node::AccSpec;
+using node::agree;
+using node::SharedSetting;
+using runtime::AtomicOp;
+using runtime::Segments;
+using runtime::Strided;
+using runtime::World;
 
 namespace {
 
@@ -33,13 +31,13 @@ std::size_t bounce_bytes() { return static_cast<std::size_t>(settings().bounce_b
 Status check_settings(MPI_Comm comm) {
   const SharedSetting shared[] = {{"ARMCI_VERBS_BOUNCE_BYTES", static_cast<long>(bounce_bytes())},
                                   {"ARMCI_VERBS_BOUNCES", settings().bounces}};
-  return common::same_on_all(comm, shared);
+  return node::same_on_all(comm, shared);
 }
 
 int server_of(const World& world, int node) { return world.node(node).ranks[0]; }
 
 void print_links(const World& world, std::size_t links) {
-  if (common::config().verbose < 1 || world.rank() != 0) return;
+  if (runtime::config().verbose < 1 || world.rank() != 0) return;
   std::fprintf(stderr, "armci: process 0 has made %zu connections to %d other nodes\n", links, world.node_count() - 1);
 }
 
@@ -136,8 +134,8 @@ Status Transport::register_memory(void* base, std::size_t bytes, Key* key) {
     ARMCI_RETURN_IF_ERROR(caller_->call(world_->my_node(), call, &reply));
   }
   if (reply.error != 0) {
-    return common::fail(reply.error == ENOMEM ? common::Code::kMemory : common::Code::kLayerBelow, nullptr,
-                        "the server of this node, process %d: %s", server_of(*world_, world_->my_node()), reply.text);
+    return fail(reply.error == ENOMEM ? Code::kMemory : Code::kLayerBelow, nullptr,
+                "the server of this node, process %d: %s", server_of(*world_, world_->my_node()), reply.text);
   }
   *key = {reply.remote_key, call.address};
   if (server_ != nullptr) {
@@ -158,9 +156,9 @@ void Transport::deregister_memory(const Key& key) {
   Reply reply;
   Status status = caller_->call(world_->my_node(), call, &reply);
   if (status.ok() && reply.error != 0) {
-    status = common::fail(common::Code::kLayerBelow, nullptr, "the server of this node: %s", reply.text);
+    status = fail(Code::kLayerBelow, nullptr, "the server of this node: %s", reply.text);
   }
-  if (!status.ok()) common::print_failure("ARMCI_Free", common::last_cause());
+  if (!status.ok()) print_failure("ARMCI_Free", last_cause());
 }
 
 void Transport::register_local(void* base, std::size_t bytes) {

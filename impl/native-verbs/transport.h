@@ -1,7 +1,7 @@
 // The native-verbs implementation: ARMCI over RDMA by libibverbs, with a server thread on each node for what RDMA
 // cannot do.
 //
-// On a node memory is loaded and stored directly, as in impl/shmem. Memory of other nodes is written and read by the
+// On a node memory is loaded and stored directly, as in impl/node. Memory of other nodes is written and read by the
 // device; accumulates, read-modify-writes, mutexes and short rows are executed by that node's server (server.h) with
 // the same CPU instructions as the node's own processes, so that all are atomic together. HCA atomics are not used:
 // they are not atomic with the CPU's.
@@ -15,14 +15,14 @@
 #include <cstdint>
 #include <memory>
 
-#include "impl/common/choice_list.h"
-#include "impl/common/transport.h"
 #include "impl/native-verbs/caller.h"
 #include "impl/native-verbs/client.h"
 #include "impl/native-verbs/device.h"
 #include "impl/native-verbs/registrations.h"
 #include "impl/native-verbs/server.h"
 #include "impl/native-verbs/traffic.h"
+#include "impl/runtime/choice_list.h"
+#include "impl/runtime/transport.h"
 
 namespace armci::verbs {
 
@@ -37,41 +37,39 @@ class Transport {
 
     bool complete() const { return mark.none(); }
   };
-  static constexpr common::TransportTraits kTraits = {.name = "native-verbs",
-                                                      .reaches_nodes = true,
-                                                      .wants_on_node = false,
-                                                      .in_order = true,
-                                                      .atomicity = common::Atomicity::kNodeCpu};
+  static constexpr runtime::TransportTraits kTraits = {.name = "native-verbs",
+                                                       .reaches_nodes = true,
+                                                       .wants_on_node = false,
+                                                       .in_order = true,
+                                                       .atomicity = runtime::Atomicity::kNodeCpu};
 
-  common::Status initialise(const common::World& world);
+  Status initialise(const runtime::World& world);
   void finalise();
-  common::Status register_memory(void* base, std::size_t bytes, Key* key);
+  Status register_memory(void* base, std::size_t bytes, Key* key);
   void deregister_memory(const Key& key);
-  common::Status put(int target, const Key& key, void* remote, const void* local, std::size_t bytes, Completion*);
-  common::Status get(int target, const Key& key, const void* remote, void* local, std::size_t bytes,
+  Status put(int target, const Key& key, void* remote, const void* local, std::size_t bytes, Completion*);
+  Status get(int target, const Key& key, const void* remote, void* local, std::size_t bytes, Completion* completion);
+  Status put_now(int target, const Key& key, void* remote, const void* local, std::size_t bytes);
+  Status get_now(int target, const Key& key, const void* remote, void* local, std::size_t bytes);
+  Status put_strided(int target, const Key& key, void* remote, const void* local, const runtime::Strided& shape,
                      Completion* completion);
-  common::Status put_now(int target, const Key& key, void* remote, const void* local, std::size_t bytes);
-  common::Status get_now(int target, const Key& key, const void* remote, void* local, std::size_t bytes);
-  common::Status put_strided(int target, const Key& key, void* remote, const void* local, const common::Strided& shape,
-                             Completion* completion);
-  common::Status get_strided(int target, const Key& key, const void* remote, void* local, const common::Strided& shape,
-                             Completion* completion);
-  common::Status put_list(int target, const Key& key, const common::Segments& list, Completion* completion);
-  common::Status get_list(int target, const Key& key, const common::Segments& list, Completion* completion);
-  common::Status accumulate_strided(int target, const Key&, void* remote, const void* local,
-                                    const common::Strided& shape, const common::AccSpec& acc, Completion*);
-  common::Status accumulate_list(int target, const Key&, const common::Segments& list, const common::AccSpec& acc,
-                                 Completion*);
-  common::Status atomic64(int target, const Key&, void* remote, common::AtomicOp op, std::int64_t operand,
-                          std::int64_t compare, std::int64_t* before);
-  common::Status atomic32(int target, const Key&, void* remote, common::AtomicOp op, std::int32_t operand,
-                          std::int32_t compare, std::int32_t* before);
-  common::Status test(Completion* completion, bool* done);
-  common::Status flush(int target) { return client_->flush(node_of(target)); }
-  common::Status flush_all() { return client_->flush_all(); }
+  Status get_strided(int target, const Key& key, const void* remote, void* local, const runtime::Strided& shape,
+                     Completion* completion);
+  Status put_list(int target, const Key& key, const runtime::Segments& list, Completion* completion);
+  Status get_list(int target, const Key& key, const runtime::Segments& list, Completion* completion);
+  Status accumulate_strided(int target, const Key&, void* remote, const void* local, const runtime::Strided& shape,
+                            const node::AccSpec& acc, Completion*);
+  Status accumulate_list(int target, const Key&, const runtime::Segments& list, const node::AccSpec& acc, Completion*);
+  Status atomic64(int target, const Key&, void* remote, runtime::AtomicOp op, std::int64_t operand,
+                  std::int64_t compare, std::int64_t* before);
+  Status atomic32(int target, const Key&, void* remote, runtime::AtomicOp op, std::int32_t operand,
+                  std::int32_t compare, std::int32_t* before);
+  Status test(Completion* completion, bool* done);
+  Status flush(int target) { return client_->flush(node_of(target)); }
+  Status flush_all() { return client_->flush_all(); }
   void progress() {}
   std::size_t buffer_bytes();
-  std::span<const common::Choice> choices() const { return choices_.all(); }
+  std::span<const runtime::Choice> choices() const { return choices_.all(); }
 
   // Memory of this process alone, for local buffers.
   void register_local(void* base, std::size_t bytes);
@@ -80,11 +78,11 @@ class Transport {
  private:
   int node_of(int target) const { return world_->node_of(target); }
   Target at(int target, const Key& key) const { return {node_of(target), key.remote}; }
-  common::Status open(const common::World& world);
-  common::Status connect(const common::World& world);
+  Status open(const runtime::World& world);
+  Status connect(const runtime::World& world);
 
-  const common::World* world_ = nullptr;  // where there are links
-  common::ChoiceList choices_;
+  const runtime::World* world_ = nullptr;  // where there are links
+  runtime::ChoiceList choices_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<Server> server_;  // on the first process of a node
   std::unique_ptr<Registrations> registrations_;
@@ -93,10 +91,10 @@ class Transport {
   std::unique_ptr<Client> client_;  // none in a job of one node
 };
 
-static_assert(common::Transport<Transport>);
-static_assert(common::TransfersAtOnce<Transport> && common::HasAtomic32<Transport> && common::FlushesAll<Transport>);
-static_assert(common::TellsCompletion<Transport> && common::HasBuffers<Transport> && common::Accumulates<Transport>);
-static_assert(common::MovesShapes<Transport> && common::RegistersLocal<Transport> && common::HasChoices<Transport>);
+static_assert(runtime::Transport<Transport>);
+static_assert(runtime::TransfersAtOnce<Transport> && runtime::HasAtomic32<Transport> && runtime::FlushesAll<Transport>);
+static_assert(runtime::TellsCompletion<Transport> && runtime::HasBuffers<Transport> && runtime::Accumulates<Transport>);
+static_assert(runtime::MovesShapes<Transport> && runtime::RegistersLocal<Transport> && runtime::HasChoices<Transport>);
 
 }  // namespace armci::verbs
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "impl/common/transport.h"
+#include "impl/runtime/transport.h"
 #include "impl/server/wire.h"
 
 namespace armci::server {
@@ -19,28 +19,28 @@ inline RequestHeader put_header() {
   return header;
 }
 
-inline RequestHeader accumulate_header(const common::AccSpec& acc) {
+inline RequestHeader accumulate_header(const node::AccSpec& acc) {
   RequestHeader header;
   header.kind = RequestKind::kAccumulate;
   header.type = static_cast<std::uint8_t>(acc.type);
-  std::memcpy(header.operand, acc.scale, common::element_bytes(acc.type));
+  std::memcpy(header.operand, acc.scale, node::element_bytes(acc.type));
   return header;
 }
 
-inline std::uint8_t wire_op(common::AtomicOp op) {
+inline std::uint8_t wire_op(runtime::AtomicOp op) {
   switch (op) {
-    case common::AtomicOp::kFetchAdd:
+    case runtime::AtomicOp::kFetchAdd:
       return static_cast<std::uint8_t>(node::RmwOp::kAdd);
-    case common::AtomicOp::kSwap:
+    case runtime::AtomicOp::kSwap:
       return static_cast<std::uint8_t>(node::RmwOp::kSwap);
-    case common::AtomicOp::kCompareSwap:
+    case runtime::AtomicOp::kCompareSwap:
       break;
   }
   return static_cast<std::uint8_t>(node::RmwOp::kCompareSwap);
 }
 
 template <class Word>
-RequestHeader atomic_header(void* remote, common::AtomicOp op, Word operand, Word compare) {
+RequestHeader atomic_header(void* remote, runtime::AtomicOp op, Word operand, Word compare) {
   RequestHeader header;
   header.kind = RequestKind::kAtomic;
   header.type = wire_op(op);
@@ -52,7 +52,7 @@ RequestHeader atomic_header(void* remote, common::AtomicOp op, Word operand, Wor
 }
 
 // The strides of the remote side, as they travel.
-inline std::vector<WireLevel> wire_levels(const common::Strided& shape, const std::ptrdiff_t* strides) {
+inline std::vector<WireLevel> wire_levels(const runtime::Strided& shape, const std::ptrdiff_t* strides) {
   std::vector<WireLevel> levels;
   for (int l = 0; l < shape.levels; ++l) levels.push_back({shape.count[l + 1], strides[l]});
   return levels;

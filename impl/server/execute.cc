@@ -3,11 +3,11 @@
 #include <atomic>
 #include <cstring>
 
-#include "impl/common/accumulate.h"
-#include "impl/shmem/copy.h"
-#include "impl/shmem/node_accumulate.h"
-#include "impl/shmem/node_atomics.h"
-#include "impl/shmem/node_memory.h"
+#include "impl/node/accumulate.h"
+#include "impl/node/copy.h"
+#include "impl/node/node_accumulate.h"
+#include "impl/node/node_atomics.h"
+#include "impl/node/node_memory.h"
 
 namespace armci::server {
 
@@ -44,7 +44,7 @@ void store(const Request& request, const char* data) {
     });
   } else {
     const node::Accumulator accumulator(node::node_memory().accumulate_locks(),
-                                        static_cast<common::AccType>(request.header.type), request.header.operand);
+                                        static_cast<node::AccType>(request.header.type), request.header.operand);
     for_places(request, [&](char* to) {
       accumulator.add(to, data, bytes);
       data += bytes;

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "impl/common/shapes.h"
+#include "impl/runtime/shapes.h"
 #include "impl/server/compose.h"
 #include "impl/server/wire.h"
 
@@ -20,7 +20,7 @@ enum class Here : bool { kSource, kDestination };
 
 class Rows {
  public:
-  Rows(const common::Strided& shape, Here here, const void* local, const void* remote)
+  Rows(const runtime::Strided& shape, Here here, const void* local, const void* remote)
       : shape_(&shape),
         here_(here),
         local_(static_cast<const char*>(local)),
@@ -28,7 +28,7 @@ class Rows {
         bytes_(shape.count[0]),
         count_(shape.segments()),
         levels_(wire_levels(shape, here == Here::kSource ? shape.dst_stride : shape.src_stride)) {}
-  Rows(const common::Segments& list, Here here) : list_(&list), here_(here), bytes_(list.bytes), count_(list.count) {}
+  Rows(const runtime::Segments& list, Here here) : list_(&list), here_(here), bytes_(list.bytes), count_(list.count) {}
 
   std::size_t bytes() const { return bytes_; }  // of each
   std::size_t count() const { return count_; }
@@ -89,12 +89,12 @@ class Rows {
 
  private:
   bool is_dense(bool source) const {
-    if (list_ != nullptr) return common::is_dense(source ? list_->src : list_->dst, count_, bytes_);
-    return common::is_dense(*shape_, source ? shape_->src_stride : shape_->dst_stride);
+    if (list_ != nullptr) return runtime::is_dense(source ? list_->src : list_->dst, count_, bytes_);
+    return runtime::is_dense(*shape_, source ? shape_->src_stride : shape_->dst_stride);
   }
 
-  const common::Strided* shape_ = nullptr;
-  const common::Segments* list_ = nullptr;
+  const runtime::Strided* shape_ = nullptr;
+  const runtime::Segments* list_ = nullptr;
   Here here_;
   const char* local_ = nullptr;
   const char* remote_ = nullptr;

@@ -4,11 +4,6 @@
 
 namespace armci::server {
 
-using common::Code;
-using common::fail;
-using common::kSuccess;
-using common::Status;
-
 namespace {
 
 Status malformed(const char* what, std::uint64_t value) {
@@ -41,27 +36,27 @@ Status check_atomic(const RequestHeader& header, const IsInside& inside) {
 }
 
 Status check_element(const RequestHeader& header) {
-  if (header.type >= common::kAccTypes) return malformed("type", header.type);
-  const auto type = static_cast<common::AccType>(header.type);
-  if (header.bytes % common::element_bytes(type) != 0) return malformed("bytes", header.bytes);
+  if (header.type >= node::kAccTypes) return malformed("type", header.type);
+  const auto type = static_cast<node::AccType>(header.type);
+  if (header.bytes % node::element_bytes(type) != 0) return malformed("bytes", header.bytes);
   return kSuccess;
 }
 
 bool is_misaligned(const RequestHeader& header, std::uint64_t bits) {
   return header.kind == RequestKind::kAccumulate &&
-         bits % common::component_bytes(static_cast<common::AccType>(header.type)) != 0;
+         bits % node::component_bytes(static_cast<node::AccType>(header.type)) != 0;
 }
 
 // The strides, and that the whole shape lies in memory. `places` is what follows the header.
 Status check_strided(std::span<const char> places, const IsInside& inside, Request* request, std::size_t* used) {
   const RequestHeader& header = request->header;
-  common::Strided& shape = request->shape;
-  if (header.levels == 0 || header.levels > common::kMaxStrideLevels) return malformed("levels", header.levels);
+  runtime::Strided& shape = request->shape;
+  if (header.levels == 0 || header.levels > runtime::kMaxStrideLevels) return malformed("levels", header.levels);
   *used = header.levels * sizeof(WireLevel);
   if (places.size() < *used) return malformed("length", places.size());
   shape.levels = header.levels;
   shape.count[0] = header.bytes;
-  std::ptrdiff_t strides[common::kMaxStrideLevels];
+  std::ptrdiff_t strides[runtime::kMaxStrideLevels];
   std::uint64_t bits = header.address;
   std::size_t segments = 1;
   for (int l = 0; l < shape.levels; ++l) {
@@ -79,8 +74,8 @@ Status check_strided(std::span<const char> places, const IsInside& inside, Reque
   if (header.count == 0 || header.first > segments || header.count > segments - header.first) {
     return malformed("count", header.count);
   }
-  common::Extent extent;
-  if (!common::extent_of(shape.count, strides, shape.levels, &extent).ok()) {
+  runtime::Extent extent;
+  if (!runtime::extent_of(shape.count, strides, shape.levels, &extent).ok()) {
     return malformed("address", header.address);
   }
   const std::uint64_t begin = header.address + static_cast<std::uint64_t>(extent.low);

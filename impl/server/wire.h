@@ -32,7 +32,7 @@
 // has the value 1. An acknowledgement of a forwarded request is a reply whose value is the slot.
 //
 // There is no message for a fence, since credits come back when requests have been executed, and none for locks, which
-// are atomics (impl/common/runtime_mutex_queue.inc.h).
+// are atomics (impl/runtime/runtime_mutex_queue.h).
 //
 // Every field of a request is checked before it is used: decode().
 #pragma once
@@ -42,10 +42,10 @@
 #include <functional>
 #include <span>
 
-#include "impl/common/accumulate.h"
-#include "impl/common/shapes.h"
-#include "impl/common/status.h"
-#include "impl/shmem/node_atomics.h"
+#include "impl/base/status.h"
+#include "impl/node/accumulate.h"
+#include "impl/node/node_atomics.h"
+#include "impl/runtime/shapes.h"
 
 namespace armci::server {
 
@@ -113,7 +113,7 @@ inline constexpr std::size_t kSegmentBytesMax = std::size_t{1} << 30;
 struct Request {
   RequestHeader header;
   std::span<const char> data;                // of a store
-  common::Strided shape{};                   // kStrided: of the remote side, as destination; without bytes per segment
+  runtime::Strided shape{};                  // kStrided: of the remote side, as destination; without bytes per segment
   const std::uint64_t* addresses = nullptr;  // kList
 
   std::size_t segments() const { return header.form == Form::kContiguous ? 1 : header.count; }
@@ -130,7 +130,7 @@ struct Request {
 using IsInside = std::function<bool(std::uintptr_t address, std::size_t bytes)>;
 
 // The header of a request, whosever memory it means; checks what can be checked without that memory.
-common::Status read_header(std::span<const char> message, RequestHeader* header);
+Status read_header(std::span<const char> message, RequestHeader* header);
 
 // What may be asked for at most, in bytes.
 struct Bounds {
@@ -140,6 +140,6 @@ struct Bounds {
 
 // Checks every field against the others, the length of the message, the memory there is, and `bounds`. On failure
 // nothing of *request may be used.
-common::Status decode(std::span<const char> message, const IsInside& inside, const Bounds& bounds, Request* request);
+Status decode(std::span<const char> message, const IsInside& inside, const Bounds& bounds, Request* request);
 
 }  // namespace armci::server

@@ -72,7 +72,7 @@ Message strided_put() {
 
 Message list_accumulate() {
   RequestHeader header = header_of(RequestKind::kAccumulate, Form::kList, 0, 32);
-  header.type = static_cast<std::uint8_t>(common::AccType::kDouble);
+  header.type = static_cast<std::uint8_t>(node::AccType::kDouble);
   header.count = 2;
   return Message(header).address(kMemory + 8).address(kMemory + kMemoryBytes - 32).data(64);
 }
@@ -240,7 +240,7 @@ TEST(Decode, RefusesWrongPlaces) {
   EXPECT_FALSE(accepted(Message(header).level(2, INT64_MIN).level(2, 64)));
   EXPECT_FALSE(accepted(Message(header).level(2, kMemoryBytes).level(2, 64)));
   header = header_of(RequestKind::kAccumulate, Form::kList, 0, 8);
-  header.type = static_cast<std::uint8_t>(common::AccType::kLong);
+  header.type = static_cast<std::uint8_t>(node::AccType::kLong);
   header.count = 1;
   EXPECT_TRUE(accepted(Message(header).address(kMemory).data(8)));
   EXPECT_FALSE(accepted(Message(header).address(kMemory + 4).data(8))) << "not aligned";

@@ -4,7 +4,7 @@
 // calls the ones that reach other nodes (kTraits.reaches_nodes is false; init refuses a job on several nodes).
 #pragma once
 
-#include "impl/common/transport.h"
+#include "impl/runtime/transport.h"
 
 namespace armci::shmem {
 
@@ -12,36 +12,35 @@ class Transport {
  public:
   struct Key {};
   struct Completion {};
-  static constexpr common::TransportTraits kTraits = {.name = "shmem",
-                                                      .reaches_nodes = false,
-                                                      .wants_on_node = false,
-                                                      .in_order = true,
-                                                      .atomicity = common::Atomicity::kNodeCpu};
+  static constexpr runtime::TransportTraits kTraits = {.name = "shmem",
+                                                       .reaches_nodes = false,
+                                                       .wants_on_node = false,
+                                                       .in_order = true,
+                                                       .atomicity = runtime::Atomicity::kNodeCpu};
 
-  common::Status initialise(const common::World&) { return common::kSuccess; }
+  Status initialise(const runtime::World&) { return kSuccess; }
   void finalise() {}
-  common::Status register_memory(void*, std::size_t, Key*) { return common::kSuccess; }
+  Status register_memory(void*, std::size_t, Key*) { return kSuccess; }
   void deregister_memory(const Key&) {}
-  common::Status put(int target, const Key&, void*, const void*, std::size_t, Completion*) { return no_node(target); }
-  common::Status get(int target, const Key&, const void*, void*, std::size_t, Completion*) { return no_node(target); }
-  common::Status atomic64(int target, const Key&, void*, common::AtomicOp, std::int64_t, std::int64_t, std::int64_t*) {
+  Status put(int target, const Key&, void*, const void*, std::size_t, Completion*) { return no_node(target); }
+  Status get(int target, const Key&, const void*, void*, std::size_t, Completion*) { return no_node(target); }
+  Status atomic64(int target, const Key&, void*, runtime::AtomicOp, std::int64_t, std::int64_t, std::int64_t*) {
     return no_node(target);
   }
-  common::Status test(Completion*, bool* done) {
+  Status test(Completion*, bool* done) {
     *done = true;
-    return common::kSuccess;
+    return kSuccess;
   }
-  common::Status flush(int) { return common::kSuccess; }
+  Status flush(int) { return kSuccess; }
   void progress() {}
 
  private:
-  static common::Status no_node(int target) {
-    return common::fail(common::Code::kUnsupported, nullptr, "process %d is on another node, which shmem cannot reach",
-                        target);
+  static Status no_node(int target) {
+    return fail(Code::kUnsupported, nullptr, "process %d is on another node, which shmem cannot reach", target);
   }
 };
 
-static_assert(common::Transport<Transport>);
+static_assert(runtime::Transport<Transport>);
 
 }  // namespace armci::shmem
 

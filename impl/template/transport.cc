@@ -2,23 +2,21 @@
 
 namespace armci::template_port {
 
-using common::Status;
-
 namespace {
 
 // The answer of a member that is not written yet; goes away with the last of them.
 Status not_implemented(const char* member, int level) {
-  return common::fail(common::Code::kUnsupported, nullptr,
-                      "%s of the port template is not implemented; write it in impl/template/transport.cc, it belongs "
-                      "to level %d of docs/porting.md",
-                      member, level);
+  return fail(Code::kUnsupported, nullptr,
+              "%s of the port template is not implemented; write it in impl/template/transport.cc, it belongs "
+              "to level %d of docs/porting.md",
+              member, level);
 }
 
 }  // namespace
 
 // Collective. Connect the processes of world.comm(), or prepare to connect them on first use. What cannot work here is
 // refused with a sentence that says what to raise or to link instead; Runtime has all processes agree on it.
-Status Transport::initialise(const common::World&) { return not_implemented("initialise", 1); }
+Status Transport::initialise(const runtime::World&) { return not_implemented("initialise", 1); }
 
 // Collective. Also called where initialise() failed, on this process or on another: take down what is there.
 void Transport::finalise() {}
@@ -48,7 +46,7 @@ Status Transport::flush(int) { return not_implemented("flush", 2); }
 void Transport::progress() {}
 
 // Returns when it has taken effect; *before is written on success only.
-Status Transport::atomic64(int, const Key&, void*, common::AtomicOp, std::int64_t, std::int64_t, std::int64_t*) {
+Status Transport::atomic64(int, const Key&, void*, runtime::AtomicOp, std::int64_t, std::int64_t, std::int64_t*) {
   return not_implemented("atomic64", 4);
 }
 

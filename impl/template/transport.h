@@ -1,7 +1,7 @@
 // The template port: the required members of a transport, to be filled in.
 //
 // What is not written yet answers with an error that names the member and the step of docs/porting.md that it belongs
-// to. The contract of each member is in impl/common/transport.h; here stands what this network makes of it: which of
+// to. The contract of each member is in impl/runtime/transport.h; here stands what this network makes of it: which of
 // its calls a member becomes, which threads may call it, which limits there are and what happens at them.
 //
 // Thread safety: all members by any thread.
@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "impl/common/transport.h"
+#include "impl/runtime/transport.h"
 
 namespace armci::template_port {
 
@@ -21,33 +21,31 @@ class Transport {
   // One put or get under way: what test() needs to ask the network about it.
   struct Completion {};
   // The values that ask least of a port; docs/porting.md says what each of them costs and when to change it.
-  static constexpr common::TransportTraits kTraits = {.name = "template",
-                                                      .reaches_nodes = true,
-                                                      .wants_on_node = true,
-                                                      .in_order = false,
-                                                      .atomicity = common::Atomicity::kTransport};
+  static constexpr runtime::TransportTraits kTraits = {.name = "template",
+                                                       .reaches_nodes = true,
+                                                       .wants_on_node = true,
+                                                       .in_order = false,
+                                                       .atomicity = runtime::Atomicity::kTransport};
 
   // Level 1.
-  common::Status initialise(const common::World& world);
+  Status initialise(const runtime::World& world);
   void finalise();
-  common::Status register_memory(void* base, std::size_t bytes, Key* key);
+  Status register_memory(void* base, std::size_t bytes, Key* key);
   void deregister_memory(const Key& key);
 
   // Level 2; level 3 asks more of the same.
-  common::Status put(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
-                     Completion* completion);
-  common::Status get(int target, const Key& key, const void* remote, void* local, std::size_t bytes,
-                     Completion* completion);
-  common::Status test(Completion* completion, bool* done);
-  common::Status flush(int target);
+  Status put(int target, const Key& key, void* remote, const void* local, std::size_t bytes, Completion* completion);
+  Status get(int target, const Key& key, const void* remote, void* local, std::size_t bytes, Completion* completion);
+  Status test(Completion* completion, bool* done);
+  Status flush(int target);
   void progress();
 
   // Level 4.
-  common::Status atomic64(int target, const Key& key, void* remote, common::AtomicOp op, std::int64_t operand,
-                          std::int64_t compare, std::int64_t* before);
+  Status atomic64(int target, const Key& key, void* remote, runtime::AtomicOp op, std::int64_t operand,
+                  std::int64_t compare, std::int64_t* before);
 };
 
-static_assert(common::Transport<Transport>);
+static_assert(runtime::Transport<Transport>);
 
 }  // namespace armci::template_port
 

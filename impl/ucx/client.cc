@@ -17,9 +17,6 @@ constexpr std::size_t kKeysMax = 1024;
 
 }  // namespace
 
-using common::kSuccess;
-using common::Status;
-
 Status Client::open(const Context& context, std::vector<std::string> addresses) {
   ARMCI_RETURN_IF_ERROR(worker_.open(context));
   ARMCI_RETURN_IF_ERROR(worker_.handle_messages(kReplyMessage, &on_reply, this));
@@ -147,10 +144,9 @@ Status Client::reach(int target) {
   const ucs_status_t status = ucp_ep_create(worker_.handle(), &params, &of.endpoint);
   if (status == UCS_OK) return kSuccess;
   of.endpoint = nullptr;
-  return common::note(
-      fail_ucs(status, "ucp_ep_create", target),
-      "UCX has no transport there; give UCX_TLS and UCX_NET_DEVICES one that reaches it (ucx_info -d lists "
-      "them)");
+  return note(fail_ucs(status, "ucp_ep_create", target),
+              "UCX has no transport there; give UCX_TLS and UCX_NET_DEVICES one that reaches it (ucx_info -d lists "
+              "them)");
 }
 
 Status Client::describe(int target, std::string* text) {
@@ -163,7 +159,7 @@ Status Client::print_endpoint(int target, std::string* text) {
   char* printed = nullptr;
   std::size_t length = 0;
   std::FILE* const stream = open_memstream(&printed, &length);
-  if (stream == nullptr) return common::fail_errno(errno, "open_memstream");
+  if (stream == nullptr) return fail_errno(errno, "open_memstream");
   ucp_ep_print_info(peer(target).endpoint, stream);
   std::fclose(stream);
   text->assign(printed, length);
@@ -248,8 +244,8 @@ Status Client::flush(int target) {
   leave();
   ARMCI_RETURN_IF_ERROR(check_way(target));
   if (!std::exchange(of.refused, false)) return kSuccess;
-  return common::fail(common::Code::kLayerBelow, nullptr,
-                      "a request to process %d was refused or not sent, see the message about it", target);
+  return fail(Code::kLayerBelow, nullptr, "a request to process %d was refused or not sent, see the message about it",
+              target);
 }
 
 Status Client::flush_all() {

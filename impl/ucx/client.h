@@ -41,11 +41,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
+#include "impl/node/waiter.h"
 #include "impl/server/batch.h"
 #include "impl/server/rows.h"
 #include "impl/server/wire.h"
-#include "impl/shmem/waiter.h"
 #include "impl/ucx/mapped_memory.h"
 #include "impl/ucx/message_buffers.h"
 #include "impl/ucx/messages.h"
@@ -90,11 +90,11 @@ class Client {
         buffers_(sizeof(server::RequestHeader) + ways.message_bytes) {}
 
   // addresses[r]: of the server of process r.
-  common::Status open(const Context& context, std::vector<std::string> addresses);
+  Status open(const Context& context, std::vector<std::string> addresses);
   // Nothing is under way.
   void close();
   // What the endpoint to a process is made of, in UCX's words.
-  common::Status describe(int target, std::string* text);
+  Status describe(int target, std::string* text);
 
   // Of a key that is too long to travel in a PackedKey; until forget(), which is for all.
   void learn(int target, std::uint32_t number, std::string packed);
@@ -102,22 +102,20 @@ class Client {
 
   // *operation: for test(), the local buffer belongs to it until then, 0 if it is complete; nullptr: the call returns
   // when the buffer is the caller's again.
-  common::Status put(const Target& target, void* remote, const void* local, std::size_t bytes,
-                     std::uint64_t* operation);
-  common::Status get(const Target& target, const void* remote, void* local, std::size_t bytes,
-                     std::uint64_t* operation);
-  common::Status put_rows(const Target& target, const server::Rows& rows, std::uint64_t* operation);
-  common::Status get_rows(const Target& target, const server::Rows& rows, std::uint64_t* operation);
+  Status put(const Target& target, void* remote, const void* local, std::size_t bytes, std::uint64_t* operation);
+  Status get(const Target& target, const void* remote, void* local, std::size_t bytes, std::uint64_t* operation);
+  Status put_rows(const Target& target, const server::Rows& rows, std::uint64_t* operation);
+  Status get_rows(const Target& target, const server::Rows& rows, std::uint64_t* operation);
   // Accumulates, as the header says; places and lengths are filled in. The local buffer is free at return.
-  common::Status add(int target, server::RequestHeader header, void* remote, const void* local, std::size_t bytes);
-  common::Status add_rows(int target, server::RequestHeader header, const server::Rows& rows);
-  common::Status atomic(int target, server::RequestHeader header, std::uint64_t* before);
+  Status add(int target, server::RequestHeader header, void* remote, const void* local, std::size_t bytes);
+  Status add_rows(int target, server::RequestHeader header, const server::Rows& rows);
+  Status atomic(int target, server::RequestHeader header, std::uint64_t* before);
 
-  common::Status test(std::uint64_t operation, bool* done);
+  Status test(std::uint64_t operation, bool* done);
   // Every store to the process is visible there.
-  common::Status flush(int target);
+  Status flush(int target);
   // The same for every process, overlapped.
-  common::Status flush_all();
+  Status flush_all();
   void progress();
   std::size_t buffer_bytes() const { return buffers_.bytes(); }
 
@@ -161,9 +159,9 @@ class Client {
   };
 
   Peer& peer(int process) { return peers_[static_cast<std::size_t>(process)]; }
-  common::Status reach(int target);
-  common::Status print_endpoint(int target, std::string* text);
-  common::Status unpack(const Target& target, ucp_rkey_h* unpacked);
+  Status reach(int target);
+  Status print_endpoint(int target, std::string* text);
+  Status unpack(const Target& target, ucp_rkey_h* unpacked);
 
   // Advances until condition(), without the lock in between.
   template <class Condition>
@@ -185,20 +183,20 @@ class Client {
     --waiting_;
   }
   void make_room(Lock& lock);
-  common::Status await(Lock& lock, std::uint64_t number);
-  common::Status outcome(Operation* failed);
+  Status await(Lock& lock, std::uint64_t number);
+  Status outcome(Operation* failed);
   // Before the return of a call that may leave something under way.
   void leave();
   bool has_more() const { return operations_.under_way() > 0 || !batched_.empty(); }
   // A few short messages leave at once; of many, or of long ones, UCX may keep what the network did not take.
   bool has_many() const { return has_more() || unexecuted_ > kFew; }
   // Ends the part that begin() began: all others have been begun, or one could not, as `begun` says.
-  common::Status finish(Lock& lock, Operation* whole, common::Status begun, std::uint64_t* number);
+  Status finish(Lock& lock, Operation* whole, Status begun, std::uint64_t* number);
   // Has UCX end a part of the operation in its callback, unless it is over at once.
   static ucp_request_param_t end_param(Operation* operation);
   // The same for a put or get of UCX's, with the handle of its local buffer.
   ucp_request_param_t transfer_param(Operation* operation, const void* local, std::size_t bytes) const;
-  common::Status begun_part(ucs_status_ptr_t request, Operation* whole);
+  Status begun_part(ucs_status_ptr_t request, Operation* whole);
 
   // Whether a device puts into that memory and gets from it, by the way that UCX took to its process.
   bool has_device(const Target& target);
@@ -209,39 +207,38 @@ class Client {
   bool cuts_words(const Target& target, const server::Rows& rows);
   bool is_packed(const Target& target, const server::Rows& rows);
   // What must not be overtaken.
-  common::Status order_transfer(Lock& lock, int target);
-  common::Status order_request(Lock& lock, int target);
-  common::Status transfer_run(Lock& lock, Operation* whole, Direction direction, const Target& target,
-                              const char* remote, char* local, std::size_t bytes);
-  common::Status transfer_rows(Lock& lock, Operation* whole, Direction direction, const Target& target,
-                               const server::Rows& rows);
-  common::Status flush_puts(Lock& lock, int target);
-  common::Status begin_flush(int target, std::uint64_t* number);
+  Status order_transfer(Lock& lock, int target);
+  Status order_request(Lock& lock, int target);
+  Status transfer_run(Lock& lock, Operation* whole, Direction direction, const Target& target, const char* remote,
+                      char* local, std::size_t bytes);
+  Status transfer_rows(Lock& lock, Operation* whole, Direction direction, const Target& target,
+                       const server::Rows& rows);
+  Status flush_puts(Lock& lock, int target);
+  Status begin_flush(int target, std::uint64_t* number);
 
   // Or none will come.
   bool has_room(const Peer& of) const { return of.requests - of.executed < ways_.requests || of.lost != UCS_OK; }
   bool has_executed(const Peer& of, std::uint64_t request) const { return of.executed >= request || of.lost != UCS_OK; }
   // Fails if requests to that process were lost.
-  common::Status check_way(int target);
+  Status check_way(int target);
   void lose(int target, ucs_status_t status);
   // Of a batch, at most; message_bytes as in Ways.
   static std::size_t batch_bytes(std::size_t message_bytes);
   void await_room(Lock& lock, const Peer& of);
-  common::Status send(Lock& lock, int target, Message message, bool is_store, std::uint64_t answer);
+  Status send(Lock& lock, int target, Message message, bool is_store, std::uint64_t answer);
   // The same where there is room, without a look at the batch.
-  common::Status send_now(int target, Message message, bool is_store, std::uint64_t answer);
-  common::Status put_into_batch(Lock& lock, int target, std::uint64_t address, const void* local, std::size_t bytes);
-  common::Status send_batch(Lock& lock, int target);
-  common::Status send_batch_now(int target);
+  Status send_now(int target, Message message, bool is_store, std::uint64_t answer);
+  Status put_into_batch(Lock& lock, int target, std::uint64_t address, const void* local, std::size_t bytes);
+  Status send_batch(Lock& lock, int target);
+  Status send_batch_now(int target);
   // Those that nobody has added to since the last look, and that have room.
   void send_old_batches();
-  common::Status ask(Lock& lock, Operation* whole, int target, Message message, Answer answer);
-  common::Status store_run(Lock& lock, int target, server::RequestHeader header, char* remote, const char* local,
-                           std::size_t bytes);
-  common::Status store_rows(Lock& lock, int target, server::RequestHeader header, const server::Rows& rows);
-  common::Status fetch_run(Lock& lock, Operation* whole, int target, const char* remote, char* local,
-                           std::size_t bytes);
-  common::Status fetch_rows(Lock& lock, Operation* whole, int target, const server::Rows& rows);
+  Status ask(Lock& lock, Operation* whole, int target, Message message, Answer answer);
+  Status store_run(Lock& lock, int target, server::RequestHeader header, char* remote, const char* local,
+                   std::size_t bytes);
+  Status store_rows(Lock& lock, int target, server::RequestHeader header, const server::Rows& rows);
+  Status fetch_run(Lock& lock, Operation* whole, int target, const char* remote, char* local, std::size_t bytes);
+  Status fetch_rows(Lock& lock, Operation* whole, int target, const server::Rows& rows);
   void take_reply(const ReplyMark& mark, const void* data, std::size_t bytes);
 
   static ucs_status_t on_reply(void* self, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,

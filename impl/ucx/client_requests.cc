@@ -4,15 +4,12 @@
 #include <memory>
 #include <utility>
 
+#include "impl/node/copy.h"
 #include "impl/server/compose.h"
-#include "impl/shmem/copy.h"
 #include "impl/ucx/client.h"
 #include "impl/ucx/failure.h"
 
 namespace armci::ucx {
-
-using common::kSuccess;
-using common::Status;
 using server::RequestHeader;
 using server::Rows;
 
@@ -152,7 +149,7 @@ void Client::send_old_batches() {
     if (!old || !has_room(peer(target))) {
       ++i;
     } else if (!send_batch_now(target).ok()) {
-      common::print_failure("a batch of puts", common::last_cause());
+      print_failure("a batch of puts", last_cause());
     }
   }
 }

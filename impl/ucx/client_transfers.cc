@@ -8,9 +8,6 @@
 #include "impl/ucx/transports.h"
 
 namespace armci::ucx {
-
-using common::kSuccess;
-using common::Status;
 using server::Rows;
 
 namespace {

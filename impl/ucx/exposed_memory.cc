@@ -4,9 +4,6 @@
 
 namespace armci::ucx {
 
-using common::kSuccess;
-using common::Status;
-
 Status ExposedMemory::expose(void* base, std::size_t bytes, std::uint32_t* number, std::string* packed_key) {
   ucp_mem_h memory = nullptr;
   ARMCI_RETURN_IF_ERROR(mapped_.map(base, bytes, &memory));

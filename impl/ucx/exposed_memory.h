@@ -9,7 +9,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 #include "impl/ucx/mapped_memory.h"
 #include "impl/ucx/worker.h"
 
@@ -20,7 +20,7 @@ class ExposedMemory {
   ExposedMemory(const Context& context, MappedMemory* mapped) : context_(context), mapped_(*mapped) {}
 
   // *number: never used again; *packed_key: as UCX packs it.
-  common::Status expose(void* base, std::size_t bytes, std::uint32_t* number, std::string* packed_key);
+  Status expose(void* base, std::size_t bytes, std::uint32_t* number, std::string* packed_key);
   void conceal(std::uint32_t number);
 
  private:

@@ -5,17 +5,17 @@
 
 #include <ucp/api/ucp.h>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 
 namespace armci::ucx {
 
 inline constexpr int kNobody = -1;
 
 // Of `call`, to process `peer` unless that is kNobody [ERR-3, MEM-8].
-[[gnu::cold]] inline common::Status fail_ucs(ucs_status_t status, const char* call, int peer = kNobody) {
-  const auto code = status == UCS_ERR_NO_MEMORY ? common::Code::kMemory : common::Code::kLayerBelow;
-  if (peer == kNobody) return common::fail(code, nullptr, "%s: %s", call, ucs_status_string(status));
-  return common::fail(code, nullptr, "%s to process %d: %s", call, peer, ucs_status_string(status));
+[[gnu::cold]] inline Status fail_ucs(ucs_status_t status, const char* call, int peer = kNobody) {
+  const auto code = status == UCS_ERR_NO_MEMORY ? Code::kMemory : Code::kLayerBelow;
+  if (peer == kNobody) return fail(code, nullptr, "%s: %s", call, ucs_status_string(status));
+  return fail(code, nullptr, "%s to process %d: %s", call, peer, ucs_status_string(status));
 }
 
 #define ARMCI_UCS(expression, call)                                                      \

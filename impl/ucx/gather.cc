@@ -6,9 +6,6 @@
 
 namespace armci::ucx {
 
-using common::kSuccess;
-using common::Status;
-
 Status gather_strings(MPI_Comm comm, const std::string& mine, std::vector<std::string>* all) {
   int size = 0;
   ARMCI_MPI(MPI_Comm_size(comm, &size));
@@ -21,8 +18,7 @@ Status gather_strings(MPI_Comm comm, const std::string& mine, std::vector<std::s
     places.push_back(static_cast<int>(end));
     end += one;
     if (end > INT_MAX) {
-      return common::fail(common::Code::kLayerBelow, nullptr, "%d processes have more than 2 GiB of addresses or keys",
-                          size);
+      return fail(Code::kLayerBelow, nullptr, "%d processes have more than 2 GiB of addresses or keys", size);
     }
   }
   std::string joined(static_cast<std::size_t>(end), '\0');

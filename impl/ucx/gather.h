@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 
 namespace armci::ucx {
 
 // (*all)[r]: what the process with rank r of comm said. Collective.
-common::Status gather_strings(MPI_Comm comm, const std::string& mine, std::vector<std::string>* all);
+Status gather_strings(MPI_Comm comm, const std::string& mine, std::vector<std::string>* all);
 
 }  // namespace armci::ucx

@@ -6,9 +6,6 @@
 
 namespace armci::ucx {
 
-using common::kSuccess;
-using common::Status;
-
 MappedMemory::~MappedMemory() {
   for (const auto& [base, piece] : pieces_) (void)ucp_mem_unmap(context_.handle(), piece.memory);
 }
@@ -22,7 +19,7 @@ Status MappedMemory::map(void* base, std::size_t bytes, ucp_mem_h* memory) {
   std::lock_guard lock(mutex_);
   if (pieces_.emplace(reinterpret_cast<std::uintptr_t>(base), Piece{bytes, *memory}).second) return kSuccess;
   (void)ucp_mem_unmap(context_.handle(), *memory);
-  return common::fail(common::Code::kLayerBelow, nullptr, "memory at %p is mapped already", base);
+  return fail(Code::kLayerBelow, nullptr, "memory at %p is mapped already", base);
 }
 
 void MappedMemory::unmap(const void* base) {

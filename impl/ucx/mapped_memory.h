@@ -12,7 +12,7 @@
 #include <map>
 #include <mutex>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 #include "impl/ucx/worker.h"
 
 namespace armci::ucx {
@@ -25,7 +25,7 @@ class MappedMemory {
   MappedMemory& operator=(const MappedMemory&) = delete;
 
   // Until unmap(). No two pieces overlap.
-  common::Status map(void* base, std::size_t bytes, ucp_mem_h* memory);
+  Status map(void* base, std::size_t bytes, ucp_mem_h* memory);
   // With nothing under way that uses it; does nothing where there is none.
   void unmap(const void* base);
   // Of the piece in which all these bytes lie; nullptr: there is none.

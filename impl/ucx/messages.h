@@ -15,8 +15,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "impl/common/backtrace.h"
-#include "impl/common/status.h"
+#include "impl/base/backtrace.h"
+#include "impl/base/status.h"
 
 namespace armci::ucx {
 
@@ -43,11 +43,10 @@ template <class Mark>
 bool read_mark(const void* header, std::size_t header_bytes, const ucp_am_recv_param_t& param, Mark* mark) {
   if ((param.recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) {
     // Who waits for it would wait for good.
-    (void)common::fail(
-        common::Code::kLayerBelow, nullptr,
-        "UCX has announced a message that it was to send at once (UCP_AM_SEND_FLAG_EAGER); UCX_RNDV_THRESH=inf "
-        "forbids that");
-    common::die_of_failure("a message of UCX");
+    (void)fail(Code::kLayerBelow, nullptr,
+               "UCX has announced a message that it was to send at once (UCP_AM_SEND_FLAG_EAGER); UCX_RNDV_THRESH=inf "
+               "forbids that");
+    die_of_failure("a message of UCX");
   }
   if (header_bytes != sizeof *mark) return false;
   std::memcpy(mark, header, sizeof *mark);

@@ -3,15 +3,13 @@
 #include <cstring>
 #include <string>
 
-#include "impl/common/agree.h"
+#include "impl/node/agree.h"
 #include "impl/ucx/gather.h"
 
 namespace armci::ucx {
 
-using common::Exposed;
-using common::GroupView;
-using common::kSuccess;
-using common::Status;
+using runtime::Exposed;
+using runtime::GroupView;
 
 Status Regions::expose(void* base, std::size_t bytes, PackedKey* key) {
   std::string packed;
@@ -29,8 +27,8 @@ Status Regions::expose_all(const GroupView& group, std::span<const Exposed> part
   if (own.bytes > 0) status = memory_.expose(own.base, own.bytes, &number, &packed);
   std::vector<std::string> all;
   if (status.ok()) packed.insert(0, reinterpret_cast<const char*>(&number), sizeof number);
-  status = common::agree(group.comm, status, "exposing memory by UCX");
-  if (status.ok()) status = common::agree(group.comm, gather_strings(group.comm, packed, &all), "exchanging keys");
+  status = node::agree(group.comm, status, "exposing memory by UCX");
+  if (status.ok()) status = node::agree(group.comm, gather_strings(group.comm, packed, &all), "exchanging keys");
   if (!status.ok()) {
     if (number != 0) memory_.conceal(number);
     return status;

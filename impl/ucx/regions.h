@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "impl/common/status.h"
-#include "impl/common/transport.h"
+#include "impl/base/status.h"
+#include "impl/runtime/transport.h"
 #include "impl/ucx/client.h"
 #include "impl/ucx/exposed_memory.h"
 #include "impl/ucx/packed_key.h"
@@ -26,12 +26,12 @@ class Regions {
  public:
   Regions(const Context& context, MappedMemory* mapped, Client* client) : memory_(context, mapped), client_(*client) {}
 
-  common::Status expose(void* base, std::size_t bytes, PackedKey* key);
+  Status expose(void* base, std::size_t bytes, PackedKey* key);
   void conceal(const PackedKey& key) { memory_.conceal(key.number); }
 
   // Collective over the group.
-  common::Status expose_all(const common::GroupView& group, std::span<const common::Exposed> parts,
-                            std::span<PackedKey> keys);
+  Status expose_all(const runtime::GroupView& group, std::span<const runtime::Exposed> parts,
+                    std::span<PackedKey> keys);
   void conceal_all(const PackedKey& key);
 
  private:

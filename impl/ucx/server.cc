@@ -3,17 +3,14 @@
 #include <cstring>
 #include <utility>
 
-#include "impl/common/background_thread.h"
-#include "impl/common/backtrace.h"
+#include "impl/base/backtrace.h"
+#include "impl/node/waiter.h"
+#include "impl/runtime/background_thread.h"
 #include "impl/server/execute.h"
-#include "impl/shmem/waiter.h"
 #include "impl/ucx/client.h"
 #include "impl/ucx/failure.h"
 
 namespace armci::ucx {
-
-using common::kSuccess;
-using common::Status;
 using server::Request;
 using server::RequestKind;
 
@@ -34,9 +31,9 @@ void end_reply(Outgoing* outgoing) {
 
 // A reply did not leave: who asked would wait for it for good.
 [[noreturn]] void end_job(ucs_status_t status, int process) {
-  (void)common::note(fail_ucs(status, "ucp_am_send_nbx", process),
-                     "a reply has not left, and who asked would wait for it; ending the job");
-  common::die_of_failure("server");
+  (void)note(fail_ucs(status, "ucp_am_send_nbx", process),
+             "a reply has not left, and who asked would wait for it; ending the job");
+  die_of_failure("server");
 }
 
 }  // namespace
@@ -57,7 +54,7 @@ Status Server::open(const Context& context) {
 
 Status Server::start(Client* client) {
   client_ = client;
-  return common::start_background_thread(
+  return runtime::start_background_thread(
       "armci-ucx", [this] { run(); }, &thread_);
 }
 
@@ -142,8 +139,8 @@ void Server::execute(Origin* from, const RequestMark& mark, std::span<const char
   const Status status = perform(message, &answer, &data);
   if (!status.ok()) {
     // It is told that its request failed, and here is said why.
-    (void)common::note(status, "from process %u", mark.origin);
-    common::print_failure("server", common::last_cause());
+    (void)note(status, "from process %u", mark.origin);
+    print_failure("server", last_cause());
     answer.failed = 1;
   }
   buffers_.give_back(std::move(aligned));

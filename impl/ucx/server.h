@@ -21,9 +21,9 @@
 #include <thread>
 #include <vector>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
+#include "impl/node/block_finder.h"
 #include "impl/server/wire.h"
-#include "impl/shmem/block_finder.h"
 #include "impl/ucx/message_buffers.h"
 #include "impl/ucx/messages.h"
 #include "impl/ucx/worker.h"
@@ -38,10 +38,10 @@ class Server {
   Server(int process, int processes, std::size_t answer_bytes_max);
   ~Server() { stop(); }
 
-  common::Status open(const Context& context);
-  common::Status address(std::string* address) const { return worker_.address(address); }
+  Status open(const Context& context);
+  Status address(std::string* address) const { return worker_.address(address); }
   // `client`: to be advanced, which calls wake() when it needs to be.
-  common::Status start(Client* client);
+  Status start(Client* client);
   void wake() { worker_.signal(); }
   // Nobody asks any more.
   void stop();
@@ -64,7 +64,7 @@ class Server {
   void rest();
   void execute(Origin* from, const RequestMark& mark, std::span<const char> message);
   Message copy_of(std::span<const char> message);
-  common::Status perform(std::span<const char> message, ReplyMark* reply, Message* data);
+  Status perform(std::span<const char> message, ReplyMark* reply, Message* data);
   void execute_waiting(Origin* from);
   void reply(Origin* from, ReplyMark mark, Message data);
   void tell_counts();

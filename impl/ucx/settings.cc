@@ -1,6 +1,6 @@
 #include "impl/ucx/settings.h"
 
-#include "impl/common/config.h"
+#include "impl/runtime/config.h"
 
 namespace armci::ucx {
 
@@ -8,7 +8,7 @@ namespace {
 
 Settings the_settings;
 
-const common::SettingRow kRows[] = {
+const runtime::SettingRow kRows[] = {
     {"ARMCI_UCX_PUT_GET", "", "auto", 0, 0,
      "Whether contiguous data go by UCX's put and get: auto (where the network has them; elsewhere by requests), "
      "always or never; the same on all processes.",
@@ -30,7 +30,7 @@ const common::SettingRow kRows[] = {
 
 // The rows have to be there before the environment is read, which no member of the transport is asked before.
 [[maybe_unused]] const bool appended = [] {
-  common::append_settings(kRows);
+  runtime::append_settings(kRows);
   return true;
 }();
 

@@ -1,4 +1,4 @@
-// The environment variables of ucx, as rows of the common table (impl/common/config.h). UCX has its own, UCX_*.
+// The environment variables of ucx, as rows of the common table (impl/runtime/config.h). UCX has its own, UCX_*.
 //
 // Thread safety: written by load_config() before the transport starts, read-only afterwards.
 #pragma once

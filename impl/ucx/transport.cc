@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "impl/common/agree.h"
+#include "impl/node/agree.h"
 #include "impl/server/compose.h"
 #include "impl/server/rows.h"
 #include "impl/ucx/client.h"
@@ -19,16 +19,14 @@
 
 namespace armci::ucx {
 
-using common::AccSpec;
-using common::agree;
-using common::AtomicOp;
-using common::Exposed;
-using common::GroupView;
-using common::kSuccess;
-using common::Segments;
-using common::Status;
-using common::Strided;
-using common::World;
+using node::AccSpec;
+using node::agree;
+using runtime::AtomicOp;
+using runtime::Exposed;
+using runtime::GroupView;
+using runtime::Segments;
+using runtime::Strided;
+using runtime::World;
 using server::Here;
 using server::Rows;
 
@@ -48,17 +46,16 @@ Status choose_ways(Ways* ways) {
   } else if (of.put_get == "never") {
     ways->put_get = Ways::PutGet::kNever;
   } else {
-    return common::fail(common::Code::kArgument, "ERR-1", "ARMCI_UCX_PUT_GET=%s is none of auto, always and never",
-                        of.put_get.c_str());
+    return fail(Code::kArgument, "ERR-1", "ARMCI_UCX_PUT_GET=%s is none of auto, always and never", of.put_get.c_str());
   }
   return kSuccess;
 }
 
 // Who sends has to know what the server takes.
 Status check_settings(MPI_Comm comm, const Ways& ways) {
-  const common::SharedSetting shared[] = {{"ARMCI_UCX_PUT_GET", static_cast<long>(ways.put_get)},
-                                          {"ARMCI_UCX_MESSAGE_BYTES", static_cast<long>(ways.message_bytes)}};
-  return common::same_on_all(comm, shared);
+  const node::SharedSetting shared[] = {{"ARMCI_UCX_PUT_GET", static_cast<long>(ways.put_get)},
+                                        {"ARMCI_UCX_MESSAGE_BYTES", static_cast<long>(ways.message_bytes)}};
+  return node::same_on_all(comm, shared);
 }
 
 }  // namespace

@@ -9,9 +9,6 @@
 
 namespace armci::ucx {
 
-using common::kSuccess;
-using common::Status;
-
 Context::~Context() {
   if (context_ != nullptr) ucp_cleanup(context_);
 }
@@ -32,9 +29,8 @@ Status Context::open(int processes, bool whole_words) {
   ucp_config_release(config);
   if (status != UCS_OK) context_ = nullptr;
   if (status == UCS_OK) return kSuccess;
-  return common::note(
-      fail_ucs(status, "ucp_init"),
-      "UCX does not start; UCX_TLS and UCX_NET_DEVICES have to name what ucx_info -d lists, or be unset");
+  return note(fail_ucs(status, "ucp_init"),
+              "UCX does not start; UCX_TLS and UCX_NET_DEVICES have to name what ucx_info -d lists, or be unset");
 }
 
 Worker::~Worker() {
@@ -47,10 +43,9 @@ Status Worker::open(const Context& context) {
   params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
   if (const ucs_status_t status = ucp_worker_create(context.handle(), &params, &worker_); status != UCS_OK) {
     worker_ = nullptr;
-    return common::note(
-        fail_ucs(status, "ucp_worker_create"),
-        "UCX has no room for its queues, in /dev/shm or in locked memory (ulimit -l); UCX_LOG_LEVEL=info tells "
-        "more");
+    return note(fail_ucs(status, "ucp_worker_create"),
+                "UCX has no room for its queues, in /dev/shm or in locked memory (ulimit -l); UCX_LOG_LEVEL=info tells "
+                "more");
   }
   ARMCI_UCS(ucp_worker_get_efd(worker_, &event_fd_), "ucp_worker_get_efd");
   return kSuccess;

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <string>
 
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 
 namespace armci::ucx {
 
@@ -24,7 +24,7 @@ class Context {
 
   // The environment of UCX (UCX_TLS, UCX_NET_DEVICES, ...) is in force. `processes`: that may be talked to;
   // `whole_words`: UCX's puts and gets must not show parts of words [LC-3], whatever makes them.
-  common::Status open(int processes, bool whole_words);
+  Status open(int processes, bool whole_words);
   ucp_context_h handle() const { return context_; }
 
  private:
@@ -38,12 +38,12 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  common::Status open(const Context& context);
+  Status open(const Context& context);
   ucp_worker_h handle() const { return worker_; }
   // By which others make endpoints to it.
-  common::Status address(std::string* address) const;
+  Status address(std::string* address) const;
   // Calls `handler` for every active message with that number.
-  common::Status handle_messages(unsigned id, ucp_am_recv_callback_t handler, void* argument);
+  Status handle_messages(unsigned id, ucp_am_recv_callback_t handler, void* argument);
 
   // Does what can be done now; whether there was anything.
   bool advance() { return ucp_worker_progress(worker_) != 0; }

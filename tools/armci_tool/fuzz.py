@@ -19,7 +19,7 @@ from armci_tool.results import FAILED, PASSED, Case
 COMPILER = "clang++"
 FUZZER_LIBRARY = "libclang_rt.fuzzer"
 SOURCES = ("impl/server/fuzz/decode_fuzz.cc", "impl/server/fuzz/seeds.cc", "impl/server/wire.cc",
-           "impl/common/shapes.cc", "impl/common/status.cc", "impl/common/abi_version.cc")
+           "impl/runtime/shapes.cc", "impl/base/status.cc", "impl/base/abi_version.cc")
 FLAGS = ("-std=c++20", "-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=fuzzer,address,undefined",
          "-fno-sanitize-recover=undefined", "-Wall", "-Wextra", "-Werror", "-I.", "-Ispec", "-DOMPI_SKIP_MPICXX")
 # As good as the same inputs each time. One change at a time to short messages: most of what is changed more is refused

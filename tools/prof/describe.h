@@ -6,11 +6,11 @@
 
 #include "armci.h"
 #include "armcix.h"
-#include "impl/common/api_id.h"
+#include "impl/api/api_id.h"
 
 namespace armci::prof {
 
-using common::ApiId;
+using runtime::ApiId;
 
 struct Moved {
   std::uint64_t bytes = 0;

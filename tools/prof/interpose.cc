@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "impl/common/api_table.h"
+#include "impl/api/api_table.h"
 #include "parmci.h"
 #include "tools/prof/profile.h"
 

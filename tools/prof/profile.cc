@@ -7,7 +7,7 @@
 namespace armci::prof {
 namespace {
 
-using common::ApiId;
+using runtime::ApiId;
 
 constexpr int kBitsPerClass = 3;
 constexpr const char* kClassNames[kClasses] = {"<= 8 B",    "<= 64 B",    "<= 512 B", "<= 4 KiB",
@@ -16,7 +16,7 @@ constexpr int kPeersShown = 16;
 constexpr int kRegionsShown = 16;
 
 #define PROF_NAME(result, strong, weak_name, parameters, arguments) #weak_name,
-constexpr const char* kNames[common::kApiCount] = {ARMCI_API_ALL(PROF_NAME)};
+constexpr const char* kNames[runtime::kApiCount] = {ARMCI_API_ALL(PROF_NAME)};
 #undef PROF_NAME
 
 std::string bytes_text(std::uint64_t bytes) {

@@ -38,7 +38,7 @@ class Profile {
  public:
   // Counts from 0. `comm`: of all processes; kept until print().
   void begin(MPI_Comm comm);
-  void record(common::ApiId call, const Moved& moved, std::uint64_t nanoseconds);
+  void record(runtime::ApiId call, const Moved& moved, std::uint64_t nanoseconds);
 
   // `parts`: of each process of a collective allocation, and their lengths; `processes` of the same number, or nullptr:
   // all of the job, in order.
@@ -65,7 +65,7 @@ class Profile {
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   std::chrono::steady_clock::time_point start_;
-  std::array<Counters, common::kApiCount> calls_;
+  std::array<Counters, runtime::kApiCount> calls_;
   // By process: moved from this one to it, then from it to this one.
   std::vector<std::atomic<std::uint64_t>> peers_;
   mutable std::shared_mutex mutex_;  // of parts_ and totals_

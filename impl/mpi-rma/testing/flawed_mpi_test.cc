@@ -14,13 +14,13 @@
 #include <filesystem>
 #include <string>
 
-#include "impl/common/testing/trial.h"
 #include "impl/mpi-rma/preflight/testing/defects.h"
+#include "impl/testing/trial.h"
 
 namespace {
 
 namespace fs = std::filesystem;
-using namespace armci::common::testing;
+using namespace armci::runtime::testing;
 using namespace armci::rma::testing;
 
 constexpr unsigned kHangSeconds = 120;

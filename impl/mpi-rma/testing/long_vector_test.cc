@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "armci.h"
-#include "impl/common/testing/job.h"
+#include "impl/testing/job.h"
 
 namespace {
 
-using namespace armci::common::testing;
+using namespace armci::runtime::testing;
 
 constexpr int kSegments = 25003;
 constexpr int kStep = 7919;  // a prime that does not divide it: the segments come in no order

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "armci.h"
-#include "impl/common/testing/job.h"
+#include "impl/testing/job.h"
 
 namespace {
 
-using namespace armci::common::testing;
+using namespace armci::runtime::testing;
 
 constexpr std::size_t kCellBytes = std::size_t{1} << 30;  // DynamicWindow::kCellBytes
 constexpr std::size_t kMargin = std::size_t{1} << 20;

@@ -7,12 +7,12 @@
 #include <thread>
 
 #include "armci.h"
-#include "impl/common/testing/job.h"
-#include "impl/shmem/inside_mpi.h"
+#include "impl/node/inside_mpi.h"
+#include "impl/testing/job.h"
 
 namespace {
 
-using namespace armci::common::testing;
+using namespace armci::runtime::testing;
 using armci::node::InsideMpi;
 
 constexpr unsigned kHangSeconds = 120;

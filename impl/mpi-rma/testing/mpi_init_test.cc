@@ -8,7 +8,7 @@
 #include <string>
 
 #include "armci.h"
-#include "impl/common/testing/job.h"
+#include "impl/testing/job.h"
 
 extern "C" {
 void mpi_init_(MPI_Fint* error);
@@ -19,7 +19,7 @@ void mpi_init_thread_f08_(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* erro
 
 namespace {
 
-using namespace armci::common::testing;
+using namespace armci::runtime::testing;
 
 // What the program is told, or -1.
 int start(const std::string& form, int* argc, char*** argv) {

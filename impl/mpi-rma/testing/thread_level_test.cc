@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "armci.h"
-#include "impl/common/testing/trial.h"
+#include "impl/testing/trial.h"
 
 namespace {
 
-using namespace armci::common::testing;
+using namespace armci::runtime::testing;
 
 constexpr unsigned kHangSeconds = 120;
 

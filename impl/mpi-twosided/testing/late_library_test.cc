@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "armci.h"
-#include "impl/common/testing/job.h"
 #include "impl/mpi-twosided/testing/spawning.h"
+#include "impl/testing/job.h"
 
 namespace {
 
-using namespace armci::common::testing;
+using namespace armci::runtime::testing;
 
 constexpr unsigned kHangSeconds = 120;
 

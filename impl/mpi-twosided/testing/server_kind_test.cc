@@ -28,12 +28,12 @@
 #include <vector>
 
 #include "armci.h"
-#include "impl/common/testing/trial.h"
 #include "impl/mpi-twosided/testing/spawning.h"
+#include "impl/testing/trial.h"
 
 namespace {
 
-using namespace armci::common::testing;
+using namespace armci::runtime::testing;
 
 constexpr unsigned kHangSeconds = 120;
 constexpr unsigned kEndSeconds = 20;

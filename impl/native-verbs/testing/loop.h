@@ -7,19 +7,19 @@
 #include <string>
 #include <vector>
 
-#include "impl/common/config.h"
-#include "impl/common/status.h"
+#include "impl/base/status.h"
 #include "impl/native-verbs/buffers.h"
 #include "impl/native-verbs/device.h"
 #include "impl/native-verbs/link.h"
 #include "impl/native-verbs/registrations.h"
+#include "impl/runtime/config.h"
 
 namespace armci::verbs {
 
 inline void open_device(Device* device) {
-  common::Config config;
-  ASSERT_TRUE(common::load_config(&config).ok());
-  ASSERT_TRUE(device->open().ok()) << common::last_cause().text;
+  runtime::Config config;
+  ASSERT_TRUE(runtime::load_config(&config).ok());
+  ASSERT_TRUE(device->open().ok()) << last_cause().text;
 }
 
 class Loop {

@@ -80,7 +80,7 @@ void for_places(const Request& request, Visit visit) {
 }
 
 void check_shape(const Request& request) {
-  promise(request.shape.levels > 0 && request.shape.levels <= common::kMaxStrideLevels, "a shape has levels");
+  promise(request.shape.levels > 0 && request.shape.levels <= runtime::kMaxStrideLevels, "a shape has levels");
   Wide segments = 1;
   for (int l = 0; l < request.shape.levels; ++l) {
     segments *= request.shape.count[l + 1];
@@ -93,8 +93,8 @@ void check_shape(const Request& request) {
 Wide check_places(const Request& request) {
   const RequestHeader& header = request.header;
   const bool accumulate = header.kind == RequestKind::kAccumulate;
-  if (accumulate) promise(header.type < common::kAccTypes, "the type of an accumulate exists");
-  const auto type = accumulate ? static_cast<common::AccType>(header.type) : common::AccType::kInt;
+  if (accumulate) promise(header.type < node::kAccTypes, "the type of an accumulate exists");
+  const auto type = accumulate ? static_cast<node::AccType>(header.type) : node::AccType::kInt;
   promise(request.segments() <= kPlacesMax, "there are no more places than data or an answer");
   if (header.form == Form::kStrided) check_shape(request);
   std::size_t places = 0;
@@ -103,8 +103,8 @@ Wide check_places(const Request& request) {
     promise(bytes > 0 && bytes <= kSegmentBytesMax, "a segment has a length that MPI can count");
     promise(is_inside(address, bytes), "every segment lies in memory");
     if (accumulate) {
-      promise(address % common::component_bytes(type) == 0, "what is added to is aligned");
-      promise(bytes % common::element_bytes(type) == 0, "elements are added whole");
+      promise(address % node::component_bytes(type) == 0, "what is added to is aligned");
+      promise(bytes % node::element_bytes(type) == 0, "elements are added whole");
     }
     total += bytes;
     ++places;

@@ -14,8 +14,7 @@ TEST(DecodeFuzz, SeedsAreAcceptedAndHarmless) {
   ASSERT_GT(seeds().size(), 20u);
   for (const Seed& seed : seeds()) {
     Request request;
-    EXPECT_TRUE(decode(seed.message, is_inside, kBounds, &request).ok())
-        << seed.name << ": " << common::last_cause().text;
+    EXPECT_TRUE(decode(seed.message, is_inside, kBounds, &request).ok()) << seed.name << ": " << last_cause().text;
     EXPECT_EQ(LLVMFuzzerTestOneInput(reinterpret_cast<const unsigned char*>(seed.message.data()), seed.message.size()),
               0);
   }

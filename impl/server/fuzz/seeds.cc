@@ -74,9 +74,9 @@ void append_odd_shapes(std::vector<Seed>* seeds) {
   constexpr std::uint64_t kMany = (std::uint64_t{1} << 31) + 1;
   seeds->push_back(
       {"get-many", bytes_of(header) + bytes_of(WireLevel{2 * kMany - 1, 0}) + bytes_of(WireLevel{kMany, 0})});
-  header.levels = common::kMaxStrideLevels;
+  header.levels = runtime::kMaxStrideLevels;
   std::string levels;
-  for (int l = 0; l < 2 * common::kMaxStrideLevels; ++l) levels += bytes_of(WireLevel{2, 64});
+  for (int l = 0; l < 2 * runtime::kMaxStrideLevels; ++l) levels += bytes_of(WireLevel{2, 64});
   seeds->push_back({"get-deep", bytes_of(header) + levels});
 }
 
@@ -87,10 +87,10 @@ std::vector<Seed> seeds() {
   append_forms("put", header_of(RequestKind::kPut, 0), 32, &made);
   append_forms("get", header_of(RequestKind::kGet, 0), 0, &made);
   append_forms("get-alone", header_of(RequestKind::kGet, kDataAlone), 0, &made);
-  for (std::uint8_t type = 0; type < common::kAccTypes; ++type) {
+  for (std::uint8_t type = 0; type < node::kAccTypes; ++type) {
     // Three elements: too few or too many bytes for whole ones of another type.
     RequestHeader header = header_of(RequestKind::kAccumulate, type);
-    header.bytes = 3 * common::element_bytes(static_cast<common::AccType>(type));
+    header.bytes = 3 * node::element_bytes(static_cast<node::AccType>(type));
     append_forms("accumulate" + std::to_string(type), header, header.bytes, &made);
   }
   append_odd_shapes(&made);

@@ -9,14 +9,11 @@
 
 namespace armci::template_port {
 namespace {
-
-using common::Code;
-using common::Status;
 using testing::HasSubstr;
 
 void expect_refusal(Status status, const char* member, int level) {
   EXPECT_EQ(status.code(), Code::kUnsupported) << member;
-  const std::string text = common::last_cause().text;
+  const std::string text = last_cause().text;
   EXPECT_THAT(text, testing::StartsWith(std::string(member) + " of the port template is not implemented"));
   EXPECT_THAT(text, HasSubstr("write it in impl/template/transport.cc"));
   EXPECT_THAT(text, HasSubstr("level " + std::to_string(level) + " of docs/porting.md"));
@@ -24,7 +21,7 @@ void expect_refusal(Status status, const char* member, int level) {
 
 TEST(TemplateTest, initialise_and_registration_belong_to_level_1) {
   Transport transport;
-  const common::World world;
+  const runtime::World world;
   expect_refusal(transport.initialise(world), "initialise", 1);
   Transport::Key key;
   char memory[8] = {};
@@ -47,7 +44,7 @@ TEST(TemplateTest, the_atomic_belongs_to_level_4_and_writes_nothing) {
   Transport transport;
   std::int64_t word = 1;
   std::int64_t before = 2;
-  expect_refusal(transport.atomic64(0, {}, &word, common::AtomicOp::kFetchAdd, 3, 0, &before), "atomic64", 4);
+  expect_refusal(transport.atomic64(0, {}, &word, runtime::AtomicOp::kFetchAdd, 3, 0, &before), "atomic64", 4);
   EXPECT_EQ(word, 1);
   EXPECT_EQ(before, 2);
 }

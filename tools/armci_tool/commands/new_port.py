@@ -17,7 +17,7 @@ def execute(name: str) -> int:
     folder = checks.relative(made.folder)
     print(f"""
 next:
-  1. read docs/porting.md and impl/common/transport.h
+  1. read docs/porting.md and impl/runtime/transport.h
   2. write the members of level 1 in {folder}/transport.cc, then
      tools/armci conformance --impl {name} -n 2 --quick --level 1
   3. raise port_level in the row to what passes: tools/armci test holds the port to it from then on

@@ -16,15 +16,15 @@
 #include <fstream>
 #include <string>
 
-#include "impl/common/testing/job.h"
 #include "impl/mpi-rma/preflight/testing/defects.h"
+#include "impl/testing/job.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 using armci::rma::Findings;
 using armci::rma::PreflightMode;
-using namespace armci::common::testing;
+using namespace armci::runtime::testing;
 using namespace armci::rma::testing;
 using Origin = armci::rma::Findings::Origin;
 

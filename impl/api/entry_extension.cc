@@ -1,0 +1,219 @@
+// Entry points: extended atomics, signals, mutex sets and group extensions.
+#include <set>
+#include <shared_mutex>
+
+#include "armcix.h"
+#include "impl/api/entry.h"
+#include "impl/api/library.h"
+#include "impl/node/waiter.h"
+
+// The program's name for a set of mutexes.
+struct armcix_mutex_set_s {
+  std::unique_ptr<armci::runtime::SelectedRuntime::MutexSet> set;
+};
+
+namespace armci::runtime::api {
+namespace {
+
+// --- atomics
+
+template <class Value>
+Status extended_rmw(armcix_op_t op, void* result, const void* operand, const void* compare, void* remote, int proc) {
+  Value before{};
+  const Value wanted = compare != nullptr ? *static_cast<const Value*>(compare) : Value{};
+  ARMCI_RETURN_IF_ERROR(runtime().rmw<Value>(static_cast<node::RmwOp>(op), remote, *static_cast<const Value*>(operand),
+                                             wanted, &before, proc));
+  *static_cast<Value*>(result) = before;
+  return kSuccess;
+}
+
+Status ARMCIX_Rmw(armcix_op_t op, armcix_type_t type, void* result, const void* operand, const void* compare,
+                  void* remote, int proc) {
+  if (static_cast<unsigned>(op) > ARMCIX_MAX) {
+    return fail(Code::kType, "ERR-1", "argument op = %d is outside 0..%d", static_cast<int>(op), ARMCIX_MAX);
+  }
+  if (result == nullptr || operand == nullptr || (op == ARMCIX_CAS && compare == nullptr)) {
+    return fail(Code::kNull, "ERR-1", "argument %s is NULL",
+                result == nullptr    ? "result"
+                : operand == nullptr ? "operand"
+                                     : "compare");
+  }
+  switch (type) {
+    case ARMCIX_INT32:
+      return extended_rmw<std::int32_t>(op, result, operand, compare, remote, proc);
+    case ARMCIX_INT64:
+      return extended_rmw<std::int64_t>(op, result, operand, compare, remote, proc);
+    case ARMCIX_UINT32:
+      return extended_rmw<std::uint32_t>(op, result, operand, compare, remote, proc);
+    case ARMCIX_UINT64:
+      return extended_rmw<std::uint64_t>(op, result, operand, compare, remote, proc);
+  }
+  return fail(Code::kType, "ERR-1", "argument type = %d is outside 0..3", static_cast<int>(type));
+}
+// Complete at its return: the result of an atomic is needed to go on, so no transport gains from postponing it here.
+Status ARMCIX_NbRmw(armcix_op_t op, armcix_type_t type, void* result, const void* operand, const void* compare,
+                    void* remote, int proc, armci_hdl_t*) {
+  return api::ARMCIX_Rmw(op, type, result, operand, compare, remote, proc);
+}
+
+// --- signals
+
+Status check_signal(const std::uint64_t* signal, armcix_signal_op_t op, int proc) {
+  if (op != ARMCIX_SIGNAL_SET && op != ARMCIX_SIGNAL_ADD) {
+    return fail(Code::kType, "ERR-1", "argument op = %d is neither ARMCIX_SIGNAL_SET nor ARMCIX_SIGNAL_ADD",
+                static_cast<int>(op));
+  }
+  ARMCI_RETURN_IF_ERROR(runtime().check_remote("signal", signal, sizeof *signal, proc));
+  if (reinterpret_cast<std::uintptr_t>(signal) % sizeof *signal == 0) return kSuccess;
+  return fail(Code::kAlignment, "EXT-3", "argument signal = %p is not aligned to 8 bytes",
+              static_cast<const void*>(signal));
+}
+
+Status ARMCIX_Put_signal(const void* src, void* dst, std::size_t bytes, std::uint64_t* signal, std::uint64_t value,
+                         armcix_signal_op_t op, int proc) {
+  ARMCI_RETURN_IF_ERROR(check_signal(signal, op, proc));
+  ARMCI_RETURN_IF_ERROR(runtime().contiguous<Kind::kPut>(src, dst, bytes, proc, kBlocking));
+  std::uint64_t before = 0;
+  const auto how = op == ARMCIX_SIGNAL_SET ? node::RmwOp::kSwap : node::RmwOp::kAdd;
+  return runtime().rmw<std::uint64_t>(how, signal, value, 0, &before, proc);
+}
+// The signal must follow the data: the put is completed here whatever the handle.
+Status ARMCIX_NbPut_signal(const void* src, void* dst, std::size_t bytes, std::uint64_t* signal, std::uint64_t value,
+                           armcix_signal_op_t op, int proc, armci_hdl_t*) {
+  return api::ARMCIX_Put_signal(src, dst, bytes, signal, value, op, proc);
+}
+
+bool compares(armcix_cmp_t cmp, std::uint64_t left, std::uint64_t right) {
+  switch (cmp) {
+    case ARMCIX_CMP_EQ:
+      return left == right;
+    case ARMCIX_CMP_NE:
+      return left != right;
+    case ARMCIX_CMP_GT:
+      return left > right;
+    case ARMCIX_CMP_GE:
+      return left >= right;
+    case ARMCIX_CMP_LT:
+      return left < right;
+    case ARMCIX_CMP_LE:
+      return left <= right;
+  }
+  return false;
+}
+
+Status check_waited_signal(std::uint64_t* signal, armcix_cmp_t cmp) {
+  if (static_cast<unsigned>(cmp) > ARMCIX_CMP_LE) {
+    return fail(Code::kType, "EXT-4", "argument cmp = %d is outside 0..%d", static_cast<int>(cmp), ARMCIX_CMP_LE);
+  }
+  return check_signal(signal, ARMCIX_SIGNAL_SET, world().rank());
+}
+
+Status ARMCIX_Signal_test(std::uint64_t* signal, armcix_cmp_t cmp, std::uint64_t value, std::uint64_t* seen,
+                          int* satisfied) {
+  ARMCI_RETURN_IF_ERROR(check_waited_signal(signal, cmp));
+  if (satisfied == nullptr) return fail(Code::kNull, "ERR-1", "argument satisfied is NULL");
+  runtime().progress();
+  const std::uint64_t now = std::atomic_ref<std::uint64_t>(*signal).load(std::memory_order_acquire);
+  if (seen != nullptr) *seen = now;
+  *satisfied = compares(cmp, now, value) ? 1 : 0;
+  return kSuccess;
+}
+
+// A signal may come from the network, which wakes nobody: the wait polls in growing intervals [EXT-4].
+Status ARMCIX_Signal_wait(std::uint64_t* signal, armcix_cmp_t cmp, std::uint64_t value, std::uint64_t* seen) {
+  ARMCI_RETURN_IF_ERROR(check_waited_signal(signal, cmp));
+  node::Waiter waiter(node::WaitKind::kSignal);
+  for (;;) {
+    const std::uint64_t now = std::atomic_ref<std::uint64_t>(*signal).load(std::memory_order_acquire);
+    if (compares(cmp, now, value)) {
+      if (seen != nullptr) *seen = now;
+      return kSuccess;
+    }
+    runtime().progress();
+    waiter.step();
+    if (waiter.liveness_due()) node::node_memory().check_peers(node::WaitKind::kSignal);
+  }
+}
+
+// --- mutex sets
+
+// The sets that exist, so that a handle of one that was destroyed is an error and not a wild access.
+std::shared_mutex live_sets_mutex;
+std::set<armcix_mutex_hdl_t> live_sets;
+
+Status check_set(armcix_mutex_hdl_t hdl) {
+  std::shared_lock lock(live_sets_mutex);
+  if (live_sets.count(hdl) != 0) return kSuccess;
+  if (hdl == nullptr) return fail(Code::kNull, "ERR-1", "argument hdl is NULL");
+  return fail(Code::kMutex, "MUTEX-8", "argument hdl = %p is no set of mutexes, or one that was destroyed",
+              static_cast<void*>(hdl));
+}
+
+Valued<armcix_mutex_hdl_t> ARMCIX_Create_mutexes_hdl(int count, ARMCI_Group* handle) {
+  Group* group = nullptr;
+  if (Status found = groups().find(handle, &group); !found.ok()) return {found, nullptr};
+  auto made = std::make_unique<armcix_mutex_set_s>();
+  Status status = runtime().create_mutexes(*group, count, &made->set);
+  if (!status.ok()) return {status, nullptr};
+  std::unique_lock lock(live_sets_mutex);
+  live_sets.insert(made.get());
+  return {status, made.release()};
+}
+Status ARMCIX_Destroy_mutexes_hdl(armcix_mutex_hdl_t hdl) {
+  ARMCI_RETURN_IF_ERROR(check_set(hdl));
+  const Status status = runtime().destroy_mutexes(&hdl->set);
+  if (hdl->set != nullptr) return status;
+  std::unique_lock lock(live_sets_mutex);
+  live_sets.erase(hdl);
+  delete hdl;
+  return status;
+}
+Status ARMCIX_Lock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc) {
+  ARMCI_RETURN_IF_ERROR(check_set(hdl));
+  return runtime().lock(*hdl->set, mutex, proc);
+}
+Valued<int> ARMCIX_Trylock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc) {
+  bool taken = false;
+  Status status = check_set(hdl);
+  if (status.ok()) status = runtime().try_lock(*hdl->set, mutex, proc, &taken);
+  return {status, status.ok() ? (taken ? 0 : ARMCI_PENDING) : status.value()};
+}
+Status ARMCIX_Unlock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc) {
+  ARMCI_RETURN_IF_ERROR(check_set(hdl));
+  return runtime().unlock(*hdl->set, mutex, proc);
+}
+
+// --- groups
+
+Status split(ARMCI_Group* parent, int colour, int key, ARMCI_Group* out) {
+  Group* group = nullptr;
+  ARMCI_RETURN_IF_ERROR(groups().find(parent, &group));
+  // With no place for the result the process takes part all the same, as the one that is in no new group.
+  const bool wanted = out != nullptr && colour >= 0;
+  ARMCI_Group handle{};
+  Group* made = nullptr;
+  ARMCI_RETURN_IF_ERROR(groups().split(*group, wanted ? colour : MPI_UNDEFINED, key, &handle, &made));
+  if (out == nullptr) return fail(Code::kNull, "ERR-1", "argument out is NULL");
+  if (made != nullptr) ARMCI_RETURN_IF_ERROR(runtime().furnish(*made));
+  *out = handle;
+  return kSuccess;
+}
+Status ARMCIX_Group_split(ARMCI_Group* parent, int color, int key, ARMCI_Group* out) {
+  return split(parent, color, key, out);
+}
+Status ARMCIX_Group_dup(ARMCI_Group* parent, ARMCI_Group* out) {
+  // One colour for all; equal keys keep the order of ranks.
+  return split(parent, 0, 0, out);
+}
+
+}  // namespace
+}  // namespace armci::runtime::api
+
+void armci::runtime::forget_mutex_sets() {
+  using namespace armci::runtime::api;
+  std::unique_lock lock(live_sets_mutex);
+  for (armcix_mutex_hdl_t set : live_sets) delete set;
+  live_sets.clear();
+}
+
+ARMCI_API_EXTENSION(ARMCI_DEFINE_ENTRY)

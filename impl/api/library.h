@@ -1,0 +1,26 @@
+// The library's life: nested inits, who owns MPI, and what surrounds the runtime (settings, statistics, watchdog).
+//
+// Compiled once per implementation, like the entry points.
+//
+// Thread safety: init and finalize by one thread at a time.
+#pragma once
+
+#include <mpi.h>
+
+#include <climits>
+
+#include "impl/base/status.h"
+
+namespace armci::runtime {
+
+// Collective over `parent` (MPI_COMM_NULL: MPI_COMM_WORLD). `required`: least MPI thread level, or kAnyThreadLevel.
+inline constexpr int kAnyThreadLevel = INT_MIN;
+Status library_init(int* argc, char*** argv, int required, MPI_Comm parent);
+Status library_finalise();
+bool library_initialised();
+int library_thread_level();
+
+// The handles of mutex sets that the program still has mean nothing any more.
+void forget_mutex_sets();
+
+}  // namespace armci::runtime

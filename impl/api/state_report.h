@@ -1,0 +1,22 @@
+// What a process has under way and holds, for the watchdog and for whoever sends a signal (ARMCI_REPORT_SIGNAL).
+//
+// Compiled once per implementation, like the entry points. Thread safety: print_pending() by any thread and by signal
+// handlers, between init and finalize; the others by one thread, at init and finalize.
+#pragma once
+
+#include "impl/base/status.h"
+
+namespace armci::runtime {
+
+// Operations under way, processes that stores are not fenced to, mutexes held and waited for. Waits for nothing.
+void print_pending(int fd);
+
+// From now on this signal prints that, and the stack of the thread that gets it, on stderr; the program goes on. A
+// signal that the program has a handler for, or ignores, stays the program's; a handler of the MPI library is called
+// afterwards. 0: none.
+Status start_signal_reports(int signal_number);
+
+// The signal is again what it was, unless the program has taken it since.
+void stop_signal_reports();
+
+}  // namespace armci::runtime

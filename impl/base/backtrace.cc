@@ -1,0 +1,270 @@
+#include "impl/base/backtrace.h"
+
+#include <cxxabi.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <mpi.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "impl/base/report_line.h"
+#include "impl/base/status.h"
+
+namespace armci {
+namespace {
+
+constexpr int kFramesMax = 64;
+constexpr int kAnswerMilliseconds = 1000;
+constexpr unsigned kAbortSeconds = 5;
+
+// The stack that an interrupted thread hands to the thread that asked. One at a time: print_all_stacks() holds a mutex.
+struct Answer {
+  std::atomic<int> awaited_tid{0};
+  std::atomic<int> frames{-1};  // -1: not answered yet
+  void* addresses[kFramesMax];
+};
+Answer answer;
+
+// Memory ordering: the release of `frames` publishes `addresses` to the asking thread, which acquires it.
+void answer_with_stack(int) {
+  const int saved_errno = errno;
+  int asked = own_tid();
+  // A late answer to an earlier question must not overwrite the present one.
+  if (answer.awaited_tid.compare_exchange_strong(asked, 0)) {
+    answer.frames.store(backtrace(answer.addresses, kFramesMax), std::memory_order_release);
+  }
+  errno = saved_errno;
+}
+
+std::string demangled(const char* symbol) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(symbol, nullptr, nullptr, &status);
+  std::string result = status == 0 && text != nullptr ? text : symbol;
+  std::free(text);
+  return result;
+}
+
+std::uintptr_t distance(const void* address, const void* from) {
+  return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(from);
+}
+
+// In stacks that a signal handler takes: its frames, of which the last is the kernel's. The next one is where the
+// thread was.
+constexpr int kHandlerFrames = 2;
+
+// All other frames have the addresses that calls return to: the call itself is before, maybe on another source line.
+const char* call_before(const void* return_address) { return static_cast<const char*>(return_address) - 1; }
+
+std::string frame_line(int number, const void* address) {
+  char head[32];
+  std::snprintf(head, sizeof head, "  #%-2d ", number);
+  char tail[64];
+  Dl_info info{};
+  if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) {
+    std::snprintf(tail, sizeof tail, "%p\n", address);
+    return std::string(head) + tail;
+  }
+  std::string line = head;
+  if (info.dli_sname != nullptr) {
+    std::snprintf(tail, sizeof tail, "+0x%zx", distance(address, info.dli_saddr));
+    line += demangled(info.dli_sname) + tail + " ";
+  }
+  std::snprintf(tail, sizeof tail, "+0x%zx)\n", distance(address, info.dli_fbase));
+  return line + "(" + info.dli_fname + tail;
+}
+
+void append_place(ReportLine* line, const void* address) {
+  Dl_info info{};
+  if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) {
+    line->hex(reinterpret_cast<std::uintptr_t>(address));
+    return;
+  }
+  if (info.dli_sname != nullptr) (*line << info.dli_sname << "+").hex(distance(address, info.dli_saddr)) << " ";
+  (*line << "(" << info.dli_fname << "+").hex(distance(address, info.dli_fbase)) << ")";
+}
+
+std::string stack_text(void* const* addresses, int frames, int skipped) {
+  std::string text;
+  for (int frame = skipped; frame < frames; ++frame) {
+    const bool interrupted = skipped == kHandlerFrames && frame == skipped;
+    text += frame_line(frame - skipped, interrupted ? addresses[frame] : call_before(addresses[frame]));
+  }
+  return text;
+}
+
+void write_text(int fd, const std::string& text) {
+  size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t wrote = write(fd, text.data() + done, text.size() - done);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) return;  // nowhere left to report it
+    done += static_cast<size_t>(wrote);
+  }
+}
+
+std::vector<int> thread_ids() {
+  std::vector<int> ids;
+  DIR* directory = opendir("/proc/self/task");
+  if (directory == nullptr) return ids;
+  while (const dirent* entry = readdir(directory)) {
+    if (const int id = std::atoi(entry->d_name); id > 0) ids.push_back(id);
+  }
+  closedir(directory);
+  return ids;
+}
+
+std::string thread_name(int tid) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/self/task/%d/comm", tid);
+  char name[32] = "";
+  if (FILE* file = std::fopen(path, "r")) {
+    if (std::fgets(name, sizeof name, file) != nullptr) name[std::strcspn(name, "\n")] = '\0';
+    std::fclose(file);
+  }
+  return name;
+}
+
+// Leaves another thread's stack in `answer` and returns its frames; -1 when it does not answer in time or is gone.
+int ask_for_stack(int tid, int signal_number) {
+  answer.frames.store(-1, std::memory_order_relaxed);
+  answer.awaited_tid.store(tid);
+  if (syscall(SYS_tgkill, getpid(), tid, signal_number) == 0) {
+    const timespec pause{0, 1000000};
+    for (int waited = 0; waited < kAnswerMilliseconds; ++waited) {
+      if (answer.frames.load(std::memory_order_acquire) >= 0) break;
+      nanosleep(&pause, nullptr);
+    }
+  }
+  int expected = tid;
+  // Withdrawing fails when the handler has begun: then its answer comes, however slowly.
+  if (answer.awaited_tid.compare_exchange_strong(expected, 0)) return -1;
+  while (answer.frames.load(std::memory_order_acquire) < 0) sched_yield();
+  return answer.frames.load(std::memory_order_relaxed);
+}
+
+bool mpi_is_active() {
+  int initialised = 0;
+  int finalised = 0;
+  MPI_Initialized(&initialised);
+  MPI_Finalized(&finalised);
+  return initialised != 0 && finalised == 0;
+}
+
+std::atomic<bool> freezes{false};
+
+// Not a signal that stops the process: launchers take a stopped process for an ended one.
+[[noreturn]] void freeze() {
+  char host[HOST_NAME_MAX + 1] = "this machine";
+  gethostname(host, sizeof host);
+  ReportLine line;
+  line << "frozen (ARMCI_FREEZE_ON_ERROR) as process " << getpid() << " on " << std::string_view(host)
+       << ": look with  gdb -p " << getpid();
+  line.write_to(STDERR_FILENO);
+  for (;;) pause();
+}
+
+}  // namespace
+
+void prepare_backtraces() {
+  void* address[1];
+  backtrace(address, 1);
+}
+
+void report_stack(int fd) {
+  constexpr int kOwnFrames = 1 + kHandlerFrames;
+  void* addresses[kFramesMax];
+  const int frames = backtrace(addresses, kFramesMax);
+  for (int frame = kOwnFrames; frame < frames; ++frame) {
+    ReportLine line;
+    line << "  #" << frame - kOwnFrames << " ";
+    append_place(&line, frame == kOwnFrames ? addresses[frame] : call_before(addresses[frame]));
+    line.write_to(fd);
+  }
+}
+
+// MPI libraries and tools take the first real-time signals.
+int stack_signal() { return SIGRTMAX - 3; }
+
+void print_all_stacks(int fd) {
+  static std::mutex one_at_a_time;
+  const std::lock_guard<std::mutex> lock(one_at_a_time);
+  prepare_backtraces();
+  const int signal_number = stack_signal();
+  struct sigaction mine {};
+  struct sigaction before {};
+  mine.sa_handler = answer_with_stack;
+  mine.sa_flags = SA_RESTART;
+  sigemptyset(&mine.sa_mask);
+  if (sigaction(signal_number, &mine, &before) != 0) return;
+  bool all_answered = true;
+  for (const int tid : thread_ids()) {
+    char heading[96];
+    std::snprintf(heading, sizeof heading, "armci: rank %d: stack of thread %d (%s)%s\n", message_rank(), tid,
+                  thread_name(tid).c_str(), tid == own_tid() ? ", the one that prints" : "");
+    std::string text = heading;
+    if (tid == own_tid()) {
+      text += stack_text(answer.addresses, backtrace(answer.addresses, kFramesMax), 1);
+    } else {
+      const int frames = ask_for_stack(tid, signal_number);
+      all_answered &= frames >= 0;
+      text += frames < 0 ? "  no answer: the thread has ended or blocks signals\n"
+                         : stack_text(answer.addresses, frames, kHandlerFrames);
+    }
+    write_text(fd, text);
+  }
+  // A signal that is still pending must not meet the default action, which ends the process.
+  if (all_answered) sigaction(signal_number, &before, nullptr);
+}
+
+void print_fatal(const char* message, int code) {
+  char rank[16] = "-";
+  if (message_rank() >= 0) std::snprintf(rank, sizeof rank, "%d", message_rank());
+  write_text(STDERR_FILENO, std::string("armci: rank ") + rank + ": fatal: " +
+                                (message != nullptr ? message : "(null)") + " (code " + std::to_string(code) + ")\n");
+  void* addresses[kFramesMax];
+  write_text(STDERR_FILENO, stack_text(addresses, backtrace(addresses, kFramesMax), 1));
+}
+
+void freeze_on_error(bool wanted) { freezes.store(wanted); }
+
+void die(int code) {
+  // Only the low eight bits reach a parent process.
+  const int status = (code & 0xff) == 0 ? 1 : code;
+  static std::atomic<bool> dying{false};
+  if (dying.exchange(true)) {
+    for (;;) pause();
+  }
+  if (freezes.load()) freeze();
+  // Flushing and MPI_Abort may both wait for what a hanging thread holds.
+  signal(SIGALRM, SIG_DFL);
+  sigset_t alarm_only;
+  sigemptyset(&alarm_only);
+  sigaddset(&alarm_only, SIGALRM);
+  pthread_sigmask(SIG_UNBLOCK, &alarm_only, nullptr);
+  alarm(kAbortSeconds);
+  std::fflush(nullptr);
+  if (mpi_is_active()) MPI_Abort(MPI_COMM_WORLD, status);
+  _exit(status);
+}
+
+void die_of_failure(const char* where) {
+  const Cause cause = last_cause();
+  print_failure(where, cause);
+  die(static_cast<int>(cause.code));
+}
+
+}  // namespace armci

@@ -1,0 +1,39 @@
+// Backtraces and the end of the job.
+//
+// Thread safety: every function may be called by any thread. report_stack() allocates no memory and takes no lock of
+// this library, so a signal handler may call it once prepare_backtraces() has run.
+#pragma once
+
+namespace armci {
+
+// Loads what the unwinder needs, which the first backtrace of a process would otherwise do with malloc.
+void prepare_backtraces();
+
+// The stack of the calling thread, for its signal handler: a line `armci: rank R:   #N symbol+0xOFF (module+0xOFF)` for
+// each frame outside of the handler, with symbols as the linker knows them.
+void report_stack(int fd);
+
+// The stacks of all threads of the process, each under a heading with its id and name, as lines
+// `  #N symbol+0xOFF (module+0xOFF)`: addr2line -e module 0xOFF names the source line. Interrupts each of them with a
+// real-time signal; a thread that blocks that signal is listed without a stack. Not for signal handlers.
+void print_all_stacks(int fd);
+
+// The signal that it takes.
+int stack_signal();
+
+// What ARMCI_Error prints: message, code, rank and the caller's stack, on stderr [INIT-6].
+[[gnu::cold]] void print_fatal(const char* message, int code);
+
+// From now on die() waits for a debugger, and for whoever ends the job, instead of ending it.
+void freeze_on_error(bool wanted);
+
+// Ends the whole job with a status that is never zero: MPI_Abort while MPI is active, else _exit. If MPI_Abort does not
+// come back or leave within seconds (another thread may hang inside MPI), a signal ends this process, and with it the
+// job [INIT-6].
+[[noreturn, gnu::cold]] void die(int code);
+
+// Prints, as print_failure(), what the calling thread failed with last, and dies with its code: for threads of the
+// library's own, which have nobody to return it to.
+[[noreturn, gnu::cold]] void die_of_failure(const char* where);
+
+}  // namespace armci

@@ -1,9 +1,0 @@
-// Which implementations to name to a user, from their table (impl/variants.bzl).
-#pragma once
-
-namespace armci::common {
-
-// Those for users that reach other nodes: "a, b or c".
-const char* implementations_between_nodes();
-
-}  // namespace armci::common

@@ -1,0 +1,199 @@
+#include "impl/runtime/messages.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <new>
+
+#include "impl/base/backtrace.h"
+#include "impl/node/wait_report.h"
+#include "impl/runtime/group_comm.h"
+#include "impl/runtime/process_barrier.h"
+#include "impl/runtime/world.h"
+
+namespace armci::runtime {
+namespace {
+
+Status check_buffer(const char* name, const void* buffer, const char* length_name, int length) {
+  if (length < 0) return fail(Code::kLength, "MSG-1", "argument %s = %d is negative", length_name, length);
+  if (length > 0 && buffer == nullptr) {
+    return fail(Code::kNull, "ERR-1", "argument %s is NULL with %s = %d", name, length_name, length);
+  }
+  return kSuccess;
+}
+
+Status check_process(const char* name, int process) {
+  const int size = groups().world().size();
+  if (process >= 0 && process < size) return kSuccess;
+  return fail(Code::kProc, "ERR-1", "argument %s = %d is outside 0..%d", name, process, size - 1);
+}
+
+Status check_tag(int tag) {
+  int reserved = 0;
+  ARMCI_RETURN_IF_ERROR(largest_tag(groups().world().comm(), &reserved));
+  if (tag >= 0 && tag < reserved) return kSuccess;
+  return fail(Code::kArgument, "MSG-1", "argument tag = %d is outside 0..%d", tag, reserved - 1);
+}
+
+// Takes a message that does not fit out of the queue, so that the next receive finds the next message.
+void discard(MPI_Message* message, int bytes) {
+  const std::unique_ptr<char[]> scratch(new (std::nothrow) char[static_cast<size_t>(bytes)]);
+  if (scratch != nullptr) MPI_Mrecv(scratch.get(), bytes, MPI_BYTE, message, MPI_STATUS_IGNORE);
+}
+
+// The message is looked at before it is received: its length decides whether the buffer may be written at all [ERR-1].
+Status receive(int tag, void* buf, int buflen, int* msglen, int source, int* from) {
+  ARMCI_RETURN_IF_ERROR(check_tag(tag));
+  ARMCI_RETURN_IF_ERROR(check_buffer("buf", buf, "buflen", buflen));
+  MPI_Message message;
+  MPI_Status status;
+  ARMCI_MPI(MPI_Mprobe(source, tag, groups().world().comm(), &message, &status));
+  int bytes = 0;
+  ARMCI_MPI(MPI_Get_count(&status, MPI_BYTE, &bytes));
+  if (bytes > buflen) {
+    discard(&message, bytes);
+    return fail(Code::kLength, "MSG-1", "argument buflen = %d is too small for the message of %d bytes from process %d",
+                buflen, bytes, status.MPI_SOURCE);
+  }
+  ARMCI_MPI(MPI_Mrecv(buf, bytes, MPI_BYTE, &message, &status));
+  if (msglen != nullptr) *msglen = bytes;
+  if (from != nullptr) *from = status.MPI_SOURCE;
+  return kSuccess;
+}
+
+Status broadcast(Group& group, int scope, void* buf, int len, int root) {
+  ARMCI_RETURN_IF_ERROR(check_buffer("buf", buf, "len", len));
+  ARMCI_RETURN_IF_ERROR(check_process("root", root));
+  Circle circle;
+  ARMCI_RETURN_IF_ERROR(find_circle(group, scope, &circle));
+  const int place = circle.place_of(root);
+  if (place < 0) {
+    return fail(Code::kProc, "MSG-1", "argument root = %d is not in the scope (%d) of the caller", root, scope);
+  }
+  if (len == 0) return kSuccess;
+  MPI_Comm comm;
+  ARMCI_RETURN_IF_ERROR(group.scope_comm(circle.scope(), &comm));
+  const node::CollectiveWait waiting;
+  ARMCI_MPI(MPI_Bcast(buf, len, MPI_BYTE, place, comm));
+  return kSuccess;
+}
+
+Status exchange_addresses(Group& group, void* ptr[], int n) {
+  if (n != group.size()) {
+    return fail(Code::kLength, "MSG-1", "argument n = %d differs from the number of processes, %d", n, group.size());
+  }
+  if (ptr == nullptr) return fail(Code::kNull, "ERR-1", "argument ptr is NULL");
+  const node::CollectiveWait waiting;
+  ARMCI_MPI(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, ptr, sizeof(void*), MPI_BYTE, group.comm()));
+  return kSuccess;
+}
+
+}  // namespace
+
+int Circle::absolute_id(int place) const {
+  return group_->absolute_id(listed_ != nullptr ? (*listed_)[static_cast<size_t>(place)] : place);
+}
+
+int Circle::place_of(int absolute_id) const {
+  const int rank = group_->group_rank_of(absolute_id);
+  if (rank < 0 || listed_ == nullptr) return rank;
+  const auto found = std::find(listed_->begin(), listed_->end(), rank);
+  return found == listed_->end() ? -1 : static_cast<int>(found - listed_->begin());
+}
+
+Status find_circle(Group& group, int scope, Circle* out) {
+  if (scope < SCOPE_ALL || scope > SCOPE_MASTERS) {
+    return fail(Code::kArgument, "MSG-1", "argument scope = %d is outside SCOPE_ALL..SCOPE_MASTERS (%d..%d)", scope,
+                SCOPE_ALL, SCOPE_MASTERS);
+  }
+  out->group_ = &group;
+  out->scope_ = static_cast<Scope>(scope);
+  if (out->scope_ != Scope::kAll) out->listed_ = out->scope_ == Scope::kNode ? &group.on_node() : &group.masters();
+  out->place_ = out->place_of(group.absolute_id(group.rank()));
+  if (out->place_ >= 0) return kSuccess;
+  return fail(Code::kArgument, "MSG-1", "argument scope = SCOPE_MASTERS: process %d is not the first of its node",
+              group.absolute_id(group.rank()));
+}
+
+namespace api {
+
+int armci_msg_me() { return world().rank(); }
+
+int armci_msg_nproc() { return world().size(); }
+
+void armci_msg_abort(int code) {
+  print_fatal("armci_msg_abort", code);
+  die(code);
+}
+
+double armci_timer() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Status armci_msg_snd(int tag, void* buf, int len, int to) {
+  ARMCI_RETURN_IF_ERROR(check_tag(tag));
+  ARMCI_RETURN_IF_ERROR(check_buffer("buf", buf, "len", len));
+  ARMCI_RETURN_IF_ERROR(check_process("to", to));
+  ARMCI_MPI(MPI_Send(buf, len, MPI_BYTE, to, tag, groups().world().comm()));
+  return kSuccess;
+}
+
+Status armci_msg_rcv(int tag, void* buf, int buflen, int* msglen, int from) {
+  ARMCI_RETURN_IF_ERROR(check_process("from", from));
+  return receive(tag, buf, buflen, msglen, from, nullptr);
+}
+
+Status armci_msg_rcvany(int tag, void* buf, int buflen, int* msglen, int* from) {
+  return receive(tag, buf, buflen, msglen, MPI_ANY_SOURCE, from);
+}
+
+Status armci_msg_barrier() { return process_barrier(groups().world()); }
+
+Status armci_msg_bintree(int scope, int* Root, int* Up, int* Left, int* Right) {
+  if (Root == nullptr || Up == nullptr || Left == nullptr || Right == nullptr) {
+    const char* name = Root == nullptr ? "Root" : Up == nullptr ? "Up" : Left == nullptr ? "Left" : "Right";
+    return fail(Code::kNull, "ERR-1", "argument %s is NULL", name);
+  }
+  Circle circle;
+  ARMCI_RETURN_IF_ERROR(find_circle(groups().world(), scope, &circle));
+  const auto process_at = [&](int place) {
+    return place >= 0 && place < circle.size() ? circle.absolute_id(place) : -1;
+  };
+  *Root = process_at(0);
+  *Up = circle.place() == 0 ? -1 : process_at((circle.place() - 1) / 2);
+  *Left = process_at(2 * circle.place() + 1);
+  *Right = process_at(2 * circle.place() + 2);
+  return kSuccess;
+}
+
+Status armci_msg_bcast(void* buf, int len, int root) { return broadcast(groups().world(), SCOPE_ALL, buf, len, root); }
+
+Status armci_msg_brdcst(void* buf, int len, int root) { return broadcast(groups().world(), SCOPE_ALL, buf, len, root); }
+
+Status armci_msg_bcast_scope(int scope, void* buf, int len, int root) {
+  return broadcast(groups().world(), scope, buf, len, root);
+}
+
+Status armci_msg_group_bcast_scope(int scope, void* buf, int len, int root, ARMCI_Group* group) {
+  Group* found = nullptr;
+  ARMCI_RETURN_IF_ERROR(groups().find(group, &found));
+  return broadcast(*found, scope, buf, len, root);
+}
+
+Status armci_msg_clus_brdcst(void* buf, int len) {
+  Group& all = groups().world();
+  return broadcast(all, SCOPE_NODE, buf, len, all.absolute_id(all.on_node()[0]));
+}
+
+Status armci_exchange_address(void* ptr[], int n) { return exchange_addresses(groups().world(), ptr, n); }
+
+Status armci_exchange_address_grp(void* ptr[], int n, ARMCI_Group* group) {
+  Group* found = nullptr;
+  ARMCI_RETURN_IF_ERROR(groups().find(group, &found));
+  return exchange_addresses(*found, ptr, n);
+}
+
+}  // namespace api
+}  // namespace armci::runtime

@@ -1,0 +1,93 @@
+// MPI_Init and MPI_Init_thread of the program, from C and Fortran, by MPI's profiling interface.
+//
+// What has to be settled before MPI starts: that several threads may call it, for a thread of the library's, which of
+// its components Open MPI 4 takes for windows, how UCX below it keeps threads apart and cuts what it sends. A program
+// that starts MPI by another name (PMPI_Init, say) asks for MPI_THREAD_MULTIPLE itself.
+
+#include "impl/runtime/mpi_init.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+
+#include "impl/runtime/mpi_library.h"
+
+namespace {
+
+constinit std::atomic<int> least_level{MPI_THREAD_MULTIPLE};
+
+// Whether a list of UCX's transports, of those wanted or (^) of those not wanted, leaves one that is known by any of
+// these names. UCX warns of settings of transports that it may not take.
+bool leaves(const char* list, std::initializer_list<const char*> names) {
+  if (list == nullptr) return true;
+  const auto named = [list](const char* name) { return std::strstr(list, name) != nullptr; };
+  return std::any_of(names.begin(), names.end(), named) != (list[0] == '^');
+}
+
+// Segments carry 20 bytes of headers. No element is stored in two parts if the rest is a multiple of 16, and in shared
+// memory short enough for the C library to copy it by vectors (finding put-torn) [D57].
+void preset_segments() {
+  const char* const transports = std::getenv("UCX_TLS");
+  if (leaves(transports, {"tcp", "all"})) setenv("UCX_TCP_TX_SEG_SIZE", "8196", 0);
+  if (leaves(transports, {"posix", "shm", "sm", "all"})) setenv("UCX_POSIX_SEG_SIZE", "2084", 0);
+  if (leaves(transports, {"sysv", "shm", "sm", "all"})) setenv("UCX_SYSV_SEG_SIZE", "2084", 0);
+}
+
+// Whoever sets these himself keeps them. osc/rdma crashes in compare-and-swap between the processes of a node; without
+// it osc/ucx is chosen. Locks of UCX spin unless told otherwise, for a time slice where threads are more than cores
+// [D55].
+void preset_environment() {
+  if (std::strstr(armci::runtime::mpi_library_version(), "Open MPI v4.") != nullptr) setenv("OMPI_MCA_osc", "^rdma", 0);
+  setenv("UCX_USE_MT_MUTEX", "y", 0);
+  preset_segments();
+}
+
+int start(int* argc, char*** argv, int required, int* provided) {
+  preset_environment();
+  return PMPI_Init_thread(argc, argv, std::max(required, least_level.load()), provided);
+}
+
+}  // namespace
+
+namespace armci::runtime {
+void keep_thread_level() { least_level.store(MPI_THREAD_SINGLE); }
+}  // namespace armci::runtime
+
+extern "C" {
+
+[[gnu::visibility("default")]] int MPI_Init(int* argc, char*** argv) {
+  int provided = 0;
+  return start(argc, argv, MPI_THREAD_SINGLE, &provided);
+}
+
+[[gnu::visibility("default")]] int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  return start(argc, argv, required, provided);
+}
+
+[[gnu::visibility("default")]] void mpi_init_(MPI_Fint* error) {
+  int provided = 0;
+  *error = start(nullptr, nullptr, MPI_THREAD_SINGLE, &provided);
+}
+
+[[gnu::visibility("default")]] void mpi_init_thread_(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error) {
+  int level = 0;
+  *error = start(nullptr, nullptr, *required, &level);
+  *provided = level;
+}
+
+// Of the module mpi_f08, where the last argument is optional.
+[[gnu::visibility("default")]] void mpi_init_f08_(MPI_Fint* error) {
+  MPI_Fint code = 0;
+  mpi_init_(error != nullptr ? error : &code);
+}
+
+[[gnu::visibility("default")]] void mpi_init_thread_f08_(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error) {
+  MPI_Fint code = 0;
+  mpi_init_thread_(required, provided, error != nullptr ? error : &code);
+}
+
+}  // extern "C"

@@ -1,0 +1,16 @@
+// The MPI library that a process runs with, which need not be the one that this library was compiled for.
+#pragma once
+
+#include "impl/base/status.h"
+
+namespace armci::runtime {
+
+// What the library says of itself, "Open MPI v4.1.4, ..."; may be asked before MPI starts. Static; by one thread at a
+// time.
+const char* mpi_library_version();
+
+// kLayerBelow where handles of one MPI library would be given to another one: a program was compiled with the one and
+// this library with the other. Asks MPI for nothing but its version.
+Status require_mpi_of_build();
+
+}  // namespace armci::runtime

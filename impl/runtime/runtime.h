@@ -1,0 +1,433 @@
+// Runtime<T>: everything that implementations share, over one transport T. One object per process.
+//
+// A call comes down from its entry point (entry.h), is checked, finds its region, and is routed once: a target on the
+// same node goes to node memory (impl/node), any other to the transport. What the transport does not offer is built
+// here from its required members. The parts of the class live in runtime_*.h, one file per chapter of the API.
+//
+// Thread safety: transfers, completion, fences, RMW and locks by any thread [THR-1]; collective calls by one thread at
+// a time per group.
+#pragma once
+
+#include <atomic>
+#include <climits>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "armcix.h"
+#include "impl/base/status.h"
+#include "impl/node/accumulate.h"
+#include "impl/node/copy.h"
+#include "impl/node/mpi_progress.h"
+#include "impl/node/node_accumulate.h"
+#include "impl/node/node_atomics.h"
+#include "impl/node/node_exchange.h"
+#include "impl/node/node_memory.h"
+#include "impl/node/node_mutex.h"
+#include "impl/node/waiter.h"
+#include "impl/runtime/aggregates.h"
+#include "impl/runtime/background_thread.h"
+#include "impl/runtime/check.h"
+#include "impl/runtime/config.h"
+#include "impl/runtime/groups.h"
+#include "impl/runtime/handles.h"
+#include "impl/runtime/process_barrier.h"
+#include "impl/runtime/region_table.h"
+#include "impl/runtime/shapes.h"
+#include "impl/runtime/survey.h"
+#include "impl/runtime/transport.h"
+#include "impl/runtime/usage.h"
+#include "impl/runtime/verbose.h"
+#include "impl/runtime/world.h"
+
+namespace armci::runtime {
+
+inline constexpr std::size_t kPartAlignment = 64;  // [MEM-5]; also keeps parts of two processes off one cache line
+
+// How a transfer ends: before the call returns, or through a handle (nullptr: the implicit one).
+struct How {
+  bool blocking = true;
+  armci_hdl_t* handle = nullptr;
+};
+inline constexpr How kBlocking{};
+constexpr How through(armci_hdl_t* handle) { return {false, handle}; }
+
+struct QueueNode;
+
+// One per pair of processes, in the memory of the one that is notified.
+struct NotifyCell {
+  std::atomic<std::uint32_t> count;
+  std::atomic<std::uint32_t> sleeping;  // how many threads of the owner sleep on count
+};
+
+template <class T>
+class Runtime {
+  static_assert(Transport<T>, "T does not fulfil the contract of impl/runtime/transport.h");
+
+ public:
+  using Key = typename T::Key;
+  using Completion = typename T::Completion;
+  using RegionType = Region<Key>;
+  using Part = typename RegionType::Part;
+
+  // One collectively created set of mutexes.
+  struct MutexSet {
+    Group* group;
+    RegionType* region;              // nullptr: nobody hosts any
+    std::vector<int> counts;         // by group rank
+    std::vector<std::size_t> first;  // by group rank: number of its first mutex in the set; behind the last: how many
+    typename MutexesOf<T>::type* own = nullptr;  // the transport's; nullptr: made here
+
+    void number() {
+      first.assign(1, 0);
+      for (int count : counts) first.push_back(first.back() + static_cast<std::size_t>(count));
+    }
+  };
+
+  // Regions of the program in which this process takes part.
+  struct RegionUsage {
+    std::uint64_t live = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t bytes_max = 0;
+  };
+
+  // --- start and end (runtime_lifecycle.h)
+  Status initialise(MPI_Comm parent);
+  Status finalise();
+  // After an init that failed on some process: drops what this one had got hold of. Called by all of them.
+  void abandon();
+  const RegionUsage& region_usage() const { return region_usage_; }
+  // For reports, which wait for nothing: operations under way, whether stores to a process await a fence, and
+  // visit(mutex, host) for each mutex that this process holds. False: sets are being made or destroyed.
+  std::size_t operations_under_way() const { return handles_.total(); }
+  // visit(process, operations), as HandleTable::try_visit().
+  template <class Visit>
+  bool visit_under_way(Visit visit) const {
+    return handles_.try_visit(visit);
+  }
+  bool owes_stores(int proc) const;
+  template <class Visit>
+  bool visit_held(Visit visit);
+
+  // --- memory (runtime_memory.h, runtime_memget.h). Collective over the group unless it says otherwise.
+  Status allocate(Group& group, std::int64_t bytes, void** ptr);
+  Status release(Group& group, void* base);
+  Status set_mode(Group& group, void* base, AccessMode mode);
+  Status memget(std::size_t bytes, armci_meminfo_t* info);        // not collective
+  Status memattach(const armci_meminfo_t& info, void** address);  // not collective
+  Status memdetach(const armci_meminfo_t& info);
+  Status memdelete(const armci_meminfo_t& info);
+  // Memory of this process alone, for local buffers: hints for the transport.
+  void note_local(void* base, std::size_t bytes);
+  void forget_local(void* base);
+
+  // --- transfers (runtime_transfer.h)
+  template <Kind kind>
+  Status contiguous(const void* src, void* dst, std::size_t bytes, int proc, How how,
+                    const node::AccSpec& acc = node::kNoAccumulate);
+  template <Kind kind>
+  Status strided(const void* src, void* dst, const Strided& shape, int proc, How how,
+                 const node::AccSpec& acc = node::kNoAccumulate);
+  // The frequent case of strided(), tried before it.
+  template <Kind kind>
+  bool move_rows(const void* src, std::ptrdiff_t src_stride, void* dst, std::ptrdiff_t dst_stride, std::size_t bytes,
+                 std::size_t rows, int proc);
+  template <Kind kind>
+  Status vector(const Segments* list, std::size_t length, int proc, How how,
+                const node::AccSpec& acc = node::kNoAccumulate);
+  template <class Value>
+  Status put_value(Value value, void* dst, int proc);
+  template <class Value>
+  Status get_value(const void* src, int proc, Value* value);
+  // A word that whoever sees it sees all earlier stores of this process to proc [ORD-5].
+  template <class Word>
+  Status put_flag(Word value, Word* flag, int proc);
+
+  // --- completion and fences (runtime_sync.h)
+  Status wait(armci_hdl_t* handle);
+  Status test(armci_hdl_t* handle, bool* done);
+  // What an aggregate handle has gathered is sent, and still needs a wait.
+  Status begin_gathered(const HandleBits& handle);
+  Status wait_proc(int proc);
+  Status wait_all();
+  Status fence(int proc);
+  Status fence_all();
+  Status fence_group(const Group& group);
+  Status barrier(Group& group);
+  void progress() { transport_.progress(); }
+  // Of MPI as well, where this thread may call it [PROG-5].
+  void poll() {
+    transport_.progress();
+    if (node::may_poll_mpi()) node::poll_mpi_progress();
+  }
+  // Of the transport, for messages of and to other nodes.
+  std::size_t buffer_bytes() {
+    if constexpr (HasBuffers<T>) return transport_.buffer_bytes();
+    return 0;
+  }
+  // What the transport goes around; until finalise().
+  std::span<const Finding> findings() const {
+    if constexpr (HasFindings<T>) return transport_.findings();
+    return {};
+  }
+
+  // What the transport chose; until finalise().
+  std::span<const Choice> choices() const {
+    if constexpr (HasChoices<T>) return transport_.choices();
+    return {};
+  }
+
+  // --- atomics (runtime_atomics.h)
+  template <std::integral Value>
+  Status rmw(node::RmwOp op, void* remote, Value operand, Value compare, Value* before, int proc);
+  Status notify(int proc);
+  Status notify_wait(int proc, int* count);
+
+  // --- mutexes (runtime_mutex.h)
+  Status create_mutexes(Group& group, int count, std::unique_ptr<MutexSet>* out);
+  // Resets *set, whatever it returns, unless a mutex is held.
+  Status destroy_mutexes(std::unique_ptr<MutexSet>* set);
+  Status lock(MutexSet& set, int mutex, int group_rank);
+  Status try_lock(MutexSet& set, int mutex, int group_rank, bool* taken);
+  Status unlock(MutexSet& set, int mutex, int group_rank);
+
+  // Gives a new group what it needs in node memory. Collective over the group.
+  Status furnish(Group& group);
+  // Takes that back and destroys the group. Called by all members, waits for none.
+  Status dissolve(Group& group);
+  static std::size_t group_area_bytes(int members) {
+    return sizeof(node::Barrier) + node::exchange_area_bytes(members);
+  }
+
+  static constexpr TransportTraits traits() { return T::kTraits; }
+  RegionTable<Key>& regions() { return regions_; }
+  T& transport() { return transport_; }
+  std::unique_ptr<MutexSet> world_mutexes;
+  // An address that can be loaded and stored directly, or nullptr.
+  void* direct_pointer(int proc, const void* address);
+
+  // Whether [address, address + bytes) lies in a region of proc; `name` is the argument's, for the message.
+  Status check_remote(const char* name, const void* address, std::size_t bytes, int proc) {
+    ARMCI_RETURN_IF_ERROR(check_proc(proc));
+    if (address == nullptr) return fail(Code::kNull, "ERR-1", "argument %s is NULL", name);
+    return regions_.find(proc, address, bytes) != nullptr ? kSuccess : bad_address(proc, name, address, bytes);
+  }
+  Status check_proc(int proc) const {
+    if (static_cast<unsigned>(proc) < static_cast<unsigned>(size_)) [[likely]]
+      return kSuccess;
+    return fail(Code::kProc, "ERR-1", "argument proc = %d is outside 0..%d", proc, size_ - 1);
+  }
+
+ private:
+  template <class>
+  friend class RuntimeForTest;
+  struct Service;  // what the runtime itself keeps in every process's memory
+
+  // Routing, decided once. Data of a same-node target is moved by this CPU unless the transport wants it.
+  bool on_node(int proc) const {
+    if constexpr (!T::kTraits.reaches_nodes) return true;
+    return (ways_[static_cast<std::size_t>(proc)] & kCpuCopies) != 0;
+  }
+  bool cpu_atomics(int proc) const {
+    if constexpr (!T::kTraits.reaches_nodes) return true;
+    return (ways_[static_cast<std::size_t>(proc)] & kCpuAtomics) != 0;
+  }
+  bool same_node(int proc) const { return ways_[static_cast<std::size_t>(proc)] != 0; }
+  static constexpr unsigned char kSameNode = 1;
+  static constexpr unsigned char kCpuCopies = 2;
+  static constexpr unsigned char kCpuAtomics = 4;
+  static constexpr bool kNodeOnly = !T::kTraits.reaches_nodes;
+
+  Status arrange(MPI_Comm parent);
+  void prepare(const World& here);  // the part of initialise() that talks to nobody
+
+  template <class Record>
+  Status gather(Group& group, const Record& mine, Record* all);
+
+  // memory
+  struct Layout {
+    std::vector<std::size_t> offset;  // of each group rank's part in its node's block
+    std::vector<std::size_t> bytes_of_node;
+  };
+  Status gather_sizes(Group& group, std::int64_t bytes, std::vector<std::int64_t>* sizes, std::int64_t* id);
+  static constexpr std::size_t kLargestBlock = std::size_t{1} << 60;
+  Layout lay_out(const Group& group, const std::vector<std::int64_t>& sizes, Status* status) const;
+  Status place(Group& group, const Layout& layout, RegionType* region);
+  Status make_on_nodes(Group& group, const std::vector<std::int64_t>& sizes, RegionType* region);
+  Status make_by_transport(Group& group, RegionType* region);
+  Status check_limit(std::size_t bytes) const;
+  Status commit_part(const Part& part, Key* key);
+  Status commit_and_register(Group& group, RegionType* region);
+  Status expose(Group& group, RegionType* region);
+  Status allocate_region(Group& group, std::int64_t bytes, RegionType** out);
+  Status agree_on_region(Group& group, void* base, std::int64_t* id);
+  void dispose(std::unique_ptr<RegionType> region, bool give_back);
+  void conceal(const RegionType& region);
+  void await_concealed(Group& group);
+
+  // completion
+  bool idle() const;
+  Status wait_for_pending(armci_hdl_t* handle);
+  Status fence_pending(int proc);
+
+  // transfers
+  [[gnu::cold]] Status bad_address(int proc, const char* name, const void* address, std::size_t bytes) const;
+  Status check_buffers(const void* src, const void* dst) const;
+  template <Kind kind>
+  Status contiguous_checked(const void* src, void* dst, std::size_t bytes, int proc, How how, const node::AccSpec& acc);
+  Status check_accumulate(const node::AccSpec& acc, const char* length_name, std::size_t bytes, const void* dst,
+                          std::uintptr_t alignment) const;
+  template <Kind kind>
+  Status locate_vector(const Segments& segments, int proc, std::uintptr_t* dst_bits);
+  template <Kind kind>
+  Status locate_segments(void* const* remotes, void* const* locals, const Segments& segments, int proc,
+                         std::uintptr_t* dst_bits);
+  template <Kind kind>
+  Status observe(const RegionType& region, std::size_t bytes, int proc) const;
+  template <Kind kind>
+  Status move_contiguous(const Part& part, const void* src, void* dst, std::size_t bytes, int proc, How how,
+                         const node::AccSpec& acc);
+  template <Kind kind>
+  Status move_to_other_node(const Part& part, const void* src, void* dst, std::size_t bytes, int proc, How how,
+                            const node::AccSpec& acc);
+  template <Kind kind>
+  Status start_on_other_node(const Part& part, const void* src, void* dst, std::size_t bytes, int proc, How how,
+                             const node::AccSpec& acc);
+  template <Kind kind>
+  Status move_vector(const Segments* list, std::size_t length, std::uintptr_t dst_bits, int proc, How how,
+                     const node::AccSpec& acc);
+
+  // aggregate handles (runtime_aggregate.h)
+  template <Kind kind>
+  bool is_gathered(How how, std::size_t bytes, int proc) const;
+  template <Kind kind>
+  Status gather(const Part& part, const void* src, void* dst, std::size_t bytes, int proc, How how,
+                const node::AccSpec& acc);
+  bool begin_some_gathered(const HandleBits& handle, Status* status);
+  template <class Wanted>
+  Status begin_all_gathered(Wanted wanted);
+  Status begin_taken();
+  Status begin_next_list();
+  template <Kind kind>
+  Status begin_list(const Segments& segments, int proc, How how, const node::AccSpec& acc);
+
+  // atomics
+  void sleep_for_notification(NotifyCell& cell, std::uint32_t consumed, int proc, node::Waiter& waiter);
+  Status check_rmw(const void* remote, std::size_t bytes, int proc, const Part** part);
+  template <std::integral Value>
+  Status checked_rmw(node::RmwOp op, void* remote, Value operand, Value compare, Value* before, int proc);
+  template <std::integral Value>
+  Status remote_rmw(const Part& part, node::RmwOp op, void* remote, Value operand, Value compare, Value* before,
+                    int proc);
+  template <class Word, std::integral Value>
+  Status rmw_in_word(const Part& part, node::RmwOp op, void* remote, Value operand, Value compare, Value* before,
+                     int proc);
+
+  // the way to other nodes (runtime_remote.h)
+  Status start_put(const Part& part, void* remote, const void* local, std::size_t bytes, int proc, How how);
+  Status remote_put(const Part& part, void* remote, const void* local, std::size_t bytes, int proc, How how);
+  Status remote_get(const Part& part, const void* remote, void* local, std::size_t bytes, int proc, How how);
+  template <Kind kind, class Start>
+  Status start_whole(int proc, How how, Start start);
+  template <Kind kind>
+  Status remote_list(const Segments& segments, int proc, How how, const node::AccSpec& acc);
+  template <Kind kind>
+  static constexpr bool kTakesShapes = kind == Kind::kAcc ? Accumulates<T> : MovesShapes<T>;
+  template <Kind kind>
+  Status remote_strided(const Part& part, const void* src, void* dst, const Strided& shape, int proc, How how,
+                        const node::AccSpec& acc);
+  Status locked_accumulate(const Part& part, void* remote, const void* local, std::size_t bytes, int proc,
+                           const node::AccSpec& acc);
+  Status take_accumulate_lock(int proc);
+  Status drop_accumulate_lock(int proc);
+  Status atomic64(int proc, const Part& part, void* remote, AtomicOp op, std::int64_t operand, std::int64_t compare,
+                  std::int64_t* before);
+  template <class Word>
+  Status atomic(int proc, const Part& part, void* remote, AtomicOp op, Word operand, Word compare, Word* before);
+  Status order_after_stores(int proc);
+  Status finish(Completion completion, int proc, How how);
+  Status settle(Completion& completion);
+  bool ended(Completion& completion, Status* status);
+  Status flush(int proc);
+  Status flush_all();
+  struct Owed;
+  void note_flushed(Owed& owed, std::uint64_t covered);
+  void flush_if_owed(int proc, Status* status);
+  template <class Wanted>
+  Status settle_pending(Wanted wanted);
+  template <class Wanted>
+  Status settle_all_pending(Wanted wanted);
+
+  // mutexes over atomic64 (runtime_mutex_queue.h)
+  struct Queue;
+  Status check_mutex(const MutexSet& set, int mutex, int group_rank) const;
+  int find_held(const MutexSet& set);
+  bool is_holder(const MutexSet& set, int mutex, int group_rank) const;
+  void wait_for_mutex(node::NodeMutex* place, int host, int mutex);
+  char* mutex_place(const MutexSet& set, int mutex, int group_rank) const;
+  bool uses_queues(const Group& group) const;
+  std::size_t mutex_part_bytes(const MutexSet& set, int group_rank) const;
+  QueueNode* queue_node(const MutexSet& set, std::size_t number, int group_rank) const;
+  Queue queue_of(const MutexSet& set, int mutex, int group_rank) const;
+  std::uint32_t take_turn(QueueNode& node);
+  Status create_own_mutexes(MutexSet& set);
+  Status queue_lock(const MutexSet& set, int mutex, int group_rank);
+  Status queue_try_lock(const MutexSet& set, int mutex, int group_rank, bool* taken);
+  Status queue_unlock(const MutexSet& set, int mutex, int group_rank);
+  Status enter_queue(const Queue& queue, std::uint32_t turn);
+  Status try_queue(const Queue& queue, std::uint32_t turn, bool* taken);
+  Status leave_queue(const Queue& queue);
+  Status queue_up(const Queue& queue, std::uint32_t turn);
+  Status stand_behind(const Queue& queue, std::int64_t mine, std::int64_t ahead);
+  Status find_successor(const Queue& queue, int* successor);
+  Status hand_over(const Queue& queue, int successor);
+  template <class Word>
+  Status read_word(int proc, const Part& part, const void* remote, Word* value);
+
+  // Puts to one process: how many were issued, and how many of those the last finished flush covers. Two counts and not
+  // a flag: a thread must not take another thread's flush, still under way, for its own [THR-1].
+  struct Owed {
+    std::atomic<std::uint64_t> issued{0};
+    std::atomic<std::uint64_t> flushed{0};
+  };
+
+  T transport_;
+  RegionTable<Key> regions_;
+  HandleTable<Completion> handles_;
+  Aggregates aggregates_;
+  std::mutex beginning_;
+  Gathered taken_;  // what is being begun
+  RegionType* service_ = nullptr;
+  bool transport_started_ = false;
+  std::vector<unsigned char> ways_;                        // by absolute id: kSameNode, and what the CPU does there
+  std::vector<Owed> owed_;                                 // by absolute id
+  std::vector<std::atomic<std::uint32_t>> notifications_;  // by absolute id: consumed by notify_wait
+  std::vector<std::uint32_t> notified_;                    // by absolute id: sent to other nodes
+  std::atomic<std::int64_t> next_region_{0};
+  RegionUsage region_usage_;
+  std::mutex usage_mutex_;
+  std::vector<const MutexSet*> mutex_sets_;  // that exist
+  std::mutex mutex_sets_lock_;
+  std::mutex notify_mutex_;
+  int size_ = 0;
+  int rank_ = -1;
+  std::int64_t handoff_us_ = 0;
+};
+
+}  // namespace armci::runtime
+
+#include "impl/runtime/runtime_aggregate.h"
+#include "impl/runtime/runtime_atomics.h"
+#include "impl/runtime/runtime_lifecycle.h"
+#include "impl/runtime/runtime_memget.h"
+#include "impl/runtime/runtime_memory.h"
+#include "impl/runtime/runtime_mutex.h"
+#include "impl/runtime/runtime_mutex_queue.h"
+#include "impl/runtime/runtime_remote.h"
+#include "impl/runtime/runtime_sync.h"
+#include "impl/runtime/runtime_transfer.h"

@@ -1,0 +1,312 @@
+// Runtime<T>: mutexes where the transport makes things atomic, a queue lock after Mellor-Crummey and Scott (ACM TOCS
+// 9(1), 1991) over atomic64 and put. Included by runtime.h.
+//
+// Who waits looks at its own memory only and costs neither the network nor the holder anything; a hand-over is one put.
+//
+//   P (rank 4, its turn 7)             tail, at the host       S (rank 2)
+//   swap(7|5) -> 0: the holder         0 -> 7|5
+//   |                                  7|5 -> 9|3              swap(9|3) -> 7|5: behind P, turn 7
+//   |  P.next = 7|3 <-----------------------------------------  swap into P's node: S is behind turn 7
+//   | holds                                                    | looks at S.granted: spins, yields, sleeps
+//   flush of the stores to the host                            |
+//   P.next names turn 7, so S is next                          |
+//   put, flush ----------------------------------------------> S.granted = 7|5: the holder
+//   |                                                          |
+//   (a new turn begins)                9|3 -> 0                compare-and-swap(9|3 -> 0): nobody came, it is free
+//
+//   unlock, when P.next names an older turn and the compare-and-swap fails: somebody is between swapping the tail and
+//   telling P. P waits for P.next, and tries the compare-and-swap again now and then, as who could not tell P leaves.
+//
+// A word is turn|rank + 1, 32 bits each; 0: nobody. `turn` counts the times that the process queued up for this mutex,
+// so nothing is ever reset and what was written twice is harmless: `next` counts if it names the turn of its owner,
+// `granted` if it is the word that was found in the tail. An unlock that failed half-way can be repeated.
+//
+// Of several threads of a process one is in the queue; the others wait for their turn at the process, in the order they
+// came. Each has its own turn in the queue, so a process with many threads keeps no other one waiting for longer.
+//
+// Memory: a process has a node of 32 bytes for each mutex of the whole set, of whichever host, behind the 64 bytes of
+// each mutex it hosts: it may hold any number of them at once.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+#include "impl/node/waiter.h"
+#include "impl/runtime/runtime.h"
+
+namespace armci::runtime {
+
+inline Status not_the_owner(int mutex, int group_rank) {
+  return fail(Code::kMutex, "MUTEX-8", "mutex %d of process %d is not held by this process", mutex, group_rank);
+}
+
+// One process's place in the queue of one mutex, in the process's own part of the region. All bits zero at the start.
+struct QueueNode {
+  std::int64_t next;                   // written by who comes behind: turn of this process|successor
+  std::int64_t granted;                // written by who hands over: its word
+  std::atomic<std::uint32_t> drawn;    // turns begun by threads of this process
+  std::atomic<std::uint32_t> serving;  // the turn that may be in the queue
+  std::atomic<std::thread::id> owner;  // the thread that holds the mutex
+};
+static_assert(sizeof(QueueNode) == 32);
+
+namespace queue_word {
+inline std::int64_t make(std::uint32_t turn, int group_rank) {
+  return static_cast<std::int64_t>(std::uint64_t{turn} << 32 | static_cast<std::uint32_t>(group_rank + 1));
+}
+inline std::uint32_t turn(std::int64_t word) {
+  return static_cast<std::uint32_t>(static_cast<std::uint64_t>(word) >> 32);
+}
+inline int rank(std::int64_t word) { return static_cast<int>(static_cast<std::uint32_t>(word)) - 1; }
+}  // namespace queue_word
+
+// The queue of one mutex, as this process sees it.
+template <class T>
+struct Runtime<T>::Queue {
+  const MutexSet& set;
+  int host;  // absolute id
+  const Part& host_part;
+  char* tail;
+  int mutex;           // of those that the host has
+  int group_rank;      // the host's
+  std::size_t number;  // of the mutex, among all of the set
+  QueueNode& node;     // this process's
+
+  std::int64_t word(std::uint32_t turn) const { return queue_word::make(turn, set.group->rank()); }
+};
+
+template <class T>
+bool Runtime<T>::uses_queues(const Group& group) const {
+  return !kNodeOnly && !(cpu_atomics(rank_) && group.single_node());
+}
+
+// Of a part of the set's region: the mutexes hosted, then the nodes.
+template <class T>
+std::size_t Runtime<T>::mutex_part_bytes(const MutexSet& set, int group_rank) const {
+  return static_cast<std::size_t>(set.counts[static_cast<std::size_t>(group_rank)]) * sizeof(node::NodeMutex) +
+         (uses_queues(*set.group) ? set.first.back() * sizeof(QueueNode) : 0);
+}
+
+template <class T>
+QueueNode* Runtime<T>::queue_node(const MutexSet& set, std::size_t number, int group_rank) const {
+  const int hosted = set.counts[static_cast<std::size_t>(group_rank)];
+  return reinterpret_cast<QueueNode*>(mutex_place(set, hosted, group_rank)) + number;
+}
+
+template <class T>
+auto Runtime<T>::queue_of(const MutexSet& set, int mutex, int group_rank) const -> Queue {
+  const auto r = static_cast<std::size_t>(group_rank);
+  const std::size_t number = set.first[r] + static_cast<std::size_t>(mutex);
+  return {set,
+          set.group->absolute_id(group_rank),
+          set.region->parts[r],
+          mutex_place(set, mutex, group_rank),
+          mutex,
+          group_rank,
+          number,
+          *queue_node(set, number, set.group->rank())};
+}
+
+// --- turns of the threads of this process
+
+// Memory ordering: acquire; what the thread before did before leave_turn() is visible.
+template <class T>
+std::uint32_t Runtime<T>::take_turn(QueueNode& node) {
+  const std::uint32_t turn = node.drawn.fetch_add(1, std::memory_order_relaxed);
+  node::Waiter waiter(node::WaitKind::kMutexTurn);
+  for (;;) {
+    const std::uint32_t serving = node.serving.load(std::memory_order_acquire);
+    if (serving == turn) return turn;
+    transport_.progress();
+    waiter.step_behind(turn - serving);
+  }
+}
+
+inline bool try_turn(QueueNode& node, std::uint32_t* turn) {
+  *turn = node.serving.load(std::memory_order_acquire);
+  std::uint32_t expected = *turn;
+  return node.drawn.compare_exchange_strong(expected, *turn + 1, std::memory_order_relaxed);
+}
+
+// Memory ordering: release.
+inline void leave_turn(QueueNode& node) { node.serving.fetch_add(1, std::memory_order_release); }
+
+// --- one thread of each process: this queue, or the transport's
+
+template <class T>
+Status Runtime<T>::enter_queue(const Queue& queue, std::uint32_t turn) {
+  if constexpr (MakesMutexes<T>) {
+    if (queue.set.own != nullptr) {
+      ARMCI_RETURN_IF_ERROR(order_after_stores(queue.host));
+      // Whether it is free, the transport knows.
+      const node::MutexWait waiting(queue.mutex, queue.host, nullptr);
+      ARMCI_RETURN_IF_ERROR(queue.set.own->lock(queue.mutex, queue.group_rank));
+      std::atomic_thread_fence(std::memory_order_acquire);
+      return kSuccess;
+    }
+  }
+  return queue_up(queue, turn);
+}
+
+template <class T>
+Status Runtime<T>::try_queue(const Queue& queue, std::uint32_t turn, bool* taken) {
+  if constexpr (MakesMutexes<T>) {
+    if (queue.set.own != nullptr) return queue.set.own->try_lock(queue.mutex, queue.group_rank, taken);
+  }
+  std::int64_t before = 0;
+  const Status tried =
+      atomic64(queue.host, queue.host_part, queue.tail, AtomicOp::kCompareSwap, queue.word(turn), 0, &before);
+  *taken = tried.ok() && before == 0;
+  return tried;
+}
+
+template <class T>
+Status Runtime<T>::leave_queue(const Queue& queue) {
+  if constexpr (MakesMutexes<T>) {
+    if (queue.set.own != nullptr) {
+      if (owes_stores(queue.host)) ARMCI_RETURN_IF_ERROR(flush(queue.host));
+      return queue.set.own->unlock(queue.mutex, queue.group_rank);
+    }
+  }
+  int successor = -1;
+  ARMCI_RETURN_IF_ERROR(find_successor(queue, &successor));
+  return successor >= 0 ? hand_over(queue, successor) : kSuccess;
+}
+
+// --- the queue of processes
+
+template <class T>
+Status Runtime<T>::queue_lock(const MutexSet& set, int mutex, int group_rank) {
+  const Queue queue = queue_of(set, mutex, group_rank);
+  std::uint32_t turn = 0;
+  if (!try_turn(queue.node, &turn)) {
+    const node::MutexWait waiting(mutex, queue.host, nullptr);
+    turn = take_turn(queue.node);
+  }
+  const Status queued = enter_queue(queue, turn);
+  if (!queued.ok()) {
+    leave_turn(queue.node);
+    return queued;
+  }
+  queue.node.owner.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  return kSuccess;
+}
+
+// Memory ordering: acquire; what the last holder made visible before its unlock is visible.
+template <class T>
+Status Runtime<T>::queue_up(const Queue& queue, std::uint32_t turn) {
+  const std::int64_t mine = queue.word(turn);
+  std::int64_t ahead = 0;
+  ARMCI_RETURN_IF_ERROR(order_after_stores(queue.host));
+  ARMCI_RETURN_IF_ERROR(atomic64(queue.host, queue.host_part, queue.tail, AtomicOp::kSwap, mine, 0, &ahead));
+  if (ahead != 0) {
+    const node::MutexWait waiting(queue.mutex, queue.host, nullptr);
+    ARMCI_RETURN_IF_ERROR(stand_behind(queue, mine, ahead));
+    const std::atomic_ref granted(queue.node.granted);
+    node::Waiter waiter(node::WaitKind::kMutexGrant);
+    while (granted.load(std::memory_order_acquire) != ahead) {
+      transport_.progress();
+      waiter.step();
+    }
+  }
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return kSuccess;
+}
+
+// Tells the process ahead who comes next. Who cannot do that leaves the queue again, unless somebody stands behind
+// already: then it tries on for a while, lest those wait for ever.
+template <class T>
+Status Runtime<T>::stand_behind(const Queue& queue, std::int64_t mine, std::int64_t ahead) {
+  constexpr int kTriesMax = 100;
+  const int rank = queue_word::rank(ahead);
+  const Part& part = queue.set.region->parts[static_cast<std::size_t>(rank)];
+  void* next = &queue_node(queue.set, queue.number, rank)->next;
+  const std::int64_t link = queue_word::make(queue_word::turn(ahead), queue.set.group->rank());
+  node::Waiter waiter(node::WaitKind::kMutexSuccessor);
+  for (int tries = 1;; ++tries) {
+    std::int64_t before = 0;
+    const Status told = atomic64(queue.set.group->absolute_id(rank), part, next, AtomicOp::kSwap, link, 0, &before);
+    if (told.ok() || tries == kTriesMax) return told;
+    ARMCI_RETURN_IF_ERROR(
+        atomic64(queue.host, queue.host_part, queue.tail, AtomicOp::kCompareSwap, ahead, mine, &before));
+    if (before == mine) return told;
+    transport_.progress();
+    waiter.step();
+  }
+}
+
+template <class T>
+Status Runtime<T>::queue_try_lock(const MutexSet& set, int mutex, int group_rank, bool* taken) {
+  const Queue queue = queue_of(set, mutex, group_rank);
+  std::uint32_t turn = 0;
+  *taken = false;
+  if (!try_turn(queue.node, &turn)) return kSuccess;
+  const Status tried = try_queue(queue, turn, taken);
+  if (*taken) {
+    std::atomic_thread_fence(std::memory_order_acquire);
+    queue.node.owner.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  } else {
+    leave_turn(queue.node);
+  }
+  return tried;
+}
+
+// Memory ordering: release.
+template <class T>
+Status Runtime<T>::queue_unlock(const MutexSet& set, int mutex, int group_rank) {
+  const Queue queue = queue_of(set, mutex, group_rank);
+  // Only the owner stores its own id there, so another thread reads anything but its own.
+  if (queue.node.owner.load(std::memory_order_relaxed) != std::this_thread::get_id()) {
+    return not_the_owner(mutex, group_rank);
+  }
+  std::atomic_thread_fence(std::memory_order_release);
+  ARMCI_RETURN_IF_ERROR(leave_queue(queue));
+  // After success only: a failed unlock can be repeated.
+  queue.node.owner.store(std::thread::id(), std::memory_order_relaxed);
+  leave_turn(queue.node);
+  return kSuccess;
+}
+
+// The group rank of who comes next; -1: nobody, and the mutex is free.
+template <class T>
+Status Runtime<T>::find_successor(const Queue& queue, int* successor) {
+  constexpr std::int64_t kAskAgainUs = 10000;
+  const std::uint32_t turn = queue.node.serving.load(std::memory_order_relaxed);
+  const std::int64_t mine = queue.word(turn);
+  const std::atomic_ref next(queue.node.next);
+  ARMCI_RETURN_IF_ERROR(order_after_stores(queue.host));
+  node::Waiter waiter(node::WaitKind::kMutexSuccessor);
+  for (std::int64_t ask_at = 0;;) {
+    const std::int64_t link = next.load(std::memory_order_acquire);
+    *successor = queue_word::turn(link) == turn ? queue_word::rank(link) : -1;
+    if (*successor >= 0) return kSuccess;
+    if (node::now_us() >= ask_at) {
+      std::int64_t before = 0;
+      ARMCI_RETURN_IF_ERROR(
+          atomic64(queue.host, queue.host_part, queue.tail, AtomicOp::kCompareSwap, 0, mine, &before));
+      if (before == mine) return kSuccess;
+      ask_at = node::now_us() + kAskAgainUs;
+    }
+    transport_.progress();
+    waiter.step();
+  }
+}
+
+template <class T>
+Status Runtime<T>::hand_over(const Queue& queue, int successor) {
+  // Stores to the host take another way than the hand-over, so no network keeps them ahead of it.
+  if (owes_stores(queue.host)) ARMCI_RETURN_IF_ERROR(flush(queue.host));
+  const int proc = queue.set.group->absolute_id(successor);
+  std::int64_t* granted = &queue_node(queue.set, queue.number, successor)->granted;
+  const std::int64_t word = queue.word(queue.node.serving.load(std::memory_order_relaxed));
+  if (on_node(proc)) {
+    std::atomic_ref(*granted).store(word, std::memory_order_release);
+    return kSuccess;
+  }
+  const Part& part = queue.set.region->parts[static_cast<std::size_t>(successor)];
+  ARMCI_RETURN_IF_ERROR(start_put(part, granted, &word, sizeof word, proc, kBlocking));
+  return flush(proc);
+}
+
+}  // namespace armci::runtime

@@ -1,0 +1,311 @@
+// Runtime<T>: the way to other nodes, built from the transport's required members. Included by runtime.h.
+//
+//   blocking put    [flush if the transport may reorder] put, wait for local completion
+//   accumulate      lock word of the target (atomic64) -> get -> add here -> put -> flush -> unlock
+//
+// Instantiated, but never called, for transports that reach no other node.
+#pragma once
+
+#include "impl/node/waiter.h"
+#include "impl/runtime/runtime.h"
+
+namespace armci::runtime {
+
+inline constexpr std::size_t kOutstandingMax = 4096;  // operations under way before older ones are completed [CMPL-6]
+inline constexpr std::size_t kAccumulateChunkBytes = 65536;  // read, added and written back at a time
+
+// Waits for local completion of one operation.
+template <class T>
+Status Runtime<T>::settle(Completion& completion) {
+  node::Waiter waiter(node::WaitKind::kOperations);
+  for (;;) {
+    bool done = false;
+    ARMCI_RETURN_IF_ERROR(transport_.test(&completion, &done));
+    if (done) return kSuccess;
+    transport_.progress();
+    waiter.step();
+  }
+}
+
+template <class T>
+Status Runtime<T>::finish(Completion completion, int proc, How how) {
+  if constexpr (TellsCompletion<T>) {
+    if (completion.complete()) return kSuccess;
+  }
+  if (how.blocking) return settle(completion);
+  handles_.add(how.handle, {std::move(completion), proc});
+  if (handles_.total() > kOutstandingMax) return settle_pending([](int) { return true; });
+  return kSuccess;
+}
+
+// Asks once whether an operation is complete; one that fails is over too.
+template <class T>
+bool Runtime<T>::ended(Completion& completion, Status* status) {
+  bool done = false;
+  const Status one = transport_.test(&completion, &done);
+  if (!one.ok()) *status = one;
+  return done || !one.ok();
+}
+
+// Completes locally every operation under way to targets that are wanted. Between two looks at the handles they are
+// free for other threads.
+template <class T>
+template <class Wanted>
+Status Runtime<T>::settle_pending(Wanted wanted) {
+  if (handles_.total() == 0) return kSuccess;
+  Status status;
+  const std::uint64_t last = handles_.last();
+  const auto mine = [&](const auto& pending) { return pending.number <= last && wanted(pending.target); };
+  node::Waiter waiter(node::WaitKind::kOperations);
+  while (!handles_.complete_if(mine, [&](Completion& completion) { return ended(completion, &status); })) {
+    transport_.progress();
+    waiter.step();
+  }
+  return status;
+}
+
+// The same with what has been gathered and not begun.
+template <class T>
+template <class Wanted>
+Status Runtime<T>::settle_all_pending(Wanted wanted) {
+  const Status begun = begin_all_gathered(wanted);
+  const Status settled = settle_pending(wanted);
+  return settled.ok() ? begun : settled;
+}
+
+template <class T>
+bool Runtime<T>::owes_stores(int proc) const {
+  const Owed& owed = owed_[static_cast<std::size_t>(proc)];
+  return owed.flushed.load(std::memory_order_acquire) < owed.issued.load(std::memory_order_relaxed);
+}
+
+// Stores stay owed when it fails.
+//
+// Memory ordering: a count read as issued belongs to a put that began before the flush; whoever reads it as flushed
+// comes after the flush.
+template <class T>
+Status Runtime<T>::flush(int proc) {
+  Owed& owed = owed_[static_cast<std::size_t>(proc)];
+  const std::uint64_t covered = owed.issued.load(std::memory_order_acquire);
+  ARMCI_RETURN_IF_ERROR(transport_.flush(proc));
+  note_flushed(owed, covered);
+  return kSuccess;
+}
+
+template <class T>
+void Runtime<T>::note_flushed(Owed& owed, std::uint64_t covered) {
+  std::uint64_t flushed = owed.flushed.load(std::memory_order_relaxed);
+  while (flushed < covered && !owed.flushed.compare_exchange_weak(flushed, covered, std::memory_order_release)) {
+  }
+}
+
+// The same for all targets at once. Only for transports that can.
+template <class T>
+Status Runtime<T>::flush_all() {
+  std::vector<std::pair<int, std::uint64_t>> covered;
+  for (int proc = 0; proc < size_; ++proc) {
+    if (!owes_stores(proc)) continue;
+    covered.emplace_back(proc, owed_[static_cast<std::size_t>(proc)].issued.load(std::memory_order_acquire));
+  }
+  if (covered.empty()) return kSuccess;
+  if (covered.size() == 1) return flush(covered.front().first);
+  ARMCI_RETURN_IF_ERROR(transport_.flush_all());
+  for (const auto& [proc, count] : covered) note_flushed(owed_[static_cast<std::size_t>(proc)], count);
+  return kSuccess;
+}
+
+// Keeps an earlier failure in *status unless this one fails too.
+template <class T>
+void Runtime<T>::flush_if_owed(int proc, Status* status) {
+  if (!owes_stores(proc)) return;
+  const Status one = flush(proc);
+  if (!one.ok()) *status = one;
+}
+
+// What follows must not overtake this process's earlier stores to proc.
+template <class T>
+Status Runtime<T>::order_after_stores(int proc) {
+  return T::kTraits.in_order || !owes_stores(proc) ? kSuccess : flush(proc);
+}
+
+template <class T>
+Status Runtime<T>::remote_put(const Part& part, void* remote, const void* local, std::size_t bytes, int proc, How how) {
+  if (how.blocking) ARMCI_RETURN_IF_ERROR(order_after_stores(proc));
+  return start_put(part, remote, local, bytes, proc, how);
+}
+
+// A put that need not follow earlier ones.
+template <class T>
+Status Runtime<T>::start_put(const Part& part, void* remote, const void* local, std::size_t bytes, int proc, How how) {
+  if constexpr (TransfersAtOnce<T>) {
+    if (how.blocking) {
+      const Status done = transport_.put_now(proc, part.key, remote, local, bytes);
+      owed_[static_cast<std::size_t>(proc)].issued.fetch_add(1, std::memory_order_release);
+      return done;
+    }
+  }
+  Completion completion;
+  const Status started = transport_.put(proc, part.key, remote, local, bytes, &completion);
+  // Counted once it is on its way, so that a flush that covers the count covers the put.
+  owed_[static_cast<std::size_t>(proc)].issued.fetch_add(1, std::memory_order_release);
+  ARMCI_RETURN_IF_ERROR(started);
+  return finish(std::move(completion), proc, how);
+}
+
+template <class T>
+Status Runtime<T>::remote_get(const Part& part, const void* remote, void* local, std::size_t bytes, int proc, How how) {
+  ARMCI_RETURN_IF_ERROR(order_after_stores(proc));
+  if constexpr (TransfersAtOnce<T>) {
+    if (how.blocking) return transport_.get_now(proc, part.key, remote, local, bytes);
+  }
+  Completion completion;
+  ARMCI_RETURN_IF_ERROR(transport_.get(proc, part.key, remote, local, bytes, &completion));
+  return finish(std::move(completion), proc, how);
+}
+
+// Hands a whole descriptor down: start(Completion*) asks the transport. What the CPU of this node reads without asking
+// the transport must be there when the call returns.
+template <class T>
+template <Kind kind, class Start>
+Status Runtime<T>::start_whole(int proc, How how, Start start) {
+  if (kind == Kind::kGet || how.blocking) ARMCI_RETURN_IF_ERROR(order_after_stores(proc));
+  const bool at_once = how.blocking || on_node(proc);
+  Completion completion;
+  const Status started = start(at_once ? nullptr : &completion);
+  if (kind != Kind::kGet) owed_[static_cast<std::size_t>(proc)].issued.fetch_add(1, std::memory_order_release);
+  ARMCI_RETURN_IF_ERROR(started);
+  if (!at_once) return finish(std::move(completion), proc, how);
+  return on_node(proc) ? flush(proc) : kSuccess;
+}
+
+// Segments with remote sides in several parts are handed down in runs that share one.
+template <class T>
+template <Kind kind>
+Status Runtime<T>::remote_list(const Segments& segments, int proc, How how, const node::AccSpec& acc) {
+  void* const* remotes = kind == Kind::kGet ? segments.src : segments.dst;
+  for (std::size_t first = 0; first < segments.count;) {
+    const Part* part = regions_.find(proc, remotes[first], segments.bytes);
+    if (part == nullptr) return bad_address(proc, "iov", remotes[first], segments.bytes);
+    std::size_t last = first + 1;
+    const auto inside = [&](const void* at) {
+      const auto offset = static_cast<std::size_t>(static_cast<const char*>(at) - part->base);
+      return offset < part->bytes && segments.bytes <= part->bytes - offset;
+    };
+    while (last < segments.count && inside(remotes[last])) ++last;
+    const Segments run{segments.src + first, segments.dst + first, segments.bytes, last - first};
+    ARMCI_RETURN_IF_ERROR(start_whole<kind>(proc, how, [&](Completion* completion) {
+      if constexpr (kind == Kind::kPut) return transport_.put_list(proc, part->key, run, completion);
+      if constexpr (kind == Kind::kGet) return transport_.get_list(proc, part->key, run, completion);
+      if constexpr (kind == Kind::kAcc) return transport_.accumulate_list(proc, part->key, run, acc, completion);
+    }));
+    first = last;
+  }
+  return kSuccess;
+}
+
+template <class T>
+template <Kind kind>
+Status Runtime<T>::remote_strided(const Part& part, const void* src, void* dst, const Strided& shape, int proc, How how,
+                                  const node::AccSpec& acc) {
+  if constexpr (kTakesShapes<kind>) {
+    return start_whole<kind>(proc, how, [&](Completion* completion) {
+      if constexpr (kind == Kind::kPut) return transport_.put_strided(proc, part.key, dst, src, shape, completion);
+      if constexpr (kind == Kind::kGet) return transport_.get_strided(proc, part.key, src, dst, shape, completion);
+      if constexpr (kind == Kind::kAcc) {
+        return transport_.accumulate_strided(proc, part.key, dst, src, shape, acc, completion);
+      }
+    });
+  }
+  Status status;
+  if constexpr (kind == Kind::kAcc) ARMCI_RETURN_IF_ERROR(take_accumulate_lock(proc));
+  if (kind == Kind::kPut && how.blocking) ARMCI_RETURN_IF_ERROR(order_after_stores(proc));
+  for_each_segment(shape, [&](std::ptrdiff_t from, std::ptrdiff_t to) {
+    if (!status.ok()) return;
+    const void* source = static_cast<const char*>(src) + from;
+    void* target = static_cast<char*>(dst) + to;
+    // Segments of one call need no order among each other.
+    if constexpr (kind == Kind::kPut) status = start_put(part, target, source, shape.count[0], proc, how);
+    if constexpr (kind == Kind::kGet) status = remote_get(part, source, target, shape.count[0], proc, how);
+    if constexpr (kind == Kind::kAcc) status = locked_accumulate(part, target, source, shape.count[0], proc, acc);
+  });
+  if constexpr (kind == Kind::kAcc) {
+    Status dropped = drop_accumulate_lock(proc);
+    if (status.ok()) status = dropped;
+  }
+  return status;
+}
+
+// By the CPU where that makes things atomic together with the target node's server [RMW-2].
+template <class T>
+template <class Word>
+Status Runtime<T>::atomic(int proc, const Part& part, void* remote, AtomicOp op, Word operand, Word compare,
+                          Word* before) {
+  if (cpu_atomics(proc)) {
+    *before = node::rmw(node_op(op), remote, operand, compare);
+    return kSuccess;
+  }
+  if constexpr (sizeof(Word) == sizeof(std::int32_t)) {
+    return transport_.atomic32(proc, part.key, remote, op, operand, compare, before);
+  } else {
+    return transport_.atomic64(proc, part.key, remote, op, operand, compare, before);
+  }
+}
+
+template <class T>
+Status Runtime<T>::atomic64(int proc, const Part& part, void* remote, AtomicOp op, std::int64_t operand,
+                            std::int64_t compare, std::int64_t* before) {
+  return atomic(proc, part, remote, op, operand, compare, before);
+}
+
+template <class T>
+Status Runtime<T>::take_accumulate_lock(int proc) {
+  const Part& part = service_->parts[static_cast<std::size_t>(proc)];
+  void* word = part.base + offsetof(Service, accumulate_lock);
+  ARMCI_RETURN_IF_ERROR(order_after_stores(proc));
+  node::Waiter waiter(node::WaitKind::kAccumulateLock);
+  for (;;) {
+    std::int64_t before = 0;
+    ARMCI_RETURN_IF_ERROR(atomic64(proc, part, word, AtomicOp::kCompareSwap, rank_ + 1, 0, &before));
+    if (before == 0) return kSuccess;
+    transport_.progress();
+    waiter.step();
+  }
+}
+
+template <class T>
+Status Runtime<T>::drop_accumulate_lock(int proc) {
+  const Part& part = service_->parts[static_cast<std::size_t>(proc)];
+  void* word = part.base + offsetof(Service, accumulate_lock);
+  std::int64_t before = 0;
+  // A failed flush is the failure of this accumulate alone; a lock that stayed would stop everybody's.
+  const Status flushed = flush(proc);
+  const Status dropped = atomic64(proc, part, word, AtomicOp::kCompareSwap, 0, rank_ + 1, &before);
+  return dropped.ok() ? flushed : dropped;
+}
+
+template <class T>
+Status Runtime<T>::locked_accumulate(const Part& part, void* remote, const void* local, std::size_t bytes, int proc,
+                                     const node::AccSpec& acc) {
+  thread_local std::vector<char> chunk(kAccumulateChunkBytes);
+  const std::size_t element = node::element_bytes(acc.type);
+  for (std::size_t done = 0; done < bytes;) {
+    const std::size_t now = std::min(bytes - done, kAccumulateChunkBytes);
+    char* place = static_cast<char*>(remote) + done;
+    ARMCI_RETURN_IF_ERROR(remote_get(part, place, chunk.data(), now, proc, kBlocking));
+    node::accumulate_kernel(acc.type)(acc.scale, static_cast<const char*>(local) + done, chunk.data(), now / element);
+    ARMCI_RETURN_IF_ERROR(remote_put(part, place, chunk.data(), now, proc, kBlocking));
+    done += now;
+  }
+  return kSuccess;
+}
+
+template <class T>
+template <class Word>
+Status Runtime<T>::read_word(int proc, const Part& part, const void* remote, Word* value) {
+  if constexpr (TransfersAtOnce<T>) return transport_.get_now(proc, part.key, remote, value, sizeof *value);
+  Completion completion;
+  ARMCI_RETURN_IF_ERROR(transport_.get(proc, part.key, remote, value, sizeof *value, &completion));
+  return settle(completion);
+}
+
+}  // namespace armci::runtime

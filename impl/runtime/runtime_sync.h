@@ -1,0 +1,128 @@
+// Runtime<T>: completion, fences and the barrier. Included by runtime.h.
+#pragma once
+
+#include "impl/runtime/runtime.h"
+
+namespace armci::runtime {
+
+// Memory ordering: sequentially consistent. The caller's earlier stores are visible everywhere before anything it reads
+// afterwards is read: without the full barrier a CPU lets a later load overtake a store to node memory [FENCE-1].
+inline void full_fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
+// No operation is under way, or gathered: a handle that gathers is held, and counts.
+//
+// Memory ordering: acquire. Who sees nothing under way sees what the last ones brought, and their stores as issued.
+template <class T>
+bool Runtime<T>::idle() const {
+  return kNodeOnly || handles_.total() == 0;
+}
+
+// Waits and fences with nothing to wait for are inlined into the entry points.
+template <class T>
+[[gnu::always_inline]] inline Status Runtime<T>::wait(armci_hdl_t* handle) {
+  return idle() && observe_flags == 0 ? kSuccess : wait_for_pending(handle);
+}
+
+template <class T>
+[[gnu::noinline]] Status Runtime<T>::wait_for_pending(armci_hdl_t* handle) {
+  Status status;
+  if constexpr (!kNodeOnly) {
+    if (handle != nullptr) status = begin_gathered(read_handle(handle));
+    node::Waiter waiter(node::WaitKind::kOperations);
+    while (!handles_.complete(handle, [&](Completion& completion) { return ended(completion, &status); })) {
+      transport_.progress();
+      waiter.step();
+    }
+  }
+  ARMCI_RETURN_IF_ERROR(status);
+  return observe_flags == 0 ? kSuccess : verify_buffers(handle);
+}
+
+template <class T>
+Status Runtime<T>::test(armci_hdl_t* handle, bool* done) {
+  *done = true;
+  if constexpr (!kNodeOnly) {
+    Status status;
+    const bool begun = handle == nullptr || begin_some_gathered(read_handle(handle), &status);
+    transport_.progress();
+    *done = begun && handles_.complete(handle, [&](Completion& completion) { return ended(completion, &status); });
+    ARMCI_RETURN_IF_ERROR(status);
+  }
+  return *done && observe_flags != 0 ? verify_buffers(handle) : kSuccess;
+}
+
+template <class T>
+Status Runtime<T>::wait_proc(int proc) {
+  ARMCI_RETURN_IF_ERROR(check_proc(proc));
+  if constexpr (!kNodeOnly) ARMCI_RETURN_IF_ERROR(settle_all_pending([proc](int target) { return target == proc; }));
+  return observe_flags == 0 ? kSuccess : verify_buffers_to(proc);
+}
+
+template <class T>
+Status Runtime<T>::wait_all() {
+  if constexpr (!kNodeOnly) ARMCI_RETURN_IF_ERROR(settle_all_pending([](int) { return true; }));
+  return observe_flags == 0 ? kSuccess : verify_all_buffers();
+}
+
+// Asks what is owed after what is under way: see idle().
+template <class T>
+[[gnu::always_inline]] inline Status Runtime<T>::fence(int proc) {
+  ARMCI_RETURN_IF_ERROR(check_proc(proc));
+  if (!idle() || observe_flags != 0 || (!kNodeOnly && owes_stores(proc))) return fence_pending(proc);
+  full_fence();
+  return kSuccess;
+}
+
+template <class T>
+[[gnu::noinline]] Status Runtime<T>::fence_pending(int proc) {
+  Status status;
+  if constexpr (!kNodeOnly) {
+    status = settle_all_pending([proc](int target) { return target == proc; });
+    flush_if_owed(proc, &status);
+  }
+  full_fence();
+  if (observe_flags != 0 && status.ok()) status = verify_buffers_to(proc);
+  return status;
+}
+
+// One target's failure does not keep the others from being served; the last one is reported.
+template <class T>
+Status Runtime<T>::fence_all() {
+  Status status;
+  if constexpr (!kNodeOnly) {
+    status = settle_all_pending([](int) { return true; });
+    if constexpr (FlushesAll<T>) {
+      const Status flushed = flush_all();
+      if (!flushed.ok()) status = flushed;
+    } else {
+      for (int proc = 0; proc < size_; ++proc) flush_if_owed(proc, &status);
+    }
+  }
+  full_fence();
+  if (observe_flags != 0 && status.ok()) status = verify_all_buffers();
+  return status;
+}
+
+template <class T>
+Status Runtime<T>::fence_group(const Group& group) {
+  if (kNodeOnly && observe_flags == 0) {
+    full_fence();
+    return kSuccess;
+  }
+  Status status;
+  for (int proc : group.members()) {
+    const Status one = fence(proc);
+    if (!one.ok()) status = one;
+  }
+  return status;
+}
+
+// Who fails to fence comes all the same: the others wait.
+template <class T>
+Status Runtime<T>::barrier(Group& group) {
+  Status status = fence_all();
+  const Status left = process_barrier(group);
+  return left.ok() ? status : left;
+}
+
+}  // namespace armci::runtime

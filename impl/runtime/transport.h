@@ -1,0 +1,341 @@
+// The seam between the shared core and one implementation: the contract of a transport.
+//
+// A transport moves bytes between processes on different nodes (and, when it asks for it, on one node) and offers one
+// 64-bit atomic. Everything else - checks, regions, groups, shapes, handles, fences, accumulate, mutexes - is done by
+// Runtime<T> (runtime.h) from these members.
+// There are no virtual functions: Runtime<T> is instantiated once per implementation and its hot path is inlined.
+//
+// ## Required
+//
+//   struct T::Key           trivially copyable, at most kKeyBytesMax: what a remote process needs to address registered
+//                           memory. Travels by MPI.
+//   struct T::Completion    default-constructible, movable: one operation under way. It is moved, and may be dropped,
+//                           while that is: what a thread or a callback writes lies elsewhere.
+//   static constexpr TransportTraits kTraits
+//
+//   Status initialise(const World&)      Collective, after node memory is attached. Refuses with a sentence what it
+//                                        cannot do here (kUnsupported).
+//   void finalise()                      Collective; nothing is under way any more, on no process. Follows every
+//                                        initialise, also one that failed, here or on another process. Others may
+//                                        have gone through it already: that they closed a connection is no error.
+//   Status register_memory(void* base, size_t bytes, Key*)
+//                                        Local. `base` lies in node memory, committed. May fail with kMemory; the
+//                                        allocation is then undone on all processes.
+//   void deregister_memory(const Key&)   Local; nothing is under way on it.
+//   Status put(int target, const Key&, void* remote, const void* local, size_t bytes, Completion*)
+//   Status get(int target, const Key&, const void* remote, void* local, size_t bytes, Completion*)
+//                                        Start a transfer; bytes > 0, any alignment. May wait for room, which the
+//                                        network or a thread of the port makes, never for the target's program or for
+//                                        a later call of this process; may be complete at return. The Completion is a
+//                                        new one, never null. `remote` is an address as the target has it; the target
+//                                        may be this process where wants_on_node says so. The local buffer belongs to
+//                                        the transport until test() said done. Naturally aligned 4- and 8-byte
+//                                        elements are never torn [LC-3].
+//   Status atomic64(int target, const Key&, void* remote, AtomicOp, int64_t operand, int64_t compare, int64_t* before)
+//                                        Blocking, atomic against every other atomic64 of any process on that word
+//                                        (8-byte aligned), effective at return; one that failed had no effect. Also
+//                                        with target == this process.
+//   Status test(Completion*, bool* done) Local completion, never blocks, advances the transfer. Order between
+//                                        operations: see TransportTraits::in_order.
+//                                        A failure ends the operation: its buffer is the caller's again.
+//   Status flush(int target)             Returns when every put of this process to target is visible to all processes
+//                                        (remote completion), without help of the target's program [FENCE-3].
+//   void progress()                      Advances whatever needs this process's CPU; never blocks.
+//
+// What put and atomic64 wrote, the owner sees by plain loads once it is remotely complete, and they see what the owner
+// stored: mutexes, counters and notifications live in registered memory [DLA-1]. A Completion may be dropped after a
+// flush or after finalise without a last test().
+//
+// All members return errors with the layer's own text, the call and the peer recorded by fail() [ERR-3]. All may be
+// called by several threads when the thread level is MPI_THREAD_MULTIPLE.
+//
+// ## Optional: asked for when they are there
+//
+//   static Routing T::route(const World&)
+//                                        Who moves bytes and makes things atomic on a node, in this job. Without it the
+//                                        traits say so. The same answer on all processes.
+//   Status register_region(const GroupView&, span<const Exposed> parts, span<Key> keys)
+//                                        Collective over the group: exposes the region whose part of group rank r is
+//                                        parts[r] (bytes == 0: none) and makes keys[r], valid in this process. For
+//                                        layers below that expose memory collectively, as MPI windows do. Succeeds or
+//                                        fails on all alike. register_memory is then asked for nothing but memory that
+//                                        one process allocates alone [MEM-14].
+//   void deregister_region(const Key&)   Collective over the same group, with the key of any of its parts.
+//
+//   Status arrange(MPI_Comm parent, int* node_size)
+//                                        For layers below that also make the memory of regions, in some jobs or in all.
+//                                        Collective, before the world is made: decides whether this job is one. Memory
+//                                        made so lies at addresses that mean something to its owner only, so
+//                                        *node_size, what ARMCI_NODE_SIZE is in force, is then 1. Fails on all alike.
+//   bool provides_memory() const         What was decided. The same on all processes.
+//   Status provide_region(const GroupView&, span<Exposed> parts, span<Key> keys)
+//                                        As register_region where memory is provided, and makes it: parts come with
+//                                        their sizes and get their bases, multiples of kPartAlignment [MEM-5]. The
+//                                        pages of this process's part are there at return [MEM-8]. deregister_region
+//                                        ends it.
+//
+//   Status put_now / get_now(as put and get, without a Completion)
+//                                        Return when the local buffer is the caller's again; may wait for the target's
+//                                        network, never for its program. A store is complete after a flush only.
+//   Status atomic32(int target, const Key&, void* remote, AtomicOp, int32_t operand, int32_t compare, int32_t* before)
+//                                        As atomic64, on 4-byte words: atomic against every other atomic32 on that
+//                                        word; nothing is promised against an atomic64 on the 8 bytes around it.
+//                                        Without it, RMW on 4 bytes replaces the 8 bytes around them.
+//
+//   bool Completion::complete() const    Whether the operation was complete when it was begun: nothing is asked then.
+//   size_t buffer_bytes()                Memory for messages of and to other nodes, at this moment.
+//
+//   void register_local(void* base, size_t bytes) / deregister_local(void* base)
+//                                        Memory of this process alone, of ARMCI_Malloc_local: local buffers of
+//                                        transfers will lie there, from the first call to the second [MEM-9]. A hint.
+//
+//   span<const Finding> findings() const What it found wrong with the layer below at initialise() and goes around, the
+//                                        same on all processes; until finalise().
+//
+//   span<const Choice> choices() const   What initialise() chose where several ways were open (a device, what a server
+//                                        is), the same on all processes; until finalise(). A ChoiceList
+//                                        (choice_list.h) keeps and shares them.
+//
+//   struct T::Mutexes                    A set of mutexes that the transport makes in a way of its own:
+//   Status create_mutexes(const GroupView&, span<const int> counts, T::Mutexes**)
+//                                        Collective over the group: counts[r] free mutexes at group rank r. Succeeds or
+//                                        fails on all alike. Leaves the pointer alone, on all alike, where Runtime
+//                                        shall make them from atomic64.
+//   void destroy_mutexes(T::Mutexes*)    Collective over the same group; all are free. finalise() destroys those left.
+//     Status lock(int mutex, int host)   `host` is a group rank. Fair; does not keep other threads from MPI. Of one
+//     Status try_lock(..., bool* taken)  process, one thread at a time is between lock or try_lock and unlock of a
+//     Status unlock(int mutex, int host) mutex. An unlock that failed can be repeated.
+//     Status is_free(int mutex, bool*)   Of this process's own.
+//                                        Neither orders memory: Runtime has the barriers, and flushes what the holder
+//                                        stored before unlock() [MUTEX-2, MUTEX-3, MUTEX-6].
+//
+//   Status flush_all()                   flush() of every target at once, overlapped [FENCE-7]. What failed is
+//                                        tried again by the next one.
+//
+//   void set_mode(const Key&, AccessMode)
+//                                        The program promises to access the region of this part in that way only
+//                                        [MODE-1]. Asked on every member, with nothing under way, before any proceeds.
+//
+// ## Optional: descriptors that come whole, never cut into segments
+//
+// The strides, counts and addresses are those of the call: source and destination, not remote and local. All remote
+// addresses of a list lie in the one part whose key is given. completion == nullptr: the local memory is the caller's
+// again at return. Without these members Runtime makes one contiguous transfer of each segment.
+//
+//   Status put_strided(int target, const Key&, void* remote, const void* local, const Strided&, Completion*)
+//   Status get_strided(int target, const Key&, const void* remote, void* local, const Strided&, Completion*)
+//   Status put_list(int target, const Key&, const Segments&, Completion*)
+//   Status get_list(int target, const Key&, const Segments&, Completion*)
+//
+//   Status accumulate_strided(int target, const Key&, void* remote, const void* local, const Strided&, const AccSpec&,
+//                             Completion*)
+//   Status accumulate_list(int target, const Key&, const Segments&, const AccSpec&, Completion*)
+//                                        Every element is added atomically against every other accumulate of its type
+//                                        [ACC-2]; a store like a put, visible after a flush. Without these, Runtime
+//                                        reads, adds and writes back under a lock at the target.
+//
+// A port with only the required part passes the conformance suite, slowly: impl/loopback is one.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "impl/base/status.h"
+#include "impl/node/accumulate.h"
+#include "impl/runtime/shapes.h"
+#include "impl/runtime/world.h"
+
+namespace armci::runtime {
+
+enum class AtomicOp { kFetchAdd, kSwap, kCompareSwap };
+
+// How the program promises to access a region [MODE-1].
+enum class AccessMode : int { kDefault = 0, kReadOnly = 1, kAccOnly = 2, kPutOnly = 3 };
+
+// Who makes accumulate, RMW and mutexes of a region atomic. One mechanism per implementation, never mixed.
+enum class Atomicity {
+  kNodeCpu,    // CPU atomics in node memory, by a caller on the node or by the target node's server (optional members)
+  kTransport,  // the transport's atomic64, for every target, the caller's own node included
+};
+
+struct TransportTraits {
+  const char* name;    // the implementation, as ARMCIX_Implementation reports it
+  bool reaches_nodes;  // false: only same-node targets exist; put, get... are never called
+  bool wants_on_node;  // true: same-node put and get go to the transport as well
+  bool in_order;  // put, get and atomic64 of one thread to one target take effect in the order of issue: what has a
+                  // Completion need not be there for what follows until test() said done [ORD-3, ORD-4];
+                  // if false, Runtime flushes before an operation that must not overtake an earlier store
+  Atomicity atomicity;
+};
+
+// Same-node targets in one job: whether the caller's CPU copies bytes, and whether it executes accumulates, RMW and
+// mutexes. The latter only where no other node can reach the same memory.
+struct Routing {
+  bool cpu_copies;
+  bool cpu_atomics;
+};
+
+// One process's part of a region.
+struct Exposed {
+  int proc;  // absolute id
+  void* base;
+  std::size_t bytes;
+};
+
+// The members of a group, as a transport sees them.
+struct GroupView {
+  MPI_Comm comm;
+  int rank;  // this process's
+};
+
+// A fault of the layer below, for people to read; sentences.
+struct Finding {
+  const char* name;
+  const char* text;     // what goes wrong
+  const char* instead;  // what the transport does
+};
+
+// One of several ways, for people to read.
+struct Choice {
+  const char* name;
+  const char* value;
+};
+
+inline constexpr std::size_t kKeyBytesMax = 64;
+
+template <class T>
+concept Transport =
+    std::is_trivially_copyable_v<typename T::Key> && sizeof(typename T::Key) <=
+    kKeyBytesMax&& std::default_initializable<typename T::Completion>&& std::movable<typename T::Completion>&& requires(
+        T t, const World& world, int target, void* remote, void* local, const void* source, std::size_t bytes,
+        typename T::Key key, typename T::Completion completion, bool done, std::int64_t value) {
+  { T::kTraits } -> std::convertible_to<TransportTraits>;
+  { t.initialise(world) } -> std::same_as<Status>;
+  { t.finalise() } -> std::same_as<void>;
+  { t.register_memory(remote, bytes, &key) } -> std::same_as<Status>;
+  { t.deregister_memory(key) } -> std::same_as<void>;
+  { t.put(target, key, remote, source, bytes, &completion) } -> std::same_as<Status>;
+  { t.get(target, key, source, local, bytes, &completion) } -> std::same_as<Status>;
+  { t.atomic64(target, key, remote, AtomicOp::kFetchAdd, value, value, &value) } -> std::same_as<Status>;
+  { t.test(&completion, &done) } -> std::same_as<Status>;
+  { t.flush(target) } -> std::same_as<Status>;
+  { t.progress() } -> std::same_as<void>;
+};
+
+template <class T>
+concept RoutesByJob = requires(const World& world) {
+  { T::route(world) } -> std::same_as<Routing>;
+};
+
+template <class T>
+concept RegistersCollectively = requires(T t, const GroupView& group, std::span<const Exposed> parts,
+                                         std::span<typename T::Key> keys) {
+  { t.register_region(group, parts, keys) } -> std::same_as<Status>;
+  { t.deregister_region(keys[0]) } -> std::same_as<void>;
+};
+
+template <class T>
+concept ProvidesMemory = RegistersCollectively<T> &&
+    requires(T t, const T same, MPI_Comm parent, int* node_size, const GroupView& group, std::span<Exposed> parts,
+             std::span<typename T::Key> keys) {
+  { t.arrange(parent, node_size) } -> std::same_as<Status>;
+  { same.provides_memory() } -> std::same_as<bool>;
+  { t.provide_region(group, parts, keys) } -> std::same_as<Status>;
+};
+
+template <class T>
+concept TransfersAtOnce = requires(T t, int target, const typename T::Key& key, void* to, const void* from,
+                                   std::size_t bytes) {
+  { t.put_now(target, key, to, from, bytes) } -> std::same_as<Status>;
+  { t.get_now(target, key, from, to, bytes) } -> std::same_as<Status>;
+};
+
+template <class T>
+concept FlushesAll = requires(T t) {
+  { t.flush_all() } -> std::same_as<Status>;
+};
+
+template <class T>
+concept AppliesModes = requires(T t, const typename T::Key& key) {
+  { t.set_mode(key, AccessMode::kDefault) } -> std::same_as<void>;
+};
+
+template <class T>
+concept HasAtomic32 = requires(T t, int target, const typename T::Key& key, void* remote, std::int32_t value) {
+  { t.atomic32(target, key, remote, AtomicOp::kFetchAdd, value, value, &value) } -> std::same_as<Status>;
+};
+
+template <class T>
+concept TellsCompletion = requires(const typename T::Completion completion) {
+  { completion.complete() } -> std::same_as<bool>;
+};
+
+template <class T>
+concept HasBuffers = requires(T t) {
+  { t.buffer_bytes() } -> std::same_as<std::size_t>;
+};
+
+template <class T>
+concept RegistersLocal = requires(T t, void* base, std::size_t bytes) {
+  { t.register_local(base, bytes) } -> std::same_as<void>;
+  { t.deregister_local(base) } -> std::same_as<void>;
+};
+
+template <class T>
+concept HasFindings = requires(const T t) {
+  { t.findings() } -> std::same_as<std::span<const Finding>>;
+};
+
+template <class T>
+concept HasChoices = requires(const T t) {
+  { t.choices() } -> std::same_as<std::span<const Choice>>;
+};
+
+template <class T>
+concept MovesShapes = requires(T t, int target, const typename T::Key& key, void* to, const void* from,
+                               const Strided& shape, const Segments& list, typename T::Completion* completion) {
+  { t.put_strided(target, key, to, from, shape, completion) } -> std::same_as<Status>;
+  { t.get_strided(target, key, from, to, shape, completion) } -> std::same_as<Status>;
+  { t.put_list(target, key, list, completion) } -> std::same_as<Status>;
+  { t.get_list(target, key, list, completion) } -> std::same_as<Status>;
+};
+
+template <class T>
+concept Accumulates = requires(T t, int target, const typename T::Key& key, void* to, const void* from,
+                               const Strided& shape, const Segments& list, const node::AccSpec& acc,
+                               typename T::Completion* completion) {
+  { t.accumulate_strided(target, key, to, from, shape, acc, completion) } -> std::same_as<Status>;
+  { t.accumulate_list(target, key, list, acc, completion) } -> std::same_as<Status>;
+};
+
+template <class T>
+concept MakesMutexes = requires(T t, typename T::Mutexes* set, const GroupView& group, std::span<const int> counts,
+                                int mutex, int host, bool answer) {
+  { t.create_mutexes(group, counts, &set) } -> std::same_as<Status>;
+  { t.destroy_mutexes(set) } -> std::same_as<void>;
+  { set->lock(mutex, host) } -> std::same_as<Status>;
+  { set->try_lock(mutex, host, &answer) } -> std::same_as<Status>;
+  { set->unlock(mutex, host) } -> std::same_as<Status>;
+  { set->is_free(mutex, &answer) } -> std::same_as<Status>;
+};
+
+// T::Mutexes where there is one.
+template <class T>
+struct MutexesOf {
+  struct type;
+};
+template <MakesMutexes T>
+struct MutexesOf<T> {
+  using type = typename T::Mutexes;
+};
+
+template <class T>
+Routing route_of(const World& world) {
+  if constexpr (RoutesByJob<T>) return T::route(world);
+  return {!T::kTraits.wants_on_node, T::kTraits.atomicity == Atomicity::kNodeCpu};
+}
+
+}  // namespace armci::runtime

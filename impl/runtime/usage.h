@@ -1,0 +1,24 @@
+// What the present call moves, for statistics and checks: noted on the way down, read by the entry layer on the way up.
+//
+// Thread safety: the counters belong to the calling thread; the flags change only at init and finalize.
+#pragma once
+
+#include <cstdint>
+
+namespace armci::runtime {
+
+enum ObserveFlag : std::uint32_t {
+  kObserveUsage = 1,  // somebody counts, times or tells calls: entry points note what they do
+  kObserveCheck = 2,  // ARMCI_CHECK: the costly checks
+};
+// Read on every transfer; zero in ordinary runs.
+inline std::uint32_t observe_flags = 0;
+
+struct Usage {
+  std::uint64_t bytes = 0;
+  std::uint64_t same_node_bytes = 0;
+  int peer = -1;
+};
+inline thread_local constinit Usage usage_of_call;
+
+}  // namespace armci::runtime

@@ -1,0 +1,26 @@
+// What the library tells of itself on stderr, by ARMCI_VERBOSE. Thread safety: any thread, after set_config().
+#pragma once
+
+#include <cstdint>
+
+#include "impl/runtime/config.h"
+#include "impl/runtime/usage.h"
+
+namespace armci::runtime {
+
+enum class Tells : int {
+  kChoices = 1,  // what was chosen at init; by process 0
+  kObjects =
+      2,       // where processes are; regions, groups and sets of mutexes as they come and go, by the first of a group
+  kCalls = 3,  // each call of each process
+};
+
+inline bool tells(Tells what) { return config().verbose >= static_cast<int>(what); }
+
+// One line, behind `armci: rank R: `.
+[[gnu::cold, gnu::format(printf, 1, 2)]] void tell(const char* format, ...);
+
+[[gnu::cold]] void tell_call_begins(const char* name, int peer);
+[[gnu::cold]] void tell_call_ends(const char* name, const Usage& usage, std::int64_t nanoseconds);
+
+}  // namespace armci::runtime
