@@ -6,8 +6,8 @@
 #ifndef CONFORMANCE_MUTANTS_CALLS_H_
 #define CONFORMANCE_MUTANTS_CALLS_H_
 
-#include "impl/api/api_table.h"
 #include "parmci.h"
+#include "spec/api_table.h"
 
 namespace conformance::mutants {
 

@@ -1,7 +1,7 @@
 // Numbers and names of the public functions, from the API table.
 #pragma once
 
-#include "impl/api/api_table.h"
+#include "spec/api_table.h"
 
 namespace armci::runtime {
 

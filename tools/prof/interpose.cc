@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "impl/api/api_table.h"
 #include "parmci.h"
+#include "spec/api_table.h"
 #include "tools/prof/profile.h"
 
 namespace armci::prof {

@@ -12,13 +12,14 @@ import re
 from pathlib import Path
 
 from armci_tool.repository import ROOT
+from generated import generated
 
 DECLARED = {words[0]: words[1:] for words in map(str.split, Path(__file__).with_name("declared_elsewhere.txt").open())}
 
 
 def exported() -> set[str]:
     """The names that the shared libraries export; that they do is tested where they are built."""
-    return set(re.findall(r"^ +(\w+);$", (ROOT / "spec" / "libarmci.map").read_text(), re.MULTILINE))
+    return set(re.findall(r"^ +(\w+);$", generated("libarmci.map"), re.MULTILINE))
 
 
 def left_out() -> list[str]:

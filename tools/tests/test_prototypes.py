@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 from typing import Any
 
 from armci_tool.repository import ROOT
+from generated import generated
 
 FOLDER = ROOT / "third_party" / "foreign"
 
@@ -31,7 +33,7 @@ def test_one_prototype_over_several_lines() -> None:
 
 def test_every_function_with_a_profiling_twin_is_found() -> None:
     classic = {name for header in headers() for name in parse(header.read_text())}
-    twins = set(parse((ROOT / "spec" / "parmci.h").read_text()))
+    twins = set(parse(generated("parmci.h")))
     # Programs call this twin by its own name, so message.h declares it too.
     assert {name for name in twins if name not in classic} >= {"PARMCI_Put", "parmci_msg_igop"}
     unprefixed = {name[1:] for name in twins if not name.startswith("PARMCIX_")}
@@ -44,8 +46,15 @@ _MARKS = {"armci_abi_version_1", "armci_implementation"}
 
 
 def test_what_a_library_exports_is_what_the_headers_declare() -> None:
-    public = [ROOT / "spec" / f"{path.stem}.h" for path in (ROOT / "spec").glob("*.h") if path.stem != "abi_c90"]
-    declared = {name for header in public for name in parse(header.read_text()) if name.isidentifier()}
-    listed = set(re.findall(r"^ {4}(\w+);$", (ROOT / "spec" / "libarmci.map").read_text(), re.MULTILINE))
+    public = [path.read_text() for path in (ROOT / "spec").glob("*.h") if path.stem not in ("abi_c90", "api_table")]
+    declared = {name for text in (*public, generated("parmci.h")) for name in parse(text) if name.isidentifier()}
+    listed = set(re.findall(r"^ {4}(\w+);$", generated("libarmci.map"), re.MULTILINE))
     before_mpi = {name for name in listed if name.lower().startswith("mpi_")}
     assert len(declared) > 300 and listed - before_mpi - _MARKS == declared
+
+
+def test_a_row_of_the_table_becomes_a_declaration_and_two_exported_names() -> None:
+    table = "#define T(X) \\\n  X(void *, PF, F, (g_t * g, int x[]), \\\n    (g, x))  \\\n  X(int, PE, E, (void), ())\n"
+    module = runpy.run_path(str(ROOT / "spec" / "generate.py"))
+    assert "void *PF(g_t *g, int x[]);\nint PE(void);\n" in module["generate"](table, "parmci.h")
+    assert "    E;\n    F;\n    PE;\n    PF;\n" in module["generate"](table, "libarmci.map")

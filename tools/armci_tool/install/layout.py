@@ -137,8 +137,9 @@ def _copied(names: Sequence[str], configuration: bazel.Configuration) -> Iterato
     built = bazel.folder("bazel-bin", configuration)
     yield Item(Path("bin/armci_info"), built / INFO, mode=_PROGRAM_MODE)
     yield Item(LIBRARIES / PROF.name, built / PROF, mode=_PROGRAM_MODE)
+    yield Item(Path("include/parmci.h"), built / "spec/parmci.h")
     for header in sorted((ROOT / "spec").glob("*.h")):
-        if not header.name.startswith("abi_"):
+        if not header.name.startswith(("abi_", "api_")):
             yield Item(Path("include") / header.name, header)
     for name in names:
         yield Item(LIBRARIES / name / SHARED_NAME, built / "impl" / name / SHARED_NAME, mode=_PROGRAM_MODE)

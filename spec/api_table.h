@@ -1,6 +1,6 @@
-// The API table: every public function, once. Entry points, profiling aliases, call numbers, statistics names and the
-// list of exported symbols all come from it (entry.h, api_id.h), so a new function is one row here, its declaration in
-// spec/ and its definition in namespace armci::runtime::api.
+// The API table: every public function, once. The entry points with their checks, the profiling names, call numbers, names
+// of statistics (impl/api), parmci.h and the list of exported symbols (generate.py) come from it. A new function is one row
+// here, its declaration with its documentation in a public header, and its definition in namespace armci::runtime::api.
 //
 // Row: X(return type, strong profiling name, weak public name, (parameters), (arguments))
 #pragma once
