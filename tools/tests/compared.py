@@ -24,23 +24,23 @@ def case(name: str, nanoseconds: float, size: str = "8 B", others: Sequence[dict
     return {"name": name, "size": size, "bytes": 0.0, "series": [series("ARMCI", nanoseconds, generator=generator), *others]}
 
 
-def run(contestant: str, cases: Sequence[Mapping[str, Any]], turn: int = 0, benchmark: str = "transfers", placement: str = "",
+def run(candidate: str, cases: Sequence[Mapping[str, Any]], turn: int = 0, benchmark: str = "transfers", placement: str = "",
         processes: int = 2, kernel: bool = False) -> dict[str, Any]:
     """One program in one round."""
-    return {"round": turn, "benchmark": benchmark, "contestant": contestant, "placement": placement, "processes": processes,
+    return {"round": turn, "benchmark": benchmark, "contestant": candidate, "placement": placement, "processes": processes,
             "kernel": kernel, "seconds": 1.0, "data": {"cases": list(cases)}}
 
 
-def rounds(contestant: str, times: Mapping[tuple[str, str], float], seed: int = 1, benchmark: str = "transfers",
+def rounds(candidate: str, times: Mapping[tuple[str, str], float], seed: int = 1, benchmark: str = "transfers",
            placement: str = "", kernel: bool = False, others: Sequence[tuple[str, float]] = ()) -> list[dict[str, Any]]:
-    """All rounds of a contestant: its time by case and size, with a little noise; `others` are raw layers beside."""
-    generator = random.Random(f"{seed} {contestant}")
+    """All rounds of a candidate: its time by case and size, with a little noise; `others` are raw layers beside."""
+    generator = random.Random(f"{seed} {candidate}")
     made = []
     for turn in range(ROUNDS):
         mood = generator.lognormvariate(0, 0.005)
         cases = [case(name, time * mood, size, [series(raw, of_raw, "baseline") for raw, of_raw in others], generator)
                  for (name, size), time in times.items()]
-        made.append(run(contestant, cases, turn, benchmark, placement, kernel=kernel))
+        made.append(run(candidate, cases, turn, benchmark, placement, kernel=kernel))
     return made
 
 

@@ -20,8 +20,8 @@ from compared import case, collected, rounds, rows, run, series
 PUT, GET = ("put", "8 B"), ("get", "8 B")
 
 
-def only(found: cells.Cells, contestant: str, name: str = "put") -> Any:
-    [cell] = [one for one in rows(found) if (one.contestant, one.case) == (contestant, name)]
+def only(found: cells.Cells, candidate: str, name: str = "put") -> Any:
+    [cell] = [one for one in rows(found) if (one.candidate, one.case) == (candidate, name)]
     return cell
 
 
@@ -48,7 +48,7 @@ def test_the_99th_percentile_the_best_tenth_and_the_spread() -> None:
     assert (cell.p99_ns, cell.spread) == (7.0, 0.0)
 
 
-def test_a_raw_layer_is_a_contestant_with_the_samples_of_all_programs() -> None:
+def test_a_raw_layer_is_a_candidate_with_the_samples_of_all_programs() -> None:
     def raw(nanoseconds: float) -> list[dict[str, Any]]:
         return [series("memcpy", nanoseconds, "baseline"), series("fence", 1, "allowance")]
 
@@ -57,7 +57,7 @@ def test_a_raw_layer_is_a_contestant_with_the_samples_of_all_programs() -> None:
                       [run("b", [case("put", 20, others=raw(7 * turn))], turn) for turn in (1, 2)])
     assert only(found, "memcpy").kind == cells.RAW
     assert only(found, "memcpy").value == pytest.approx(72 ** 0.5)
-    assert set(found.table.contestant) == {"a", "b", "memcpy"}
+    assert set(found.table.candidate) == {"a", "b", "memcpy"}
 
 
 def test_a_library_is_held_against_the_fastest_baseline_of_its_own_programs() -> None:
@@ -68,16 +68,16 @@ def test_a_library_is_held_against_the_fastest_baseline_of_its_own_programs() ->
 
 
 def test_a_kernel_is_held_against_the_messages_in_its_own_program() -> None:
-    def solve(contestant: str, time: float, messages: float, turn: int) -> dict[str, object]:
+    def solve(candidate: str, time: float, messages: float, turn: int) -> dict[str, object]:
         single = series("ARMCI_Rmw", 3 * time, "context", layer=cells.LIBRARY)
-        return run(contestant, [case("solve", time, "-", [series("MPI_Isend", messages, "baseline"), single])], turn,
+        return run(candidate, [case("solve", time, "-", [series("MPI_Isend", messages, "baseline"), single])], turn,
                    benchmark="mg", kernel=True)
 
     found = collected([solve("a", 10, 20, turn) for turn in range(3)], [solve("b", 12, 8, turn) for turn in range(3)])
     assert set(found.table.kind) == {cells.LIBRARY}
     expected = {("a", "solve"): 0.5, ("b", "solve"): 1.5, ("a", "solve, ARMCI_Rmw"): 1.5, ("b", "solve, ARMCI_Rmw"): 4.5}
-    for (contestant, name), ratio in expected.items():
-        assert only(found, contestant, name).over_baseline == pytest.approx(ratio)
+    for (candidate, name), ratio in expected.items():
+        assert only(found, candidate, name).over_baseline == pytest.approx(ratio)
     assert only(found, "b", "solve").baseline_ns == pytest.approx(8)
 
 
@@ -121,7 +121,7 @@ def test_candidates_that_were_dropped_leave_no_cell() -> None:
 def test_the_fastest_library_and_those_as_fast_win() -> None:
     found = collected(rounds("a", {PUT: 100}), rounds("b", {PUT: 100.5}), rounds("c", {PUT: 130}),
                       rounds("d", {PUT: 120}, others=[("memcpy", 10)]))
-    assert {one.contestant for one in rows(found) if one.wins} == {"a", "b"}
+    assert {one.candidate for one in rows(found) if one.wins} == {"a", "b"}
     [table] = ranking.winners(found)
     assert list(table["up to 1 KiB"]) == ["a = b (1.20x)"]
     assert list(ranking.scores(found).itertuples(name=None)) == [("a", 1, 1), ("b", 1, 1), ("c", 0, 1), ("d", 0, 1)]
@@ -193,9 +193,9 @@ def test_only_the_same_size_is_compared() -> None:
 
 
 def test_native_is_no_slower_than_layered_on_one_node() -> None:
-    rule = Rule("r", "contestants", contestant="shmem", other="mpi-rma", where="one node")
+    rule = Rule("r", "candidates", candidate="shmem", other="mpi-rma", where="one node")
     [found] = checked(rule, rounds("shmem", {PUT: 20}), rounds("mpi-rma", {PUT: 10}))
-    assert (found.contestant, found.other) == ("shmem", "mpi-rma")
+    assert (found.candidate, found.other) == ("shmem", "mpi-rma")
     assert not checked(rule, rounds("shmem", {PUT: 20}, placement="2 nodes"), rounds("mpi-rma", {PUT: 10}, placement="2 nodes"))
 
 
@@ -240,7 +240,7 @@ def test_the_table_of_guidelines_is_read() -> None:
 
 def test_each_rule_says_how_often_it_was_checked_or_what_it_takes() -> None:
     table = [Rule("rows", "cases", "put strided", "put n rows", by="patches"), Rule("rows", "cases", "a", "b", by="small"),
-             Rule("near", "places"), Rule("native", "contestants", contestant="a", other="b", where="one node")]
+             Rule("near", "places"), Rule("native", "candidates", candidate="a", other="b", where="one node")]
     found = guidelines.check(collected(rounds("a", {STRIDED: 200, ROWS: 100, ("put strided", "8 B"): 1, ("put n rows", "8 B"): 2})),
                              table)
     rows, near, native = guidelines.tally(found, table)
@@ -268,10 +268,10 @@ def test_a_regression_is_found_and_an_equal_run_is_none() -> None:
     old = collected(rounds("a", {PUT: 100, GET: 100}), rounds("b", {PUT: 100}))
     new = collected(rounds("a", {PUT: 130, GET: 101}, seed=7), rounds("b", {PUT: 70}, seed=7), rounds("c", {PUT: 1}))
     found = earlier.changes(old, new)
-    assert [(one.contestant, one.case, one.agrees) for one in found] == [
+    assert [(one.candidate, one.case, one.agrees) for one in found] == [
         ("a", "put", False), ("b", "put", False), ("a", "get", True)]
     assert [one.case for one in earlier.regressions(found)] == ["put"]
-    assert [one.contestant for one in earlier.gains(found)] == ["b"]
+    assert [one.candidate for one in earlier.gains(found)] == ["b"]
 
 
 def test_other_places_are_not_compared_with_earlier_ones() -> None:
@@ -301,7 +301,7 @@ def test_two_runs_of_the_same_agree_in_ratios_and_times() -> None:
         assert {one.of for one in found} == {of}
         assert sum(one.agreeing for one in found) >= 0.95 * 20 * of
         assert min(one.agreeing for one in found) >= 0.9 * of
-    assert pairs[0][0].text.startswith(f"{pairs[0][0].agreeing} of 240 ratios of two contestants agree within their intervals (9")
+    assert pairs[0][0].text.startswith(f"{pairs[0][0].agreeing} of 240 ratios of two candidates agree within their intervals (9")
 
 
 def test_where_one_has_changed_its_ratios_do_not_agree() -> None:

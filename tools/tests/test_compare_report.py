@@ -115,12 +115,12 @@ def test_a_library_alone_has_no_map() -> None:
     times = {(name, size): 10.0 for name in ("put", "get") for size in SIZES}
     table = comparison(rounds("alpha", times), rounds("beta", times)).cells.table
     assert pictures.ratio_map("map", "map", table, ("alpha", "beta")) is not None
-    assert pictures.ratio_map("map", "map", table[table.contestant == "alpha"], ("alpha",)) is None
+    assert pictures.ratio_map("map", "map", table[table.candidate == "alpha"], ("alpha",)) is None
 
 
 def test_an_axis_of_times_has_ticks_and_bars_have_units() -> None:
     table = made_up().cells.table
-    [time, _] = pictures.curves("put", "put", table[(table.case == "get") & (table.contestant == "alpha")], ("alpha",))
+    [time, _] = pictures.curves("put", "put", table[(table.case == "get") & (table.candidate == "alpha")], ("alpha",))
     assert len(re.findall(r"<!-- \d+ ns -->", time.svg.decode())) > 1
     drawn = pictures.bars("mg", "mg", table[table.kernel], ("alpha", "beta"))
     assert drawn is not None and re.search(r"<!-- [\d.]+ ms; 0\.5\d x raw -->", drawn.svg.decode())
@@ -136,7 +136,8 @@ def test_the_json_can_be_read_again(folder: Path) -> None:
     path = folder / record.JSON_NAME
     document = json.loads(path.read_text())
     assert document["schema"] == "armci-compare-1"
-    assert {"environment", "plan", "noise", "failures", "violations", "runs"} <= set(document)
+    assert {"environment", "plan", "noise", "contestants", "failures", "violations", "runs"} <= set(document)
+    assert document["failures"][0]["contestant"] == FAILURE.candidate
     again = record.read(path).cells
     changes = earlier.changes(again, made_up().cells)
     assert len(changes) == 24 and all(one.agrees for one in changes)

@@ -11,8 +11,8 @@ import click
 import pytest
 from armci_tool import bench, process
 from armci_tool.commands import compare
-from armci_tool.compare import contestants, noise, plan, runner
-from armci_tool.compare.contestants import Contestant
+from armci_tool.compare import candidates, noise, plan, runner
+from armci_tool.compare.candidates import Candidate
 from armci_tool.errors import ToolError
 from armci_tool.libraries import ForeignLibrary, OwnLibrary
 from armci_tool.placement import Placement
@@ -24,12 +24,12 @@ TABLE = (Implementation("shmem"), Implementation("rma", spans_nodes=True), Imple
          Implementation("verbs", spans_nodes=True, device="verbs"))
 RMA, SMALL = bench.Question("rma", "//bench/micro", True), bench.Question("small", "//bench/micro", False)
 FOUR = bench.Question("four", "//bench/kernels", True, ranks=4)
-ONE, TWO, THREE = (Contestant(OwnLibrary(name)) for name in ("one", "two", "three"))
-PEER = Contestant(ForeignLibrary(Path("/opt/x"), name="peer"), common_memory=False)
+ONE, TWO, THREE = (Candidate(OwnLibrary(name)) for name in ("one", "two", "three"))
+PEER = Candidate(ForeignLibrary(Path("/opt/x"), name="peer"), common_memory=False)
 
 
 def names(choice: Sequence[str], where: Placement = Placement(), rdma: bool = False) -> list[str]:
-    return [one.name for one in contestants.choose(choice, where, rdma, TABLE)]
+    return [one.name for one in candidates.choose(choice, where, rdma, TABLE)]
 
 
 def test_on_one_node_all_implementations_for_users_take_part() -> None:
@@ -50,24 +50,24 @@ def test_who_is_named_and_cannot_is_told(name: str, said: str) -> None:
 
 
 def test_the_library_given_is_not_taken_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contestants, "_is_installed", lambda mpi: True)
+    monkeypatch.setattr(candidates, "_is_installed", lambda mpi: True)
     given = ForeignLibrary(Path("/usr"), "-larmci-{mpi}", "mine")
-    assert [one.name for one in contestants.peers(given, "mpich", True)] == ["mine"]
+    assert [one.name for one in candidates.peers(given, "mpich", True)] == ["mine"]
     other = ForeignLibrary(Path("/opt/x"), name="other")
-    assert [one.name for one in contestants.peers(other, "mpich", True)] == ["other", "armci-mpi"]
-    assert [one.name for one in contestants.peers(other, "mpich", False)] == ["other"]
-    monkeypatch.setattr(contestants, "_is_installed", lambda mpi: False)
-    assert not contestants.peers(None, "mpich", True)
+    assert [one.name for one in candidates.peers(other, "mpich", True)] == ["other", "armci-mpi"]
+    assert [one.name for one in candidates.peers(other, "mpich", False)] == ["other"]
+    monkeypatch.setattr(candidates, "_is_installed", lambda mpi: False)
+    assert not candidates.peers(None, "mpich", True)
 
 
 def test_openshmem_takes_part_on_one_node_in_what_it_has_a_program_of(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
-    [other] = contestants.others("openmpi", True)
+    [other] = candidates.others("openmpi", True)
     assert other.is_peer and other.name == "openshmem"
     assert [question.name for question in bench.questions() if other.takes(question)] == ["transfers"]
-    assert not contestants.others("mpich", True) and not contestants.others("openmpi", False)
+    assert not candidates.others("mpich", True) and not candidates.others("openmpi", False)
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    assert not contestants.others("openmpi", True)
+    assert not candidates.others("openmpi", True)
 
 
 @pytest.mark.parametrize("words, simulated", [("", False), ("--nodes 2", False), ("--rdma --nodes 2", False), ("--rdma", True),
@@ -78,16 +78,16 @@ def test_a_peer_does_not_hear_of_simulated_nodes(words: str, simulated: bool) ->
 
 
 def test_two_of_one_name_are_refused() -> None:
-    with pytest.raises(ToolError, match="two contestants are called one"):
-        contestants.require_distinct([ONE, TWO, ONE])
+    with pytest.raises(ToolError, match="two candidates are called one"):
+        candidates.require_distinct([ONE, TWO, ONE])
     with pytest.raises(ToolError, match="nobody to compare"):
-        contestants.require_distinct([])
+        candidates.require_distinct([])
 
 
 def test_peers_are_asked_nothing_about_raw_memory() -> None:
     assert PEER.takes(RMA) and not PEER.takes(SMALL) and ONE.takes(SMALL)
     given = ForeignLibrary(Path("/opt/x"), name="other")
-    assert [contestants.peers(given, "mpich", False, named)[0].takes(SMALL) for named in (False, True)] == [False, True]
+    assert [candidates.peers(given, "mpich", False, named)[0].takes(SMALL) for named in (False, True)] == [False, True]
 
 
 def test_each_begins_in_its_turn_and_no_one_always_follows_the_same() -> None:
@@ -108,13 +108,13 @@ def test_what_takes_powers_of_two_is_left_out_elsewhere_and_that_is_told() -> No
     found = plan.entries([RMA, cubes], [2, 3, 4], Placement(), False, [ONE])
     assert [entry.processes for entry in found if entry.question is cubes] == [2, 4]
     assert plan.left_out([RMA, cubes], [2, 3, 4]) == ["cubes takes powers of two: not measured on 3 processes"]
-    with pytest.raises(ToolError, match="no contestant takes part"):
+    with pytest.raises(ToolError, match="no candidate takes part"):
         plan.entries([cubes], [3], Placement(), False, [ONE])
 
 
 def test_the_plan_fits_into_its_time() -> None:
     questions = [bench.Question(f"q{number}", "//bench/micro", True) for number in range(8)]
-    crowd = [Contestant(OwnLibrary(f"c{number}")) for number in range(5)]
+    crowd = [Candidate(OwnLibrary(f"c{number}")) for number in range(5)]
     made = plan.make(plan.entries(questions, [2], Placement(), False, crowd))
     assert made.estimate_s <= plan.BOX_S < 360
     assert (made.rounds_least, made.rounds) == (plan.ROUNDS_LEAST, plan.ROUNDS) and made.seconds >= plan.SECONDS_LEAST
@@ -168,7 +168,7 @@ def course(programs: Programs, rounds: int = 3) -> runner.Course:
     return runner.run(planned, binaries, "openmpi", [], lambda said: None, programs)
 
 
-def test_contestants_take_turns_in_each_round() -> None:
+def test_candidates_take_turns_in_each_round() -> None:
     programs = Programs()
     made = course(programs)
     assert programs.met == ["one", "two", "two", "one", "one", "two"]
@@ -274,7 +274,7 @@ def test_what_was_left_out_in_a_later_round_is_not_rated() -> None:
         data = {"ranks": 2, "cases": [case("put", 1.0)]}
         return bench.BenchRun("rma", process.TIMEOUT_STATUS if slow else 0, "rma was ended", None if slow else data, slow)
 
-    def kept(candidates: Sequence[Contestant]) -> list[str]:
+    def kept(candidates: Sequence[Candidate]) -> list[str]:
         planned = plan.make(plan.entries([RMA], [2], Placement(), False, candidates))
         binaries = {(name, "rma"): Path(name) for name in ("one", "two")}
         made = runner.run(planned, binaries, "openmpi", [], lambda said: None, program)

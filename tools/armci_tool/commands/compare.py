@@ -9,7 +9,7 @@ import click
 
 from armci_tool import bazel, environment, launch, libraries, scratch_folders
 from armci_tool.commands import options
-from armci_tool.compare import contestants, earlier, noise, page, plan, record, runner, statistics, text
+from armci_tool.compare import candidates, earlier, noise, page, plan, record, runner, statistics, text
 from armci_tool.console import Progress, duration
 from armci_tool.errors import ToolError
 from armci_tool.placement import Placement
@@ -42,7 +42,7 @@ from armci_tool.placement import Placement
               help=f"a {record.JSON_NAME} of before: what has become slower, and do the two runs agree?")
 @click.option("--strict", is_flag=True, help="status 1 when something has become slower than in --baseline")
 @click.option("--no-peers", is_flag=True,
-              help=f"leave out Debian's ARMCI ({contestants.PEER_NAME}) and the OpenSHMEM of the MPI library, which take "
+              help=f"leave out Debian's ARMCI ({candidates.PEER_NAME}) and the OpenSHMEM of the MPI library, which take "
               "part where they are installed")
 @options.foreign
 @options.verbose
@@ -61,11 +61,11 @@ def execute(where: Placement, **values: Any) -> int:
         page.require()
         options.require_folder(given.report)
     launch.require(where)
-    chosen = [*contestants.choose(given.impl, where, given.rdma),
-              *contestants.peers(libraries.foreign(given.prefix, given.libs, given.name), given.mpi,
+    chosen = [*candidates.choose(given.impl, where, given.rdma),
+              *candidates.peers(libraries.foreign(given.prefix, given.libs, given.name), given.mpi,
                                  not given.no_peers and not _is_simulated(given, where), bool(given.benchmarks)),
-              *([] if given.no_peers else contestants.others(given.mpi, where.kind == "machine" and not given.rdma))]
-    contestants.require_distinct(chosen)
+              *([] if given.no_peers else candidates.others(given.mpi, where.kind == "machine" and not given.rdma))]
+    candidates.require_distinct(chosen)
     questions = plan.choose(given.benchmarks, given.rdma or where.kind != "machine", given.rdma, given.processes)
     planned = plan.make(plan.entries(questions, given.processes, where, given.rdma, chosen, _quick(given)),
                         given.quick, given.rounds, given.seconds)
@@ -86,17 +86,17 @@ def _is_simulated(given: Namespace, where: Placement) -> bool:
     return where.kind == "simulated" or (given.rdma and where.kind == "machine")
 
 
-def _measure(planned: plan.Plan, chosen: Sequence[contestants.Contestant], remarks: Sequence[str],
+def _measure(planned: plan.Plan, chosen: Sequence[candidates.Candidate], remarks: Sequence[str],
              given: Namespace) -> record.Comparison:
     base = bazel.Configuration(given.mpi)
     failures: list[runner.Failure] = []
 
-    def not_built(peer: contestants.Contestant, benchmark: str, said: str) -> None:
+    def not_built(peer: candidates.Candidate, benchmark: str, said: str) -> None:
         failures.append(runner.Failure(peer.name, benchmark, 0, 0, "could not be built", runner.last_lines(said)))
 
     questions = list(dict.fromkeys(entry.question for entry in planned.entries))
     with scratch_folders.make() as folder:
-        programs = contestants.build(chosen, questions, base, folder, given.verbose, not_built)
+        programs = candidates.build(chosen, questions, base, folder, given.verbose, not_built)
         quiet = noise.measure()
         print(f"noise before: {quiet.text}")
         with Progress("comparing") as progress:
@@ -127,19 +127,19 @@ def _plan_as_json(planned: plan.Plan, given: Namespace) -> dict[str, object]:
             "placement": planned.entries[0].placement.label}
 
 
-def _describe(one: contestants.Contestant) -> str:
+def _describe(one: candidates.Candidate) -> str:
     library = one.library
-    if isinstance(library, contestants.OtherInterface):
+    if isinstance(library, candidates.OtherInterface):
         return "another one-sided interface"
     return f"{library.libs} in {library.prefix}" if isinstance(library, libraries.ForeignLibrary) else "of this repository"
 
 
-def _remarks(planned: plan.Plan, chosen: Sequence[contestants.Contestant]) -> list[str]:
+def _remarks(planned: plan.Plan, chosen: Sequence[candidates.Candidate]) -> list[str]:
     """What a reader has to know before the figures."""
     said = []
     for one in chosen:
-        without = sorted({entry.question.name for entry in planned.entries if one not in entry.contestants})
-        if isinstance(one.library, contestants.OtherInterface):
+        without = sorted({entry.question.name for entry in planned.entries if one not in entry.candidates})
+        if isinstance(one.library, candidates.OtherInterface):
             continue
         if without and one.common_memory:
             said.append(f"{one.name} has no program of {', '.join(without)}")
@@ -163,9 +163,9 @@ def _write(given: Namespace, made: record.Comparison) -> None:
             print(f"wrote {path}")
 
 
-def _status(made: record.Comparison, chosen: Sequence[contestants.Contestant], given: Namespace) -> int:
+def _status(made: record.Comparison, chosen: Sequence[candidates.Candidate], given: Namespace) -> int:
     peers = {one.name for one in chosen if one.is_peer}
-    broken = sorted({f"{one.contestant} ({one.benchmark})" for one in made.course.failures if one.contestant not in peers})
+    broken = sorted({f"{one.candidate} ({one.benchmark})" for one in made.course.failures if one.candidate not in peers})
     if broken:
         raise ToolError("no result of " + ", ".join(broken), next_step="see their last lines above", status=1)
     if not made.cells:
@@ -173,5 +173,5 @@ def _status(made: record.Comparison, chosen: Sequence[contestants.Contestant], g
                         next_step="see the names of cases: tools/armci bench BENCHMARK", status=1)
     if given.strict and not made.changes:
         raise ToolError("nothing was compared: the earlier run has none of these cases",
-                        next_step="give one of the same benchmarks and contestants", status=1)
+                        next_step="give one of the same benchmarks and candidates", status=1)
     return 1 if given.strict and earlier.regressions(made.changes) else 0

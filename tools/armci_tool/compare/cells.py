@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LIBRARY, RAW, FASTEST = "library", "raw", "fastest"
 # What is asked of every candidate.
 QUESTION = ["benchmark", "case", "size", "placement", "processes"]
-CELL = [*QUESTION, "contestant"]
+CELL = [*QUESTION, "candidate"]
 # Of each series: `beside` is a raw layer in the same program, and empty for the cell's own samples.
 _COLUMNS = [*CELL, "kind", "kernel", "counted", "moved", "beside", "is_baseline", "round", "samples"]
 # Where what counts is the call, the copy, and the way between.
@@ -78,7 +78,7 @@ def answers(table: DataFrame) -> list[dict[str, Any]]:
     """The cells of each question by candidate."""
     made: dict[int, dict[str, Any]] = {}
     for row in table.itertuples():
-        made.setdefault(row.question, {})[row.contestant] = row
+        made.setdefault(row.question, {})[row.candidate] = row
     return list(made.values())
 
 
@@ -158,9 +158,9 @@ def _has_all_of(other: Mapping[str, Any], case: Mapping[str, Any]) -> bool:
 
 def _series(run: Mapping[str, Any], case: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
     """Rows of _COLUMNS."""
-    def row(name: str, contestant: str, kind: str, samples: list[float], counted: bool = False, beside: str = "",
+    def row(name: str, candidate: str, kind: str, samples: list[float], counted: bool = False, beside: str = "",
             is_baseline: bool = False) -> tuple[Any, ...]:
-        return (run["benchmark"], name, case["size"], run["placement"], run["processes"], contestant, kind,
+        return (run["benchmark"], name, case["size"], run["placement"], run["processes"], candidate, kind,
                 bool(run.get("kernel")), counted, case.get("bytes", 0), beside, is_baseline, run["round"], samples)
 
     if "value" in case:

@@ -60,7 +60,7 @@ def gains(found: Sequence[Any]) -> list[Any]:
 
 def as_json(one: Any) -> dict[str, Any]:
     """Of a change, for results.json."""
-    return {"question": {name: getattr(one, name) for name in QUESTION}, "contestant": one.contestant,
+    return {"question": {name: getattr(one, name) for name in QUESTION}, "contestant": one.candidate,
             "old_ns": statistics.as_json(one, "old"), "new_ns": statistics.as_json(one, "new"),
             "ratio": statistics.as_json(one)}
 
@@ -82,7 +82,7 @@ def agreements(old: Cells, new: Cells) -> list[Agreement]:
 
     made = []
     for what, ours, theirs in (
-            ("ratios of two contestants", of_pairs(new, "cell"), of_pairs(old, "cell_old")),
+            ("ratios of two candidates", of_pairs(new, "cell"), of_pairs(old, "cell_old")),
             ("ratios to raw layers", over_raw(new, "cell"), over_raw(old, "cell_old")),
             ("times", new.logs.loc[both.cell], old.logs.loc[both.cell_old])):
         ratios = statistics.welch(ours, theirs)

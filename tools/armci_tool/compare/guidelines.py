@@ -1,11 +1,11 @@
 """What holds of any good implementation, whatever the machine: the direct way to move data is no slower than the
 roundabout one. guidelines.json has a row for each rule; kinds:
 
-    cases        a case against another one of the same size, of the same benchmark and candidate
-    contestants  a candidate against another one in the same question; "where": "one node" for that alone
-    places       one node against several, of the same candidate
-    sizes        a message against the k messages of the next smaller size that make it up; the bound is of twice the
-                 size. What a raw layer loses at the same step is granted: there a cache ends, and no library can help it
+    cases       a case against another one of the same size, of the same benchmark and candidate
+    candidates  a candidate against another one in the same question; "where": "one node" for that alone
+    places      one node against several, of the same candidate
+    sizes       a message against the k messages of the next smaller size that make it up; the bound is of twice the
+                size. What a raw layer loses at the same step is granted: there a cache ends, and no library can help it
 
 A rule is violated where the whole interval of the ratio lies beyond "bound" (1 unless said); "by" is a benchmark that
 has its cases. Rows of cases that were not measured are no error: it is told that the rule was not checked.
@@ -35,7 +35,7 @@ _SAME_OPERATION = [name for name in CELL if name != "size"]
 # Of steps from one size to another.
 _STEP = ["benchmark", "placement", "processes", "bytes", "bytes_less"]
 
-KINDS = ("cases", "contestants", "places", "sizes")
+KINDS = ("cases", "candidates", "places", "sizes")
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Rule:
     kind: str
     case: str = ""
     other: str = ""
-    contestant: str = ""
+    candidate: str = ""
     where: str = ""
     bound: float = 1.0
     by: str = ""
@@ -56,8 +56,8 @@ class Rule:
         """What a run has to have for it to be checked."""
         if self.kind == "places":
             return "--baseline with the results.json of a run in the other place"
-        if self.kind == "contestants":
-            return " and ".join([self.contestant, self.other]) + (" on one node" if self.where == "one node" else "")
+        if self.kind == "candidates":
+            return " and ".join([self.candidate, self.other]) + (" on one node" if self.where == "one node" else "")
         return f"the benchmark {self.by}" if self.by else "its cases"
 
 
@@ -107,7 +107,7 @@ def violations(checks: Sequence[Any]) -> list[Any]:
 
 def as_json(one: Any) -> dict[str, Any]:
     """Of a check, for results.json."""
-    return {"rule": one.rule, "bound": one.bound, "contestant": one.contestant,
+    return {"rule": one.rule, "bound": one.bound, "contestant": one.candidate,
             "question": {name: getattr(one, name) for name in QUESTION}, "other": one.other,
             "ratio": statistics.as_json(one)}
 
@@ -128,9 +128,9 @@ def _of_rule(rule: Rule, cells: Cells, others: Optional[Cells]) -> list[DataFram
     timed = cells.timed
     if rule.kind == "cases":
         pairs = _pairs(timed[timed.case == rule.case], timed[timed.case == rule.other], _SAME_CASE)
-    elif rule.kind == "contestants":
-        asked = timed[(timed.contestant == rule.contestant) & ((timed.placement == "") | (rule.where != "one node"))]
-        pairs = _pairs(asked, timed[timed.contestant == rule.other], QUESTION)
+    elif rule.kind == "candidates":
+        asked = timed[(timed.candidate == rule.candidate) & ((timed.placement == "") | (rule.where != "one node"))]
+        pairs = _pairs(asked, timed[timed.candidate == rule.other], QUESTION)
     elif rule.kind == "sizes":
         return [_sizes(rule, cells)]
     else:

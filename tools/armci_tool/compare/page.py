@@ -41,7 +41,7 @@ class Section:
     @property
     def columns(self) -> list[tuple[str, bool]]:
         """Candidates, and whether they are raw layers."""
-        present = self.table.groupby("contestant", sort=False).kind.first()
+        present = self.table.groupby("candidate", sort=False).kind.first()
         return [*((name, False) for name in self.names if name in present),
                 *((name, True) for name in present.index[present == RAW])]
 

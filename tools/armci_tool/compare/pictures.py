@@ -62,18 +62,18 @@ def curves(name: str, title: str, table: DataFrame, names: Sequence[str]) -> lis
     sized = sized.astype({"bytes": float}).sort_values("bytes")
     if sized.bytes.nunique() < SIZES_LEAST:
         return []
-    shown = [(one, sized[sized.contestant == one]) for one in _present(sized, names)]
+    shown = [(one, sized[sized.candidate == one]) for one in _present(sized, names)]
     raw = iter(_RAW_STYLES)
     styles = [_STYLES[names.index(one) % len(_STYLES)] if one in names else next(raw) for one, _ in shown]
 
     def draw(axes: Any, column: str, scale: float, unit: str) -> None:
-        for (contestant, own), (colour, marker, line) in zip(shown, styles):
+        for (candidate, own), (colour, marker, line) in zip(shown, styles):
             amount = own[column] * scale
-            axes.plot(own.bytes, amount, label=contestant, color=colour, marker=marker, linestyle=line, markersize=5.5,
+            axes.plot(own.bytes, amount, label=candidate, color=colour, marker=marker, linestyle=line, markersize=5.5,
                       linewidth=1.6)
             # The interval, where it is narrow enough to say anything; elsewhere there is a gap.
             relative = (amount / own.value).where(own.value_high < 3 * own.value_low)
-            if contestant in names:
+            if candidate in names:
                 axes.fill_between(own.bytes, relative * own.value_low, relative * own.value_high, color=colour,
                                   alpha=0.12, linewidth=0)
         axes.set_xscale("log", base=2)
@@ -97,7 +97,7 @@ def bars(name: str, title: str, table: DataFrame, names: Sequence[str]) -> Optio
     a thin one for the raw layer in its own program, with the time over that."""
     timed = table[table.value_low.notna()]
     order = _present(timed, names)
-    timed = timed[timed.contestant.isin(order)].sort_values("contestant", key=lambda column: column.map(order.index),
+    timed = timed[timed.candidate.isin(order)].sort_values("candidate", key=lambda column: column.map(order.index),
                                                             kind="stable")
     groups = [group for _, group in timed.groupby("question")]
     if not groups:
@@ -119,8 +119,8 @@ def _bars_of(axes: Any, group: DataFrame, order: Sequence[str], names: Sequence[
     whole = group.value_high[statistics.bounded(group, "value") & (group.value_high < _INTERVAL_MOST * longest)]
     most = 1.05e-9 * max([1.25 * longest, *whole])
     for line, cell in enumerate(group.itertuples()):
-        number = order.index(cell.contestant)
-        colour = _STYLES[number % len(_STYLES)][0] if cell.contestant in names else "#aaaaaa"
+        number = order.index(cell.candidate)
+        colour = _STYLES[number % len(_STYLES)][0] if cell.candidate in names else "#aaaaaa"
         axes.barh(line, cell.value * 1e-9, 0.6, color=colour, hatch=_HATCHES[number % len(_HATCHES)], edgecolor="white",
                   linewidth=0.5)
         said = console.time_text(cell.value)
@@ -131,7 +131,7 @@ def _bars_of(axes: Any, group: DataFrame, order: Sequence[str], names: Sequence[
             axes.plot([cell.value_low * 1e-9, min(cell.value_high * 1e-9, most)], [line, line], color="black",
                       linewidth=1.2, marker="|", markersize=7)
         axes.text(most * 1.01, line, said, va="center", fontsize=9)
-    axes.set_yticks(range(len(group)), group.contestant, fontsize=9)
+    axes.set_yticks(range(len(group)), group.candidate, fontsize=9)
     axes.set_ylim(len(group) - 0.4, -0.6)
     axes.set_xlim(0, most)
     axes.xaxis.set_major_formatter(_library().ticker.EngFormatter("s"))
@@ -143,10 +143,10 @@ def _bars_of(axes: Any, group: DataFrame, order: Sequence[str], names: Sequence[
 def ratio_map(name: str, title: str, table: DataFrame, names: Sequence[str]) -> Optional[Picture]:
     """Time over that of the fastest library, for each candidate and operation, over size; none of one library alone."""
     known = table[(table.kind == LIBRARY) & table.over_fastest.notna()]
-    if known.contestant.nunique() < 2:
+    if known.candidate.nunique() < 2:
         return None
     sizes = known.fillna({"amount": 0}).drop_duplicates("size").sort_values(["amount", "size"])["size"]
-    fields = known.assign(row=list(zip(known.case, known.contestant)), column=known["size"], ratio=known.over_fastest,
+    fields = known.assign(row=list(zip(known.case, known.candidate)), column=known["size"], ratio=known.over_fastest,
                           unclear=known.verdict == UNCLEAR, bold=known.wins)
     rows = [(case, one) for case in known.case.unique() for one in names if (case, one) in set(fields.row)]
     return _map(name, title, fields, rows, list(sizes))
@@ -158,9 +158,9 @@ def kernel_map(name: str, title: str, table: DataFrame, names: Sequence[str]) ->
     if known.empty:
         return None
     said = statistics.verdicts(known, "over_baseline")
-    fields = known.assign(row=[(title_of(one, True),) for one in known.itertuples()], column=known.contestant,
+    fields = known.assign(row=[(title_of(one, True),) for one in known.itertuples()], column=known.candidate,
                           ratio=known.over_baseline, unclear=said == UNCLEAR, bold=said == FASTER)
-    return _map(name, title, fields, list(fields.row.unique()), [one for one in names if one in set(known.contestant)])
+    return _map(name, title, fields, list(fields.row.unique()), [one for one in names if one in set(known.candidate)])
 
 
 def _map(name: str, title: str, fields: DataFrame, rows: Sequence[tuple[str, ...]], columns: Sequence[str]) -> Picture:
@@ -207,9 +207,9 @@ def _picture(name: str, title: str, draw: Callable[[Sequence[Any]], None], width
 
 def _present(table: DataFrame, names: Sequence[str]) -> list[str]:
     """The libraries in their order, then the raw layers that were seen in most sizes."""
-    raw = table.contestant[table.kind == RAW]
+    raw = table.candidate[table.kind == RAW]
     most = raw.groupby(raw, sort=False).size().sort_values(ascending=False, kind="stable").index
-    return [name for name in names if (table.contestant == name).any()] + list(most[:len(_RAW_STYLES)])
+    return [name for name in names if (table.candidate == name).any()] + list(most[:len(_RAW_STYLES)])
 
 
 def _size_text(size: int) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Callable, Optional, Sequence
 
 from armci_tool import bench
-from armci_tool.compare.contestants import VERBS, Contestant
+from armci_tool.compare.candidates import VERBS, Candidate
 from armci_tool.console import duration
 from armci_tool.errors import ToolError
 from armci_tool.placement import Placement
@@ -41,7 +41,7 @@ class Entry:
     question: bench.Question
     processes: int
     placement: Placement
-    contestants: tuple[Contestant, ...]
+    candidates: tuple[Candidate, ...]
     quick: bool = False  # with fewer cases
 
 
@@ -63,7 +63,7 @@ class Plan:
     @property
     def round_s(self) -> float:
         """What a round will take, as far as one can tell before."""
-        return sum(len(entry.contestants) * self.planned_s(entry) for entry in self.entries)
+        return sum(len(entry.candidates) * self.planned_s(entry) for entry in self.entries)
 
     @property
     def estimate_s(self) -> float:
@@ -74,7 +74,7 @@ class Plan:
     @property
     def text(self) -> str:
         """For the first line."""
-        names = list(dict.fromkeys(one.name for entry in self.entries for one in entry.contestants))
+        names = list(dict.fromkeys(one.name for entry in self.entries for one in entry.candidates))
         counts = sorted({entry.processes for entry in self.entries})
         place = self.entries[0].placement.label
         rounds = f"{self.rounds_least} to {self.rounds}" if self.rounds_least < self.rounds else str(self.rounds)
@@ -116,18 +116,18 @@ def choose(names: Sequence[str], between_nodes: bool, rdma: bool,
 
 
 def entries(questions: Sequence[bench.Question], counts: Sequence[int], where: Placement, rdma: bool,
-            contestants: Sequence[Contestant], quick: Quick = lambda question: False) -> tuple[Entry, ...]:
+            candidates: Sequence[Candidate], quick: Quick = lambda question: False) -> tuple[Entry, ...]:
     """Each benchmark at each number of processes that it takes, or at the least that it needs."""
     made: dict[tuple[str, int], Entry] = {}
     for count in counts:
         for question in questions:
             processes = question.processes(count)
-            taking = tuple(one for one in contestants if one.takes(question))
+            taking = tuple(one for one in candidates if one.takes(question))
             if taking and question.takes(processes):
                 place = bench.place(question, where, VERBS) if rdma else where
                 made.setdefault((question.name, processes), Entry(question, processes, place, taking, quick(question)))
     if not made:
-        raise ToolError("no contestant takes part in any of the benchmarks",
+        raise ToolError("no candidate takes part in any of the benchmarks",
                         where="; ".join(left_out(questions, counts)) or ", ".join(one.name for one in questions),
                         next_step="name others, or see tools/armci compare --help")
     return tuple(made.values())
@@ -147,15 +147,15 @@ def make(what: tuple[Entry, ...], quick: bool = False, rounds: Optional[int] = N
     return Plan(what, rounds or ROUNDS, given, quick, None if rounds else box)
 
 
-def order(contestants: Sequence[Contestant], turn: int) -> list[Contestant]:
+def order(candidates: Sequence[Candidate], turn: int) -> list[Candidate]:
     """Of a round. Each is the first in its turn, and the direction changes, as one may find the machine as the one
     before has left it."""
-    first = turn % len(contestants)
-    turned = [*contestants[first:], *contestants[:first]]
+    first = turn % len(candidates)
+    turned = [*candidates[first:], *candidates[:first]]
     return turned if turn % 2 == 0 else [turned[0], *reversed(turned[1:])]
 
 
 def _seconds_that_fit(what: Sequence[Entry], rounds: int, box: float) -> float:
-    runs = sum(len(entry.contestants) for entry in what)
-    starts = sum(len(entry.contestants) * start_s(entry.placement) for entry in what)
+    runs = sum(len(entry.candidates) for entry in what)
+    starts = sum(len(entry.candidates) * start_s(entry.placement) for entry in what)
     return min(SECONDS_MOST, max(SECONDS_LEAST, (box / rounds - starts) / runs))

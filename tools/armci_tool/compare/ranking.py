@@ -21,7 +21,7 @@ def compared(cells: Cells) -> DataFrame:
 
 def scores(cells: Cells) -> DataFrame:
     """Of each library: the questions in which none is known to be faster (wins), and of how many."""
-    return compared(cells).groupby("contestant", sort=False).wins.agg(["sum", "size"]).set_axis(["wins", "of"], axis=1)
+    return compared(cells).groupby("candidate", sort=False).wins.agg(["sum", "size"]).set_axis(["wins", "of"], axis=1)
 
 
 def winners(cells: Cells) -> list[DataFrame]:
@@ -35,12 +35,12 @@ def winners(cells: Cells) -> list[DataFrame]:
 
 def winners_text(group: DataFrame) -> str:
     """`a = b (1.20x) ?`: by how much the next was behind, where one was for certain; whether of one it is unclear."""
-    counts = group.groupby("contestant", sort=False).wins.sum()
+    counts = group.groupby("candidate", sort=False).wins.sum()
     names = list(counts.index[counts == counts.max()])
-    others = group[~group.contestant.isin(names)]
+    others = group[~group.candidate.isin(names)]
     if len(names) > 2 and others.empty:
         return "all alike"
-    beaten = list(others.contestant.unique())
+    beaten = list(others.candidate.unique())
     best = f"all but {beaten[0]}" if len(beaten) == 1 and len(names) > 2 else " = ".join(names)
     ahead = others.over_fastest[others.verdict == statistics.SLOWER].min()
     factor = "" if not ahead > 0 else f" ({ahead:.2f}x)" if ahead < 9.995 else f" ({ahead:.0f}x)"
@@ -52,15 +52,15 @@ def means(cells: Cells, names: Sequence[str]) -> list[DataFrame]:
     named in the index; columns by class of sizes and library."""
     import numpy
     timed = cells.timed.set_index("cell")
-    timed["first"] = timed.contestant.map({name: number for number, name in enumerate(names)})
+    timed["first"] = timed.candidate.map({name: number for number, name in enumerate(names)})
     timed["first"] = timed.groupby(OPERATION)["first"].transform("min").map(dict(enumerate(names)))
-    firsts = timed[timed.contestant == timed["first"]].reset_index().set_index("question").cell
+    firsts = timed[timed.candidate == timed["first"]].reset_index().set_index("question").cell
     # Round by round, as everywhere; those of no common round have nothing in common.
     over = cells.logs.loc[timed.index] - cells.logs.reindex(timed.question.map(firsts)).to_numpy()
     timed["mean"] = over.mean(axis=1)
-    others = timed[(timed.contestant != timed["first"]) & timed["mean"].notna()]
+    others = timed[(timed.candidate != timed["first"]) & timed["mean"].notna()]
     index = [*OPERATION, "first"]
-    return _tables(others, index, numpy.exp(others.pivot_table("mean", index, ["size_class", "contestant"])))
+    return _tables(others, index, numpy.exp(others.pivot_table("mean", index, ["size_class", "candidate"])))
 
 
 def _tables(order: DataFrame, index: Sequence[str], found: DataFrame) -> list[DataFrame]:

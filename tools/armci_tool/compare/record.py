@@ -21,7 +21,7 @@ _CHANGES_ANYWAY = frozenset({"date", "commit"})
 _CSV_COLUMNS = ("benchmark", "case", "size", "bytes", "placement", "processes", "contestant", "kind", "rounds", "value",
                 "low", "high", "unit", "spread", "quiet_ns", "p99_ns", "gb_per_s", "over_fastest", "over_fastest_low",
                 "over_fastest_high", "verdict", "baseline", "over_baseline", "over_baseline_low", "over_baseline_high")
-_RENAMED = {"value_low": "low", "value_high": "high", "rate": "gb_per_s"}
+_RENAMED = {"candidate": "contestant", "value_low": "low", "value_high": "high", "rate": "gb_per_s"}
 _TIMES_FROM = _CSV_COLUMNS.index("low")
 
 
@@ -31,7 +31,7 @@ class Comparison:
 
     environment: Mapping[str, str]
     plan: Mapping[str, Any]
-    contestants: Sequence[Mapping[str, str]]
+    candidates: Sequence[Mapping[str, str]]
     noise_before: Noise
     noise_after: Noise
     course: Course
@@ -41,22 +41,22 @@ class Comparison:
     baseline: str = ""  # what the changes are against
     cells: Cells = field(init=False)
     checks: list[Any] = field(init=False)  # of guidelines.check
-    names: list[str] = field(init=False)  # of the libraries that answered anything, in the order of contestants
+    names: list[str] = field(init=False)  # of the libraries that answered anything, in the order of candidates
 
     def conclude(self, others: Union[Cells, Tuple[()]] = ()) -> None:
         """Draws the conclusions from the runs; cells of `others`, if any, are of an earlier run."""
         self.cells = cells.collect(self.course.runs)
         self.checks = guidelines.check(self.cells, others=others if isinstance(others, Cells) else None)
-        answered = set(self.cells.table.contestant[self.cells.table.kind == cells.LIBRARY])
-        self.names = [one["name"] for one in self.contestants if one["name"] in answered]
+        answered = set(self.cells.table.candidate[self.cells.table.kind == cells.LIBRARY])
+        self.names = [one["name"] for one in self.candidates if one["name"] in answered]
 
     def as_json(self) -> dict[str, Any]:
         """With all samples."""
         return {"schema": SCHEMA, "environment": dict(self.environment), "plan": dict(self.plan),
-                "contestants": list(self.contestants), "remarks": list(self.remarks),
+                "contestants": list(self.candidates), "remarks": list(self.remarks),
                 "noise": {"before": asdict(self.noise_before), "after": asdict(self.noise_after)},
                 "rounds": self.course.rounds, "seconds": round(self.course.seconds, 1), "baseline": self.baseline,
-                "failures": [asdict(one) for one in self.course.failures],
+                "failures": [one.as_json() for one in self.course.failures],
                 "violations": [guidelines.as_json(one) for one in guidelines.violations(self.checks)],
                 "regressions": [earlier.as_json(one) for one in earlier.regressions(self.changes)],
                 "agreements": [asdict(one) for one in self.agreements], "runs": self.course.runs}

@@ -1,17 +1,17 @@
-"""Runs a plan: round by round each benchmark, in it the contestants in turns. Who fails or hangs is noted and ends
+"""Runs a plan: round by round each benchmark, in it the candidates in turns. Who fails or hangs is noted and ends
 nothing."""
 
 from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Callable, Mapping, Optional, Sequence
 
 from armci_tool import bench, process
 from armci_tool.compare import plan as planning
-from armci_tool.compare.contestants import Contestant
+from armci_tool.compare.candidates import Candidate
 from armci_tool.compare.plan import Entry, Plan
 
 # Of a program, beyond the time asked for.
@@ -33,7 +33,7 @@ RunProgram = Callable[..., bench.BenchRun]
 class Failure:
     """A program that ended with no result, or could not be built."""
 
-    contestant: str
+    candidate: str
     benchmark: str
     processes: int
     round: int
@@ -45,7 +45,11 @@ class Failure:
     def title(self) -> str:
         """For a line of its own."""
         when = f", {self.processes} processes, round {self.round + 1}" if self.processes else ""
-        return f"{self.contestant}: {self.benchmark}{when}: {self.what}"
+        return f"{self.candidate}: {self.benchmark}{when}: {self.what}"
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields as results.json names them."""
+        return {"contestant" if name == "candidate" else name: value for name, value in asdict(self).items()}
 
 
 @dataclass
@@ -72,7 +76,7 @@ def run(plan: Plan, programs: Mapping[tuple[str, str], Path], mpi: str, words: S
         for number, entry in enumerate(plan.entries):
             if entry in too_long:
                 continue
-            for one in planning.order(entry.contestants, turn):
+            for one in planning.order(entry.candidates, turn):
                 key = (one.name, entry.question.name, entry.processes)
                 binary = programs.get(key[:2])
                 if binary is None or excluded.get(key, 0) >= FAILURES_MOST:
@@ -92,7 +96,7 @@ def run(plan: Plan, programs: Mapping[tuple[str, str], Path], mpi: str, words: S
     return course
 
 
-def _run_one(course: Course, plan: Plan, entry: Entry, one: Contestant, turn: int, program: bench.Program,
+def _run_one(course: Course, plan: Plan, entry: Entry, one: Candidate, turn: int, program: bench.Program,
              words: Sequence[str], run_program: RunProgram) -> Optional[int]:
     """Returns the status if it failed. Wrong data is no result, however fast."""
     arguments = [*words, *["--quick"] * entry.quick, "--seconds", f"{plan.seconds:g}", "--seed", str(turn + 1)]
@@ -155,7 +159,7 @@ def _too_long(course: Course, plan: Plan) -> set[Entry]:
     expected = course.seconds + sum(again.values())
     found: set[Entry] = set()
     for entry in sorted(plan.entries, key=lambda entry: -again[entry]):
-        slow = planning.SLOW_TIMES * len(entry.contestants) * plan.planned_s(entry)
+        slow = planning.SLOW_TIMES * len(entry.candidates) * plan.planned_s(entry)
         if plan.box_s and expected > plan.box_s and _seconds_of(entry, course) > slow:
             found.add(entry)
             expected -= again[entry]

@@ -83,7 +83,7 @@ def _answer(one: Optional[Any]) -> str:
 def _raw(asked: Mapping[str, Any]) -> str:
     held = [asked[name] for name in {one.baseline for one in asked.values()} if name in asked]
     best = min(held, key=lambda cell: float(cell.value), default=None)
-    return f"{figure(best)} {best.contestant}" if best else "-"
+    return f"{figure(best)} {best.candidate}" if best else "-"
 
 
 def _kernels(made: Comparison) -> Table:
@@ -139,15 +139,15 @@ def rules(made: Comparison) -> Table:
 
 def violations(made: Comparison, found: Sequence[Any]) -> Table:
     """Of guidelines."""
-    return Table(["contestant", "case", "against", "ratio", "bound", "rule"],
-                 [[one.contestant, title(one, has_several(made)), one.other, statistics.text(one), f"{one.bound:.2f}",
+    return Table(["candidate", "case", "against", "ratio", "bound", "rule"],
+                 [[one.candidate, title(one, has_several(made)), one.other, statistics.text(one), f"{one.bound:.2f}",
                    one.rule] for one in found])
 
 
 def changed(made: Comparison, found: Sequence[Any]) -> Table:
     """Cells that an earlier run has as well."""
-    return Table(["contestant", "case", "before", "now", "now / before"],
-                 [[one.contestant, title(one, has_several(made)), time_text(one.old), time_text(one.new),
+    return Table(["candidate", "case", "before", "now", "now / before"],
+                 [[one.candidate, title(one, has_several(made)), time_text(one.old), time_text(one.new),
                    statistics.text(one)] for one in found], 2)
 
 

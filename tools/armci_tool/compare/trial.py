@@ -15,10 +15,10 @@ from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
 from armci_tool.results import FAILED, PASSED, Case
 
-CONTESTANTS = ("shmem", "mpi-rma")
+CANDIDATES = ("shmem", "mpi-rma")
 BENCHMARKS = ("transfers", "mg")
 ROUNDS = 3
-WORDS = ("compare", "--impl", ",".join(CONTESTANTS), "--no-peers", "--quick", "--rounds", str(ROUNDS), "--seconds", "0.2",
+WORDS = ("compare", "--impl", ",".join(CANDIDATES), "--no-peers", "--quick", "--rounds", str(ROUNDS), "--seconds", "0.2",
          *BENCHMARKS)
 _DEADLINE_S = 300.0
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -33,13 +33,13 @@ def run(note: Callable[[str], None]) -> Sequence[Case]:
         folder = scratch / "report"
         result = process.run([str(ROOT / "tools" / "armci"), *WORDS, "--report", str(folder)], on_line=note,
                              timeout_s=_DEADLINE_S)
-        found = problems(folder, CONTESTANTS, BENCHMARKS, ROUNDS)
+        found = problems(folder, CANDIDATES, BENCHMARKS, ROUNDS)
     if not result.ok:
         found += [f"status {result.status}", result.tail(40)]
     return [Case("report of a comparison", FAILED if found else PASSED, result.seconds, "\n".join(found))]
 
 
-def problems(folder: Path, contestants: Sequence[str], benchmarks: Sequence[str], rounds: int) -> list[str]:
+def problems(folder: Path, candidates: Sequence[str], benchmarks: Sequence[str], rounds: int) -> list[str]:
     """What is wrong with a report; nothing, of one that has answers of all to all."""
     missing = [name for name in (page.PAGE_NAME, record.JSON_NAME, record.CSV_NAME) if not (folder / name).is_file()]
     if missing:
@@ -56,9 +56,9 @@ def problems(folder: Path, contestants: Sequence[str], benchmarks: Sequence[str]
     lines = list(csv.DictReader(io.StringIO((folder / record.CSV_NAME).read_text())))
     if len(lines) != len(cells):
         found.append(f"{len(lines)} lines of {record.CSV_NAME} for {len(cells)} cells")
-    for contestant in contestants:
+    for candidate in candidates:
         for benchmark in benchmarks:
-            own = cells.rounds[(cells.contestant == contestant) & (cells.benchmark == benchmark)]
+            own = cells.rounds[(cells.candidate == candidate) & (cells.benchmark == benchmark)]
             if own.empty or (own != rounds).any():
-                found.append(f"not {rounds} rounds of {contestant} in {benchmark}")
+                found.append(f"not {rounds} rounds of {candidate} in {benchmark}")
     return found

@@ -465,7 +465,7 @@ def _report_step(name: str) -> PlannedStep:
 
 
 def _comparison_step() -> PlannedStep:
-    labels = tuple(bench.label(name, candidate) for name in trial.BENCHMARKS for candidate in trial.CONTESTANTS)
+    labels = tuple(bench.label(name, candidate) for name in trial.BENCHMARKS for candidate in trial.CANDIDATES)
     return PlannedStep("comparison of two", trial.run, " ".join(["tools/armci", *trial.WORDS, "--report", "DIR"]), Level.USUAL,
                        labels, bazel.Configuration())
 

@@ -41,7 +41,7 @@ OPENSHMEM_COMPILER = "shmemcc"
 
 
 @dataclass(frozen=True)
-class Contestant:
+class Candidate:
     """A library that is measured; what it needs between nodes; whether processes of a node have memory in common, which
     a peer need not have."""
 
@@ -67,7 +67,7 @@ class Contestant:
 
 
 def choose(names: Sequence[str], where: Placement, rdma: bool,
-           table: Optional[Sequence[repository.Implementation]] = None) -> list[Contestant]:
+           table: Optional[Sequence[repository.Implementation]] = None) -> list[Candidate]:
     """The implementations named; of `all`, those that can be measured there. ToolError for one that is named and
     cannot."""
     rows = [row for row in (repository.implementation_table() if table is None else table) if not row.test_only]
@@ -81,7 +81,7 @@ def choose(names: Sequence[str], where: Placement, rdma: bool,
                             next_step="use some of: " + ", ".join(row.name for row in rows) + ", or all")
         fault = _fault(row, between_nodes, rdma)
         if fault is None:
-            chosen.append(Contestant(OwnLibrary(name), row.device))
+            chosen.append(Candidate(OwnLibrary(name), row.device))
         elif "all" not in names:
             raise ToolError(f"{name} cannot be measured there: {fault[0]}", next_step=fault[1])
     return chosen
@@ -96,35 +96,35 @@ def _fault(row: repository.Implementation, between_nodes: bool, rdma: bool) -> O
     return None
 
 
-def peers(given: Optional[ForeignLibrary], mpi: str, ask_debian: bool, named: bool = False) -> list[Contestant]:
+def peers(given: Optional[ForeignLibrary], mpi: str, ask_debian: bool, named: bool = False) -> list[Candidate]:
     """The library given, and Debian's if it is installed and not the one given. Whether a library has memory in common
     nobody knows; one that is given is believed to where the benchmarks are named."""
     debian = ForeignLibrary(PEER_PREFIX, PEER_LIBS, PEER_NAME)
     is_debian = given is not None and _same(given, debian)
-    found = [Contestant(given, common_memory=named and not is_debian)] if given else []
+    found = [Candidate(given, common_memory=named and not is_debian)] if given else []
     if ask_debian and _is_installed(mpi) and not is_debian:
-        found.append(Contestant(debian, common_memory=False))
+        found.append(Candidate(debian, common_memory=False))
     return found
 
 
-def others(mpi: str, on_one_node: bool) -> list[Contestant]:
+def others(mpi: str, on_one_node: bool) -> list[Candidate]:
     """OpenSHMEM where the MPI library has it. Between nodes that makes no progress while its target sleeps, as targets do
     here."""
-    return [Contestant(OPENSHMEM)] if on_one_node and mpi == OPENSHMEM_MPI and shutil.which(OPENSHMEM_COMPILER) else []
+    return [Candidate(OPENSHMEM)] if on_one_node and mpi == OPENSHMEM_MPI and shutil.which(OPENSHMEM_COMPILER) else []
 
 
-def require_distinct(chosen: Sequence[Contestant]) -> None:
+def require_distinct(chosen: Sequence[Candidate]) -> None:
     """Raises ToolError where a table could not tell them apart, or there is nobody."""
     if not chosen:
         raise ToolError("there is nobody to compare", next_step="give --impl all, or --prefix")
     for one in chosen:
         if sum(one.name == other.name for other in chosen) > 1:
-            raise ToolError(f"two contestants are called {one.name}", next_step="give another --name")
+            raise ToolError(f"two candidates are called {one.name}", next_step="give another --name")
 
 
-def build(chosen: Sequence[Contestant], questions: Sequence[bench.Question], base: bazel.Configuration, folder: Path,
-          verbose: bool, on_failure: Callable[[Contestant, str, str], None]) -> dict[tuple[str, str], Path]:
-    """The programs by contestant and benchmark. Those of peers are copied to `folder`, as the next peer's have the same
+def build(chosen: Sequence[Candidate], questions: Sequence[bench.Question], base: bazel.Configuration, folder: Path,
+          verbose: bool, on_failure: Callable[[Candidate, str, str], None]) -> dict[tuple[str, str], Path]:
+    """The programs by candidate and benchmark. Those of peers are copied to `folder`, as the next peer's have the same
     place; what cannot be built of a peer is told and left out."""
     made: dict[tuple[str, str], Path] = {}
     own = {(one.name, question.name): one.library.label(question.name) if isinstance(one.library, OtherInterface)
