@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable, Iterable, Mapping, Optional, Sequence
 
-from armci_tool import (bazel, conformance, console, data_files, git, launch, process, results, sanitizers, sharing,
+from armci_tool import (bazel, conformance, console, data_files, git, launch, process, results, sanitizers, shards,
                         traceability)
 from armci_tool.conformance import DEFAULT_DEADLINE_S, Selection
 from armci_tool.data_files import Entry, Text
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
 from armci_tool.results import FAILED, PASSED, Case, Step
-from armci_tool.sharing import WHOLE, Share
+from armci_tool.shards import WHOLE, Shard
 from armci_tool.suite_log import SuiteLog
 
 WAIVERS_FILE = ROOT / "conformance" / "mutants" / "waivers.toml"
@@ -201,14 +201,14 @@ def _control(binary: Path, names: Iterable[str], processes: int, configuration: 
 
 def examine(binary: Path, configuration: bazel.Configuration, note: Callable[[str], None], *, filter_text: str = "",
             processes: Optional[int] = None, whole: bool = False,
-            share: Share = WHOLE) -> tuple[list[Outcome], list[Case]]:
+            shard: Shard = WHOLE) -> tuple[list[Outcome], list[Case]]:
     """Runs the mutants, then the controls; with `whole` the whole suite is a control too: the program itself breaks
     nothing. Without a filter, one more case says whether every clause has a mutant."""
     tests = conformance.list_tests(binary)
     table = read_table(binary)
-    chosen = sharing.take(choose(table, filter_text), share)
+    chosen = shards.take(choose(table, filter_text), shard)
     if not chosen:
-        raise ToolError(f"share {share[0]} of {share[1]} has no mutant", next_step="ask for fewer shares")
+        raise ToolError(f"shard {shard[0]} of {shard[1]} has no mutant", next_step="give --share a smaller N")
     outcomes: list[Outcome] = []
     for number, mutant in enumerate(chosen, 1):
         note(f"{number} of {len(chosen)}, {sum(not outcome.good for outcome in outcomes)} not killed, {mutant.name}")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from armci_tool import bazel, conformance, launch, mutants, process, sharing, traceability
+from armci_tool import bazel, conformance, launch, mutants, process, shards, traceability
 from armci_tool.errors import ToolError
 from armci_tool.mutants import ACCEPTED, KILLED, REFUSED, SURVIVED, Mutant, Outcome
 from armci_tool.results import FAILED, PASSED, Case
@@ -55,17 +55,17 @@ def test_choice_by_part_of_a_name_or_by_clause() -> None:
         mutants.choose(table, "missing")
 
 
-def test_a_share_with_nothing_in_it_is_an_error() -> None:
+def test_a_shard_with_nothing_in_it_is_an_error() -> None:
     with pytest.raises(ToolError):
-        mutants.examine(FAKE, CONFIGURATION, lambda text: None, share=(1000, 1000))
+        mutants.examine(FAKE, CONFIGURATION, lambda text: None, shard=(1000, 1000))
 
 
-def test_shares_are_the_table() -> None:
+def test_shards_are_the_table() -> None:
     table = mutants.parse_table("\n".join(LINE.replace("late", f"late{number}") for number in range(7)))
-    shares = [sharing.take(table, (part, 3)) for part in (1, 2, 3)]
-    assert shares[1] == [table[1], table[4]]
-    assert sorted(mutant.name for share in shares for mutant in share) == [mutant.name for mutant in table]
-    assert sharing.take(table, (1, 1)) == table
+    found = [shards.take(table, (part, 3)) for part in (1, 2, 3)]
+    assert found[1] == [table[1], table[4]]
+    assert sorted(mutant.name for shard in found for mutant in shard) == [mutant.name for mutant in table]
+    assert shards.take(table, (1, 1)) == table
 
 
 @pytest.mark.parametrize("act", ["fail", "die"])

@@ -55,7 +55,7 @@ def test_every_step_can_be_repeated_and_named(level: Level) -> None:
 
 @pytest.mark.parametrize("level", [Level.USUAL, Level.FULL])
 def test_each_level_has_the_steps_of_the_one_before_and_more(level: Level) -> None:
-    more, fewer = ([re.sub(", share . of .", "", step.name) for step in test_plan.plan_steps(one)]
+    more, fewer = ([re.sub(", shard . of .", "", step.name) for step in test_plan.plan_steps(one)]
                    for one in (level, Level(level - 1)))
     assert 0 < len(fewer) < len(more)
     assert [name for name in more if name in fewer] == fewer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Iterator, Mapping, Optional, Sequence
 
-from armci_tool import bazel, nodes, sharing
+from armci_tool import bazel, nodes, shards
 from armci_tool.applications import armci, built, known, run, sources
 from armci_tool.applications.built import Built
 from armci_tool.applications.recipe import Program, Recipe
@@ -67,9 +67,9 @@ def _run(made: Built, where: Where, count: Optional[int], note: Note) -> Iterato
     known.require_programs(made.recipe, made.names, entries)
     programs: Mapping[str, Sequence[Program]] = made.programs(short=bool(count))
     if count:
-        programs = {built_on: sharing.take(found, sharing.of_commit(max(1, len(found) // count), made.recipe.name))
+        programs = {built_on: shards.take(found, shards.of_commit(max(1, len(found) // count), made.recipe.name))
                     for built_on, found in programs.items()}
-        names = sharing.take(names, sharing.of_commit(2, "applications"))
+        names = shards.take(names, shards.of_commit(2, "applications"))
     for candidate, case in run.runs(programs, made.candidates(names, programs), where, made.recipe.time_limit_s, note):
         judged = known.judge(case, made.recipe.name, candidate.name, where, entries)
         yield Case(f"{made.recipe.title}: {judged.name} on {candidate.name}, {where.label}", judged.outcome, judged.seconds, judged.detail)

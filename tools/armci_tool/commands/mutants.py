@@ -11,7 +11,7 @@ from armci_tool import bazel, mutants
 from armci_tool.commands import options
 from armci_tool.console import Progress
 from armci_tool.results import FAILED
-from armci_tool.sharing import Share
+from armci_tool.shards import Shard
 
 DETAIL_LINES = 40
 
@@ -21,12 +21,12 @@ DETAIL_LINES = 40
 @click.option("-n", "processes", type=options.COUNT, metavar="NP",
               help="processes (default, and at least: as many as the mutant needs to be seen)")
 @click.option("--quick", is_flag=True, help="as control only the tests that killed, not the whole suite")
-@click.option("--share", type=options.share, default="1/1", metavar="K/N",
+@click.option("--share", "shard", type=options.shard, default="1/1", metavar="K/N",
               help="every N-th mutant, beginning with the K-th")
 @click.option("--report", type=options.PATH, metavar="DIR", help="write mutants.txt, .json, .xml (JUnit) there")
 @options.configuration
 @options.verbose
-def execute(filter_text: str, processes: Optional[int], quick: bool, share: Share, report: Optional[Path],
+def execute(filter_text: str, processes: Optional[int], quick: bool, shard: Shard, report: Optional[Path],
             configuration: bazel.Configuration, verbose: bool) -> int:
     """Runs the command; 0 when every mutant was killed and the right library passed."""
     if report:
@@ -34,7 +34,7 @@ def execute(filter_text: str, processes: Optional[int], quick: bool, share: Shar
     binary = bazel.built(mutants.LABEL, configuration, verbose=verbose)
     with Progress("mutants") as progress:
         outcomes, controls = mutants.examine(binary, configuration, progress.note, filter_text=filter_text,
-                                             processes=processes, share=share, whole=not quick and not filter_text)
+                                             processes=processes, shard=shard, whole=not quick and not filter_text)
     print(mutants.render(outcomes, controls))
     failures = [case for case in mutants.cases(outcomes, controls) if case.outcome == FAILED]
     for case in failures:

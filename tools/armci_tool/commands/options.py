@@ -14,7 +14,7 @@ from armci_tool.commands import SUMMARIES
 from armci_tool.errors import ToolError
 from armci_tool.libraries import DEFAULT_LIBS, DEFAULT_NAME
 from armci_tool.placement import Placement
-from armci_tool.sharing import Share
+from armci_tool.shards import Shard
 
 Function = Callable[..., int]
 Decorator = Callable[[Function], Function]
@@ -96,11 +96,11 @@ class _PathName(click.Path):
         return super().convert(value, param, ctx) if value else self.fail("the name is empty", param, ctx)
 
 
-def share(text: str) -> Share:
+def shard(text: str) -> Shard:
     """Type of `2/4`: the second of four."""
     part, _, parts = text.partition("/")
     if not part.isdecimal() or not parts.isdecimal() or not 1 <= int(part) <= int(parts):
-        raise click.BadParameter(f"{text!r} is not a share like 2/4, the second of four")
+        raise click.BadParameter(f"{text!r} is not a shard like 2/4, the second of four")
     return int(part), int(parts)
 
 

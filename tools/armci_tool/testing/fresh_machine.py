@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Iterator, Sequence
 
-from armci_tool import packages, process, results, scratch_folders, sharing
+from armci_tool import packages, process, results, scratch_folders, shards
 from armci_tool.applications import sources
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
@@ -216,4 +216,4 @@ def is_due() -> bool:
         return False
     before = process.run([*git, "rev-list", "-1", f"--before={int(when) - _DAY_S}", "HEAD"]).output.strip()
     names = process.run([*git, "diff", "--name-only", before or _EMPTY_TREE, "HEAD"]).output.splitlines()
-    return any(_DEPENDENCIES.match(name) for name in names) or sharing.of_commit(_COMMITS, NAME)[0] == 1
+    return any(_DEPENDENCIES.match(name) for name in names) or shards.of_commit(_COMMITS, NAME)[0] == 1

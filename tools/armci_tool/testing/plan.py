@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Iterable, Mapping, Sequence, TypeVar
 
-from armci_tool import (bazel, bench, clients, conformance, debian_package, device_tests, drop_in, kernels, launch,
-                        leftovers, levels, model, mutants, programs, repository, sanitizers, sharing)
+from armci_tool import (bazel, bench, clients, conformance, debian_package, device_tests, install_test, kernels, launch,
+                        leftovers, levels, model, mutants, programs, repository, sanitizers, shards)
 from armci_tool.applications import recipes, shard
 from armci_tool.compare import trial
 from armci_tool.examples import EXAMPLES
@@ -45,7 +45,7 @@ TOOL_WORKERS = 4  # its tests mostly wait
 WAITING = 0.5
 SINGLE = 1.0
 GUESTS = "guests"  # the tests of guests stop every kept guest, so one step at a time uses guests
-MUTANT_SHARES = 8  # a launch for each mutant: a share with each change
+MUTANT_SHARDS = 8  # a launch for each mutant: a shard with each change
 # A guest is slow: what says most about a network.
 GUEST_FILTER = "^(ACC|CMPL|FENCE|LC|ORD|RMW)[.](?!.*(litmus|histories|message_passing))"
 # Two are slower still.
@@ -65,7 +65,7 @@ WITHOUT_GIGABYTES = "^(?!.*(litmus|histories|message_passing|more_than_2_GiB))"
 def plan_steps(level: Level) -> list[PlannedStep]:
     """The steps, in order; builds are not among them (see with_builds)."""
     everything = [*_source_steps(), *_around_steps(level), *_first_library_steps(level), *_second_library_steps(level),
-                  *_sanitizer_steps(level), _leftover_step()]
+                  *_sanitizer_steps(level), _leak_check_step()]
     return [step for step in everything if step.level <= level]
 
 
@@ -120,12 +120,12 @@ def _around_steps(level: Level) -> list[PlannedStep]:
              _fuzz_step()]
     # The suite runs in two guests too, with each change.
     guests = _pytest_step("tests of the guests", "tools/tests_rdma", Level.FULL, resource=GUESTS)
-    return [*_by_turns(level, steps, "beside the libraries"), guests]
+    return [*_one_or_all(level, steps, "beside the libraries"), guests]
 
 
-def _by_turns(level: Level, items: Sequence[Item], matter: str) -> list[Item]:
-    """One with each change, all where there is time for them."""
-    return list(items) if level == Level.FULL else sharing.turn(items, matter)
+def _one_or_all(level: Level, items: Sequence[Item], topic: str) -> list[Item]:
+    """The full level runs all items; the usual level runs the one that the commit selects."""
+    return list(items) if level == Level.FULL else shards.one_of_commit(items, topic)
 
 
 def _first_library_steps(level: Level) -> list[PlannedStep]:
@@ -149,14 +149,14 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
     every_day = [*_on_one_node()[:1], *_between_nodes()[:1]]
     for name in repository.implementations():
         steps.append(_examples_step(name, opt, Level.QUICK if name in every_day else Level.USUAL))
-    steps.append(_drop_in_step(opt, level))
+    steps.append(_install_test_step(opt, level))
     steps += _clients_steps(opt, level)
     steps += [*_applications_steps(opt), *_kernel_steps(opt), _comparison_step()]
     # On one node the implementations share what these are about; reports are about other nodes too.
     steps += [_faults_step(name, opt) for name in _on_one_node()]
     steps += [_faults_step(name, opt, Level.USUAL if name == _between_nodes()[-1] else Level.FULL, "test_reports.py")
               for name in _between_nodes()]
-    steps.append(_mutants_step(opt, sharing.of_commit(MUTANT_SHARES, "mutants") if level < Level.FULL else sharing.WHOLE))
+    steps.append(_mutants_step(opt, shards.of_commit(MUTANT_SHARDS, "mutants") if level < Level.FULL else shards.WHOLE))
     # Under MPICH the foreign library makes no progress while its target computes, and takes too long.
     steps.append(_foreign_step(opt))
     steps.append(_device_tests_step(opt))
@@ -228,7 +228,7 @@ def _second_library_steps(level: Level) -> list[PlannedStep]:
     for name in _between_nodes():
         steps += [*_spanning_steps(name, mpich, level), _examples_step(name, mpich)]
     return [*steps, *_thread_level_steps(mpich), *_settings_steps(level),
-            _drop_in_step(mpich, level), _debian_step(), *_clients_steps(mpich, level),
+            _install_test_step(mpich, level), _debian_step(), *_clients_steps(mpich, level),
             *(step for step in _applications_steps(mpich) if step.level == Level.FULL)]
 
 
@@ -238,7 +238,7 @@ def _settings_steps(level: Level) -> list[PlannedStep]:
     rows = [(name, tested) for name in _between_nodes() for tested in repository.tested_settings(name)]
     on_device = [row for row in rows if row[1].device]
     others = [row for row in rows if not row[1].device]
-    chosen = [*_by_turns(level, others, "settings"), *on_device]
+    chosen = [*_one_or_all(level, others, "settings"), *on_device]
     return [_conformance_step(name, bazel.Configuration(tested.mpi), 2, True, tested.environment,
                               placement=replace(EVERY_PROCESS_A_NODE, guest=bool(tested.device)),
                               filter_text=GUEST_FILTER if tested.device and level < Level.FULL else WITHOUT_RACES)
@@ -264,21 +264,21 @@ def _spanning_steps(name: str, configuration: bazel.Configuration, level: Level)
                                  child_jobs=processes > 1)
 
     # Races take most of the time: between simulated nodes they are run with Open MPI, and over TCP, where that is slow to
-    # answer, with the other library if at all. What is between nodes takes turns with the other library.
+    # answer, with the other library if at all. The commit selects the implementation between nodes for the other library.
     first = configuration.mpi == launch.DEFAULT_MPI
-    has_turn = name in sharing.turn(_between_nodes(), "between nodes, " + configuration.name)
+    is_selected = name in shards.one_of_commit(_between_nodes(), "between nodes, " + configuration.name)
     return [step(1, ONE_NODE, races=True, usual=first),
             step(2, ONE_NODE, races=first, usual=False),
             step(2, EVERY_PROCESS_A_NODE, races=first, usual=first),
-            step(2, TWO_NODES, races=level == Level.FULL and not first, usual=first or has_turn),
+            step(2, TWO_NODES, races=level == Level.FULL and not first, usual=first or is_selected),
             # Neighbours on a node and processes of another one in one job.
-            step(4, SIMULATED_NODES, races=False, usual=not first and has_turn)]
+            step(4, SIMULATED_NODES, races=False, usual=not first and is_selected)]
 
 
 def _sanitizer_steps(level: Level) -> list[PlannedStep]:
-    """Both in one program, what is between nodes by turns; each by itself, and all, where there is time for it."""
+    """The usual level has both sanitizers in one program and one implementation between nodes; the full level has all of it."""
     steps = []
-    spanning = _by_turns(level, _between_nodes(), "sanitizers")
+    spanning = _one_or_all(level, _between_nodes(), "sanitizers")
     for mode in sanitizers.OF_MISUSE:
         usual = mode == sanitizers.BOTH
         from_level = Level.USUAL if usual else Level.FULL
@@ -357,10 +357,10 @@ def _rerun(name: str) -> str:
     return f"tools/armci test --full --only '{name}'"
 
 
-def _mutants_step(configuration: bazel.Configuration, share: sharing.Share) -> PlannedStep:
-    part, parts = share
-    words = "mutants" if parts == 1 else f"mutants, share {part} of {parts}"
-    return PlannedStep(f"{words} ({configuration.name})", partial(work.run_mutants, configuration, share),
+def _mutants_step(configuration: bazel.Configuration, shard: shards.Shard) -> PlannedStep:
+    part, parts = shard
+    words = "mutants" if parts == 1 else f"mutants, shard {part} of {parts}"
+    return PlannedStep(f"{words} ({configuration.name})", partial(work.run_mutants, configuration, shard),
                        f"tools/armci mutants --quick --share {part}/{parts}", Level.USUAL, (mutants.LABEL,), configuration, cores=SINGLE)
 
 
@@ -391,12 +391,12 @@ def _kernel_steps(configuration: bazel.Configuration) -> list[PlannedStep]:
             *(step(row.name, EVERY_PROCESS_A_NODE, Level.FULL) for row in repository.implementation_table() if row.device)]
 
 
-def _drop_in_step(configuration: bazel.Configuration, level: Level) -> PlannedStep:
-    """Of the first implementation and one other, which takes turns, or of all."""
+def _install_test_step(configuration: bazel.Configuration, level: Level) -> PlannedStep:
+    """Of the first implementation and one that the commit selects, or of all."""
     first, *others = repository.implementations()
-    names = [first, *_by_turns(level, others, "installed, " + configuration.name)]
+    names = [first, *_one_or_all(level, others, "installed, " + configuration.name)]
     name = f"install, link and load ({configuration.name})"
-    return PlannedStep(name, partial(drop_in.run, names, configuration), _rerun(name), Level.USUAL,
+    return PlannedStep(name, partial(install_test.run, names, configuration), _rerun(name), Level.USUAL,
                        layout.labels(names), configuration, cores=SINGLE)
 
 
@@ -428,7 +428,7 @@ def _clients_steps(configuration: bazel.Configuration, level: Level) -> list[Pla
     name = f"what is told of a client ({configuration.name})"
     steps = [step(everywhere, (2,), ONE_NODE, True), step(everywhere, (1, 4), ONE_NODE, False),
              PlannedStep(name, partial(clients.observe, configuration), _rerun(name), Level.USUAL if first else Level.FULL, layout.labels(everywhere), configuration)]
-    for name in _by_turns(level, _between_nodes(), "clients, " + configuration.name):
+    for name in _one_or_all(level, _between_nodes(), "clients, " + configuration.name):
         steps += [step([name], (2,), TWO_NODES, first), step([name], (4,), TWO_NODES, False),
                   step([name], (4,), SIMULATED_NODES, not first)]
     return steps + [step([row.name], (2,), EVERY_PROCESS_A_NODE, False)
@@ -475,7 +475,7 @@ def _fuzz_step() -> PlannedStep:
                        cores=SINGLE)
 
 
-def _leftover_step() -> PlannedStep:
+def _leak_check_step() -> PlannedStep:
     watch = leftovers.SharedMemoryWatch()
 
     def check(_note: Note) -> Sequence[Case]:

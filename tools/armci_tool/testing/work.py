@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Mapping, Sequence
 
 from armci_tool import (bazel, checks, conformance, examples, fuzz, libraries, mutants, packages, process, programs,
-                        repository, results, scratch_folders, sharing, traceability)
+                        repository, results, scratch_folders, shards, traceability)
 from armci_tool.errors import ToolError
 from armci_tool.placement import Placement, with_device
 from armci_tool.rdma import kernel
@@ -162,10 +162,10 @@ def run_conformance(name: str, configuration: bazel.Configuration, processes: in
     return [replace(case, rerun=run.rerun_of(case.name)) if case.outcome == FAILED else case for case in run.cases]
 
 
-def run_mutants(configuration: bazel.Configuration, share: sharing.Share, note: Note) -> Sequence[Case]:
+def run_mutants(configuration: bazel.Configuration, shard: shards.Shard, note: Note) -> Sequence[Case]:
     """See mutants."""
     binary = bazel.built(mutants.LABEL, configuration, on_progress=note)
-    return mutants.cases(*mutants.examine(binary, configuration, note, share=share))
+    return mutants.cases(*mutants.examine(binary, configuration, note, shard=shard))
 
 
 def run_foreign(configuration: bazel.Configuration, note: Note) -> Sequence[Case]:

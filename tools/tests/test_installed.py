@@ -1,4 +1,4 @@
-"""What the test of an installation takes for a run on an implementation."""
+"""The install test recognises a run on an implementation."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Whether other people's programs come to the library: installed into a folder, found by each build system, exchanged
-when a program starts, moved, taken away."""
+"""The install test: the tool installs the library, each build system links programs against the installed files, and
+armci-run exchanges the library when a program starts. Then the installation is moved and removed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Note = Callable[[str], None]
 
 
 def run(names: Sequence[str], configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
-    """Installs, and goes through every way to link and to load, with each implementation."""
+    """Installs, then links and loads in every way with each implementation."""
     with scratch_folders.make() as scratch:
         root = scratch / "installed"
         note("installing")
