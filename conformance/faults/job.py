@@ -21,7 +21,7 @@ from typing import IO, Callable, Mapping, Optional, Sequence
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
-from armci_tool import leftovers  # noqa: E402  (needs the path set above)
+from armci_tool import leak_check  # noqa: E402  (needs the path set above)
 from armci_tool.launch import Launch  # noqa: E402
 from armci_tool.placement import Placement  # noqa: E402
 
@@ -86,7 +86,7 @@ class Job:
         self.stdout, self.stderr = Pipe(), Pipe()
         prefix = ["setpriv", "--pdeathsig", "TERM", "--"] if shutil.which("setpriv") else []
         self.rank_stderr = tempfile.NamedTemporaryFile(prefix="armci-fault-", suffix=".stderr")
-        full, self.marker = leftovers.mark({**os.environ, **environment, "FAULT_STDERR": self.rank_stderr.name})
+        full, self.marker = leak_check.mark({**os.environ, **environment, "FAULT_STDERR": self.rank_stderr.name})
         self.since = time.monotonic()
         self.process = subprocess.Popen([*prefix, *command], env=full, stdin=subprocess.DEVNULL, text=True,
                                         errors="replace", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -101,8 +101,8 @@ class Job:
         # A launcher that is killed leaves the shared memory of its MPI library behind.
         if self.process.poll() is None:
             self.process.terminate()
-            leftovers.wait_for_end(self.process.pid, _GRACE_S)
-        leftovers.kill_marked(self.marker)
+            leak_check.wait_for_end(self.process.pid, _GRACE_S)
+        leak_check.kill_marked(self.marker)
         self.process.wait()
         self.rank_stderr.close()
 
@@ -145,7 +145,7 @@ class Job:
         except subprocess.TimeoutExpired:
             pass
         while status is not None and (pids := self.survivors()) and time.monotonic() < deadline:
-            leftovers.wait_for_end(pids[0], deadline - time.monotonic())
+            leak_check.wait_for_end(pids[0], deadline - time.monotonic())
         for reader in self.readers:
             reader.join(max(0.1, deadline - time.monotonic()) if status is not None else 0.1)
         return self._outcome(status)
@@ -160,7 +160,7 @@ class Job:
 
     def survivors(self) -> list[int]:
         """Processes of the job that are alive, the launcher included."""
-        return leftovers.marked_processes(self.marker)
+        return leak_check.marked_processes(self.marker)
 
 
 @dataclass(frozen=True)

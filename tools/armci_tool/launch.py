@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Iterator, Mapping, Optional
 
-from armci_tool import leftovers, nodes, process, scratch_folders
+from armci_tool import leak_check, nodes, process, scratch_folders
 from armci_tool.errors import ToolError
 from armci_tool.placement import SIMULATED_SIZE_VARIABLE, Placement
 from armci_tool.rdma import nodes as guests
@@ -197,8 +197,8 @@ def start(launch: Launch, *, timeout_s: Optional[float] = None, silence_s: Optio
     """
     require(launch.placement, mpi_library(launch.mpi).preload_on_nodes)
     _require_session_folder(launch)
-    environment, marker = leftovers.mark({**mpi_library(launch.mpi).environment, **os.environ, **launch.settings()})
-    with _shared_memory_folder(launch) as folder, leftovers.SharedMemoryWatch(marker) as watch:
+    environment, marker = leak_check.mark({**mpi_library(launch.mpi).environment, **os.environ, **launch.settings()})
+    with _shared_memory_folder(launch) as folder, leak_check.SharedMemoryWatch(marker) as watch:
         environment = {**environment, **folder}
         result = process.run(launch.command_line(), cwd=cwd, environment=environment, timeout_s=timeout_s, silence_s=silence_s,
                              capture=capture, on_line=on_line,

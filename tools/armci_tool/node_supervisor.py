@@ -19,7 +19,7 @@ from typing import NoReturn, Sequence
 import psutil  # type: ignore[import]
 from armci_tool import linux, nodes
 from armci_tool.errors import Stopped, ToolError
-from armci_tool.leftovers import SETTLE_S, wait_for_end
+from armci_tool.leak_check import SETTLE_S, wait_for_end
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # After a signal the command has this long to end in good order.

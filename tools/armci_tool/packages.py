@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Sequence
 
-from armci_tool import leftovers, process
+from armci_tool import leak_check, process
 from armci_tool.console import Progress
 from armci_tool.errors import ToolError
 from armci_tool.repository import PACKAGES_FILE
@@ -96,7 +96,7 @@ def ensure(say: Callable[[str], None], wanted: Sequence[Package], command: str) 
 
 
 def _run_apt(command: Sequence[str], note: Callable[[str], None]) -> process.Result:
-    return process.run(command, on_line=note, job=False, ending=leftovers.PACKAGE_MANAGER)
+    return process.run(command, on_line=note, job=False, ending=leak_check.PACKAGE_MANAGER)
 
 
 def _install(names: Sequence[str]) -> None:

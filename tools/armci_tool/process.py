@@ -1,6 +1,6 @@
 """Runs commands so that nothing of them survives: not after a timeout, a signal, nor a death in the middle.
 
-Every process of a command carries a marker in its environment (see leftovers.py). At the end everything that still
+Every process of a command carries a marker in its environment (see leak_check.py). At the end everything that still
 carries it is killed by its process id; this also finds ranks whose launcher gave them a process group or session of
 their own.
 """
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Callable, Iterator, Mapping, Optional, Sequence
 
-from armci_tool import leftovers
+from armci_tool import leak_check
 from armci_tool.errors import ToolError
 
 TIMEOUT_STATUS = 124
@@ -109,7 +109,7 @@ def install_signal_handlers(raise_stopped: Callable[[int], BaseException]) -> No
 def run(command: Sequence[str], *, cwd: Optional[Path] = None, environment: Optional[Mapping[str, str]] = None,
         timeout_s: Optional[float] = None, silence_s: Optional[float] = None, capture: bool = True,
         on_line: Optional[LineHandler] = None, job: bool = True, input_unreadable: bool = False,
-        ending: leftovers.Ending = leftovers.Ending()) -> Result:
+        ending: leak_check.Ending = leak_check.Ending()) -> Result:
     """Runs `command` to its end and returns what happened; raises ToolError only when it cannot be started.
 
     `environment` is added to the present one. With `capture` false the output goes where ours goes. `on_line` sees
@@ -119,17 +119,17 @@ def run(command: Sequence[str], *, cwd: Optional[Path] = None, environment: Opti
     """
     full_environment, marker = {**os.environ, **(environment or {})}, ""
     if job:
-        full_environment, marker = leftovers.mark(full_environment)
+        full_environment, marker = leak_check.mark(full_environment)
     start = time.monotonic()
     survivors: list[str] = []
-    with _stop.held_back(), leftovers.reaper(marker, ending) as watch_launcher:
+    with _stop.held_back(), leak_check.reaper(marker, ending) as watch_launcher:
         process = _start(command, cwd, full_environment, capture, input_unreadable)
         try:
             watch_launcher(process.pid)
             with _stop.held_back(False):
                 output, timed_out = _collect(process, timeout_s, silence_s, on_line)
                 if marker and not timed_out:
-                    survivors = leftovers.surviving_processes(marker)
+                    survivors = leak_check.surviving_processes(marker)
         finally:
             _end(process, marker, ending)
     status = TIMEOUT_STATUS if timed_out else _shell_status(process.returncode)
@@ -204,7 +204,7 @@ def _hand_lines(data: bytes, on_line: Optional[LineHandler]) -> bytes:
     return rest
 
 
-def _end(process: "subprocess.Popen[bytes]", marker: str, ending: leftovers.Ending) -> None:
+def _end(process: "subprocess.Popen[bytes]", marker: str, ending: leak_check.Ending) -> None:
     """Ends what is left: the launcher in good order first, so that it can tidy up, then the rest by process id."""
     if process.poll() is None:
         patience_s = ending.patience_s
@@ -221,7 +221,7 @@ def _end(process: "subprocess.Popen[bytes]", marker: str, ending: leftovers.Endi
     if process.stdout is not None:
         process.stdout.close()
     if marker:
-        leftovers.kill_marked(marker)
+        leak_check.kill_marked(marker)
 
 
 def _shell_status(returncode: int) -> int:

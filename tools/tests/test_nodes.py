@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Iterator, Sequence
 
 import pytest
-from armci_tool import launch, leftovers, nodes, process
+from armci_tool import launch, leak_check, nodes, process
 from armci_tool.errors import ToolError
 from armci_tool.launch import Launch
 from armci_tool.placement import Placement
@@ -163,7 +163,7 @@ def test_a_node_has_its_own_name_and_shared_memory(tmp_path: Path) -> None:
     result = launch.start(Launch((str(script(tmp_path, "p", body)),), 2, placement=Placement(2)))
     assert "node0" not in result.output.splitlines() and "node1" not in result.output.splitlines()
     assert sorted(result.left_behind) == ["node0: /dev/shm/node0", "node1: /dev/shm/node1"]
-    assert not set(leftovers.shared_memory_objects()) & {"node0", "node1"}
+    assert not set(leak_check.shared_memory_objects()) & {"node0", "node1"}
 
 
 @pytest.mark.parametrize("cpus, count, shares", [
@@ -233,7 +233,7 @@ def test_nothing_stays_after_a_kill(tmp_path: Path, mpi: str, victim: str, signu
     ready = tmp_path / "ready"
     program = script(tmp_path, "p", f"trap '' TERM HUP; echo x >>{ready}; sleep 100 & wait; sleep 100")
     job = Launch((str(program),), 4, mpi, placement=Placement(2))
-    environment, marker = leftovers.mark({**os.environ, **job.settings()})
+    environment, marker = leak_check.mark({**os.environ, **job.settings()})
     # The command would clean up after the others, which must not need it.
     line = ([str(ARMCI), "run", "--nodes", "2", "-n", "4", "--mpi", mpi, str(program)] if victim == "command"
             else job.command_line())
@@ -243,17 +243,17 @@ def test_nothing_stays_after_a_kill(tmp_path: Path, mpi: str, victim: str, signu
         while not ready.exists() or len(ready.read_text().split()) < 4:
             assert time.monotonic() < deadline and tool.poll() is None, "the job did not start"
             time.sleep(0.02)
-        marked = leftovers.marked_processes(marker)
+        marked = leak_check.marked_processes(marker)
         own = networks(marked) - networks([os.getpid()])
         assert len(own) == 3, "two nodes and the switch"
         os.kill(_find(victim, tool.pid, marked), signum)
         tool.wait(30)
         for pid in marked:
-            leftovers.wait_for_end(pid, deadline - time.monotonic())
-        assert leftovers.marked_processes(marker) == []
+            leak_check.wait_for_end(pid, deadline - time.monotonic())
+        assert leak_check.marked_processes(marker) == []
         assert not own & living_networks()
     finally:
-        for pid in leftovers.marked_processes(marker):
+        for pid in leak_check.marked_processes(marker):
             os.kill(pid, signal.SIGKILL)
 
 

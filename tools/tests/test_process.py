@@ -110,7 +110,7 @@ def test_missing_command_is_an_error_with_a_next_step() -> None:
 _TOOL = """
 import signal, sys, threading, time
 from pathlib import Path
-from armci_tool import leftovers, process
+from armci_tool import leak_check, process
 from armci_tool.errors import Stopped
 process.install_signal_handlers(Stopped)
 try:
@@ -185,7 +185,7 @@ def test_a_package_manager_is_never_broken_off(tmp_path: Path) -> None:
     child = script(tmp_path, "dpkg", f"echo begun >>{said}; sleep 6; seq 1 100000; echo done >>{said}\n")
     manager = script(tmp_path, "apt", f"trap 'echo INT >>{said}' INT\ntrap 'echo TERM >>{said}; exit' TERM\n"
                      f"setsid {child} & wait $!\nwait $!\n")
-    tool = start_tool("process.run([sys.argv[1]], job=False, ending=leftovers.PACKAGE_MANAGER)", manager)
+    tool = start_tool("process.run([sys.argv[1]], job=False, ending=leak_check.PACKAGE_MANAGER)", manager)
     wait_for_words(said, 1)
     tool.send_signal(signal.SIGTERM)
     assert tool.wait(20) == 128 + signal.SIGTERM

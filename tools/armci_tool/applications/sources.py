@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Callable, Iterator, Optional, Sequence, TextIO
 
-from armci_tool import leftovers, process
+from armci_tool import leak_check, process
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
 
@@ -144,9 +144,9 @@ def locked() -> Iterator[None]:
                             next_step="wait for its end, or set XDG_CACHE_HOME to another folder") from error
         file.seek(0)
         if killed := file.read().strip():
-            leftovers.surviving_processes(killed, leftovers.Ending().patience_s)
-            leftovers.kill_marked(killed)
-        with leftovers.common_marker() as marker:
+            leak_check.surviving_processes(killed, leak_check.Ending().patience_s)
+            leak_check.kill_marked(killed)
+        with leak_check.common_marker() as marker:
             _overwrite(file, marker)
             yield
             _overwrite(file, "")  # not after an exception: a job may have outlived it

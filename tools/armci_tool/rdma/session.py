@@ -29,7 +29,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Optional
 
-from armci_tool import leftovers
+from armci_tool import leak_check
 from armci_tool.console import Progress
 from armci_tool.errors import ToolError
 from armci_tool.rdma import commands, kernel, machine
@@ -61,7 +61,7 @@ def stop_all() -> int:
             for number in (signal.SIGTERM, signal.SIGKILL):
                 with suppress(ProcessLookupError):
                     os.kill(keeper, number)
-                    leftovers.wait_for_end(keeper, _END_S)
+                    leak_check.wait_for_end(keeper, _END_S)
             stopped += int(name.split("-")[-2])
     return stopped
 
@@ -93,7 +93,7 @@ def _turn(options: machine.Options, log: IO[bytes]) -> Channel:
 def _start(options: machine.Options, log: IO[bytes]) -> "subprocess.Popen[bytes]":
     machine.require(options.guests)
     # It outlives the job that it is started for, and ends by itself.
-    own = {name: value for name, value in os.environ.items() if name != leftovers.MARKER}
+    own = {name: value for name, value in os.environ.items() if name != leak_check.MARKER}
     line = [sys.executable, "-B", "-m", "armci_tool.rdma.keeper", json.dumps(asdict(options))]
     return subprocess.Popen(line, env=own, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Iterable, Mapping, Sequence, TypeVar
 
 from armci_tool import (bazel, bench, clients, conformance, debian_package, device_tests, install_test, kernels, launch,
-                        leftovers, levels, model, mutants, programs, repository, sanitizers, shards)
+                        leak_check, levels, model, mutants, programs, repository, sanitizers, shards)
 from armci_tool.applications import recipes, shard
 from armci_tool.compare import trial
 from armci_tool.examples import EXAMPLES
@@ -476,7 +476,7 @@ def _fuzz_step() -> PlannedStep:
 
 
 def _leak_check_step() -> PlannedStep:
-    watch = leftovers.SharedMemoryWatch()
+    watch = leak_check.SharedMemoryWatch()
 
     def check(_note: Note) -> Sequence[Case]:
         left = watch.abandoned()

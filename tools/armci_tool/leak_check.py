@@ -1,10 +1,10 @@
-"""Finds and ends what a job leaves behind: processes, by a marker in their environment, and shared memory that no
-process holds.
+"""The leak check finds and ends what a job leaves behind: processes, by a marker in their environment, and shared memory
+that no process holds.
 
-The marker is found whatever process group, session or namespace a process is in. Jobs may start jobs that are watched
-in the same way: the variable holds the markers of all that a process belongs to.
+The leak check finds the marker in every process group, session and namespace. A watched job may start watched jobs: the
+variable holds the markers of all jobs of a process.
 
-psutil is imported where it is used: the reaper and the guests' agent start with -S, which sees no packages.
+Functions import psutil where they use it: the reaper and the guests' agent start with -S, which sees no packages.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from typing import Callable, Iterator, Mapping
 MARKER = "TOOL_JOB_MARKER"
 # A job's last processes may still be on their way out when its launcher has ended.
 SETTLE_S = 2.0
-# How often shared memory is looked at while a job runs.
+# Period of the looks at shared memory while a job runs.
 LOOK_EVERY_S = 0.5
 SHARED_MEMORY = Path("/dev/shm")
-# For how long a process that has arguments and no environment may still be about to get one.
+# A process that has arguments and no environment may still get one within this time.
 _EMPTY_S = 0.02
 _KERNEL_PARENTS = (0, 2)
 # Carried by every job that this process starts, besides the job's own.
 _common: list[str] = []
-# Processes that were without an environment for the whole time, by id and start: they are not asked for so long again.
+# Processes that stayed without an environment, by id and start: the next wait for them is short.
 _without_environment: set[tuple[int, float]] = set()
 _MAPPED = re.compile(rb"^\S+ \S+ \S+ (\w+):(\w+) ([1-9]\d*)", re.MULTILINE)
 
@@ -82,7 +82,7 @@ def marked_processes(marker: str) -> list[int]:
 
 
 def _markers(pid: int) -> list[str]:
-    """A process that changes its program meanwhile seems to have no environment, and must not be missed for that."""
+    """A process that changes its program seems to have no environment for a moment, and counts all the same."""
     import psutil
     start = time.monotonic()
     try:
@@ -117,8 +117,8 @@ def _oldest(pids: list[int]) -> int:
 
 
 def wait_for_end(pid: int, seconds: float) -> None:
-    """Returns when the process has ended or the time is up. It need not be a child; psutil would wait for a zombie, and
-    take the status of a child."""
+    """Returns when the process has ended or the time is up. The process need not be a child. psutil would wait for a
+    zombie, and take the status of a child."""
     try:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:
@@ -146,7 +146,7 @@ def _command(pid: int) -> str:
 
 
 def kill_marked(marker: str) -> None:
-    """By process id. A process may fork while it is being looked for, so look until none is found."""
+    """Kills by process id. A process may fork during the search, so the search repeats until no process is found."""
     while survivors := marked_processes(marker):
         for pid in survivors:
             with suppress(ProcessLookupError):
@@ -156,12 +156,12 @@ def kill_marked(marker: str) -> None:
 
 @contextmanager
 def reaper(marker: str, ending: Ending) -> Iterator[Callable[[int], None]]:
-    """While the context lasts, the death of this process ends what carries the marker (all of it, if there is one) and
-    the launcher, whose process id the function is to be told.
+    """While the context lasts, the death of this process ends the launcher and all processes with the marker, if there is
+    one. The yielded function takes the process id of the launcher.
 
-    The kernel's own signal at a parent's death does not serve: it comes once for each thread of the parent, and a
-    launcher takes the second SIGTERM as an order to go without its ranks. So a process of its own stands by, and learns
-    from the end of a pipe that the tool is gone. -S halves its start.
+    The kernel's own signal at a parent's death does not serve: the kernel sends one for each thread of the parent, and
+    a launcher ends without its ranks at the second SIGTERM. So the reaper is a process of its own. The end of a pipe
+    shows the reaper that the tool is gone. -S halves the reaper's start.
     """
     path = os.pathsep.join([str(Path(__file__).resolve().parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
     process = subprocess.Popen(
@@ -171,12 +171,12 @@ def reaper(marker: str, ending: Ending) -> Iterator[Callable[[int], None]]:
     assert process.stdin is not None
     pipe = process.stdin.fileno()
 
-    def tell(pid: int) -> None:
+    def send(pid: int) -> None:
         with suppress(BrokenPipeError):  # the reaper has been killed: the job is to run all the same
             os.write(pipe, f"{pid}\n".encode())
 
     try:
-        yield tell
+        yield send
     finally:
         process.kill()
         process.stdin.close()
@@ -188,7 +188,7 @@ def _reap(marker: str, signum: int, patience_s: float) -> None:
     launcher = int(sys.stdin.readline() or 0)
     sys.stdin.read()
     site.main()
-    if marker and not launcher:  # the tool died between the start of the launcher and its word
+    if marker and not launcher:  # the tool died before it sent the launcher's process id
         launcher = _oldest(marked_processes(marker))
     if launcher:
         with suppress(ProcessLookupError):
@@ -199,8 +199,8 @@ def _reap(marker: str, signum: int, patience_s: float) -> None:
 
 
 def shared_memory_objects(folder: Path = SHARED_MEMORY) -> dict[str, _Identity]:
-    """The POSIX shared memory objects of this user by name. They are plain files: folders belong to somebody who cares
-    for them."""
+    """The POSIX shared memory objects of this user by name: plain files. Folders there belong to other programs, which
+    remove them."""
     found = {}
     for path in folder.iterdir() if folder.is_dir() else ():
         with suppress(FileNotFoundError):
@@ -211,11 +211,11 @@ def shared_memory_objects(folder: Path = SHARED_MEMORY) -> dict[str, _Identity]:
 
 
 class SharedMemoryWatch:
-    """Tells what has come into /dev/shm since it was made and has been abandoned there. Use as a context.
+    """Lists the objects that came into /dev/shm after the watch was made and that no process holds. Use as a context.
 
-    Other jobs of the machine come and go meanwhile. What they use is open or mapped in a process; what a job has left
-    behind is not, and stays so. With the marker of a job, what others leave behind is told apart as well: whatever
-    stays for more than a moment is looked at once, while the job runs, to see who holds it.
+    Other jobs of the machine come and go meanwhile. Their objects are open or mapped in a process; an object that a job
+    has left behind is not. With the marker of a job, the watch excludes the objects of other jobs as well: while the
+    job runs, the watch looks once at each object that stays, and notes which process holds the object.
     """
 
     def __init__(self, marker: str = "", folder: Path = SHARED_MEMORY) -> None:
@@ -267,11 +267,11 @@ class SharedMemoryWatch:
 
     def _look(self, wanted: set[_Identity]) -> None:
         import psutil
-        asked: dict[int, list[str]] = {}
+        known: dict[int, list[str]] = {}
         for pid, identity in _held_files():
             if identity in wanted:
-                # Once: a process that ends meanwhile, or has ended, cannot be asked again.
-                markers = asked[pid] if pid in asked else asked.setdefault(pid, _markers(pid))
+                # Once: the environment of a process that ends meanwhile is gone.
+                markers = known[pid] if pid in known else known.setdefault(pid, _markers(pid))
                 if markers or psutil.pid_exists(pid):
                     if self._marker not in markers:
                         self._foreign.add(identity)
@@ -279,8 +279,8 @@ class SharedMemoryWatch:
 
 
 def _held_files() -> Iterator[tuple[int, _Identity]]:
-    """Files that processes hold, open or mapped. psutil tells names instead of files, and walks page tables for those
-    that are mapped."""
+    """Files that processes hold, open or mapped. psutil returns names instead of files, and walks page tables for mapped
+    files."""
     import psutil
     for pid in psutil.pids():
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""What a job leaves behind is found, and what other jobs use is not taken for it."""
+"""The leak check finds what a job leaves behind, and ignores what other jobs use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from armci_tool import launch, leftovers, process
+from armci_tool import launch, leak_check, process
 from armci_tool.launch import Launch
 from helpers import ARMCI, alive, armci, pids_in, script
 
@@ -38,15 +38,15 @@ def release(holder: "subprocess.Popen[bytes]") -> None:
 
 
 def test_markers_nest() -> None:
-    outer, first = leftovers.mark({})
-    inner, second = leftovers.mark(outer)
+    outer, first = leak_check.mark({})
+    inner, second = leak_check.mark(outer)
     holder = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE, env=inner)
     try:
-        assert leftovers.marked_processes(first) == leftovers.marked_processes(second) == [holder.pid]
-        assert leftovers.marked_processes(first[:-1]) == []
+        assert leak_check.marked_processes(first) == leak_check.marked_processes(second) == [holder.pid]
+        assert leak_check.marked_processes(first[:-1]) == []
     finally:
         release(holder)
-    assert leftovers.marked_processes(first) == []
+    assert leak_check.marked_processes(first) == []
 
 
 def test_a_process_that_outlives_the_command_is_told_and_ended(tmp_path: Path) -> None:
@@ -65,14 +65,14 @@ def test_a_process_on_its_way_out_is_not_told(tmp_path: Path) -> None:
 
 def test_an_abandoned_object_is_found_and_an_older_one_is_not(tmp_path: Path) -> None:
     (tmp_path / "older").write_text("")
-    with leftovers.SharedMemoryWatch(folder=tmp_path) as watch:
+    with leak_check.SharedMemoryWatch(folder=tmp_path) as watch:
         (tmp_path / "left").write_text("")
         assert watch.abandoned(0.1) == [str(tmp_path / "left")]
 
 
 @pytest.mark.parametrize("how", ["open", "mapped"])
 def test_an_object_that_somebody_holds_is_not_abandoned(tmp_path: Path, how: str) -> None:
-    with leftovers.SharedMemoryWatch(folder=tmp_path) as watch:
+    with leak_check.SharedMemoryWatch(folder=tmp_path) as watch:
         holder = hold(tmp_path / "used", how, dict(os.environ))
         try:
             assert watch.abandoned(0.1) == []
@@ -83,12 +83,12 @@ def test_an_object_that_somebody_holds_is_not_abandoned(tmp_path: Path, how: str
 
 @pytest.mark.parametrize("ours", [True, False])
 def test_what_another_job_abandons_is_not_charged_to_this_one(tmp_path: Path, ours: bool) -> None:
-    environment, marker = leftovers.mark(os.environ)
-    with leftovers.SharedMemoryWatch(marker, tmp_path) as watch:
+    environment, marker = leak_check.mark(os.environ)
+    with leak_check.SharedMemoryWatch(marker, tmp_path) as watch:
         holder = hold(tmp_path / "left", "mapped", environment if ours else dict(os.environ))
         deadline = time.monotonic() + 30
         while not watch._attributed:
-            assert time.monotonic() < deadline, "nobody looked who holds it"
+            assert time.monotonic() < deadline, "the watch did not look at the object"
             time.sleep(0.02)
         release(holder)
         assert watch.abandoned(0.1) == ([str(tmp_path / "left")] if ours else [])
@@ -101,10 +101,10 @@ def test_a_job_that_leaves_nothing_is_told_so(tmp_path: Path, mpi: str) -> None:
 
 def test_run_says_what_was_left_behind(tmp_path: Path) -> None:
     # In a /dev/shm of its own: jobs of other tests run meanwhile, and would be charged with the file.
-    left = leftovers.SHARED_MEMORY / "left-by-test"
+    left = leak_check.SHARED_MEMORY / "left-by-test"
     program = script(tmp_path, "p", f"echo >{left}")
     alone = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--user", "--map-root-user"]), "sh", "-c",
-             f'mount -t tmpfs none {leftovers.SHARED_MEMORY} && exec "$0" "$@"']
+             f'mount -t tmpfs none {leak_check.SHARED_MEMORY} && exec "$0" "$@"']
     done = subprocess.run([*alone, str(ARMCI), "run", "-n", "1", str(program)], text=True, capture_output=True, check=False,
                           timeout=60)
     assert f"left behind: {left}" in done.stderr
@@ -112,11 +112,11 @@ def test_run_says_what_was_left_behind(tmp_path: Path) -> None:
 
 def test_a_process_that_changes_its_program_is_not_missed(tmp_path: Path) -> None:
     # Has no environment for a part of its time.
-    environment, marker = leftovers.mark(os.environ)
+    environment, marker = leak_check.mark(os.environ)
     with subprocess.Popen(["sh", "-c", 'exec sh "$0"', str(script(tmp_path, "p", 'exec "$0"\n'))],
                           env=environment) as changing:
         try:
-            seen = [leftovers.marked_processes(marker) for _ in range(200)]
+            seen = [leak_check.marked_processes(marker) for _ in range(200)]
             assert seen == [[changing.pid]] * 200
         finally:
             changing.kill()
