@@ -1,7 +1,7 @@
 # A Spack package: put the folder this file is in into a repository of yours as packages/armci-suite/package.py, and set
 # `git` to where the sources are.
 #
-# It has not been run under Spack so far; a test runs it with a stand-in and holds what it asks for against tools/armci.
+# It has not been run under Spack so far; a test runs it with a stand-in and compares its commands with tools/armci.
 # From Spack it takes MPI and the compiler. Bazel and the headers of CLI11, nlohmann-json, libibverbs and UCX are the
 # system's: run `tools/armci setup` before (it installs the packages of tools/packages.txt).
 
@@ -28,7 +28,7 @@ class ArmciSuite(Package):
 
     def install(self, spec, prefix):
         mpi = spec["mpi"]
-        # Whatever is not Open MPI has MPICH's interface.
+        # Every MPI library except Open MPI has MPICH's interface.
         kind = "openmpi" if mpi.name == "openmpi" else "mpich"
         programs = {"mpicc": mpi.mpicc, "mpicxx": mpi.mpicxx, "mpirun": join_path(mpi.prefix.bin, "mpirun"),
                     "mpiexec": join_path(mpi.prefix.bin, "mpiexec")}

@@ -150,8 +150,8 @@ def run(library: Library, binary: Path, configuration: bazel.Configuration, proc
 def run_suite(binary: Path, implementation: str, configuration: bazel.Configuration, processes: int,
               selection: Selection, *, environment: Mapping[str, str] = {}, placement: Placement = Placement(),
               on_test: Callable[[str], None] = lambda name: None) -> SuiteRun:
-    """Runs all selected tests, whatever some of them do to the job. Where they take a device that this machine has not,
-    in guests, which are slower."""
+    """Runs all selected tests, also after tests that end the job. If the tests need a device that this machine lacks, they
+    run in guests, which are slower."""
     placement = with_device(placement, repository.device_of(implementation))
     environment = {**configuration.environment(), **environment}
     factor = placement.deadline_factor * sanitizers.deadline_factor(configuration.mode)
@@ -167,7 +167,7 @@ def run_suite(binary: Path, implementation: str, configuration: bazel.Configurat
             pass
     finished = launches.finished
     if REST not in finished:
-        # The suite came to its end without them, whoever said so.
+        # The suite came to its end without these tests.
         finished.update({name: Case(name, FAILED, 0.0, "no verdict, though the suite came to its end")
                          for name in chosen if name not in finished and name not in launches.left_out})
     return SuiteRun(implementation, configuration, processes, tuple(finished.values()), launches.seconds, launches.seed,

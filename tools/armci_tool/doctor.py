@@ -2,7 +2,7 @@
 
 The faults are the rows of impl/mpi-rma/preflight/faults.cc; each has a program in the folder `reproducers` beside it,
 which says `control: ok` before it comes to the fault and `fault: present` or `fault: absent` after it. A crash or a
-hang harms nobody here, and is a finding like others.
+hang harms no other process here, and is a finding like others.
 """
 
 from __future__ import annotations

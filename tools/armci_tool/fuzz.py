@@ -1,4 +1,4 @@
-"""Feeds the parser of requests with whatever libFuzzer makes up.
+"""Feeds the parser of requests with inputs that libFuzzer generates.
 
 The target is built by clang itself, with its sanitizers: the build's own compiler has no libFuzzer. What it finds is
 kept in a folder of results, together with the program that takes it.

@@ -16,7 +16,7 @@ from armci_tool.errors import ToolError
 FOREIGN_SUITE = "//conformance:suite_foreign"
 DEFAULT_NAME = "foreign"
 DEFAULT_LIBS = "-larmci"
-# Nobody waits long for a library that hangs in many tests. Tests that declare a longer deadline scale along.
+# A library that hangs in many tests must not take long. Tests that declare a longer deadline scale along.
 FOREIGN_DEADLINE_S = 10.0
 FOREIGN_TIME_LIMIT_S = 1800.0
 

@@ -44,7 +44,7 @@ def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = 
 def own_root() -> None:
     """In a new mount namespace: makes its mounts private, and this process's root folder the namespace's root.
 
-    In a chroot the root folder may be no mount point, so its mounts cannot be made private by its name. And whoever
+    In a chroot the root folder may be no mount point, so its mounts cannot be made private by its name. A process that
     enters the namespace gets the namespace's root, outside of the chroot.
     """
     root = os.open("/", os.O_PATH)

@@ -17,7 +17,7 @@ _WORDS = {PASSED: "ok", FAILED: "FAIL", KNOWN: "known", SKIPPED: "skip", NOT_COV
 _MEANINGS = {PASSED: "all its tests passed, or those that were not skipped", FAILED: "a test of it failed",
              KNOWN: "a test failed as the file of known failures says",
              SKIPPED: "all its tests were skipped, with a reason", NOT_COVERED: "not covered: nothing of it was run"}
-# A sign and a word for each verdict: colour alone tells nobody anything.
+# A sign and a word for each verdict: readers may not see colours.
 _SIGNS = {PASSED: ("✓", "pass"), FAILED: ("✗", "FAIL"), KNOWN: ("!", "known"), SKIPPED: ("–", "skip"),
           NOT_COVERED: ("·", "none")}
 

@@ -111,7 +111,7 @@ def _init(request: argparse.Namespace, lifeline: int) -> int:
     def stop(signum: int, _frame: object) -> None:
         if signum == signal.SIGALRM or not job:
             os._exit(Stopped(signum).status)
-        # Nobody else may be left who would lose patience.
+        # The alarm ends a job that ignores SIGTERM: no other process may be left to end it.
         signal.alarm(_GRACE_S)
         os.kill(job, signal.SIGTERM)
 
@@ -130,7 +130,7 @@ def _init(request: argparse.Namespace, lifeline: int) -> int:
     job = os.posix_spawnp("nsenter", [*_enter(holders[0]), *inside], os.environ, setsigmask=[],
                           setsigdef=list(_SIGNALS))
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
-    # Orphans are handed to pid 1. A zombie would look like a living process to whoever asks for it.
+    # The kernel hands orphans to pid 1. A zombie would look like a living process to kill(pid, 0).
     while (ended := os.wait())[0] != job:
         pass
     for line in _left_behind(holders):

@@ -10,8 +10,8 @@
           COMMAND, on node0        reaches node1 through tools/node-agent, as through ssh
 
 A namespace lives as long as a process in it, and the kernel kills all processes of a pid namespace with its pid 1.
-Pid 1 dies with tools/nodes and tools/nodes with whoever started it, so whichever of them is killed, by whatever signal,
-nothing stays, and there is nothing that a later run would have to remove or could collide with.
+Pid 1 dies with tools/nodes, and tools/nodes dies with its parent process. So nothing stays after any signal to any of
+them, and a later run has nothing to remove and nothing to collide with.
 """
 
 from __future__ import annotations

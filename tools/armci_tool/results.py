@@ -60,7 +60,7 @@ def counts_line(steps: Iterable[Step]) -> str:
     cases = [case for step in steps for case in step.cases]
     numbers = [sum(case.outcome == outcome for case in cases) for outcome in (PASSED, FAILED, SKIPPED, KNOWN)]
     passed, failed, skipped, known = numbers
-    # The last line has one form, for those who read it by program: what fails as known counts as skipped there.
+    # The last line has one form, for programs that read it: what fails as known counts as skipped there.
     files = "known_failures.toml of conformance/ and of integration/applications/"
     told = f"{known} known failures, of those skipped; see {files}\n" if known else ""
     return f"{told}{passed} passed, {failed} failed, {skipped + known} skipped"

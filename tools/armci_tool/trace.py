@@ -1,5 +1,5 @@
-"""What a timeline (ARMCI_TRACE=FILE) says in sum: which calls took the time, how much of it was waiting, and who moved how
-much to whom."""
+"""The summary of a timeline (ARMCI_TRACE=FILE): the time in each call, the part of it that was waiting, and the bytes from
+each process to each other."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def read(path: Path) -> Timeline:
         raise ToolError(f"{path} is no timeline", where=fault, next_step="make one with ARMCI_TRACE=FILE")
     events = tuple(_event(one) for one in document["traceEvents"] if one["ph"] == "X")
     about = document.get("otherData", {})
-    # Whoever else wrote the file need not say how many there are.
+    # A file of another program need not say how many processes there are.
     seen = max((max(one.process, one.peer) for one in events), default=0) + 1
     return Timeline(str(about.get("title", "timeline")), max(about.get("processes", 1), seen), events)
 

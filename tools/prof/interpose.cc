@@ -122,7 +122,7 @@ struct Around<ApiId::ARMCI_Malloc_group> : Allocates {};
 template <>
 struct Around<ApiId::ARMCI_Malloc_group_memdev> : Allocates {};
 
-// Before: afterwards the addresses may be somebody else's.
+// Before: afterwards another allocation may have the addresses.
 struct Frees {
   static void before(void* part) {
     ARMCI_Group world;

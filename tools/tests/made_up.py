@@ -11,14 +11,14 @@ from armci_tool.placement import Placement
 from armci_tool.results import FAILED, KNOWN, PASSED, SKIPPED, Case
 from armci_tool.traceability import Clause
 
-NOBODY: frozenset[str] = frozenset()
+NO_NEEDS: frozenset[str] = frozenset()
 CLAUSES = [
-    Clause("FAKE-1", 1, NOBODY, "A store with a < b & \"c\" arrives; `ptr[p] <= 0` never does. [here]"),
-    Clause("FAKE-2", 2, NOBODY, "Known to fail somewhere."),
-    Clause("FAKE-3", 3, NOBODY, "Skipped everywhere."),
+    Clause("FAKE-1", 1, NO_NEEDS, "A store with a < b & \"c\" arrives; `ptr[p] <= 0` never does. [here]"),
+    Clause("FAKE-2", 2, NO_NEEDS, "Known to fail somewhere."),
+    Clause("FAKE-3", 3, NO_NEEDS, "Skipped everywhere."),
     Clause("OTHER-1", 5, frozenset({"nodes"}), "Shows between nodes only. [needs: nodes]"),
-    Clause("OTHER-2", 6, NOBODY, "Its tests were left out by the filter."),
-    Clause("OTHER-3", 7, NOBODY, "Is quick.", measured="small"),
+    Clause("OTHER-2", 6, NO_NEEDS, "Its tests were left out by the filter."),
+    Clause("OTHER-3", 7, NO_NEEDS, "Is quick.", measured="small"),
 ]
 TESTS = {"A.both": ["FAKE-1", "FAKE-2"], "A.one": ["FAKE-1"], "A.three": ["FAKE-3"], "B.two": ["OTHER-2"],
          "L.litmus": ["FAKE-1"]}

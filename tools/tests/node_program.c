@@ -1,4 +1,4 @@
-/* A job on nodes as it sees itself: who shares memory with whom, and which bytes cross the network.
+/* A job on nodes as it sees itself: which ranks share memory, and which bytes cross the network.
  *
  *   node_program         prints a line per rank: RANK NODE SHARED, then NETWORK KIND BYTES from rank 0 for each kind
  */

@@ -99,7 +99,7 @@ def test_a_removal_that_is_broken_off_leaves_no_build(monkeypatch: pytest.Monkey
     assert first.is_dir() and not sources.is_built("app", "0" * 12) and sources.is_built("app", "1" * 12)
 
 
-def test_compilers_that_do_not_run_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_compilers_that_do_not_run_are_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(layout, "install", lambda *given, **options: None)
     monkeypatch.setenv("OMPI_CC", "/no/such/compiler")
     with pytest.raises(ToolError, match="mpicc.openmpi --version fails"):
@@ -164,7 +164,7 @@ def test_a_wrong_number_fails_a_program_which_writes_in_a_folder_of_its_own(tmp_
     assert not (tmp_path / "made").exists() and not Path(case.detail.splitlines()[-1]).exists()
 
 
-def test_a_program_that_prints_a_wrong_number_fails_whatever_its_status(tmp_path: Path) -> None:
+def test_a_program_that_prints_a_wrong_number_fails_with_every_status(tmp_path: Path) -> None:
     wrong = script(tmp_path, "program", "echo 'armci: shmem: 1 processes'; echo 'mismatch at point 3'")
     case = run.program_case(replace(wrong, fails_if="mismatch at point|other"), OURS, HERE, 60.0)
     assert case.outcome == FAILED and case.detail.startswith("it said 'mismatch at point'")
@@ -172,7 +172,7 @@ def test_a_program_that_prints_a_wrong_number_fails_whatever_its_status(tmp_path
 
 @pytest.mark.parametrize("line, is_fault", [
     (" failed #ij test failed #kl test        #compute", False), ("test failed", True), ("ga_add Test FAILED", True), ("NbTest fails", True)])
-def test_words_of_a_wrong_number_in_global_arrays_are_told_from_a_title(line: str, is_fault: bool) -> None:
+def test_words_of_a_wrong_number_in_global_arrays_are_distinguished_from_a_title(line: str, is_fault: bool) -> None:
     assert bool(re.search(global_arrays._FAILS_IF, line)) == is_fault
 
 
@@ -265,7 +265,7 @@ def test_without_a_source_the_share_is_skipped(monkeypatch: pytest.MonkeyPatch, 
 @pytest.mark.parametrize("listed, sentence, where", [
     ("deb-src http://mirror bookworm main", "apt-get cannot get Debian's", "no network"),
     ("W: Target Packages is configured multiple times", "apt-get knows nothing of Debian's packages", "")])
-def test_what_debian_cannot_give_is_told(cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, listed: str, sentence: str,
+def test_what_debian_cannot_give_is_reported(cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, listed: str, sentence: str,
                                          where: str) -> None:
     folder = tmp_path / "bin"
     script(folder, "apt-get", f"case $1 in indextargets) echo '{listed}';; *) echo no network; exit 100;; esac")

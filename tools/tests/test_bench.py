@@ -33,7 +33,7 @@ def test_a_benchmark_that_is_named_is_taken() -> None:
         bench.choose(["nothing"], False)
 
 
-def test_raw_rdma_is_asked_of_those_that_take_a_verbs_device() -> None:
+def test_raw_rdma_runs_only_with_a_verbs_device() -> None:
     assert set(chosen([], True, "verbs")) - set(chosen([], True)) == {"verbs", "verbs_rows"}
     assert chosen(["verbs"], False, "verbs") == ["verbs"]
     assert "rma" not in chosen([], True, "verbs") and chosen(["rma"], True, "verbs") == ["rma"]
@@ -52,7 +52,7 @@ BETWEEN_NODES, ON_A_NODE = bench.Question("rma", "//bench/micro", True), bench.Q
 
 
 @pytest.mark.usefixtures("no_device")
-def test_who_takes_a_verbs_device_has_a_node_for_each_process_in_a_guest() -> None:
+def test_an_implementation_on_a_verbs_device_has_a_node_for_each_process_in_a_guest() -> None:
     assert bench.place(BETWEEN_NODES, Placement(), "verbs") == Placement(simulated_node_size=1, guest=True)
     assert bench.place(BETWEEN_NODES, Placement(simulated_node_size=2), "verbs").label == "nodes of 2, simulated, in a guest"
     for unchanged in (bench.place(ON_A_NODE, Placement(), "verbs"), bench.place(BETWEEN_NODES, Placement(), "")):
@@ -81,7 +81,7 @@ def test_a_benchmark_that_hangs_is_ended_and_its_case_named(tmp_path: Path) -> N
     assert "the last case begun: get 64 B" in ended.text
 
 
-def test_one_that_takes_too_long_is_told_from_one_that_hangs(tmp_path: Path) -> None:
+def test_one_that_takes_too_long_is_distinguished_from_one_that_hangs(tmp_path: Path) -> None:
     script = tmp_path / "works"
     script.write_text("#!/bin/sh\nwhile sleep 0.2; do echo bench: rma: put 8 B; done\n")
     script.chmod(0o755)

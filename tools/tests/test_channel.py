@@ -38,7 +38,7 @@ def test_a_message_longer_than_what_is_read_at_once_comes_whole(pair: Pair) -> N
     sender.join()
 
 
-def test_the_end_of_the_other_side_is_told(pair: Pair) -> None:
+def test_the_end_of_the_other_side_is_reported(pair: Pair) -> None:
     here, there = pair
     here.close()
     with pytest.raises(Closed) as caught:
@@ -48,7 +48,7 @@ def test_the_end_of_the_other_side_is_told(pair: Pair) -> None:
         there.post(OUT, b"late")
 
 
-def test_the_end_of_the_other_side_in_the_middle_of_a_message_is_told(pair: Pair) -> None:
+def test_the_end_of_the_other_side_in_the_middle_of_a_message_is_reported(pair: Pair) -> None:
     here, there = pair
     os.write(here.fileno(), b"\0\0\0\5he")
     here.close()

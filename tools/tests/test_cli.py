@@ -180,7 +180,7 @@ def test_a_filter_that_matches_nothing_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("number, step", [(errno.ENOSPC, "make room"), (errno.EACCES, "may write to"), (errno.EIO, "as they should be")])
-def test_what_the_machine_refuses_is_told_without_a_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+def test_what_the_machine_refuses_is_reported_without_a_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
                                                              number: int, step: str) -> None:
     def refused(*_arguments: object, **_options: object) -> None:
         raise OSError(number, "the machine says no", "/the/path")

@@ -89,6 +89,6 @@ def test_a_project_of_cxx_alone_gets_mpi_for_that(tmp_path: Path) -> None:
                      f"-DMPI_CXX_COMPILER={wrapper}") == ""
 
 
-def test_a_project_without_c_is_told_to_enable_it(tmp_path: Path) -> None:
+def test_a_project_without_c_is_reported_to_enable_it(tmp_path: Path) -> None:
     told = configure(tmp_path, package(tmp_path / "prefix", "openmpi"), "-DLANGUAGES=Fortran")
     assert "enable C, as in project(NAME C Fortran)" in told

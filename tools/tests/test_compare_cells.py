@@ -1,4 +1,4 @@
-"""Samples find their cells, and cells say who is faster, what holds of any implementation, and what has changed."""
+"""Samples find their cells. Cells say which library is faster, what holds of any implementation, and what has changed."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_another_way_of_the_same_library_is_a_case_of_it() -> None:
     assert list(found.table.kind) == [cells.LIBRARY, cells.RAW, cells.LIBRARY]
 
 
-def test_where_no_layer_is_told_all_but_the_subject_is_raw() -> None:
+def test_where_no_layer_is_reported_all_but_the_subject_is_raw() -> None:
     asked = case("strided put", 10, "64 x 8 B", [series("row by row", 20, "baseline", layer=cells.LIBRARY)])
     for one in asked["series"]:
         del one["layer"]
@@ -157,7 +157,7 @@ def test_a_patch_is_as_large_as_its_program_says() -> None:
     assert list(table.columns) == [("up to 64 KiB", "b")]
 
 
-def test_who_is_alone_wins_nothing() -> None:
+def test_a_library_alone_wins_nothing() -> None:
     found = collected(rounds("a", {PUT: 100}, others=[("memcpy", 10)]))
     assert ranking.scores(found).empty and not ranking.winners(found)
 
@@ -256,7 +256,7 @@ def test_what_the_table_names_is_a_benchmark() -> None:
 
 @pytest.mark.parametrize("row, said", [('{"rule": "x", "kind": "moods"}', "no kind of guideline 'moods'"),
                                        ('{"rule": "x", "kind": "cases", "cas": "y"}', "cannot read a guideline")])
-def test_a_wrong_guideline_is_told(tmp_path: Path, row: str, said: str) -> None:
+def test_a_wrong_guideline_is_reported(tmp_path: Path, row: str, said: str) -> None:
     path = tmp_path / "table.json"
     path.write_text(f"[{row}]")
     with pytest.raises(ToolError, match=said) as raised:

@@ -67,7 +67,7 @@ def test_the_page_needs_no_other_file(folder: Path) -> None:
 
 def test_the_page_has_curves_bars_maps_and_all_that_was_found(folder: Path) -> None:
     source = (folder / page.PAGE_NAME).read_text()
-    for said in ("Who wins where", "By how much", "transfers, put: time", "transfers, get: bandwidth", "mg (2 processes)", "put n rows",
+    for said in ("Which library wins where", "By how much", "transfers, put: time", "transfers, get: bandwidth", "mg (2 processes)", "put n rows",
                  "beta: rma, 2 processes, round 2: hung", "the &lt;last&gt; words", "noise", "memcpy", "not checked", "takes the benchmark aggregates, or the benchmark consistency"):
         assert said in source, said
     assert re.search(r"raw: 0\.5\d ", source) and re.search(r"raw: (2\.0\d|1\.9\d) ", source)
@@ -129,7 +129,7 @@ def test_an_axis_of_times_has_ticks_and_bars_have_units() -> None:
 
 def test_a_library_alone_is_shown_as_well() -> None:
     made = comparison(rounds("alpha", {("put", "8 B"): 10.0}))
-    assert "nobody to win against" in page.render(made, page.build_sections(made), [])
+    assert "no other library to win against" in page.render(made, page.build_sections(made), [])
 
 
 def test_the_json_can_be_read_again(folder: Path) -> None:
@@ -145,7 +145,7 @@ def test_the_json_can_be_read_again(folder: Path) -> None:
     assert len(earlier.regressions(earlier.changes(again, made_up(scale=2.6).cells))) == 10
 
 
-def test_what_was_different_at_the_earlier_run_is_told(folder: Path) -> None:
+def test_what_was_different_at_the_earlier_run_is_reported(folder: Path) -> None:
     before = record.read(folder / record.JSON_NAME)
     assert before.title({"date": "now", "commit": "another"}).endswith("(2020-01-01 00:00 UTC, commit none)")
     slower = record.Earlier(before.path, before.cells, {**before.environment, "CPU": "Z80"})
@@ -157,7 +157,7 @@ def test_what_was_different_at_the_earlier_run_is_told(folder: Path) -> None:
                                            ("[" * 200_000, "is no JSON"),
                                            ('{"schema": "armci-compare-1", "runs": [{"data": "abc"}]}', "is damaged"),
                                            ('{"schema": "armci-compare-1", "runs": [{"data": {"cases": [{}]}}]}', "is damaged")])
-def test_what_is_no_comparison_is_told(tmp_path: Path, content: str, said: str) -> None:
+def test_what_is_no_comparison_is_reported(tmp_path: Path, content: str, said: str) -> None:
     path = tmp_path / "file.json"
     path.write_text(content)
     with pytest.raises(ToolError, match=said) as raised:
@@ -173,7 +173,7 @@ def test_the_table_has_a_line_for_each_cell(folder: Path) -> None:
     assert float(line["gb_per_s"]) == pytest.approx(65536 / 60, rel=0.02)
 
 
-def test_the_screen_says_who_wins_and_what_is_wrong() -> None:
+def test_the_screen_says_which_library_wins_and_what_is_wrong() -> None:
     made = made_up()
     made.changes, made.baseline = earlier.changes(collected(rounds("alpha", {("put", "8 B"): 5.0})), made.cells), "before"
     made.agreements = [earlier.Agreement("times", 3, 4)]

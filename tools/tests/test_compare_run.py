@@ -1,4 +1,4 @@
-"""Who takes part in a comparison, in which order, for how long, and what happens to those that fail."""
+"""The candidates of a comparison, their order and time, and what happens to those that fail."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_between_nodes_those_that_span_them_take_part_and_with_a_device_those_th
 
 @pytest.mark.parametrize("name, said", [("shmem", "it spans no nodes"), ("verbs", "verbs device"), ("none", "no implementation"),
                                         ("probe", "no implementation")])
-def test_who_is_named_and_cannot_is_told(name: str, said: str) -> None:
+def test_an_implementation_that_is_named_and_cannot_run_is_reported(name: str, said: str) -> None:
     with pytest.raises(ToolError, match=said):
         names([name], Placement(nodes=2))
 
@@ -80,11 +80,11 @@ def test_a_peer_does_not_hear_of_simulated_nodes(words: str, simulated: bool) ->
 def test_two_of_one_name_are_refused() -> None:
     with pytest.raises(ToolError, match="two candidates are called one"):
         candidates.require_distinct([ONE, TWO, ONE])
-    with pytest.raises(ToolError, match="nobody to compare"):
+    with pytest.raises(ToolError, match="no candidate to compare"):
         candidates.require_distinct([])
 
 
-def test_peers_are_asked_nothing_about_raw_memory() -> None:
+def test_peers_run_no_benchmark_of_raw_memory() -> None:
     assert PEER.takes(RMA) and not PEER.takes(SMALL) and ONE.takes(SMALL)
     given = ForeignLibrary(Path("/opt/x"), name="other")
     assert [candidates.peers(given, "mpich", False, named)[0].takes(SMALL) for named in (False, True)] == [False, True]
@@ -103,7 +103,7 @@ def test_a_benchmark_that_needs_more_processes_is_run_once() -> None:
     assert [(entry.question.name, entry.processes) for entry in found] == [("rma", 2), ("four", 4), ("rma", 4)]
 
 
-def test_what_takes_powers_of_two_is_left_out_elsewhere_and_that_is_told() -> None:
+def test_what_takes_powers_of_two_is_left_out_elsewhere_and_that_is_reported() -> None:
     cubes = bench.Question("cubes", "//bench/kernels", True, powers_of_two=True)
     found = plan.entries([RMA, cubes], [2, 3, 4], Placement(), False, [ONE])
     assert [entry.processes for entry in found if entry.question is cubes] == [2, 4]
@@ -124,7 +124,7 @@ def test_the_plan_fits_into_its_time() -> None:
     assert small.seconds == plan.SECONDS_MOST and small.estimate_s == plan.ROUNDS * small.round_s
 
 
-def test_kernels_that_nobody_named_are_short() -> None:
+def test_kernels_that_the_user_did_not_name_are_short() -> None:
     options = parsed("compare")
     assert [compare._quick(options)(question) for question in (RMA, FOUR)] == [False, True]
     options = parsed("compare", "four")
@@ -177,7 +177,7 @@ def test_candidates_take_turns_in_each_round() -> None:
     assert made.rounds == 3 and not made.failures
 
 
-def test_who_fails_is_told_by_name_with_its_last_lines_and_the_rest_goes_on() -> None:
+def test_a_candidate_that_fails_is_reported_by_name_with_its_last_lines_and_the_rest_goes_on() -> None:
     made = course(Programs({"one": [2, 0, 0]}))
     [failure] = made.failures
     assert failure.title == "one: rma, 2 processes, round 1: ended with status 2"
@@ -196,7 +196,7 @@ def test_wrong_data_is_no_result() -> None:
     assert len(made.failures) == 1
 
 
-def test_who_hangs_is_not_asked_again_and_who_fails_once_more() -> None:
+def test_a_candidate_that_hangs_runs_once_and_one_that_fails_runs_twice() -> None:
     hanging = Programs({"one": [process.TIMEOUT_STATUS] * 9})
     assert course(hanging).failures[0].what == "hung"
     assert hanging.met.count("one") == 1 and hanging.met.count("two") == 3
@@ -225,7 +225,7 @@ def test_rounds_beyond_the_least_are_for_what_is_left_of_the_box(monkeypatch: py
 
 
 @pytest.mark.parametrize("is_kernel", [False, True])
-def test_who_stands_still_in_a_box_hangs(is_kernel: bool) -> None:
+def test_a_candidate_that_stands_still_in_a_box_hangs(is_kernel: bool) -> None:
     """A limit on silence comes before that on time, but in kernels, whose cases are whole computations."""
     limits: list[tuple[float, float]] = []
 
@@ -241,7 +241,7 @@ def test_who_stands_still_in_a_box_hangs(is_kernel: bool) -> None:
     assert len(made.left_out) == is_kernel
 
 
-def test_who_is_too_slow_for_the_box_is_left_out_and_not_said_to_hang() -> None:
+def test_a_candidate_too_slow_for_the_box_is_left_out_and_does_not_count_as_hung() -> None:
     asked: list[float] = []
 
     def program(started: bench.Program, _arguments: Sequence[str], timeout_s: float, silence_s: float) -> bench.BenchRun:

@@ -1,4 +1,4 @@
-"""The runner of the suite loses no test, whatever a test does to the job."""
+"""The runner of the suite loses no test, also when a test ends the job."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_facts_of_a_test_that_died_are_not_the_next_ones() -> None:
 
 
 @pytest.mark.real_launcher
-def test_a_death_under_the_launcher_is_told_the_same_way() -> None:
+def test_a_death_under_the_launcher_is_reported_the_same_way() -> None:
     made = run("A.a=ok A.b=die A.c=fail", Selection(deadline_s=3))
     assert outcomes(made) == {"A.a": PASSED, "A.b": FAILED, "A.c": FAILED}
     assert "expected 1, saw 2" in made.cases[2].detail
@@ -107,7 +107,7 @@ def test_a_library_that_does_not_start_is_given_up_at_once() -> None:
     assert "ARMCI_Init returned 15" in made.cases[1].detail
 
 
-def test_an_init_that_hangs_is_told_and_blamed_on_no_test() -> None:
+def test_an_init_that_hangs_is_reported_and_blamed_on_no_test() -> None:
     made = run("A.a=hang_in_init A.b=ok")
     assert [case.name for case in made.cases] == ["(job 1)", "(job 2)", "(job 3)", "(rest)"]
     assert made.cases[0].detail.startswith("hung in ARMCI_Init")
@@ -167,7 +167,7 @@ def test_many_deaths_among_more_verdicts_are_borne() -> None:
     assert [case.name for case in made.cases if case.outcome == FAILED] == [f"A.b{i:02}" for i in range(number)]
 
 
-def test_a_launch_that_dies_without_a_word_is_told_and_repeated(tmp_path: Path) -> None:
+def test_a_launch_that_dies_without_a_word_is_reported_and_repeated(tmp_path: Path) -> None:
     silent = tmp_path / "silent"
     silent.write_text("x")
     made = run("A.a=die A.b=ok", FAKE_SUITE_SILENT=str(silent))

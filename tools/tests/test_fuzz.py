@@ -42,7 +42,7 @@ def test_what_was_found_can_be_seen_again(tmp_path: Path) -> None:
                                             f"reproduce: {made} {tmp_path}/kept/crash-1", "near it"]
 
 
-def test_a_death_without_a_finding_is_told(tmp_path: Path) -> None:
+def test_a_death_without_a_finding_is_reported(tmp_path: Path) -> None:
     [case] = fuzz.run(program(tmp_path, "echo why; exit 3"), tmp_path)
     assert (case.outcome, case.detail) == (FAILED, "status 3\nwhy")
 

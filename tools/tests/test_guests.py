@@ -180,7 +180,7 @@ def test_a_command_ends_with_its_client(pair: tuple[Channel, Channel], tmp_path:
     with pytest.raises(Closed):
         agent.execute(served, wanted(tmp_path, f"sleep 1000 & echo $! $$ > {pids}; echo on; wait"))
     ends.join()
-    # The signal has been sent to all of them; the one that nobody waits for may take a moment.
+    # The signal has been sent to all of them; the one without a waiting parent may take a moment.
     deadline = time.monotonic() + 5.0
     while any(alive(pid) for pid in pids_in(pids)) and time.monotonic() < deadline:
         time.sleep(0.01)

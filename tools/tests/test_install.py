@@ -123,7 +123,7 @@ def test_a_path_that_the_loader_cannot_hold_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "a:b").exists()
 
 
-def test_a_full_disk_is_told_from_missing_rights(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_distinguished_from_missing_rights(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(self: Prefix, *_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     monkeypatch.setattr(Prefix, "claim", full)
@@ -233,7 +233,7 @@ def test_after_an_interruption_another_implementation_can_come(interrupted: Path
     assert not interrupted.exists()
 
 
-def test_others_can_read_it_whatever_the_umask(root: Path) -> None:
+def test_others_can_read_it_under_every_umask(root: Path) -> None:
     before = os.umask(0o077)
     try:
         layout.install(root, NAMES, "", OPEN_MPI)

@@ -210,7 +210,7 @@ def test_a_client_that_dies_leaves_its_turn_to_the_next(keeping: Keeping) -> Non
     with connected(name) as client:
         client.post(RUN, {"fresh": False})
         assert keeping.guest.receive()[0] == RUN
-    keeping.guest.post(OUT, b"nobody takes this")
+    keeping.guest.post(OUT, b"no client reads this")
     assert keeping.guest.receive()[0] == "SIGNAL"
     keeping.guest.post(EXIT, 143)
     with connected(name) as client:
@@ -234,7 +234,7 @@ def test_a_client_whose_keeper_is_ended_while_it_starts_does_not_start_another(
     assert "SIGTERM" in caught.value.where
 
 
-def test_why_guests_cannot_start_is_told(keeping: Keeping, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_why_guests_cannot_start_is_reported(keeping: Keeping, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "_start", lambda options, log: keeping.begin(options, log, failure="no memory"))
     command = commands.Command(["true"], Path("/"), {}, print, print)
     with pytest.raises(ToolError, match="cannot start a guest") as caught:

@@ -109,7 +109,7 @@ def test_every_condition_of_the_file_is_read(tmp_path: Path) -> None:
     ("[[known]]", "[[unknown]]", "unknown"),
     ("[[known]]", "[[known", "known.toml"),
 ])
-def test_a_mistake_in_the_file_is_told(tmp_path: Path, old: str, new: str, complaint: str) -> None:
+def test_a_mistake_in_the_file_is_reported(tmp_path: Path, old: str, new: str, complaint: str) -> None:
     path = tmp_path / "known.toml"
     path.write_text(TEXT.replace(old, new))
     with pytest.raises(ToolError) as raised:
@@ -125,7 +125,7 @@ def test_a_ticket_is_about_one_matter(tmp_path: Path) -> None:
     assert "lib-1" in raised.value.where
 
 
-def test_a_clause_that_does_not_exist_is_told(tmp_path: Path) -> None:
+def test_a_clause_that_does_not_exist_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "known.toml"
     path.write_text(TEXT.replace("ORD-1", "ORD-77"))
     with pytest.raises(ToolError) as raised:
@@ -133,7 +133,7 @@ def test_a_clause_that_does_not_exist_is_told(tmp_path: Path) -> None:
     assert "no clause ORD-77" in raised.value.where
 
 
-def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_no_text_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "known.toml"
     path.write_bytes(b"\xff\xfe[[known]]")
     with pytest.raises(ToolError, match="known failures"):

@@ -172,7 +172,7 @@ def test_a_launcher_that_names_no_cause_gets_a_sentence(tmp_path: Path, body: st
 
 
 @pytest.mark.parametrize("mpi", MPIS)
-def test_a_rank_that_dies_of_a_signal_is_told(tmp_path: Path, mpi: str) -> None:
+def test_a_rank_that_dies_of_a_signal_is_reported(tmp_path: Path, mpi: str) -> None:
     done = armci("run", "-n", "2", "--mpi", mpi, str(script(tmp_path, "p", "kill -SEGV $$")))
     assert done.returncode in (11, 139, 141, 255)
     assert "Segmentation fault" in done.stdout + done.stderr or "SIGSEGV" in done.stderr

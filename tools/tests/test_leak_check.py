@@ -49,7 +49,7 @@ def test_markers_nest() -> None:
     assert leak_check.marked_processes(first) == []
 
 
-def test_a_process_that_outlives_the_command_is_told_and_ended(tmp_path: Path) -> None:
+def test_a_process_that_outlives_the_command_is_reported_and_ended(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     body = f"setsid sh -c 'echo $$ >>{pids}; exec sleep 100' >/dev/null 2>&1 &\nwhile ! [ -s {pids} ]; do :; done"
     result = process.run([str(script(tmp_path, "p", body))])
@@ -58,7 +58,7 @@ def test_a_process_that_outlives_the_command_is_told_and_ended(tmp_path: Path) -
     assert not alive(pid)
 
 
-def test_a_process_on_its_way_out_is_not_told(tmp_path: Path) -> None:
+def test_a_process_on_its_way_out_is_not_reported(tmp_path: Path) -> None:
     body = "setsid sh -c 'sleep 0.3' >/dev/null 2>&1 &"
     assert process.run([str(script(tmp_path, "p", body))]).left_behind == ()
 
@@ -71,7 +71,7 @@ def test_an_abandoned_object_is_found_and_an_older_one_is_not(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("how", ["open", "mapped"])
-def test_an_object_that_somebody_holds_is_not_abandoned(tmp_path: Path, how: str) -> None:
+def test_an_object_that_a_process_holds_is_not_abandoned(tmp_path: Path, how: str) -> None:
     with leak_check.SharedMemoryWatch(folder=tmp_path) as watch:
         holder = hold(tmp_path / "used", how, dict(os.environ))
         try:
@@ -95,7 +95,7 @@ def test_what_another_job_abandons_is_not_charged_to_this_one(tmp_path: Path, ou
 
 
 @pytest.mark.parametrize("mpi", sorted(launch.MPI_LIBRARIES))
-def test_a_job_that_leaves_nothing_is_told_so(tmp_path: Path, mpi: str) -> None:
+def test_a_job_that_leaves_nothing_is_reported_so(tmp_path: Path, mpi: str) -> None:
     assert launch.start(Launch((str(script(tmp_path, "p", "exit 0")),), 2, mpi)).left_behind == ()
 
 

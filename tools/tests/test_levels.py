@@ -161,7 +161,7 @@ def test_a_level_that_there_is_not_is_refused(word: str) -> None:
         parsed("conformance", "--level", word)
 
 
-def test_a_filter_without_a_test_of_the_level_is_told(levelled: None) -> None:
+def test_a_filter_without_a_test_of_the_level_is_reported(levelled: None) -> None:
     with pytest.raises(ToolError) as raised:
         command._require_match("L3", {"L3.a": ["FAKE-1"], "L1.b": ["FAKE-1"]}, 2)
     assert "no test that matches --filter 'L3' is of level 2" in str(raised.value)

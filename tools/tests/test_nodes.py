@@ -204,7 +204,7 @@ def test_a_node_has_its_own_cpus(tmp_path: Path, mpi: str) -> None:
 
 
 @needs_root
-def test_a_process_left_on_a_node_is_told(tmp_path: Path) -> None:
+def test_a_process_left_on_a_node_is_reported(tmp_path: Path) -> None:
     body = "[ $(hostname) = node1 ] || exit 0; setsid sleep 100 >/dev/null 2>&1 &"
     result = launch.start(Launch((str(script(tmp_path, "p", body)),), 2, placement=Placement(2)))
     assert [line for line in result.left_behind if re.fullmatch(r"node1: process \d+ \(sleep\)", line)], result

@@ -33,7 +33,7 @@ def of(tool: str, size: str) -> perftest.Measurement:
     return next(one for one in perftest.MEASUREMENTS if one.tool == tool and size in one.options)
 
 
-def test_the_columns_are_read_whatever_is_around_them() -> None:
+def test_the_columns_are_read_with_other_lines_around_them() -> None:
     assert perftest.parse(LATENCY)["t_typical[usec]"] == 15.43
     assert perftest.parse(LATENCY)["99.9% percentile[usec]"] == 504.26
     assert perftest.parse(BANDWIDTH)["MsgRate[Mpps]"] == 0.002153
@@ -48,7 +48,7 @@ def test_times_and_rates_become_nanoseconds() -> None:
     assert of("ib_read_lat", "8").nanoseconds({"t_typical[usec]": float("inf")}) is None
 
 
-def test_a_baseline_slower_than_perftest_is_told() -> None:
+def test_a_baseline_slower_than_perftest_is_reported() -> None:
     checked = perftest.checks(DATA, [20e3] * len(perftest.MEASUREMENTS))
     by_what = {check.of.what: check for check in checked}
     assert by_what["read of 8 B"].ratio == pytest.approx(1.5)

@@ -70,7 +70,7 @@ def test_a_program_of_another_mpi_library_is_refused(monkeypatch: pytest.MonkeyP
     ("folder", "folder is a folder, not a program"), ("dangling", "dangling is a symbolic link to no-such-file, which leads to no file"),
     ("loop", "loop is a symbolic link to loop, which leads to no file"), ("plain", "plain is a script without a #! line"),
     ("empty", "empty is a script without a #! line"), ("absent", "there is no program .*absent")])
-def test_a_path_that_cannot_be_started_is_told_in_a_sentence(tmp_path: Path, name: str, said: str) -> None:
+def test_a_path_that_cannot_be_started_is_reported_in_a_sentence(tmp_path: Path, name: str, said: str) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "dangling").symlink_to("no-such-file")
     (tmp_path / "loop").symlink_to("loop")

@@ -72,7 +72,7 @@ def test_the_suite_is_run_under_settings_that_there_are(name: str) -> None:
     assert all(key.startswith(("ARMCI_", "UCX_", "OMPI_")) for key in told)
 
 
-def test_who_between_nodes_is_sanitized_is_so_with_its_own_tests_and_the_suite() -> None:
+def test_a_sanitized_implementation_between_nodes_runs_its_own_tests_and_the_suite() -> None:
     plan = test_plan.plan_steps(Level.USUAL)
     [tests] = [step.rerun for step in plan if step.name.startswith("tests of the libraries (asan-ubsan")]
     left_out = set(re.findall(r"except //impl/([^/]+)/[.][.][.]", tests))

@@ -142,7 +142,7 @@ def test_an_unexpected_exception_fails_its_step_only(capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize("code", [errno.EROFS, errno.EACCES])
-def test_logs_that_cannot_be_removed_are_told_with_the_cause(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_logs_that_cannot_be_removed_are_reported_with_the_cause(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
     (run.REPORT / "logs").mkdir(parents=True)
 
     def refuse(path: object, **_: object) -> None:
@@ -313,12 +313,12 @@ def test_changed_tests_of_faults_and_changed_clauses_have_their_steps(monkeypatc
 
 
 @pytest.mark.parametrize("commit", ["no-such-commit", "--list", "--output=/tmp/no-such-file"])
-def test_an_unknown_commit_is_told(commit: str) -> None:
+def test_an_unknown_commit_is_reported(commit: str) -> None:
     with pytest.raises(ToolError, match="git rev-parse failed"):
         changes.files(commit)
 
 
-def test_a_wrong_build_file_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_build_file_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     said = f"Loading:\nERROR: {repository.ROOT}/impl/ucx/BUILD:9:6: syntax error\nERROR: and more"
     monkeypatch.setattr(process, "run", lambda *_words, **_more: process.Result(("bazel",), 7, said, 0.1))
     with pytest.raises(ToolError) as caught:
@@ -385,7 +385,7 @@ def test_what_a_newcomer_meets_makes_it_due(name: str, matters: bool) -> None:
     assert bool(fresh_machine._DEPENDENCIES.match(name)) == matters
 
 
-def test_apt_is_told_this_release_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_apt_is_reported_this_release_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sources.list.d").mkdir()
     (tmp_path / "sources.list").write_text("deb http://mirror/debian bookworm main\n")
     (tmp_path / "sources.list.d" / "other.list").write_text("deb http://elsewhere/tools stable main\n")

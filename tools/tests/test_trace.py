@@ -63,7 +63,7 @@ def test_a_picture_that_cannot_be_written_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name, way", [("ARMCI_Put", (0, 1)), ("ARMCI_Get", (1, 0)), ("ARMCI_NbGetS", (1, 0)),
                                        ("ARMCIX_NbGetV", (1, 0)), ("ARMCI_GetValueInt", (1, 0)), ("ARMCI_Rmw", (0, 1)),
                                        ("ARMCIX_Acc", (0, 1))])
-def test_bytes_are_told_from_where_they_come_to_where_they_go(tmp_path: Path, name: str, way: tuple[int, int]) -> None:
+def test_bytes_are_distinguished_from_where_they_come_to_where_they_go(tmp_path: Path, name: str, way: tuple[int, int]) -> None:
     timeline = trace.read(written(tmp_path, document(event(name, 0, peer=1, bytes=8))))
     assert trace.moved(timeline.table).to_dict() == {way: 8}
 

@@ -93,6 +93,6 @@ def test_what_was_measured_stays_beside_what_is_advised() -> None:
     assert "# (default) export ARMCI_X=2" in lines and not any(line.startswith("export") for line in lines)
 
 
-def test_an_implementation_without_rows_is_told() -> None:
+def test_an_implementation_without_rows_is_reported() -> None:
     with pytest.raises(ToolError, match="no settings to tune"):
         tune.rows("loopback")

@@ -104,13 +104,13 @@ def test_a_command_without_outputs_can_be_ended(kept: Path) -> None:
     assert rdma(*KEEP, "--", "echo", "on", cwd=kept).output == "on\n"
 
 
-def test_a_command_ends_with_whoever_asked_for_it(kept: Path) -> None:
-    asker = subprocess.Popen([str(ARMCI), "rdma", *KEEP, "--", "sh", "-c", "echo on; exec sleep 1000"], cwd=kept,
+def test_a_command_ends_with_its_client(kept: Path) -> None:
+    client = subprocess.Popen([str(ARMCI), "rdma", *KEEP, "--", "sh", "-c", "echo on; exec sleep 1000"], cwd=kept,
                              stdout=subprocess.PIPE)
-    assert asker.stdout is not None and asker.stdout.readline() == b"on\n"
-    asker.kill()
-    asker.wait()
-    asker.stdout.close()
+    assert client.stdout is not None and client.stdout.readline() == b"on\n"
+    client.kill()
+    client.wait()
+    client.stdout.close()
     assert rdma(*KEEP, "--", "sh", "-c", "ps -e -o args | grep '[s]leep 1000'", cwd=kept).output == ""
 
 
@@ -134,13 +134,13 @@ def test_a_guest_goes_when_its_tool_is_killed(tmp_path: Path) -> None:
 
 def test_stopping_ends_the_command_too(tmp_path: Path) -> None:
     before = emulators()
-    asker = subprocess.Popen([str(ARMCI), "rdma", "--keep", "--", "sh", "-c", "echo on; exec sleep 1000"], cwd=tmp_path,
+    client = subprocess.Popen([str(ARMCI), "rdma", "--keep", "--", "sh", "-c", "echo on; exec sleep 1000"], cwd=tmp_path,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert asker.stdout is not None and asker.stdout.readline() == "on\n"
+    assert client.stdout is not None and client.stdout.readline() == "on\n"
     # As --stop does; the guests of the other tests stay.
     os.kill(session.keeper_of(session.name_of(machine.Options(folder=str(tmp_path)))), signal.SIGTERM)
-    _, said = asker.communicate(timeout=20)
-    assert asker.returncode == 2 and "the guest ended while it ran a command" in said
+    _, said = client.communicate(timeout=20)
+    assert client.returncode == 2 and "the guest ended while it ran a command" in said
     wait_for_emulators(before)
 
 

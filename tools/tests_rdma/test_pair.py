@@ -61,9 +61,9 @@ def test_the_devices_reach_each_other_with_large_packets(pair: Path) -> None:
     assert "200 iters in" in told.output
 
 
-def test_a_command_in_the_second_ends_with_whoever_asked_for_it(pair: Path) -> None:
-    told = sh(pair, "$NODE_AGENT guest1 'echo on; exec sleep 1001' > out & asker=$!; "
-              "while ! grep -q on out; do sleep 0.1; done; kill -KILL $asker; for i in 1 2 3 4 5 6 7 8 9; do sleep 1; "
+def test_a_command_in_the_second_guest_ends_with_its_client(pair: Path) -> None:
+    told = sh(pair, "$NODE_AGENT guest1 'echo on; exec sleep 1001' > out & client=$!; "
+              "while ! grep -q on out; do sleep 0.1; done; kill -KILL $client; for i in 1 2 3 4 5 6 7 8 9; do sleep 1; "
               "$NODE_AGENT guest1 'ps -e -o args | grep -q [s]leep.1001' || { echo gone; break; }; done")
     assert told.output.endswith("gone\n")
 

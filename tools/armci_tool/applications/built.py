@@ -31,7 +31,7 @@ class Built:
 
     @property
     def names(self) -> set[str]:
-        """Of all programs, whatever they were built on."""
+        """Names of all programs on all libraries."""
         return {program.name for programs in self.all_programs().values() for program in programs}
 
     def programs(self, pattern: str = "", *, short: bool = False) -> dict[str, list[Program]]:

@@ -38,7 +38,7 @@ def prefix(folder: Path) -> Path:
 # Folders of what is no program on ARMCI, or starts no job, or asks for arguments.
 _OTHER_FOLDERS = ("gaf2c/", "global/trace/", "ma/", "tcgmsg/")
 # Programs that are left out: they ask for arguments, have no library below them, fill gigabytes of a disk, or write to /scratch
-# or /tmp whatever folder they are started in.
+# or /tmp from every start folder.
 _LEFT_OUT = ("pario/dra/big", "pario/dra/bign", "pario/dra/perfn", "pario/dra/perf3", "global/testing/testabstract_ops", "pario/dra/dbg_read", "pario/dra/dbg_write", "pario/dra/dra2arviz", "pario/dra/rate",
              "pario/eaf/test")
 # They compute for minutes on two cores.

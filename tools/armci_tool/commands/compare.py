@@ -109,7 +109,7 @@ def _measure(planned: plan.Plan, chosen: Sequence[candidates.Candidate], remarks
 
 
 def _quick(given: Namespace) -> plan.Quick:
-    """Kernels are whole computations: nobody waits for the long ones who has not named them."""
+    """Kernels are whole computations: the long cases run only if the user names benchmarks."""
     return lambda question: given.quick or (question.is_kernel and not given.benchmarks)
 
 

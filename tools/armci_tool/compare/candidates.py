@@ -1,5 +1,5 @@
-"""Who takes part: the implementations that can be measured in the place asked for, and peers, that is any ARMCI that is
-installed."""
+"""The candidates of a comparison: the implementations that can run in the requested place, and peers, that is any
+installed ARMCI."""
 
 from __future__ import annotations
 
@@ -97,8 +97,8 @@ def _fault(row: repository.Implementation, between_nodes: bool, rdma: bool) -> O
 
 
 def peers(given: Optional[ForeignLibrary], mpi: str, ask_debian: bool, named: bool = False) -> list[Candidate]:
-    """The library given, and Debian's if it is installed and not the one given. Whether a library has memory in common
-    nobody knows; one that is given is believed to where the benchmarks are named."""
+    """The library given, and Debian's if it is installed and another one. The tool cannot see whether a peer has memory in
+    common. If the user names the benchmarks, the tool assumes it of the library given."""
     debian = ForeignLibrary(PEER_PREFIX, PEER_LIBS, PEER_NAME)
     is_debian = given is not None and _same(given, debian)
     found = [Candidate(given, common_memory=named and not is_debian)] if given else []
@@ -114,9 +114,9 @@ def others(mpi: str, on_one_node: bool) -> list[Candidate]:
 
 
 def require_distinct(chosen: Sequence[Candidate]) -> None:
-    """Raises ToolError where a table could not tell them apart, or there is nobody."""
+    """Raises ToolError if two candidates have the same name, or if there is no candidate."""
     if not chosen:
-        raise ToolError("there is nobody to compare", next_step="give --impl all, or --prefix")
+        raise ToolError("there is no candidate to compare", next_step="give --impl all, or --prefix")
     for one in chosen:
         if sum(one.name == other.name for other in chosen) > 1:
             raise ToolError(f"two candidates are called {one.name}", next_step="give another --name")

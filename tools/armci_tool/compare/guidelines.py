@@ -1,5 +1,5 @@
-"""What holds of any good implementation, whatever the machine: the direct way to move data is no slower than the
-roundabout one. guidelines.json has a row for each rule; kinds:
+"""What holds of any good implementation on any machine: the direct way to move data is no slower than the roundabout
+one. guidelines.json has a row for each rule; kinds:
 
     cases       a case against another one of the same size, of the same benchmark and candidate
     candidates  a candidate against another one in the same question; "where": "one node" for that alone

@@ -1,4 +1,4 @@
-"""Who is run on what, how often and for how long, so that it ends in time."""
+"""The plan of a comparison: candidates, benchmarks, rounds and seconds, chosen so that the comparison ends in time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Quick = Callable[[bench.Question], bool]
 
 @dataclass(frozen=True)
 class Entry:
-    """A benchmark in a place, and who takes part."""
+    """A benchmark in a place, and its candidates."""
 
     question: bench.Question
     processes: int

@@ -1,5 +1,5 @@
-"""Runs a plan: round by round each benchmark, in it the candidates in turns. Who fails or hangs is noted and ends
-nothing."""
+"""Runs a plan: each round runs every benchmark, and each benchmark runs the candidates in turns. The course records a
+candidate that fails or hangs, and goes on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from armci_tool.compare.plan import Entry, Plan
 
 # Of a program, beyond the time asked for.
 DEADLINE_S = 180.0
-# Who fails so often in a benchmark is not asked again, nor who hangs once.
+# A benchmark excludes a candidate that fails so often, or hangs once.
 FAILURES_MOST = 2
 LAST_LINES = 12
 # Frames of a stack that the MPI library prints, and its rules: they would push out what was said.
@@ -106,7 +106,7 @@ def _run_one(course: Course, plan: Plan, entry: Entry, one: Candidate, turn: int
     if bound is not None:
         # As it is, also where other limits are longer.
         limit = min(limit, bound / entry.placement.deadline_factor)
-        # Who stands still has to be told from who is slow; a case of a kernel is a whole computation.
+        # The limit on silence separates a hang from a slow candidate; a case of a kernel is a whole computation.
         silence = silence if entry.question.is_kernel else min(silence, limit * _STANDSTILL)
     ended = run_program(program, arguments, timeout_s=limit, silence_s=silence)
     if ended.out_of_time and bound is not None:

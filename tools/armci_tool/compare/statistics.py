@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Series  # type: ignore[import]
 
 CONFIDENCE = 0.95
-# An interval of a ratio that lies within this of 1 is no difference that anybody minds.
+# An interval of a ratio within this of 1 counts as no difference.
 SAME = 0.02
 # One that does not even exclude so much, in either direction, says nothing.
 WIDE = 1.25

@@ -32,7 +32,7 @@ class Table:
 def render(made: Comparison) -> str:
     """All of it, the longest table first, so that what follows from it is seen at the end."""
     tables = [_kernels(made), scores(made), *winners(made), *means(made)]
-    parts = [answers(made).text, "in brackets: time over that of the fastest library; * nobody is known to be faster, "
+    parts = [answers(made).text, "in brackets: time over that of the fastest library; * no library is known to be faster, "
              "? not enough is known", *(one.text for one in tables if one.rows), *_guidelines(made), _changes(made),
              *("\n".join([one.title, *("  " + line for line in one.last_lines)]) for one in made.course.failures)]
     return "\n\n".join(part for part in parts if part)
@@ -97,7 +97,7 @@ def _kernels(made: Comparison) -> Table:
 
 def scores(made: Comparison) -> Table:
     """How often each library wins."""
-    return Table(["library", "nobody is known to be faster", "of"],
+    return Table(["library", "no library is known to be faster", "of"],
                  [[name, str(wins), str(of)] for name, wins, of in ranking.scores(made.cells).itertuples()], 1)
 
 

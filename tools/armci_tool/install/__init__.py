@@ -1,7 +1,7 @@
 """Puts headers, libraries, descriptions for other build systems, commands and manual pages into a folder, and takes
 them away again.
 
-    PREFIX/include/                    armci.h and its companions, the same for all implementations
+    PREFIX/include/                    armci.h and its other headers, the same for all implementations
     PREFIX/lib/armci/IMPL/             libarmci.so.1, libarmci.so, libarmci.a
     PREFIX/lib/armci/                  libarmci-prof.so, which armci-prof puts before them
     PREFIX/lib/                        libarmci.so.1, libarmci.so, libarmci.a: links to the default implementation

@@ -19,7 +19,7 @@ _VERSION_HEADER = ROOT / "impl" / "common" / "version.h"
 _MPI_TITLES = {"openmpi": "Open MPI", "mpich": "MPICH"}
 # How pkg-config calls them.
 _MPI_PACKAGES = {"openmpi": "ompi-c", "mpich": "mpich"}
-# The library is C++ inside, whatever the program is.
+# The library is C++ inside, also under a program in C.
 _CPP_LIBS = ("-lstdc++", "-lm")
 
 

@@ -12,7 +12,7 @@ from armci_tool.errors import ToolError
 
 MANIFEST = Path("share/armci/manifest")
 MPI_FILE = Path("share/armci/mpi")
-# Others read what is installed, whatever the umask of who installs.
+# All users can read installed files, under every umask of the installing user.
 _FILE_MODE = 0o644
 _FOLDER_MODE = 0o755
 

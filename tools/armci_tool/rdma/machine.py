@@ -198,7 +198,7 @@ class Guests:
 
 
 class _Guest:
-    """One machine. It dies with this process, whatever that dies of; of this process the first thread must make it."""
+    """One machine. The machine dies with this process in every case. The first thread of this process must create it."""
 
     def __init__(self, options: Options, guest: int, link: int) -> None:
         self.is_ready = False
@@ -224,7 +224,7 @@ class _Guest:
         """Nothing of it is left. Its agent has got END."""
         deadline = time.monotonic() + (END_S if self.is_ready else 0.0)
         with suppress(OSError):
-            # An agent whose output nobody takes would not read END. Nothing is read when the emulator has ended.
+            # An agent with a full output would not read END. Nothing is read when the emulator has ended.
             while (left_s := deadline - time.monotonic()) > 0 and self.channel.poll(left_s):
                 if not os.read(self.channel.fileno(), _READ_BYTES):
                     break

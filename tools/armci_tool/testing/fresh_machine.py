@@ -143,8 +143,8 @@ def readme_commands(text: str) -> list[list[str]]:
 
 
 def newcomer_cases(root: FreshRoot, note: Note) -> Sequence[Case]:
-    """An ordinary user without sudo is told what to install, whatever is missing: Python, its library, the tool's packages,
-    and what the quick start needs."""
+    """The tool names each missing package to an ordinary user without sudo: Python, its library, the tool's packages, and
+    the needs of the quick start."""
     stages: tuple[tuple[str, Sequence[str]], ...] = (
         ("without Python", ()),
         ("with python3-minimal", ("apt-get", "install", "-q", "-y", "--no-install-recommends", "python3-minimal")),

@@ -1,7 +1,7 @@
 """Runs the steps of `tools/armci test` and reports them.
 
-A step is a function that returns its cases. Whatever keeps a step from running (a build that fails, a file that is
-not there) is a failed case of that step: nothing is left out in silence. The errors of a build are printed once, by the step
+A step is a function that returns its cases. If a build fails or a file is missing, the step has a failed case: no step is
+left out in silence. The errors of a build are printed once, by the step
 that builds: the other steps of its configuration run as far as their targets can be built.
 
 Steps run at the same time while the sum of their cores allows it (steps.py). They start in the order of the plan; a later step
