@@ -13,7 +13,7 @@ from armci_tool.repository import ROOT, source_files
 
 CXX_SUFFIXES = (".cc", ".h", ".c")
 CODE_SUFFIXES = CXX_SUFFIXES + (".py", ".bzl")
-TEXT_SUFFIXES = CODE_SUFFIXES + (".md", ".txt", ".sh", ".bazelrc", "")
+TEXT_SUFFIXES = CODE_SUFFIXES + (".md", ".txt", ".sh", ".j2", ".1", ".7", ".bazelrc", "")
 FILE_LINES_MAX = 500
 
 _WORKERS = 2
@@ -27,6 +27,34 @@ _UNWANTED = (
     (re.compile(r"#if ?0\b" "(?![.x])"), "code that is compiled out: delete it"),
     (re.compile(r"#define (?:private|protected) public"), "opened class: use a friend helper"),
 )
+
+# Top folders that are free of the old words. A row may name its own folders instead; "" stands for the whole tree.
+_RENAMED = ("packaging", "tools")
+# One term for each concept: an old word as a pattern, the term instead of it, and the folders that must not have the word.
+# Fields of written files in quotes keep their names, and so does the user "nobody".
+OLD_WORDS = tuple((re.compile(pattern), f"an old word: write {term}", folders) for pattern, term, folders in (
+    (r"(?i)(?<!\")c[o]ntestant", "candidate", _RENAMED),
+    (r"(?i)(?<!out)s[t]andings", "ranking", _RENAMED),
+    (r"(?i)w[a]rden", "reaper", _RENAMED),
+    (r"(?i)h[a]ng.?news", "hang report", _RENAMED),
+    (r"(?:\b|_)[Oo]w[e]d(?![a-z])|Ow[e]d", "pending, outstanding or unflushed", _RENAMED),
+    (r"(?i)wh[o]ever", "the name of the component", _RENAMED),
+    (r"(?i)s[o]mebody", "the name of the component", _RENAMED),
+    (r"(?i)(?<!\")n[o]body", "the name of the component", _RENAMED),
+    (r"(?i)c[o]mpanion", "progress thread", _RENAMED),
+    (r"(?i)e[n]list", "server bootstrap", _RENAMED),
+    (r"(?i)s[u]rvey", "segment check", _RENAMED),
+    (r"(?i)f[u]rnish", "create", _RENAMED),
+    (r"(?i)d[i]ssolv", "destroy", _RENAMED),
+    (r"(?i)g[o]odbye", "disconnect", _RENAMED),
+    (r"\bkB[y]e", "disconnect", _RENAMED),
+    (r"(?i)l[e]ftover", "leak check", _RENAMED),
+    (r"(?i)dr[o]p[-_]in(?![a-z])", "install test", _RENAMED),
+    (r"(?i)d[e]parture", "aborted", _RENAMED),
+    (r"(?i)c[o]nceal", "deregister", _RENAMED),
+    (r"(?i)(?<![a-z])e[n]rol", "register", _RENAMED),
+    (r"\bSl[e]eper", "event count", _RENAMED),
+))
 
 
 def relative(path: Path) -> str:
@@ -69,13 +97,16 @@ def check_length(root: Path = ROOT, lines_max: int = FILE_LINES_MAX) -> list[str
 
 
 def check_words(root: Path = ROOT) -> list[str]:
-    """Lines that no reader of the project should meet."""
+    """Lines, and names of files, with words that do not belong."""
     problems = []
     for path in source_files(root, *TEXT_SUFFIXES):
+        name = path.relative_to(root)
+        unwanted = [*_UNWANTED, *((pattern, reason) for pattern, reason, folders in OLD_WORDS
+                                  if "" in folders or name.parts[0] in folders)]
         text = path.read_bytes()
         lines = [] if b"\0" in text else text.decode("utf-8", "replace").splitlines()
-        problems += [f"{relative(path)}:{number}: {reason}" for number, line in enumerate(lines, 1)
-                     for pattern, reason in _UNWANTED if pattern.search(line)]
+        problems += [f"{relative(path)}:{number or 'its name'}: {reason}" for number, line in enumerate([str(name), *lines])
+                     for pattern, reason in unwanted if pattern.search(line)]
     return problems
 
 

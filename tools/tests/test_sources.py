@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, Sequence
 
 import pytest
 from armci_tool import checks, programs, repository
@@ -38,6 +39,36 @@ def test_unwanted_words_are_found(tmp_path: Path, line: str) -> None:
     put(tmp_path, "a.cc", "int x;\n" + line + "\n")
     [problem] = checks.check_words(tmp_path)
     assert "a.cc:2:" in problem
+
+
+# A word for each row of the table, in its order.
+OLD_WORDS = ["Conte" "stants", "stan" "dings", "the war" "den", "hang_" "news", "Ow" "edStores", "who" "ever", "some" "body", "No" "body",
+             "a compan" "ion", "en" "lists", "Sur" "veyor", "fur" "nished", "dis" "solve", "good" "bye", "kB" "ye", "left" "overs",
+             "drop" "_in.py", "Depar" "ture", "conc" "eals", "en" "rolled", "Sle" "eper"]
+
+
+@pytest.mark.parametrize("word, row", zip(OLD_WORDS, checks.OLD_WORDS, strict=True))
+def test_each_old_word_is_refused_where_it_is_switched_off(tmp_path: Path, word: str, row: Sequence[Any]) -> None:
+    assert row[2]
+    for folder in row[2]:
+        put(tmp_path, f"{folder or 'any'}/a.cc", f"int x;\n// {word}\n")
+    problems = checks.check_words(tmp_path)
+    assert len(problems) == len(row[2]) and all(f"a.cc:2: {row[1]}" in problem for problem in problems)
+    assert "" in row[2] or not checks.check_words(tmp_path / row[2][0])  # another top folder is not checked
+
+
+@pytest.mark.parametrize("name", ["left" "overs.py", "sur" "vey.h"])
+def test_an_old_word_in_the_name_of_a_file_is_refused(tmp_path: Path, name: str) -> None:
+    put(tmp_path, f"tools/{name}", "")
+    [problem] = checks.check_words(tmp_path)
+    assert f"{name}:its name: an old word" in problem
+
+
+@pytest.mark.parametrize("line", ["outstanding", "allowed", "followed_by", '"conte" "stant": 1', '"conte' 'stant": 1', "drop invalid",
+                                  "a sleeper", "enlarge", 'getpwnam("no' 'body")'])
+def test_words_that_resemble_old_ones_are_left_alone(tmp_path: Path, line: str) -> None:
+    put(tmp_path, "tools/a.cc", line + "\n")
+    assert not checks.check_words(tmp_path)
 
 
 @pytest.mark.parametrize("line", ["/usr/include", "examples/work/x", "TODOS_left", "#if 0x10 < X"])
