@@ -150,7 +150,7 @@ def folder(key: str, configuration: Configuration) -> Path:
 
 
 def query(expression: str) -> list[str]:
-    """Labels that match a query expression, as far as Bazel can tell: see check_packages."""
+    """Labels that match a query expression, as far as Bazel knows: see check_packages."""
     result = _query("--keep_going", expression)
     return [line for line in result.output.splitlines() if line.startswith("//")]
 

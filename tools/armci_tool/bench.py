@@ -21,7 +21,7 @@ DEFAULT_PROCESSES = 2
 # take by itself for some windows, is far behind osc/sm. Between nodes: locks of UCX that sleep, and its segments.
 MPI_SETTINGS = {"OMPI_MCA_osc": "^rdma", "UCX_USE_MT_MUTEX": "y", "UCX_TCP_TX_SEG_SIZE": "8196"}
 
-# No case is measured for so long, beyond the time asked for.
+# No case is measured for so long, beyond the requested time.
 SILENCE_S = 120.0
 
 
@@ -48,14 +48,14 @@ class Question:
     name: str
     package: str  # where its programs are made
     between_nodes: bool = False
-    device: str = ""  # what an implementation has to take between nodes to be asked
+    device: str = ""  # the device that an implementation needs between nodes
     against_mpi: bool = False  # whether its raw side goes by MPI between nodes
     ranks: int = DEFAULT_PROCESSES  # the least it needs
     powers_of_two: bool = False  # whether it takes such numbers of processes alone
 
-    def processes(self, asked: int) -> int:
+    def processes(self, requested: int) -> int:
         """So many, or the least that it needs."""
-        return max(asked, self.ranks)
+        return max(requested, self.ranks)
 
     def takes(self, processes: int) -> bool:
         """Whether it can be run on so many."""
@@ -135,7 +135,7 @@ def run_program(program: Program, arguments: Sequence[str] = (), *, timeout_s: O
     """Starts it. It is ended after `timeout_s`, and when no new case began for `silence_s`; its text then says in which
     case."""
     begun = "none"
-    # Of lines that tell of progress; other lines that begin alike tell what is wrong.
+    # Of lines that report progress; other lines that begin alike report faults.
     mark = f"bench: {program.name}: "
 
     def note(line: str) -> None:
@@ -166,12 +166,12 @@ def run_program(program: Program, arguments: Sequence[str] = (), *, timeout_s: O
 
 
 def summary(runs: Sequence[BenchRun], only_with_target: bool = False) -> str:
-    """One table of all cases: what ARMCI took, what the layer below took, their ratio, what was asked."""
+    """One table of all cases: what ARMCI took, what the layer below took, their ratio, the target."""
     rows = []
     for run in runs:
         for case in run.cases:
-            asked = case.get("target", {}).get("limit", "none") != "none"
-            if asked or not only_with_target:
+            has_target = case.get("target", {}).get("limit", "none") != "none"
+            if has_target or not only_with_target:
                 rows.append([run.name, case["name"], case["size"], _figure(case, "armci_ns"),
                              _figure(case, "baseline_ns"), case.get("baseline") or "-", f"{case['ratio']:.2f}",
                              case.get("target_text", "-"), case["verdict"]])

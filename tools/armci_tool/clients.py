@@ -18,7 +18,7 @@ from typing import Callable, Iterator, Mapping, Optional, Sequence
 from armci_tool import bazel, launch, process, repository, scratch_folders, trace
 from armci_tool.errors import ToolError
 from armci_tool.install import layout
-from armci_tool.installed import case, told
+from armci_tool.installed import case, case_of
 from armci_tool.placement import Placement, with_device
 from armci_tool.repository import ROOT, device_of
 from armci_tool.results import SKIPPED, Case
@@ -80,7 +80,7 @@ def _equip(configuration: bazel.Configuration, note: Note) -> Workshop:
         shutil.copytree(source, sources)
         made = process.run(["make", f"ARMCI={root}", f"MPI={mpi}"], cwd=sources, timeout_s=_TIME_LIMIT_S)
         if not made.ok:
-            return Workshop(root, mpi, (), told(f"make in {source.name}", made, False))
+            return Workshop(root, mpi, (), case_of(f"make in {source.name}", made, False))
         built += [sources / name for name in programs(source)]
     return Workshop(root, mpi, tuple(built))
 
@@ -96,7 +96,7 @@ def run(names: Sequence[str], counts: Sequence[int], configuration: bazel.Config
 
 
 def observe(configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
-    """What is told of a program whose calls are known."""
+    """What the library reports of a program whose calls are known."""
     made = _workshop(configuration, note)
     if made.fault is not None:
         return [made.fault]
@@ -136,7 +136,7 @@ def _profiled(workshop: Workshop, name: str) -> Iterator[Case]:
                     and rows[-2][1:4] == ["4", "16", "B"] and rows[-1][1] == "4"
                     and last[1:3] == matrix and "1 8.19 kB 16 B" in last
                     and (not is_chosen or f"armci: {name}: 2 processes" in made.output))
-        yield told(f"calls are counted {title}", made, is_right, lines=60)
+        yield case_of(f"calls are counted {title}", made, is_right, lines=60)
 
 
 def _wrong_puts(timeline: trace.Timeline) -> str:
@@ -167,7 +167,7 @@ def _traced_to_a_device(workshop: Workshop, scratch: Path) -> Case:
     device = scratch / "null"
     os.mknod(device, stat.S_IFCHR | 0o666, os.makedev(1, 3))
     made = workshop.twice({"ARMCI_TRACE": str(device)})
-    return told(title, made, made.ok and stat.S_ISCHR(device.lstat().st_mode))
+    return case_of(title, made, made.ok and stat.S_ISCHR(device.lstat().st_mode))
 
 
 def _traced_by_two_clocks(workshop: Workshop, scratch: Path) -> Case:

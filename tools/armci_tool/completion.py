@@ -38,7 +38,7 @@ def script(shell: str) -> str:
 
 
 def install(shell: str) -> str:
-    """Writes the script into the user's home; returns what to tell. Without a name it is the user's shell."""
+    """Writes the script into the user's home; returns the report. Without a name it is the user's shell."""
     shell = shell or Path(os.environ.get("SHELL", "")).name
     if shell not in _PLACES:
         raise ToolError(f"there is no completion for the shell {shell!r}",
@@ -48,14 +48,14 @@ def install(shell: str) -> str:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(script(shell))
-        told = f"wrote {file}\n"
+        report = f"wrote {file}\n"
         line = f"source {shlex.quote(str(file))}\n"
         settings = Path.home() / start
         if start and not (settings.exists() and line in settings.read_text()):
             with settings.open("a") as stream:
                 stream.write(line)
-            told += f"added to {settings}: {line}"
+            report += f"added to {settings}: {line}"
     except OSError as error:
         raise ToolError(f"cannot install completion for {shell}", where=str(error),
                         next_step="set HOME to a folder that can be written") from error
-    return told + f"next: start a new {shell}, or: {line}"
+    return report + f"next: start a new {shell}, or: {line}"

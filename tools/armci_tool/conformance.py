@@ -1,6 +1,6 @@
 """Runs the conformance suite: a launch per process count, a new launch after a test that killed or hung the job.
 
-After a death the log tells which test was running; the others run in a new launch.
+After a death the log names the test that was running; the others run in a new launch.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Selection:
     time_limit_s: Optional[float] = None
     # Where programs that show a failure go; None: into the output.
     programs: Optional[Path] = None
-    # What to ask of MPI_Init_thread; empty: what the suite asks for by itself.
+    # The level to request of MPI_Init_thread; empty: the default of the suite.
     thread_level: str = ""
     # Only tests that are due at this level of a port or before (levels.py); 0: all.
     level: int = 0
@@ -205,17 +205,17 @@ class _Launches:
             if found := log.objections(result.status, result.left_behind):
                 self._fail(f"(job {self.deaths + 1})", *found, *log.recent)
             return False
-        told = bool(log.cases or log.running)
+        has_tests = bool(log.cases or log.running)
         # What a dying rank says overtakes the verdicts of the tests before: those it seems to speak of run once more.
         self.finished.update({name: case for name, case in log.cases.items() if name not in log.suspects})
-        if self.deaths > 0 and not told and result.status == _NOTHING_TO_RUN:
+        if self.deaths > 0 and not has_tests and result.status == _NOTHING_TO_RUN:
             return False  # the deaths were after the last test: nothing was left for this launch
         self.deaths += 1
         if self.seconds >= (limit or math.inf):
             return self._fail(REST, f"cut off after {self.seconds:.0f} s, in {log.running or 'no test'}")
-        return self._after_death(log, result, told)
+        return self._after_death(log, result, has_tests)
 
-    def _after_death(self, log: SuiteLog, result: process.Result, told: bool) -> bool:
+    def _after_death(self, log: SuiteLog, result: process.Result, has_tests: bool) -> bool:
         # The test that happens to be the first is not to blame for an init that fails.
         started = not log.init_failed and not log.starting
         victim = log.running if log.running and started else f"(job {self.deaths})"
@@ -224,12 +224,12 @@ class _Launches:
                f"the job ended with status {result.status} in {place}")
         left = [f"left behind: {item}" for item in result.left_behind]
         self._fail(victim, how, *log.contradictions, *left, *log.recent)
-        self.false_starts = 0 if started and told else self.false_starts + 1
+        self.false_starts = 0 if started and has_tests else self.false_starts + 1
         if self.false_starts == FALSE_STARTS_MAX:
             return self._fail(REST, f"given up: {self.false_starts} launches in a row died before their first test")
         if self.deaths > DEATHS_MIN_TO_GIVE_UP and self.deaths > len(self.finished) / 2:
             return self._fail(REST, f"given up after {self.deaths} deaths of the job")
-        return told or result.status != _NOTHING_TO_RUN
+        return has_tests or result.status != _NOTHING_TO_RUN
 
     def _arguments(self, list_file: Path) -> list[str]:
         arguments = replace(self.selection, seed=int(self.seed) if self.seed else None).arguments()

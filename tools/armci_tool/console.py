@@ -49,7 +49,7 @@ class Progress:
         return time.monotonic() - self._start
 
     def note(self, text: str) -> None:
-        """Sets the detail: for those that want a function to tell."""
+        """Sets the detail: for callers that need a function to report to."""
         self.detail = text
 
     def line(self) -> str:

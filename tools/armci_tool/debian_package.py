@@ -8,7 +8,7 @@ from typing import Callable, Iterator, Mapping, Sequence
 
 from armci_tool import launch, process, scratch_folders
 from armci_tool.install import layout
-from armci_tool.installed import EXAMPLE, Place, case, told
+from armci_tool.installed import EXAMPLE, Place, case, case_of
 from armci_tool.repository import ROOT, implementations
 from armci_tool.results import Case
 
@@ -59,7 +59,7 @@ def _package(folder: Path, names: Sequence[str], mpi: str) -> Iterator[Case]:
     multiarch = process.run(["dpkg-architecture", "-qDEB_HOST_MULTIARCH"]).output.strip()
     home, unpacked = Path("usr/lib") / multiarch / "armci" / mpi, folder / f"unpacked-{mpi}"
     taken_out = process.run(["dpkg-deb", "-x", str(debs[0]), str(unpacked)])
-    yield told(f"{name} is unpacked", taken_out, taken_out.ok)
+    yield case_of(f"{name} is unpacked", taken_out, taken_out.ok)
     yield case(f"{name} has its files where no other architecture has them",
                "\n".join(_out_of_place(unpacked, home, name)))
     root, sources = unpacked / home, folder / f"sources-{mpi}"
@@ -81,7 +81,7 @@ def _out_of_place(unpacked: Path, home: Path, name: str) -> list[str]:
 def _use(place: Place, name: str) -> Iterator[Case]:
     """As a program would, from where it was unpacked."""
     listed = place.made(*place.armci_run("--list"))
-    yield told(f"{name}: armci-run --list", listed, listed.output.split() == [f"{place.mpi}:", *sorted(place.names)])
+    yield case_of(f"{name}: armci-run --list", listed, listed.output.split() == [f"{place.mpi}:", *sorted(place.names)])
     flags, program = place.flags("armci", "--cflags", "--libs"), place.sources / EXAMPLE
     compiled = place.made("gcc", f"{EXAMPLE}.c", "-o", program, *flags.output.split())
     yield case(f"{name}: pkg-config, and the compiler", "" if compiled.ok else f"{flags.tail()}\n{compiled.tail()}")

@@ -32,7 +32,7 @@ class Count:
 def repeat(run_once: Callable[[Selection], SuiteRun], selection: Selection, repeats: int) -> list[SuiteRun]:
     """Runs with seeds S, S+1, ...; the first draws S if none is given. Each has a launch, and so is judged in full."""
     runs = [run_once(selection)]
-    # A suite that does not get to name a seed has failed; the repeats tell whether it always does.
+    # A suite that does not get to name a seed has failed; the repeats show whether it always does.
     first = int(runs[0].seed) if runs[0].seed.isdigit() else 1
     return runs + [run_once(replace(selection, seed=first + number)) for number in range(1, repeats)]
 

@@ -95,5 +95,5 @@ def _reached(output: str) -> Case:
     rare = {kind: count for kind, count in accepted.items() if count < ACCEPTED_MIN}
     if accepted and not rare:
         return Case(REACHED, PASSED)
-    told = f"of the kinds {rare} less than {ACCEPTED_MIN} were accepted" if accepted else "no request was accepted"
-    return Case(REACHED, FAILED, detail=f"{told}: seeds.cc, or the options in fuzz.py, no longer fit")
+    fault = f"of the kinds {rare} less than {ACCEPTED_MIN} were accepted" if accepted else "no request was accepted"
+    return Case(REACHED, FAILED, detail=f"{fault}: seeds.cc, or the options in fuzz.py, no longer fit")

@@ -11,7 +11,7 @@ from typing import Callable, Iterator, Sequence
 
 from armci_tool import bazel, debian_package, launch, scratch_folders, settings_page
 from armci_tool.install import descriptions, layout
-from armci_tool.installed import EXAMPLE, PROCESSES, Place, Word, case, told
+from armci_tool.installed import EXAMPLE, PROCESSES, Place, Word, case, case_of
 from armci_tool.repository import ROOT
 from armci_tool.results import Case
 
@@ -123,7 +123,7 @@ def _static(place: Place, name: str) -> Iterator[Case]:
     yield place.compiles(f"static, {name}", program, place.library(name) / layout.STATIC_NAME, *besides)
     yield place.runs(f"static, {name}, runs", name, program)
     flags = place.flags(f"armci-{name}-static", "--cflags", "--libs")
-    yield told(f"static by pkg-config, {name}, does not name the shared library", flags,
+    yield case_of(f"static by pkg-config, {name}, does not name the shared library", flags,
                flags.ok and "-larmci" not in flags.output)
     yield place.does(f"static by pkg-config, {name}", "gcc", f"{EXAMPLE}.c", "-o", program, *flags.output.split())
     yield place.runs(f"static by pkg-config, {name}, runs", name, program)
@@ -160,7 +160,7 @@ def _loads(place: Place, note: Note) -> Iterator[Case]:
 
 def _info(title: str, place: Place, name: str, *before: Word) -> Case:
     shown = place.job(*before, place.root / "bin" / "armci_info", processes=1)
-    return told(title, shown, shown.ok and f"implementation  {name} " in shown.output)
+    return case_of(title, shown, shown.ok and f"implementation  {name} " in shown.output)
 
 
 def _that_insist(place: Place) -> Iterator[Case]:
@@ -203,7 +203,7 @@ def _moved_and_removed(place: Place, note: Note) -> Iterator[Case]:
     yield moved.runs("moved to another folder", name, *moved.armci_run("--impl", name), place.sources / EXAMPLE)
     flags = moved.flags(f"armci-{name}", "--cflags")
     is_right = flags.ok and str(root) in flags.output and str(place.root) not in flags.output
-    yield told("pkg-config there", flags, is_right)
+    yield case_of("pkg-config there", flags, is_right)
     yield from _cmake(moved, "CMake there", moved.default, _CLIENT, "-DTARGET=ARMCI::armci",
                       f"-DSOURCE={place.sources / EXAMPLE}.c")
     yield _info("armci_info there", moved, moved.default)

@@ -1,4 +1,4 @@
-"""An installation as other people's programs meet it: they are compiled against it, run, and judged."""
+"""An installation as programs of other projects use it: the test compiles them against it, runs and judges them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ PROCESSES = 2
 # The example whose source all ways of linking are tried with.
 EXAMPLE = "nxtval"
 _TIME_LIMIT_S = 300.0
-# The first process of a job says on what it runs, where it is asked to: a program that is right may still be on another
+# The first process of a job says on what it runs, if a variable requests it: a program that is right may still be on another
 # implementation than the one it was meant for.
-_TELLING = {"ARMCI_VERBOSE": "1"}
-_TOLD = re.compile(r"armci: ([\w-]+): \d+ processes")
+_VERBOSE = {"ARMCI_VERBOSE": "1"}
+_RUNS_ON = re.compile(r"armci: ([\w-]+): \d+ processes")
 # A launcher that joins the outputs of processes may put what the library says into the middle of a program's line.
 SAID = re.compile(r"armci: [^\n]*\n")
 
@@ -30,14 +30,14 @@ def case(name: str, fault: str = "", seconds: float = 0.0) -> Case:
     return Case(name, FAILED if fault else PASSED, seconds, fault)
 
 
-def told(name: str, made: process.Result, is_right: bool, lines: int = 30) -> Case:
-    """Of a command; what it said last tells what was wrong."""
+def case_of(name: str, made: process.Result, is_right: bool, lines: int = 30) -> Case:
+    """The case of a command: the last lines of a failed command show the fault."""
     return case(name, "" if is_right else made.tail(lines) or f"status {made.status}", made.seconds)
 
 
 def ran_on(made: process.Result, name: str, says: str = f"{EXAMPLE}: PASS") -> bool:
     """Whether a program found its result right, on that implementation and on no other."""
-    return made.ok and says in SAID.sub("", made.output) and set(_TOLD.findall(made.output)) == {name}
+    return made.ok and says in SAID.sub("", made.output) and set(_RUNS_ON.findall(made.output)) == {name}
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Place:
     def does(self, name: str, *command: Word) -> Case:
         """A command that has to succeed."""
         made = self.made(*command)
-        return told(name, made, made.ok)
+        return case_of(name, made, made.ok)
 
     def compiles(self, name: str, program: Word, *flags: Word, compiler: str = "") -> Case:
         """The example, by the MPI library's compiler unless another is given."""
@@ -92,8 +92,8 @@ class Place:
 
     def runs(self, name: str, runs_on: str, *program: Word, says: str = f"{EXAMPLE}: PASS") -> Case:
         """A program that has to be right, on that implementation."""
-        made = self.job(*program, environment=_TELLING)
-        return told(name, made, ran_on(made, runs_on, says))
+        made = self.job(*program, environment=_VERBOSE)
+        return case_of(name, made, ran_on(made, runs_on, says))
 
     def job(self, *program: Word, processes: int = PROCESSES, environment: Mapping[str, str] = {}) -> process.Result:
         """Started by the tool, and not by armci-run."""
@@ -103,11 +103,11 @@ class Place:
     def starts(self, name: str, runs_on: str, *command: Word, says: str = f"{EXAMPLE}: PASS",
                environment: Mapping[str, str] = {}) -> Case:
         """A command that starts such a program by itself."""
-        made = self.made(*command, environment={**_TELLING, **environment})
-        return told(name, made, ran_on(made, runs_on, says))
+        made = self.made(*command, environment={**_VERBOSE, **environment})
+        return case_of(name, made, ran_on(made, runs_on, says))
 
     def refuses(self, name: str, sentence: str, *command: Word) -> Case:
         """A command that has to fail, and to say why."""
         made = self.made(*command)
         # CMake breaks lines where it likes.
-        return told(name, made, not made.ok and sentence in " ".join(made.output.split()))
+        return case_of(name, made, not made.ok and sentence in " ".join(made.output.split()))

@@ -50,7 +50,7 @@ class MpiLibrary:
     # On this machine as it is; and on nodes, with {hosts} (NODE:RANKS,...), {agent}, {interface} and {preload}
     # to be filled in; the last is the library made from tools/PRELOAD_ON_NODES.c.
     on_machine: tuple[str, ...] = ()
-    # The same where ARMCI_SERVER asks for processes that MPI starts while the job runs, if that takes anything else.
+    # The same where ARMCI_SERVER requests processes that MPI starts while the job runs, if that takes anything else.
     on_machine_to_spawn: tuple[str, ...] = ()
     on_nodes: tuple[str, ...] = ()
     preload_on_nodes: str = ""
@@ -92,7 +92,7 @@ MPI_LIBRARIES: dict[str, MpiLibrary] = {
                           backing_folder_settings=("OMPI_MCA_btl_vader_backing_directory",
                                                    "OMPI_MCA_osc_sm_backing_directory",
                                                    "OMPI_MCA_osc_rdma_backing_directory")),
-    # UCX below it would stop a process that meets a fatal error, for a debugger, and the job would hang. Its launcher dies of
+    # UCX below it would stop a process with a fatal error, for a debugger, and the job would hang. Its launcher dies of
     # SIGPIPE, without a word, when a program ends before the launcher has passed the end of standard input on.
     "mpich": MpiLibrary("mpich", "mpiexec.mpich", "mpicc.mpich", tag_output=("-prepend-rank",),
                         on_nodes=("-launcher", "ssh", "-launcher-exec", "{agent}", "-hosts", "{hosts}", "-iface",
@@ -114,7 +114,7 @@ class Launch:
     environment: Mapping[str, str] = field(default_factory=dict)
     tag_output: bool = False
     placement: Placement = Placement()
-    # True: nodes made of namespaces have no CPUs of their own, so that tests end sooner, and meet more orders of events.
+    # True: nodes made of namespaces have no CPUs of their own, so that tests end sooner, and see more orders of events.
     shares_cpus: bool = False
 
     def settings(self) -> dict[str, str]:
@@ -183,7 +183,7 @@ def require(placement: Placement, preloaded: str = "") -> None:
 
 
 def user_settings() -> tuple[str, ...]:
-    """The settings of ARMCI in our environment, which the ranks get; where the ranks are is told apart (see placement)."""
+    """The settings of ARMCI in our environment, which the ranks get; placement.py has those for the places of ranks."""
     return tuple(f"{name}={value}" for name, value in sorted(os.environ.items())
                  if name.startswith("ARMCI_") and name != SIMULATED_SIZE_VARIABLE)
 
@@ -193,7 +193,7 @@ def start(launch: Launch, *, timeout_s: Optional[float] = None, silence_s: Optio
           cwd: Optional[Path] = None) -> process.Result:
     """Runs the job to its end; nothing of it is left whichever way it ends. See process.run.
 
-    What it left behind by itself is told in the result. With `capture` false tools/nodes tells it on stderr instead.
+    The result lists what the job left behind. With `capture` false tools/nodes lists it on stderr instead.
     """
     require(launch.placement, mpi_library(launch.mpi).preload_on_nodes)
     _require_session_folder(launch)
@@ -206,12 +206,12 @@ def start(launch: Launch, *, timeout_s: Optional[float] = None, silence_s: Optio
         if result.timed_out:
             return result
         abandoned = watch.abandoned()
-    told = [line.removeprefix(nodes.LEFT_BEHIND) for line in result.output.splitlines()
+    on_nodes = [line.removeprefix(nodes.LEFT_BEHIND) for line in result.output.splitlines()
             if launch.placement.nodes and line.startswith(nodes.LEFT_BEHIND)]
-    return replace(result, left_behind=(*result.left_behind, *abandoned, *told))
+    return replace(result, left_behind=(*result.left_behind, *abandoned, *on_nodes))
 
 
-def told_of_status(launch: Launch, status: int) -> str:
+def describe_status(launch: Launch, status: int) -> str:
     """A sentence about a status that stands for a death of ranks, which a launcher may leave out; empty for others."""
     library = mpi_library(launch.mpi)
     if status in library.statuses_without_cause:

@@ -62,7 +62,7 @@ def own_root() -> None:
 
 def die_with_parent(lifeline: int) -> None:
     """Has the kernel kill this process when its parent dies. `lifeline` is the reading end of a pipe whose writing end
-    only the parent holds: it tells of a death that came before."""
+    only the parent holds: it shows a death that came before."""
     _check(_libc.prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL), 0, 0, 0), "prctl")
     if select.select([lifeline], [], [], 0)[0]:
         os._exit(128 + signal.SIGKILL)

@@ -108,7 +108,7 @@ def _cell(clause: Clause, names: Sequence[str], results: Mapping[str, Case]) -> 
     if verdict == NOT_COVERED:
         return {"verdict": NOT_COVERED, "seconds": 0.0, "reason": _why_not_covered(clause, names)}
     if REST in results and len(cases) < len(names) and verdict in (PASSED, SKIPPED):
-        # A library that does not start passes what is asked before init, and says little by that.
+        # A library that does not start passes the tests before init, and says little by that.
         return {"verdict": NOT_COVERED, "seconds": 0.0, "reason": "the run was given up before all its tests had run"}
     made = {"verdict": verdict, "seconds": round(sum(case.seconds for case in cases), 3)}
     reasons = dict.fromkeys(first_line(case.detail) for case in cases)

@@ -1,4 +1,4 @@
-"""Writes a matrix down: for the screen, and as a folder in which matrix.txt, matrix.json, junit.xml and index.html tell
+"""Writes a matrix down: for the screen, and as a folder in which matrix.txt, matrix.json, junit.xml and index.html say
 the same. The page needs no other file, no network and no script."""
 
 from __future__ import annotations

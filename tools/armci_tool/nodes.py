@@ -44,7 +44,7 @@ _COMMANDS = {"ip": "iproute2", "nsenter": "util-linux", "taskset": "util-linux",
 
 @dataclass(frozen=True)
 class NodeKind:
-    """What a launcher is told of nodes of one kind, and how it is started on the first of them."""
+    """A launcher's options for nodes of one kind, and its start on the first of them."""
 
     host: Callable[[int], str]
     agent: Path  # in place of ssh
@@ -88,7 +88,7 @@ def has_cores_for(ranks: Sequence[int]) -> bool:
 def require(count: int, _preloaded: str = "") -> None:
     """Raises ToolError if this user, or this machine, cannot have nodes."""
     if count > NODES_MAX:
-        raise ToolError(f"cannot make {count} nodes", next_step=f"ask for at most {NODES_MAX}")
+        raise ToolError(f"cannot make {count} nodes", next_step=f"request at most {NODES_MAX}")
     if missing := missing_rights():
         raise ToolError(f"--nodes needs {missing}: it makes network namespaces and connects them", next_step=offer())
     for command, package in _COMMANDS.items():

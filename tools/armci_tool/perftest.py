@@ -28,7 +28,7 @@ from armci_tool.repository import ROOT
 TOOL_S = 60.0
 # They measure how fast the CPU's counter runs first, which a guest's CPU that is held up makes an infinity of.
 _ATTEMPTS = 3
-# The baseline may be slower than the tool by this before it is told: their medians differ from run to run.
+# The baseline may be slower than the tool by this before a report: their medians differ from run to run.
 TOLERATED = 1.25
 _HEADER = "#bytes"
 _COLUMN = re.compile(r"BW \S+|[\d.]+% \S+|\S+")
@@ -70,7 +70,7 @@ MEASUREMENTS = (
     # Of the way there alone, whose end the other side sees in its memory.
     Measurement("write of 8 B, one way", "ib_write_lat", ("-s", "8", "-n", "3000"), _TYPICAL),
     Measurement("read of 8 B", "ib_read_lat", ("-s", "8", "-n", "3000"), _TYPICAL, "get", "8 B"),
-    # It tells half of a round trip.
+    # It prints half of a round trip.
     Measurement("send and receive, 16 B", "ib_send_lat", ("-s", "16", "-n", "3000"), _TYPICAL, "fetch-and-add", "16 B",
                 scale=2e3),
     Measurement("writes of 64 KiB", "ib_write_bw", ("-s", "65536", "-t", "16", "-Q", "1", "-n", "500"), _RATE,
@@ -104,7 +104,7 @@ def is_installed() -> bool:
 
 
 def measure(device: Device, in_guest: bool) -> list[Optional[float]]:
-    """Nanoseconds of each of MEASUREMENTS, None where a tool failed, which is told on stderr."""
+    """Nanoseconds of each of MEASUREMENTS, None where a tool failed; stderr has the reason."""
     line = [sys.executable, "-B", "-m", __name__, *device]
     settings = {"PYTHONPATH": str(ROOT / "tools")}
     with console.Progress("perftest"):
@@ -143,7 +143,7 @@ def checks(data: Mapping[str, Any], theirs: Sequence[Optional[float]]) -> list[C
 
 
 def _baseline(of: Measurement, case: Mapping[str, Any]) -> Optional[float]:
-    """Nanoseconds of the best tenth of the samples; of a window each transfer's share. Perftest tells the median of single
+    """Nanoseconds of the best tenth of the samples; of a window each transfer's share. Perftest prints the median of single
     transfers, in which pauses of the machine are not, while each of our samples is the mean of some."""
     length = float(of.options[of.options.index("-s") + 1])
     return next((float(series["p10_ns"]) * (length / case["bytes"] if case.get("bytes") else 1.0)

@@ -25,7 +25,7 @@ class Placement:
 
     @classmethod
     def chosen(cls, nodes: int, simulated_node_size: int) -> Placement:
-        """From the options; 0: not given. What the environment says the library is told as well, so it counts as said."""
+        """From the options; 0: not given. The library reads the environment as well, so its values count as given."""
         given = os.environ.get(SIMULATED_SIZE_VARIABLE, "")
         if not given or simulated_node_size:
             return cls(nodes, simulated_node_size)
@@ -69,7 +69,7 @@ class Placement:
         return ["--simulate-node-size", str(self.simulated_node_size)] if self.simulated_node_size else []
 
     def environment(self) -> dict[str, str]:
-        """What the ranks are told."""
+        """The settings of the ranks."""
         return {SIMULATED_SIZE_VARIABLE: str(self.simulated_node_size)} if self.simulated_node_size else {}
 
     def ranks_per_node(self, processes: int) -> list[int]:

@@ -18,7 +18,7 @@ from armci_tool.placement import Placement
 DEFAULT = "shmem"
 LIBRARY = "libarmci.so.1"
 _MAGIC_BYTES = 64
-# By the names that programs ask the loader for.
+# By the names that programs need from the loader.
 _MPI_BY_LIBRARY = {"libmpi.so.40": "openmpi", "libmpich.so.12": "mpich"}
 
 
@@ -84,7 +84,7 @@ def wrapper(text: str) -> tuple[str, ...]:
 
 
 def libraries_of(binary: Path) -> list[str]:
-    """What the loader is asked for; empty for a script, or a static program."""
+    """The library that the loader has to find; empty for a script, or a static program."""
     # What is missing has a name all the same: NAME => not found.
     listed = process.run(["ldd", str(binary)]).output
     return [line.split()[0] for line in listed.splitlines() if "=>" in line]
@@ -118,7 +118,7 @@ def existing(program: str) -> Path:
 
 
 def _require_interpreter(path: Path) -> None:
-    """Raises ToolError for a text that no interpreter is named for: Open MPI answers it with 27 lines. A program has zero bytes."""
+    """Raises ToolError for a text that no interpreter is named for: Open MPI reports it with 27 lines. A program has zero bytes."""
     if not os.access(path, os.R_OK):  # a program may be executable only
         return
     with path.open("rb") as file:

@@ -40,7 +40,7 @@ class Implementation:
     test_only: bool = False
     spans_nodes: bool = False
     device: str = ""  # what it needs between nodes: "verbs", or nothing
-    port_level: int = 5  # which level of docs/porting.md a port under way has reached; 0: none yet
+    port_level: int = 5  # which level of docs/porting.md an unfinished port has reached; 0: none yet
 
 
 def implementation_table(variants: Path = VARIANTS_FILE) -> list[Implementation]:

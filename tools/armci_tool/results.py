@@ -62,8 +62,8 @@ def counts_line(steps: Iterable[Step]) -> str:
     passed, failed, skipped, known = numbers
     # The last line has one form, for programs that read it: what fails as known counts as skipped there.
     files = "known_failures.toml of conformance/ and of integration/applications/"
-    told = f"{known} known failures, of those skipped; see {files}\n" if known else ""
-    return f"{told}{passed} passed, {failed} failed, {skipped + known} skipped"
+    known_text = f"{known} known failures, of those skipped; see {files}\n" if known else ""
+    return f"{known_text}{passed} passed, {failed} failed, {skipped + known} skipped"
 
 
 def read_junit(path: Path) -> list[Case]:

@@ -15,7 +15,7 @@ from armci_tool.results import FAILED, PASSED, SKIPPED, Case
 
 DEATH_LINES = 300
 # Lines of the library that a failure shows.
-TOLD_LINES = 5
+LIBRARY_LINES = 5
 
 _BEGIN = re.compile(r"^RUN   (\S+)$")
 _FACT = re.compile(r"^INFO  (\S+)  (.+?) = (.*)$")
@@ -53,7 +53,7 @@ class SuiteLog:
     complete: bool = False
     seed: str = ""
     cases: dict[str, Case] = field(default_factory=dict)
-    # Lines since the last test began or got its verdict; after a failure they tell what was expected.
+    # Lines since the last test began or got its verdict; after a failure they have the expectation.
     lines: list[str] = field(default_factory=list)
     # The last lines of all. The launcher forwards stdout and stderr apart: what a dying rank says may come in before
     # the line that its test began.
@@ -68,7 +68,7 @@ class SuiteLog:
     starting: bool = False
     # What a suite that is left alone would not say: the library prints to the same stream.
     contradictions: list[str] = field(default_factory=list)
-    # The test whose failure the coming lines tell of.
+    # The failed test that the coming lines describe.
     _failed: str = ""
     _words: list[str] = field(default_factory=list)
     # Of the test whose verdict is to come.
@@ -94,11 +94,11 @@ class SuiteLog:
         elif fact := _FACT.match(line):
             self._facts.append((fact[2], fact[3]))
         elif said := _VERDICT.match(line):
-            told = [each for each in dict.fromkeys(self.lines) if each.startswith(_OF_THE_LIBRARY)][:TOLD_LINES]
+            said_by_library = [each for each in dict.fromkeys(self.lines) if each.startswith(_OF_THE_LIBRARY)][:LIBRARY_LINES]
             self._close_failure()
             self._judge(said[1], said[2], float(said[3]), said[4] or "")
-            # What the library said while the test ran often tells why, and comes before the verdict.
-            self.lines = told if self._failed else []
+            # The library often prints the cause while the test runs, before the verdict.
+            self.lines = said_by_library if self._failed else []
         elif _CLOSING_LIST.match(line):
             self._close_failure()
         elif end := _END.match(line):
@@ -136,12 +136,12 @@ class SuiteLog:
 
     def _end(self, line: str, said: tuple[int, ...]) -> None:
         if self.running or self.complete:
-            self.contradictions.append(f"the end is told {'twice' if self.complete else 'in ' + self.running}: {line}")
+            self.contradictions.append(f"the end is reported {'twice' if self.complete else 'in ' + self.running}: {line}")
             return
         self.complete = True
         seen = tuple(sum(word == each for each in self._words) for word in _OUTCOMES)
         if said != seen:
-            self.contradictions.append("the last line counts other verdicts than were told before "
+            self.contradictions.append("the last line counts other verdicts than were reported before "
                                        f"({', '.join(map(str, seen))}): {line}")
 
     def _judge(self, word: str, name: str, seconds: float, text: str) -> None:
@@ -170,5 +170,5 @@ class SuiteLog:
 
 
 def is_abort_text(line: str) -> bool:
-    """Whether a line of output tells of a process that died."""
+    """Whether a line of output reports the death of a process."""
     return _ABORT.search(line) is not None

@@ -198,7 +198,7 @@ void Profile::print_peers(int rank, std::FILE* out) const {
 }
 
 // Regions are numbered in the order of their allocation, which is the same on all processes that take part in all of
-// them; those of groups are told for the processes of that group together where the numbers agree.
+// them; those of groups are reported for the processes of that group together where the numbers agree.
 void Profile::print_regions(int rank, std::FILE* out) const {
   auto count = static_cast<int>(totals_.size());
   PMPI_Allreduce(MPI_IN_PLACE, &count, 1, MPI_INT, MPI_MAX, comm_);

@@ -21,7 +21,7 @@ expect 'two nodes' '^    Instead: A progress thread' "$text"
 json=$("$launch" "$program" 2 1 --json)
 expect 'JSON' '"name": "passive-progress"' "$json"
 
-# What a library chose is told as well.
+# armci_info prints what a library chose as well.
 text=$("$launch" "$program" 2 1)
 expect 'choices' '^chosen between nodes$' "$text"
 expect 'choices' '^  synchronisation: ' "$text"

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Stands in for the conformance program: speaks its protocol, and dies, hangs or fails where it is told to.
+"""Stands in for the conformance program: speaks its protocol, and dies, hangs or fails on request.
 
 FAKE_SUITE names what each test does, in order: `A.a=ok A.b=die A.c=hang A.d=fail A.e=skip A.f=exit`,
 `A.g=abort` (passes, says that it aborted), `A.h=leave` (passes, leaves a process), `A.i=odd` (fails with an odd seed),

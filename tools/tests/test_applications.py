@@ -183,7 +183,7 @@ def test_every_input_of_nwchem_says_what_it_has_to_give() -> None:
     assert nwchem.references(text) == (recipe.Reference("P.Frequency", (1804.38, 3953.92), 0.05),)
 
 
-def test_the_profiler_tells_the_share_inside_armci(tmp_path: Path) -> None:
+def test_the_profiler_prints_the_share_inside_armci(tmp_path: Path) -> None:
     profiler = script(tmp_path, "profiler", "\"$@\"; echo 'armci-prof: 1 processes, 0.5 s each, 7.3 % of it in ARMCI'")
     program = script(tmp_path, "program", "echo 'armci: shmem: 1 processes'; echo 'Rate (MB/s): 3.0'")
     where = run.Where(1, "openmpi", profiler=profiler.path)
@@ -271,9 +271,9 @@ def test_what_debian_cannot_give_is_reported(cache: Path, monkeypatch: pytest.Mo
     script(folder, "apt-get", f"case $1 in indextargets) echo '{listed}';; *) echo no network; exit 100;; esac")
     script(folder, "dpkg-source", "")
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
-    with pytest.raises(ToolError, match=sentence) as told:
+    with pytest.raises(ToolError, match=sentence) as raised:
         debian.source("nwchem", lambda note: None)
-    assert where in told.value.where and str(cache) in told.value.next_step
+    assert where in raised.value.where and str(cache) in raised.value.next_step
 
 
 def test_apt_takes_the_list_of_sources(tmp_path: Path) -> None:
@@ -362,16 +362,16 @@ def test_a_known_failure_that_could_never_apply_is_refused(tmp_path: Path, line:
     entry = ['application = "ga"'] * (not line.startswith("application")) + [line]
     path = tmp_path / "known_failures.toml"
     path.write_text("\n".join(["[[known]]", *entry, 'programs = ["a"]', 'ticket = "T-1"', 'reason = "r"', 'evidence = "e"']))
-    with pytest.raises(ToolError) as told:
+    with pytest.raises(ToolError) as raised:
         known.read(path)
-    assert sentence in told.value.where
+    assert sentence in raised.value.where
 
 
 def test_a_known_failure_of_no_program_is_refused() -> None:
     entry = known.KnownFailure(application="ga", programs=["a", "tpyo"], ticket="T-1", reason="r", evidence="e")
-    with pytest.raises(ToolError) as told:
+    with pytest.raises(ToolError) as raised:
         known.require_programs(recipes.RECIPES["ga"], {"a", "typo"}, [entry])
-    assert "T-1 names the program 'tpyo'" in told.value.where
+    assert "T-1 names the program 'tpyo'" in raised.value.where
     known.require_programs(recipes.RECIPES["prk"], {"p2p"}, [entry])
 
 

@@ -187,5 +187,5 @@ def test_what_the_machine_refuses_is_reported_without_a_traceback(monkeypatch: p
     monkeypatch.setattr(cli.TOOL, "main", refused)
     monkeypatch.setattr(process, "install_signal_handlers", lambda made: None)
     assert cli.main(["setup"]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("armci: the machine says no\n  where: /the/path\n  next: ") and step in told
+    output = capsys.readouterr().err
+    assert output.startswith("armci: the machine says no\n  where: /the/path\n  next: ") and step in output

@@ -72,8 +72,8 @@ def configure(folder: Path, root: Path, *options: str) -> str:
     ("openmpi", "none of them", "found neither Open MPI nor MPICH")])
 def test_the_header_says_which_mpi_library_it_is(tmp_path: Path, mpi: str, kind: str, said: str) -> None:
     wrapper = mpi_wrapper(tmp_path / "library", kind)
-    told = configure(tmp_path, package(tmp_path / "prefix", mpi), f"-DMPI_C_COMPILER={wrapper}")
-    assert said in told and bool(said) == bool(told)
+    output = configure(tmp_path, package(tmp_path / "prefix", mpi), f"-DMPI_C_COMPILER={wrapper}")
+    assert said in output and bool(said) == bool(output)
 
 
 def test_another_compiler_in_the_same_folder_is_looked_at_anew(tmp_path: Path) -> None:
@@ -89,6 +89,6 @@ def test_a_project_of_cxx_alone_gets_mpi_for_that(tmp_path: Path) -> None:
                      f"-DMPI_CXX_COMPILER={wrapper}") == ""
 
 
-def test_a_project_without_c_is_reported_to_enable_it(tmp_path: Path) -> None:
-    told = configure(tmp_path, package(tmp_path / "prefix", "openmpi"), "-DLANGUAGES=Fortran")
-    assert "enable C, as in project(NAME C Fortran)" in told
+def test_a_project_without_c_gets_the_advice_to_enable_it(tmp_path: Path) -> None:
+    output = configure(tmp_path, package(tmp_path / "prefix", "openmpi"), "-DLANGUAGES=Fortran")
+    assert "enable C, as in project(NAME C Fortran)" in output

@@ -72,8 +72,8 @@ def test_a_failure_shows_what_the_library_said_meanwhile() -> None:
 
 def test_facts_belong_to_the_verdict_that_follows_them() -> None:
     made = run("A.a=tell A.b=ok A.c=fail")
-    told = (("outcome.acceptable.r1=1 r2=1", "12"), ("place", "a = b"))
-    assert [case.facts for case in made.cases] == [told, (), ()]
+    facts = (("outcome.acceptable.r1=1 r2=1", "12"), ("place", "a = b"))
+    assert [case.facts for case in made.cases] == [facts, (), ()]
 
 
 def test_facts_of_a_test_that_died_are_not_the_next_ones() -> None:
@@ -137,7 +137,7 @@ def test_a_line_that_the_library_interrupts_is_whole_again(place: int) -> None:
 def test_an_end_in_the_middle_is_no_end() -> None:
     made = run("A.a=ok A.b=leave_early A.c=ok")
     assert outcomes(made) == {"A.a": PASSED, "A.b": FAILED, "A.c": PASSED}
-    assert "the end is told in A.b" in made.cases[1].detail
+    assert "the end is reported in A.b" in made.cases[1].detail
 
 
 def test_tests_without_a_verdict_have_failed() -> None:

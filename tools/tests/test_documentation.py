@@ -45,8 +45,8 @@ def test_the_manual_page_has_the_variables_that_debugging_needs() -> None:
     page = (ROOT / "packaging" / "man" / "armci.7").read_text()
     listed = set(re.findall(r"^\.It Ev (ARMCI_\w+)$", page, re.MULTILINE))
     table = set(re.findall(r'{"(ARMCI_[A-Z_]+)", ', (ROOT / "impl" / "common" / "config.cc").read_text()))
-    told = set(re.findall(r"\bARMCI_[A-Z_]{2,}\b", (ROOT / "docs" / "debugging.md").read_text()))
-    assert told and told <= listed <= table
+    named = set(re.findall(r"\bARMCI_[A-Z_]{2,}\b", (ROOT / "docs" / "debugging.md").read_text()))
+    assert named and named <= listed <= table
 
 
 @pytest.mark.parametrize("command", commands())

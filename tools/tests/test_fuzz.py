@@ -1,4 +1,4 @@
-"""What fuzzing finds is told with how to see it again, and a fuzzing that reaches nothing is no success."""
+"""The report of a fuzzing has the command that repeats it, and a fuzzing that reaches nothing is no success."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from armci_tool.repository import ROOT
 from armci_tool.results import FAILED, PASSED
 from helpers import script
 
-# Writes one seed where it is asked to, and does the rest as told.
+# Writes one seed on request, and does the rest as its arguments say.
 WRITES = 'case "$1" in --write-seeds=*) echo x > "${1#*=}/seed"; exit 0;; esac\n'
 
 
@@ -24,12 +24,12 @@ def test_enough_of_every_kind(tmp_path: Path) -> None:
     assert [case.outcome for case in fuzz.run(made, tmp_path)] == [PASSED, PASSED]
 
 
-@pytest.mark.parametrize("line, told", [("accepted 3001 of 9000, kind 1: 3000, kind 12: 1", "{12: 1}"),
-                                        ("accepted 0 of 9000", "no request")])
-def test_too_few_say_nothing(tmp_path: Path, line: str, told: str) -> None:
+@pytest.mark.parametrize("line, fault", [("accepted 3001 of 9000, kind 1: 3000, kind 12: 1", "{12: 1}"),
+                                         ("accepted 0 of 9000", "no request")])
+def test_too_few_say_nothing(tmp_path: Path, line: str, fault: str) -> None:
     kept, reached = fuzz.run(program(tmp_path, f'echo "decode_fuzz: {line}"'), tmp_path)
     assert (kept.outcome, reached.outcome) == (PASSED, FAILED)
-    assert told in reached.detail
+    assert fault in reached.detail
 
 
 def test_what_was_found_can_be_seen_again(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Guests of tools/armci rdma, without one: what they are told, and jobs that have them as nodes."""
+"""Guests of tools/armci rdma, without one: their options, and jobs that have them as nodes."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def test_there_is_one_keeper_however_many_are_started(keeping: Keeping) -> None:
     keeping.process = first
 
 
-def test_a_keeper_tells_why_its_guests_have_ended(keeping: Keeping) -> None:
+def test_a_keeper_reports_why_its_guests_have_ended(keeping: Keeping) -> None:
     with connected(keeping.start()) as client:
         client.post(RUN, {"fresh": False})
         assert keeping.guest.receive()[0] == RUN

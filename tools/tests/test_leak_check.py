@@ -95,7 +95,7 @@ def test_what_another_job_abandons_is_not_charged_to_this_one(tmp_path: Path, ou
 
 
 @pytest.mark.parametrize("mpi", sorted(launch.MPI_LIBRARIES))
-def test_a_job_that_leaves_nothing_is_reported_so(tmp_path: Path, mpi: str) -> None:
+def test_a_job_that_leaves_nothing_is_reported_as_clean(tmp_path: Path, mpi: str) -> None:
     assert launch.start(Launch((str(script(tmp_path, "p", "exit 0")),), 2, mpi)).left_behind == ()
 
 

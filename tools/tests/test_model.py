@@ -16,7 +16,7 @@ HOLDS = "State-vector 9 byte, depth reached 9, errors: 0\n  12 states, stored\n"
 FAILS = "pan:1: invalid end state (at depth 4)\nState-vector 9 byte, depth reached 9, errors: 1\n  12 states, stored\n"
 
 
-@pytest.mark.parametrize("check, output, told", [
+@pytest.mark.parametrize("check, output, fault", [
     (GOOD, HOLDS, ""),
     (GOOD, FAILS, "does not hold"),
     (GOOD, HOLDS + "Warning: Search not completed\n", "not all"),
@@ -26,9 +26,9 @@ FAILS = "pan:1: invalid end state (at depth 4)\nState-vector 9 byte, depth reach
     (BROKEN, HOLDS, "not noticed"),
     (BROKEN, FAILS.replace("invalid end state", "assertion violated (x)"), "not noticed"),
 ])
-def test_judgement(check: Check, output: str, told: str) -> None:
+def test_judgement(check: Check, output: str, fault: str) -> None:
     problem = model.judge(check, output)
-    assert told in problem and bool(told) == bool(problem)
+    assert fault in problem and bool(fault) == bool(problem)
 
 
 def small(folder: Path, monkeypatch: pytest.MonkeyPatch, body: str) -> Path:
@@ -55,7 +55,7 @@ def test_a_model_that_is_no_model_is_an_error(tmp_path: Path, monkeypatch: pytes
 
 def test_every_way_to_break_the_model_is_tried() -> None:
     text = model.MODEL.read_text()
-    told = text.split("Broken on purpose", 1)[1].split("Run:", 1)[0]
-    ways = {line.split()[1] for line in told.splitlines() if line.startswith(" *   ")}
+    listed = text.split("Broken on purpose", 1)[1].split("Run:", 1)[0]
+    ways = {line.split()[1] for line in listed.splitlines() if line.startswith(" *   ")}
     tried = {check.defines[-1] for check in model.CHECKS if check.breaks}
     assert ways == tried and all(f"#ifdef {way}" in text for way in ways)

@@ -108,7 +108,7 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, rights: str, 
 
 
 @needs_root
-def test_root_without_a_capability_is_not_told_to_be_root() -> None:
+def test_root_without_a_capability_gets_no_advice_to_be_root() -> None:
     without = ["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"]
     line = [*without, str(nodes.PROGRAM), "1", "--", "true"]
     done = subprocess.run(line, text=True, capture_output=True, check=False)
@@ -194,11 +194,11 @@ def test_ranks_yield_where_their_node_has_no_cpus_of_its_own(where: Placement, s
 @pytest.mark.parametrize("mpi", MPIS)
 def test_a_node_has_its_own_cpus(tmp_path: Path, mpi: str) -> None:
     # In one piece: launchers mix what ranks write.
-    told = script(tmp_path, "told", "exec /usr/bin/python3 -c 'import os; os.write(1, \" \".join([os.uname().nodename, "
-                  "*map(str, sorted(os.sched_getaffinity(0)))]).encode() + b\"\\n\")'")
+    report = script(tmp_path, "report", "exec /usr/bin/python3 -c 'import os; os.write(1, \" \".join([os.uname().nodename, "
+                    "*map(str, sorted(os.sched_getaffinity(0)))]).encode() + b\"\\n\")'")
     every = os.sched_getaffinity(0)
     for shares_cpus, expected in ((False, nodes.shares_of_cpus(every, 2)), (True, [every, every])):
-        result = launch.start(Launch((str(told),), 2, mpi, placement=Placement(2), shares_cpus=shares_cpus))
+        result = launch.start(Launch((str(report),), 2, mpi, placement=Placement(2), shares_cpus=shares_cpus))
         assert sorted(result.output.splitlines()) == [
             " ".join([nodes.host(node), *map(str, sorted(expected[node]))]) for node in range(2)]
 

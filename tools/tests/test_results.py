@@ -38,10 +38,10 @@ def test_junit_survives_the_round_trip(tmp_path: Path) -> None:
 
 
 def test_facts_survive_the_round_trip(tmp_path: Path) -> None:
-    told = (("outcome.acceptable.r1=1 r2=1", "12"), ("place", "a <b> & \"c\""))
+    facts = (("outcome.acceptable.r1=1 r2=1", "12"), ("place", "a <b> & \"c\""))
     file = tmp_path / "r.xml"
-    results.write_junit(file, [Step("s", [Case("S.a", PASSED, facts=told), Case("S.b", FAILED, 0.0, "why", told)])])
-    assert [case.facts for case in results.read_junit(file)] == [told, told]
+    results.write_junit(file, [Step("s", [Case("S.a", PASSED, facts=facts), Case("S.b", FAILED, 0.0, "why", facts)])])
+    assert [case.facts for case in results.read_junit(file)] == [facts, facts]
 
 
 def test_bytes_that_xml_forbids_do_not_spoil_the_file(tmp_path: Path) -> None:

@@ -38,13 +38,13 @@ def test_a_folder_goes_at_the_end(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_run_left_goes_and_what_is_in_use_stays(tmp_path: Path) -> None:
-    told = tmp_path / "told"
+    report = tmp_path / "report"
     code = ("import sys, time; from pathlib import Path; from armci_tool import scratch_folders\n"
             "with scratch_folders.make(Path(sys.argv[1])) as made:\n"
             "    (made / 'file').write_text('x'); Path(sys.argv[2]).write_text(f'{made}\\n'); time.sleep(100)\n")
-    victim = subprocess.Popen([sys.executable, "-B", "-c", code, str(tmp_path), str(told)],
+    victim = subprocess.Popen([sys.executable, "-B", "-c", code, str(tmp_path), str(report)],
                               env={**os.environ, "PYTHONPATH": _ROOT})
-    left = Path(wait_for(told))
+    left = Path(wait_for(report))
     age(left)
     with scratch_folders.make(tmp_path):
         assert (left / "file").exists()

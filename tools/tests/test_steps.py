@@ -66,10 +66,10 @@ def test_the_suite_is_run_under_settings_that_there_are(name: str) -> None:
     sources = [file for folder in ("common", name) for file in (repository.ROOT / "impl" / folder).rglob("*.cc")]
     known = set(re.findall(r'{"(ARMCI_[A-Z_]+)", ', "\n".join(file.read_text() for file in sources)))
     assert "ARMCI_VERBOSE" in known
-    told = {key for tested in repository.tested_settings(name) for key in tested.environment}
-    assert {key for key in told if key.startswith("ARMCI_")} <= known
+    named = {key for tested in repository.tested_settings(name) for key in tested.environment}
+    assert {key for key in named if key.startswith("ARMCI_")} <= known
     # What is not ours belongs to a layer below.
-    assert all(key.startswith(("ARMCI_", "UCX_", "OMPI_")) for key in told)
+    assert all(key.startswith(("ARMCI_", "UCX_", "OMPI_")) for key in named)
 
 
 def test_a_sanitized_implementation_between_nodes_runs_its_own_tests_and_the_suite() -> None:

@@ -385,7 +385,7 @@ def test_what_a_newcomer_meets_makes_it_due(name: str, matters: bool) -> None:
     assert bool(fresh_machine._DEPENDENCIES.match(name)) == matters
 
 
-def test_apt_is_reported_this_release_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_apt_gets_this_release_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sources.list.d").mkdir()
     (tmp_path / "sources.list").write_text("deb http://mirror/debian bookworm main\n")
     (tmp_path / "sources.list.d" / "other.list").write_text("deb http://elsewhere/tools stable main\n")

@@ -30,7 +30,7 @@ def emulators() -> list[str]:
 
 
 def wait_for_emulators(wanted: Sequence[str]) -> None:
-    """What is told to end needs a moment."""
+    """A process needs a moment to end."""
     deadline = time.monotonic() + 20
     while emulators() != wanted and time.monotonic() < deadline:
         time.sleep(0.1)

@@ -27,8 +27,8 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def test_it_has_a_verbs_device_that_is_up(kept: Path) -> None:
-    told = rdma(*KEEP, "--", "ibv_devinfo", cwd=kept).output
-    assert "rxe0" in told and "PORT_ACTIVE" in told
+    output = rdma(*KEEP, "--", "ibv_devinfo", cwd=kept).output
+    assert "rxe0" in output and "PORT_ACTIVE" in output
 
 
 @pytest.mark.parametrize("body, status", [("exit 0", 0), ("exit 3", 3), ("kill -TERM $$", 128 + signal.SIGTERM)])
@@ -51,10 +51,10 @@ def test_outputs_stay_apart_and_whole(kept: Path) -> None:
 def test_arguments_and_environment_arrive_as_they_are(kept: Path) -> None:
     os.environ["TOLD_TO_THE_GUEST"] = "two words; $HOME\nand a line"
     try:
-        told = rdma(*KEEP, "--", "sh", "-c", 'printf "%s|" "$TOLD_TO_THE_GUEST" "$@"', "sh", "a b", "", "*", cwd=kept)
+        output = rdma(*KEEP, "--", "sh", "-c", 'printf "%s|" "$TOLD_TO_THE_GUEST" "$@"', "sh", "a b", "", "*", cwd=kept)
     finally:
         del os.environ["TOLD_TO_THE_GUEST"]
-    assert told.output == "two words; $HOME\nand a line|a b||*|"
+    assert output.output == "two words; $HOME\nand a line|a b||*|"
 
 
 def test_it_runs_in_our_folder_and_may_write_there(kept: Path) -> None:

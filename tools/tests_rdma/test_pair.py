@@ -36,8 +36,8 @@ def sh(pair: Path, body: str) -> process.Result:
 
 
 def test_a_command_runs_in_the_first_and_may_run_others_in_the_second(pair: Path) -> None:
-    told = sh(pair, "hostname; $NODE_AGENT guest1 hostname; $NODE_AGENT guest0 hostname").output
-    assert told == "guest0\nguest1\nguest0\n"
+    output = sh(pair, "hostname; $NODE_AGENT guest1 hostname; $NODE_AGENT guest0 hostname").output
+    assert output == "guest0\nguest1\nguest0\n"
 
 
 def test_status_outputs_words_and_folder_arrive_as_by_a_remote_shell(pair: Path) -> None:
@@ -56,16 +56,16 @@ def test_a_guest_that_is_not_there_says_so(pair: Path) -> None:
 def test_the_devices_reach_each_other_with_large_packets(pair: Path) -> None:
     assert "active_mtu:\t\t4096" in sh(pair, "ibv_devinfo").output
     program = "ibv_rc_pingpong -d rxe0 -g 1 -m 4096 -n 200"
-    told = sh(pair, f"$NODE_AGENT guest1 '{program}' > there & "
+    output = sh(pair, f"$NODE_AGENT guest1 '{program}' > there & "
               f"for i in 1 2 3 4 5 6 7 8; do sleep 1; {program} guest1 && break; done; wait")
-    assert "200 iters in" in told.output
+    assert "200 iters in" in output.output
 
 
 def test_a_command_in_the_second_guest_ends_with_its_client(pair: Path) -> None:
-    told = sh(pair, "$NODE_AGENT guest1 'echo on; exec sleep 1001' > out & client=$!; "
+    output = sh(pair, "$NODE_AGENT guest1 'echo on; exec sleep 1001' > out & client=$!; "
               "while ! grep -q on out; do sleep 0.1; done; kill -KILL $client; for i in 1 2 3 4 5 6 7 8 9; do sleep 1; "
               "$NODE_AGENT guest1 'ps -e -o args | grep -q [s]leep.1001' || { echo gone; break; }; done")
-    assert told.output.endswith("gone\n")
+    assert output.output.endswith("gone\n")
 
 
 def test_what_is_left_in_the_second_goes_with_the_command(pair: Path) -> None:

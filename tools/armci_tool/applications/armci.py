@@ -62,13 +62,13 @@ class Candidate:
 def _tools(mpi: str) -> str:
     """MPI library and compilers with their versions, and their flags in the environment: objects of other ones do not fit."""
     commands = ([launch.mpi_library(mpi).launcher, "--version"], [f"mpicc.{mpi}", "--version"], [f"mpif90.{mpi}", "--version"])
-    told = [process.run(command, job=False) for command in commands]
-    for command, result in zip(commands, told):
+    versions = [process.run(command, job=False) for command in commands]
+    for command, result in zip(commands, versions):
         if not result.ok:
             raise ToolError(f"{shlex.join(command)} fails", where=result.tail(5),
                             next_step="run tools/armci setup, and unset variables that give MPI's compilers another compiler (OMPI_CC, MPICH_CC)")
     flags = sorted(f"{name}={value}" for name, value in os.environ.items() if _BUILD_VARIABLE.fullmatch(name))
-    return "\n".join([mpi, *(result.output for result in told), *flags])
+    return "\n".join([mpi, *(result.output for result in versions), *flags])
 
 
 def own(configuration: bazel.Configuration, note: Note) -> Armci:

@@ -28,7 +28,7 @@ def _sources_of_tests(tree: Path) -> dict[str, list[str]]:
 
 
 def _build(work: Work) -> None:
-    """Each by itself: one that does not compile is told when it is to be run."""
+    """Each by itself: one that does not compile fails when it should run."""
     tree, folder, armci, note = work.tree, work.folder, work.armci, work.note
     folder.mkdir()
     if not (tests := _sources_of_tests(tree)):

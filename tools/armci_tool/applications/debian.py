@@ -30,8 +30,8 @@ def version(package: str) -> str:
     """The one that apt would install now; empty where apt knows none."""
     if shutil.which("apt-cache") is None:
         return ""
-    told = process.run(["apt-cache", "policy", package], environment={"LC_ALL": "C"})
-    found = re.search(r"^  Candidate: (\S+)$", told.output, re.MULTILINE)
+    policy = process.run(["apt-cache", "policy", package], environment={"LC_ALL": "C"})
+    found = re.search(r"^  Candidate: (\S+)$", policy.output, re.MULTILINE)
     return found.group(1) if found else ""
 
 

@@ -10,7 +10,7 @@ from armci_tool.applications import sources
 from armci_tool.applications.recipe import Program, Recipe, Work, executables
 
 
-# Some programs end with status 0 after a wrong number. The title of a column of scf, "failed #ij test failed #kl test", tells of none.
+# Some programs end with status 0 after a wrong number. The title of a column of scf, "failed #ij test failed #kl test", reports none.
 _FAILS_IF = r"NbTest fails|[Tt]est (failed(?! #)|FAILED)|Error for element|mismatch at point|(PUT|GET|ACC) FAILS|Matrices disagree|we have error"
 
 
@@ -35,9 +35,9 @@ def prefix(folder: Path) -> Path:
     return folder / "prefix"
 
 
-# Folders of what is no program on ARMCI, or starts no job, or asks for arguments.
+# Folders of what is no program on ARMCI, or starts no job, or needs arguments.
 _OTHER_FOLDERS = ("gaf2c/", "global/trace/", "ma/", "tcgmsg/")
-# Programs that are left out: they ask for arguments, have no library below them, fill gigabytes of a disk, or write to /scratch
+# Programs that are left out: they need arguments, have no library below them, fill gigabytes of a disk, or write to /scratch
 # or /tmp from every start folder.
 _LEFT_OUT = ("pario/dra/big", "pario/dra/bign", "pario/dra/perfn", "pario/dra/perf3", "global/testing/testabstract_ops", "pario/dra/dbg_read", "pario/dra/dbg_write", "pario/dra/dra2arviz", "pario/dra/rate",
              "pario/eaf/test")

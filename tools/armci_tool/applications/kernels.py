@@ -26,7 +26,7 @@ def _build(work: Work) -> None:
     shutil.copytree(PRK, folder)
     sources.must(["make", "-B", f"ARMCI={root(armci)}", f"MPI={armci.mpi}"], folder, "cannot build the kernels on ARMCI",
                  sources.stage("building the kernels on ARMCI", note))
-    # Its own documents ask for this file.
+    # Its own documents require this file.
     (tree / "common" / "make.defs").write_text(f"CC=gcc -std=c11\nMPICC=mpicc.{armci.mpi}\nSHMEMCC=oshcc\nDEFAULT_OPT_FLAGS=-O2\n")
     for model in _MODELS:
         if model == "SHMEM" and armci.mpi != "openmpi":

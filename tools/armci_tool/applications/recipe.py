@@ -137,19 +137,19 @@ class Recipe:
 
     def built_on(self, armci: Armci, found: "Mapping[str, Optional[Path]]", note: Note) -> Path:
         """The folder of the application, which is built if it was not, as are the applications below it."""
-        def told(text: str) -> None:
+        def report(text: str) -> None:
             note(f"on {armci.name}: {text}")
         below = {needed.name: needed.built_on(armci, found, note) for needed in self.needs}
 
         def build(folder: Path) -> None:
-            source = found[self.name] or debian.source(self.debian_package, told)
-            told(f"unpacking {source.name}")
+            source = found[self.name] or debian.source(self.debian_package, report)
+            report(f"unpacking {source.name}")
             tree = folder / "source"
             sources.unpack(source, tree)
             if self.has_file and not (tree / self.has_file).exists():
                 raise ToolError(f"{source} is no source of {self.title}", where=f"it has no {self.has_file}",
                                 next_step=f"give --source an archive of {self.title}")
-            self.build(Work(tree, folder / "build", armci, below, told))
+            self.build(Work(tree, folder / "build", armci, below, report))
         return sources.once(self.folder(armci), self.key(armci, found), build)
 
 

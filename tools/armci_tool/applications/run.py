@@ -18,9 +18,9 @@ from armci_tool.repository import device_of
 from armci_tool.results import FAILED, PASSED, Case, Step
 
 _TAIL_LINES = 30
-# As kernels tell it: unit and number.
+# As kernels print it: unit and number.
 _RATE = re.compile(r"Rate \(([^)]+)\): ([\d.]+)")
-# As armci-prof tells it.
+# As armci-prof prints it.
 _SHARE = re.compile(r"armci-prof: [^\n]* ([\d.]+) % of it in ARMCI")
 _LONG_FACTOR = 10.0
 _ENTER = 'mkdir -p "$0" && cd "$0" && exec "$@"'
@@ -93,7 +93,7 @@ def _fault(program: Program, candidate: Candidate, made: process.Result, limit_s
 
 def runs(programs: Mapping[str, Sequence[Program]], candidates: Sequence[Candidate], where: Where, limit_s: float,
          note: process.LineHandler) -> Iterator[tuple[Candidate, Case]]:
-    """Each program on one library after the other, so that a busy moment of the machine meets all of them; `programs` by what
+    """Each program on one library after the other, so that a busy moment of the machine slows all of them; `programs` by what
     they were built on."""
     for built_on, built in programs.items():
         if len({program.name for program in built}) != len(built):

@@ -80,14 +80,14 @@ def unpack(source: Path, folder: Path) -> None:
 
 
 def stage(title: str, note: Note) -> Note:
-    """For the lines of a step that takes long: each is told behind the title, so that a user sees what the lines belong to."""
+    """For the lines of a step that takes long: each is shown behind the title, so that a user sees what the lines belong to."""
     note(title)
     return lambda line: note(f"{title}: {line.strip()}")
 
 
 def must(command: Sequence[str], folder: Path, what: str, note: Optional[Note] = None, next_step: str = "see the first error in that log",
          **environment: str) -> process.Result:
-    """A step of a build; its whole output is kept beside, and its end told when it fails."""
+    """A step of a build; its whole output is kept beside, and a failure shows its end."""
     made = process.run(command, cwd=folder, environment=environment, on_line=note)
     if not made.ok:
         log = folder / "armci-failed.log"

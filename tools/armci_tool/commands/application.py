@@ -31,7 +31,7 @@ from armci_tool.results import FAILED, Case, Step
                   help="numbers of processes (default: those of the application)")
 @click.option("--filter", "pattern", default="", metavar="REGEX", help="programs whose name has it")
 @click.option("--short", is_flag=True, help="leave out programs that compute for minutes")
-@click.option("--profile", is_flag=True, help="run ours under armci-prof, and tell the share of the time inside ARMCI")
+@click.option("--profile", is_flag=True, help="run ours under armci-prof, and report the share of the time inside ARMCI")
 @click.option("--limit", type=options.SECONDS, metavar="SECONDS",
               help="time that a program may take (default: that of the application); one that computes for minutes may take ten times as long")
 @click.option("--report", "folder", type=options.PATH, metavar="DIR",

@@ -37,7 +37,7 @@ def execute(where: Placement, **values: Any) -> int:
     if given.report:
         options.require_folder(given.report)
     launch.require(where)
-    # What cannot be is told before anything is built.
+    # Errors in the options come before any build.
     planned = {name: _plan(name, where, given) for name in repository.choose_implementations(given.impl)}
     runs = []
     for name, placed in planned.items():

@@ -82,7 +82,7 @@ def execute(where: Placement, **values: Any) -> int:
 
 
 def _is_simulated(given: Namespace, where: Placement) -> bool:
-    """Whether nodes are only told of, which a peer does not hear."""
+    """Whether nodes are only simulated: a peer ignores that."""
     return where.kind == "simulated" or (given.rdma and where.kind == "machine")
 
 
@@ -147,8 +147,8 @@ def _remarks(planned: plan.Plan, chosen: Sequence[candidates.Candidate]) -> list
             said.append(f"{one.name} takes no part in {', '.join(without)}: those read the memory of other processes")
     if any(entry.placement.kind == "simulated" for entry in planned.entries):
         said += [f"{one.name} knows nothing of simulated nodes: its processes are on one" for one in chosen if one.is_peer]
-        said.append("simulated nodes are one machine: what goes by MPI between them goes by shared memory, so only what "
-                    "does not is told of a network")
+        said.append("simulated nodes are one machine: MPI between them goes by shared memory, so only the rest "
+                    "resembles a network")
     return said
 
 

@@ -45,7 +45,7 @@ _LEVEL_HELP = ("only the tests that a port of that level passes, see docs/portin
               help=f"time a test may take (default: {conformance.DEFAULT_DEADLINE_S:g}, for a foreign library "
               f"{libraries.FOREIGN_DEADLINE_S:g}); longer in guests and under sanitizers")
 @click.option("--thread-level", type=click.Choice(["single", "funneled", "serialized", "multiple"]),
-              help="what the suite asks of MPI_Init_thread (default: multiple)")
+              help="what the suite requests of MPI_Init_thread (default: multiple)")
 @click.option("--quick", is_flag=True, help="fewer repetitions in each test")
 @click.option("--no-child-jobs", is_flag=True,
               help="skip tests that start child jobs: their outcome does not depend on the number of processes")
@@ -86,7 +86,7 @@ def execute(where: placement.Placement, configurations: Sequence[bazel.Configura
         defective = bazel.built(mutants.LABEL, configurations[0], verbose=given.verbose)
         with Progress("mutants") as progress:
             mutants.write_report(given.report, *mutants.examine(defective, configurations[0], progress.note))
-    # Read before the tests run: a file that is wrong is told at once.
+    # Read before the tests run: a mistake in the file is an error at once.
     mutation = matrix.read_mutation(given.report) if given.report else None
     tests: dict[str, list[str]] = {}
     for _, _, binary in built:
@@ -99,7 +99,7 @@ def execute(where: placement.Placement, configurations: Sequence[bazel.Configura
             repeats.append(flakes.repeat(partial(_run, binary, library, used, processes, where),
                                          _selection(given, library, processes), given.repeat))
             made = matrix.build([flakes.combine(each) for each in repeats], clauses, tests, described, mutation)
-            # After each, so that an end in the middle loses only what was under way.
+            # After each, so that an end in the middle loses only the run that is not over.
             written = _write_report(given, made, repeats) if given.report else []
     print()
     print(matrix_report.screen(made))

@@ -56,8 +56,8 @@ def execute(impl: Optional[str], prefix: Optional[Path], wrapper: Sequence[str],
     result = launch.start(job, timeout_s=timeout, capture=False)
     if result.timed_out:
         print(f"armci: {program} was ended after {timeout:g} s", file=sys.stderr)
-    if told := launch.told_of_status(job, result.status):
-        print(f"armci: {program}: {told}\n  next: repeat it with --tag-output, or with --wrapper and a debugger", file=sys.stderr)
+    if death := launch.describe_status(job, result.status):
+        print(f"armci: {program}: {death}\n  next: repeat it with --tag-output, or with --wrapper and a debugger", file=sys.stderr)
     for line in result.left_behind:
         print(f"armci: {program} left behind: {line}", file=sys.stderr)
     return result.status

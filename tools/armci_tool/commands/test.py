@@ -69,6 +69,6 @@ def _chosen(level: Level, changed: bool, since: Optional[str], only: Sequence[st
     if level == Level.USUAL and not (changed or only) and os.environ.get("CI") and fresh_machine.is_due():
         return fresh_machine.steps()
     if changed:
-        packages.ensure_installed(print)  # Bazel is asked at once
+        packages.ensure_installed(print)  # the next lines query Bazel
         return changes.plan_steps(since)
     return plan.plan_steps(level)

@@ -72,9 +72,9 @@ def choose(names: Sequence[str], where: Placement, rdma: bool,
     cannot."""
     rows = [row for row in (repository.implementation_table() if table is None else table) if not row.test_only]
     between_nodes = rdma or where.kind != "machine"
-    asked = [row.name for row in rows] if "all" in names else list(dict.fromkeys(names))
+    requested = [row.name for row in rows] if "all" in names else list(dict.fromkeys(names))
     chosen = []
-    for name in asked:
+    for name in requested:
         row = next((row for row in rows if row.name == name), None)
         if row is None:
             raise ToolError(f"there is no implementation {name!r} to compare",
@@ -125,7 +125,7 @@ def require_distinct(chosen: Sequence[Candidate]) -> None:
 def build(chosen: Sequence[Candidate], questions: Sequence[bench.Question], base: bazel.Configuration, folder: Path,
           verbose: bool, on_failure: Callable[[Candidate, str, str], None]) -> dict[tuple[str, str], Path]:
     """The programs by candidate and benchmark. Those of peers are copied to `folder`, as the next peer's have the same
-    place; what cannot be built of a peer is told and left out."""
+    place; programs of a peer that cannot be built are reported and left out."""
     made: dict[tuple[str, str], Path] = {}
     own = {(one.name, question.name): one.library.label(question.name) if isinstance(one.library, OtherInterface)
            else bench.label(question.name, one.name)

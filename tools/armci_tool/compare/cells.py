@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import]
 
 LIBRARY, RAW, FASTEST = "library", "raw", "fastest"
-# What is asked of every candidate.
+# The columns of a question: every candidate answers it.
 QUESTION = ["benchmark", "case", "size", "placement", "processes"]
 CELL = [*QUESTION, "candidate"]
 # Of each series: `beside` is a raw layer in the same program, and empty for the cell's own samples.
@@ -38,7 +38,7 @@ class Cells:
 
     kind, kernel      library or raw; whether it is of a whole computation
     counted           not timed, one value in each round
-    moved             bytes in an iteration, where the program asks for rates
+    moved             bytes in an iteration, where the program wants rates
     bytes, amount     of the size, rows and segments together; that, or what is moved; nothing where there is neither
     value             the time (an interval), or what was counted; rate: bytes per nanosecond
     spread            from the tenth to the ninetieth of a hundred samples of a round, as a part of its median
@@ -181,5 +181,5 @@ def _series(run: Mapping[str, Any], case: Mapping[str, Any]) -> Iterator[tuple[A
 
 
 def _is_own(series: Mapping[str, Any]) -> bool:
-    """Whether it is of the library. In files of before the layer was told, what is not the subject is taken for raw."""
+    """Whether it is of the library. In old files without the layer, what is not the subject is taken for raw."""
     return bool(series["role"] == "subject" or series.get("layer") == LIBRARY)

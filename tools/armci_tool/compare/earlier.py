@@ -86,8 +86,8 @@ def agreements(old: Cells, new: Cells) -> list[Agreement]:
             ("ratios to raw layers", over_raw(new, "cell"), over_raw(old, "cell_old")),
             ("times", new.logs.loc[both.cell], old.logs.loc[both.cell_old])):
         ratios = statistics.welch(ours, theirs)
-        told = ratios[statistics.bounded(ratios)]
-        made.append(Agreement(what, int(_contains_one(told).sum()), len(told)))
+        known = ratios[statistics.bounded(ratios)]
+        made.append(Agreement(what, int(_contains_one(known).sum()), len(known)))
     return made
 
 

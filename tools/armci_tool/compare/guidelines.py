@@ -8,7 +8,7 @@ one. guidelines.json has a row for each rule; kinds:
                 size. What a raw layer loses at the same step is granted: there a cache ends, and no library can help it
 
 A rule is violated where the whole interval of the ratio lies beyond "bound" (1 unless said); "by" is a benchmark that
-has its cases. Rows of cases that were not measured are no error: it is told that the rule was not checked.
+has its cases. Rows of cases that were not measured are no error: the tally says that the rule was not checked.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def rules(path: Path = TABLE) -> tuple[Rule, ...]:
 def check(cells: Cells, table: Optional[Sequence[Rule]] = None, others: Optional[Cells] = None) -> list[Any]:
     """Every rule wherever it can be checked: rows with the columns of a cell, the rule, what the other way is, the
     interval `ratio` of the direct way over that, and the bound. `others` are cells of an earlier run in another place:
-    what is told is of this run, they are only what the places of it are held against."""
+    the checks are of this run; the other cells are only the reference for its places."""
     import pandas
     made = [part for rule in (rules() if table is None else table) for part in _of_rule(rule, cells, others)]
     if not made:
@@ -129,8 +129,8 @@ def _of_rule(rule: Rule, cells: Cells, others: Optional[Cells]) -> list[DataFram
     if rule.kind == "cases":
         pairs = _pairs(timed[timed.case == rule.case], timed[timed.case == rule.other], _SAME_CASE)
     elif rule.kind == "candidates":
-        asked = timed[(timed.candidate == rule.candidate) & ((timed.placement == "") | (rule.where != "one node"))]
-        pairs = _pairs(asked, timed[timed.candidate == rule.other], QUESTION)
+        subject = timed[(timed.candidate == rule.candidate) & ((timed.placement == "") | (rule.where != "one node"))]
+        pairs = _pairs(subject, timed[timed.candidate == rule.other], QUESTION)
     elif rule.kind == "sizes":
         return [_sizes(rule, cells)]
     else:

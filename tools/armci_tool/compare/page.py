@@ -47,12 +47,12 @@ class Section:
 
     @property
     def has_percentile(self) -> bool:
-        """Whether it is about times that a reader may ask the tail of."""
+        """Whether it has times, of which a reader may want the tail."""
         return bool((~self.table.counted & (self.table.moved == 0)).any())
 
 
 def require() -> None:
-    """Raises ToolError when it cannot be made here; asked before anything that takes long."""
+    """Raises ToolError when it cannot be made here; called before anything that takes long."""
     pages.environment()
     pictures.require()
 

@@ -42,7 +42,7 @@ class Picture:
 
 
 def require() -> None:
-    """Raises ToolError when nothing can be drawn here; asked before anything that takes long."""
+    """Raises ToolError when nothing can be drawn here; called before anything that takes long."""
     statistics.require("the pictures of the report", "matplotlib")
 
 

@@ -62,7 +62,7 @@ class Plan:
 
     @property
     def round_s(self) -> float:
-        """What a round will take, as far as one can tell before."""
+        """What a round will take, estimated before it starts."""
         return sum(len(entry.candidates) * self.planned_s(entry) for entry in self.entries)
 
     @property

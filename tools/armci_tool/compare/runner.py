@@ -14,7 +14,7 @@ from armci_tool.compare import plan as planning
 from armci_tool.compare.candidates import Candidate
 from armci_tool.compare.plan import Entry, Plan
 
-# Of a program, beyond the time asked for.
+# Of a program, beyond the requested time.
 DEADLINE_S = 180.0
 # A benchmark excludes a candidate that fails so often, or hangs once.
 FAILURES_MOST = 2
@@ -23,7 +23,7 @@ LAST_LINES = 12
 _DECORATION = re.compile(r"^(\[[^]]*:\d+\] (\[ ?\d+\] .*|\*\*\* End of error message \*\*\*)|-{20,})$")
 # Of what a program may take in a box: without a new case for so long it stands still.
 _STANDSTILL = 0.5
-# Of samples: more is below what a clock can tell.
+# Of samples: more is below the resolution of a clock.
 _DIGITS = 5
 
 RunProgram = Callable[..., bench.BenchRun]
@@ -90,7 +90,7 @@ def run(plan: Plan, programs: Mapping[tuple[str, str], Path], mpi: str, words: S
         course.rounds, course.seconds = turn + 1, time.monotonic() - start
         if turn == 0:
             too_long = _too_long(course, plan)
-            course.left_out += [_told(entry, course) for entry in plan.entries if entry in too_long]
+            course.left_out += [_left_out_text(entry, course) for entry in plan.entries if entry in too_long]
         if plan.box_s and course.rounds >= plan.rounds_least and 2 * course.seconds - before > plan.box_s:
             break
     return course
@@ -172,13 +172,13 @@ def _seconds_of(entry: Entry, course: Course) -> float:
             + sum(one.seconds for one in course.failures if (one.benchmark, one.processes) == key))
 
 
-def _told(entry: Entry, course: Course) -> str:
+def _left_out_text(entry: Entry, course: Course) -> str:
     return (f"{entry.question.name} ({entry.processes} processes) was left out after the first round, which took "
             f"{_seconds_of(entry, course):.0f} s of it: give --rounds to wait for it")
 
 
 def _left(start: float, turn: int, number: int, plan: Plan) -> str:
-    """How long it may still take, once there is something to tell it by."""
+    """How long it may still take, once enough has run for an estimate."""
     done = turn + number / len(plan.entries)
     if done < 0.3:
         return ""

@@ -27,7 +27,7 @@ FASTER, SAME_SPEED, SLOWER, UNCLEAR = "faster", "same", "slower", "unclear"
 
 
 def require(what: str = "intervals of confidence", *modules: str) -> None:
-    """Raises ToolError when something cannot be made here; asked before anything that takes long. Modules are imported
+    """Raises ToolError when something cannot be made here; called before anything that takes long. Modules are imported
     late, as the command that installs what is missing must start without them."""
     for name in modules or ("pandas", "scipy"):
         try:
@@ -58,7 +58,7 @@ def welch(ours: DataFrame, theirs: DataFrame, name: str = "ratio") -> DataFrame:
 
 
 def bounded(table: DataFrame, name: str = "ratio") -> Series:
-    """Of each row: whether there were rounds enough to tell."""
+    """Of each row: whether there were enough rounds for an interval."""
     return (table[f"{name}_low"] > 0) & (table[f"{name}_high"] < math.inf)
 
 

@@ -39,7 +39,7 @@ def render(made: Comparison) -> str:
 
 
 def figure(cell: Any) -> str:
-    """Time, or rate where the program asks for one; what is counted as it is."""
+    """Time, or rate where the program wants one; what is counted as it is."""
     if cell.counted:
         return f"{cell.value:.3g}"
     if cell.moved:

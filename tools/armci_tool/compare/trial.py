@@ -1,4 +1,4 @@
-"""A short comparison as a user asks for it, as a test: whether its report has all that it should. How fast anything is
+"""A short comparison as a user starts it, as a test: whether its report has all that it should. How fast anything is
 does not matter."""
 
 from __future__ import annotations

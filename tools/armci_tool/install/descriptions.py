@@ -1,4 +1,4 @@
-"""What tells other build systems how to use an installation: files of pkg-config and of CMake."""
+"""Descriptions of an installation for other build systems: files of pkg-config and of CMake."""
 
 from __future__ import annotations
 

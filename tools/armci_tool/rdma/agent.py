@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def _serve(channel: Channel, kind: str, value: Any) -> None:
-    """Does what one message asks for."""
+    """Executes one message."""
     if kind == END:
         raise Closed(channel)
     if kind == RUN:
@@ -79,7 +79,7 @@ class Neighbour(socketserver.BaseRequestHandler):
 
 
 def execute(client: Channel, wanted: dict[str, Any]) -> int:
-    """Runs the command of a RUN to its end. Returns its status, as a shell tells it; processes that it has started may
+    """Runs the command of a RUN to its end. Returns its status, as a shell reports it; processes that it has started may
     live on. Raises Closed if the client goes or sends END; then the command has been ended."""
     try:
         process = subprocess.Popen(wanted["argv"], cwd=wanted["cwd"], env=wanted["environment"],

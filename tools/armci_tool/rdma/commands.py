@@ -8,7 +8,7 @@ Messages are a kind and a value, pickled and framed by multiprocessing.connectio
     SIGNAL   client   the number of a signal for the command
     OUT      agent    bytes of the standard output
     ERROR    agent    bytes of the standard error
-    EXIT     agent    the status of the command, as a shell tells it; after TIDY and FORGET: None
+    EXIT     agent    the status of the command, as a shell reports it; after TIDY and FORGET: None
     TIDY     client   None: the agent ends what commands have left running
     FORGET   client   None: the agent drops what the guest remembers of the host's files
     END      client   None: the command that runs ends, and the guest powers off
@@ -87,7 +87,7 @@ class Command(NamedTuple):
 
 
 def run(channel: Channel, command: Command, *, timeout_s: Optional[float] = None) -> int:
-    """Runs the command to its end. Returns its status, as a shell tells it, or TIMEOUT_STATUS after `timeout_s`. Raises
+    """Runs the command to its end. Returns its status, as a shell reports it, or TIMEOUT_STATUS after `timeout_s`. Raises
     Closed if the guest ends. The command ends with the channel: an exception here only has to close it."""
     channel.post(RUN, {"argv": list(command.argv), "cwd": str(command.cwd), "environment": dict(command.environment),
                        "fresh": command.fresh})

@@ -1,6 +1,6 @@
 """The process that has guests which are kept (see session.py): serves one client at a time.
 
-The keeper ends, and the guests with it, when a signal tells it to, when no client has come for a while, and when the
+The keeper ends, and the guests with it, when it gets a signal, when no client has come for a while, and when the
 process has ended for which they were to be kept.
 """
 

@@ -25,7 +25,7 @@ from armci_tool.repository import ROOT
 # What runs a command in another guest, in place of ssh.
 AGENT = ROOT / "tools" / "guest-agent"
 START_S = 120.0
-# A guest that is told to power off has so long.
+# A guest has this time to power off.
 END_S = 10.0
 # A guest may be starting a job on emulated CPUs.
 _REPLY_S = 60.0
@@ -35,7 +35,7 @@ _EMULATOR = "qemu-system-x86_64"
 _CPU = "max,-erms,-fsrm"
 # The emulated CPUs' counters run alike; without that to rely on the kernel reads a timer of the board, for 1.5 us.
 _CLOCK = "tsc=reliable clocksource=tsc"
-# Warnings are told, so that the last words of a guest that stands still say where. Without the kernel's tests of its
+# The kernel prints warnings, so that the last words of a guest that stands still say where. Without the kernel's tests of its
 # ciphers, which are of no use here: a guest once stood still in them.
 _KERNEL = f"console=ttyS0 loglevel=5 panic=-1 cryptomgr.notests=1 {_CLOCK}"
 _LAST_LINES = 40
@@ -65,7 +65,7 @@ def require(guests: int = 1) -> None:
     """Raises ToolError if there can be no guests here, or not so many."""
     if guests > network.GUESTS_MAX:
         raise ToolError(f"cannot make {guests} guests with a network between them",
-                        next_step=f"ask for at most {network.GUESTS_MAX}")
+                        next_step=f"request at most {network.GUESTS_MAX}")
     for command in (_EMULATOR, "cpio", "setpriv"):
         if shutil.which(command) is None:
             raise ToolError(f"a guest with a verbs device needs {command}", where="it is not on PATH",
@@ -180,7 +180,7 @@ class Guests:
                 each.channel.post(kind)
             for number, each in enumerate(self._guests):
                 if not each.channel.poll(_REPLY_S):
-                    raise self.failure(f"{network.host(number)} has not answered for {_REPLY_S:g} s")
+                    raise self.failure(f"{network.host(number)} has not replied for {_REPLY_S:g} s")
                 each.channel.receive()
         except Closed:
             raise self.failure("the guest ended by itself") from None

@@ -54,7 +54,7 @@ def run(options: machine.Options, command: commands.Command, *, timeout_s: Optio
 
 
 def stop_all() -> int:
-    """Ends all guests of this user that are kept, and the commands that they run; tells how many guests."""
+    """Ends all guests of this user that are kept, and the commands that they run; returns the number of guests."""
     stopped = 0
     for name in names():
         if keeper := keeper_of(name):

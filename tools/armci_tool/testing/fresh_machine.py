@@ -35,7 +35,7 @@ from armci_tool.testing.steps import Note, PlannedStep
 INSIDE_VARIABLE = "ON_FRESH_MACHINE"
 CLONE = "/srv/armci"
 NAME = "fresh machine"
-# What a newcomer meets: packages, the tool, how things are built, and the README's own commands.
+# What a newcomer uses: packages, the tool, how things are built, and the README's own commands.
 _DEPENDENCIES = re.compile(r"tools/|(.*/)?BUILD$|.*[.]bzl$|WORKSPACE$|[.]bazelrc$|[.]ci/|README[.]md$|examples/|third_party/")
 _DAY_S = 24 * 3600
 _COMMITS = 4
@@ -154,13 +154,13 @@ def newcomer_cases(root: FreshRoot, note: Note) -> Sequence[Case]:
     for name, command in stages:
         if command:
             _require(root.run(command, note, cwd=CLONE), f"cannot install: {shlex.join(command)}")
-        told = root.run(["tools/armci", "quickstart"], note, cwd=f"/home/{_USER}/armci", user=_USER)
+        quickstart = root.run(["tools/armci", "quickstart"], note, cwd=f"/home/{_USER}/armci", user=_USER)
         problems = [problem for problem, there in (
-            (f"status {told.status}, not 2", told.status != 2), ("a traceback", "Traceback" in told.output),
-            ("no sentence says what root has to run", "as root, run: tools/armci setup --for quickstart" not in told.output),
+            (f"status {quickstart.status}, not 2", quickstart.status != 2), ("a traceback", "Traceback" in quickstart.output),
+            ("no sentence says what root has to run", "as root, run: tools/armci setup --for quickstart" not in quickstart.output),
         ) if there]
-        cases.append(Case(f"an ordinary user {name}", FAILED if problems else PASSED, told.seconds,
-                          "\n".join([*problems, told.tail(20)]) if problems else ""))
+        cases.append(Case(f"an ordinary user {name}", FAILED if problems else PASSED, quickstart.seconds,
+                          "\n".join([*problems, quickstart.tail(20)]) if problems else ""))
     return cases
 
 
@@ -182,7 +182,7 @@ def _inner_cases(root: FreshRoot) -> list[Case]:
 
 def _run(options: Sequence[str], note: Note) -> Sequence[Case]:
     """The newcomer's cases, and the README's commands; lines of steps inside are printed as they come."""
-    def tell(line: str) -> None:
+    def show(line: str) -> None:
         note(line)
         if line.startswith(("ok  ", "FAIL", "     ")):
             print("  " + line, flush=True)
@@ -192,8 +192,8 @@ def _run(options: Sequence[str], note: Note) -> Sequence[Case]:
         cases = list(newcomer_cases(root, note))
         for command in readme_commands((ROOT / "README.md").read_text()):
             is_test = "test" in command
-            line, teller = ([*command, *options], tell) if is_test else (command, note)
-            cases.append(run_command(root, line, teller))
+            line, on_line = ([*command, *options], show) if is_test else (command, note)
+            cases.append(run_command(root, line, on_line))
             if is_test:
                 cases += _inner_cases(root)
     return cases
@@ -206,7 +206,7 @@ def steps(options: Sequence[str] = ()) -> list[PlannedStep]:
 
 
 def is_due() -> bool:
-    """Whether the tests have to run on a fresh machine this time: when what a newcomer meets has changed within a day before
+    """Whether the tests have to run on a fresh machine this time: when a newcomer's files have changed within a day before
     the commit, else for one commit in some."""
     if INSIDE_VARIABLE in os.environ or os.geteuid() != 0 or not packages.has_apt():
         return False

@@ -31,7 +31,7 @@ LIBRARY_TESTS = f"tests(//impl/...) except {device_tests.TESTS}"
 THREAD_TESTS = ("tests(//impl/runtime/...) union tests(//impl/mpi-twosided:all) "
                 "union filter(server_kind, tests(//impl/mpi-twosided/testing:all))")
 
-# Of the libraries and of what is below them: told in titles.
+# Of the libraries and of what is below them: named in titles.
 SETTING_PREFIXES = ("ARMCI_", "UCX_", "OMPI_MCA_pml")
 PROCESS_COUNTS = (1, 2, 3, 4)
 TELLING_PROCESS_COUNTS = (2, 4)  # the smallest job with two parties, and the largest
@@ -179,8 +179,8 @@ def _thread_level_steps(configuration: bazel.Configuration) -> list[PlannedStep]
 
 
 def _test_only_steps(row: repository.Implementation, configuration: bazel.Configuration) -> list[PlannedStep]:
-    """Those that exist for the tests: that the core is right on them. Of a port under way: what it has reached, on nodes
-    that are simulated as well, since one that leaves a node's own traffic to the core is asked for nothing else."""
+    """Those that exist for the tests: that the core is right on them. Of an unfinished port: what it has reached, on nodes
+    that are simulated as well, since a port that leaves a node's own operations to the core has nothing else."""
     if row.port_level < levels.LAST:
         if not row.port_level:
             return []
@@ -425,7 +425,7 @@ def _clients_steps(configuration: bazel.Configuration, level: Level) -> list[Pla
     def step(names: Sequence[str], counts: Sequence[int], placement: Placement, usual: bool) -> PlannedStep:
         return _clients_step(names, counts, configuration, placement, Level.USUAL if usual else Level.FULL)
 
-    name = f"what is told of a client ({configuration.name})"
+    name = f"reports on a client ({configuration.name})"
     steps = [step(everywhere, (2,), ONE_NODE, True), step(everywhere, (1, 4), ONE_NODE, False),
              PlannedStep(name, partial(clients.observe, configuration), _rerun(name), Level.USUAL if first else Level.FULL, layout.labels(everywhere), configuration)]
     for name in _one_or_all(level, _between_nodes(), "clients, " + configuration.name):

@@ -25,7 +25,7 @@ StepFunction = Callable[[Note], Sequence[Case]]
 
 
 class Level(IntEnum):
-    """How much is asked for; each level has the steps of those before it."""
+    """How much runs; each level has the steps of those before it."""
 
     QUICK = 0  # while working
     USUAL = 1  # before a change lands

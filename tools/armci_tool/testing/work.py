@@ -42,7 +42,7 @@ def build(configuration: bazel.Configuration, targets: Sequence[str], note: Note
         labels += bazel.query(" union ".join(f"({query})" for query in queries))
     bazel.build(labels, configuration, on_progress=note)
     for key in ("bazel-bin", "bazel-testlogs"):
-        bazel.folder(key, configuration)  # asked now: Bazel answers nothing while it builds for another step
+        bazel.folder(key, configuration)  # now: Bazel replies to no query while it builds for another step
     return [Case(f"build {configuration.name}", PASSED)]
 
 
@@ -177,7 +177,7 @@ def run_foreign(configuration: bazel.Configuration, note: Note) -> Sequence[Case
 
 
 def check_report(words: Sequence[str], note: Note) -> Sequence[Case]:
-    """The command as a user gives it, and whether all files of the report are there and tell of every run."""
+    """The command as a user gives it, and whether all files of the report are there and cover every run."""
     with scratch_folders.make() as scratch:
         folder = scratch / "report"
         result = process.run([str(repository.ROOT / "tools" / "armci"), *words, "--report", str(folder)], on_line=note)
