@@ -27,7 +27,7 @@ SILENCE_S = 120.0
 
 @dataclass(frozen=True)
 class BenchRun:
-    """What one benchmark program printed and reported; `data` is None when it wrote no JSON."""
+    """The output and the report of one benchmark program; `data` is None when it wrote no JSON."""
 
     name: str
     status: int

@@ -111,7 +111,7 @@ def check_words(root: Path = ROOT) -> list[str]:
 
 
 def check_types(root: Path = ROOT) -> list[str]:
-    """What mypy says about the Python files, each folder with its own path as pytest gives it."""
+    """The complaints of mypy about the Python files, each folder with its own path as pytest gives it."""
     problems = []
     # No cache: the check leaves nothing behind and takes two seconds.
     line = ["mypy", "--strict", "--no-error-summary", f"--cache-dir={os.devnull}"]

@@ -26,7 +26,7 @@ _ZSH_START = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit;
 
 
 def script(shell: str) -> str:
-    """What the shell has to read. Shells look for `armci` when the word typed is tools/armci, too."""
+    """The script for the shell. Shells look for `armci` when the word typed is tools/armci, too."""
     found = get_completion_class(shell)
     assert found is not None
     template = found.source_template

@@ -15,7 +15,7 @@ from armci_tool.results import Case
 BUILD = ROOT / "packaging" / "build-deb"
 # All is compiled anew, with either MPI library.
 _BUILD_TIME_LIMIT_S = 7200.0
-# What the name of the package begins with that brings the MPI library.
+# The package that brings the MPI library has a name with this beginning.
 _LIBRARY_PACKAGES = {"openmpi": "libopenmpi", "mpich": "libmpich"}
 
 Note = Callable[[str], None]
@@ -74,7 +74,7 @@ def _out_of_place(unpacked: Path, home: Path, name: str) -> list[str]:
     files = [path.relative_to(unpacked) for path in unpacked.rglob("*") if path.is_symlink() or not path.is_dir()]
     documents = Path("usr/share/doc") / name
     wrong = [str(path) for path in files if home not in path.parents and documents not in path.parents]
-    # What dpkg installed, tools/armci must not remove.
+    # tools/armci must not remove files that dpkg installed.
     return wrong + [str(path) for path in files if path.name == "manifest"] + ([] if files else ["nothing is in it"])
 
 

@@ -1,4 +1,4 @@
-"""What a result depends on besides the sources: versions, machine, date."""
+"""The environment of a result besides the sources: versions, machine, date."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _mpi_version(name: str) -> str:
 
 
 def _output(command: Sequence[str]) -> str:
-    """What a command says; empty when it is not there or fails."""
+    """The output of a command; empty when it is not there or fails."""
     if shutil.which(command[0]) is None:
         return ""
     result = process.run(command, timeout_s=30)

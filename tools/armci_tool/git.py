@@ -1,4 +1,4 @@
-"""What git says of the sources."""
+"""The state of the sources by git."""
 
 from __future__ import annotations
 

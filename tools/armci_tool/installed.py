@@ -77,7 +77,7 @@ class Place:
                            timeout_s=_TIME_LIMIT_S)
 
     def flags(self, package: str, *options: str) -> process.Result:
-        """What pkg-config says."""
+        """The output of pkg-config."""
         return self.made("pkg-config", *options, package, environment=self.package_path())
 
     def does(self, name: str, *command: Word) -> Case:

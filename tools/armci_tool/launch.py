@@ -106,7 +106,7 @@ DEFAULT_MPI = "openmpi"
 
 @dataclass(frozen=True)
 class Launch:
-    """What to start: `program` with its arguments, on how many ranks of which MPI library."""
+    """The job to start: `program` with its arguments, on how many ranks of which MPI library."""
 
     program: tuple[str, ...]
     processes: int
@@ -172,7 +172,7 @@ def mpi_library(name: str) -> MpiLibrary:
 
 
 def node_kind(placement: Placement) -> nodes.NodeKind:
-    """What its nodes are made of."""
+    """The kind of the nodes of a placement."""
     return guests.GUESTS if placement.guest else nodes.NAMESPACES
 
 

@@ -1,4 +1,4 @@
-"""What the conformance suite and the benchmarks can be linked with: the implementations of this repository, and an
+"""The libraries for the conformance suite and the benchmarks: the implementations of this repository, and an
 installed ARMCI that is not ours (see third_party/foreign)."""
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class OwnLibrary:
         return f"--impl {self.name}"
 
     def deadline_s(self, _processes: int) -> float:
-        """What a test may take if the user does not say."""
+        """The default time limit of a test."""
         return conformance.DEFAULT_DEADLINE_S
 
 
@@ -90,7 +90,7 @@ class ForeignLibrary:
         return f"--prefix {self.prefix} --libs '{self.libs}' --name {self.name}"
 
     def deadline_s(self, processes: int) -> float:
-        """What a test may take if the user does not say: more where processes share cores, as most libraries spin."""
+        """The default time limit of a test: more where processes share cores, as most libraries spin."""
         return FOREIGN_DEADLINE_S * max(1.0, processes / (os.cpu_count() or 1))
 
     def _stamp(self, libs: str) -> str:

@@ -153,7 +153,7 @@ def _litmus(runs: Sequence[SuiteRun]) -> list[dict[str, Any]]:
 
 
 def first_line(text: str) -> str:
-    """What there is room for in a table."""
+    """The first line with text, for a table."""
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
@@ -169,7 +169,7 @@ def column_title(run: SuiteRun) -> str:
 
 
 def read_mutation(folder: Path) -> Optional[Mutation]:
-    """What the mutation run left in the folder of the report; None when it has not been there."""
+    """The result of the mutation run in the folder of the report; None without one."""
     path = folder / MUTANTS_FILE
     return data_files.read(path, Mutation, "the result of the mutation run",
                            "run it again, or delete the file") if path.exists() else None

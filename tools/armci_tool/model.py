@@ -95,7 +95,7 @@ def _search(check: Check, folder: Path) -> Case:
 
 
 def judge(check: Check, output: str) -> str:
-    """What is wrong with the output of a search, "" if nothing is."""
+    """The fault in the output of a search, "" if there is none."""
     errors = _ERRORS.search(output)
     if errors is None or "error: " in output:
         return "the search did not come to its end"

@@ -71,7 +71,7 @@ class Waivers(Entry):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the suite made of one mutant; `detail` is the output where a survivor or a refusal needs explaining."""
+    """The result of the suite on one mutant; `detail` is the output where a survivor or a refusal needs explaining."""
 
     mutant: Mutant
     state: str

@@ -28,7 +28,7 @@ _TABLE = re.compile(r"^IMPLEMENTATIONS = \{\n(?:.*\n)*?(?=\}\n)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class NewPort:
-    """What was written."""
+    """The files that the command wrote."""
 
     folder: Path
     files: tuple[Path, ...]

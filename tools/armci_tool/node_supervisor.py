@@ -161,7 +161,7 @@ def _make_nodes(request: argparse.Namespace) -> list[int]:
 
 
 def _make_shared_files(request: argparse.Namespace) -> None:
-    """What all nodes have in common, and the machine has not."""
+    """Makes the files that all nodes have in common, apart from the machine."""
     linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWNET | linux.CLONE_NEWUTS | linux.CLONE_NEWIPC)
     linux.own_root()
     linux.mount("proc", "/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)

@@ -98,7 +98,7 @@ def require(count: int, _preloaded: str = "") -> None:
 
 
 def missing_rights() -> str:
-    """What this user lacks to make nodes: `root`, or capabilities that root may not have in a container."""
+    """The rights that this user lacks to make nodes: `root`, or capabilities that root may not have in a container."""
     if os.geteuid() != 0:
         return "root"
     found = re.search(r"^CapEff:\s*(\w+)", Path("/proc/self/status").read_text(), re.MULTILINE)
@@ -107,7 +107,7 @@ def missing_rights() -> str:
 
 
 def offer() -> str:
-    """What to do where there can be no nodes."""
+    """The advice where there can be no nodes."""
     missing = missing_rights()
     as_whom = "as root" if missing == "root" else f"where root has {missing} (docker run --privileged)"
     simulated = "give --simulate-node-size K: nodes of K processes, simulated by the library"

@@ -81,7 +81,7 @@ MEASUREMENTS = (
 
 
 class Device(NamedTuple):
-    """What a run of the benchmark used."""
+    """The device, port and GID of a run of the benchmark."""
 
     name: str
     port: str
@@ -151,7 +151,7 @@ def _baseline(of: Measurement, case: Mapping[str, Any]) -> Optional[float]:
 
 
 def table(made: Sequence[Check]) -> str:
-    """What is said of them."""
+    """The table of the checks."""
     def time_text(nanoseconds: Optional[float]) -> str:
         return f"{nanoseconds / 1e3:.3g} us" if nanoseconds else "-"
 
@@ -176,7 +176,7 @@ def _listens(port: int) -> bool:
 
 
 def run_pair(line: Sequence[str], port: int) -> str:
-    """What the client says; raises subprocess.SubprocessError when one of them hangs or fails."""
+    """The output of the client; raises subprocess.SubprocessError when one of them hangs or fails."""
     line = [*line, "-F", "-p", str(port)]
     with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:

@@ -34,7 +34,7 @@ LineHandler = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a command. `output` holds stdout and stderr in order, empty when they were inherited;
+    """The result of a command. `output` holds stdout and stderr in order, empty when they were inherited;
     `left_behind` names what outlived a command that ended by itself."""
 
     command: tuple[str, ...]

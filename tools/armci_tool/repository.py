@@ -73,7 +73,7 @@ def _row(key: Optional[ast.expr], value: ast.expr) -> Implementation:
 
 
 def device_of(name: str) -> str:
-    """What an implementation needs between nodes; nothing for one that is not of the table."""
+    """The device that an implementation needs between nodes; none for one that is not of the table."""
     return next((row.device for row in implementation_table() if row.name == name), "")
 
 

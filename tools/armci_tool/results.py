@@ -22,7 +22,7 @@ class Case:
     outcome: str
     seconds: float = 0.0
     detail: str = ""
-    # What the test reported about itself, by key.
+    # The test's own report, by key.
     facts: tuple[tuple[str, str], ...] = ()
     # The command that repeats it; empty: its step's repeats it with others.
     rerun: str = ""

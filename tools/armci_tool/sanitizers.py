@@ -1,4 +1,4 @@
-"""What programs built with a sanitizer are run with."""
+"""The environment of programs built with a sanitizer."""
 
 from __future__ import annotations
 

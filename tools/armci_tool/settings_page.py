@@ -55,7 +55,7 @@ def render(by_implementation: Mapping[str, Sequence[Setting]]) -> str:
 
 
 def current(configuration: bazel.Configuration) -> str:
-    """What the page should be."""
+    """The page as it should be."""
     return render({name: settings(name, configuration) for name in implementations()})
 
 

@@ -46,7 +46,7 @@ _OUTCOMES = {"PASS": PASSED, "FAIL": FAILED, "SKIP": SKIPPED}
 
 @dataclass
 class SuiteLog:
-    """What the suite's lines say so far."""
+    """The state after the suite's lines so far."""
 
     on_test: Callable[[str], None] = lambda name: None
     running: str = ""

@@ -52,7 +52,7 @@ class Measured:
 
 @dataclass
 class Trial:
-    """What was measured for a row: for each value its rounds."""
+    """The measurements for a row: for each value its rounds."""
 
     row: Row
     rounds: dict[str, dict[int, Measured]] = field(default_factory=dict)
@@ -146,7 +146,7 @@ def table(trials: Sequence[Trial]) -> str:
 
 
 def advice(trials: Sequence[Trial]) -> str:
-    """What to set, for a shell."""
+    """The settings, for a shell."""
     changed = [f"export {trial.row.setting}={trial.advised}" for trial in trials if trial.advised != trial.row.default]
     return "\n".join(changed) or "no value is better than its default for certain"
 

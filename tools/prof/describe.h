@@ -1,4 +1,4 @@
-// What a call moves, by its arguments: bytes, the process at the other side, and the address there.
+// The transfer of a call, by its arguments: bytes, the process at the other side, and the address there.
 #ifndef ARMCI_TOOLS_PROF_DESCRIBE_H_
 #define ARMCI_TOOLS_PROF_DESCRIBE_H_
 

@@ -1,5 +1,5 @@
-// What armci-prof counts: the share of the time in calls; calls with their bytes, sizes and times; bytes by peer; bytes
-// by region.
+// The counts of armci-prof: the share of the time in calls; calls with their bytes, sizes and times; bytes by peer;
+// bytes by region.
 //
 // Thread safety: record() by any thread. begin(), regions and print() by one thread at a time, as the calls that lead
 // to them are.

@@ -1,4 +1,4 @@
-"""What applications are built on: our installed library, which is exchanged when they start, and ARMCI-MPI beside it."""
+"""The libraries of applications: our installed library, which is exchanged when they start, and ARMCI-MPI beside it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from armci_tool.errors import ToolError
 from armci_tool.install import layout
 from armci_tool.repository import ROOT
 
-# What ours are compared with. `reference` means numbers that an application has to print.
+# The reference of a comparison. `reference` means numbers that an application has to print.
 BASELINE = "armci-mpi"
 BASELINE_SOURCE = "armci-mpi-*.tar.*"
 # Of programs that were built on any of ours.

@@ -1,4 +1,4 @@
-"""What the recipe of an application says, and how it is followed."""
+"""The recipe of an application, and its execution."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Program:
     folder: Optional[Path] = None
     # The only number of processes that it takes.
     processes: Optional[int] = None
-    # What the compiler said where it could not be built.
+    # The output of the compiler if the build failed.
     refused: str = ""
 
 
@@ -154,7 +154,7 @@ class Recipe:
 
 
 def executables(folder: Path, pattern: str) -> list[Path]:
-    """What can be run there; ToolError if nothing can."""
+    """The programs that can run there; ToolError if nothing can."""
     found = [path for path in folder.glob(pattern) if path.is_file() and os.access(path, os.X_OK)]
     if not found:
         raise ToolError(f"{folder} has no programs", where=f"looked for {pattern}", next_step=f"remove {folder} to build it anew")

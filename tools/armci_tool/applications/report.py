@@ -1,4 +1,4 @@
-"""What the programs of an application did on each library: for the screen, and as a folder of files."""
+"""The results of an application's programs on each library: for the screen, and as a folder of files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands share: how a command is declared, types of options, and options that several commands have."""
+"""The common part of the commands: how a command is declared, types of options, and options that several commands have."""
 
 from __future__ import annotations
 

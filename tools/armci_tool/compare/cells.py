@@ -106,7 +106,7 @@ def collect(runs: Iterable[Mapping[str, Any]]) -> Cells:
 
 
 def _described(table: DataFrame, samples: DataFrame, medians: DataFrame, logs: DataFrame) -> DataFrame:
-    """What each cell says by itself."""
+    """Each cell by itself."""
     import pandas
     table = table.join(statistics.intervals(logs, "value"))
     table["value"] = table.value.where(~table.counted, medians.median(axis=1))

@@ -53,7 +53,7 @@ class Rule:
 
     @property
     def needs(self) -> str:
-        """What a run has to have for it to be checked."""
+        """The needs of the check in a run."""
         if self.kind == "places":
             return "--baseline with the results.json of a run in the other place"
         if self.kind == "candidates":
@@ -63,7 +63,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Tally:
-    """What became of a rule, of all rows with its name; the hint is for one that was not checked."""
+    """The result of a rule, of all rows with its name; the hint is for one that was not checked."""
 
     rule: str
     checked: int

@@ -18,7 +18,7 @@ QUICK_BOX_S = 120.0
 ROUNDS_LEAST, ROUNDS = 3, 5
 # Of a program in a round; every case gets its least anyway.
 SECONDS_LEAST, SECONDS_MOST = 0.3, 4.0
-# What a job takes besides, by the kind of place.
+# The other time of a job, by the kind of place.
 _START_S = {"machine": 1.0, "simulated": 1.2, "nodes": 3.5}
 _GUEST_START_S = 12.0
 # Programs that took the whole box together, in the least rounds, are too slow for it by far; and one that takes a few
@@ -47,7 +47,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run. With a box, rounds beyond the least are for what is left of it."""
+    """The programs to run. With a box, rounds beyond the least are for what is left of it."""
 
     entries: tuple[Entry, ...]
     rounds: int
@@ -62,7 +62,7 @@ class Plan:
 
     @property
     def round_s(self) -> float:
-        """What a round will take, estimated before it starts."""
+        """The time of a round, estimated before it starts."""
         return sum(len(entry.candidates) * self.planned_s(entry) for entry in self.entries)
 
     @property
@@ -83,18 +83,18 @@ class Plan:
                 f"{self.seconds:.1f} s for each program: about {duration(self.estimate_s)}")
 
     def planned_s(self, entry: Entry) -> float:
-        """What one program of it will take."""
+        """The estimated time of one of its programs."""
         return start_s(entry.placement) + self.seconds
 
     def bound_s(self, entry: Entry) -> Optional[float]:
-        """What one program of it may take; None where there is no box."""
+        """The time limit of one of its programs; None where there is no box."""
         if self.box_s is None:
             return None
         return max(self.box_s / (ROUNDS_LEAST * _SLOW_PROGRAMS), SLOW_TIMES * self.planned_s(entry))
 
 
 def start_s(where: Placement) -> float:
-    """What a job takes before and after what is measured."""
+    """The time of a job before and after the measurement."""
     return _GUEST_START_S if where.guest else _START_S[where.kind]
 
 
@@ -134,7 +134,7 @@ def entries(questions: Sequence[bench.Question], counts: Sequence[int], where: P
 
 
 def left_out(questions: Sequence[bench.Question], counts: Sequence[int]) -> list[str]:
-    """What is not measured on some of the numbers of processes, for a reader."""
+    """Benchmarks that are not measured on some of the numbers of processes, for a reader."""
     return [f"{question.name} takes powers of two: not measured on {count} processes"
             for count in counts for question in questions if not question.takes(question.processes(count))]
 

@@ -56,7 +56,8 @@ class Comparison:
                 "contestants": list(self.candidates), "remarks": list(self.remarks),
                 "noise": {"before": asdict(self.noise_before), "after": asdict(self.noise_after)},
                 "rounds": self.course.rounds, "seconds": round(self.course.seconds, 1), "baseline": self.baseline,
-                "failures": [one.as_json() for one in self.course.failures],
+                "failures": [{_RENAMED.get(name, name): value for name, value in asdict(one).items()}
+                             for one in self.course.failures],
                 "violations": [guidelines.as_json(one) for one in guidelines.violations(self.checks)],
                 "regressions": [earlier.as_json(one) for one in earlier.regressions(self.changes)],
                 "agreements": [asdict(one) for one in self.agreements], "runs": self.course.runs}
@@ -72,7 +73,7 @@ def write(folder: Path, made: Comparison) -> list[Path]:
 
 @dataclass(frozen=True)
 class Earlier:
-    """What is kept of a comparison of before."""
+    """The part of an earlier comparison that this one needs."""
 
     path: Path
     cells: Cells

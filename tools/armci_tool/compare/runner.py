@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, Mapping, Optional, Sequence
 
@@ -47,14 +47,10 @@ class Failure:
         when = f", {self.processes} processes, round {self.round + 1}" if self.processes else ""
         return f"{self.candidate}: {self.benchmark}{when}: {self.what}"
 
-    def as_json(self) -> dict[str, Any]:
-        """The fields as results.json names them."""
-        return {"contestant" if name == "candidate" else name: value for name, value in asdict(self).items()}
-
 
 @dataclass
 class Course:
-    """What became of a plan."""
+    """The results of a plan."""
 
     runs: list[dict[str, Any]] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
@@ -112,7 +108,7 @@ def _run_one(course: Course, plan: Plan, entry: Entry, one: Candidate, turn: int
     if ended.out_of_time and bound is not None:
         course.left_out.append(f"{one.name}: {program.name} ({program.processes} processes) was left out: too slow for the "
                                f"time box; {last_lines(ended.text)[-1].removeprefix('bench: ')}; give --rounds to wait for it")
-        # What it did in earlier rounds is not rated; unless there is nothing else.
+        # Its earlier rounds do not count, unless there is nothing else.
         left_out = (one.name, program.name, program.processes)
         course.runs = [run for run in course.runs
                        if (run["contestant"], run["benchmark"], run["processes"]) != left_out] or course.runs

@@ -1,4 +1,4 @@
-"""What samples say. Times are in nanoseconds; pure functions of pandas' tables.
+"""Statistics of samples. Times are in nanoseconds; pure functions of pandas' tables.
 
 Samples of one round share what the machine did meanwhile, so a round is one observation: its median. What is said of
 several rounds is said of the logarithms of those medians, as noise multiplies, with Student's t at 95 %. A table of

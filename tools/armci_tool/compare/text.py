@@ -131,7 +131,7 @@ def _operation(made: Comparison, key: Sequence[Any]) -> str:
 
 
 def rules(made: Comparison) -> Table:
-    """What became of each guideline."""
+    """The result of each guideline."""
     return Table(["guideline", "checked", "violated", "to check it"],
                  [[one.rule, *([str(one.checked), str(one.violated)] if one.checked else ["not checked", "-"]), one.hint]
                   for one in guidelines.tally(made.checks)])

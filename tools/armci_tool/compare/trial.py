@@ -40,7 +40,7 @@ def run(note: Callable[[str], None]) -> Sequence[Case]:
 
 
 def problems(folder: Path, candidates: Sequence[str], benchmarks: Sequence[str], rounds: int) -> list[str]:
-    """What is wrong with a report; nothing, of one that has answers of all to all."""
+    """The faults of a report; none if it has a cell of each candidate for each case."""
     missing = [name for name in (page.PAGE_NAME, record.JSON_NAME, record.CSV_NAME) if not (folder / name).is_file()]
     if missing:
         return [f"{name} is missing" for name in missing]

@@ -1,4 +1,4 @@
-"""What goes where."""
+"""The files of an installation and their places."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def install(root: Path, names: Sequence[str], default: str, configuration: bazel
         prefix.claim(targets)
         for item in items:
             prefix.put(item)
-        # What an earlier version had, and what an installation that was interrupted did not finish.
+        # Files of an earlier version, and files of an interrupted installation.
         prefix.remove(prefix.listed.difference(targets, *map(targets_of, staying)))
     except OSError as error:
         mend = "choose another --prefix, or run with the rights to write there"
@@ -85,7 +85,7 @@ def uninstall(root: Path) -> int:
 
 
 def default_of(root: Path) -> str:
-    """What -larmci means in an installation; empty if nothing is there."""
+    """The implementation behind -larmci in an installation; empty if there is none."""
     link = root / "lib" / SHARED_NAME
     return link.readlink().parent.name if link.is_symlink() else ""
 
@@ -116,12 +116,12 @@ def _classic_links(name: str) -> dict[Path, str]:
 
 
 def sources(names: Sequence[str], configuration: bazel.Configuration) -> list[Path]:
-    """What is copied."""
+    """The files to copy."""
     return [item.source for item in _copied(names, configuration) if item.source is not None]
 
 
 def labels(names: Sequence[str]) -> tuple[str, ...]:
-    """What is built before the installation of these."""
+    """The targets to build before the installation of these."""
     return (ALL,) if set(names) == set(repository.implementations()) else tuple(PART % part for part in (COMMON, *names))
 
 

@@ -98,7 +98,7 @@ def _assemble(unpacked: Path, ready: Path) -> None:
 
 
 def _check(command: list[str], cwd: Path = Path("/")) -> str:
-    """What the command says; raises ToolError if it fails."""
+    """The output of the command; raises ToolError if it fails."""
     result = process.run(command, cwd=cwd)
     if not result.ok:
         raise ToolError(f"{command[0]} failed with status {result.status}", where=result.tail(5), next_step=_NEXT)

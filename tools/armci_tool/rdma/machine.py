@@ -22,7 +22,7 @@ from armci_tool.rdma import commands, kernel, network
 from armci_tool.rdma.commands import END, Channel, Closed
 from armci_tool.repository import ROOT
 
-# What runs a command in another guest, in place of ssh.
+# The program that runs a command in another guest, in place of ssh.
 AGENT = ROOT / "tools" / "guest-agent"
 START_S = 120.0
 # A guest has this time to power off.
@@ -44,7 +44,7 @@ _READ_BYTES = 65536
 
 @dataclass(frozen=True)
 class Options:
-    """What guests are like, each of them. `folder`: whose files they may write; none if empty."""
+    """The properties of each guest. `folder`: whose files they may write; none if empty."""
 
     cpus: int = 2
     memory_mib: int = 4096
@@ -186,7 +186,7 @@ class Guests:
             raise self.failure("the guest ended by itself") from None
 
     def failure(self, what: str) -> ToolError:
-        """What happened, with the last words of each."""
+        """The error `what`, with the last words of each guest."""
         last_words = "\n".join(words for each in self._guests if (words := each.last_words()))
         return ToolError(what, where=last_words or "it has said nothing",
                          next_step="run tools/armci setup --rdma, and look whether there is memory for it (--memory)")

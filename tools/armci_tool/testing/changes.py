@@ -91,7 +91,7 @@ def _is_affected(step: PlannedStep, changed: Sequence[str], labels: set[str]) ->
 
 
 def _labels(step: PlannedStep) -> set[str]:
-    """What a step needs built."""
+    """The targets that a step needs."""
     return {label for target in step.targets
             for label in (bazel.query(target.removeprefix(QUERY)) if target.startswith(QUERY) else [target])}
 

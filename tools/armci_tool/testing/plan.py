@@ -1,4 +1,4 @@
-"""What `tools/armci test` consists of, cheap steps first."""
+"""The steps of `tools/armci test`, cheap ones first."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _tool_step() -> PlannedStep:
 
 
 def _around_steps(level: Level) -> list[PlannedStep]:
-    """What is beside the libraries and seldom changes: with each change one of them."""
+    """The steps beside the libraries, which seldom change: each commit selects one."""
     steps = [_pytest_step("tests of the guest", "tools/tests_rdma/test_guest.py", cores=SINGLE, resource=GUESTS),
              PlannedStep("model of flow control", partial(model.run, model.RESULTS), "tools/armci test --full --only 'model of'",
                          cores=SINGLE),
@@ -417,7 +417,7 @@ def _clients_step(names: Sequence[str], counts: Sequence[int], configuration: ba
 
 
 def _clients_steps(configuration: bazel.Configuration, level: Level) -> list[PlannedStep]:
-    """Every implementation above each MPI library, and between nodes by turns; the numbers of processes and the nodes that
+    """Every implementation above each MPI library, and one between nodes by commit; the numbers of processes and the nodes that
     are left where there is time."""
     first = configuration.mpi == launch.DEFAULT_MPI
     everywhere = repository.implementations()

@@ -39,7 +39,7 @@ NOT_BUILT = "not run: the build failed"
 
 
 def log_of(planned: PlannedStep) -> Path:
-    """What a step said, line by line, and its failures."""
+    """The log file of a step: its lines, and its failures."""
     return REPORT / "logs" / f"{planned.slug}.log"
 
 
@@ -76,7 +76,7 @@ def _clear_logs() -> None:
 
 
 def next_step(waiting: Sequence[PlannedStep], running: Sequence[PlannedStep]) -> Optional[PlannedStep]:
-    """What may start now, of the steps that have not."""
+    """The waiting steps that may start now."""
     for number, step in enumerate(waiting):
         if step.alone and (number > 0 or running):
             return None

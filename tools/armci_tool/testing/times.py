@@ -1,4 +1,4 @@
-"""What the steps of earlier runs of `tools/armci test` took, kept in the checkout's report folder."""
+"""The times of the steps in earlier runs of `tools/armci test`, kept in the checkout's report folder."""
 
 from __future__ import annotations
 

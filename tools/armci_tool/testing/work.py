@@ -1,4 +1,4 @@
-"""What the steps of `tools/armci test` do that is not the matter of a module of its own."""
+"""Functions of the steps of `tools/armci test` that have no module of their own."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FOREIGN_PROCESSES = 2
 
 
 def ensure_guest(note: Note) -> Sequence[Case]:
-    """What the machines of `tools/armci rdma` are made of."""
+    """The parts of the machines of `tools/armci rdma`."""
     packages.ensure_installed(note, "rdma")
     kernel.ensure(note)
     return [Case("packages of guests, and a kernel", PASSED)]
@@ -47,7 +47,7 @@ def build(configuration: bazel.Configuration, targets: Sequence[str], note: Note
 
 
 def build_command(targets: Sequence[str], configuration: bazel.Configuration) -> str:
-    """What repeats a build."""
+    """The command that repeats a build."""
     labels = [f"$(bazel query '{target.removeprefix(QUERY)}')" if target.startswith(QUERY) else target for target in targets]
     return " ".join(["bazel build", shlex.join(configuration.flags()), *labels])
 
