@@ -3,6 +3,9 @@
 The faults are the rows of impl/mpi-rma/preflight/faults.cc; each has a program in the folder `reproducers` beside it,
 which says `control: ok` before it comes to the fault and `fault: present` or `fault: absent` after it. A crash or a
 hang harms no other process here, and is a finding like others.
+
+The programs share reproducer.h. The doctor compiles and exports each of them as one file, with the parts of the header
+that the program uses in the place of its #include.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from armci_tool.placement import Placement
 from armci_tool.repository import ROOT
 
 PREFLIGHT = ROOT / "impl" / "mpi-rma" / "preflight"
+REPRODUCERS = PREFLIGHT / "reproducers"
 # Above the alarm of every reproducer, so that its own word comes first.
 DEADLINE_S = 90.0
 CHOICES = (*sorted(launch.MPI_LIBRARIES), "all")
@@ -29,6 +33,12 @@ _ROW = re.compile(r"\{Fault::k\w+,\s*" + _TEXT + r",\s*" + _TEXT + r",\s*" + _TE
 _PROCESSES = re.compile(r"mpiexec -n (\d+) ")
 _ALARM = re.compile(r"signal 14\b|Alarm clock|EXIT CODE: 14\b", re.IGNORECASE)
 _SIGNAL = re.compile(r"(?:exited on signal|EXIT STRING:) *(.+?)(?: \(signal \d+\))?\.?$", re.MULTILINE)
+_INCLUDE = '#include "reproducer.h"\n'
+_COMMENT = re.compile(r"/\*.*?\*/\s*", re.DOTALL)
+_WORD = re.compile(r"\b[A-Za-z_]\w*")
+# What a paragraph of reproducer.h declares: its lines without indentation, up to the parameters or the value.
+_DECLARATION = re.compile(r"^(?:static|enum)\b[^(=;\n]*[(=;]|^typedef .*?\(\*\w+\)|^\} \w+;", re.MULTILINE)
+_DECLARED = re.compile(r"(\w+)(?:\[\w*\])?\s*[(=,;)]")
 _OWN_WORDS = "there is no such window"
 _TELLING = re.compile(r"(?:Assertion .*failed|Fatal error.*|MPI_ERR_\w+.*|UCX +(?:ERROR|FATAL) .*)")
 
@@ -46,7 +56,13 @@ class Fault:
     @property
     def source(self) -> Path:
         """The reproducer."""
-        return PREFLIGHT / "reproducers" / f"{self.id}.c"
+        return REPRODUCERS / f"{self.id}.c"
+
+    @property
+    def text(self) -> str:
+        """The reproducer as one file, which includes none of ours."""
+        source = self.source.read_text()
+        return source.replace(_INCLUDE, shared_parts(source))
 
     @property
     def processes(self) -> int:
@@ -74,6 +90,19 @@ def read_faults() -> list[Fault]:
         name, description, method = ("".join(re.findall(r'"([^"]*)"', text)) for text in texts)
         faults.append(Fault(name, description, method, evidence, allowed == "true"))
     return faults
+
+
+def shared_parts(program: str) -> str:
+    """The paragraphs of reproducer.h that `program` uses, directly or through others."""
+    used = set(_WORD.findall(_COMMENT.sub("", program)))
+    kept: list[str] = []
+    for paragraph in reversed((REPRODUCERS / "reproducer.h").read_text().strip().split("\n\n")):
+        code = _COMMENT.sub("", paragraph)
+        declared = {name for declaration in _DECLARATION.findall(code) for name in _DECLARED.findall(declaration)}
+        if code.startswith("#include") or used & declared:
+            kept.insert(0, paragraph)
+            used.update(_WORD.findall(code))
+    return "\n\n".join(kept) + "\n"
 
 
 def judge(result: process.Result) -> tuple[str, str]:
@@ -106,7 +135,9 @@ def examine_all(faults: Sequence[Fault], mpi: str, placement: Placement, folder:
     for number, fault in enumerate(faults, 1):
         note(f"{number} of {len(faults)}, {fault.id} ({sum(one.outcome == PRESENT for one in made)} present)")
         program = str(folder / fault.id)
-        built = process.run([compiler, "-std=gnu99", "-O1", "-o", program, str(fault.source)], timeout_s=120)
+        source = folder / fault.source.name
+        source.write_text(fault.text)
+        built = process.run([compiler, "-std=gnu99", "-O1", "-o", program, str(source)], timeout_s=120)
         if not built.ok:
             raise ToolError(f"{fault.source.name} does not compile with {compiler}", where=built.tail(20),
                             next_step="run tools/armci setup")
@@ -147,7 +178,7 @@ The first comment of each file has its number of processes and what is known of 
 def write_report(folder: Path, sections: Sequence[tuple[str, Sequence[Examination]]]) -> None:
     """The programs and a README, to be sent to the maintainers of the MPI library."""
     for fault in read_faults():
-        (folder / fault.source.name).write_text(fault.source.read_text())
+        (folder / fault.source.name).write_text(fault.text)
     parts = [_README]
     for title, examinations in sections:
         present = [f"- `{one.fault.id}.c`: {one.fault.description}" for one in examinations if one.outcome == PRESENT]

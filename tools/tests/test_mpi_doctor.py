@@ -29,12 +29,41 @@ def test_every_fault_has_a_program_and_every_program_a_fault() -> None:
     assert programs == {fault.id for fault in FAULTS}
 
 
+def test_every_program_includes_the_shared_header_once() -> None:
+    for fault in FAULTS:
+        text = fault.source.read_text()
+        assert text.count('#include "reproducer.h"\n') == 1, fault.id
+        assert text.count("int main(") == 1 and "MPI_Init" not in text, fault.id
+
+
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: str(fault.id))
 def test_programs_stand_alone(fault: doctor.Fault) -> None:
-    text = fault.source.read_text()
+    text = fault.text
     assert f"mpicc {fault.id}.c -o {fault.id} && mpiexec -n {fault.processes} ./{fault.id}" in text
     assert "Control: " in text and "alarm(" in text
-    assert not re.search(r'#include "|armci', text, re.IGNORECASE)
+    assert "Status of the program: 0: fault absent; 1: present; 2: the control fails." in text
+    assert not re.search(r'#include "|#pragma|armci', text, re.IGNORECASE)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: str(fault.id))
+def test_a_program_compiles_alone_and_has_only_what_it_uses(fault: doctor.Fault, tmp_path: Path) -> None:
+    (tmp_path / "alone.c").write_text(fault.text)
+    compiler = launch.mpi_library(sorted(launch.MPI_LIBRARIES)[0]).compiler
+    built = process.run([compiler, "-std=gnu99", "-Wall", "-Werror=unused", "-Werror=implicit-function-declaration",
+                         "-c", str(tmp_path / "alone.c"), "-o", str(tmp_path / "alone.o")], timeout_s=120)
+    assert built.ok, built.output
+
+
+@pytest.mark.parametrize("name, missing", [
+    ("messages_wrong", "moves_wrong"),
+    ("kMovedWords", "no_such_window"),
+    ("kIndexed", "kStrided"),
+    ("begin", "open_window"),
+])
+def testshared_parts_come_with_what_they_use_and_no_more(name: str, missing: str) -> None:
+    parts = doctor.shared_parts(f"int main(void) {{ return (int){name}; }} /* {missing} */")
+    assert re.search(rf"\b{name}\b", parts) and not re.search(rf"\b{missing}\b", parts)
+    assert parts.startswith("#include <mpi.h>\n")
 
 
 @pytest.mark.parametrize("job, outcome, evidence", [

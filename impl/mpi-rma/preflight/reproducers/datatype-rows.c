@@ -4,79 +4,14 @@
  * Control: both move the same data.
  *
  *   mpicc datatype-rows.c -o datatype-rows && mpiexec -n 2 ./datatype-rows
- *
- * Status 0: fault absent; 1: present; 2: the control fails. A process that crashes or runs into the alarm after
- * `control: ok` has met the fault as well.
  */
-#include <mpi.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "reproducer.h"
 
-enum { kDeadlineSeconds = 40 };
-
-static int rank, size, other;
-
-static void begin(int *argc, char ***argv) {
-  int provided;
-  alarm(kDeadlineSeconds);
-  MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  other = (rank + 1) % size;
-}
-
-/* True if it is true on any process. */
-static int anywhere(int here) {
-  MPI_Allreduce(MPI_IN_PLACE, &here, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  return here;
-}
-
-static void say(const char *text) {
-  if (rank == 0) puts(text);
-  fflush(stdout);
-  MPI_Barrier(MPI_COMM_WORLD);
-}
-
-/* The faulty path comes after it, so that its word is out if that ends the process. */
-static void control(int wrong) {
-  if (!anywhere(wrong)) {
-    say("control: ok");
-    return;
-  }
-  say("control: failed");
-  MPI_Finalize();
-  exit(2);
-}
-
-static int verdict(int wrong) {
-  wrong = anywhere(wrong);
-  say(wrong ? "fault: present" : "fault: absent");
-  MPI_Finalize();
-  return wrong;
-}
-
-enum { kRows = 64, kRowBytes = 128, kRunBytes = kRows * kRowBytes, kTurns = 200 };
+enum { kRows = 64, kRowBytes = 128, kRunBytes = kRows * kRowBytes };
 
 static char rows[2 * kRunBytes], packed[kRunBytes];
-static char *memory;
-static MPI_Win win;
+static char *target_bytes;
 static MPI_Datatype type;
-
-static int by_time(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return x < y ? -1 : x > y;
-}
-
-/* The better quarter of many turns, in seconds. */
-static double quartile(double *seconds) {
-  qsort(seconds, kTurns, sizeof *seconds, by_time);
-  return seconds[kTurns / 4];
-}
 
 static void put_rows(int target) {
   MPI_Put(rows, 1, type, target, 0, kRunBytes, MPI_BYTE, win);
@@ -96,19 +31,19 @@ static int data_wrong(void) {
   for (int i = 0; i < 2 * kRunBytes; ++i) rows[i] = (char)(i % 251 + 1);
   put_rows(rank);
   MPI_Win_sync(win);
-  memcpy(by_type, memory, kRunBytes);
-  memset(memory, 0, kRunBytes);
+  memcpy(by_type, target_bytes, kRunBytes);
+  memset(target_bytes, 0, kRunBytes);
   MPI_Win_sync(win);
   put_packed(rank);
   MPI_Win_sync(win);
-  const int wrong = memcmp(by_type, memory, kRunBytes) != 0;
+  const int wrong = memcmp(by_type, target_bytes, kRunBytes) != 0;
   MPI_Barrier(MPI_COMM_WORLD);
   return wrong;
 }
 
 static int too_slow(void) {
-  static double by_type[kTurns], by_packing[kTurns];
-  for (int i = 0; i < kTurns; ++i) {
+  static double by_type[kMeasurements], by_packing[kMeasurements];
+  for (int i = 0; i < kMeasurements; ++i) {
     const double start = MPI_Wtime();
     put_rows(other);
     const double middle = MPI_Wtime();
@@ -122,15 +57,13 @@ static int too_slow(void) {
 }
 
 int main(int argc, char **argv) {
-  begin(&argc, &argv);
-  memory = calloc(1, kRunBytes);
-  MPI_Win_create(memory, kRunBytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-  MPI_Win_lock_all(0, win);
+  begin(&argc, &argv, 40);
+  target_bytes = calloc(1, kRunBytes);
+  create_window(target_bytes, kRunBytes);
   control(data_wrong());
   const int slow = rank == 0 && too_slow();
   MPI_Barrier(MPI_COMM_WORLD);
-  MPI_Win_unlock_all(win);
-  MPI_Win_free(&win);
-  free(memory);
+  free_window();
+  free(target_bytes);
   return verdict(slow);
 }

@@ -4,78 +4,13 @@
  * Control: both move the same data.
  *
  *   mpicc put-slow.c -o put-slow && mpiexec -n 2 ./put-slow
- *
- * Status 0: fault absent; 1: present; 2: the control fails. A process that crashes or runs into the alarm after
- * `control: ok` has met the fault as well.
  */
-#include <mpi.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "reproducer.h"
 
-enum { kDeadlineSeconds = 40 };
-
-static int rank, size, other;
-
-static void begin(int *argc, char ***argv) {
-  int provided;
-  alarm(kDeadlineSeconds);
-  MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  other = (rank + 1) % size;
-}
-
-/* True if it is true on any process. */
-static int anywhere(int here) {
-  MPI_Allreduce(MPI_IN_PLACE, &here, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  return here;
-}
-
-static void say(const char *text) {
-  if (rank == 0) puts(text);
-  fflush(stdout);
-  MPI_Barrier(MPI_COMM_WORLD);
-}
-
-/* The faulty path comes after it, so that its word is out if that ends the process. */
-static void control(int wrong) {
-  if (!anywhere(wrong)) {
-    say("control: ok");
-    return;
-  }
-  say("control: failed");
-  MPI_Finalize();
-  exit(2);
-}
-
-static int verdict(int wrong) {
-  wrong = anywhere(wrong);
-  say(wrong ? "fault: present" : "fault: absent");
-  MPI_Finalize();
-  return wrong;
-}
-
-enum { kRunBytes = 8192, kTurns = 200 };
+enum { kRunBytes = 8192 };
 
 static char data[kRunBytes];
-static char *memory;
-static MPI_Win win;
-
-static int by_time(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return x < y ? -1 : x > y;
-}
-
-/* The better quarter of many turns, in seconds. */
-static double quartile(double *seconds) {
-  qsort(seconds, kTurns, sizeof *seconds, by_time);
-  return seconds[kTurns / 4];
-}
+static char *target_bytes;
 
 static void put(int target, int bytes) {
   MPI_Put(data, bytes, MPI_BYTE, target, 0, bytes, MPI_BYTE, win);
@@ -92,19 +27,19 @@ static int data_wrong(void) {
   for (int i = 0; i < kRunBytes; ++i) data[i] = (char)(i % 251 + 1);
   put(rank, kRunBytes);
   MPI_Win_sync(win);
-  wrong |= memcmp(data, memory, kRunBytes) != 0;
-  memset(memory, 0, kRunBytes);
+  wrong |= memcmp(data, target_bytes, kRunBytes) != 0;
+  memset(target_bytes, 0, kRunBytes);
   MPI_Win_sync(win);
   replace(rank, kRunBytes);
   MPI_Win_sync(win);
-  wrong |= memcmp(data, memory, kRunBytes) != 0;
+  wrong |= memcmp(data, target_bytes, kRunBytes) != 0;
   MPI_Barrier(MPI_COMM_WORLD);
   return wrong;
 }
 
 static int slow_at(int bytes) {
-  static double puts[kTurns], accumulates[kTurns];
-  for (int i = 0; i < kTurns; ++i) {
+  static double puts[kMeasurements], accumulates[kMeasurements];
+  for (int i = 0; i < kMeasurements; ++i) {
     const double start = MPI_Wtime();
     put(other, bytes);
     const double middle = MPI_Wtime();
@@ -123,15 +58,13 @@ static int too_slow(void) {
 }
 
 int main(int argc, char **argv) {
-  begin(&argc, &argv);
-  memory = calloc(1, kRunBytes);
-  MPI_Win_create(memory, kRunBytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-  MPI_Win_lock_all(0, win);
+  begin(&argc, &argv, 40);
+  target_bytes = calloc(1, kRunBytes);
+  create_window(target_bytes, kRunBytes);
   control(data_wrong());
   const int slow = rank == 0 && too_slow();
   MPI_Barrier(MPI_COMM_WORLD);
-  MPI_Win_unlock_all(win);
-  MPI_Win_free(&win);
-  free(memory);
+  free_window();
+  free(target_bytes);
   return verdict(slow);
 }

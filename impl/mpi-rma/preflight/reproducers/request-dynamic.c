@@ -6,60 +6,8 @@
  * Control: the same by MPI_Put and MPI_Get.
  *
  *   mpicc request-dynamic.c -o request-dynamic && mpiexec -n 2 ./request-dynamic
- *
- * Status 0: fault absent; 1: present; 2: the control fails. A process that crashes or runs into the alarm after
- * `control: ok` has met the fault as well.
  */
-#include <mpi.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-enum { kDeadlineSeconds = 20 };
-
-static int rank, size;
-
-static void begin(int *argc, char ***argv) {
-  int provided;
-  alarm(kDeadlineSeconds);
-  MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-}
-
-/* True if it is true on any process. */
-static int anywhere(int here) {
-  MPI_Allreduce(MPI_IN_PLACE, &here, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  return here;
-}
-
-static void say(const char *text) {
-  if (rank == 0) puts(text);
-  fflush(stdout);
-  MPI_Barrier(MPI_COMM_WORLD);
-}
-
-/* The faulty path comes after it, so that its word is out if that ends the process. */
-static void control(int wrong) {
-  if (!anywhere(wrong)) {
-    say("control: ok");
-    return;
-  }
-  say("control: failed");
-  MPI_Finalize();
-  exit(2);
-}
-
-static int verdict(int wrong) {
-  wrong = anywhere(wrong);
-  say(wrong ? "fault: present" : "fault: absent");
-  MPI_Finalize();
-  return wrong;
-}
+#include "reproducer.h"
 
 enum { kBytes = 25600, kRounds = 20, kBlockBytes = 4096, kHoles = 8 };
 
@@ -92,15 +40,14 @@ static int wait_failed(int code, MPI_Request *request) {
 
 /* Process 0 puts to process 1, and gets back what it put. */
 static int transfers_wrong(int with_request) {
-  static char memory[kBytes], sent[kBytes], got[kBytes];
-  MPI_Win win;
+  static char piece[kBytes], sent[kBytes], got[kBytes];
   MPI_Aint at = 0;
   int wrong = 0;
   MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
   MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
   MPI_Win_lock_all(0, win);
-  if (rank == 1) MPI_Win_attach(win, memory, kBytes);
-  MPI_Get_address(memory, &at);
+  if (rank == 1) MPI_Win_attach(win, piece, kBytes);
+  MPI_Get_address(piece, &at);
   MPI_Bcast(&at, 1, MPI_AINT, 1, MPI_COMM_WORLD);
   for (int k = 0; rank == 0 && k < kRounds; ++k) {
     MPI_Request request;
@@ -121,13 +68,13 @@ static int transfers_wrong(int with_request) {
   }
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Win_unlock_all(win);
-  if (rank == 1) MPI_Win_detach(win, memory);
+  if (rank == 1) MPI_Win_detach(win, piece);
   MPI_Win_free(&win);
   return wrong;
 }
 
 int main(int argc, char **argv) {
-  begin(&argc, &argv);
+  begin(&argc, &argv, 20);
   fill_heap();
   control(transfers_wrong(0));
   return verdict(transfers_wrong(1));

@@ -5,61 +5,15 @@
  * one machine it was not seen.
  *
  *   mpicc request-lost.c -o request-lost && mpiexec -n 2 ./request-lost
- *
- * Status 0: fault absent; 1: present; 2: the control fails. A process that crashes or runs into the alarm after
- * `control: ok` has met the fault as well.
  */
-#include <mpi.h>
 #include <pthread.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-enum { kDeadlineSeconds = 40 };
-
-static int rank, size, other;
-
-static void begin(int *argc, char ***argv) {
-  int provided;
-  alarm(kDeadlineSeconds);
-  MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  other = (rank + 1) % size;
-}
-
-/* True if it is true on any process. */
-static int anywhere(int here) {
-  MPI_Allreduce(MPI_IN_PLACE, &here, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  return here;
-}
-
-static void say(const char *text) {
-  if (rank == 0) puts(text);
-  fflush(stdout);
-  MPI_Barrier(MPI_COMM_WORLD);
-}
-
-/* The faulty path comes after it, so that its word is out if that ends the process. */
-static void control(int wrong) {
-  if (!anywhere(wrong)) {
-    say("control: ok");
-    return;
-  }
-  say("control: failed");
-  MPI_Finalize();
-  exit(2);
-}
+#include "reproducer.h"
 
 enum { kBytes = 64, kPollMicroseconds = 100 };
 static const double kSeconds = 10, kPatienceSeconds = 3;
 
-static char *memory;
-static MPI_Win win;
+static char *bytes;
 static volatile int leaving;
 static MPI_Comm polled;
 
@@ -96,11 +50,10 @@ static int lost_by_first(double seconds) {
 
 int main(int argc, char **argv) {
   pthread_t thread;
-  begin(&argc, &argv);
-  memory = calloc(kBytes, 1);
+  begin(&argc, &argv, 40);
+  bytes = calloc(kBytes, 1);
   MPI_Comm_dup(MPI_COMM_WORLD, &polled);
-  MPI_Win_create(memory, kBytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-  MPI_Win_lock_all(0, win);
+  create_window(bytes, kBytes);
   control(lost_by_first(kSeconds / 5));
   pthread_create(&thread, NULL, poll_mpi, NULL);
   const int wrong = lost_by_first(kSeconds);
@@ -109,8 +62,7 @@ int main(int argc, char **argv) {
   say(wrong ? "fault: present" : "fault: absent");
   /* An open request cannot be waited for: no orderly end. */
   if (wrong) _exit(1);
-  MPI_Win_unlock_all(win);
-  MPI_Win_free(&win);
+  free_window();
   MPI_Finalize();
   return 0;
 }
