@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
-#include "impl/mpi-rma/conflict_tree.h"
 #include "impl/mpi-rma/dynamic_window.h"
+#include "impl/mpi-rma/overlap.h"
 
 namespace armci::rma {
 using runtime::Segments;
@@ -225,7 +225,7 @@ Status NoncontiguousTransfer::list(Kind kind, const Place& place, const Segments
   }
   // What is written must not overlap itself; what is read may.
   if (wants_direct(options_.vector) && segments.count > 1 && !findings_.has(indexed_fault(kind)) &&
-      !find_conflict(segments.dst, segments.count, segments.bytes).has_value()) {
+      !segments_overlap(segments.dst, segments.count, segments.bytes)) {
     return direct_list(kind, place, segments, element, pending);
   }
   return batched(kind, place, segments, element, pending);
