@@ -37,7 +37,7 @@ UcxPeer::~UcxPeer() {
     MPI_Sendrecv(nullptr, 0, MPI_BYTE, rank_ == 0 ? peer_ : 0, kExchangeTag, nullptr, 0, MPI_BYTE,
                  rank_ == 0 ? peer_ : 0, kExchangeTag, comm_, MPI_STATUS_IGNORE);
     ucp_rkey_destroy(key_);
-    // Nothing is under way: the worker takes its endpoint along.
+    // No operation is pending: the worker destroys its endpoint too.
     (void)ucp_mem_unmap(context_, mapped_);
     ucp_worker_destroy(worker_);
     ucp_cleanup(context_);
@@ -46,7 +46,7 @@ UcxPeer::~UcxPeer() {
   MPI_Comm_free(&comm_);
 }
 
-// What the other side gives, for what this one does.
+// Exchanges values: returns the other side's, and sends this side's.
 std::string UcxPeer::Exchange(const void* mine, size_t bytes) const {
   const int other = rank_ == 0 ? peer_ : 0;
   uint64_t length = bytes;

@@ -9,7 +9,7 @@
 // A worker on each side, with endpoints both ways; the environment of UCX (UCX_TLS, ...) is in force. Transfers
 // name the handle of their local memory.
 //
-// Thread safety: one thread per process. Construction and destruction are collective. What fails ends the job.
+// Thread safety: one thread per process. Construction and destruction are collective. A failure ends the job.
 #ifndef ARMCI_BENCH_BASELINE_UCX_PEER_H_
 #define ARMCI_BENCH_BASELINE_UCX_PEER_H_
 

@@ -13,7 +13,7 @@
 
 namespace armci::bench {
 
-// What ends an object of libibverbs, in the order of destruction.
+// The functions that end objects of libibverbs, in the order of destruction.
 struct VerbsDestroy {
   void operator()(ibv_context* context) const { ibv_close_device(context); }
   void operator()(ibv_pd* domain) const { ibv_dealloc_pd(domain); }

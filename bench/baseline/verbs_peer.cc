@@ -16,9 +16,9 @@ namespace {
 
 constexpr int kAddressTag = 2;
 constexpr size_t kPage = 4096;
-// Receives posted at a time, all into the first page, whose bytes nobody looks at.
+// Receives posted at a time, all into the first page, whose bytes are never read.
 constexpr uint32_t kReceives = 16;
-// Of sends one in so many is told to the queue, which would be full otherwise.
+// One send in so many is signaled; without a completion the queue would fill up.
 constexpr long kToldOf = 32;
 static_assert(kToldOf < VerbsPeer::kWindowMost);
 constexpr uint32_t kInlineWanted = 64;
@@ -72,7 +72,7 @@ VerbsPeer::VerbsPeer(MPI_Comm comm, int peer, size_t bytes)
                comm_, MPI_STATUS_IGNORE);
   Connect(other_);
   for (uint32_t i = 0; i < kReceives; ++i) PostReceive();
-  // Nobody sends before the other side can receive.
+  // Neither side sends before the other side can receive.
   MPI_Sendrecv(nullptr, 0, MPI_BYTE, other, kAddressTag, nullptr, 0, MPI_BYTE, other, kAddressTag, comm_,
                MPI_STATUS_IGNORE);
 }
@@ -162,13 +162,13 @@ void VerbsPeer::Connect(const Address& other) const {
 }
 
 // Between the same places here and there.
-void VerbsPeer::Post(ibv_wr_opcode opcode, size_t at, size_t bytes, bool told) const {
+void VerbsPeer::Post(ibv_wr_opcode opcode, size_t at, size_t bytes, bool signaled) const {
   ibv_sge piece = {reinterpret_cast<uintptr_t>(memory_ + kPage + at), static_cast<uint32_t>(bytes), region_->lkey};
   ibv_send_wr work = {};
   work.sg_list = &piece;
   work.num_sge = 1;
   work.opcode = opcode;
-  work.send_flags = told ? IBV_SEND_SIGNALED : 0;
+  work.send_flags = signaled ? IBV_SEND_SIGNALED : 0;
   if (opcode != IBV_WR_RDMA_READ && bytes <= inline_bytes_) work.send_flags |= IBV_SEND_INLINE;
   work.wr.rdma.remote_addr = other_.memory + at;
   work.wr.rdma.rkey = other_.key;
@@ -213,9 +213,9 @@ void VerbsPeer::PostReceive() const {
   RequireVerbs(error == 0, "ibv_post_recv", error);
 }
 
-void VerbsPeer::Send(size_t bytes, bool told) const {
-  Post(IBV_WR_SEND, 0, bytes, told);
-  if (told) Await(sent_.get(), 1);
+void VerbsPeer::Send(size_t bytes, bool signaled) const {
+  Post(IBV_WR_SEND, 0, bytes, signaled);
+  if (signaled) Await(sent_.get(), 1);
 }
 
 void VerbsPeer::Receive() const {

@@ -11,7 +11,7 @@
 // One reliable connection, with the settings of native-verbs: the same device and port, the same packets, the same
 // number of reads at a time.
 //
-// Thread safety: one thread per process. Construction and destruction are collective. What fails ends the job.
+// Thread safety: one thread per process. Construction and destruction are collective. A failure ends the job.
 #ifndef ARMCI_BENCH_BASELINE_VERBS_PEER_H_
 #define ARMCI_BENCH_BASELINE_VERBS_PEER_H_
 
@@ -51,7 +51,7 @@ class VerbsPeer {
   static constexpr int kWindowMost = 512;
 
  private:
-  // What the other side needs; as bytes, by MPI.
+  // The address that the other side needs; as bytes, by MPI.
   struct Address {
     uint64_t memory;
     uint32_t key;
@@ -70,9 +70,9 @@ class VerbsPeer {
   void MakePair();
   Address Mine() const;
   void Connect(const Address& other) const;
-  void Post(ibv_wr_opcode opcode, size_t at, size_t bytes, bool told) const;
+  void Post(ibv_wr_opcode opcode, size_t at, size_t bytes, bool signaled) const;
   void PostReceive() const;
-  void Send(size_t bytes, bool told) const;
+  void Send(size_t bytes, bool signaled) const;
   void Receive() const;
 
   MPI_Comm comm_ = MPI_COMM_NULL;

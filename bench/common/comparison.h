@@ -18,7 +18,7 @@ enum class Limit {
   kNone,           // nothing is asked: the figure is for information
   kTimeAtMost,     // subject time <= factor * baseline time + allowance time
   kRateAtLeast,    // subject rate >= factor * baseline rate
-  kSecondsAtMost,  // subject time <= factor seconds, whatever the baseline
+  kSecondsAtMost,  // subject time <= factor seconds, independent of the baseline
   kValueAtMost,    // a counted value (bytes, descriptors) <= factor
 };
 
@@ -27,7 +27,7 @@ struct Target {
   double factor = 0;
 };
 
-// What one case is called and how its figures are shown.
+// The name of one case, and how its figures are shown.
 struct CaseLabel {
   std::string name;          // "put", "get, aligned 8/0"
   std::string size;          // "8 B", "64 rows x 1 KiB"

@@ -1,4 +1,4 @@
-// What a measurement was taken on, so that a JSON file can be judged later without its machine.
+// The environment of a measurement, so that a JSON file can be judged later without its machine.
 #ifndef ARMCI_BENCH_COMMON_ENVIRONMENT_H_
 #define ARMCI_BENCH_COMMON_ENVIRONMENT_H_
 

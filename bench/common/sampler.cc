@@ -84,7 +84,7 @@ std::vector<Series> SampleInterleaved(const std::vector<Action>& actions, const 
   }
   std::mt19937_64 generator(plan.seed);
   const int rounds = RoundsWithin(plan, all);
-  // What is too slow for its budget was warmed by its calibration.
+  // An action that is too slow for its budget was warmed by its calibration.
   const int warm_up_rounds = rounds < plan.rounds_min ? 0 : plan.warm_up_rounds;
   for (int round = -warm_up_rounds; round < rounds; ++round) {
     std::shuffle(order.begin(), order.end(), generator);

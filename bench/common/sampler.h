@@ -28,7 +28,7 @@
 
 namespace armci::bench {
 
-// What an action is for in a comparison.
+// The role of an action in a comparison.
 enum class Role {
   kSubject,    // the call under test; exactly one
   kBaseline,   // a raw way of doing the same; the fastest candidate is what the subject is compared with

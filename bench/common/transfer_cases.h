@@ -1,5 +1,5 @@
-// What the benchmark "transfers" measures, whichever interface does it: results of several are then told apart by their
-// contestants alone.
+// The cases of the benchmark "transfers", the same for every interface: results differ in their candidates
+// alone.
 //
 // Thread safety: pure functions.
 #ifndef ARMCI_BENCH_COMMON_TRANSFER_CASES_H_

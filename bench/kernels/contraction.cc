@@ -247,7 +247,7 @@ class MpiWay : public Way {
   std::vector<double> passing_[2];
 };
 
-// What all of it must be, of our rows: by one product, and by sums of rows that no dgemm has a part in, A (B w) = C w.
+// The expected result for our rows: by one product, and by sums of rows that use no dgemm, A (B w) = C w.
 std::string FaultOf(const Problem& problem, const double* c) {
   const Panels whole_b = {problem.b.rows, problem.b.columns, problem.b.tile, 1};
   std::vector<double> a(static_cast<size_t>(problem.a.panel_elements(problem.rank)));

@@ -19,7 +19,7 @@
 
 namespace armci::bench {
 
-// What is wrong with the file, in a sentence with the line or field; empty when it was read, and only then *matrix has
+// Returns the fault of the file, a sentence with the line or field; empty when it was read, and only then *matrix has
 // changed.
 std::string ReadMatrix(const std::string& path, SparseMatrix* matrix);
 

@@ -17,7 +17,7 @@ std::string Written(const std::string& text) {
   return path;
 }
 
-// What ReadMatrix says of a file with this text, without its path.
+// The result of ReadMatrix for a file with this text, without its path.
 std::string FaultIn(const std::string& text) {
   const std::string path = Written(text);
   SparseMatrix matrix = {1, {0, 1}, {0}, {7}};

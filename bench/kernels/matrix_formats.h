@@ -15,7 +15,7 @@ namespace armci::bench {
 std::string ReadMatrixMarket(const std::string& path, SparseMatrix* matrix);
 std::string ReadHarwellBoeing(const std::string& path, SparseMatrix* matrix);
 
-// What is wrong with the counts that a file states, before anything is read by them.
+// The fault in the counts that a file states, checked before anything is read by them.
 std::string FaultOfCounts(long rows, long columns, long entries);
 
 // Whether all of `text`, but for blanks around it, is a number, which is then in *number.

@@ -29,7 +29,7 @@ struct Problem {
   const std::vector<Call>& mine() const { return mix.calls[static_cast<size_t>(rank)]; }
 };
 
-// What a process has for the others.
+// The memory of a process that the others access.
 //
 //   | puts | accumulates | gets | counter |
 struct Areas {
@@ -83,7 +83,7 @@ class Way {
     Clear();
   }
 
-  // What is wrong with what is in the memory of this process, and with what it got.
+  // The faults in the memory of this process, and in the data that it got.
   std::string Fault() const {
     if (!PutsAreThere()) return "a put is missing or wrong";
     if (!SumsAreExact()) return "a sum of accumulates is wrong";
@@ -271,7 +271,7 @@ class MpiWay : public Way {
         }
       }
     }
-    // What is to be added is added as it comes, while the rest is under way.
+    // Each part is added when it arrives, while the rest is pending.
     for (size_t left = arrivals_.size(); left > 0; --left) {
       int which = 0;
       MPI_Waitany(static_cast<int>(arrivals_.size()), arrivals_.data(), &which, MPI_STATUS_IGNORE);

@@ -20,7 +20,7 @@ struct SparseMatrix {
   long entries() const { return row_begin.back(); }
 };
 
-// What breaks the invariants, empty when nothing does.
+// The invariant that is broken, empty when all hold.
 std::string FaultOf(const SparseMatrix& matrix);
 
 // Whether it equals its transpose, value by value.

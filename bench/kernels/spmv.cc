@@ -163,7 +163,7 @@ Numbers Difference(const Numbers& a, const Numbers& b) {
   return difference;
 }
 
-// What a solution is held against. Sums that are added in another order lead a little astray, and far for a matrix that
+// The reference of a solution. Sums in another order differ a little, and a lot for a matrix that
 // is nearly singular: as far as two serial solves from each other.
 struct Expectation {
   Solution solution;
@@ -272,7 +272,7 @@ class Kernels {
     const auto verify = [=, this]() -> std::string {
       std::string fault;
       for (const Way* way : ways) {
-        // All ways on all processes, as it gathers.
+        // All ways on all processes, as the call is collective.
         const std::string one = FaultOfSolution(problem_, way->solution, expected_);
         if (!one.empty()) fault = std::string(way->name) + ": " + one;
       }

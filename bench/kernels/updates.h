@@ -36,7 +36,7 @@ inline std::vector<Update> MakeUpdates(const Table& table, int process, long cou
   return updates;
 }
 
-// What an entry is before the first update.
+// The value of an entry before the first update.
 inline long StartOf(const Table& table, int process, long offset) { return process * table.entries + offset; }
 
 // The part of `process` after the first `count` updates of all.

@@ -51,7 +51,7 @@ class ArmciExchange : public VectorExchange {
       ARMCI_NbGet(At(owner, which) + stretch.first, At(share_.part, which) + stretch.place,
                   static_cast<int>(stretch.length * static_cast<long>(sizeof(double))), owner, &*handle);
     }
-    // The aggregates of all owners are under way before the first is waited for.
+    // The aggregates of all owners are issued before the first wait.
     if (aggregated_) {
       for (armci_hdl_t& each : handles_) ARMCI_UNSET_AGGREGATE_HANDLE(&each);
     }
@@ -68,7 +68,7 @@ class ArmciExchange : public VectorExchange {
   std::vector<armci_hdl_t> handles_;
 };
 
-// What goes to or comes from one process.
+// The elements that go to or come from one process.
 struct Packet {
   int process;
   std::vector<long> elements;  // of ours that are sent
@@ -107,7 +107,7 @@ class MpiExchange : public VectorExchange {
   }
 
  private:
-  // The owners are told what is wanted of them.
+  // Each owner receives the list of elements that the others need from it.
   void Plan() {
     const auto parts = static_cast<size_t>(share_.blocks.parts);
     std::vector<std::vector<long>> wanted(parts);

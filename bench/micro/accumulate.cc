@@ -70,7 +70,7 @@ Case Pair(const Session& session, Vectors mine, size_t bytes) {
           2e-3};
 }
 
-// Of no library, but what the machine does beside one: it is told with that library's results.
+// A figure of the machine and not of a library; it stands beside the results of the library that it was measured with.
 Case RawPair(const Session& session, Vectors mine, size_t bytes) {
   const auto actions = [=, &session]() -> std::vector<Action> {
     const AxpyRoutine widest = AxpyRoutines().back();

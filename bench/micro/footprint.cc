@@ -3,7 +3,7 @@
 // Counted, the largest of all processes: bytes that only it has (as the kernel counts them: what is shared between
 // processes is left out), and threads,
 //   started     after ARMCI_Init, the MPI library's included
-//   a region    what a region of 1 MiB on each process and a mutex add, with the 1 MiB: nobody else has touched it yet
+//   a region    what a region of 1 MiB on each process and a mutex add, with the 1 MiB: no other process has touched it
 //   in touch    what is added when each process has put to, got from and accumulated to each one, and has taken a lock
 //               there
 // Run it with several numbers of processes.

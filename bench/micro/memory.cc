@@ -41,7 +41,7 @@ Case MallocFree(const Session& session, size_t bytes, const char* target_key) {
   return {{"malloc + free", FormatBytes(bytes), target_key}, Crew::kTogether, actions, {}, 2e-3};
 }
 
-// What a leak would show in, of this process; the last is the node's.
+// The figures of this process that a leak would raise; the last is the node's.
 enum Quantity { kResident, kDescriptors, kMappings, kSharedMemory, kQuantities };
 
 constexpr std::array<const char*, kQuantities> kQuantityNames = {"growth of resident bytes", "growth of descriptors",

@@ -83,7 +83,7 @@ Times Measure(const Transfer& transfer, double compute_s, double budget_s) {
   return {Quantile(begun, 0.5), Quantile(computing, 0.5), Quantile(all, 0.5)};
 }
 
-// What is counted of a transfer; computing lasts `work` times as long, 0 for what does not compute.
+// The result of one transfer. Computing lasts `work` times as long; 0 means no computing.
 struct Figure {
   CaseLabel label;
   double work;

@@ -124,7 +124,7 @@ Mirror MirrorBy(const Patch& patch, Transfer other) {
           load};
 }
 
-// The words behind the rows of the patch, which belong to nobody here.
+// The words behind the rows of the patch, which no process of this benchmark owns.
 std::vector<double> Beside(const Patch& patch) {
   std::vector<double> words(static_cast<size_t>(patch.n));
   int dense[] = {sizeof(double)};

@@ -9,10 +9,10 @@
 //   get                  MPI_Get with MPI_Win_flush_local, or MPI_Win_flush where the local one is not enough
 //   fetch-and-add        int and long, against MPI_Fetch_and_op with MPI_Win_flush
 //
-// Other ways of MPI are measured as context, and told in the JSON file: a put that the next one may not overtake, by
+// Other ways of MPI are measured as context, and written to the JSON file: a put that the next one may not overtake, by
 // MPI_Win_flush or as an accumulate with MPI_REPLACE; a get as an accumulate with MPI_NO_OP.
 //
-// What a sample left under way is completed before the next one, outside of the time.
+// Operations that a sample left pending are completed before the next one, outside of the time.
 #include <algorithm>
 
 #include "armci.h"

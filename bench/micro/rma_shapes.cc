@@ -6,7 +6,7 @@
 //   put, get, acc vector    16, 128 and 1024 segments of 64 B and 1 KiB, here twice as far apart as they are long
 //
 // The baselines: one MPI_Put, MPI_Get or MPI_Accumulate with a vector or an indexed datatype, made beforehand; and one
-// of them per segment; each completed once. Datatypes that give wrong data are no baseline; they are told on stderr.
+// of them per segment; each completed once. Datatypes that give wrong data are no baseline; stderr names them.
 #include <cstring>
 
 #include "armci.h"
@@ -182,7 +182,7 @@ Action Raw(const char* name, const Shape& shape, const Sides& at, const Issue& i
 
 // --- Whether the data is right ---
 
-// What a side does: contiguous transfers to prepare and to look, which have tests of their own, and the operation.
+// The steps of a side: contiguous transfers to prepare and to check, which have tests of their own, and the operation.
 struct Way {
   std::function<void(void* local, size_t bytes)> put;
   std::function<void(void* local, size_t bytes)> get;

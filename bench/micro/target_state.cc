@@ -41,7 +41,7 @@ std::string VerifyAddition(const Sides& at, const std::function<void()>& perform
   return CounterOf(at) == before + 1 ? "" : "fetch-and-add has not added 1";
 }
 
-// What a lock keeps apart is seen where several want it, in contention.
+// The benchmark `contention` measures a lock that several processes want.
 std::string VerifyNothing(const Sides&, const std::function<void()>&) { return ""; }
 
 constexpr Operation kOperations[] = {

@@ -134,7 +134,7 @@ int main(int argc, char** argv) {
     std::fill_n(region.on(session.rank()), kWindowBytesMost, char{0});
     const VerbsPeer raw(MPI_COMM_WORLD, kTarget, kWindowBytesMost);
     if (session.root()) Require(raw.MovesData(), "moving data by raw RDMA");
-    // For whoever measures the same with another tool.
+    // For a comparison with another tool.
     const VerbsDevice& device = raw.device();
     session.Note("verbs_device", device.name());
     session.Note("verbs_port", std::to_string(device.port_number));

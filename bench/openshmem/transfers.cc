@@ -138,7 +138,7 @@ int Run(int argc, char** argv) {
     for (int other = 1; other < all; ++other) shmem_long_atomic_set(done, 1, other);
     shmem_quiet();
   }
-  // Asleep, looking now and then: the core belongs to who measures.
+  // Asleep, with a check now and then: the core belongs to the process that measures.
   while (me != 0 && shmem_long_atomic_fetch(done, me) == 0) usleep(kNapUs);
   shmem_barrier_all();
   return status;

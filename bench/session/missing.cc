@@ -1,4 +1,4 @@
-// What stands behind the functions that a foreign library does not have (see third_party/foreign): they may be linked,
+// Definitions of the functions that a foreign library does not have (see third_party/foreign): they may be linked,
 // but a benchmark that calls one cannot go on.
 #include <cstdio>
 #include <cstdlib>

@@ -127,7 +127,7 @@ Session::Sample Session::Agree(int active, double start, double end, double core
 }
 
 bool Session::Undisturbed(int active, const Sample& sample) const {
-  if (active > sysconf(_SC_NPROCESSORS_ONLN)) return true;  // they share cores whatever else runs
+  if (active > sysconf(_SC_NPROCESSORS_ONLN)) return true;  // they share cores in any case
   return sample.core_wait_s <= kCoreWaitAcceptable * sample.span_s;
 }
 

@@ -15,7 +15,7 @@
 //
 //   computing  as alone, but the other ranks compute, outside of any library
 //
-//   together   every rank    gather asleep, barrier | act n times | agree on the time span, asleep until all are done
+//   together   every rank    meet asleep, barrier  | act n times | agree on the time span, asleep until all are done
 //              The span runs from the first start to the last end, so contention cannot hide at the edges.
 //
 // Thread safety: one thread per process. All members are collective unless they say otherwise.
@@ -58,7 +58,7 @@ struct Case {
   // wrong answer is not a result.
   std::function<std::string()> verify = {};
   double sample_s = 0.5e-3;
-  // What the others do now and then while they sleep (crew kAlone).
+  // The call that the others make now and then while they sleep (crew kAlone).
   std::function<void()> meanwhile = {};
   // One iteration is a whole program: it is run a few times, the first one to warm up.
   bool whole = false;

@@ -37,7 +37,7 @@ constexpr Row kTargets[] = {
     {"rma_transfer", {Limit::kTimeAtMost, 1.1}},
     {"rma_shape", {Limit::kTimeAtMost, 1.05}},
     {"rma_fetch_add", {Limit::kTimeAtMost, 1.15}},
-    // Messages that both sides know of: round trips of the same lengths, and streams with as many under way.
+    // Messages that both sides know of: round trips of the same lengths, and streams with as many pending.
     {"message_round_trip", {Limit::kTimeAtMost, 1.35}},
     {"message_round_trip_atomic", {Limit::kTimeAtMost, 1.4}},
     {"message_initiation", {Limit::kTimeAtMost, 0.1}},
@@ -64,7 +64,7 @@ constexpr Row kTargets[] = {
     {"busy_p99", {Limit::kValueAtMost, 1000}},
     {"idle_server", {Limit::kValueAtMost, 0.02}},
     {"overlap", {Limit::kValueAtMost, 0.2}},
-    // What a library owes itself: the direct way is never slower than the roundabout one, but for noise.
+    // A guideline: the direct way is never slower than the roundabout one, but for noise.
     {"consistency", {Limit::kTimeAtMost, 1.05}},
     // One fence of all targets, against fences one by one [FENCE-7].
     {"fence_all", {Limit::kTimeAtMost, 1}},

@@ -63,7 +63,7 @@ class ArmciGhosts : public Ghosts {
     Unpack(memory() + Packed(kUp), ghost_below, memory() + at);
   }
 
-  // Who returns from the wait for the notice sees what was put before it [ORD-6].
+  // After the wait for the notification the process sees the data that were put before it [ORD-6].
   void Send(Way way, size_t at, const Face& from, const Face& to, int process) {
     double* const here = memory() + at;
     double* const there = On(process) + at;

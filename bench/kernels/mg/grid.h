@@ -1,4 +1,4 @@
-// Who has which part of the grids of the NAS multigrid benchmark (MG), and how a part lies in memory.
+// Distribution of the grids of the NAS multigrid benchmark (MG) over processes, and layout of a part in memory.
 //
 // Level l is a periodic cube of 2^l points a side. It is cut into equal boxes, the last axis first, so that each
 // process has a box of each level; the coarsest has 2 points a side, and so at most 2 processes share an axis.
@@ -52,7 +52,7 @@ class Decomposition {
   Decomposition(int rank, int processes);
 
   int share(int axis) const { return share_[Index(axis)]; }
-  // Who has the box next to ours; itself where it has the whole axis.
+  // The process with the box next to ours; the process itself where its box has the whole axis.
   int Below(int axis) const { return Neighbour(axis, -1); }
   int Above(int axis) const { return Neighbour(axis, +1); }
   Extent Box(int level) const;
