@@ -13,7 +13,7 @@ extern "C" {
  * *ploc and ignores extra. Atomic against every RMW on that location, by anyone; not against put, accumulate or direct
  * stores. Wraps in two's complement. Local, blocking, T-any; no action by proc.
  * Errors: ARMCI_ERR_TYPE (op), ARMCI_ERR_ALIGNMENT (prem).
- * Ordering: after the caller's earlier blocking stores to proc; a later get of the caller sees it. All RMW on one
+ * Ordering: after the origin's earlier blocking stores to proc; a later get of the origin sees it. All RMW on one
  * location are linearizable.
  * Clauses: RMW-1 to RMW-6. Source: [ARMCI 3.3]. */
 int ARMCI_Rmw(int op, void *ploc, void *prem, int extra, int proc);
@@ -42,9 +42,9 @@ void ARMCI_Lock(int mutex, int proc);
  * Clauses: MUTEX-2, MUTEX-5, MUTEX-8, LC-1. Source: [ARMCI 3.4]. */
 void ARMCI_Unlock(int mutex, int proc);
 
-/* Tells proc that all stores the caller issued to it so far are there. Includes ARMCI_Fence(proc). Local, blocking; no action by
+/* Tells proc that all stores that the origin issued to it so far are there. Includes ARMCI_Fence(proc). Local, blocking; no action by
  * proc.
- * Ordering: everything the caller stored to proc before is visible to proc when the matching wait returns.
+ * Ordering: all earlier stores of the origin to proc are visible to proc when the matching wait returns.
  * Clauses: ORD-6, LC-1. Source: [impl]. */
 int armci_notify(int proc);
 

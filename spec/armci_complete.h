@@ -1,6 +1,6 @@
 /* armci_complete.h - handles, completion, fences and the barrier. Included by armci.h, whose conventions hold here.
  *
- * Wait and test give local completion: the buffer is the caller's again. Only a fence gives remote completion: the
+ * Wait and test give local completion: the origin may reuse the buffer. Only a fence gives remote completion: the
  * effect is visible to every process [CMPL-7]. All calls are T-any; a handle is used by one thread at a time.
  */
 #ifndef ARMCI_SPEC_ARMCI_COMPLETE_H_
@@ -12,23 +12,23 @@
 extern "C" {
 #endif
 
-/* Makes *hdl a handle with nothing outstanding, whatever was in it. Every handle starts with this; not on one that
+/* Makes *hdl a handle with nothing outstanding, from any content. Every handle starts with this; not on one that
  * carries an operation. Local, not blocking.
  * Clauses: CMPL-5. Source: [ARMCI 4.1]. */
 void ARMCI_INIT_HANDLE(armci_hdl_t *hdl);
 
-/* Lets the library gather the puts (or gets) that use *hdl from now on and send them together. They should go to one
+/* Lets the library hold the puts (or gets) that use *hdl from now on and issue them together. They should go to one
  * target and be of one kind; others are legal and cost the gain. Shapes may mix. Local buffers belong to the library
  * until ARMCI_Wait; before it, nothing is promised. Local, not blocking.
  * Clauses: AGG-1, AGG-2. Source: [ARMCI 4.2]. */
 void ARMCI_SET_AGGREGATE_HANDLE(armci_hdl_t *hdl);
 
-/* Returns *hdl to normal use; what was gathered is sent, and still needs a wait. Local, not blocking.
+/* Returns *hdl to normal use; the held operations are issued, and still need a wait. Local, not blocking.
  * Clauses: AGG-3. Source: [ARMCI 4.2]. */
 void ARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t *hdl);
 
 /* Returns when every operation of *hdl is locally complete; at once when there is none. The handle can be used again.
- * NULL waits for all implicit operations of the caller. Local, blocking, in bounded time.
+ * NULL waits for all implicit operations of the origin. Local, blocking, in bounded time.
  * Errors: ARMCI_ERR_HANDLE.
  * Clauses: CMPL-3, CMPL-5, CMPL-7, AGG-1. Source: [ARMCI 4.1]. */
 int ARMCI_Wait(armci_hdl_t *hdl);
@@ -39,7 +39,7 @@ int ARMCI_Wait(armci_hdl_t *hdl);
  * Clauses: CMPL-3, CMPL-5. Source: [ARMCI 4.1], [impl]. */
 int ARMCI_Test(armci_hdl_t *hdl);
 
-/* Returns when all non-blocking operations of the caller to proc, implicit and explicit, are locally complete. Local,
+/* Returns when all non-blocking operations of the origin to proc, implicit and explicit, are locally complete. Local,
  * blocking.
  * Clauses: CMPL-4. Source: [ARMCI 4.1]. */
 int ARMCI_WaitProc(int proc);
@@ -48,16 +48,16 @@ int ARMCI_WaitProc(int proc);
  * Clauses: CMPL-4. Source: [ARMCI 4.1]. */
 int ARMCI_WaitAll(void);
 
-/* Returns when every store of the caller to proc issued before, blocking, non-blocking or aggregate, is remotely
- * complete; local buffers are the caller's again. At once when there is none. Local, blocking, no action by proc.
- * Ordering: a full barrier for the caller: its stores to proc before it are visible to every process before anything it
- * reads or stores afterwards; later loads and gets are not satisfied before it.
+/* Returns when every store of the origin to proc issued before, blocking, non-blocking or aggregate, is remotely
+ * complete; local buffers may be reused. At once when there is none. Local, blocking, no action by proc.
+ * Ordering: a full barrier for the origin: its earlier stores to proc are visible to every process before anything that
+ * the origin reads or stores afterwards; later loads and gets are not satisfied before it.
  * Clauses: FENCE-1, FENCE-3, FENCE-6. Source: [ARMCI 2.3]. */
 void ARMCI_Fence(int proc);
 
 /* ARMCI_Fence for all targets, overlapped. Local, blocking.
- * Ordering: as ARMCI_Fence, for all targets; besides, stores of others whose values the caller has read are visible to
- * every process before anything it reads afterwards.
+ * Ordering: as ARMCI_Fence, for all targets; besides, stores of others whose values the origin has read are visible
+ * to every process before anything that the origin reads afterwards.
  * Clauses: FENCE-2, FENCE-7, FENCE-8. Source: [ARMCI 2.3]. */
 void ARMCI_AllFence(void);
 

@@ -38,7 +38,7 @@ int ARMCI_Init_thread(int required);
  * Clauses: INIT-8, ERR-1. Source: [impl]. */
 int ARMCI_Init_thread_comm(int required, MPI_Comm comm);
 
-/* ARMCI_Init on the processes of comm, as above, at whatever level MPI has.
+/* ARMCI_Init on the processes of comm, as above, at the level that MPI has.
  * Clauses: INIT-8. Source: [impl]. */
 int ARMCI_Init_mpi_comm(MPI_Comm comm);
 

@@ -103,7 +103,7 @@ int ARMCI_NbAccV(int datatype, void *scale, armci_giov_t *iov, int len, int proc
 
 /* ARMCI_Put, then *flag = value at proc: flag is a remote address of an int (aligned as one). Blocking.
  * Errors: further, ARMCI_ERR_ALIGNMENT (flag).
- * Ordering: whoever sees value in the flag sees all data of the call, and what ORD-1 puts before it.
+ * Ordering: a process that sees value in the flag sees all data of the call, and all stores before it by ORD-1.
  * Clauses: ORD-5, ORD-1. Source: [impl]. */
 int ARMCI_Put_flag(void *src, void *dst, int bytes, int *flag, int value, int proc);
 

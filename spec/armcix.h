@@ -39,7 +39,7 @@ typedef enum {
 
 typedef enum { ARMCIX_INT32 = 0, ARMCIX_INT64 = 1, ARMCIX_UINT32 = 2, ARMCIX_UINT64 = 3 } armcix_type_t;
 
-/* What a put does to its signal: store the value, or add it atomically. */
+/* The update of a signal by a put: store the value, or add it atomically. */
 typedef enum { ARMCIX_SIGNAL_SET = 0, ARMCIX_SIGNAL_ADD = 1 } armcix_signal_op_t;
 
 /* Comparison "signal cmp value" of signal wait and test, unsigned. */
@@ -52,7 +52,7 @@ typedef enum {
   ARMCIX_CMP_LE = 5
 } armcix_cmp_t;
 
-/* What a program promises to do with a region until it changes the mode. */
+/* The accesses that a program promises for a region until it changes the mode. */
 typedef enum {
   ARMCIX_MODE_DEFAULT = 0,   /* anything */
   ARMCIX_MODE_READ_ONLY = 1, /* no stores, no RMW */
@@ -130,7 +130,7 @@ typedef struct armcix_finding_s {
   const char *instead; /* what the library does, one sentence */
 } armcix_finding_t;
 
-/* What the library chose at init among the ways there were. The texts stay valid until finalize. */
+/* The choices of the library at init, where several ways were open. The texts stay valid until finalize. */
 typedef struct armcix_choice_s {
   const char *name;  /* permanent, for instance "server of a node" */
   const char *value; /* for instance "thread" */
@@ -226,19 +226,20 @@ int ARMCIX_NbRmw(armcix_op_t op, armcix_type_t type, void *result, const void *o
 /* ARMCIX_Put, then the signal at proc is set to value or has value added, atomically against RMW and other signals.
  * With 0 bytes only the signal is sent. Blocking: src may be overwritten on return.
  * Errors: ARMCI_ERR_TYPE (op), ARMCI_ERR_ALIGNMENT (signal).
- * Ordering: whoever sees the new signal sees all data of the call, and the caller's earlier blocking stores to proc.
+ * Ordering: a process that sees the new signal sees all data of the call, and the origin's earlier blocking stores to
+ * proc.
  * Clauses: EXT-3, ORD-1, ORD-5. Source: [here]. */
 int ARMCIX_Put_signal(const void *src, void *dst, size_t bytes, uint64_t *signal, uint64_t value, armcix_signal_op_t op,
                       int proc);
 
 /* ARMCIX_Put_signal that may return before local completion (C5). Non-blocking; hdl as in ARMCI_NbPut.
- * Ordering: whoever sees the new signal sees all data of the call; nothing about other stores.
+ * Ordering: a process that sees the new signal sees all data of the call; nothing about other stores.
  * Clauses: EXT-3, CMPL-3 to CMPL-6, ORD-3. Source: [here]. */
 int ARMCIX_NbPut_signal(const void *src, void *dst, size_t bytes, uint64_t *signal, uint64_t value,
                         armcix_signal_op_t op, int proc, armci_hdl_t *hdl);
 
 /* Returns when "*signal cmp value" holds; signal lies in the caller's own part of a region. *seen (NULL: not wanted)
- * receives the value that satisfied it. Blocking until somebody sends; does not burn a core that the sender needs.
+ * receives the value that satisfied it. Blocking until a signal arrives; does not burn a core that the sender needs.
  * Errors: ARMCI_ERR_TYPE (cmp), ARMCI_ERR_ADDRESS, ARMCI_ERR_ALIGNMENT.
  * Ordering: acquire: the data of the signals seen can be loaded.
  * Clauses: EXT-4, EXT-3. Source: [here]. */
@@ -269,8 +270,8 @@ int ARMCIX_Destroy_mutexes_hdl(armcix_mutex_hdl_t hdl);
  * Clauses: MUTEX-2 to MUTEX-8. Source: [AMPI V-C]. */
 void ARMCIX_Lock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc);
 
-/* Takes the mutex if it is free: ARMCI_OK when the caller holds it now, ARMCI_PENDING when somebody has it (or is about
- * to, being next in line). Never blocks. proc is a group rank.
+/* Takes the mutex if it is free: ARMCI_OK when the caller holds it now, ARMCI_PENDING when another process or thread
+ * holds it or is next in line. Never blocks. proc is a group rank.
  * Errors: ARMCI_ERR_NULL, ARMCI_ERR_MUTEX.
  * Ordering: acquire on ARMCI_OK.
  * Clauses: MUTEX-7, MUTEX-8. Source: [here]. */
@@ -335,7 +336,7 @@ int ARMCIX_Query_thread(int *provided);
  * Clauses: EXT-7. Source: [here]. */
 int ARMCIX_Stats_get(armcix_stats_t *out);
 
-/* What this process used one function for, by its public name ("ARMCI_Put"). Zeros without ARMCI_STATS=1.
+/* Statistics of this process for one function, by its public name ("ARMCI_Put"). Zeros without ARMCI_STATS=1.
  * Errors: ARMCI_ERR_TYPE (no such function).
  * Clauses: EXT-7. Source: [here]. */
 int ARMCIX_Stats_call(const char *call_name, armcix_call_stats_t *out);
