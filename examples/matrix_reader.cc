@@ -179,7 +179,7 @@ MarketBanner ParseBanner(const Lines& lines) {
   return banner;
 }
 
-// The next line that says something: comments (allowed before the sizes only) and empty lines are passed over.
+// The next line with data: comments (allowed before the sizes only) and empty lines are skipped.
 bool NextMeaningful(Lines* lines, bool comments_allowed) {
   while (lines->Next()) {
     if (Words(lines->text()).empty()) continue;

@@ -4,7 +4,7 @@
  * process 0 hands out the tasks: a fetch-and-add gives the next number, to each process as fast as it can work.
  *   phase 1: a task makes one block of A or B and puts it where it lives;
  *   phase 2: a task (i, j, k) gets the blocks A(i,k) and B(k,j), multiplies them and accumulates into C(i,j).
- * All elements are small integers, so that the result can be compared exactly, in whatever order the sums were made.
+ * All elements are small integers, so that the result can be compared exactly, in any order of the sums.
  *
  * Run:    mpirun -n 4 ./nxtval [BLOCKS [BLOCK_SIZE]]      (default 7 x 7 blocks of 33 x 33 elements)
  * Prints: tasks of each process, the time, then "nxtval: PASS ..." (exit status 0) or "nxtval: FAIL ..." (1).
@@ -47,7 +47,7 @@ static void create_matrix(block_matrix *matrix) {
     memset(matrix->part[me], 0, (size_t)mine * block_bytes());
     ARMCI_Access_end(matrix->part[me]);
   }
-  ARMCI_Barrier(); /* nobody may store into a part before its owner has cleared it */
+  ARMCI_Barrier(); /* no process may store into a part before its owner has cleared it */
 }
 
 static void destroy_matrix(block_matrix *matrix) {
@@ -70,7 +70,7 @@ static int next_task(void **counter) {
   return task;
 }
 
-/* Collective; nobody may draw a number before the counter is back at 0. */
+/* Collective; no process may draw a number before the counter is back at 0. */
 static void reset_counter(void **counter) {
   ARMCI_Barrier();
   if (me == 0) check(ARMCI_PutValueInt(0, counter[0], 0), "ARMCI_PutValueInt");

@@ -104,7 +104,7 @@ class Fetch {
     }
   }
 
-  // All gets are under way together, whatever the number of owners.
+  // All gets are pending together, for any number of owners.
   void Run() {
     for (const Stretch& get : stretches_) {
       Check(ARMCIX_NbGet(get.from, &local_[get.local], get.count * sizeof(double), get.owner, nullptr), "ARMCIX_NbGet");

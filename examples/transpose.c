@@ -95,7 +95,7 @@ static double *address_of(const matrix *m, int p, int row, int column) {
 /* A distinct number for each element of A, exact in a double. */
 static double element_a(const matrix *a, int row, int column) { return (double)row * a->columns + column; }
 
-/* What visits the elements of the own block of m. */
+/* Visits the elements of the own block of m. */
 typedef enum { kFillA, kClear, kCountWrong } visit;
 
 /* Loads and stores of the owner on its own block, between Access_begin and Access_end; returns the wrong elements. */
@@ -116,7 +116,7 @@ static long visit_own_block(const matrix *m, const matrix *a, visit what) {
   return wrong;
 }
 
-/* What the own block of B needs, in the coordinates of A. */
+/* The block of A that the own block of B needs, in the coordinates of A. */
 static patch needed_from_a(const matrix *b) {
   patch mine = patch_of(b, me), needed;
   needed.row = mine.column;
@@ -126,7 +126,7 @@ static patch needed_from_a(const matrix *b) {
   return needed;
 }
 
-/* All gets are under way at the same time; the local loop then has everything in one array. */
+/* All gets are pending at the same time; the local loop then has everything in one array. */
 static void transpose_patches(const matrix *a, const matrix *b) {
   patch needed = needed_from_a(b);
   double *local = allocate((size_t)needed.height * needed.width * kDouble), *to = b->block[me];

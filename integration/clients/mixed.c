@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
   ARMCI_AllFence();
   MPI_Barrier(MPI_COMM_WORLD);
 
-  /* What all processes have together is what was drawn. */
+  /* The counts of all processes add up to the numbers drawn. */
   long sum[BINS] = {0}, expected[BINS];
   for (int process = 0; process < processes; ++process) {
     long part[BINS];

@@ -1,4 +1,4 @@
-/* What the programs of this folder have in common: the start and the end of a program of Global Arrays, checks that are
+/* Shared by the programs of this folder: the start and the end of a program of Global Arrays, checks that are
  * counted over all processes, and numbers that every process draws alike. */
 #ifndef ARMCI_INTEGRATION_GA_CHECKS_H_
 #define ARMCI_INTEGRATION_GA_CHECKS_H_
@@ -9,7 +9,7 @@
 /* Starts MPI and Global Arrays. Collective. */
 void begin(int* argc, char*** argv);
 
-/* Counts; what is wrong is told with file and line, the first few times. Not collective. */
+/* Counts failures, and prints the first few with file and line. Not collective. */
 void check_at(int ok, const char* file, int line, const char* what);
 #define CHECK(condition) check_at((condition), __FILE__, __LINE__, #condition)
 

@@ -1,5 +1,5 @@
-! Global Arrays from Fortran: single elements, every other element, operations under way, mutexes, a group for each half of
-! the processes, and ghost cells.
+! Global Arrays from Fortran: single elements, every other element, pending operations, mutexes, a group for each half
+! of the processes, and ghost cells.
 program fortran_parts
   use checks
   implicit none

@@ -12,9 +12,9 @@ static void use(int group, int color) {
   long ranks = me;
   GA_Pgroup_lgop(group, &ranks, 1, "+");
   CHECK(ranks == (long)size * (size - 1) / 2);
-  int told = me == size - 1 ? color * 100 : -1;
-  GA_Pgroup_brdcst(group, &told, sizeof told, size - 1);
-  CHECK(told == color * 100);
+  int received = me == size - 1 ? color * 100 : -1;
+  GA_Pgroup_brdcst(group, &received, sizeof received, size - 1);
+  CHECK(received == color * 100);
   const int array = NGA_Create_config(C_INT, 2, dims, "of a group", chunk, group);
   CHECK(array != 0 && GA_Get_pgroup(array) == group);
   int zero = 0, one = 1;
@@ -40,7 +40,7 @@ static void halves(void) {
   CHECK(GA_Pgroup_nnodes(half) == count);
   for (int i = 0; i < count; ++i) CHECK(GA_Pgroup_absolute_id(half, i) == list[i]);
   use(half, color);
-  /* What names no group is of the default one. */
+  /* An array without a group is of the default one. */
   GA_Pgroup_set_default(half);
   CHECK(GA_Nnodes() == count);
   use(half, color);

@@ -57,7 +57,7 @@ static void accumulate(int array, double* buffer) {
   GA_Sync();
 }
 
-/* Two halves under way at once, waited for backwards. */
+/* Two halves pending at once, waited for backwards. */
 static void nonblocking(int array, double* buffer) {
   int ld[1] = {COLUMNS};
   ga_nbhdl_t handles[2];

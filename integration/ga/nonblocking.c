@@ -1,5 +1,5 @@
 /* Non-blocking put, get and accumulate: many at once, waited for in another order, tested, and without a handle of its
- * own for what nobody waits for before the next sync. */
+ * own for operations without a wait before the next sync. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* A pool of tasks drawn with read-and-increment: each is done once, whoever does it. Mutexes around what is no single
- * operation. */
+/* A pool of tasks drawn with read-and-increment: each is done once, by any process. Mutexes around updates of more than
+ * one operation. */
 #include "checks.h"
 
 enum { TASKS = 500, POOLS = 3, TURNS = 50, MUTEXES = 2 };

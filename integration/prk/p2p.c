@@ -18,7 +18,7 @@ int main(int argc, char **argv) {
   const long n = argument(argc, argv, 3, 2, INT_MAX, usage);
   const long begin = begin_of(m, nproc, me), width = begin_of(m, nproc, me + 1) - begin;
 
-  /* What others write: the elements at the left of the block, and in process 0 the corner behind them. */
+  /* Written by others: the elements at the left of the block, and in process 0 the corner behind them. */
   void **shared_part = shared((size_t)(n + 1) * sizeof(double));
   double *left = shared_part[me];
   double *a = allocate((size_t)(width * n) * sizeof(double)); /* a[j * width + i] */

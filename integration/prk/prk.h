@@ -1,4 +1,4 @@
-/* What the kernels share: arguments, memory, time, and the verdict in the words that the originals use. */
+/* Shared by the kernels: arguments, memory, time, and the verdict in the words that the originals use. */
 #ifndef ARMCI_INTEGRATION_PRK_H_
 #define ARMCI_INTEGRATION_PRK_H_
 

@@ -49,7 +49,7 @@ static void send_edges(const block *mine, double *in, void **part, int set) {
     const long columns = upright ? kRadius : mine->width, rows = upright ? mine->height : kRadius;
     int src_stride = (int)((size_t)mine->pitch * sizeof(double)), dst_stride = (int)((size_t)columns * sizeof(double));
     int size[2] = {dst_stride, (int)rows};
-    /* What is at our right is at their left. */
+    /* Our right neighbour receives at its left. */
     double *there = (double *)part[to] + edge_at(&theirs, side ^ 1, set);
     check(ARMCI_PutS(in + (y + kRadius) * mine->pitch + x + kRadius, &src_stride, there, &dst_stride, size, 1, to),
           "ARMCI_PutS");
