@@ -66,7 +66,7 @@ constexpr std::size_t kWindow = 8192;
 constexpr int kPieces = 100;
 constexpr Op kOps[] = {Op::kPut, Op::kGet, Op::kAcc};
 
-// The shapes in which an operation can be gathered.
+// The shapes in which an operation can be aggregated.
 std::vector<Shape> ShapesOf(Op op) {
   std::vector<Shape> shapes;
   for (const Way& way : AllCalls()) {
@@ -132,7 +132,7 @@ class MixedAggregate {
 };
 
 // Pieces of one length, in no order of their places: what can leave as one list. Numbers around those at which a
-// library may send what it has gathered.
+// library may issue the operations that it has aggregated.
 constexpr std::size_t kPlaces = 1030;
 constexpr std::size_t kPlaceBytes = 528;
 static_assert(kGuard + kPlaces * kPlaceBytes < kSlot);
@@ -328,7 +328,7 @@ CLAUSE_TEST(AGG, AGG3_fence_completes_an_unfinished_aggregate, "AGG-3", "FENCE-1
   arena.VerifyByOwners();
 }
 
-// What `origin` expects in its slot at the caller, against what was there at once after the barrier.
+// The content that `origin` expects in its slot here, against the content right after the barrier.
 void ExpectSlotOf(int origin, const Bytes& seen, const char* image, int target) {
   Bytes expected(kSlot);
   MPI_Sendrecv(image, static_cast<int>(kSlot), MPI_CHAR, target, 0, expected.data(), static_cast<int>(kSlot), MPI_CHAR,

@@ -24,7 +24,7 @@ std::vector<Ending> EndingsOf(Mode mode) {
     case Mode::kNonblocking:
       return {Ending::kWait, Ending::kTest, Ending::kWaitProc, Ending::kWaitAll};
     default:
-      // A test before the wait may leave gathered operations where they are.
+      // A test before the wait may leave aggregated operations unissued.
       return {Ending::kWait};
   }
 }
@@ -48,7 +48,7 @@ void Complete(Ending ending, armci_hdl_t* handle, int target) {
   }
 }
 
-// `pieces` transfers one behind the other, all under way together. Once they are complete the buffer of a store is
+// `pieces` transfers one behind the other, all pending together. Once they are complete the buffer of a store is
 // overwritten, which must not arrive; that of a get must hold the data.
 class Volley {
  public:
@@ -107,7 +107,7 @@ class Volley {
   armci_hdl_t handle_;
 };
 
-// How many transfers are under way together; those that take long stay alone.
+// The number of transfers pending together; a long one stays alone.
 constexpr int kMany = 16;
 int PiecesMax(std::size_t size) { return size > 4096 ? 1 : kMany; }
 

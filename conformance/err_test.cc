@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kBytes = 4096;
 
-// What the calls work on. `remote` lies in the middle of a region of `target`; behind the region's end nothing is.
+// Arguments of the calls. `remote` lies in the middle of a region of `target`; behind the region's end nothing is.
 struct Ground {
   char* remote;
   char* remote_end;

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kBytes = 64;
 
 struct Mistake {
-  std::string what;  // as it must be told, empty: any
+  std::string what;  // the text that the error must have, empty: any
   Plan plan;
   char* remote;
   char* local;

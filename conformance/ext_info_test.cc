@@ -195,7 +195,7 @@ CLAUSE_TEST(MODE, MODE1_kept_promises_change_no_result, "MODE-1") {
   }
 }
 
-// What a child of two processes needs.
+// The environment of a child of two processes.
 struct ChildWorld {
   int me = 0;
   std::vector<void*> ptr;

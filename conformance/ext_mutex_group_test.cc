@@ -32,7 +32,7 @@ CLAUSE_TEST(MUTEX, MUTEX7_sets_are_independent_and_use_group_ranks, "MUTEX-7", "
   ASSERT_NE(first, nullptr);
   ASSERT_NE(second, nullptr);
   Mutexes classic(1);
-  // Everyone holds its own mutex of the first set; nobody is in the way of the other sets.
+  // Every process holds its own mutex of the first set; the other sets are independent of it.
   ARMCIX_Lock_hdl(first, 0, Me());
   Agree();
   {

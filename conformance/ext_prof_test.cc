@@ -132,7 +132,7 @@ CLAUSE_TEST(PROF, PROF1_twins_do_the_same, "PROF-1") {
 }
 
 CLAUSE_TEST(PROF, PROF1_public_names_and_twins_mix, "PROF-1") {
-  // What one name begins the other one continues: there is one library behind both.
+  // One name issues and the other one completes: there is one library behind both.
   std::vector<void*> ptr(static_cast<std::size_t>(Np()), nullptr);
   Agree();
   ASSERT_EQ(ARMCI_Malloc(ptr.data(), 64), 0);

@@ -21,7 +21,7 @@ int SizeOf(ARMCI_Group* group) {
   return size;
 }
 
-// What every member of a group of these absolute ids must see.
+// The result that every member of a group of these absolute ids must see.
 void ExpectGroup(ARMCI_Group* group, const std::vector<int>& members) {
   const auto place = std::find(members.begin(), members.end(), Me());
   if (place == members.end()) {

@@ -147,7 +147,7 @@ CLAUSE_TEST(INIT, INIT4_a_receive_of_anything_gets_no_message_of_the_library, "I
   }
   int arrived = 1;
   MPI_Test(&request, &arrived, MPI_STATUS_IGNORE);
-  EXPECT_EQ(arrived, 0) << "a message of the library, or of nobody";
+  EXPECT_EQ(arrived, 0) << "a message that the test did not send";
   Agree();
   const int value = 900 + Me();
   MPI_Send(&value, 1, MPI_INT, right, 9, MPI_COMM_WORLD);
@@ -163,7 +163,7 @@ CLAUSE_TEST(INIT, INIT4_a_receive_of_anything_gets_no_message_of_the_library, "I
 constexpr armci_size_t kForgottenBytes = 64 << 20;
 
 CLAUSE_TEST(INIT, INIT5_memory_and_transfers_are_left_to_finalize, "INIT-5", "CMPL-8") {
-  // Once, whatever the number of repeats.
+  // Once, for any number of repeats.
   static std::vector<void*> forgotten;
   if (!forgotten.empty()) return;
   forgotten.resize(static_cast<std::size_t>(Np()));

@@ -85,7 +85,7 @@ CLAUSE_TEST(INIT, INIT2_init_initialises_mpi_and_finalize_finalizes_it, "INIT-2"
   ExpectSuccess(2, "init_without_mpi");
 }
 
-// Process 1 sits in MPI while 0 stores, fences and reads its memory: whatever the level lets the library run (PROG-1).
+// Process 1 sits in MPI while 0 stores, fences and reads its memory, at every thread level (PROG-1).
 void OneSidedRound(const WorldPlace& place) {
   std::vector<void*> ptr(static_cast<std::size_t>(place.size), nullptr);
   Require(ARMCI_Malloc(ptr.data(), 64) == 0, "ARMCI_Malloc");

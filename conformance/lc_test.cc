@@ -154,7 +154,7 @@ class RandomProgram {
     stored_ = unordered_ = false;
   }
 
-  // The writers tell what they wrote; nobody can have read more.
+  // The writers publish their count; no reader can have read more.
   void Commit() {
     for (std::size_t index = 0; index < current_.size(); ++index) {
       if (writer_[index] != Me()) current_[index] = committed_[index];
@@ -190,7 +190,7 @@ CLAUSE_TEST(LC, LC1_random_programs_with_one_writer_per_cell_and_epoch, "LC-1", 
 }
 
 CLAUSE_TEST(LC, LC1_unlock_to_lock_carries_fenced_stores, "LC-1", "MUTEX-2", DeadlineSeconds(60)) {
-  // A block of words spread over all ranks belongs to whoever holds the mutex; all words always hold one number.
+  // A block of words spread over all ranks belongs to the holder of the mutex; all words always hold one number.
   constexpr int kWords = 24;
   Region region(kWords * 64);
   Mutexes mutexes(1);
@@ -225,7 +225,7 @@ CLAUSE_TEST(LC, LC1_unlock_to_lock_carries_fenced_stores, "LC-1", "MUTEX-2", Dea
   }
 }
 
-// By turns, told by messages: who has read a word reads it anew when another one has put to it.
+// By turns, which messages pass on: a rank that has read a word reads it anew when another one has put to it.
 CLAUSE_TEST(LC, LC1_a_word_is_read_anew_after_another_holder, "LC-1", "MUTEX-2", NeedsRanks(2)) {
   Region region(64);
   Mutexes mutexes(1);

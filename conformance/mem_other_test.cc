@@ -22,7 +22,7 @@ void UseRegion(const std::vector<void*>& ptr, long tag) {
 }
 
 CLAUSE_TEST(MEM, MEM13_named_kinds_of_memory, "MEM-13") {
-  // NULL is the default; a name that nobody knows is the default with one warning, however often it is asked for.
+  // NULL is the default; an unknown name gives the default with one warning, however often a program uses it.
   const char* unknown = "a kind of memory that no machine has";
   int warnings = 0;
   for (int round = 0; round < 3; ++round) {

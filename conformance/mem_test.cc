@@ -120,7 +120,7 @@ CLAUSE_TEST(MEM, MEM5_bases_are_aligned_to_64_bytes, "MEM-5") {
 
 CLAUSE_TEST(MEM, MEM6_processes_agree_which_region_is_freed, "MEM-6", "MEM-2", NeedsRanks(2)) {
   // Rank 0 has memory in the first region only, rank 1 in the second only; others pass NULL either way. Freeing the
-  // second must not touch the first, whatever the order of allocation.
+  // second must not touch the first, in any order of allocation.
   for (int round = 0; round < 20; ++round) {
     std::vector<void*> first = Pointers();
     std::vector<void*> second = Pointers();

@@ -44,7 +44,7 @@ int Target() {
   return -1;
 }
 
-// What a test works on. The memory for the messages is of the waiter and of the active process.
+// The ground of a test. The memory for the messages is of the waiter and of the active process.
 struct Stage {
   Stage() : Stage(Me() == Active() || Me() == Waiting() ? kBytes : 8) {}
   explicit Stage(std::size_t bytes) : sent(bytes, static_cast<char>(7)), received(bytes, 0) {}
@@ -116,7 +116,7 @@ Wait OneSided(const char* name, const Action& call) {
   };
   const auto ready = [let_stop](Stage* s) {
     let_stop();
-    // A stopped process tells nobody, and only its parent could wait for that. The deadline of the test ends the loop.
+    // A stopped process sends no message, and only its parent could wait for it. The test's deadline ends the loop.
     while (!IsStopped(s->target)) usleep(100);
     MPI_Send(nullptr, 0, MPI_BYTE, Waiting(), kTag + 1, Comm());
   };

@@ -379,7 +379,7 @@ CLAUSE_TEST(MSG, MSG1_selection_of_a_record, "MSG-1") {
     for (std::size_t p = 0; p < keys.size(); ++p) {
       keys[p] = static_cast<double>(SharedRng().Between(-5, 5));
       takes_part[p] = SharedRng().Chance(2, 3);
-      // Who wins among equals, and what becomes of x when nobody contributes, is said by our own headers only.
+      // Our own headers alone define the winner among equals, and the result in x without any contribution.
       if (!HasOwnInterface()) keys[p] += static_cast<double>(p) / 100;
     }
     if (!HasOwnInterface()) takes_part[SharedRng().Below(takes_part.size())] = 1;
@@ -439,7 +439,7 @@ CLAUSE_TEST(MSG, MSG1_binary_tree_reaches_everyone_once, "MSG-1") {
 }
 
 CLAUSE_TEST(MSG, MSG1_barriers_hold_everyone_back, "MSG-1", "FENCE-5") {
-  // A counter raised by load and store on entry; whoever leaves must see that all have entered.
+  // A counter raised by load and store on entry; a process that leaves must see that all have entered.
   Region region(64);
   ARMCI_Group world;
   ARMCI_Group_get_world(&world);

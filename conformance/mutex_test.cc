@@ -87,7 +87,7 @@ CLAUSE_TEST(MUTEX, MUTEX2_no_update_is_lost, "MUTEX-2", "LC-1", DeadlineSeconds(
 }
 
 CLAUSE_TEST(MUTEX, MUTEX2_every_pair_excludes_each_other, "MUTEX-2", NeedsRanks(2), DeadlineSeconds(90)) {
-  // Only two contend at a time: exclusion must not depend on who the two are.
+  // Only two contend at a time: exclusion must not depend on the pair.
   Region region(64);
   Mutexes mutexes(1);
   for (int a = 0; a < Np(); ++a) {
@@ -97,7 +97,7 @@ CLAUSE_TEST(MUTEX, MUTEX2_every_pair_excludes_each_other, "MUTEX-2", NeedsRanks(
   }
 }
 
-// What the holder does under the lock: long against the hand-over, so that a lock that favours whoever runs already
+// The work of the holder under the lock: long against the hand-over, so that a lock that favours a running process
 // never lets the others in.
 void HoldForAWhile() {
   const double until = SharedClock() + 100e-6;
@@ -107,7 +107,7 @@ void HoldForAWhile() {
 
 CLAUSE_TEST(MUTEX, MUTEX3_every_process_gets_its_share, "MUTEX-3", NeedsRanks(2), DeadlineSeconds(90)) {
   // All contend without a pause until each has had the lock `share` times. With a fair lock that takes share * Np()
-  // turns; somebody who is starved makes it run on to the limit, far beyond what the scheduler takes from a rank.
+  // turns; a starved rank makes it run on to the limit, far beyond what the scheduler takes from a rank.
   const long share = Scaled(300, 60);
   const long turns_max = 40 * share * Np();
   const auto ranks = static_cast<std::size_t>(Np());
@@ -201,7 +201,7 @@ CLAUSE_TEST(MUTEX, MUTEX5_the_host_takes_no_part, "MUTEX-5", "PROG-1", NeedsRank
 
 CLAUSE_TEST(MUTEX, MUTEX6_waiters_leave_the_core_to_the_holder, "MUTEX-6", DeadlineSeconds(90)) {
   // Long waits: the holder sleeps and computes while all others wait. If waiting ate the cores, the holder's work
-  // would not get done before the deadline. Outcome: everything is counted; nobody is left out.
+  // would not get done before the deadline. Outcome: everything is counted; no rank is left out.
   const int each = Scaled(200, 40);
   Region region(64);
   Mutexes mutexes(1);
@@ -266,7 +266,7 @@ CLAUSE_TEST(MUTEX, MUTEX6_waiters_do_not_compete_for_the_holders_core, "MUTEX-6"
   const double used = CpuSeconds() - begin;
   ARMCI_Unlock(0, 0);
   const double waiting = SumOverRanks(Me() == 0 ? 0.0 : used);
-  EXPECT_LT(waiting, 0.5 * work) << "CPU seconds that waiters took from a holder who needed " << work;
+  EXPECT_LT(waiting, 0.5 * work) << "CPU seconds that waiters took from a holder that needed " << work;
 }
 
 }  // namespace

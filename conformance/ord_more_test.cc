@@ -35,7 +35,7 @@ CLAUSE_TEST(ORD, ORD2_a_fence_orders_stores_to_two_targets, "ORD-2", "FENCE-1", 
 }
 
 CLAUSE_TEST(ORD, ORD2_without_a_fence_both_orders_are_accepted, "ORD-2", NeedsRanks(2)) {
-  // What remains without a fence: each location by itself never goes back, and nothing is invented.
+  // Promises without a fence: each location by itself never goes back, and nothing is invented.
   Region region(256);
   const int reader = Np() - 1;
   long rounds = 0;
@@ -177,7 +177,7 @@ CLAUSE_TEST(ORD, ORD4_a_second_get_is_not_older_than_the_first, "ORD-4", NeedsRa
   }
 }
 
-// Who puts with a flag, into whose memory, and who looks at flag and data, by get or by load.
+// Roles: the rank that puts with a flag, the host of the memory, and the reader of flag and data, by get or by load.
 struct FlagRoles {
   int writer;
   int target;
@@ -197,7 +197,7 @@ struct FlagCase {
   }
 };
 
-// The target reads, the writer hosts, and with three ranks nobody does both; each end of the job writes.
+// The target reads, the writer hosts, and with three ranks no rank does both; each end of the job writes.
 std::vector<FlagCase> FlagCases() {
   const int last = Np() - 1;
   std::vector<FlagRoles> roles{{0, last, last, false}, {0, 0, last, false}, {last, 0, 0, false}};
@@ -233,7 +233,7 @@ void FlagStream(const FlagCase& one, const Region& region) {
   const auto [writer, target, reader, by_load] = one.roles;
   Plan plan = PlanOfSize(one.shape, one.bytes, 8);
   int* flag = reinterpret_cast<int*>(region.At(target, region.bytes() - 64));
-  // What the last case left would pass for this one's.
+  // The values of the last case would pass for this one's.
   std::memset(region.Mine(), 0, region.bytes());
   Race race({writer, reader}, one.bytes > 10000 ? Scaled(1000L, 100L) : Scaled(10000L, 1000L));
   if (Me() == writer) {

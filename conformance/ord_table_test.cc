@@ -134,8 +134,8 @@ void BetweenStores(Shape shape, Width width) {
   }
 }
 
-// What each element may hold once two unordered stores are done: as if one or the other was first. An accumulate is one
-// step for other accumulates only: where it meets a put it may also have added to what was there before the put.
+// The values that each element may hold after two unordered stores: as if one or the other was first. An accumulate is
+// one step for other accumulates only: where it meets a put it may also have added to what was there before the put.
 class Outcomes {
  public:
   Outcomes(const Bytes& before, const Store& one, const Store& other) : images_(2, before) {

@@ -88,7 +88,7 @@ void MessagePassing(const Region& region, Kind first, Kind second, std::size_t d
                            (roles.by_load ? " by load" : " by get");
   Stream data(first, data_bytes);
   Stream flag(second, flag_bytes);
-  // What the last round left would pass for this one's.
+  // The values of the last round would pass for this one's.
   std::memset(region.Mine(), 0, region.bytes());
   const bool large = data_bytes + flag_bytes > 10000;
   Race race({roles.writer, roles.reader}, large ? Scaled(300L, 40L) : Scaled(5000L, 500L));
@@ -112,7 +112,7 @@ void MessagePassing(const Region& region, Kind first, Kind second, std::size_t d
   }
 }
 
-// Who writes, whose memory, who reads: the target reads, the writer hosts, and with three ranks nobody hosts.
+// Roles of writer, host and reader: the target reads, the writer hosts, and with three ranks a third one hosts.
 std::vector<Roles> AllRoles() {
   std::vector<Roles> roles{{0, 1, 1, false}, {0, 0, 1, false}};
   if (Np() > 2) roles.push_back({0, 1, 2, false});
@@ -135,7 +135,7 @@ void AllSizesAndRoles(Kind first, Kind second) {
   std::vector<Case> cases;
   for (const Roles& roles : AllRoles()) {
     for (const auto& [data_bytes, flag_bytes] : kSizes) {
-      // A value is one element whatever the size asked for.
+      // A value is one element for every size.
       if (first == Kind::kValue && data_bytes > 8) continue;
       if (second == Kind::kValue && flag_bytes > 8) continue;
       cases.push_back({roles, data_bytes, flag_bytes});

@@ -26,7 +26,7 @@ constexpr std::size_t kLargeBytes = 500000;
 constexpr std::size_t kLargeSlot = 1 << 20;
 constexpr std::size_t kDoneOffset = 64;
 
-// What the operations work on; the slots are checked byte by byte.
+// The memory of the operations; the slots are checked byte by byte.
 struct Ground {
   Arena table{kModestExtent + 2 * kGuard};
   Arena large{kLargeSlot};
@@ -34,8 +34,8 @@ struct Ground {
   Mutexes mutexes{1};
 };
 
-// What the origin does with an absent target, completed remotely where it stores, and what the target does when it is
-// back (or nothing).
+// The operation of the origin on an absent target, completed remotely where it stores, and the step of the target when
+// it is back (or nothing).
 struct Operation {
   const char* name;
   std::function<void(Ground*, int)> act;
@@ -54,8 +54,8 @@ bool CheckWay(Arena* arena, const Way& way, std::size_t bytes, int target) {
   }
 }
 
-// Each way of an operation, with its data compared: for that too the origin needs nobody. The quick run takes one size
-// of each, by the seed.
+// Each way of an operation, with its data compared: for that too the origin needs no other process. The quick run takes
+// one size of each, by the seed.
 void EveryWay(Op op, Ground* ground, int target) {
   const AccType* type = op == Op::kAcc ? &kTableType : nullptr;
   ground->table.Refill(&MyRng(), target, type);
@@ -74,7 +74,7 @@ void EveryWay(Op op, Ground* ground, int target) {
   }
 }
 
-// The flag is the first word of the slot. What the calls return is judged with ORD-5.
+// The flag is the first word of the slot. The results of the calls are judged with ORD-5.
 void PutsWithFlag(Ground* ground, int target) {
   Arena& arena = ground->table;
   int* flag = reinterpret_cast<int*>(arena.Slot(target));
@@ -188,7 +188,7 @@ void EndAbsence(Absence how, const Region& region) {
 // Rank 0 works on every other rank in turn; all of those are absent at the same time (PROG-2).
 void OperateOnAbsent(const Operation& operation, Absence how) {
   if (operation.when_back && !HasOwnInterface())
-    SkipTest("that a notification needs nobody is said in our headers only");
+    SkipTest("our headers alone promise that a notification needs no action of the target");
   Ground ground;
   for (int round = 0; round < Scaled(3, 1); ++round) {
     StoreShared<long>(ground.words.Mine() + kDoneOffset, 0);

@@ -1,4 +1,4 @@
-// FENCE, ORD-6: whatever makes stores visible does so for every operation, shape, mode and size; generated.
+// FENCE, ORD-6: every call that makes stores visible does so for every operation, shape, mode and size; generated.
 //
 //    every rank p                      its target t = p + offset         the rank before p
 //      store to its slot at t
@@ -37,7 +37,7 @@ struct Round {
   std::size_t slot_bytes;
   int offset;
   bool wait_first;
-  // What the ranks' sources are filled from.
+  // The values of the ranks' sources.
   std::uint64_t seed;
 
   std::string Text(int origin) const {
@@ -101,7 +101,7 @@ void Look(const Round& round, const TableTransfer& store, const Region& region, 
 }
 
 void OneRound(Maker maker, const Round& round, const Region& region) {
-  // What the last round left would pass for this one's.
+  // The values of the last round would pass for this one's.
   ARMCI_Access_begin(region.Mine());
   std::memset(region.Mine(), 0, static_cast<std::size_t>(Np()) * round.slot_bytes);
   ARMCI_Access_end(region.Mine());
@@ -118,12 +118,12 @@ void OneRound(Maker maker, const Round& round, const Region& region) {
   }
   MakeVisible(maker, round.offset);
   Look(round, store, region, Wrapped(Me() - round.offset), true);
-  // A notification tells the one who waited for it, nobody else.
+  // A notification makes stores visible to the process that waited for it, and to no other.
   if (maker != Maker::kNotify) Look(round, store, region, Wrapped(Me() + 1), false);
   if (!round.wait_first) {
     EXPECT_EQ(store.transfer().Wait(), 0);
   }
-  // Nobody clears what another rank still reads.
+  // No rank clears memory that another rank still reads.
   Agree();
 }
 

@@ -8,7 +8,7 @@ namespace conformance {
 namespace {
 
 // 33,000 rows of 64 KiB, each 64 bytes after the one before it: 2.16 GB in all, over 2.2 MB of memory. Overlapping
-// bytes are equal on both sides of the copy, so the result is that of one plain copy, whatever the order.
+// bytes are equal on both sides of the copy, so the result is that of one plain copy, in any order.
 constexpr int kRowBytes = 65536;
 constexpr int kRows = 33000;
 constexpr int kStep = 64;

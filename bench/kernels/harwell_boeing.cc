@@ -99,7 +99,8 @@ class Fields {
   int used_;
 };
 
-// Counted from 0. `fault_of` returns the fault of the entry after those that were read, or null; the error names its line.
+// Counted from 0. `fault_of` returns the fault of the entry after those that were read, or null; the error names its
+// line.
 template <typename FaultOfNext>
 std::string ReadNumbers(TextLines& lines, const Format& format, long count, long most, FaultOfNext fault_of,
                         std::vector<long>* numbers) {

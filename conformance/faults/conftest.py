@@ -1,4 +1,4 @@
-"""What is tested, from the environment; all have defaults for a run from the root of a built checkout.
+"""The library and the programs under test, from the environment; defaults fit a run from the root of a built checkout.
 
 ARMCI_TEST_MPI        openmpi (default) or mpich
 ARMCI_TEST_IMPL       the implementation, default shmem
@@ -19,7 +19,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import job as job_module  # noqa: E402
-from armci_tool import bazel, leak_check  # noqa: E402
+from armci_tool import bazel, leftovers  # noqa: E402
 
 # Settings of the tests themselves: the library must not see them.
 _OWN = ("ARMCI_TEST_MPI", "ARMCI_TEST_IMPL", "ARMCI_FAULT_BIN_DIR")
@@ -71,7 +71,7 @@ def shm_dir() -> Iterator[Path]:
 
 @pytest.fixture(autouse=True)
 def shared_memory_is_given_back() -> Iterator[None]:
-    """Whatever a test did to its job, nothing of it stays in /dev/shm, nor of the MPI library below."""
-    watch = leak_check.SharedMemoryWatch()
+    """After every test nothing of its job stays in /dev/shm, nor of the MPI library below."""
+    watch = leftovers.SharedMemoryWatch()
     yield
     assert watch.abandoned() == []

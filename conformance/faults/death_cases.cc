@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kDoubles = 4096;
 
-// Something of everything that takes resources: regions, mutexes, a group, stores under way.
+// One of each kind of resource: regions, mutexes, a group, pending stores.
 struct Resources {
   explicit Resources(const World& world) : parts(world.nproc), buffer(kDoubles, 1.0) {
     Check(ARMCI_Malloc(parts.data(), kDoubles * sizeof(double)), "ARMCI_Malloc");
@@ -91,7 +91,7 @@ void Announce(const World& world) { Say("READY %d %d", world.me, static_cast<int
   while (true) pause();
 }
 
-// What the survivors do when process 1 dies. Each only ends when the library, MPI or the launcher ends it.
+// The call of the survivors when process 1 dies. Each only ends when the library, MPI or the launcher ends it.
 void WaitInBarrier(const World&, Resources&) { ARMCI_Barrier(); }
 
 void WaitForMutex(const World&, Resources&) {
@@ -149,7 +149,7 @@ int Victim(const World& world) {
   return 99;
 }
 
-// A process waits for a notification that nobody sends; the others sleep outside the library.
+// A process waits for a notification that no process sends; the others sleep outside the library.
 int Hang(const World& world) {
   Resources resources(world);
   Announce(world);

@@ -1,7 +1,7 @@
 """Runs one case of the fault programs under MPI and finds out everything it left behind.
 
 A job is judged by four things: its exit status, the lines it printed, the time from the fault to its end, and what
-remains: processes (found by a marker in their environment, whatever session they are in) and files.
+remains: processes (found by a marker in their environment, in any session) and files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from armci_tool.placement import Placement  # noqa: E402
 # The launcher has this long to tidy up.
 _GRACE_S = 5.0
 
-# What each rank runs under: its stderr goes to a file of the job, because a launcher may throw away what an aborting
+# The wrapper of each rank: stderr goes to a file of the job, because a launcher may throw away what an aborting
 # process wrote last. Appending keeps the lines of all ranks.
 RANK_SHELL = 'exec "$0" "$@" 2>>"$FAULT_STDERR"'
 DEADLINE_S = 90.0
@@ -36,7 +36,7 @@ DEADLINE_S = 90.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a job; `seconds` counts from the last fault (a signal sent), or from the start."""
+    """The end of a job; `seconds` counts from the last fault (a signal sent), or from the start."""
 
     command: tuple[str, ...]
     status: Optional[int]  # None: it had to be ended by the test
@@ -50,7 +50,7 @@ class Outcome:
         return sorted(line for line in self.stdout if line.startswith(beginning))
 
     def library_lines(self, containing: str = "") -> list[str]:
-        """What the library printed on stderr."""
+        """The lines of the library on stderr."""
         return [line for line in self.stderr if line.startswith("armci: ") and containing in line]
 
     def describe(self) -> str:
@@ -79,7 +79,7 @@ class Pipe:
 
 
 class Job:
-    """A running job. Use as a context: nothing of it is left at the end of the block, whatever happened in it."""
+    """A running job. Use as a context: nothing of it is left at the end of the block, after an exception too."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         self.command = tuple(command)

@@ -1,4 +1,4 @@
-// Memory that runs out: every process must be told alike, and what was allocated before must still work.
+// Memory that runs out: every process must get the same error, and earlier allocations must still work.
 #include <mpi.h>
 
 #include <cstdint>

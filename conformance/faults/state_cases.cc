@@ -192,7 +192,7 @@ int AfterMpi(const World& world) {
   return MakeCalls(world, "AFTER");
 }
 
-// The library is told too late: it can only say so.
+// The library learns of the mistake too late: it can only print it.
 int LateFinalize(const World&) {
   MPI_Init(nullptr, nullptr);
   Check(ARMCI_Init(), "ARMCI_Init");

@@ -1,4 +1,4 @@
-"""What a passed deadline of the suite prints: for every rank the test, what it is inside of, what is pending, stacks."""
+"""A passed deadline of the suite prints for every rank the test, the call it is inside of, pending operations, stacks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def child(stuck: Program) -> Outcome:
 
 
 def of_rank(outcome: Outcome, rank: int) -> list[str]:
-    """What a rank printed about itself, the rank cut off."""
+    """The lines of a rank about itself, without the rank."""
     beginnings = (f"conformance: rank {rank}: ", f"conformance: rank {rank} ", f"rank {rank} ")
     return [line[len(beginning):] for line in outcome.stderr for beginning in beginnings if line.startswith(beginning)]
 
@@ -46,7 +46,7 @@ def says(lines: list[str], text: str) -> bool:
 
 
 def test_job_ends_and_says_that_it_failed(outcome: Outcome) -> None:
-    # Which status is up to the launcher: the first rank to leave is followed by a kill of those that are about to.
+    # The launcher decides the status: it kills the remaining ranks when the first one has left.
     assert outcome.status not in (None, 0), outcome.describe()
     assert not outcome.survivors, outcome.describe()
 

@@ -86,7 +86,7 @@ def test_stopped_launcher_leaves_nothing(program: Program, shm_dir: Path, number
         job.send(job.process.pid, number)
         outcome = job.finish(END_WITHIN_S)
     if program.mpi == "mpich":
-        # Stopped by a signal, Hydra ends with 0 now and then, whatever program it has run (`sleep`: 1 of 60).
+        # Stopped by a signal, Hydra ends with 0 now and then, with any program (`sleep`: 1 of 60).
         assert_ended(outcome)
     else:
         assert_ended_with_failure(outcome)

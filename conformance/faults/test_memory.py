@@ -145,7 +145,7 @@ def test_missing_folder_is_named(program: Program, shm_dir: Path) -> None:
 @needs_mount
 @pytest.mark.parametrize("case", ["success", "unreleased"])
 def test_default_folder_is_left_empty(program: Program, case: str) -> None:
-    # A private /dev/shm: what MPI itself leaves there is told apart by its names.
+    # A private /dev/shm: files of MPI itself have names of their own there.
     command = program.command([case], 3, {})
     wrapped = ["unshare", "--mount", "sh", "-c", _IN_SMALL_TMPFS, "sh", str(512 * MIB), "/dev/shm", *command]
     with Job(wrapped, {}) as job:

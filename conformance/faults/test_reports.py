@@ -1,4 +1,4 @@
-"""What a job that stands still can be asked: a report at a signal (ARMCI_REPORT_SIGNAL) and from the watchdog
+"""Reports of a job that stands still: at a signal (ARMCI_REPORT_SIGNAL) and from the watchdog
 (ARMCI_TIMEOUT), processes that wait for a debugger (ARMCI_FREEZE_ON_ERROR), what the levels of ARMCI_VERBOSE tell, and what
 is told where a process ends between nodes."""
 

@@ -51,7 +51,7 @@ def assert_no_crash(outcome: Outcome) -> None:
 
 
 def error_lines(outcome: Outcome) -> list[str]:
-    """What the library said, apart from the line with which ARMCI_Error ends the job."""
+    """The lines of the library, without the one with which ARMCI_Error ends the job."""
     return [line for line in outcome.library_lines() if not re.match(r"armci: rank \S+: fatal: ", line)]
 
 
@@ -128,7 +128,7 @@ def test_shared_memory_over_nodes_with_a_network_is_refused(program: Program, im
 
 
 def assert_refused(outcome: Outcome, processes: int) -> None:
-    """Every rank got an error from ARMCI_Init, and was told what to use instead."""
+    """Every rank got an error from ARMCI_Init that names the call to use instead."""
     assert_no_crash(outcome)
     assert outcome.status != 0, outcome.describe()
     told = outcome.lines("INIT")

@@ -25,7 +25,7 @@ class Arena {
   std::size_t slot_bytes() const { return slot_bytes_; }
   // The remote address of the caller's slot at `target`.
   char* Slot(int target) const;
-  // What that slot is expected to hold.
+  // The expected content of that slot.
   char* Image(int target) { return images_.data() + static_cast<std::size_t>(target) * slot_bytes_; }
 
   // Random content for the slot (elements of `type` if given), by one contiguous put.

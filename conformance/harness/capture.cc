@@ -11,7 +11,7 @@
 namespace conformance {
 namespace {
 
-// Of the redirection that is in force, for whoever ends the process during one.
+// Of the redirection that is in force, for code that ends the process during one.
 std::atomic<int> real_stderr{-1};
 std::atomic<int> caught_file{-1};
 
@@ -64,7 +64,7 @@ std::vector<std::string> CapturedStderr::Lines() {
 
 }  // namespace conformance
 
-// A library that gives up says why before it calls this; without the text nobody would know.
+// A library that gives up prints the reason before it calls this; the log must contain that text.
 extern "C" int MPI_Abort(MPI_Comm comm, int code) {
   std::fflush(stderr);
   conformance::ShowCaptured();

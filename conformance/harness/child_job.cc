@@ -25,7 +25,7 @@ namespace conformance {
 namespace {
 
 constexpr int kStatusRequire = 99;
-// What a child needs to say where it is stuck, before its job is ended from outside.
+// The time that a child needs to print where it hangs, before its job is ended from outside.
 constexpr double kReportSeconds = 8;
 // Names the file that a child's processes write to. Launchers lose lines when a job is aborted right after printing;
 // a file does not.
@@ -36,10 +36,10 @@ std::map<std::string, ChildCase>& Cases() {
   return cases;
 }
 
-// A launcher tells its processes who they are through the environment; a new job must not inherit that.
+// A launcher passes the ranks of its processes through the environment; a new job must not inherit that.
 bool BelongsToThisJob(const std::string& entry) {
   if (entry.rfind("OMPI_ALLOW_RUN_AS_ROOT", 0) == 0) return false;
-  // Where shared memory files lie is for whoever started this job to choose, and to clear.
+  // The parent of this job chooses the folder of shared memory files, and clears it.
   if (entry.find("_backing_directory=") != std::string::npos) return false;
   static constexpr const char* kPrefixes[] = {"OMPI_",  "ORTE_", "PMIX_",     "PMI_",     "PRTE_",  "HYDI_",
                                               "HYDRA_", "MPIR_", "MPI_LOCAL", "MPIEXEC_", "GTEST_", "XML_OUTPUT_FILE"};
@@ -237,7 +237,7 @@ int RunChildCase(const std::string& name, const std::string& argument) {
   watchdog.Arm("the child case " + name, TheSession().options.deadline_s, "the test that starts it");
   try {
     return found->second(argument);
-  } catch (const Departure&) {
+  } catch (const TestAborted&) {
     Require(false, MissingText(TheSession().missing_function).c_str());
     return kStatusRequire;
   }

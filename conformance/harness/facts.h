@@ -1,4 +1,4 @@
-// What tests attach to their results (Report), and how the ranks' texts come together at rank 0.
+// Facts that tests attach to their results (Report); the ranks' texts come together at rank 0.
 #ifndef CONFORMANCE_HARNESS_FACTS_H_
 #define CONFORMANCE_HARNESS_FACTS_H_
 

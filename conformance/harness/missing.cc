@@ -29,14 +29,14 @@ bool LibraryHas(const std::string& function) { return MissingFunctions().count(f
 
 void LeaveForMissing(const std::string& function) {
   TheSession().missing_function = function;
-  throw Departure{};
+  throw TestAborted{};
 }
 
 std::string MissingText(const std::string& function) { return "the library has no " + function; }
 
 }  // namespace conformance
 
-// What the generated definitions call.
+// The function that the generated definitions call.
 extern "C" [[noreturn]] void ConformanceMissingFunction(const char* name) { conformance::LeaveForMissing(name); }
 
 extern "C" int ConformanceNoteMissingFunction(const char* name) {

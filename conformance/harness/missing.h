@@ -16,8 +16,8 @@ bool LibraryHas(const std::string& function);
 // convention C4) and the values of result codes.
 bool HasOwnInterface();
 
-// Notes that the running test needs `function`, and leaves the test by Departure. The caller's rank counts as failed at
-// meeting points, so that the others leave too.
+// Notes that the running test needs `function`, and leaves the test by TestAborted. The caller's rank counts as failed
+// at meeting points, so that the others leave too.
 [[noreturn]] void LeaveForMissing(const std::string& function);
 
 // As a skip reason.

@@ -16,8 +16,8 @@ enum Stage : int { kInside, kStarted, kWaiting };
 
 constexpr std::size_t kDetailBytes = 80;
 
-// Everything is stored with release and loaded with acquire: whoever loads a field of a newer note also sees that the
-// serial has changed.
+// Everything is stored with release and loaded with acquire: a thread that loads a field of a newer note also sees that
+// the serial has changed.
 struct Slot {
   std::atomic<std::uint64_t> serial{0};  // 0: free
   std::atomic<const char*> what{nullptr};
@@ -60,8 +60,8 @@ std::atomic<Block*> blocks{nullptr};
 Block* ClaimBlock() {
   const int self = static_cast<int>(syscall(SYS_gettid));
   for (Block* block = blocks.load(std::memory_order_acquire); block != nullptr; block = block->next) {
-    int nobody = 0;
-    if (block->thread.compare_exchange_strong(nobody, self)) return block;
+    int no_thread = 0;
+    if (block->thread.compare_exchange_strong(no_thread, self)) return block;
   }
   auto* block = new Block;
   block->thread.store(self);
@@ -93,7 +93,7 @@ Slot* FreeSlot(Block* block) {
   return nullptr;
 }
 
-// What a slot said, with a text of its own.
+// A copy of a slot, with a text of its own.
 struct Noted {
   std::uint64_t serial;
   PendingCall call;

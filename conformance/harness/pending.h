@@ -1,4 +1,4 @@
-// What each thread of this rank is inside of, and what it has started and not waited for: for the report of a passed
+// The call that each thread of this rank is inside of, and its operations without a wait: for the report of a passed
 // deadline.
 //
 // Thread safety: a thread writes notes of its own, and the watchdog reads those of all threads, without locks and

@@ -88,7 +88,7 @@ inline constexpr AccType kAccTypes[] = {{ARMCI_ACC_INT, "int", 4, 4},     {ARMCI
                                         {ARMCI_ACC_FLT, "float", 4, 4},   {ARMCI_ACC_DBL, "double", 8, 8},
                                         {ARMCI_ACC_CPL, "complex", 8, 4}, {ARMCI_ACC_DCP, "dcomplex", 16, 8}};
 
-// What a serial program would do, on local images of the two memories.
+// The effect of a serial program, on local images of the two memories.
 void ModelCopy(const Plan& plan, const char* src, char* dst);
 void ModelAcc(const Plan& plan, const AccType& type, const void* scale, const char* src, char* dst);
 // Fills with elements of the type, small whole numbers: sums and products of a few stay exact.

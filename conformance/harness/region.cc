@@ -125,7 +125,7 @@ bool Race::GoOn() {
 bool Race::Finished() {
   const bool give_up = steps_ % 64 == 0 && (SharedClock() > end_ || ::testing::Test::HasFailure());
   if (together_ < enough_ && !give_up) return false;
-  // Whoever has had enough stays in the race for the others.
+  // A process that has had enough stays in the race for the others.
   StoreShared<long>(flags_.Mine() + kContent, 1);
   return give_up || std::all_of(others_.begin(), others_.end(),
                                 [&](int p) { return LoadShared<long>(flags_.At(p, kContent)) != 0; });

@@ -129,8 +129,8 @@ void StoreShared(void* at, T value) {
 // Whether p's memory can be loaded and stored by the caller (MEM-4).
 bool SameNode(int p);
 
-// Processes of a simulated node (DOM-1), 0: nodes are real. What ARMCI_NODE_SIZE says, unless the library can be asked:
-// a setting of its own may imply it. Tests that may call more than the classic functions say how.
+// Processes of a simulated node (DOM-1), 0: nodes are real. The value of ARMCI_NODE_SIZE, unless the library has a
+// query: a setting of its own may imply it. Tests that may call more than the classic functions say how.
 int SimulatedNodeSize();
 void AskForNodeSize(int (*ask)());
 

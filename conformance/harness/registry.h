@@ -14,7 +14,7 @@ namespace conformance {
 // In which part of the library's life a test runs.
 enum class Phase { kBeforeInit, kRunning, kAfterFinalize };
 
-// What a test declares about itself; see the tags below.
+// The declaration of a test; see the tags below.
 struct TestSpec {
   std::vector<std::string> clauses;
   int min_ranks = 1;

@@ -117,13 +117,13 @@ void Runner::RunBody(const TestCase& test) {
   try {
     Agree();
     test.body();
-  } catch (const Departure&) {
+  } catch (const TestAborted&) {
   } catch (const Skipped&) {
   } catch (const std::exception& error) {
     ADD_FAILURE() << "exception: " << error.what();
   }
   const bool failed = FinalAgreement();
-  // What a test left outstanding must not reach into the next one.
+  // Operations that a test left pending must not reach into the next one.
   if (session.armci_running) {
     const PendingNote inside({.what = "ARMCI_Barrier", .how = "at the end of the test"});
     ARMCI_Barrier();
@@ -138,7 +138,7 @@ void Runner::BeginIteration(int iteration) {
 }
 
 bool Runner::RunsInThisIteration(const TestCase& test) const {
-  // The library is started and ended once, whatever the number of repeats.
+  // The library is started and ended once, for any number of repeats.
   if (test.spec.phase == Phase::kBeforeInit) return iteration_ == 0;
   if (test.spec.phase == Phase::kAfterFinalize) return iteration_ + 1 == TheSession().options.repeat;
   return true;
@@ -155,7 +155,7 @@ void Runner::Run(const TestCase& test) {
     return Conclude(std::move(result));
   }
   if (Me() == 0) {
-    // Whoever reads the log of a job that died without a word learns which test it died in.
+    // The log of a job that died without a message shows the test that it died in.
     std::printf("RUN   %s\n", test.FullName().c_str());
     std::fflush(stdout);
   }

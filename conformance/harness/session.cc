@@ -18,7 +18,7 @@
 namespace conformance {
 namespace {
 
-// What a rank brings to a meeting point. The line tells a rank at the end of the body (0) from one still inside.
+// The contribution of a rank to a meeting point. The line is 0 for a rank at the end of the body, and not 0 inside.
 struct Ticket {
   int failed;
   int line_max;
@@ -56,8 +56,8 @@ bool Meet(int line) {
     ADD_FAILURE() << "some ranks finished the test while others wait at line " << all.line_max
                   << ": the test's ranks disagree about its meeting points";
   }
-  session.departing = all.failed != 0 || some_finished;
-  return session.departing;
+  session.test_aborted = all.failed != 0 || some_finished;
+  return session.test_aborted;
 }
 
 }  // namespace
@@ -100,12 +100,12 @@ void MeasureMeetings() {
 
 void Agree(const std::source_location& where) {
   const PendingNote inside("meeting of all ranks", where);
-  if (TheSession().departing || Meet(static_cast<int>(where.line()))) throw Departure{};
+  if (TheSession().test_aborted || Meet(static_cast<int>(where.line()))) throw TestAborted{};
 }
 
 void AgreeQuietly(const std::source_location& where) noexcept {
   const PendingNote inside("meeting of all ranks", where);
-  if (!TheSession().departing) Meet(static_cast<int>(where.line()));
+  if (!TheSession().test_aborted) Meet(static_cast<int>(where.line()));
 }
 
 void Sync(const std::source_location& where) {
@@ -165,7 +165,7 @@ bool WaitUntil(const std::function<bool()>& condition, const std::string& what, 
     last = now;
     if (condition()) return true;
     if (now - start > limit) return GiveUp(what, limit, longest_gap);
-    // More ranks than cores is normal: whoever is to bring the condition about needs this core.
+    // More ranks than cores is normal: the rank that makes the condition true needs this core.
     if (look > 100) sched_yield();
   }
 }
@@ -193,7 +193,7 @@ void BeginTest(const std::string& full_name, double deadline_s) {
   const std::uint64_t base = session.iteration_seed ^ HashName(full_name);
   session.shared_rng = Rng(base);
   session.my_rng = Rng(base + 0x632BE59BD9B4E019u * (static_cast<std::uint64_t>(session.rank) + 1));
-  session.departing = false;
+  session.test_aborted = false;
   session.skip_reason.clear();
   session.facts.clear();
   session.children = 0;
@@ -221,7 +221,7 @@ void ShareMissingFunction() {
 
 bool FinalAgreement() {
   const PendingNote inside({.what = "meeting at the end of the test"});
-  if (!TheSession().departing) Meet(0);
+  if (!TheSession().test_aborted) Meet(0);
   ShareMissingFunction();
   const int mine = ::testing::Test::HasFailure() ? 1 : 0;
   int any = 0;

@@ -1,14 +1,14 @@
-// What a running test may ask of the harness: who am I, random numbers, and meeting points that every rank leaves
+// Services of the harness for a running test: the rank, random numbers, and meeting points that every rank leaves
 // together.
 //
 // How a failure on one rank keeps from hanging the others. Every meeting point inside a test first agrees, over a
 // private communicator, whether any rank has failed so far. A rank whose ASSERT returned from the body is already at
 // the last meeting point and reports its failure there; the agreement answers "someone failed" to everyone, and those
-// still inside the body leave it by the exception Departure. Collective ARMCI calls in tests therefore come through
+// still inside the body leave it by the exception TestAborted. Collective ARMCI calls in tests therefore come through
 // Sync(), Region and the other helpers. Between two meeting points a test may make raw collective calls as long as it
 // uses EXPECT only.
 //
-//    rank 0:  body ... Agree ----------- Departure -> final agreement
+//    rank 0:  body ... Agree --------- TestAborted -> final agreement
 //    rank 1:  body ... ASSERT fails, returns -> Agree (final)
 //
 // Thread safety: everything here belongs to the thread that runs the test, except Me, Np, Quick.
@@ -27,7 +27,7 @@
 namespace conformance {
 
 // Thrown by meeting points on every rank alike when the test is over for all of them.
-struct Departure {};
+struct TestAborted {};
 
 int Me();
 int Np();
@@ -53,9 +53,9 @@ std::uint64_t Seed();
 // Where tests write files that show a failure; empty if they are to print them.
 const std::string& ArtifactsFolder();
 
-// Meeting point without any ARMCI call. Throws Departure on every rank if any rank has failed.
+// Meeting point without any ARMCI call. Throws TestAborted on every rank if any rank has failed.
 void Agree(const std::source_location& where = std::source_location::current());
-// For destructors: as Agree, but notes the departure for the next meeting point instead of throwing.
+// For destructors: as Agree, but aborts the test at the next meeting point instead of throwing.
 void AgreeQuietly(const std::source_location& where = std::source_location::current()) noexcept;
 // Agree, then ARMCI_Barrier: afterwards every store issued before is visible to everyone.
 void Sync(const std::source_location& where = std::source_location::current());
@@ -83,7 +83,7 @@ bool ClockIsShared();
 int InitializedBeforeMpi();
 int InitializedBeforeInit();
 
-// What the process held just before ARMCI_Init; compared after finalize.
+// The resources of the process just before ARMCI_Init; compared after finalize.
 struct ProcessState {
   int threads = 0;
   int descriptors = 0;

@@ -27,7 +27,7 @@ struct Session {
   std::uint64_t iteration_seed = 0;
   Rng my_rng{0};
   Rng shared_rng{0};
-  bool departing = false;
+  bool test_aborted = false;
   std::string skip_reason;
   Facts facts;
   int children = 0;              // see RunsNextChild

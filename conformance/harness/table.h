@@ -60,8 +60,8 @@ inline constexpr std::size_t kTableSizes[] = {8, 129, 2049, 16385, 65537, (1 << 
 // The largest takes long: the quick run leaves it out, and tests that multiply much take a few of its rows.
 inline constexpr std::size_t kSampledBytes = 1 << 20;
 std::vector<std::size_t> TableSizes();
-// What a way moves at a size of the table: whole elements of an accumulate; of the values those of either width, at the
-// smallest size; otherwise that many bytes.
+// The data of a way at a size of the table: whole elements of an accumulate; of the values those of either width, at
+// the smallest size; otherwise that many bytes.
 std::vector<std::size_t> SizesOf(const Way& way, std::size_t size);
 // The transfer of a way. Accumulates and whole numbers of elements consist of whole elements of kTableType.
 Plan PlanOf(const Way& way, std::size_t bytes);
@@ -91,7 +91,7 @@ class TableTransfer {
 
   const Plan& plan() const { return plan_; }
   Transfer& transfer() { return transfer_; }
-  // What a serial program would do.
+  // The result of a serial program.
   void Model(const char* src, char* dst) const;
   // Content that the operation can work on: elements of kTableType for an accumulate, else anything.
   void Fill(Rng* rng, char* to, std::size_t bytes) const;

@@ -1,4 +1,4 @@
-// What a test file includes.
+// The header for a test file.
 #ifndef CONFORMANCE_HARNESS_TEST_H_
 #define CONFORMANCE_HARNESS_TEST_H_
 

@@ -14,7 +14,7 @@
 
 namespace conformance {
 
-// What a call is given besides its shape.
+// The arguments of a call besides its shape.
 struct TransferRequest {
   Op op;
   bool blocking;

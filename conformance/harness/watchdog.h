@@ -47,7 +47,7 @@ class Watchdog {
 
 // Makes SIGSEGV and its kind print test, rank, stack and rerun line before they end the process.
 void InstallCrashReport(int rank);
-// What InstallCrashReport's handler names; `what` and `rerun` are copied.
+// Sets the names for InstallCrashReport's handler; `what` and `rerun` are copied.
 void SetCrashContext(const std::string& what, const std::string& rerun);
 
 }  // namespace conformance

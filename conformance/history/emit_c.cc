@@ -88,7 +88,7 @@ class Emitter {
     for (int at = 0; at < end; ++at) {
       if (StepAt(at).rank == rank || StepAt(at).rank == kEveryone) EmitStep(at);
     }
-    // Whatever has not been waited for.
+    // All operations without a wait.
     Line("ARMCI_WaitAll();");
     for (int handle = 0; handle < kHandles; ++handle) Line("finish(" + Text(handle) + ");");
     for (int at = 0; at < end; ++at) {

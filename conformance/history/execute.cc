@@ -17,7 +17,7 @@
 namespace conformance::history {
 namespace {
 
-// What a rank sends to rank 0.
+// The message of a rank to rank 0.
 struct ReadValue {
   int step;
   int index;
@@ -52,7 +52,7 @@ class Walk {
     MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
   }
 
-  // What was read, and when each step ran.
+  // The values read, and the time of each step.
   const std::vector<ReadValue>& values() const { return values_; }
   const std::vector<StepTime>& times() const { return times_; }
 
@@ -236,7 +236,7 @@ History Executor::Run(const Program& program) {
   gate_.Meet(++runs_);
   Walk walk(program, region_);
   walk.Run();
-  // Nobody sets cells for the next run while stores of this one are under way.
+  // No rank sets cells for the next run while stores of this one are pending.
   Sync();
   const std::vector<ReadValue> values = GatherAtZero(walk.values());
   const std::vector<StepTime> times = GatherAtZero(walk.times());

@@ -84,7 +84,7 @@ class Generator {
     const int dice = Below(100);
     if (recipe_.counters_only) return dice < 96 ? Counter(rank) : Synchronise(rank);
     if (dice < 14) return Synchronise(rank);
-    if (dice < 24 && !owed_.empty()) return PayOne();
+    if (dice < 24 && !closing_.empty()) return CloseOne();
     if (dice < 34 && !pending_.empty()) return WaitForOne();
     if (dice < 37) {
       Pause(rank);
@@ -140,15 +140,15 @@ class Generator {
     Step other = step;
     other.kind = later;
     std::swap(other.rank, other.target);
-    owed_.push_back(other);
+    closing_.push_back(other);
   }
 
   // First in, first out: the k-th wait for a rank is for its k-th notification.
-  void PayOne() {
-    const Step step = owed_.front();
-    owed_.pop_front();
+  void CloseOne() {
+    const Step step = closing_.front();
+    closing_.pop_front();
     program_.steps.push_back(step);
-    // What the other side wrote can now be told from what it wrote over.
+    // From here on the value that the other side wrote differs from the one it wrote over.
     if (last_.count(step.target) == 0 || rng_.Chance(1, 4)) return;
     TransferAt(step.rank, last_[step.target], Kind::kGet);
   }
@@ -181,7 +181,7 @@ class Generator {
   }
 
   void End() {
-    while (!owed_.empty()) PayOne();
+    while (!closing_.empty()) CloseOne();
     Add(Kind::kBarrier, kEveryone, 0);
     for (int rank = 0; rank < program_.ranks; ++rank) {
       for (const Block& block : blocks_) {
@@ -262,7 +262,7 @@ class Generator {
 
   void Transfer(int rank) {
     Place place{AnyHost(), AnyBlock()};
-    // Stores are worth most where others are under way.
+    // Stores are worth most where others are pending.
     if (last_.count(rank) > 0 && rng_.Chance(1, 3)) place = last_[rank];
     Kind kind = AnyKind(blocks_[place.block].role, rank, place.host);
     // Reads are worth most where something has just been written.
@@ -287,7 +287,7 @@ class Generator {
     step.row_cells = shaped.row_cells;
     if (whole && !(block.role == Role::kMixed && Stores(step.kind))) ChooseMode(&step);
     if (!Stores(step.kind)) return;
-    // Two blocking stores to one cell in a row: whoever sees the later must not see the earlier again.
+    // Two blocking stores to one cell in a row: a rank that sees the later must not see the earlier again.
     const bool again = step.kind == Kind::kPut && step.mode == Mode::kBlocking && rng_.Chance(1, 4);
     if (again) Access(Kind::kPut, rank, place.host, {shaped.cells[rng_.Below(shaped.cells.size())]});
     last_[rank] = place;
@@ -347,8 +347,8 @@ class Generator {
   int next_number_ = 1;
   std::vector<int> acc_bits_;  // used so far, by location
   std::vector<int> rmw_bits_;
-  std::deque<Step> owed_;                  // waits and receives that must still come
-  std::set<std::pair<int, int>> pending_;  // (rank, handle) with operations under way
+  std::deque<Step> closing_;               // waits and receives that must still come
+  std::set<std::pair<int, int>> pending_;  // (rank, handle) with pending operations
   std::set<std::pair<int, int>> touched_;  // (host, cell) in the critical section
   std::deque<Place> recent_;               // written lately, by anyone
   std::map<int, Place> last_;              // written last, by rank

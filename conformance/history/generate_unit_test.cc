@@ -1,4 +1,4 @@
-// What random programs are made of.
+// The parts of random programs.
 
 #include <gtest/gtest.h>
 

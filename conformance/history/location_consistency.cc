@@ -21,7 +21,7 @@ class Checker {
   ConsistencyResult Run() {
     ConsistencyResult result;
     if (!order_.consistent()) {
-      // Whoever waited was let through before what it waited for.
+      // A rank passed its wait before the event that it waited for.
       result.violation = {"LC-1", "the mutexes were obtained in an order that the rest of the program excludes"};
       return result;
     }
@@ -81,7 +81,7 @@ class Checker {
       if (NumberOf(value) == NumberOf(candidate.value)) put = &candidate;
     }
     if (NumberOf(value) < 0) return Wrong("LC-3", location, read, "torn, or never written by anyone");
-    if (put == nullptr) return Wrong("LC-3", location, read, "nobody has written this value to this cell");
+    if (put == nullptr) return Wrong("LC-3", location, read, "no rank has written this value to this cell");
     if (Later(*put, read)) {
       return Wrong("LC-3", location, read, "a value before it was written by\n  " + Name(*put));
     }
@@ -110,7 +110,7 @@ class Checker {
                          : "lacks, though it is ordered before the read, what was added by\n  ") +
                        Name(add));
     }
-    if ((bits & ~known) != 0) return Wrong("LC-3", location, read, "contains what nobody has added");
+    if ((bits & ~known) != 0) return Wrong("LC-3", location, read, "contains a value that no rank has added");
     return std::nullopt;
   }
 

@@ -1,5 +1,5 @@
-// Whether what a random program read is allowed by location consistency (LC-1) and free of values that nobody wrote
-// (LC-3); and, for a given program, which values each read may return.
+// Judges whether the reads of a random program keep location consistency (LC-1) and return only values that were
+// written (LC-3); and, for a given program, which values each read may return.
 //
 // For one location, a read that returns the value of put or swap s, with the bits of the accumulates and
 // fetch-and-adds A, is legal when
@@ -53,7 +53,7 @@ struct Legal {
   bool Allows(long value) const { return (value & ~optional) == fixed; }
 };
 
-// What reads of a location may return, given the order.
+// The values that reads of a location may return, given the order.
 class Legality {
  public:
   // Both are kept by reference.
@@ -61,7 +61,7 @@ class Legality {
 
   // Whether stores of different classes meet.
   bool Undefined(const Location& location) const;
-  // What a read that sees this put (kInitially: none) may return; nothing if it must not see it.
+  // The values that a read that sees this put (kInitially: none) may return; none if it must not see it.
   std::optional<Legal> With(const Location& location, const Access& read, const Access& put) const;
 
   // The put or swap that hides `put` from the read, if any.

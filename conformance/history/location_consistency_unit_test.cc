@@ -18,7 +18,7 @@ constexpr long kC = ValueOf(102);
 
 const long kX0 = Script(2).Initial(kX);
 
-// What rank `reader` may get of x after `script`: the initial value, A, or both.
+// The values that rank `reader` may get of x after `script`: the initial value, A, or both.
 std::string SeenOf(Script script, int reader) {
   const bool old_legal = Script(script).Get(reader, kX, kX0).Broken().empty();
   const bool new_legal = Script(script).Get(reader, kX, kA).Broken().empty();
@@ -152,7 +152,7 @@ TEST(LocationConsistencyTest, AccumulatesAddUp) {
   EXPECT_EQ(Script(script).Get(1, kSumCell, zero + kOne + kTwo).Broken(), "");
   EXPECT_EQ(Script(script).Get(1, kSumCell, zero + kOne).Broken(), "LC-1") << "its own is missing";
   EXPECT_EQ(Script(script).Barrier().Get(1, kSumCell, zero + kTwo).Broken(), "LC-1") << "the other is missing";
-  EXPECT_EQ(Script(script).Get(1, kSumCell, zero + kTwo + (1L << 40)).Broken(), "LC-3") << "nobody's";
+  EXPECT_EQ(Script(script).Get(1, kSumCell, zero + kTwo + (1L << 40)).Broken(), "LC-3") << "never added";
   EXPECT_EQ(Script(script).Get(1, kSumCell, zero + 2 * kTwo).Broken(), "LC-1") << "added twice";
 }
 

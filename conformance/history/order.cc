@@ -25,9 +25,10 @@ RecordedLocks LocksOf(const Program& program, const History& history) {
       const auto before = static_cast<std::size_t>(locks[i - 1]);
       // Held from the end of the lock to the beginning of the unlock, at least.
       if (time(unlock_of[program.steps[before].unit]).start <= time(locks[i]).end) continue;
-      recorded.violation = {"MUTEX-2", TextOf(program, static_cast<std::size_t>(locks[i])) +
-                                           "\n  obtained the mutex before its holder gave it back, who got it in\n  " +
-                                           TextOf(program, before)};
+      recorded.violation = {"MUTEX-2",
+                            TextOf(program, static_cast<std::size_t>(locks[i])) +
+                                "\n  obtained the mutex before its holder gave it back, which got it in\n  " +
+                                TextOf(program, before)};
       return recorded;
     }
   }

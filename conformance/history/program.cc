@@ -170,8 +170,8 @@ int LocalBytes(const Program& program, const Step& step) {
 
 std::string TextOf(const Program& program, std::size_t at) {
   const Step& step = program.steps[at];
-  const std::string who = step.rank == kEveryone ? "all ranks" : "rank " + std::to_string(step.rank);
-  return "step " + std::to_string(at) + ", " + who + ": " + ActionText(program, step);
+  const std::string ranks = step.rank == kEveryone ? "all ranks" : "rank " + std::to_string(step.rank);
+  return "step " + std::to_string(at) + ", " + ranks + ": " + ActionText(program, step);
 }
 
 std::string TextOf(const Program& program) {

@@ -1,9 +1,9 @@
 // A random program as data: what every rank does, on which cells, and which steps belong together.
 //
 // All ranks hold the same program. Its steps form one list; a rank carries out its own steps in the order of the list.
-// Whatever a step waits for (a notification, a message) stands earlier in the list, and nothing waits for another rank
-// between lock and unlock, so that no choice of steps can deadlock as long as the steps of a unit stay together. That
-// is what lets a failing program be shrunk by leaving units out.
+// An event that a step waits for (a notification, a message) stands earlier in the list, and nothing waits for another
+// rank between lock and unlock, so that no choice of steps can deadlock as long as the steps of a unit stay together.
+// That is what lets a failing program be shrunk by leaving units out.
 //
 // Every store is recognised by the value it leaves (see values below), so a read tells which stores it saw. A *cell* is
 // one element of 8 bytes at the same offset in every rank's part; a *location* is a cell at one rank, its host.
@@ -18,7 +18,7 @@
 
 namespace conformance::history {
 
-// What may be done to a cell. Stores of different classes (put, accumulate, RMW) are not atomic against each other, so
+// The operations on a cell. Stores of different classes (put, accumulate, RMW) are not atomic against each other, so
 // they meet on one cell only where the program orders them.
 enum class Role {
   kData,         // puts and gets of anybody
@@ -65,7 +65,7 @@ inline constexpr int kMutexes = 2;
 
 struct Step {
   Kind kind = Kind::kPause;
-  int rank = 0;    // who does it, kEveryone for barriers
+  int rank = 0;    // the rank that does it, kEveryone for barriers
   int target = 0;  // host of the cells; other side of a notification or message
   Shape shape = Shape::kContiguous;
   Mode mode = Mode::kBlocking;
@@ -112,7 +112,7 @@ std::vector<int> CompletedBy(const Program& program);
 inline constexpr int kBitsPerCell = 16;  // for accumulates, and as many for RMW
 inline constexpr int kNumberMax = 0x6FFF;
 inline constexpr long kBits = 0x0000FFFF0000FFFF;
-// What buffers hold when nothing of the program is in them.
+// The content of buffers before the program writes them.
 inline constexpr char kPoison = 0x7B;
 
 constexpr long ValueOf(int number) { return static_cast<long>(number) << 48 | static_cast<long>(number) << 16; }
@@ -121,7 +121,7 @@ constexpr int NumberOf(long value) {
   const int high = static_cast<int>(value >> 48 & 0xFFFF);
   return high == static_cast<int>(value >> 16 & 0xFFFF) ? high : -1;
 }
-// What a location holds at the start.
+// The initial value of a location.
 inline long InitialValue(const Program& program, int location) {
   const Role role = program.cells[static_cast<std::size_t>(location) % program.cells.size()].role;
   return IsCounter(role) ? 0 : ValueOf(1 + location);

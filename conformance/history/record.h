@@ -1,4 +1,4 @@
-// What was seen when a program ran: the values every read returned, and when each step began and ended.
+// The record of a run of a program: the values that every read returned, and when each step began and ended.
 #ifndef CONFORMANCE_HISTORY_RECORD_H_
 #define CONFORMANCE_HISTORY_RECORD_H_
 

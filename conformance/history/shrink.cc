@@ -13,7 +13,7 @@ class Shrinker {
   Shrinker(Program program, const TryProgram& attempt) : smallest_(std::move(program)), attempt_(attempt) {}
 
   Program Run() {
-    // What became simpler may make more of the rest superfluous.
+    // A simpler step may make more of the rest superfluous.
     do {
       changed_ = false;
       LeaveOutUnits();

@@ -222,7 +222,7 @@ class Machine {
     return true;
   }
 
-  // What a get or RMW of the same rank must see (ORD-4).
+  // The value that a get or RMW of the same rank must see (ORD-4).
   void FlushOwn(int rank, int target) {
     if (fault_ == Fault::kGetOvertakesPut) return;
     Flush(rank, [&](const Store& s) { return StepAt(s.step).target == target && (s.blocking || s.waited); });

@@ -157,7 +157,7 @@ void Part::Access(std::size_t index, int host, long iteration, std::size_t slot,
 
 void Part::StoreFlag(const Step& step, char* variable, char* flag, int host) {
   const PendingNote inside({.what = "a put with its flag", .proc = host});
-  // The source never changes, so nobody has to wait for it.
+  // The source never changes, so no wait is needed.
   char* source = reinterpret_cast<char*>(sources_[static_cast<std::size_t>(step.value)].data());
   Check(calls_of_program_.put_flag(layout_.StorePlan(false), source, variable, flag, host, form_.nonblocking),
         "the put with its flag");
@@ -195,7 +195,7 @@ void Part::Read(std::size_t index, char* variable, const Layout::Element& elemen
   const auto& list = brief ? calls.brief : calls.whole;
   char* local = reinterpret_cast<char*>(calls.local.data());
   long* value = brief ? calls.local.data() : reinterpret_cast<long*>(local + element.src);
-  // What an earlier iteration read must not pass for this one's.
+  // A value that an earlier iteration read must not pass for this one's.
   *value = -1;
   Start(list[MyRng().Below(list.size())].get(), variable + (brief ? element.dst : 0), local, host, value, steps_[index],
         registers);

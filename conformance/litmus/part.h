@@ -27,7 +27,7 @@ struct Memory {
   }
 };
 
-// What all threads of a run have in common.
+// The data that all threads of a run share.
 struct Cast {
   std::vector<int> threads;  // rank of each
   int lock_host;
@@ -39,7 +39,7 @@ class Part {
   Part(const Litmus& litmus, const Program& program, int thread, const Form& form, const Layout& layout,
        const Memory& memory, const Cast& cast, bool cores_shared);
 
-  // What this rank stores in the registers is put to `registers`, as it was in memory.
+  // The registers of this rank are put to `registers`, with the bytes that were in memory.
   void Run(const Place& place, long iteration, std::size_t slot, long* registers);
   // The value of a variable after a barrier.
   long Final(const Place& place, long iteration, std::size_t slot, int variable) const;
@@ -64,7 +64,7 @@ class Part {
   void Access(std::size_t index, int host, long iteration, std::size_t slot, long* registers);
   void StoreFlag(const Step& step, char* variable, char* flag, int host);
   void Atomic(const Step& step, char* at, int host, long* registers);
-  // What the register of a read gets for what was in memory.
+  // The register value for the bytes that a read found in memory.
   long FromMemory(const Step& step, long raw) const;
   void Store(std::size_t index, long value, char* variable, const Layout::Element& element, int host, bool brief);
   void Read(std::size_t index, char* variable, const Layout::Element& element, int host, long* registers);
@@ -89,7 +89,7 @@ class Part {
   bool failed_ = false;
 };
 
-// What memory holds for the value 1. Both halves are alike, so that a torn element is seen, except where RMW adds
+// The bytes in memory for the value 1. Both halves are alike, so that a torn element is seen, except where RMW adds
 // or stores a plain number.
 long UnitOf(const Program& program);
 // The value as tables of outcomes have it, or the bare bits in hexadecimal.

@@ -18,8 +18,8 @@ struct Place {
 
 // The rank of each thread, at random, the same on all ranks.
 std::vector<int> DrawThreads(int threads);
-// Places that differ in who is whose target: oneself, on the same node, on another one. At most `most`, drawn at
-// random, reads by get and by load in turn; the same on all ranks (collective).
+// Places that differ in the target of each rank: the rank itself, on the same node, on another one. At most `most`,
+// drawn at random, reads by get and by load in turn; the same on all ranks (collective).
 std::vector<Place> DrawPlaces(const Program& program, const std::vector<int>& threads, bool loads, std::size_t most);
 
 }  // namespace conformance::litmus

@@ -70,7 +70,7 @@ Step ParseStep(const Program& program, const std::string& text) {
   return ParseAssignment(program, words[0].substr(0, equals), words[0].substr(equals + 1));
 }
 
-// What the program as a whole needs for this step.
+// The needs of the whole program for this step.
 void NoteStep(const Step& step, Program* program) {
   program->locks |= step.act == Act::kLock;
   program->plain_numbers |= step.act == Act::kFetchAdd || step.act == Act::kSwapZero;

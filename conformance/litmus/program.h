@@ -132,7 +132,7 @@ std::string TextOf(const Litmus& litmus);
 
 // "r1=1 r2=0"
 std::string OutcomeText(const Program& program, const std::vector<std::string>& values);
-// What the table says; an outcome that is not in it is forbidden.
+// The verdict of the table; an outcome that is not in it is forbidden.
 OutcomeRow Judge(const std::vector<OutcomeRow>& table, const std::vector<std::string>& values);
 std::vector<std::string> Words(const std::string& text);
 

@@ -3,9 +3,9 @@
 //   put with signal, compare-and-swap from 0 to i: ext_litmus_test.cc, as they need armcix.h
 //   accumulate by n processes, k times, in different shapes: acc_test.cc, ACC2_*_sums_are_exact_under_contention
 //
-// What blocks is ordered as the clauses say. In the non-blocking forms a store that was only waited for is complete
-// locally and ordered with nothing (ORD-3), so that what needed the order of two stores becomes interesting there; what
-// needed a fence stays forbidden.
+// Blocking operations are ordered as the clauses say. In the non-blocking forms a store that was only waited for is
+// complete locally and ordered with nothing (ORD-3), so that what needed the order of two stores becomes interesting
+// there; what needed a fence stays forbidden.
 
 #include "armci.h"
 #include "conformance/litmus/program.h"
@@ -91,12 +91,12 @@ int PutFlag(const Plan& plan, char* src, char* dst, char* flag, int proc, bool /
                          static_cast<int>(count.size()) - 1, int_flag, 1, proc);
 }
 
-// What tells of the data other than by a store of its own.
+// Calls that announce the data other than by a store of their own.
 std::vector<Litmus> TellingPrograms() {
   const Table flag =
       MessagePassing({"1 0", kForbidden, "the flag of a put came before its data", "ORD-5"}, kInteresting);
-  const Table told{{"1", kAcceptable, "the data was there when the wait returned"},
-                   {"0", kForbidden, "the notification came before a store to the one it tells", "ORD-6"}};
+  const Table announced{{"1", kAcceptable, "the data was there when the wait returned"},
+                        {"0", kForbidden, "the notification came before a store to the one it tells", "ORD-6"}};
   const Table passed_on{{"1", kAcceptable, "the data is visible to all from the fence on"},
                         {"0", kForbidden, "the chain of notifications began with a fence of the data", "LC-1"}};
   return {
@@ -121,8 +121,8 @@ std::vector<Litmus> TellingPrograms() {
        "x@P1",
        {"x=1; notify 1", "await 0; r1=x"},
        "r1",
-       told,
-       told,
+       announced,
+       announced,
        Stores::kPutOrAcc,
        true,
        false,

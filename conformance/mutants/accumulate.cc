@@ -69,17 +69,17 @@ MUTANT(accumulate_is_not_atomic, "ACC-2", "read, add and write without excluding
   RouteAccumulates(calls, AddApart);
 }
 
-MUTANT(accumulate_by_shapes_is_not_atomic, "ACC-2", "strided and vector accumulates exclude nobody") {
+MUTANT(accumulate_by_shapes_is_not_atomic, "ACC-2", "strided and vector accumulates take no lock") {
   RouteAccumulates(
       calls, [](const Move& move) { return move.form == Form::kContiguous ? RightAccumulate(move) : AddApart(move); });
 }
 
-MUTANT(accumulate_at_home_is_not_atomic, "ACC-2", "accumulates to the caller's own memory exclude nobody") {
+MUTANT(accumulate_at_home_is_not_atomic, "ACC-2", "accumulates to the origin's own memory take no lock") {
   RouteAccumulates(
       calls, [](const Move& move) { return move.proc != parmci_msg_me() ? RightAccumulate(move) : AddApart(move); });
 }
 
-MUTANT(accumulate_of_complex_is_not_atomic, "ACC-2", "accumulates of one type, double complex, exclude nobody") {
+MUTANT(accumulate_of_complex_is_not_atomic, "ACC-2", "accumulates of one type, double complex, take no lock") {
   RouteAccumulates(
       calls, [](const Move& move) { return move.datatype != ARMCI_ACC_DCP ? RightAccumulate(move) : AddApart(move); });
 }

@@ -173,12 +173,12 @@ MUTANT(free_drops_what_is_outstanding, "CMPL-8", "the free of a region forgets t
   };
 }
 
-// Handles that are set to aggregate, with the number of operations gathered since the last wait.
+// Handles that are set to aggregate, with the number of operations aggregated since the last wait.
 std::map<const armci_hdl_t*, int> aggregates;
 
 bool Gathers(const Move& move) { return !move.blocking && aggregates.count(move.handle) != 0; }
 
-// Puts on aggregate handles are gathered until the next call that is not a put.
+// Puts on aggregate handles are held until the next call that is not a put.
 void HoldAggregates(Calls* calls) {
   PrecedeAll<RunHeld>(calls);
   calls->ARMCI_SET_AGGREGATE_HANDLE = [](armci_hdl_t* hdl) {
@@ -200,13 +200,14 @@ void HoldAggregates(Calls* calls) {
   });
 }
 
-MUTANT(fence_forgets_aggregates, "AGG-3", "a fence does not complete what is gathered on a handle") {
+MUTANT(fence_forgets_aggregates, "AGG-3", "a fence does not complete the operations aggregated on a handle") {
   HoldAggregates(calls);
   calls->ARMCI_Fence = PARMCI_Fence;
   calls->ARMCI_Get = PARMCI_Get;
 }
 
-MUTANT(unset_discards_what_was_gathered, "AGG-3", "a handle that is returned to normal use loses what it gathered") {
+MUTANT(unset_discards_what_was_gathered, "AGG-3",
+       "a handle that is returned to normal use loses the operations it aggregated") {
   HoldAggregates(calls);
   calls->ARMCI_UNSET_AGGREGATE_HANDLE = [](armci_hdl_t* hdl) {
     DropHeldIf([hdl](const Work& work) { return work.handle == hdl; });

@@ -1,4 +1,4 @@
-// ERR, INIT: mistakes that nobody hears of, or that do harm.
+// ERR, INIT: mistakes that draw no error, or that do harm.
 
 #include <cstdio>
 #include <cstring>

@@ -50,7 +50,7 @@ MUTANT(unsigned_minimum_is_signed, "EXT-2", "min of uint32 compares as signed nu
   };
 }
 
-MUTANT(signal_test_is_always_satisfied, "EXT-4", "a test of a signal says yes whatever its value") {
+MUTANT(signal_test_is_always_satisfied, "EXT-4", "a test of a signal says yes for every value") {
   calls->ARMCIX_Signal_test = [](std::uint64_t* signal, armcix_cmp_t cmp, std::uint64_t value, std::uint64_t* seen,
                                  int* satisfied) {
     const int code = PARMCIX_Signal_test(signal, cmp, value, seen, satisfied);
@@ -65,7 +65,7 @@ MUTANT(own_region_has_no_pointer, "EXT-5", "there is no direct address of the ca
   };
 }
 
-MUTANT(puts_share_a_static_buffer, "THR-1", "small puts of all threads go through one buffer that nobody locks") {
+MUTANT(puts_share_a_static_buffer, "THR-1", "small puts of all threads go through one buffer without a lock") {
   calls->ARMCI_Put = [](void* src, void* dst, int bytes, int proc) {
     static char buffer[4096];
     if (bytes <= 0 || bytes > static_cast<int>(sizeof buffer) || src == nullptr) {

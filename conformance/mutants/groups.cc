@@ -41,7 +41,7 @@ MUTANT(split_ignores_the_key, "GROUP-3", "members of a colour are ordered by ran
   };
 }
 
-MUTANT(domains_are_of_one_process, "DOM-1", "a domain says that it has one process, whatever the others say") {
+MUTANT(domains_are_of_one_process, "DOM-1", "a domain says that it has one process, against the other queries") {
   calls->armci_domain_nprocs = [](armci_domain_t, int) { return 1; };
 }
 
@@ -64,7 +64,7 @@ MUTANT(maximum_is_of_absolute_values, "MSG-1", "the global maximum of ints ignor
   };
 }
 
-MUTANT(broadcast_has_a_fixed_root, "MSG-1", "a broadcast comes from process 0 whatever root is named") {
+MUTANT(broadcast_has_a_fixed_root, "MSG-1", "a broadcast comes from process 0 for every root") {
   calls->armci_msg_bcast = [](void* buf, int len, int) { parmci_msg_bcast(buf, len, 0); };
   calls->armci_msg_brdcst = [](void* buf, int len, int) { parmci_msg_brdcst(buf, len, 0); };
 }

@@ -93,7 +93,7 @@ MUTANT(capabilities_need_init, "EXT-6", "asking for capabilities before init end
   };
 }
 
-MUTANT(thread_level_is_a_guess, "EXT-6", "ARMCIX_Query_thread says MPI_THREAD_SERIALIZED whatever MPI provides") {
+MUTANT(thread_level_is_a_guess, "EXT-6", "ARMCIX_Query_thread says MPI_THREAD_SERIALIZED at every level of MPI") {
   calls->ARMCIX_Query_thread = [](int* provided) {
     *provided = MPI_THREAD_SERIALIZED;
     return 0;

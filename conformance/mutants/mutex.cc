@@ -14,8 +14,7 @@
 namespace conformance::mutants {
 namespace {
 
-MUTANT(mutex_excludes_only_pairs, "MUTEX-2", "processes 2 k and 2 k + 1 exclude each other, and nobody else",
-       Ranks{3}) {
+MUTANT(mutex_excludes_only_pairs, "MUTEX-2", "processes 2 k and 2 k + 1 exclude each other, and no others", Ranks{3}) {
   // Twice as many mutexes; a pair uses every second one.
   calls->ARMCI_Create_mutexes = [](int n) { return PARMCI_Create_mutexes(2 * n); };
   calls->ARMCI_Lock = [](int mutex, int proc) { PARMCI_Lock(2 * mutex + parmci_msg_me() / 2 % 2, proc); };
@@ -98,11 +97,11 @@ MUTANT(mutex_starves_one_process, "MUTEX-3", "the last process lets the others h
   });
 }
 
-MUTANT(mutex_loses_a_wakeup, "MUTEX-3", "who finds the mutex held looks for the next unlock only a while later",
-       Hangs{}) {
+MUTANT(mutex_loses_a_wakeup, "MUTEX-3",
+       "a process that finds the mutex held polls for the next unlock only a while later", Hangs{}) {
   ReplaceLocks(calls, [](int mutex, int proc) {
     while (LockWord(mutex, proc).exchange(1) != 0) {
-      // An unlock in this gap is missed; nobody may ever unlock again.
+      // An unlock in this gap is missed; it may be the last one.
       usleep(1000);
       const long seen = UnlockCount(mutex, proc).load();
       while (UnlockCount(mutex, proc).load() == seen) usleep(50);
@@ -110,7 +109,7 @@ MUTANT(mutex_loses_a_wakeup, "MUTEX-3", "who finds the mutex held looks for the 
   });
 }
 
-MUTANT(mutex_spins_the_holder_away, "MUTEX-6", "who waits for a mutex never gives its core away") {
+MUTANT(mutex_spins_the_holder_away, "MUTEX-6", "a waiter for a mutex never yields its core") {
   ReplaceLocks(calls, [](int mutex, int proc) {
     while (LockWord(mutex, proc).exchange(1) != 0) {
     }

@@ -95,7 +95,7 @@ MUTANT(put_overtakes_accumulate, "ORD-1", "a put takes effect before the accumul
   });
 }
 
-MUTANT(small_put_overtakes_large_one, "ORD-1", "small and large puts take different ways, which nobody orders",
+MUTANT(small_put_overtakes_large_one, "ORD-1", "small and large puts take different ways without order between them",
        Tests{"^ORD\\.ORD1_(later_store|stores_of)"}) {
   RunHeldBeforeRemoteCalls(calls);
   RoutePuts(calls, [](const Move& move) {
@@ -173,7 +173,7 @@ MUTANT(second_get_is_older, "ORD-4", "every fourth get answers with what the las
   };
 }
 
-// What was last read or written at an address by a small contiguous transfer.
+// The value that a small contiguous transfer last read or wrote at an address.
 std::map<std::pair<void*, int>, std::vector<char>> cache;
 
 MUTANT(stale_get, "LC-1", "small gets are answered from a cache that only a barrier empties", Tests{"^(LC|MUTEX)\\."}) {

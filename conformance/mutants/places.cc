@@ -53,7 +53,7 @@ MUTANT(get_by_pages_leaves_its_region, "MEM-3", "a get that crosses 4 KiB begins
   };
 }
 
-// What the program gets as another process's part: memory of its own that meetings bring up to date.
+// The memory that the program gets as another process's part: its own, updated at synchronisation.
 struct Copy {
   int proc;
   char* real;
@@ -184,24 +184,23 @@ MUTANT(strided_get_into_a_region_is_left_out, "MEM-10",
   });
 }
 
-MUTANT(unknown_kind_of_memory_is_refused, "MEM-13", "memory of a kind that nobody knows is not allocated") {
+MUTANT(unknown_kind_of_memory_is_refused, "MEM-13", "memory of an unknown kind is not allocated") {
   calls->ARMCI_Malloc_memdev = [](void* ptr[], armci_size_t bytes, const char* device) {
     return device != nullptr ? static_cast<int>(ARMCI_ERR_TYPE) : PARMCI_Malloc_memdev(ptr, bytes, device);
   };
 }
 
-MUTANT(unknown_kind_of_group_memory_is_refused, "MEM-13", "a group gets no memory of a kind that nobody knows") {
+MUTANT(unknown_kind_of_group_memory_is_refused, "MEM-13", "a group gets no memory of an unknown kind") {
   calls->ARMCI_Malloc_group_memdev = [](void* ptr[], armci_size_t bytes, ARMCI_Group* group, const char* device) {
     return device != nullptr ? static_cast<int>(ARMCI_ERR_TYPE) : PARMCI_Malloc_group_memdev(ptr, bytes, group, device);
   };
 }
 
-MUTANT(unknown_kind_of_memory_draws_no_warning, "MEM-13", "memory of a kind that nobody knows is allocated silently") {
+MUTANT(unknown_kind_of_memory_draws_no_warning, "MEM-13", "memory of an unknown kind is allocated silently") {
   calls->ARMCI_Malloc_memdev = [](void* ptr[], armci_size_t bytes, const char*) { return PARMCI_Malloc(ptr, bytes); };
 }
 
-MUTANT(unknown_kind_of_memory_draws_every_warning, "MEM-13",
-       "each allocation of a kind that nobody knows is warned of") {
+MUTANT(unknown_kind_of_memory_draws_every_warning, "MEM-13", "each allocation of an unknown kind draws a warning") {
   calls->ARMCI_Malloc_memdev = [](void* ptr[], armci_size_t bytes, const char* device) {
     if (device != nullptr) std::fprintf(stderr, "warning: no memory \"%s\"\n", device);
     return PARMCI_Malloc(ptr, bytes);

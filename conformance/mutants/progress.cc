@@ -218,7 +218,7 @@ MUTANT(poll_leaves_mpi_alone, "PROG-5", "ARMCI_Poll makes no call of MPI", Hangs
 }  // namespace
 }  // namespace conformance::mutants
 
-// What the library polls MPI by, before the one of the MPI library. The suite itself does not call it.
+// The call by which the library polls MPI, before the one of the MPI library. The suite itself does not call it.
 extern "C" int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* found, MPI_Status* status) {
   if (!conformance::mutants::leaves_mpi_alone) return PMPI_Iprobe(source, tag, comm, found, status);
   *found = 0;

@@ -156,7 +156,7 @@ MUTANT(fence_leaves_nonblocking_stores_unordered, "ORD-3", "a non-blocking store
   StoreInAnyOrder(calls);
   calls->ARMCI_Fence = [](int) {};
   calls->ARMCI_Get = [](void* src, void* dst, int bytes, int proc) {
-    // What is on its way can be read, and arrives later.
+    // A pending store can be read, and arrives later.
     const int code = PARMCI_Get(src, dst, bytes, proc);
     for (const Pending& one : pending) {
       if (one.move.proc == proc && one.move.pieces[0].dst == src) one.work.run();
@@ -190,7 +190,7 @@ MUTANT(stores_in_flight_to_one_place_are_mixed, "ORD-3",
   });
 }
 
-// What strided gets read, by place and length of the first segment.
+// The data of strided gets, by place and length of the first segment.
 std::map<std::pair<void*, std::size_t>, std::vector<char>> read_before;
 
 MUTANT(strided_gets_are_kept, "LC-2", "every fourth strided get is answered with what the one before it read there",

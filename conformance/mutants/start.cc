@@ -29,7 +29,7 @@ MUTANT(init_needs_thread_multiple, "INIT-1", "init fails where MPI provides less
 }
 
 MUTANT(progress_is_dropped_below_thread_multiple, "INIT-1",
-       "where MPI allows no second thread, stores move at the next meeting of all, whatever fence comes before",
+       "where MPI allows no second thread, stores move at the next barrier of all, and no fence moves them",
        Tests{"INIT1_init_succeeds"}) {
   HoldStores(calls);
   calls->ARMCI_Fence = [](int proc) {
