@@ -19,6 +19,10 @@ _ELSEWHERE = {"comex.h", "lib/cmake/ARMCI/GlobalArrays.cmake", "matrix.json", "m
 
 PAGES = list(source_files(ROOT, ".md"))
 
+# Pages that are made by a command, or that are records of runs.
+_NO_NEXT = {"applications.md", "environment.md", "results.md"}
+GUIDES = [page for page in PAGES if page.parent == ROOT / "docs" and page.name not in _NO_NEXT]
+
 
 def without_blocks(text: str) -> str:
     """Prose: commands and pictures stand in lines indented by four blanks or between fences."""
@@ -86,6 +90,13 @@ def test_links_lead_to_files_and_sections(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_paths_exist(page: Path) -> None:
     assert not missing_paths(page.read_text(), FILES)
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: str(page.name))
+def test_a_guide_starts_with_its_use_and_ends_with_the_next_page(page: Path) -> None:
+    paragraphs = page.read_text().strip().split("\n\n")
+    assert paragraphs[1].startswith("After this page you "), "say first what the reader can do after reading"
+    assert paragraphs[-1].startswith("Next: ") and _LINK.search(paragraphs[-1]), "end with a link to the next page"
 
 
 def test_a_wrong_path_is_found() -> None:
