@@ -159,7 +159,7 @@ CLAUSE_TEST(INIT, INIT4_a_receive_of_anything_gets_no_message_of_the_library, "I
   }
 }
 
-// Left to finalize on purpose: what the two tests below look for in the process and on the machine.
+// Left to finalize on purpose: the two tests below search the process and the machine for it.
 constexpr armci_size_t kForgottenBytes = 64 << 20;
 
 CLAUSE_TEST(INIT, INIT5_memory_and_transfers_are_left_to_finalize, "INIT-5", "CMPL-8") {

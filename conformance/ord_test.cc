@@ -1,5 +1,5 @@
 // ORD-1, LC-3: message passing. One process stores data and then a flag, over and over with growing values; another
-// looks at the flag and then at the data, which must be at least as new. Every pair of shapes, small and large.
+// reads the flag and then the data, which must be at least as new. Every pair of shapes, small and large.
 
 #include <array>
 #include <string>
@@ -208,7 +208,7 @@ CLAUSE_TEST(ORD, ORD1_stores_of_all_sizes_to_the_same_place_keep_their_order, "O
 }
 
 CLAUSE_TEST(ORD, ORD4_a_put_is_got_while_other_gets_are_under_way, "ORD-4", "CMPL-2", "CMPL-3", DeadlineSeconds(60)) {
-  // Gets are under way when a put and a get of the same word follow: a library that orders these two by a fence of its
+  // Gets are pending when a put and a get of the same word follow: a library that orders these two by a fence of its
   // device may make the get wait for the earlier gets too.
   constexpr std::size_t kWords = 64;
   constexpr std::size_t kGets = 3;

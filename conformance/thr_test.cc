@@ -50,7 +50,7 @@ CLAUSE_TEST(THR, THR1_each_thread_sees_its_own_operations_in_order, "THR-1", "OR
   });
 }
 
-// More threads than any limit on what is under way has at least: none may keep the room that another one needs to end.
+// More threads than the lowest limit on pending operations: none may keep a buffer that another one needs to complete.
 CLAUSE_TEST(THR, THR1_long_transfers_of_many_threads_end, "THR-1", "CMPL-6", NeedsThreadMultiple{},
             DeadlineSeconds(60)) {
   constexpr int kMany = 8;

@@ -79,7 +79,7 @@ void MakeVisible(Maker maker, int offset) {
       return;
     }
   }
-  // Fences are one-sided: the others are told by messages of MPI.
+  // Fences are one-sided: the others learn of them by messages of MPI.
   Agree();
 }
 

@@ -1,7 +1,7 @@
 // Raw two-sided communication of MPI: what messages cost that a program sends and receives by itself.
 //
 //   rank 0                                  peer
-//   order ------------------------------->  asleep, looks for orders now and then
+//   order ------------------------------->  asleep, polls for orders now and then
 //   <--------------------------------ready  stays inside MPI from here
 //   round trips, or windows of messages     answers, or receives and sends
 //

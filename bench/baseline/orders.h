@@ -1,4 +1,4 @@
-// How rank 0 has its peer do something: by MPI, to a peer that sleeps and looks for orders now and then.
+// Orders of rank 0 to its peer: by MPI, to a peer that sleeps and polls for orders now and then.
 //
 //   rank 0                 peer
 //   order ---------------> Take()

@@ -1,7 +1,7 @@
 // Raw one-sided communication by UCX: what a program writes that does without ARMCI.
 //
 //   rank 0                                  peer
-//   order, by MPI ----------------------->  asleep, looks for orders now and then
+//   order, by MPI ----------------------->  asleep, polls for orders now and then
 //   <--------------------------------ready  advances its worker from here, as UCX's tests do
 //   puts, gets, atomics ================>   (memory of the peer)
 //   a word that says "enough" ==========>   sleeps again

@@ -4,7 +4,7 @@
 //   RDMA write, or read =====================> (memory of the peer, which sleeps)
 //   <----------------------acknowledgement---- by its device
 //
-//   order, by MPI ---------------------------> asleep, looks for orders now and then
+//   order, by MPI ---------------------------> asleep, polls for orders now and then
 //   <-----------------------------------ready  polls its queue from here
 //   sends ===================================> sends as much back, so many times
 //

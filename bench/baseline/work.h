@@ -1,7 +1,7 @@
 // A stated amount of processor work, the same wherever and whenever it runs.
 //
 // Work is counted in steps of a dependent chain and not in time read from a clock: a process that loses its core in
-// the middle still owes the rest, as a real critical section would.
+// the middle still has the rest to do, as in a real critical section.
 #ifndef ARMCI_BENCH_BASELINE_WORK_H_
 #define ARMCI_BENCH_BASELINE_WORK_H_
 

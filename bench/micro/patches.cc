@@ -96,7 +96,7 @@ struct Kind {
   const char* put_name;
   const char* get_name;
   Transfer transfer;
-  Transfer other;  // a way to look at what came of it
+  Transfer other;  // a way to check the result
 };
 
 constexpr Kind kKinds[] = {{"put strided", "get strided", Strided, Vector},

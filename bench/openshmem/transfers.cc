@@ -1,6 +1,6 @@
 // The benchmark "transfers" by OpenSHMEM, another one-sided interface, where the MPI library has it: the same cases
-// under the same names, put to the last process and got from it. What ends in shmem_quiet is complete at the target, as
-// what ends in ARMCI_Fence is.
+// under the same names, put to the last process and got from it. A case that ends in shmem_quiet is complete at the
+// target, as one that ends in ARMCI_Fence is.
 //
 // Open MPI's OpenSHMEM may crash when it ends (in its own destructors), so this program ends by MPI_Finalize and
 // without them.

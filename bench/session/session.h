@@ -10,8 +10,8 @@
 //   served     rank 0        measure measure measure ... | tell the others
 //              other ranks   inside MPI_Recv ........... | return
 //              MPI serves what it has not in hardware inside its calls only. So that raw calls of MPI and every ARMCI
-//              above it meet the same helpful target, it is in one. With --target-sleeps it is not: then what counts is
-//              who makes progress without it.
+//              above it meet the same helpful target, it is in one. With --target-sleeps it is outside: then the case
+//              shows which library makes progress without the target.
 //
 //   computing  as alone, but the other ranks compute, outside of any library
 //

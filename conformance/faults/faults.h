@@ -1,8 +1,8 @@
 // The programs of the fault tests: one binary, one case per run, started and judged by the Python tests beside it.
 //
-// A case is a function that runs on every process and returns the exit status of its process; what the tests look at
-// is the status of the job, the lines it prints, and what it leaves in the system. Only the public API and MPI are
-// used, so that any implementation can be linked.
+// A case is a function that runs on every process and returns the exit status of its process; the outcome that tests
+// check is the status of the job, the lines it prints, and what it leaves in the system. Only the public API and MPI
+// are used, so that any implementation can be linked.
 #ifndef ARMCI_CONFORMANCE_FAULTS_FAULTS_H_
 #define ARMCI_CONFORMANCE_FAULTS_FAULTS_H_
 

@@ -1,4 +1,4 @@
-// Tests that get stuck, each rank in another way: for test_deadline.py, which looks at what the deadline prints.
+// Tests that hang, each rank in another way: for test_deadline.py, which checks the report of the deadline.
 
 #include <mpi.h>
 

@@ -74,8 +74,8 @@ def test_waiting_process_notices_the_death_itself(program: Program, shm_dir: Pat
         job.send(job.ready_processes(3)[1], signal.SIGKILL)
         outcome = job.finish(END_WITHIN_S)
     assert_ended_with_failure(outcome)
-    told = outcome.library_lines("process 1 died")
-    assert told and all(re.match(r"armci: rank [02]: .*\[INIT-7\]$", line) for line in told), outcome.describe()
+    lines = outcome.library_lines("process 1 died")
+    assert lines and all(re.match(r"armci: rank [02]: .*\[INIT-7\]$", line) for line in lines), outcome.describe()
     assert_nothing_left(outcome, shm_dir)
 
 
@@ -112,10 +112,10 @@ def test_end_without_finalize_leaves_nothing(program: Program, shm_dir: Path) ->
 def test_error_prints_message_code_and_rank(program: Program, shm_dir: Path, processes: int, code: int) -> None:
     outcome = program.run("error", code, processes=processes, environment={"ARMCI_SHM_DIR": str(shm_dir)})
     assert_ended_with_failure(outcome)
-    told = [line for line in outcome.stderr if "the boiler is empty" in line]
-    assert len(told) == 1, outcome.describe()
-    assert re.search(rf"\brank {processes - 1}\b", told[0]), told
-    assert re.search(rf"\b{code}\b", told[0]), told
+    lines = [line for line in outcome.stderr if "the boiler is empty" in line]
+    assert len(lines) == 1, outcome.describe()
+    assert re.search(rf"\brank {processes - 1}\b", lines[0]), lines
+    assert re.search(rf"\b{code}\b", lines[0]), lines
     assert_nothing_left(outcome, shm_dir)
 
 

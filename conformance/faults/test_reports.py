@@ -1,6 +1,6 @@
 """Reports of a job that stands still: at a signal (ARMCI_REPORT_SIGNAL) and from the watchdog
 (ARMCI_TIMEOUT), processes that wait for a debugger (ARMCI_FREEZE_ON_ERROR), what the levels of ARMCI_VERBOSE tell, and what
-is told where a process ends between nodes."""
+is reported where a process ends between nodes."""
 
 from __future__ import annotations
 
@@ -140,14 +140,14 @@ def test_a_process_that_exits_between_nodes_takes_its_threads_with_it(program: P
 def test_each_level_tells_more(program: Program, level: int) -> None:
     outcome = program.run("success", processes=2, environment={"ARMCI_VERBOSE": str(level)})
     assert outcome.status == 0, outcome.describe()
-    told = "\n".join(outcome.library_lines())
-    assert ("2 processes" in told) == (level >= 1), outcome.describe()
+    printed = "\n".join(outcome.library_lines())
+    assert ("2 processes" in printed) == (level >= 1), outcome.describe()
     assert len([line for line in outcome.library_lines() if PLACED.match(line)]) == (2 if level >= 2 else 0)
     for what in (r"rank 0: allocated region \d+ of 2 processes, 32768 bytes", r"rank 0: frees region \d+$",
                  r"rank 0: made 4 mutexes of 2 processes, 2 here$", r"rank 0: made group \d+ of 2 processes on "):
-        assert bool(re.search(what, told, re.MULTILINE)) == (level >= 2), (what, outcome.describe())
+        assert bool(re.search(what, printed, re.MULTILINE)) == (level >= 2), (what, outcome.describe())
     for rank in (0, 1):
         put = rf"rank {rank}: ARMCI_Put to process {1 - rank} begins$"
         end = rf"rank {rank}: ARMCI_Put ends after [\d.]+ us: 32768 bytes, process {1 - rank}$"
         for what in (put, end):
-            assert bool(re.search(what, told, re.MULTILINE)) == (level >= 3), (what, outcome.describe())
+            assert bool(re.search(what, printed, re.MULTILINE)) == (level >= 3), (what, outcome.describe())

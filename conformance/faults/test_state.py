@@ -131,9 +131,9 @@ def assert_refused(outcome: Outcome, processes: int) -> None:
     """Every rank got an error from ARMCI_Init that names the call to use instead."""
     assert_no_crash(outcome)
     assert outcome.status != 0, outcome.describe()
-    told = outcome.lines("INIT")
-    assert len(told) == processes, outcome.describe()
-    assert all(re.fullmatch(r"INIT rank \d+ code [1-9]\d* initialized 0", line) for line in told), outcome.describe()
+    lines = outcome.lines("INIT")
+    assert len(lines) == processes, outcome.describe()
+    assert all(re.fullmatch(r"INIT rank \d+ code [1-9]\d* initialized 0", line) for line in lines), outcome.describe()
     said = outcome.library_lines("ARMCI_Init")
     assert said, outcome.describe()
     *names, last = [row.name for row in repository.implementation_table() if row.spans_nodes and not row.test_only]

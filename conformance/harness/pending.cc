@@ -45,7 +45,7 @@ using pending_internal::Stage;
 // More than any test has pending at once, but for those that try how many there may be.
 constexpr std::size_t kSlots = 64;
 
-// The notes of one thread. Never freed: the watchdog may look at any time; another thread takes it over.
+// The notes of one thread. Never freed: the watchdog may read at any time; another thread takes it over.
 struct Block {
   std::atomic<int> thread{0};  // kernel's id, 0: has no owner
   Block* next = nullptr;       // constant once the block is listed

@@ -1,5 +1,5 @@
-// The programs and their tables of outcomes; spec/semantics.md, "Litmus shapes", tells the same in prose. What it lists
-// and this file has not:
+// The programs and their tables of outcomes; spec/semantics.md, "Litmus shapes", has the same in prose. Shapes of that list
+// in other files:
 //   put with signal, compare-and-swap from 0 to i: ext_litmus_test.cc, as they need armcix.h
 //   accumulate by n processes, k times, in different shapes: acc_test.cc, ACC2_*_sums_are_exact_under_contention
 //
@@ -210,7 +210,7 @@ std::vector<Litmus> RelayPrograms() {
   };
 }
 
-// Two threads that each look at what the other one stored, or stores.
+// Two threads that each read the value that the other one stored, or stores.
 Table Crosswise(const OutcomeRow& special, const char* other) {
   return {{"0 1", kAcceptable, "P0 came first"},
           {"1 0", kAcceptable, "P1 came first"},

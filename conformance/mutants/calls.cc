@@ -13,7 +13,7 @@
 #include "conformance/mutants/mutants.h"
 
 // The test of PROF-1 defines some functions itself, as a program would, and counts their callers. Here they are not
-// its own, so it is told of every call.
+// its own, so it sees every call.
 extern "C" __attribute__((weak)) void ConformanceTakenOver(void);
 
 namespace conformance::mutants {
