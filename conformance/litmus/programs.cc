@@ -1,5 +1,5 @@
-// The programs and their tables of outcomes; spec/semantics.md, "Litmus shapes", has the same in prose. Shapes of that list
-// in other files:
+// The programs and their tables of outcomes; spec/semantics.md, "Litmus shapes", has the same in prose. Shapes of that
+// list in other files:
 //   put with signal, compare-and-swap from 0 to i: ext_litmus_test.cc, as they need armcix.h
 //   accumulate by n processes, k times, in different shapes: acc_test.cc, ACC2_*_sums_are_exact_under_contention
 //
