@@ -58,7 +58,7 @@ MUTANT(group_barrier_lets_everyone_pass, "FENCE-5", "the barrier of a group does
   calls->armci_msg_group_barrier = [](ARMCI_Group*) {};
 }
 
-MUTANT(fence_to_oneself_is_left_out, "FENCE-6", "stores to the caller's own memory are fenced by no fence to it") {
+MUTANT(fence_to_oneself_is_left_out, "FENCE-6", "stores to the origin's own memory are fenced by no fence to it") {
   HoldStores(calls);
   calls->ARMCI_Fence = [](int proc) {
     if (proc == parmci_msg_me()) return;
@@ -95,7 +95,7 @@ long PlaceOf(int proc, const void* address) {
 }
 
 // A store of an element is seen by one process, that many after its origin, before it is seen by the others. Each fence
-// waits for the stores of its caller alone.
+// waits for the stores of its origin alone.
 template <int distance>
 void ShowEarly(Calls* calls) {
   ProvideSharedWords(calls);

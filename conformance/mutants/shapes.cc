@@ -109,7 +109,7 @@ MUTANT(zero_bytes_are_an_error, "XFER-3", "a put of nothing is refused") {
   };
 }
 
-MUTANT(put_to_oneself_is_left_out, "XFER-4", "a strided put whose target is the caller does nothing") {
+MUTANT(put_to_oneself_is_left_out, "XFER-4", "a strided put whose target is the origin does nothing") {
   calls->ARMCI_PutS = [](void* src, int* src_stride, void* dst, int* dst_stride, int* count, int levels, int proc) {
     return proc == parmci_msg_me() ? 0 : PARMCI_PutS(src, src_stride, dst, dst_stride, count, levels, proc);
   };
