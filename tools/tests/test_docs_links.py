@@ -1,4 +1,4 @@
-"""Links and paths in the documentation lead to files that exist."""
+"""Links and paths in the documentation lead to files that exist, and its sentences name their subjects."""
 
 from __future__ import annotations
 
@@ -97,6 +97,12 @@ def test_a_guide_starts_with_its_use_and_ends_with_the_next_page(page: Path) -> 
     paragraphs = page.read_text().strip().split("\n\n")
     assert paragraphs[1].startswith("After this page you "), "say first what the reader can do after reading"
     assert paragraphs[-1].startswith("Next: ") and _LINK.search(paragraphs[-1]), "end with a link to the next page"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_sentences_name_their_subject(page: Path) -> None:
+    """CONTRIBUTING.md, "How the text reads". Words in asterisks are quoted."""
+    assert not re.findall(r"(?<!\*)\b(?:whoever|somebody|nobody)\b", without_blocks(page.read_text()), re.IGNORECASE)
 
 
 def test_a_wrong_path_is_found() -> None:
