@@ -19,7 +19,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import job as job_module  # noqa: E402
-from armci_tool import bazel, leftovers  # noqa: E402
+from armci_tool import bazel, leak_check  # noqa: E402
 
 # Settings of the tests themselves: the library must not see them.
 _OWN = ("ARMCI_TEST_MPI", "ARMCI_TEST_IMPL", "ARMCI_FAULT_BIN_DIR")
@@ -72,6 +72,6 @@ def shm_dir() -> Iterator[Path]:
 @pytest.fixture(autouse=True)
 def shared_memory_is_given_back() -> Iterator[None]:
     """After every test nothing of its job stays in /dev/shm, nor of the MPI library below."""
-    watch = leftovers.SharedMemoryWatch()
+    watch = leak_check.SharedMemoryWatch()
     yield
     assert watch.abandoned() == []
