@@ -180,7 +180,7 @@ CLAUSE_TEST(EXT, EXT2_all_atomics_of_one_width_are_atomic_together, "EXT-2", "RM
   EXPECT_EQ(ARMCI_GetValueLong(region.At(host), host), total);
 }
 
-CLAUSE_TEST(EXT, EXT3_whoever_sees_the_signal_sees_the_data, "EXT-3", "EXT-4", "ORD-5", NeedsRanks(2),
+CLAUSE_TEST(EXT, EXT3_a_reader_of_the_signal_sees_the_data, "EXT-3", "EXT-4", "ORD-5", NeedsRanks(2),
             DeadlineSeconds(60)) {
   constexpr std::size_t kSignalAt = 1 << 18;
   Region region(kSignalAt + 128);

@@ -253,7 +253,7 @@ void FlagStream(const FlagCase& one, const Region& region) {
   Sync();
 }
 
-CLAUSE_TEST(ORD, ORD5_whoever_sees_the_flag_sees_the_data, "ORD-5", NeedsRanks(2), DeadlineSeconds(60)) {
+CLAUSE_TEST(ORD, ORD5_a_reader_of_the_flag_sees_the_data, "ORD-5", NeedsRanks(2), DeadlineSeconds(60)) {
   std::vector<FlagCase> cases = FlagCases();
   // As many as there is time for, by the seed.
   SharedRng().Shuffle(&cases);

@@ -228,7 +228,7 @@ CLAUSE_TEST(RMW, RMW5_ordered_after_earlier_stores_and_before_later_gets, "RMW-5
   arena.VerifyByOwners();
 }
 
-CLAUSE_TEST(RMW, RMW5_whoever_draws_the_ticket_sees_the_earlier_store, "RMW-5", "ORD-1", NeedsRanks(2)) {
+CLAUSE_TEST(RMW, RMW5_a_drawer_of_the_ticket_sees_the_earlier_store, "RMW-5", "ORD-1", NeedsRanks(2)) {
   // Rank 0 puts data, then raises a counter at the same target by RMW; others that see the counter see the data.
   const int host = Np() - 1;
   Region region(256);

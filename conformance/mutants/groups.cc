@@ -78,7 +78,7 @@ MUTANT(operators_are_whole_texts, "MSG-2", "a text that goes on behind the name 
   };
 }
 
-MUTANT(message_barrier_holds_nobody, "MSG-1", "the barrier of messages returns at once") {
+MUTANT(message_barrier_does_not_wait, "MSG-1", "the barrier of messages returns at once") {
   calls->armci_msg_barrier = [] {};
 }
 

@@ -99,12 +99,6 @@ def test_a_guide_starts_with_its_use_and_ends_with_the_next_page(page: Path) -> 
     assert paragraphs[-1].startswith("Next: ") and _LINK.search(paragraphs[-1]), "end with a link to the next page"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_sentences_name_their_subject(page: Path) -> None:
-    """CONTRIBUTING.md, "How the text reads". Words in asterisks are quoted."""
-    assert not re.findall(r"(?<!\*)\b(?:whoever|somebody|nobody)\b", without_blocks(page.read_text()), re.IGNORECASE)
-
-
 def test_a_wrong_path_is_found() -> None:
     assert missing_paths("see `docs/no_such_page.md` and `no_such_file.cc`", FILES) == ["docs/no_such_page.md", "no_such_file.cc"]
     assert not missing_paths("see `docs/start.md`, `armci.h`, `impl/NAME/transport.h`", FILES)

@@ -44,7 +44,7 @@ def test_the_commands_that_are_installed_are_counted() -> None:
 def test_the_manual_page_has_the_variables_that_debugging_needs() -> None:
     page = (ROOT / "packaging" / "man" / "armci.7").read_text()
     listed = set(re.findall(r"^\.It Ev (ARMCI_\w+)$", page, re.MULTILINE))
-    table = set(re.findall(r'{"(ARMCI_[A-Z_]+)", ', (ROOT / "impl" / "common" / "config.cc").read_text()))
+    table = set(re.findall(r'{"(ARMCI_[A-Z_]+)", ', (ROOT / "impl" / "runtime" / "config.cc").read_text()))
     named = set(re.findall(r"\bARMCI_[A-Z_]{2,}\b", (ROOT / "docs" / "debugging.md").read_text()))
     assert named and named <= listed <= table
 

@@ -27,6 +27,7 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         make(folder / "impl" / name / layout.FLAGS_NAME, "-lrt\n-L/usr/lib\n-lmpi\n")
     make(folder / layout.INFO, "info")
     make(folder / layout.PROF, "prof")
+    make(folder / "spec" / "parmci.h", "profiling names")
     monkeypatch.setattr(bazel, "folder", lambda key, configuration: folder)
     monkeypatch.setattr(bazel, "build", lambda targets, configuration, **options: None)
     return folder

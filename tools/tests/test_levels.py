@@ -111,7 +111,7 @@ def test_every_clause_of_the_semantics_has_one_level() -> None:
 
 
 def test_every_required_member_belongs_to_one_level() -> None:
-    contract = (repository.ROOT / "impl" / "common" / "transport.h").read_text()
+    contract = (repository.ROOT / "impl" / "runtime" / "transport.h").read_text()
     required = contract.partition("concept Transport =")[2].partition("\n};")[0]
     named = [member for one in levels.read().level for member in one.members]
     assert len(named) == len(set(named))

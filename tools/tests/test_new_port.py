@@ -19,7 +19,7 @@ def copy(tmp_path: Path) -> Path:
     source, root = repository.ROOT / "impl", tmp_path / "impl"
     shutil.copytree(source / "template", root / "template")
     (root / "shmem").mkdir()
-    (root / "common").mkdir()
+    (root / "runtime").mkdir()
     shutil.copy(source / "variants.bzl", root)
     return tmp_path
 
@@ -75,7 +75,7 @@ def test_the_template_has_nothing_but_its_name_to_replace() -> None:
     ("../x", "begins with a letter"), ("newnet\n", "begins with a letter"), ("é", "begins with a letter"),
     ("all", "all implementations"), ("foreign", "not ours"), ("objects", "the build"), ("template", "copied from it"),
     ("loopback", "has an implementation of that name"), ("mpi-rma", "has an implementation of that name"),
-    ("common", "is there already"),
+    ("runtime", "is there already"),
 ])
 def test_a_name_that_will_not_do_changes_nothing(copy: Path, name: str, why: str) -> None:
     before = contents(copy)

@@ -63,7 +63,7 @@ def test_each_level_has_the_steps_of_the_one_before_and_more(level: Level) -> No
 
 @pytest.mark.parametrize("name", repository.implementations())
 def test_the_suite_is_run_under_settings_that_there_are(name: str) -> None:
-    sources = [file for folder in ("common", name) for file in (repository.ROOT / "impl" / folder).rglob("*.cc")]
+    sources = [file for folder in ("runtime", name) for file in (repository.ROOT / "impl" / folder).rglob("*.cc")]
     known = set(re.findall(r'{"(ARMCI_[A-Z_]+)", ', "\n".join(file.read_text() for file in sources)))
     assert "ARMCI_VERBOSE" in known
     named = {key for tested in repository.tested_settings(name) for key in tested.environment}

@@ -74,8 +74,8 @@ def test_the_advice_is_for_a_shell() -> None:
 
 @pytest.mark.parametrize("implementation", repository.implementations())
 def test_rows_are_of_settings_with_their_defaults(implementation: str) -> None:
-    sources = [*(ROOT / "impl" / implementation).glob("*.cc"), *(ROOT / "impl" / "common").glob("*.cc"),
-               *(ROOT / "impl" / "shmem").glob("*.cc")]
+    sources = [*(ROOT / "impl" / implementation).glob("*.cc"), *(ROOT / "impl" / "runtime").glob("*.cc"),
+               *(ROOT / "impl" / "node").glob("*.cc")]
     settings = "\n".join(source.read_text() for source in sources)
     for row in tune.rows(implementation):
         found = re.findall(r'\{[^{}]*"%s",[^{}]*' % row.setting, settings)

@@ -15,7 +15,7 @@ PKG_CONFIG = Path("lib/pkgconfig")
 DEFAULT_PACKAGE = "armci"
 CMAKE = Path("lib/cmake/ARMCI")
 CMAKE_FILES = ("ARMCIConfig.cmake", "ARMCIConfigVersion.cmake", "GlobalArrays.cmake")
-_VERSION_HEADER = ROOT / "impl" / "common" / "version.h"
+_VERSION_HEADER = ROOT / "impl" / "api" / "version.h"
 _MPI_TITLES = {"openmpi": "Open MPI", "mpich": "MPICH"}
 # How pkg-config calls them.
 _MPI_PACKAGES = {"openmpi": "ompi-c", "mpich": "mpich"}
