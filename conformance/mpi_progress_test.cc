@@ -57,6 +57,7 @@ struct Stage {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Win window = MPI_WIN_NULL;
   MPI_Comm made = MPI_COMM_NULL;
+  MPI_Comm parties = Comm();  // of a collective activity
   std::thread thread;
   pid_t target = 0;
 };
@@ -74,7 +75,7 @@ struct Wait {
   Action others;
   Action after;               // all
   Action ready = Nothing;     // the active process, before its use of MPI
-  bool stops_target = false;  // so that the activity may not be collective
+  bool stops_target = false;  // so that a collective activity has to do without it
   // It makes communicators. MPI libraries number those of several threads in turn, so it may not run beside a
   // collective call that makes one in another thread.
   bool makes_communicators = false;
@@ -293,12 +294,12 @@ Activity BroadcastsLeftEarly() {
   const auto others = [](Stage* s) {
     s->received.resize(kShort);
     for (int i = 0; i < kBroadcasts; ++i) {
-      MPI_Bcast(s->received.data(), kShort, MPI_CHAR, Waiting(), Comm());
+      MPI_Bcast(s->received.data(), kShort, MPI_CHAR, Waiting(), s->parties);
       EXPECT_EQ(s->received[kShort - 1], 7);
     }
   };
   const auto root = [](Stage* s) {
-    for (int i = 0; i < kBroadcasts; ++i) MPI_Bcast(s->sent.data(), kShort, MPI_CHAR, Waiting(), Comm());
+    for (int i = 0; i < kBroadcasts; ++i) MPI_Bcast(s->sent.data(), kShort, MPI_CHAR, Waiting(), s->parties);
   };
   return {"broadcasts_that_it_left", Nothing, root, others, others, Nothing, Nothing, false, true};
 }
@@ -341,17 +342,27 @@ std::vector<Activity> Activities() {
           BroadcastsLeftEarly(),
           PassiveTarget(),
           ByAThread(
-              "a_comm_dup_by_its_thread", [](Stage* s) { MPI_Comm_dup(Comm(), &s->made); },
+              "a_comm_dup_by_its_thread", [](Stage* s) { MPI_Comm_dup(s->parties, &s->made); },
               [](Stage* s) { MPI_Comm_free(&s->made); }),
           ByAThread(
               "a_win_create_by_its_thread",
-              [](Stage* s) { MPI_Win_create(s->received.data(), 8, 1, MPI_INFO_NULL, Comm(), &s->window); },
+              [](Stage* s) { MPI_Win_create(s->received.data(), 8, 1, MPI_INFO_NULL, s->parties, &s->window); },
               [](Stage* s) { MPI_Win_free(&s->window); })};
+}
+
+// The waiter is rank 0 of these processes too.
+MPI_Comm AllButTarget() {
+  MPI_Comm parties = MPI_COMM_NULL;
+  MPI_Comm_split(Comm(), Me() == Target() ? MPI_UNDEFINED : 0, Me(), &parties);
+  return parties;
 }
 
 void WaitWhile(const Wait& wait, const Activity& activity) {
   if (wait.stops_target && Target() < 0) SkipTest("needs another process on the node of the last one");
+  const bool apart = wait.stops_target && activity.collective;
+  const bool takes_part = !apart || Me() != Target();
   Stage stage;
+  if (apart) stage.parties = AllButTarget();
   activity.setup(&stage);
   wait.before(&stage);
   Agree();
@@ -365,18 +376,19 @@ void WaitWhile(const Wait& wait, const Activity& activity) {
     activity.act(&stage);
     wait.release(&stage);
   } else {
-    activity.others(&stage);
+    if (takes_part) activity.others(&stage);
     wait.others(&stage);
   }
   Agree();
   wait.after(&stage);
-  activity.cleanup(&stage);
+  if (takes_part) activity.cleanup(&stage);
+  if (apart && takes_part) MPI_Comm_free(&stage.parties);
 }
 
 bool RegisterAll() {
   for (const Wait& wait : Waits()) {
     for (const Activity& activity : Activities()) {
-      if ((wait.makes_communicators && activity.threads) || (wait.stops_target && activity.collective)) continue;
+      if (wait.makes_communicators && activity.threads) continue;
       TestSpec spec = MakeSpec("PROG-5", NeedsRanks(wait.stops_target ? 3 : 2));
       spec.needs_thread_multiple = activity.threads;
       const std::string name = std::string("PROG5_") + wait.name + "_during_" + activity.name;
