@@ -16,7 +16,7 @@
 #include "impl/node/agree.h"
 #include "impl/node/waiter.h"
 #include "impl/runtime/config.h"
-#include "impl/runtime/hang_news.h"
+#include "impl/runtime/hang_broadcast.h"
 #include "impl/runtime/messages.h"
 #include "impl/runtime/mpi_library.h"
 #include "impl/runtime/stats.h"
@@ -71,9 +71,9 @@ void leave_mpi() {
 }
 
 // Never destroyed: a program may leave by exit() without finalize, and a joinable thread must not be destroyed.
-HangNews& hang_news() {
-  static HangNews* const the_news = new HangNews;
-  return *the_news;
+HangBroadcast& hang_broadcast() {
+  static HangBroadcast* const broadcast = new HangBroadcast;
+  return *broadcast;
 }
 
 Status start_observers() {
@@ -87,10 +87,10 @@ Status start_observers() {
   freeze_on_error(settings.freeze_on_error);
   WatchdogHooks hooks;
   hooks.dump_pending = print_pending;
-  hooks.peer_requested_dump = HangNews::announced;
-  hooks.announce_hang = [] { hang_news().announce(); };
-  hooks.note_dumped = HangNews::note_printed;
-  hooks.dumps_complete = [] { return hang_news().complete(); };
+  hooks.peer_requested_dump = HangBroadcast::announced;
+  hooks.announce_hang = [] { hang_broadcast().announce(); };
+  hooks.note_dumped = HangBroadcast::note_printed;
+  hooks.dumps_complete = [] { return hang_broadcast().complete(); };
   if (settings.timeout_seconds > 0) prepare_backtraces();
   ARMCI_RETURN_IF_ERROR(start_signal_reports(settings.report_signal));
   return start_watchdog(settings.timeout_seconds, hooks);
@@ -158,13 +158,13 @@ Status library_init(int* argc, char*** argv, int required, MPI_Comm parent) {
   if (status.ok()) status = runtime().initialise(parent);
   if (status.ok()) status = node::agree(world().comm(), start_observers(), "starting watchdog and statistics");
   if (status.ok()) {
-    const Status started = hang_news().start(world(), thread_level, config().timeout_seconds > 0);
+    const Status started = hang_broadcast().start(world(), thread_level, config().timeout_seconds > 0);
     status = node::agree(world().comm(), started, "starting the thread that tells of hangs");
   }
   if (status.ok()) status = start_trace();
   if (!status.ok()) {
     stop_watchdog();
-    hang_news().stop();
+    hang_broadcast().stop();
     stop_signal_reports();
     runtime().abandon();
     leave_mpi();
@@ -231,7 +231,7 @@ Status library_finalise() {
   }
   if (const Status written = trace().finish(); status.ok()) status = written;
   stop_watchdog();
-  hang_news().stop();
+  hang_broadcast().stop();
   stop_signal_reports();
   Status ended = runtime().finalise();
   if (status.ok()) status = ended;

@@ -1,4 +1,5 @@
-// Tells the processes of other nodes that one hangs, so that each prints its state before the job ends (ARMCI_TIMEOUT).
+// HangBroadcast sends the hang report of a process to the other nodes: each process prints its state before the job
+// ends (ARMCI_TIMEOUT).
 //
 //   watchdog of P, node 0          thread of P                 thread of the first rank of node 1
 //   announce(): node's flag set    kHangs ------------------>  node's flag set: watchdogs there print
@@ -6,9 +7,9 @@
 //   complete()? not yet            counts node 1  <----------  kPrinted
 //   complete(): ends the job
 //
-// A thread of its own, as a watchdog must not wait for MPI: what hangs may hang in there. It exists where there are
-// several nodes, a time limit on all processes, and MPI lets any thread call it (MPI_THREAD_MULTIPLE); elsewhere only
-// the processes of the same node are told, in node memory.
+// The broadcast has its own thread: a watchdog must not call MPI, where the hanging thread may hold a lock. The thread
+// runs where the job has several nodes, all processes have a time limit, and MPI grants MPI_THREAD_MULTIPLE. Elsewhere
+// the flag in node memory reaches the processes of the same node only.
 //
 // Thread safety: start() and stop() by one thread, collective; the others by any.
 #pragma once
@@ -26,30 +27,30 @@
 
 namespace armci::runtime {
 
-class HangNews {
+class HangBroadcast {
  public:
   // Collective over the world. `wanted`: this process has a watchdog.
   Status start(const World& world, int thread_level, bool wanted);
-  // Collective where start() was; nobody may announce any more.
+  // Collective where start() was. No process may call announce() afterwards.
   void stop();
 
   void announce();
-  // Whether this process has been told, or has told.
+  // Whether a process of this node has announced a hang or received an announcement.
   static bool announced();
   static void note_printed();
-  // Whether all that can be told have printed their state.
+  // Whether all processes that the announcement can reach have printed their state.
   bool complete() const;
 
  private:
   void run();
-  void look();
-  void tell_other_nodes();
+  void progress();
+  void notify_other_nodes();
 
   const World* world_ = nullptr;
   MPI_Comm comm_ = MPI_COMM_NULL;  // not MPI_COMM_NULL: the thread runs
-  std::atomic<bool> to_tell_{false};
+  std::atomic<bool> announce_requested_{false};
   std::atomic<int> nodes_printed_{0};
-  bool told_ = false;            // used by the thread only, as are the announcers
+  bool notified_ = false;        // used by the thread only, as are the announcers
   std::vector<int> announcers_;  // on other nodes
   std::mutex mutex_;
   std::condition_variable wake_;

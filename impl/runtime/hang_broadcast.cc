@@ -1,4 +1,4 @@
-#include "impl/runtime/hang_news.h"
+#include "impl/runtime/hang_broadcast.h"
 
 #include <chrono>
 
@@ -18,14 +18,14 @@ bool node_has_printed() {
   return control.dumped.load() >= static_cast<std::uint32_t>(control.peer_count);
 }
 
-// True for the first who sets it.
+// True for the first process that sets the flag.
 bool set_flag_of_node() {
   return node::node_memory().attached() && node::node_memory().control().hang_announced.exchange(1) == 0;
 }
 
 int first_of_node(const World& world, int node) { return world.node(node).ranks.front(); }
 
-// To a process that may be gone by now, of a job that ends: nothing waits for it.
+// The receiver may have exited by now, so the message is not waited for.
 void send_nothing(int to, int tag, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   if (MPI_Isend(nullptr, 0, MPI_BYTE, to, tag, comm, &request) == MPI_SUCCESS) MPI_Request_free(&request);
@@ -33,20 +33,20 @@ void send_nothing(int to, int tag, MPI_Comm comm) {
 
 }  // namespace
 
-Status HangNews::start(const World& world, int thread_level, bool wanted) {
+Status HangBroadcast::start(const World& world, int thread_level, bool wanted) {
   world_ = &world;
   int possible = wanted && thread_level == MPI_THREAD_MULTIPLE && world.node_count() > 1 ? 1 : 0;
   ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, &possible, 1, MPI_INT, MPI_MIN, world.comm()));
   if (possible == 0) return kSuccess;
   ARMCI_MPI(MPI_Comm_dup(world.comm(), &comm_));
-  to_tell_ = told_ = stopping_ = false;
+  announce_requested_ = notified_ = stopping_ = false;
   nodes_printed_ = 0;
   announcers_.clear();
   return start_background_thread(
-      "armci-hang-news", [this] { run(); }, &thread_);
+      "armci-hang", [this] { run(); }, &thread_);
 }
 
-void HangNews::stop() {
+void HangBroadcast::stop() {
   if (thread_.joinable()) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -58,36 +58,36 @@ void HangNews::stop() {
   if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
 }
 
-void HangNews::announce() {
-  // One for each node tells the others.
-  if (set_flag_of_node()) to_tell_ = true;
+void HangBroadcast::announce() {
+  // One process of each node notifies the other nodes.
+  if (set_flag_of_node()) announce_requested_ = true;
 }
 
-bool HangNews::announced() {
+bool HangBroadcast::announced() {
   return node::node_memory().attached() && node::node_memory().control().hang_announced.load() != 0;
 }
 
-void HangNews::note_printed() {
+void HangBroadcast::note_printed() {
   if (node::node_memory().attached()) node::node_memory().control().dumped.fetch_add(1);
 }
 
-// Who did not tell the other nodes leaves the end of the job to the process that did, which waits for them.
-bool HangNews::complete() const {
+// The process that notified the other nodes waits for them and ends the job; the other processes leave that to it.
+bool HangBroadcast::complete() const {
   if (!node_has_printed()) return false;
-  return comm_ == MPI_COMM_NULL || (to_tell_ && nodes_printed_ == world_->node_count() - 1);
+  return comm_ == MPI_COMM_NULL || (announce_requested_ && nodes_printed_ == world_->node_count() - 1);
 }
 
-void HangNews::run() {
+void HangBroadcast::run() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!wake_.wait_for(lock, kEvery, [this] { return stopping_; })) {
     lock.unlock();
-    look();
+    progress();
     lock.lock();
   }
 }
 
-void HangNews::look() {
-  if (to_tell_ && !told_) tell_other_nodes();
+void HangBroadcast::progress() {
+  if (announce_requested_ && !notified_) notify_other_nodes();
   MPI_Status arrived;
   for (int any = 0; MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &any, &arrived) == MPI_SUCCESS && any != 0;) {
     MPI_Recv(nullptr, 0, MPI_BYTE, arrived.MPI_SOURCE, arrived.MPI_TAG, comm_, MPI_STATUS_IGNORE);
@@ -103,8 +103,8 @@ void HangNews::look() {
   announcers_.clear();
 }
 
-void HangNews::tell_other_nodes() {
-  told_ = true;
+void HangBroadcast::notify_other_nodes() {
+  notified_ = true;
   for (int node = 0; node < world_->node_count(); ++node) {
     if (node != world_->my_node()) send_nothing(first_of_node(*world_, node), kHangs, comm_);
   }
