@@ -225,12 +225,12 @@ Status Runtime<T>::locate_vector(const Segments& segments, int proc, std::uintpt
                 segments.src == nullptr ? "src_ptr_array" : "dst_ptr_array");
   }
   const Part* part = regions_.find(proc, remotes[0], segments.bytes);
-  Survey seen{};
+  SegmentCheck check{};
   if (part != nullptr) {
-    seen = survey_pointers(remotes, locals, segments.count, part->base, part->bytes - segments.bytes);
+    check = check_segments(remotes, locals, segments.count, part->base, part->bytes - segments.bytes);
   }
-  *dst_bits = kind == Kind::kGet ? seen.local_bits : seen.remote_bits;
-  if (part != nullptr && seen.inside && !seen.local_null) [[likely]] {
+  *dst_bits = kind == Kind::kGet ? check.local_bits : check.remote_bits;
+  if (part != nullptr && check.inside && !check.local_null) [[likely]] {
     return observe_flags == 0 ? kSuccess : observe<kind>(*part->region, segments.bytes * segments.count, proc);
   }
   return locate_segments<kind>(remotes, locals, segments, proc, dst_bits);
