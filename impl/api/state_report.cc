@@ -36,19 +36,19 @@ void print_operations(int fd) {
   line.write_to(fd);
 }
 
-void print_owed(int fd) {
+void print_unflushed(int fd) {
   ReportLine line;
   line << "stores not fenced to: ";
-  std::size_t owed = 0;
+  std::size_t unflushed = 0;
   std::size_t named = 0;
   for (int peer = 0; peer < world().size(); ++peer) {
-    if (!runtime().owes_stores(peer)) continue;
-    ++owed;
+    if (!runtime().has_unflushed_stores(peer)) continue;
+    ++unflushed;
     if (line.room() < kRoomForOne) continue;
     line << (named++ == 0 ? "" : ", ") << peer;
   }
-  if (owed == 0) line << "nobody";
-  if (owed > named) line << " and " << owed - named << " more";
+  if (unflushed == 0) line << "none";
+  if (unflushed > named) line << " and " << unflushed - named << " more";
   line.write_to(fd);
 }
 
@@ -141,7 +141,7 @@ bool is_for_programs(int signal_number) {
 
 void print_pending(int fd) {
   print_operations(fd);
-  print_owed(fd);
+  print_unflushed(fd);
   print_held(fd);
   node::visit_waits(print_wait, &fd);
 }

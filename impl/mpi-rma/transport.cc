@@ -83,7 +83,7 @@ Status Transport::initialise(const runtime::World& world) {
   Choices choices;
   ARMCI_RETURN_IF_ERROR(read_choices(&choices));
   rank_ = world.rank();
-  owed_.reset(world.size());
+  unflushed_.reset(world.size());
   mutex_kind_ = choices.mutex;
   idle_ = route(world).cpu_atomics;
   if (hindrance_ != nullptr && runtime::config().verbose > 0 && rank_ == 0) {
@@ -180,7 +180,7 @@ Status Transport::open_together(const runtime::GroupView& group, Status status, 
 
 void Transport::deregister_region(const Key& key) {
   if (key.window == nullptr) return;
-  owed_.forget(key.window);
+  unflushed_.forget(key.window);
   const std::unique_ptr<Window> window(key.window);
   (void)sync_->close(window.get());
   (void)window->free();
@@ -217,7 +217,7 @@ Status Transport::put(int target, const Key& key, void* remote, const void* loca
 
 // After the operations of a store were issued, all or some.
 Status Transport::stored(int target, const Key& key, Status status) {
-  if (sync_->flushes()) owed_.note(target, window_of(key), key.rank);
+  if (sync_->flushes()) unflushed_.note(target, window_of(key), key.rank);
   return status;
 }
 
@@ -317,11 +317,11 @@ void Transport::destroy_mutexes(Mutexes* mutexes) {
 }
 
 Status Transport::flush(int target) {
-  return owed_.settle(target, [this](Window* window, int rank) { return sync_->flush(window, rank); });
+  return unflushed_.flush(target, [this](Window* window, int rank) { return sync_->flush(window, rank); });
 }
 
 Status Transport::flush_all() {
-  return owed_.settle_all([this](Window* window) { return sync_->flush_all(window); });
+  return unflushed_.flush_all([this](Window* window) { return sync_->flush_all(window); });
 }
 
 // Serves the other processes. Who waits for a store of theirs to its memory would otherwise see it only when the

@@ -17,13 +17,13 @@
 
 #include "impl/mpi-rma/dynamic_window.h"
 #include "impl/mpi-rma/message_mutexes.h"
-#include "impl/mpi-rma/owed_stores.h"
 #include "impl/mpi-rma/preflight/preflight.h"
 #include "impl/mpi-rma/progress.h"
 #include "impl/mpi-rma/region_memory.h"
 #include "impl/mpi-rma/settings.h"
 #include "impl/mpi-rma/shapes.h"
 #include "impl/mpi-rma/sync.h"
+#include "impl/mpi-rma/unflushed_stores.h"
 #include "impl/mpi-rma/window.h"
 #include "impl/runtime/choice_list.h"
 #include "impl/runtime/transport.h"
@@ -112,7 +112,7 @@ class Transport {
   RegionKind region_kind_ = RegionKind::kCreate;
   const FaultRow* hindrance_ = nullptr;  // why that is not the kind that was asked for
   std::unique_ptr<ProgressThread> progress_;
-  OwedStores owed_;
+  UnflushedStores unflushed_;
   std::vector<std::unique_ptr<Mutexes>> mutexes_;  // in the order of creation
   std::mutex mutexes_mutex_;
   MutexKind mutex_kind_ = MutexKind::kAtomic;

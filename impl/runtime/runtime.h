@@ -110,7 +110,7 @@ class Runtime {
   bool visit_under_way(Visit visit) const {
     return handles_.try_visit(visit);
   }
-  bool owes_stores(int proc) const;
+  bool has_unflushed_stores(int proc) const;
   template <class Visit>
   bool visit_held(Visit visit);
 
@@ -351,17 +351,17 @@ class Runtime {
   Status atomic(int proc, const Part& part, void* remote, AtomicOp op, Word operand, Word compare, Word* before);
   Status order_after_stores(int proc);
   Status finish(Completion completion, int proc, How how);
-  Status settle(Completion& completion);
+  Status complete(Completion& completion);
   bool ended(Completion& completion, Status* status);
   Status flush(int proc);
   Status flush_all();
-  struct Owed;
-  void note_flushed(Owed& owed, std::uint64_t covered);
-  void flush_if_owed(int proc, Status* status);
+  struct UnflushedStores;
+  void note_flushed(UnflushedStores& stores, std::uint64_t covered);
+  void flush_if_unflushed(int proc, Status* status);
   template <class Wanted>
-  Status settle_pending(Wanted wanted);
+  Status complete_pending(Wanted wanted);
   template <class Wanted>
-  Status settle_all_pending(Wanted wanted);
+  Status complete_all_pending(Wanted wanted);
 
   // mutexes over atomic64 (runtime_mutex_queue.h)
   struct Queue;
@@ -390,8 +390,8 @@ class Runtime {
   Status read_word(int proc, const Part& part, const void* remote, Word* value);
 
   // Puts to one process: how many were issued, and how many of those the last finished flush covers. Two counts and not
-  // a flag: a thread must not take another thread's flush, still under way, for its own [THR-1].
-  struct Owed {
+  // a flag: a thread must not take another thread's unfinished flush for its own [THR-1].
+  struct UnflushedStores {
     std::atomic<std::uint64_t> issued{0};
     std::atomic<std::uint64_t> flushed{0};
   };
@@ -405,7 +405,7 @@ class Runtime {
   RegionType* service_ = nullptr;
   bool transport_started_ = false;
   std::vector<unsigned char> ways_;                        // by absolute id: kSameNode, and what the CPU does there
-  std::vector<Owed> owed_;                                 // by absolute id
+  std::vector<UnflushedStores> unflushed_;                 // by absolute id
   std::vector<std::atomic<std::uint32_t>> notifications_;  // by absolute id: consumed by notify_wait
   std::vector<std::uint32_t> notified_;                    // by absolute id: sent to other nodes
   std::atomic<std::int64_t> next_region_{0};

@@ -165,7 +165,7 @@ template <class T>
 Status Runtime<T>::leave_queue(const Queue& queue) {
   if constexpr (MakesMutexes<T>) {
     if (queue.set.own != nullptr) {
-      if (owes_stores(queue.host)) ARMCI_RETURN_IF_ERROR(flush(queue.host));
+      if (has_unflushed_stores(queue.host)) ARMCI_RETURN_IF_ERROR(flush(queue.host));
       return queue.set.own->unlock(queue.mutex, queue.group_rank);
     }
   }
@@ -296,7 +296,7 @@ Status Runtime<T>::find_successor(const Queue& queue, int* successor) {
 template <class T>
 Status Runtime<T>::hand_over(const Queue& queue, int successor) {
   // Stores to the host take another way than the hand-over, so no network keeps them ahead of it.
-  if (owes_stores(queue.host)) ARMCI_RETURN_IF_ERROR(flush(queue.host));
+  if (has_unflushed_stores(queue.host)) ARMCI_RETURN_IF_ERROR(flush(queue.host));
   const int proc = queue.set.group->absolute_id(successor);
   std::int64_t* granted = &queue_node(queue.set, queue.number, successor)->granted;
   const std::int64_t word = queue.word(queue.node.serving.load(std::memory_order_relaxed));

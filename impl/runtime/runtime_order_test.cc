@@ -170,7 +170,7 @@ TEST(OrderTest, AGetAfterAnRmwSeesIt) {
   EXPECT_EQ(seen, 9);
 }
 
-TEST(OrderTest, OnlyTheTargetThatIsOwedStoresIsFlushed) {
+TEST(OrderTest, OnlyTheTargetThatHasUnflushedStoresIsFlushed) {
   Job job({0, 1, 2});
   int seen = 0;
   ASSERT_TRUE(job->put_value(1, job.at<int>(1, 0), 1).ok());
@@ -228,7 +228,7 @@ TEST(OrderTest, AFenceUnderWayInAnotherThreadOrdersNothing) {
   EXPECT_EQ(data, 1);
 }
 
-// A store issued while another thread's flush is under way still counts as owed.
+// A store issued during another thread's flush is still unflushed.
 TEST(OrderTest, AStoreDuringAFlushIsFlushedByTheNextFence) {
   Job job({0, 1});
   bool once = true;

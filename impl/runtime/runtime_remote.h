@@ -16,7 +16,7 @@ inline constexpr std::size_t kAccumulateChunkBytes = 65536;  // read, added and 
 
 // Waits for local completion of one operation.
 template <class T>
-Status Runtime<T>::settle(Completion& completion) {
+Status Runtime<T>::complete(Completion& completion) {
   node::Waiter waiter(node::WaitKind::kOperations);
   for (;;) {
     bool done = false;
@@ -32,9 +32,9 @@ Status Runtime<T>::finish(Completion completion, int proc, How how) {
   if constexpr (TellsCompletion<T>) {
     if (completion.complete()) return kSuccess;
   }
-  if (how.blocking) return settle(completion);
+  if (how.blocking) return complete(completion);
   handles_.add(how.handle, {std::move(completion), proc});
-  if (handles_.total() > kOutstandingMax) return settle_pending([](int) { return true; });
+  if (handles_.total() > kOutstandingMax) return complete_pending([](int) { return true; });
   return kSuccess;
 }
 
@@ -51,7 +51,7 @@ bool Runtime<T>::ended(Completion& completion, Status* status) {
 // free for other threads.
 template <class T>
 template <class Wanted>
-Status Runtime<T>::settle_pending(Wanted wanted) {
+Status Runtime<T>::complete_pending(Wanted wanted) {
   if (handles_.total() == 0) return kSuccess;
   Status status;
   const std::uint64_t last = handles_.last();
@@ -67,35 +67,35 @@ Status Runtime<T>::settle_pending(Wanted wanted) {
 // The same with what has been gathered and not begun.
 template <class T>
 template <class Wanted>
-Status Runtime<T>::settle_all_pending(Wanted wanted) {
+Status Runtime<T>::complete_all_pending(Wanted wanted) {
   const Status begun = begin_all_gathered(wanted);
-  const Status settled = settle_pending(wanted);
-  return settled.ok() ? begun : settled;
+  const Status completed = complete_pending(wanted);
+  return completed.ok() ? begun : completed;
 }
 
 template <class T>
-bool Runtime<T>::owes_stores(int proc) const {
-  const Owed& owed = owed_[static_cast<std::size_t>(proc)];
-  return owed.flushed.load(std::memory_order_acquire) < owed.issued.load(std::memory_order_relaxed);
+bool Runtime<T>::has_unflushed_stores(int proc) const {
+  const UnflushedStores& stores = unflushed_[static_cast<std::size_t>(proc)];
+  return stores.flushed.load(std::memory_order_acquire) < stores.issued.load(std::memory_order_relaxed);
 }
 
-// Stores stay owed when it fails.
+// Stores stay unflushed when the flush fails.
 //
-// Memory ordering: a count read as issued belongs to a put that began before the flush; whoever reads it as flushed
-// comes after the flush.
+// Memory ordering: a count read as issued belongs to a put that began before the flush; a thread that reads the count
+// as flushed comes after the flush.
 template <class T>
 Status Runtime<T>::flush(int proc) {
-  Owed& owed = owed_[static_cast<std::size_t>(proc)];
-  const std::uint64_t covered = owed.issued.load(std::memory_order_acquire);
+  UnflushedStores& stores = unflushed_[static_cast<std::size_t>(proc)];
+  const std::uint64_t covered = stores.issued.load(std::memory_order_acquire);
   ARMCI_RETURN_IF_ERROR(transport_.flush(proc));
-  note_flushed(owed, covered);
+  note_flushed(stores, covered);
   return kSuccess;
 }
 
 template <class T>
-void Runtime<T>::note_flushed(Owed& owed, std::uint64_t covered) {
-  std::uint64_t flushed = owed.flushed.load(std::memory_order_relaxed);
-  while (flushed < covered && !owed.flushed.compare_exchange_weak(flushed, covered, std::memory_order_release)) {
+void Runtime<T>::note_flushed(UnflushedStores& stores, std::uint64_t covered) {
+  std::uint64_t flushed = stores.flushed.load(std::memory_order_relaxed);
+  while (flushed < covered && !stores.flushed.compare_exchange_weak(flushed, covered, std::memory_order_release)) {
   }
 }
 
@@ -104,20 +104,20 @@ template <class T>
 Status Runtime<T>::flush_all() {
   std::vector<std::pair<int, std::uint64_t>> covered;
   for (int proc = 0; proc < size_; ++proc) {
-    if (!owes_stores(proc)) continue;
-    covered.emplace_back(proc, owed_[static_cast<std::size_t>(proc)].issued.load(std::memory_order_acquire));
+    if (!has_unflushed_stores(proc)) continue;
+    covered.emplace_back(proc, unflushed_[static_cast<std::size_t>(proc)].issued.load(std::memory_order_acquire));
   }
   if (covered.empty()) return kSuccess;
   if (covered.size() == 1) return flush(covered.front().first);
   ARMCI_RETURN_IF_ERROR(transport_.flush_all());
-  for (const auto& [proc, count] : covered) note_flushed(owed_[static_cast<std::size_t>(proc)], count);
+  for (const auto& [proc, count] : covered) note_flushed(unflushed_[static_cast<std::size_t>(proc)], count);
   return kSuccess;
 }
 
 // Keeps an earlier failure in *status unless this one fails too.
 template <class T>
-void Runtime<T>::flush_if_owed(int proc, Status* status) {
-  if (!owes_stores(proc)) return;
+void Runtime<T>::flush_if_unflushed(int proc, Status* status) {
+  if (!has_unflushed_stores(proc)) return;
   const Status one = flush(proc);
   if (!one.ok()) *status = one;
 }
@@ -125,7 +125,7 @@ void Runtime<T>::flush_if_owed(int proc, Status* status) {
 // What follows must not overtake this process's earlier stores to proc.
 template <class T>
 Status Runtime<T>::order_after_stores(int proc) {
-  return T::kTraits.in_order || !owes_stores(proc) ? kSuccess : flush(proc);
+  return T::kTraits.in_order || !has_unflushed_stores(proc) ? kSuccess : flush(proc);
 }
 
 template <class T>
@@ -140,14 +140,14 @@ Status Runtime<T>::start_put(const Part& part, void* remote, const void* local, 
   if constexpr (TransfersAtOnce<T>) {
     if (how.blocking) {
       const Status done = transport_.put_now(proc, part.key, remote, local, bytes);
-      owed_[static_cast<std::size_t>(proc)].issued.fetch_add(1, std::memory_order_release);
+      unflushed_[static_cast<std::size_t>(proc)].issued.fetch_add(1, std::memory_order_release);
       return done;
     }
   }
   Completion completion;
   const Status started = transport_.put(proc, part.key, remote, local, bytes, &completion);
   // Counted once it is on its way, so that a flush that covers the count covers the put.
-  owed_[static_cast<std::size_t>(proc)].issued.fetch_add(1, std::memory_order_release);
+  unflushed_[static_cast<std::size_t>(proc)].issued.fetch_add(1, std::memory_order_release);
   ARMCI_RETURN_IF_ERROR(started);
   return finish(std::move(completion), proc, how);
 }
@@ -172,7 +172,7 @@ Status Runtime<T>::start_whole(int proc, How how, Start start) {
   const bool at_once = how.blocking || on_node(proc);
   Completion completion;
   const Status started = start(at_once ? nullptr : &completion);
-  if (kind != Kind::kGet) owed_[static_cast<std::size_t>(proc)].issued.fetch_add(1, std::memory_order_release);
+  if (kind != Kind::kGet) unflushed_[static_cast<std::size_t>(proc)].issued.fetch_add(1, std::memory_order_release);
   ARMCI_RETURN_IF_ERROR(started);
   if (!at_once) return finish(std::move(completion), proc, how);
   return on_node(proc) ? flush(proc) : kSuccess;
@@ -305,7 +305,7 @@ Status Runtime<T>::read_word(int proc, const Part& part, const void* remote, Wor
   if constexpr (TransfersAtOnce<T>) return transport_.get_now(proc, part.key, remote, value, sizeof *value);
   Completion completion;
   ARMCI_RETURN_IF_ERROR(transport_.get(proc, part.key, remote, value, sizeof *value, &completion));
-  return settle(completion);
+  return complete(completion);
 }
 
 }  // namespace armci::runtime

@@ -54,21 +54,21 @@ Status Runtime<T>::test(armci_hdl_t* handle, bool* done) {
 template <class T>
 Status Runtime<T>::wait_proc(int proc) {
   ARMCI_RETURN_IF_ERROR(check_proc(proc));
-  if constexpr (!kNodeOnly) ARMCI_RETURN_IF_ERROR(settle_all_pending([proc](int target) { return target == proc; }));
+  if constexpr (!kNodeOnly) ARMCI_RETURN_IF_ERROR(complete_all_pending([proc](int target) { return target == proc; }));
   return observe_flags == 0 ? kSuccess : verify_buffers_to(proc);
 }
 
 template <class T>
 Status Runtime<T>::wait_all() {
-  if constexpr (!kNodeOnly) ARMCI_RETURN_IF_ERROR(settle_all_pending([](int) { return true; }));
+  if constexpr (!kNodeOnly) ARMCI_RETURN_IF_ERROR(complete_all_pending([](int) { return true; }));
   return observe_flags == 0 ? kSuccess : verify_all_buffers();
 }
 
-// Asks what is owed after what is under way: see idle().
+// Reads the pending operations before the unflushed stores: see idle().
 template <class T>
 [[gnu::always_inline]] inline Status Runtime<T>::fence(int proc) {
   ARMCI_RETURN_IF_ERROR(check_proc(proc));
-  if (!idle() || observe_flags != 0 || (!kNodeOnly && owes_stores(proc))) return fence_pending(proc);
+  if (!idle() || observe_flags != 0 || (!kNodeOnly && has_unflushed_stores(proc))) return fence_pending(proc);
   full_fence();
   return kSuccess;
 }
@@ -77,8 +77,8 @@ template <class T>
 [[gnu::noinline]] Status Runtime<T>::fence_pending(int proc) {
   Status status;
   if constexpr (!kNodeOnly) {
-    status = settle_all_pending([proc](int target) { return target == proc; });
-    flush_if_owed(proc, &status);
+    status = complete_all_pending([proc](int target) { return target == proc; });
+    flush_if_unflushed(proc, &status);
   }
   full_fence();
   if (observe_flags != 0 && status.ok()) status = verify_buffers_to(proc);
@@ -90,12 +90,12 @@ template <class T>
 Status Runtime<T>::fence_all() {
   Status status;
   if constexpr (!kNodeOnly) {
-    status = settle_all_pending([](int) { return true; });
+    status = complete_all_pending([](int) { return true; });
     if constexpr (FlushesAll<T>) {
       const Status flushed = flush_all();
       if (!flushed.ok()) status = flushed;
     } else {
-      for (int proc = 0; proc < size_; ++proc) flush_if_owed(proc, &status);
+      for (int proc = 0; proc < size_; ++proc) flush_if_unflushed(proc, &status);
     }
   }
   full_fence();

@@ -215,7 +215,7 @@ TEST(HandleTest, AWaitingThreadHoldsUpNobody) {
   EXPECT_TRUE(returned.load());
 }
 
-TEST(FenceTest, FlushesTheTargetThatIsOwedStores) {
+TEST(FenceTest, FlushesTheTargetThatHasUnflushedStores) {
   Job job({0, 1, 2});
   start_put(job, 1, 0, nullptr);
   start_put(job, 2, 0, nullptr);
@@ -247,7 +247,7 @@ TEST(FenceTest, ASecondFenceFlushesNothing) {
   EXPECT_EQ(job.network().flushed(), std::vector<int>{1});
 }
 
-TEST(FenceTest, AllFenceFlushesExactlyTheTargetsThatAreOwedStores) {
+TEST(FenceTest, AllFenceFlushesExactlyTheTargetsThatHaveUnflushedStores) {
   Job job({0, 1, 1, 2, 3});
   start_put(job, 3, 0, nullptr);
   start_put(job, 1, 0, nullptr);
@@ -313,7 +313,7 @@ int flushes_of_all(FlushAllJob& job) { return static_cast<testing::FlushAllTrans
 TEST(FlushAllTest, OneCallForSeveralTargetsNoneForNoStores) {
   FlushAllJob job({0, 1, 2, 3});
   ASSERT_TRUE(job->fence_all().ok());
-  EXPECT_EQ(flushes_of_all(job), 0) << "nothing is owed";
+  EXPECT_EQ(flushes_of_all(job), 0) << "no store is unflushed";
   const int value = 5;
   for (int target : {1, 3}) {
     ASSERT_TRUE(job->contiguous<Kind::kPut>(&value, job.memory(target), sizeof value, target, through(nullptr)).ok());
@@ -323,10 +323,10 @@ TEST(FlushAllTest, OneCallForSeveralTargetsNoneForNoStores) {
   EXPECT_EQ(*job.at<int>(1, 0), 5);
   EXPECT_EQ(*job.at<int>(3, 0), 5);
   ASSERT_TRUE(job->fence_all().ok());
-  EXPECT_EQ(flushes_of_all(job), 1) << "what is flushed is owed no more";
+  EXPECT_EQ(flushes_of_all(job), 1) << "a flushed store is not flushed again";
 }
 
-TEST(FlushAllTest, StoresStayOwedWhenItFails) {
+TEST(FlushAllTest, StoresStayUnflushedWhenItFails) {
   FlushAllJob job({0, 1, 2});
   const int value = 5;
   for (int target : {1, 2}) {

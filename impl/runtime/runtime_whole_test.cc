@@ -80,26 +80,26 @@ TEST(AtOnceTest, NonBlockingTransfersHaveACompletion) {
   EXPECT_EQ(job.network().count(FakeCallKind::kPutNow) + job.network().count(FakeCallKind::kGetNow), 0);
 }
 
-TEST(AtOnceTest, APutIsOwedUntilAFence) {
+TEST(AtOnceTest, APutIsUnflushedUntilAFence) {
   AtOnceJob job({0, 1});
   ASSERT_TRUE(job->put_value(Word{5}, job.at<Word>(1, 0), 1).ok());
-  EXPECT_TRUE(job->owes_stores(1));
+  EXPECT_TRUE(job->has_unflushed_stores(1));
   EXPECT_EQ(*job.at<Word>(1, 0), 0);
   ASSERT_TRUE(job->fence(1).ok());
-  EXPECT_FALSE(job->owes_stores(1));
+  EXPECT_FALSE(job->has_unflushed_stores(1));
   EXPECT_EQ(*job.at<Word>(1, 0), 5);
   ASSERT_TRUE(job->fence(1).ok());
   EXPECT_EQ(job.network().flushed(), std::vector<int>{1});
 }
 
-TEST(AtOnceTest, AGetIsNotOwed) {
+TEST(AtOnceTest, AGetIsNotUnflushed) {
   AtOnceJob job({0, 1});
   Word seen = 0;
   ASSERT_TRUE(job->get_value(job.at<Word>(1, 0), 1, &seen).ok());
-  EXPECT_FALSE(job->owes_stores(1));
+  EXPECT_FALSE(job->has_unflushed_stores(1));
 }
 
-TEST(AtOnceTest, WhatFollowsAnOwedPutComesAfterAFlush) {
+TEST(AtOnceTest, AGetAfterAnUnflushedPutComesAfterAFlush) {
   AtOnceJob job({0, 1});
   Word seen = 0;
   ASSERT_TRUE(job->put_value(Word{5}, job.at<Word>(1, 0), 1).ok());
@@ -265,23 +265,23 @@ TEST_P(WholeTest, MovesTheData) {
   }
 }
 
-TEST_P(WholeTest, AStoreIsOwedUntilAFenceAndAGetIsNot) {
+TEST_P(WholeTest, AStoreIsUnflushedUntilAFenceAndAGetIsNot) {
   ASSERT_TRUE(start_to(1, kBlocking).ok());
-  EXPECT_EQ(job_->owes_stores(1), !way_.get);
+  EXPECT_EQ(job_->has_unflushed_stores(1), !way_.get);
   EXPECT_EQ(sides_.remote(0), 0);
   ASSERT_TRUE(job_->fence(1).ok());
-  EXPECT_FALSE(job_->owes_stores(1));
+  EXPECT_FALSE(job_->has_unflushed_stores(1));
   EXPECT_EQ(job_.network().count(FakeCallKind::kFlush), way_.get ? 0 : 1);
 }
 
-TEST_P(WholeTest, BlockingDoesNotOvertakeAnOwedStore) {
+TEST_P(WholeTest, BlockingDoesNotOvertakeAnUnflushedStore) {
   ASSERT_TRUE(job_->put_value(Word{9}, job_.at<Word>(1, 100), 1).ok());
   job_.network().forget_calls();
   ASSERT_TRUE(start_to(1, kBlocking).ok());
   EXPECT_EQ(kinds(job_.network()), (Kinds{FakeCallKind::kFlush, way_.kind}));
 }
 
-TEST_P(WholeTest, OfNonBlockingOnesGetsAloneWaitForOwedStores) {
+TEST_P(WholeTest, OfNonBlockingOnesGetsAloneWaitForUnflushedStores) {
   ASSERT_TRUE(job_->put_value(Word{9}, job_.at<Word>(1, 100), 1).ok());
   job_.network().forget_calls();
   ASSERT_TRUE(start_to(1, through(&handle_)).ok());
@@ -296,7 +296,7 @@ TEST_P(WholeTest, OnTheNodeOnlyAccumulatesAreHandedDownAndFlushed) {
     ASSERT_TRUE(start(job, way_, &sides, 1, how).ok());
     EXPECT_EQ(kinds(job.network()), way_.adds ? (Kinds{way_.kind, FakeCallKind::kFlush}) : Kinds{});
     EXPECT_EQ(job.outstanding(), 0u);
-    EXPECT_FALSE(job->owes_stores(1));
+    EXPECT_FALSE(job->has_unflushed_stores(1));
     if (way_.adds) {
       EXPECT_FALSE(job->transport().wholes().at(0).has_completion);
       EXPECT_EQ(sides.remote(2), 6);  // the CPU may read it now
@@ -341,17 +341,17 @@ TEST_P(WholeTest, IsNotStartedWhereEarlierStoresCannotBeFlushed) {
   job_.network().fail_call(FakeCallKind::kFlush, 1);
   expect_injected(start_to(1, kBlocking));
   EXPECT_EQ(job_.network().count(way_.kind), 0);
-  EXPECT_TRUE(job_->owes_stores(1));
+  EXPECT_TRUE(job_->has_unflushed_stores(1));
   expect_usable(job_);
   EXPECT_EQ(*job_.at<Word>(1, 100), 9);
 }
 
-TEST(WholeOnNodeTest, AnAccumulateWhoseFlushFailsStaysOwed) {
+TEST(WholeOnNodeTest, AnAccumulateWhoseFlushFailsStaysUnflushed) {
   Job job({0, 0});
   Sides sides(job, 1);
   job.network().fail_call(FakeCallKind::kFlush, 1);
   expect_injected(job->strided<Kind::kAcc>(sides.here[0], sides.there[0], kToThere, 1, kBlocking, kTwice));
-  EXPECT_TRUE(job->owes_stores(1));
+  EXPECT_TRUE(job->has_unflushed_stores(1));
   ASSERT_TRUE(job->fence(1).ok());
   EXPECT_EQ(sides.remote(2), 6);
 }

@@ -1,24 +1,24 @@
-#include "impl/mpi-rma/owed_stores.h"
+#include "impl/mpi-rma/unflushed_stores.h"
 
 #include <algorithm>
 
 namespace armci::rma {
 
-void OwedStores::reset(int processes) { targets_ = std::vector<Target>(static_cast<std::size_t>(processes)); }
+void UnflushedStores::reset(int processes) { targets_ = std::vector<Target>(static_cast<std::size_t>(processes)); }
 
-void OwedStores::note(int target, Window* window, int rank) {
+void UnflushedStores::note(int target, Window* window, int rank) {
   if (window->unflushed(rank).load()) return;
   const std::lock_guard guard(to(target).mutex);
   if (!window->unflushed(rank).exchange(true)) to(target).entries.emplace_back(window, rank);
 }
 
-Status OwedStores::settle(int target, const std::function<Status(Window*, int)>& flush) {
+Status UnflushedStores::flush(int target, const std::function<Status(Window*, int)>& flush_window) {
   std::vector<std::pair<Window*, int>>& entries = to(target).entries;
   const std::lock_guard guard(to(target).mutex);
   while (!entries.empty()) {
     const auto [window, rank] = entries.back();
     window->unflushed(rank).store(false);
-    const Status status = flush(window, rank);
+    const Status status = flush_window(window, rank);
     if (!status.ok()) {
       window->unflushed(rank).store(true);
       return status;
@@ -28,8 +28,8 @@ Status OwedStores::settle(int target, const std::function<Status(Window*, int)>&
   return kSuccess;
 }
 
-// Under the locks of all targets; who holds several took them in this order.
-Status OwedStores::settle_all(const std::function<Status(Window*)>& flush_all) {
+// Holds the locks of all targets, taken in the order of the targets.
+Status UnflushedStores::flush_all(const std::function<Status(Window*)>& flush_window) {
   std::vector<std::unique_lock<std::mutex>> guards;
   std::vector<Window*> windows;
   for (Target& target : targets_) {
@@ -41,11 +41,11 @@ Status OwedStores::settle_all(const std::function<Status(Window*)>& flush_all) {
   }
   Status status;
   std::erase_if(windows, [&](Window* window) {
-    const Status flushed = flush_all(window);
+    const Status flushed = flush_window(window);
     if (!flushed.ok()) status = flushed;
     return flushed.ok();
   });
-  // Those that are left failed.
+  // The windows that remain are those whose flush failed.
   for (Target& target : targets_) {
     std::erase_if(target.entries, [&](const auto& entry) {
       const bool failed = std::find(windows.begin(), windows.end(), entry.first) != windows.end();
@@ -56,7 +56,7 @@ Status OwedStores::settle_all(const std::function<Status(Window*)>& flush_all) {
   return status;
 }
 
-void OwedStores::forget(const Window* window) {
+void UnflushedStores::forget(const Window* window) {
   for (Target& target : targets_) {
     const std::lock_guard guard(target.mutex);
     std::erase_if(target.entries, [&](const auto& entry) { return entry.first == window; });

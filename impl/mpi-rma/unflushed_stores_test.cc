@@ -1,7 +1,8 @@
-// OwedStores among threads, on a window of a real job: a store is owed until a flush that began after it is over.
+// UnflushedStores among threads, on a window of a real job: a store is unflushed until a flush that
+// began after the store has ended.
 //
 // Status 1 when a check fails.
-#include "impl/mpi-rma/owed_stores.h"
+#include "impl/mpi-rma/unflushed_stores.h"
 
 #include <mpi.h>
 
@@ -18,7 +19,7 @@ namespace {
 using armci::Code;
 using armci::kSuccess;
 using armci::Status;
-using armci::rma::OwedStores;
+using armci::rma::UnflushedStores;
 using armci::rma::Window;
 using namespace armci::runtime::testing;
 
@@ -40,8 +41,8 @@ struct Network {
 void check_threads(Window* window) {
   constexpr int kThreads = 4;
   constexpr int kRounds = 20000;
-  OwedStores owed;
-  owed.reset(1);
+  UnflushedStores stores;
+  stores.reset(1);
   Network network;
   std::atomic<int> missed{0};
   std::vector<std::thread> threads;
@@ -49,11 +50,11 @@ void check_threads(Window* window) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < kRounds; ++i) {
         const long mine = ++network.issued;
-        owed.note(0, window, 0);
+        stores.note(0, window, 0);
         if (t == 0) {
-          (void)owed.settle_all([&](Window*) { return network.flush(); });
+          (void)stores.flush_all([&](Window*) { return network.flush(); });
         } else {
-          (void)owed.settle(0, [&](Window*, int) { return network.flush(); });
+          (void)stores.flush(0, [&](Window*, int) { return network.flush(); });
         }
         if (network.complete.load() < mine) ++missed;
       }
@@ -65,23 +66,24 @@ void check_threads(Window* window) {
 }
 
 void check_failures(Window* window, Window* other) {
-  OwedStores owed;
-  owed.reset(2);
+  UnflushedStores stores;
+  stores.reset(2);
   const Status broken(Code::kLayerBelow);
-  owed.note(0, window, 0);
-  owed.note(1, window, 1);
-  owed.note(1, other, 1);
+  stores.note(0, window, 0);
+  stores.note(1, window, 1);
+  stores.note(1, other, 1);
   int flushed = 0;
-  check(!owed.settle(0, [&](Window*, int) { return broken; }).ok(), "a flush that failed");
-  check(owed.settle(0, [&](Window*, int) { return ++flushed, kSuccess; }).ok() && flushed == 1, "is tried again");
-  check(!owed.settle_all([&](Window* one) { return ++flushed, one == window ? broken : kSuccess; }).ok(),
+  check(!stores.flush(0, [&](Window*, int) { return broken; }).ok(), "a flush that failed");
+  check(stores.flush(0, [&](Window*, int) { return ++flushed, kSuccess; }).ok() && flushed == 1, "is tried again");
+  check(!stores.flush_all([&](Window* one) { return ++flushed, one == window ? broken : kSuccess; }).ok(),
         "one of two windows failed");
   check(flushed == 3, "and the other was flushed");
-  check(owed.settle_all([&](Window* one) { return ++flushed, one == window ? kSuccess : broken; }).ok(),
-        "only the first is still owed");
-  owed.note(1, other, 1);
-  owed.forget(other);
-  check(owed.settle_all([&](Window*) { return broken; }).ok() && flushed == 4, "nothing is owed to what is gone");
+  check(stores.flush_all([&](Window* one) { return ++flushed, one == window ? kSuccess : broken; }).ok(),
+        "only the first is still unflushed");
+  stores.note(1, other, 1);
+  stores.forget(other);
+  check(stores.flush_all([&](Window*) { return broken; }).ok() && flushed == 4,
+        "a forgotten window has no unflushed stores");
 }
 
 }  // namespace
