@@ -25,7 +25,7 @@ Status ARMCI_INIT_HANDLE(armci_hdl_t* hdl) {
 Status ARMCI_SET_AGGREGATE_HANDLE(armci_hdl_t* hdl) { return set_aggregate(hdl, true); }
 Status ARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t* hdl) {
   ARMCI_RETURN_IF_ERROR(set_aggregate(hdl, false));
-  return runtime().begin_gathered(read_handle(hdl));
+  return runtime().flush_batch(read_handle(hdl));
 }
 
 // NULL: the implicit operations.

@@ -1,5 +1,5 @@
-// What aggregate handles have gathered and nobody has begun yet: for each handle segments of one kind and target, which
-// leave together, as lists [AGG-1].
+// Aggregates holds the batches of aggregate handles. A batch is a set of coalesced segments of one kind and target,
+// which the runtime issues together, as lists [AGG-1].
 //
 // Thread safety: all members may be called by several threads.
 #pragma once
@@ -19,41 +19,41 @@
 
 namespace armci::runtime {
 
-// What the segments of one handle have in common.
-struct GatheredAs {
+// The properties that all segments of a batch share.
+struct BatchKey {
   Kind kind = Kind::kPut;
   int proc = -1;
   node::AccType type = node::AccType::kInt;
   alignas(std::max_align_t) std::array<unsigned char, 16> scale{};  // of an accumulate: its own copy
 
-  GatheredAs(Kind of, int target) : kind(of), proc(target) {}
-  GatheredAs() = default;
+  BatchKey(Kind of, int target) : kind(of), proc(target) {}
+  BatchKey() = default;
   void set_accumulate(const node::AccSpec& acc) {
     type = acc.type;
     std::memcpy(scale.data(), acc.scale, node::element_bytes(acc.type));
   }
   node::AccSpec accumulate() const { return {type, scale.data()}; }
-  bool operator==(const GatheredAs& other) const {
+  bool operator==(const BatchKey& other) const {
     return kind == other.kind && proc == other.proc &&
            (kind != Kind::kAcc || (type == other.type && scale == other.scale));
   }
 };
 
-// The segments of one handle, for whoever begins them.
-struct Gathered {
-  GatheredAs as;
+// The coalesced segments of one handle.
+struct Batch {
+  BatchKey key;
   HandleBits handle{};
   std::vector<void*> src;
   std::vector<void*> dst;
   std::vector<std::size_t> bytes;
-  std::size_t begun = 0;  // how many, from the first on
+  std::size_t issued = 0;  // how many, from the first on
 
-  bool all_begun() const { return begun == bytes.size(); }
-  // Of those that have not been begun, of which there are some, the first ones that are of one length.
+  bool all_issued() const { return issued == bytes.size(); }
+  // The next run of segments of one length that are not issued. At least one segment must remain.
   Segments next() const {
-    std::size_t last = begun + 1;
-    while (last < bytes.size() && bytes[last] == bytes[begun]) ++last;
-    return {src.data() + begun, dst.data() + begun, bytes[begun], last - begun};
+    std::size_t last = issued + 1;
+    while (last < bytes.size() && bytes[last] == bytes[issued]) ++last;
+    return {src.data() + issued, dst.data() + issued, bytes[issued], last - issued};
   }
   void reserve(std::size_t segments) {
     src.reserve(segments);
@@ -69,46 +69,46 @@ struct Gathered {
     src.clear();
     dst.clear();
     bytes.clear();
-    begun = 0;
+    issued = 0;
     handle = HandleBits{};
   }
 };
 
 class Aggregates {
  public:
-  static constexpr std::size_t kSegmentsMax = 1024;     // gathered by one handle
-  static constexpr std::size_t kSegmentBytesMax = 512;  // of one segment: longer ones go by themselves
+  static constexpr std::size_t kSegmentsMax = 1024;     // coalesced by one handle
+  static constexpr std::size_t kSegmentBytesMax = 512;  // of one segment: longer ones are not coalesced
   static constexpr std::size_t kHandlesMax = 16;        // at a time
 
-  // Nothing is gathered, or taken and not begun, as far as this thread can know: what it has gathered itself it sees.
-  // Memory ordering: who sees that what it had gathered has been begun sees what was done to begin it.
+  // Whether no batch waits to be issued. A thread always sees its own batches; another thread's may be missed.
+  // Memory ordering: a thread that finds its own batch issued also sees the effects of issuing it.
   bool empty() const { return open_.load(std::memory_order_acquire) == 0; }
 
-  // Adds to what `handle` has gathered; false, and nothing done, unless that is of this kind and has room for it.
-  bool add(const HandleBits& handle, const GatheredAs& as, const void* src, const void* dst, std::size_t bytes) {
+  // Adds a segment to the batch of `handle`. False, without effect, if the batch has another key, is full or is absent.
+  bool add(const HandleBits& handle, const BatchKey& key, const void* src, const void* dst, std::size_t bytes) {
     Place& place = place_of(handle);
     const std::lock_guard lock(place);
-    if (!place.is_of(handle) || !(place.gathered.as == as) || place.gathered.src.size() == kSegmentsMax) return false;
-    place.gathered.add(src, dst, bytes);
+    if (!place.is_of(handle) || !(place.batch.key == key) || place.batch.src.size() == kSegmentsMax) return false;
+    place.batch.add(src, dst, bytes);
     return true;
   }
 
-  // The first of its kind; false, and nothing done, while another handle has the place.
-  bool open(const HandleBits& handle, const GatheredAs& as, const void* src, const void* dst, std::size_t bytes) {
+  // Opens a batch with its first segment. False, without effect, while another handle has the place.
+  bool open(const HandleBits& handle, const BatchKey& key, const void* src, const void* dst, std::size_t bytes) {
     Place& place = place_of(handle);
     const std::lock_guard lock(place);
-    if (place.gathered.handle.slot != 0) return false;
-    place.gathered.handle = handle;
-    place.gathered.as = as;
-    place.gathered.reserve(kSegmentsMax);
-    place.gathered.add(src, dst, bytes);
+    if (place.batch.handle.slot != 0) return false;
+    place.batch.handle = handle;
+    place.batch.key = key;
+    place.batch.reserve(kSegmentsMax);
+    place.batch.add(src, dst, bytes);
     open_.fetch_add(1, std::memory_order_relaxed);
     return true;
   }
 
-  // Moves what `handle` has gathered to *taken, in exchange for memory; false if there is nothing. Whoever takes
-  // something says when it has been begun.
-  bool take(const HandleBits& handle, Gathered* taken) {
+  // Moves the batch of `handle` to *taken, in exchange for memory; false if there is none. The taker calls flushed()
+  // once all of the batch is issued.
+  bool take(const HandleBits& handle, Batch* taken) {
     Place& place = place_of(handle);
     const std::lock_guard lock(place);
     if (!place.is_of(handle)) return false;
@@ -116,29 +116,29 @@ class Aggregates {
     return true;
   }
 
-  // The same of place number `number`, whosever it is, if the target is `wanted(int)`.
+  // As take(), of place number `number` and any handle, if `wanted(int)` accepts the target.
   template <class Wanted>
-  bool take_from(std::size_t number, Wanted wanted, Gathered* taken) {
+  bool take_from(std::size_t number, Wanted wanted, Batch* taken) {
     Place& place = places_[number];
     const std::lock_guard lock(place);
-    if (place.gathered.handle.slot == 0 || !wanted(place.gathered.as.proc)) return false;
+    if (place.batch.handle.slot == 0 || !wanted(place.batch.key.proc)) return false;
     take_out(place, taken);
     return true;
   }
 
-  // What has been taken and not begun; false, and nothing done, if another handle has the place.
-  bool put_back(Gathered* rest) {
+  // Returns the rest of a taken batch. False, without effect, if another handle has the place.
+  bool put_back(Batch* rest) {
     Place& place = place_of(rest->handle);
     const std::lock_guard lock(place);
-    if (place.gathered.handle.slot != 0) return false;
-    std::swap(*rest, place.gathered);
+    if (place.batch.handle.slot != 0) return false;
+    std::swap(*rest, place.batch);
     return true;
   }
 
-  void begun() { open_.fetch_sub(1, std::memory_order_release); }
+  void flushed() { open_.fetch_sub(1, std::memory_order_release); }
 
   void clear() {
-    for (Place& place : places_) place.gathered = Gathered{};
+    for (Place& place : places_) place.batch = Batch{};
     open_ = 0;
   }
 
@@ -146,26 +146,26 @@ class Aggregates {
   // A lock that costs one exchange: it is held for the time of a few stores.
   struct Place {
     std::atomic<bool> locked{false};
-    Gathered gathered;
+    Batch batch;
 
     void lock() {
       while (locked.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
     }
     void unlock() { locked.store(false, std::memory_order_release); }
     bool is_of(const HandleBits& handle) const {
-      return gathered.handle.slot == handle.slot && gathered.handle.serial == handle.serial && handle.slot != 0;
+      return batch.handle.slot == handle.slot && batch.handle.serial == handle.serial && handle.slot != 0;
     }
   };
 
   Place& place_of(const HandleBits& handle) { return places_[handle.slot % kHandlesMax]; }
 
-  static void take_out(Place& place, Gathered* taken) {
-    std::swap(*taken, place.gathered);
-    place.gathered.clear();
+  static void take_out(Place& place, Batch* taken) {
+    std::swap(*taken, place.batch);
+    place.batch.clear();
   }
 
   std::array<Place, kHandlesMax> places_;
-  std::atomic<int> open_{0};  // handles that have gathered something, or of which what was taken has not been begun
+  std::atomic<int> open_{0};  // batches that are not flushed
 };
 
 }  // namespace armci::runtime

@@ -151,8 +151,8 @@ class Runtime {
   // --- completion and fences (runtime_sync.h)
   Status wait(armci_hdl_t* handle);
   Status test(armci_hdl_t* handle, bool* done);
-  // What an aggregate handle has gathered is sent, and still needs a wait.
-  Status begin_gathered(const HandleBits& handle);
+  // Issues the batch of an aggregate handle, whose operations still need a wait.
+  Status flush_batch(const HandleBits& handle);
   Status wait_proc(int proc);
   Status wait_all();
   Status fence(int proc);
@@ -247,14 +247,14 @@ class Runtime {
   void prepare(const World& here);  // the part of initialise() that talks to nobody
 
   template <class Record>
-  Status gather(Group& group, const Record& mine, Record* all);
+  Status allgather(Group& group, const Record& mine, Record* all);
 
   // memory
   struct Layout {
     std::vector<std::size_t> offset;  // of each group rank's part in its node's block
     std::vector<std::size_t> bytes_of_node;
   };
-  Status gather_sizes(Group& group, std::int64_t bytes, std::vector<std::int64_t>* sizes, std::int64_t* id);
+  Status allgather_sizes(Group& group, std::int64_t bytes, std::vector<std::int64_t>* sizes, std::int64_t* id);
   static constexpr std::size_t kLargestBlock = std::size_t{1} << 60;
   Layout lay_out(const Group& group, const std::vector<std::int64_t>& sizes, Status* status) const;
   Status place(Group& group, const Layout& layout, RegionType* region);
@@ -304,17 +304,17 @@ class Runtime {
 
   // aggregate handles (runtime_aggregate.h)
   template <Kind kind>
-  bool is_gathered(How how, std::size_t bytes, int proc) const;
+  bool is_coalesced(How how, std::size_t bytes, int proc) const;
   template <Kind kind>
-  Status gather(const Part& part, const void* src, void* dst, std::size_t bytes, int proc, How how,
-                const node::AccSpec& acc);
-  bool begin_some_gathered(const HandleBits& handle, Status* status);
+  Status coalesce(const Part& part, const void* src, void* dst, std::size_t bytes, int proc, How how,
+                  const node::AccSpec& acc);
+  bool flush_batch_step(const HandleBits& handle, Status* status);
   template <class Wanted>
-  Status begin_all_gathered(Wanted wanted);
-  Status begin_taken();
-  Status begin_next_list();
+  Status flush_batches(Wanted wanted);
+  Status flush_taken();
+  Status issue_next_list();
   template <Kind kind>
-  Status begin_list(const Segments& segments, int proc, How how, const node::AccSpec& acc);
+  Status issue_list(const Segments& segments, int proc, How how, const node::AccSpec& acc);
 
   // atomics
   void sleep_for_notification(NotifyCell& cell, std::uint32_t consumed, int proc, node::Waiter& waiter);
@@ -400,8 +400,8 @@ class Runtime {
   RegionTable<Key> regions_;
   HandleTable<Completion> handles_;
   Aggregates aggregates_;
-  std::mutex beginning_;
-  Gathered taken_;  // what is being begun
+  std::mutex flushing_;
+  Batch taken_;  // being flushed
   RegionType* service_ = nullptr;
   bool transport_started_ = false;
   std::vector<unsigned char> ways_;                        // by absolute id: kSameNode, and what the CPU does there

@@ -1,4 +1,5 @@
-// Aggregate handles over a transport that takes lists: what is gathered, when it leaves, and that nobody misses it.
+// Aggregate handles over a transport that takes lists: which transfers are coalesced, when a batch is issued,
+// and that every wait covers it.
 
 #include <gtest/gtest.h>
 
@@ -137,7 +138,7 @@ TEST_F(AggregateTest, LongTransfersGoByThemselves) {
   EXPECT_EQ(*place(150), words_[150]);
 }
 
-TEST_F(AggregateTest, OtherHandlesGatherNothing) {
+TEST_F(AggregateTest, OtherHandlesCoalesceNothing) {
   armci_hdl_t plain{};
   put(&plain, 0);
   put(nullptr, 1);
@@ -174,7 +175,7 @@ TEST_F(AggregateTest, ATestBeginsOneListAtATime) {
 TEST_F(AggregateTest, IsSentWhenAsked) {
   put(0);
   put(1);
-  ASSERT_TRUE(job_->begin_gathered(read_handle(&handle_)).ok());
+  ASSERT_TRUE(job_->flush_batch(read_handle(&handle_)).ok());
   EXPECT_EQ(lists().size(), 1u);
   ASSERT_TRUE(job_->wait(&handle_).ok());
 }
@@ -286,12 +287,12 @@ void expect_goes_by_itself(const std::vector<int>& nodes) {
   ASSERT_TRUE(job->wait(&handle).ok());
 }
 
-TEST(AggregateTransportsTest, WithoutListsGatherNothing) { expect_goes_by_itself<ReorderingTransport>({0, 1}); }
+TEST(AggregateTransportsTest, WithoutListsCoalesceNothing) { expect_goes_by_itself<ReorderingTransport>({0, 1}); }
 
-TEST(AggregateTransportsTest, GatherNothingForTheNode) { expect_goes_by_itself<ShapesTransport<true>>({0, 0}); }
+TEST(AggregateTransportsTest, CoalesceNothingForTheNode) { expect_goes_by_itself<ShapesTransport<true>>({0, 0}); }
 
-// A wait or a fence finds what another thread's fence has taken and not yet begun.
-TEST(AggregateThreadsTest, WaitsAndFencesCoverWhatTheirThreadHasGathered) {
+// A wait or a fence covers a batch that another thread's fence has taken and not yet issued.
+TEST(AggregateThreadsTest, WaitsAndFencesCoverTheCoalescedTransfersOfTheirThread) {
   constexpr int kThreads = 3;
   constexpr std::size_t kWords = 8;
   constexpr Word kRounds = 2000;

@@ -54,7 +54,7 @@ Status Runtime<T>::dissolve(Group& group) {
 // all[r] receives the record of group rank r. Collective over the group.
 template <class T>
 template <class Record>
-Status Runtime<T>::gather(Group& group, const Record& mine, Record* all) {
+Status Runtime<T>::allgather(Group& group, const Record& mine, Record* all) {
   static_assert(std::is_trivially_copyable_v<Record> && sizeof(Record) <= node::kExchangeBytesMax);
   if (group.exchange_slots != nullptr) {
     node::exchange(group.exchange_slots, group.barrier, group.size(), group.rank(), group.exchanges++, &mine, all,

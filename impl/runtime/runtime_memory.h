@@ -1,10 +1,10 @@
 // Runtime<T>: collective allocation and release. Included by runtime.h.
 //
 //   every member                                             node's first member (master)
-//   1 gather sizes and the region's number
+//   1 allgather sizes and the region's number
 //   2 compute the layout of every node                       take a block of node memory
-//     gather block addresses: all bases are known
-//   3 commit own part, register it, gather keys and verdicts
+//     allgather block addresses: all bases are known
+//   3 commit own part, register it, allgather keys and verdicts
 //     all succeed, or all undo [MEM-8]                       give the block back
 //
 // Parts are committed by their owners, so that the pages come from the owner's memory on machines with several. Where
@@ -16,7 +16,8 @@
 namespace armci::runtime {
 
 template <class T>
-Status Runtime<T>::gather_sizes(Group& group, std::int64_t bytes, std::vector<std::int64_t>* sizes, std::int64_t* id) {
+Status Runtime<T>::allgather_sizes(Group& group, std::int64_t bytes, std::vector<std::int64_t>* sizes,
+                                   std::int64_t* id) {
   struct Entry {
     std::int64_t bytes;
     std::int64_t id;
@@ -24,7 +25,7 @@ Status Runtime<T>::gather_sizes(Group& group, std::int64_t bytes, std::vector<st
   // The first member numbers the region; its world rank and its own count make the number unique.
   const Entry mine{bytes, (static_cast<std::int64_t>(rank_) << 40) | ++next_region_};
   std::vector<Entry> all(static_cast<std::size_t>(group.size()));
-  ARMCI_RETURN_IF_ERROR(gather(group, mine, all.data()));
+  ARMCI_RETURN_IF_ERROR(allgather(group, mine, all.data()));
   *id = all[0].id;
   sizes->clear();
   for (int r = 0; r < group.size(); ++r) {
@@ -74,7 +75,7 @@ Status Runtime<T>::place(Group& group, const Layout& layout, RegionType* region)
     mine = {reinterpret_cast<std::uint64_t>(block), status.value()};
   }
   std::vector<Entry> all(static_cast<std::size_t>(group.size()));
-  ARMCI_RETURN_IF_ERROR(gather(group, mine, all.data()));
+  ARMCI_RETURN_IF_ERROR(allgather(group, mine, all.data()));
   std::vector<std::uint64_t> block_of_node(layout.bytes_of_node.size());
   for (int master : group.masters()) {
     const Entry& entry = all[static_cast<std::size_t>(master)];
@@ -125,7 +126,7 @@ Status Runtime<T>::commit_and_register(Group& group, RegionType* region) {
   if (part.bytes > 0) status = commit_part(part, &mine.key);
   mine.code = status.value();
   std::vector<Entry> all(static_cast<std::size_t>(group.size()));
-  ARMCI_RETURN_IF_ERROR(gather(group, mine, all.data()));
+  ARMCI_RETURN_IF_ERROR(allgather(group, mine, all.data()));
   for (int r = 0; r < group.size(); ++r) {
     const Entry& entry = all[static_cast<std::size_t>(r)];
     region->parts[static_cast<std::size_t>(r)].key = entry.key;
@@ -159,7 +160,7 @@ Status Runtime<T>::allocate_region(Group& group, std::int64_t bytes, RegionType*
   auto region = std::make_unique<RegionType>();
   std::vector<std::int64_t> sizes;
   *out = nullptr;
-  ARMCI_RETURN_IF_ERROR(gather_sizes(group, bytes, &sizes, &region->id));
+  ARMCI_RETURN_IF_ERROR(allgather_sizes(group, bytes, &sizes, &region->id));
   region->group = group.serial();
   bool any = false;
   for (int r = 0; r < group.size(); ++r) {
@@ -193,7 +194,7 @@ Status Runtime<T>::make_by_transport([[maybe_unused]] Group& group, [[maybe_unus
   if constexpr (ProvidesMemory<T>) {
     Status status = check_limit(region->parts[static_cast<std::size_t>(group.rank())].bytes);
     std::vector<int> codes(static_cast<std::size_t>(group.size()));
-    ARMCI_RETURN_IF_ERROR(gather(group, static_cast<int>(status.value()), codes.data()));
+    ARMCI_RETURN_IF_ERROR(allgather(group, static_cast<int>(status.value()), codes.data()));
     std::vector<Exposed> exposed;
     for (std::size_t r = 0; r < codes.size(); ++r) {
       const Part& part = region->parts[r];
@@ -259,7 +260,7 @@ Status Runtime<T>::agree_on_region(Group& group, void* base, std::int64_t* id) {
     std::int64_t failed;
   };
   std::vector<Vote> votes(static_cast<std::size_t>(group.size()));
-  ARMCI_RETURN_IF_ERROR(gather(group, Vote{mine, status.ok() ? 0 : 1}, votes.data()));
+  ARMCI_RETURN_IF_ERROR(allgather(group, Vote{mine, status.ok() ? 0 : 1}, votes.data()));
   if (!status.ok()) return status;
   // Members with an empty part have no say.
   std::int64_t agreed = kNone;
@@ -341,7 +342,7 @@ Status Runtime<T>::set_mode(Group& group, void* base, AccessMode mode) {
   std::int64_t id = -1;
   ARMCI_RETURN_IF_ERROR(agree_on_region(group, base, &id));
   std::vector<AccessMode> modes(static_cast<std::size_t>(group.size()));
-  ARMCI_RETURN_IF_ERROR(gather(group, mode, modes.data()));
+  ARMCI_RETURN_IF_ERROR(allgather(group, mode, modes.data()));
   for (int r = 1; r < group.size(); ++r) {
     if (const AccessMode other = modes[static_cast<std::size_t>(r)]; other != modes[0]) {
       return fail(Code::kType, "MODE-1",

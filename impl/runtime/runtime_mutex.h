@@ -14,7 +14,7 @@ Status Runtime<T>::create_mutexes(Group& group, int count, std::unique_ptr<Mutex
   auto set = std::make_unique<MutexSet>();
   set->group = &group;
   set->counts.resize(static_cast<std::size_t>(group.size()));
-  ARMCI_RETURN_IF_ERROR(gather(group, count, set->counts.data()));
+  ARMCI_RETURN_IF_ERROR(allgather(group, count, set->counts.data()));
   for (int r = 0; r < group.size(); ++r) {
     const int wanted = set->counts[static_cast<std::size_t>(r)];
     if (wanted < 0) {
@@ -31,7 +31,7 @@ Status Runtime<T>::create_mutexes(Group& group, int count, std::unique_ptr<Mutex
   ARMCI_RETURN_IF_ERROR(create_own_mutexes(*set));
   // Nobody locks before all are free. Not a barrier, whose fence may fail on one process alone.
   std::vector<int> ready(static_cast<std::size_t>(group.size()));
-  ARMCI_RETURN_IF_ERROR(gather(group, 1, ready.data()));
+  ARMCI_RETURN_IF_ERROR(allgather(group, 1, ready.data()));
   ++group.mutex_sets;
   if (tells(Tells::kObjects) && group.rank() == 0) {
     tell("made %zu mutexes of %d processes, %d here", set->first.back(), group.size(), count);
@@ -107,7 +107,7 @@ Status Runtime<T>::destroy_mutexes(std::unique_ptr<MutexSet>* mutexes) {
   Group& group = *set.group;
   const Status fenced = barrier(group);
   std::vector<int> held(static_cast<std::size_t>(group.size()));
-  ARMCI_RETURN_IF_ERROR(gather(group, find_held(set), held.data()));
+  ARMCI_RETURN_IF_ERROR(allgather(group, find_held(set), held.data()));
   for (int r = 0; r < group.size(); ++r) {
     if (const int mutex = held[static_cast<std::size_t>(r)]; mutex >= 0) {
       return fail(Code::kMutex, "MUTEX-1", "mutex %d of process %d is held; unlock it first", mutex, r);

@@ -64,13 +64,13 @@ Status Runtime<T>::complete_pending(Wanted wanted) {
   return status;
 }
 
-// The same with what has been gathered and not begun.
+// As complete_pending(), after flushing the batches to these targets.
 template <class T>
 template <class Wanted>
 Status Runtime<T>::complete_all_pending(Wanted wanted) {
-  const Status begun = begin_all_gathered(wanted);
+  const Status flushed = flush_batches(wanted);
   const Status completed = complete_pending(wanted);
-  return completed.ok() ? begun : completed;
+  return completed.ok() ? flushed : completed;
 }
 
 template <class T>

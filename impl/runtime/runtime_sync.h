@@ -9,9 +9,10 @@ namespace armci::runtime {
 // afterwards is read: without the full barrier a CPU lets a later load overtake a store to node memory [FENCE-1].
 inline void full_fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
-// No operation is under way, or gathered: a handle that gathers is held, and counts.
+// Whether no operation is pending or coalesced: a batch holds its handle, and held handles count.
 //
-// Memory ordering: acquire. Who sees nothing under way sees what the last ones brought, and their stores as issued.
+// Memory ordering: acquire. A thread that sees no pending operation sees the data of the last operations, and their
+// stores as issued.
 template <class T>
 bool Runtime<T>::idle() const {
   return kNodeOnly || handles_.total() == 0;
@@ -27,7 +28,7 @@ template <class T>
 [[gnu::noinline]] Status Runtime<T>::wait_for_pending(armci_hdl_t* handle) {
   Status status;
   if constexpr (!kNodeOnly) {
-    if (handle != nullptr) status = begin_gathered(read_handle(handle));
+    if (handle != nullptr) status = flush_batch(read_handle(handle));
     node::Waiter waiter(node::WaitKind::kOperations);
     while (!handles_.complete(handle, [&](Completion& completion) { return ended(completion, &status); })) {
       transport_.progress();
@@ -43,9 +44,9 @@ Status Runtime<T>::test(armci_hdl_t* handle, bool* done) {
   *done = true;
   if constexpr (!kNodeOnly) {
     Status status;
-    const bool begun = handle == nullptr || begin_some_gathered(read_handle(handle), &status);
+    const bool issued = handle == nullptr || flush_batch_step(read_handle(handle), &status);
     transport_.progress();
-    *done = begun && handles_.complete(handle, [&](Completion& completion) { return ended(completion, &status); });
+    *done = issued && handles_.complete(handle, [&](Completion& completion) { return ended(completion, &status); });
     ARMCI_RETURN_IF_ERROR(status);
   }
   return *done && observe_flags != 0 ? verify_buffers(handle) : kSuccess;

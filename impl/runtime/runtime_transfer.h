@@ -82,7 +82,7 @@ template <class T>
 template <Kind kind>
 [[gnu::noinline]] Status Runtime<T>::move_to_other_node(const Part& part, const void* src, void* dst, std::size_t bytes,
                                                         int proc, How how, const node::AccSpec& acc) {
-  if (is_gathered<kind>(how, bytes, proc)) return gather<kind>(part, src, dst, bytes, proc, how, acc);
+  if (is_coalesced<kind>(how, bytes, proc)) return coalesce<kind>(part, src, dst, bytes, proc, how, acc);
   return start_on_other_node<kind>(part, src, dst, bytes, proc, how, acc);
 }
 

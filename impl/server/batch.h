@@ -1,4 +1,4 @@
-// Small puts of a process to one server, gathered into a request (Form::kBatch).
+// Small puts of a process to one server, coalesced into one request (Form::kBatch).
 //
 // Thread safety: none.
 #pragma once
