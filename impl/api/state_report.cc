@@ -23,10 +23,10 @@ constexpr std::size_t kRoomForOne = 96;
 
 void print_operations(int fd) {
   ReportLine line;
-  line << runtime().operations_under_way() << " pending non-blocking operations";
+  line << runtime().pending_operations() << " pending non-blocking operations";
   const char* before = ": ";
   bool is_cut = false;
-  runtime().visit_under_way([&](int peer, std::size_t operations) {
+  runtime().visit_pending([&](int peer, std::size_t operations) {
     is_cut = is_cut || line.room() < kRoomForOne;
     if (is_cut) return;
     line << before << operations << " to process " << peer;

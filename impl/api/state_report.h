@@ -1,4 +1,5 @@
-// What a process has under way and holds, for the watchdog and for whoever sends a signal (ARMCI_REPORT_SIGNAL).
+// The state report of a process: pending operations, unfenced stores and mutexes. The watchdog prints it, and so does
+// the handler of the signal of ARMCI_REPORT_SIGNAL.
 //
 // Compiled once per implementation, like the entry points. Thread safety: print_pending() by any thread and by signal
 // handlers, between init and finalize; the others by one thread, at init and finalize.
@@ -8,7 +9,7 @@
 
 namespace armci::runtime {
 
-// Operations under way, processes that stores are not fenced to, mutexes held and waited for. Waits for nothing.
+// Pending operations, processes that stores are not fenced to, mutexes held and waited for. Waits for nothing.
 void print_pending(int fd);
 
 // From now on this signal prints that, and the stack of the thread that gets it, on stderr; the program goes on. A

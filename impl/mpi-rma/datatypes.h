@@ -30,7 +30,7 @@ namespace armci::rma {
 
 // What a call of MPI is told: count() times type(). A side without gaps is a number of elements, with no datatype of
 // its own; every other is 1 of a committed one, which lives as long as a copy of the Datatype. It may go once the MPI
-// call that used it has returned, though the operation is still under way. The last copy must be gone before
+// call that used it has returned, though the operation is still pending. The last copy must be gone before
 // MPI_Finalize.
 class Datatype {
  public:

@@ -1,4 +1,4 @@
-// The calls of MPI that wait, by MPI's profiling interface: while one is under way, of the program or of this library,
+// The calls of MPI that wait, by MPI's profiling interface: while such a call runs, of the program or of this library,
 // MPI serves the other processes in it, and the progress thread would only be in its way.
 //
 // Weak, since nothing is lost but time: a program, or a tool, may have functions of its own by these names. Calls that

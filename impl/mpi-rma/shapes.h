@@ -11,7 +11,7 @@
 //
 // Where the remote side lies in several cells of the dynamic window, operations are batched and cut at their ends.
 //
-// Thread safety: all members by any thread; release() when nothing is under way.
+// Thread safety: all members by any thread; release() when no operation is pending.
 #pragma once
 
 #include <mpi.h>

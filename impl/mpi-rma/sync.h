@@ -54,8 +54,8 @@ int issue_operation(const Access& access);
 
 class Sync;
 
-// An operation under way: a request of MPI, or "complete after a flush". Whoever drops one completes it, since MPI
-// frees no request of a one-sided operation otherwise.
+// A pending operation: a request of MPI, or "complete after a flush". Its destructor completes it, since
+// MPI frees no request of a one-sided operation otherwise.
 class Pending {
  public:
   Pending() = default;

@@ -10,7 +10,7 @@ class Epochless : public Sync {
   // Handles stand for requests of MPI, not for a flush: of operations without and with derived datatypes.
   // dynamic_requests: in dynamic windows too (request-dynamic).
   // gets_need_flush: a local flush does not complete them (get-flush-local).
-  // operations_max: so many may be under way in a window (requests-limited); 0: any number.
+  // operations_max: so many may be outstanding in a window (requests-limited); 0: any number.
   // piece_bytes: contiguous transfers are accumulates of so many bytes each (put-slow); 0: they are what they are.
   struct Options {
     bool requests;

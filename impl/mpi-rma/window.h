@@ -35,7 +35,7 @@ class Window {
 
   // Exposes [base, base + bytes) of this process too: a dynamic window.
   Status attach(void* base, std::size_t bytes);
-  // Local, when nothing is under way.
+  // Local, when no operation is pending.
   void detach_all();
 
   MPI_Win handle() const { return handle_; }
@@ -52,7 +52,7 @@ class Window {
   bool exposes(const void* from, const void* to);
   MPI_Aint displacement(const void* own) const;
 
-  // What the program promised; changed while nothing is under way.
+  // The access mode that the program promised. It changes only while no operation is pending.
   runtime::AccessMode mode() const { return mode_.load(std::memory_order_relaxed); }
   void set_mode(runtime::AccessMode mode) { mode_.store(mode, std::memory_order_relaxed); }
 

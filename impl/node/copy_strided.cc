@@ -88,7 +88,7 @@ bool crowded(ptrdiff_t stride, size_t rows) noexcept {
 }
 
 // True if most rows miss the first-level cache.  Then each is best touched once, by a loop that is not too tight: of
-// too many stores under way to the same places of the cache, each takes the line that another waits for.
+// too many outstanding stores to the same places of the cache, each takes the line that another waits for.
 bool beyond_first_cache(size_t segments, size_t bytes) noexcept {
   return 2 * segments * std::max(bytes, kLineBytes) > kL1Bytes;
 }

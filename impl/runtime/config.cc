@@ -47,8 +47,8 @@ constexpr SettingRow kRows[] = {
      "A process that would end the job by an error says where it is and waits for a debugger instead.",
      &Config::freeze_on_error},
     {"ARMCI_REPORT_SIGNAL", "", "10", 0, 64,
-     "Signal (10: SIGUSR1, 12: SIGUSR2, or one that is as free) on which a process prints what it has under way and "
-     "which mutexes it holds and waits for, unless the program handles it; 0: none.",
+     "Signal (10: SIGUSR1, 12: SIGUSR2, or one that is as free) on which a process prints its pending operations and "
+     "the mutexes that it holds and waits for, unless the program handles it; 0: none.",
      &Config::report_signal},
     {"ARMCI_VERBOSE", "", "0", 0, 3,
      "1 prints at init what was chosen: nodes, thread level, waiting, copy and accumulate kernels, the way between "

@@ -31,7 +31,7 @@ struct Config {
   int trace_events = 0;           // ARMCI_TRACE_EVENTS: of a process
   bool check = false;             // ARMCI_CHECK: the costly checks [ERR-4]
   bool freeze_on_error = false;   // ARMCI_FREEZE_ON_ERROR
-  int report_signal = 0;          // ARMCI_REPORT_SIGNAL: prints what is under way, 0 none
+  int report_signal = 0;          // ARMCI_REPORT_SIGNAL: prints the pending operations, 0 none
   int verbose = 0;                // ARMCI_VERBOSE
   std::string shm_dir;            // ARMCI_SHM_DIR: a directory on a memory file system
   int64_t shm_reserve_bytes = 0;  // ARMCI_SHM_RESERVE: address range per node, 0 automatic

@@ -1,10 +1,10 @@
-// Handles: what is still under way, and which handle of the program waits for it.
+// HandleTable: the pending operations, and the handle of the program that each belongs to.
 //
 // The program's armci_hdl_t holds a slot number and a serial, never a pointer: a handle that was completed by a fence,
-// a WaitAll or another copy of it is recognised as complete, whatever happened to its slot since [CMPL-5]. Slot 0
+// a WaitAll or another copy of it is recognised as complete, also when its slot has been used again [CMPL-5]. Slot 0
 // collects implicit operations.
 //
-//   opaque[0]  slot number, 0: nothing under way
+//   opaque[0]  slot number, 0: no pending operation
 //   opaque[1]  bit 0: aggregate; bits 1..31: the slot's serial
 //
 // Thread safety: all members may be called by several threads; completing is done by one thread at a time per slot.
@@ -50,7 +50,7 @@ class HandleTable {
     std::uint64_t number = 0;  // in the order of add()
   };
 
-  // Adds an operation under way to a handle (nullptr: implicit), giving it a slot when it has none.
+  // Adds a pending operation to a handle (nullptr: implicit), giving it a slot when it has none.
   void add(armci_hdl_t* handle, Pending pending) {
     std::lock_guard lock(mutex_);
     std::deque<Pending>& operations = slots_[slot_of(handle)].pending;
@@ -59,7 +59,7 @@ class HandleTable {
     ++total_;
   }
 
-  // Gives the handle a slot, which stays its own until let_go() even while nothing is under way.
+  // Gives the handle a slot, which stays its own until let_go() even while no operation is pending.
   HandleBits hold(armci_hdl_t* handle) {
     std::lock_guard lock(mutex_);
     Slot& slot = slots_[slot_of(handle)];
@@ -76,18 +76,18 @@ class HandleTable {
     --total_;
   }
 
-  // The number of the operation added last: who waits for all there are is not to wait for later ones.
+  // The number of the operation added last. A wait for all present operations must not wait for later ones.
   std::uint64_t last() const {
     std::lock_guard lock(mutex_);
     return last_;
   }
 
-  // How many operations are under way in all, with one for each slot that is held. Takes no lock: the watchdog asks
-  // while others may hang. Who sees 0 sees what was completed until then.
+  // The number of pending operations, plus one for each held slot. Takes no lock: the watchdog calls this while other
+  // threads may hang. A thread that reads 0 sees the data of all operations that were completed before.
   std::size_t total() const { return total_.load(std::memory_order_acquire); }
 
-  // visit(target, operations) for runs of operations under way to one target. False, with nothing visited, where
-  // somebody has the table: for reports, also in signal handlers, which wait for nothing.
+  // Calls visit(target, operations) for runs of pending operations to one target. False, without a visit, while another
+  // thread has the table: reports, also those of signal handlers, must not wait.
   template <class Visit>
   bool try_visit(Visit visit) const {
     const std::unique_lock lock(mutex_, std::try_to_lock);
@@ -105,8 +105,8 @@ class HandleTable {
     return true;
   }
 
-  // Completes what can be completed of one handle: `finish(Completion&)` returns false while its operation is under
-  // way, and must not block: the table is locked. Returns true when nothing is left.
+  // Completes the operations of one handle that have ended. `finish(Completion&)` returns false while its operation is
+  // pending, and must not block: the table is locked. Returns true when no operation is left.
   template <class Finish>
   bool complete(armci_hdl_t* handle, Finish finish) {
     if (total() == 0) return true;
@@ -186,7 +186,7 @@ class HandleTable {
     });
     const auto ended = static_cast<std::size_t>(pending.end() - gone);
     pending.erase(gone, pending.end());
-    total_ -= ended;  // last: who sees 0 takes no lock
+    total_ -= ended;  // last: a reader of 0 takes no lock
     if (pending.empty() && index != 0 && slots_[index].held == 0) release(index);
     return all;
   }

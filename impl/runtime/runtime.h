@@ -102,12 +102,12 @@ class Runtime {
   // After an init that failed on some process: drops what this one had got hold of. Called by all of them.
   void abandon();
   const RegionUsage& region_usage() const { return region_usage_; }
-  // For reports, which wait for nothing: operations under way, whether stores to a process await a fence, and
+  // For reports, which wait for nothing: pending operations, whether stores to a process await a fence, and
   // visit(mutex, host) for each mutex that this process holds. False: sets are being made or destroyed.
-  std::size_t operations_under_way() const { return handles_.total(); }
+  std::size_t pending_operations() const { return handles_.total(); }
   // visit(process, operations), as HandleTable::try_visit().
   template <class Visit>
-  bool visit_under_way(Visit visit) const {
+  bool visit_pending(Visit visit) const {
     return handles_.try_visit(visit);
   }
   bool has_unflushed_stores(int proc) const;

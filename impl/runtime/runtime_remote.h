@@ -11,7 +11,7 @@
 
 namespace armci::runtime {
 
-inline constexpr std::size_t kOutstandingMax = 4096;  // operations under way before older ones are completed [CMPL-6]
+inline constexpr std::size_t kOutstandingMax = 4096;  // pending operations before older ones are completed [CMPL-6]
 inline constexpr std::size_t kAccumulateChunkBytes = 65536;  // read, added and written back at a time
 
 // Waits for local completion of one operation.
@@ -38,7 +38,7 @@ Status Runtime<T>::finish(Completion completion, int proc, How how) {
   return kSuccess;
 }
 
-// Asks once whether an operation is complete; one that fails is over too.
+// Tests an operation once. An operation that fails has ended too.
 template <class T>
 bool Runtime<T>::ended(Completion& completion, Status* status) {
   bool done = false;
@@ -47,8 +47,8 @@ bool Runtime<T>::ended(Completion& completion, Status* status) {
   return done || !one.ok();
 }
 
-// Completes locally every operation under way to targets that are wanted. Between two looks at the handles they are
-// free for other threads.
+// Completes locally every pending operation whose target is wanted. The handle table is unlocked between two passes, so
+// that other threads can use it.
 template <class T>
 template <class Wanted>
 Status Runtime<T>::complete_pending(Wanted wanted) {

@@ -316,7 +316,7 @@ Status Runtime<T>::move_vector(const Segments* list, std::size_t length, std::ui
 template <class T>
 template <class Value>
 Status Runtime<T>::put_value(Value value, void* dst, int proc) {
-  // The value leaves with the call: the parameter is the buffer, so nothing may be under way when it goes out of scope.
+  // The parameter is the buffer, so the operation must be locally complete before the call returns.
   return contiguous<Kind::kPut>(&value, dst, sizeof value, proc, kBlocking);
 }
 

@@ -9,19 +9,19 @@
 //
 //   struct T::Key           trivially copyable, at most kKeyBytesMax: what a remote process needs to address registered
 //                           memory. Travels by MPI.
-//   struct T::Completion    default-constructible, movable: one operation under way. It is moved, and may be dropped,
+//   struct T::Completion    default-constructible, movable: one pending operation. It is moved, and may be dropped,
 //                           while that is: what a thread or a callback writes lies elsewhere.
 //   static constexpr TransportTraits kTraits
 //
 //   Status initialise(const World&)      Collective, after node memory is attached. Refuses with a sentence what it
 //                                        cannot do here (kUnsupported).
-//   void finalise()                      Collective; nothing is under way any more, on no process. Follows every
+//   void finalise()                      Collective; no process has a pending operation. Follows every
 //                                        initialise, also one that failed, here or on another process. Others may
 //                                        have gone through it already: that they closed a connection is no error.
 //   Status register_memory(void* base, size_t bytes, Key*)
 //                                        Local. `base` lies in node memory, committed. May fail with kMemory; the
 //                                        allocation is then undone on all processes.
-//   void deregister_memory(const Key&)   Local; nothing is under way on it.
+//   void deregister_memory(const Key&)   Local; no operation on it is pending.
 //   Status put(int target, const Key&, void* remote, const void* local, size_t bytes, Completion*)
 //   Status get(int target, const Key&, const void* remote, void* local, size_t bytes, Completion*)
 //                                        Start a transfer; bytes > 0, any alignment. May wait for room, which the
@@ -82,8 +82,8 @@
 //                                        word; nothing is promised against an atomic64 on the 8 bytes around it.
 //                                        Without it, RMW on 4 bytes replaces the 8 bytes around them.
 //
-//   bool Completion::complete() const    Whether the operation was complete when it was begun: nothing is asked then.
-//   size_t buffer_bytes()                Memory for messages of and to other nodes, at this moment.
+//   bool Completion::complete() const    Whether the operation was complete when it was issued: test() is not called
+//   then. size_t buffer_bytes()                Memory for messages of and to other nodes, at this moment.
 //
 //   void register_local(void* base, size_t bytes) / deregister_local(void* base)
 //                                        Memory of this process alone, of ARMCI_Malloc_local: local buffers of
@@ -114,7 +114,8 @@
 //
 //   void set_mode(const Key&, AccessMode)
 //                                        The program promises to access the region of this part in that way only
-//                                        [MODE-1]. Asked on every member, with nothing under way, before any proceeds.
+//                                        [MODE-1]. Called on every member, with no operation pending, before any
+//                                        proceeds.
 //
 // ## Optional: descriptors that come whole, never cut into segments
 //

@@ -18,7 +18,7 @@ class Transport {
  public:
   // What a remote process needs to address memory that register_memory() was given; copied as bytes.
   struct Key {};
-  // One put or get under way: what test() needs to ask the network about it.
+  // One pending put or get: the data from which test() finds its state in the network.
   struct Completion {};
   // The values that ask least of a port; docs/porting.md says what each of them costs and when to change it.
   static constexpr runtime::TransportTraits kTraits = {.name = "template",

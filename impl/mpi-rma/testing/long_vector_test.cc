@@ -1,4 +1,4 @@
-// Vector transfers of more segments than some MPI libraries have room for operations under way (requests-limited).
+// Vector transfers of more segments than some MPI libraries allow outstanding operations (requests-limited).
 //
 //   long_vector_test METHOD     of ARMCI_RMA_VECTOR
 //
@@ -88,7 +88,7 @@ void check_nonblocking(Lists* lists, const long* mine, int next, long from) {
   check(holds(mine, [&](int i) { return 7 + from - i; }), "what was put by a handle is there");
 }
 
-// More operations under way at once than some MPI libraries have room for, in lists of a usual length.
+// More outstanding operations than some MPI libraries allow, in lists of a usual length.
 void check_many_handles(Lists* lists, const long* mine, int next, long from) {
   constexpr int kHandles = 50;
   constexpr int kLength = 5000;
