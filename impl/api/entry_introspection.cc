@@ -114,27 +114,29 @@ Valued<int> ARMCIX_Setting(int index, armcix_setting_t* out) {
   return {kSuccess, 0};
 }
 
-// Item number index of what the transport tells, as `say` makes it. The end of the list is no error: no line is
-// printed.
-template <class Item, class Out, class Say>
-Valued<int> told(std::span<const Item> items, int index, Out* out, const Say& say) {
+// Copies item number `index` of a list of the transport, converted by `convert`. The end of the list is no error, so
+// the call prints no line.
+template <class Item, class Out, class Convert>
+Valued<int> copy_item(std::span<const Item> items, int index, Out* out, const Convert& convert) {
   if (out == nullptr) {
     Status status = fail(Code::kNull, "ERR-1", "argument out is NULL");
     return {status, status.value()};
   }
   if (index < 0 || static_cast<std::size_t>(index) >= items.size()) return {kSuccess, ARMCI_PENDING};
-  *out = say(items[static_cast<std::size_t>(index)]);
+  *out = convert(items[static_cast<std::size_t>(index)]);
   return {kSuccess, 0};
 }
 
 Valued<int> ARMCIX_Finding(int index, armcix_finding_t* out) {
-  return told(runtime().findings(), index, out, [](const Finding& one) {
+  return copy_item(runtime().findings(), index, out, [](const Finding& one) {
     return armcix_finding_t{one.name, one.text, one.instead};
   });
 }
 
 Valued<int> ARMCIX_Choice(int index, armcix_choice_t* out) {
-  return told(runtime().choices(), index, out, [](const Choice& one) { return armcix_choice_t{one.name, one.value}; });
+  return copy_item(runtime().choices(), index, out, [](const Choice& one) {
+    return armcix_choice_t{one.name, one.value};
+  });
 }
 
 }  // namespace

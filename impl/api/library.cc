@@ -59,7 +59,7 @@ Status start_mpi(int* argc, char*** argv, int required) {
   }
   if (required > thread_level) {
     return fail(Code::kUnsupported, "INIT-8",
-                "thread level %d was asked for, MPI provides %d; call MPI_Init_thread with it", required, thread_level);
+                "thread level %d was requested, MPI provides %d; call MPI_Init_thread with it", required, thread_level);
   }
   return kSuccess;
 }
@@ -82,7 +82,7 @@ Status start_observers() {
   if (settings.stats) ARMCI_RETURN_IF_ERROR(stats().initialise(kApiNames, kApiCount));
   reset_totals();
   node::reset_wait_totals();
-  if (settings.stats || settings.timeout_seconds > 0 || tells(Tells::kCalls)) observe_flags |= kObserveUsage;
+  if (settings.stats || settings.timeout_seconds > 0 || is_verbose(Verbosity::kCalls)) observe_flags |= kObserveUsage;
   if (settings.check) observe_flags |= kObserveCheck;
   freeze_on_error(settings.freeze_on_error);
   WatchdogHooks hooks;
@@ -124,13 +124,13 @@ void print_place() {
   gethostname(host, sizeof host);
   cpu_set_t cpus;
   const bool known = sched_getaffinity(0, sizeof cpus, &cpus) == 0;
-  tell("process %d on %s, node %d of %d, may use %d CPUs", static_cast<int>(getpid()), host,
-       world().node_of(world().rank()), world().node_count(), known ? CPU_COUNT(&cpus) : 0);
+  log_line("process %d on %s, node %d of %d, may use %d CPUs", static_cast<int>(getpid()), host,
+           world().node_of(world().rank()), world().node_count(), known ? CPU_COUNT(&cpus) : 0);
 }
 
 void print_choices() {
-  if (tells(Tells::kObjects)) print_place();
-  if (!tells(Tells::kChoices) || world().rank() != 0) return;
+  if (is_verbose(Verbosity::kObjects)) print_place();
+  if (!is_verbose(Verbosity::kChoices) || world().rank() != 0) return;
   std::fprintf(stderr, "armci: %s: %d processes, %d node(s)%s, MPI thread level %d, spin %d iterations\n",
                SelectedTransport::kTraits.name, world().size(), world().node_count(),
                world().simulated() ? " (simulated)" : "", thread_level, node::spin_iterations());
@@ -159,7 +159,7 @@ Status library_init(int* argc, char*** argv, int required, MPI_Comm parent) {
   if (status.ok()) status = node::agree(world().comm(), start_observers(), "starting watchdog and statistics");
   if (status.ok()) {
     const Status started = hang_broadcast().start(world(), thread_level, config().timeout_seconds > 0);
-    status = node::agree(world().comm(), started, "starting the thread that tells of hangs");
+    status = node::agree(world().comm(), started, "starting the thread that broadcasts hang reports");
   }
   if (status.ok()) status = start_trace();
   if (!status.ok()) {

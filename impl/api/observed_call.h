@@ -23,7 +23,7 @@ class ObservedCall {
   ApiId id_;
   const char* name_;
   long peer_;
-  bool told_;
+  bool is_logged_;
   std::chrono::steady_clock::time_point began_;
 };
 

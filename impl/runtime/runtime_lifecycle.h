@@ -32,9 +32,9 @@ Status Runtime<T>::furnish(Group& group) {
                   group.absolute_id(master));
     }
   }
-  if (tells(Tells::kObjects) && group.rank() == 0) {
-    tell("made group %lld of %d processes on %zu nodes", static_cast<long long>(group.serial()), group.size(),
-         group.masters().size());
+  if (is_verbose(Verbosity::kObjects) && group.rank() == 0) {
+    log_line("made group %lld of %d processes on %zu nodes", static_cast<long long>(group.serial()), group.size(),
+             group.masters().size());
   }
   if (group.single_node()) group.exchange_slots = reinterpret_cast<node::ExchangeSlot*>(group.barrier + 1);
   return kSuccess;
@@ -44,7 +44,8 @@ Status Runtime<T>::furnish(Group& group) {
 template <class T>
 Status Runtime<T>::dissolve(Group& group) {
   const auto here = static_cast<std::uint32_t>(group.on_node().size());
-  if (tells(Tells::kObjects) && group.rank() == 0) tell("frees group %lld", static_cast<long long>(group.serial()));
+  if (is_verbose(Verbosity::kObjects) && group.rank() == 0)
+    log_line("frees group %lld", static_cast<long long>(group.serial()));
   if (group.barrier->leavers.fetch_add(1, std::memory_order_acq_rel) + 1 == here) {
     node::node_memory().give_back(group.barrier, group_area_bytes(static_cast<int>(here)));
   }

@@ -230,9 +230,9 @@ Status Runtime<T>::allocate(Group& group, std::int64_t bytes, void** ptr) {
     region_usage_.bytes += static_cast<std::uint64_t>(bytes);
     region_usage_.bytes_max = std::max(region_usage_.bytes_max, region_usage_.bytes);
   }
-  if (tells(Tells::kObjects) && region != nullptr && group.rank() == 0) {
-    tell("allocated region %lld of %d processes, %lld bytes at %p here", static_cast<long long>(region->id),
-         group.size(), static_cast<long long>(bytes), ptr[0]);
+  if (is_verbose(Verbosity::kObjects) && region != nullptr && group.rank() == 0) {
+    log_line("allocated region %lld of %d processes, %lld bytes at %p here", static_cast<long long>(region->id),
+             group.size(), static_cast<long long>(bytes), ptr[0]);
   }
   return kSuccess;
 }
@@ -322,7 +322,7 @@ Status Runtime<T>::release(Group& group, void* base) {
   ARMCI_RETURN_IF_ERROR(agree_on_region(group, base, &id));
   if (id < 0) return fenced;
   std::unique_ptr<RegionType> region = regions_.remove(id);
-  if (tells(Tells::kObjects) && group.rank() == 0) tell("frees region %lld", static_cast<long long>(id));
+  if (is_verbose(Verbosity::kObjects) && group.rank() == 0) log_line("frees region %lld", static_cast<long long>(id));
   {
     std::lock_guard guard(usage_mutex_);
     --region_usage_.live;

@@ -33,8 +33,8 @@ Status Runtime<T>::create_mutexes(Group& group, int count, std::unique_ptr<Mutex
   std::vector<int> ready(static_cast<std::size_t>(group.size()));
   ARMCI_RETURN_IF_ERROR(allgather(group, 1, ready.data()));
   ++group.mutex_sets;
-  if (tells(Tells::kObjects) && group.rank() == 0) {
-    tell("made %zu mutexes of %d processes, %d here", set->first.back(), group.size(), count);
+  if (is_verbose(Verbosity::kObjects) && group.rank() == 0) {
+    log_line("made %zu mutexes of %d processes, %d here", set->first.back(), group.size(), count);
   }
   {
     const std::lock_guard lock(mutex_sets_lock_);

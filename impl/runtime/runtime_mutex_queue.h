@@ -214,7 +214,7 @@ Status Runtime<T>::queue_up(const Queue& queue, std::uint32_t turn) {
   return kSuccess;
 }
 
-// Tells the process ahead who comes next. Who cannot do that leaves the queue again, unless somebody stands behind
+// Verbosity the process ahead who comes next. Who cannot do that leaves the queue again, unless somebody stands behind
 // already: then it tries on for a while, lest those wait for ever.
 template <class T>
 Status Runtime<T>::stand_behind(const Queue& queue, std::int64_t mine, std::int64_t ahead) {

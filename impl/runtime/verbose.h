@@ -1,4 +1,4 @@
-// What the library tells of itself on stderr, by ARMCI_VERBOSE. Thread safety: any thread, after set_config().
+// The log of the library on stderr, by ARMCI_VERBOSE. Thread safety: any thread, after set_config().
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,19 @@
 
 namespace armci::runtime {
 
-enum class Tells : int {
+enum class Verbosity : int {
   kChoices = 1,  // what was chosen at init; by process 0
   kObjects =
       2,       // where processes are; regions, groups and sets of mutexes as they come and go, by the first of a group
   kCalls = 3,  // each call of each process
 };
 
-inline bool tells(Tells what) { return config().verbose >= static_cast<int>(what); }
+inline bool is_verbose(Verbosity level) { return config().verbose >= static_cast<int>(level); }
 
-// One line, behind `armci: rank R: `.
-[[gnu::cold, gnu::format(printf, 1, 2)]] void tell(const char* format, ...);
+// Writes one line, behind `armci: rank R: `.
+[[gnu::cold, gnu::format(printf, 1, 2)]] void log_line(const char* format, ...);
 
-[[gnu::cold]] void tell_call_begins(const char* name, int peer);
-[[gnu::cold]] void tell_call_ends(const char* name, const Usage& usage, std::int64_t nanoseconds);
+[[gnu::cold]] void log_call_begin(const char* name, int peer);
+[[gnu::cold]] void log_call_end(const char* name, const Usage& usage, std::int64_t nanoseconds);
 
 }  // namespace armci::runtime
