@@ -41,7 +41,7 @@ Status Client::leave() {
     const Peer& peer = peers_[static_cast<std::size_t>(node)];
     ARMCI_RETURN_IF_ERROR(await_until(lock, [&] { return peer.executed == peer.sent; }));
     RequestHeader header;
-    header.kind = RequestKind::kBye;
+    header.kind = RequestKind::kDisconnect;
     ARMCI_RETURN_IF_ERROR(tell(lock, node, header, {}, 0, [](char*) {}));
   }
   const auto none_known = [this] {
@@ -116,7 +116,7 @@ Status Client::help(Found* found) {
   // One that somebody is still filling waits for the next look.
   for (std::size_t i = 0; i < batched_.size();) {
     const int node = batched_[i];
-    const bool old = std::exchange(batch(node).looked_at, true);
+    const bool old = std::exchange(batch(node).is_unchanged, true);
     Slot* slot = nullptr;
     if (old && entry(node).credits > 0) ARMCI_RETURN_IF_ERROR(take_slot(&slot));
     if (slot == nullptr) {
@@ -181,7 +181,7 @@ std::size_t Client::batch_bytes() const { return std::min(room_.bytes, kBatchByt
 
 Status Client::put_into_batch(Lock& lock, int node, std::uint64_t address, const void* local, std::size_t bytes) {
   Batch& to = batch(node);
-  if (!to.has_room(bytes, batch_bytes())) ARMCI_RETURN_IF_ERROR(send_batch(lock, node));
+  if (!to.fits(bytes, batch_bytes())) ARMCI_RETURN_IF_ERROR(send_batch(lock, node));
   if (to.empty()) {
     ARMCI_RETURN_IF_ERROR(meet(node));
     batched_.push_back(node);

@@ -303,7 +303,7 @@ Status Server::execute(const Work& work) {
       return answer_get(work);
     case RequestKind::kAtomic:
       return answer(client, header.tag, server::execute_atomic(header));
-    case RequestKind::kBye:
+    case RequestKind::kDisconnect:
       return answer(client, kCreditTag, kLastCredits);
   }
   return kSuccess;

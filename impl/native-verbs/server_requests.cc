@@ -39,7 +39,7 @@ Status Server::decode(const Arrival& arrival, Request* request) const {
   }
   const bool is_get = request->header.kind == RequestKind::kGet;
   const bool packed = is_get && !request->data_alone();
-  if (request->header.kind == RequestKind::kBye || request->data_follow() ||
+  if (request->header.kind == RequestKind::kDisconnect || request->data_follow() ||
       (packed && request->total_bytes() > answers_.bytes())) {
     return fail(Code::kLayerBelow, nullptr, "process %d asks for what servers do not do", arrival.process);
   }

@@ -15,14 +15,14 @@ namespace armci::server {
 template <class Buffer>  // owns memory, and has get()
 class Batch {
  public:
-  // Where the request is made; its owner provides it, and takes it once the request is complete.
+  // The memory in which the batch builds the request. The owner provides the memory and takes it back with complete().
   Buffer message;
-  // For whoever looks at batches: nothing was added since the last look.
-  bool looked_at = false;
+  // Set by the progress pass; false once a put was added after that pass.
+  bool is_unchanged = false;
 
   bool empty() const { return length_ == 0; }
-  // Whether one of that length more would make no request that is longer than `limit`.
-  bool has_room(std::size_t bytes, std::size_t limit) const { return length() + BatchEntry::room(bytes) <= limit; }
+  // Whether the request stays within `limit` bytes with one more put of this length.
+  bool fits(std::size_t bytes, std::size_t limit) const { return length() + BatchEntry::padded(bytes) <= limit; }
 
   void add(std::uint64_t address, const void* local, std::size_t bytes) {
     length_ = length();
@@ -30,13 +30,13 @@ class Batch {
     const BatchEntry entry{address, bytes};
     std::memcpy(at, &entry, sizeof entry);
     std::memcpy(at + sizeof entry, local, bytes);
-    length_ += BatchEntry::room(bytes);
+    length_ += BatchEntry::padded(bytes);
     ++entries_;
     bytes_ += bytes;
-    looked_at = false;
+    is_unchanged = false;
   }
 
-  // Puts the header in front, with what it says of its origin. The length of the request; the batch is empty then.
+  // Writes the header in front and returns the length of the request. The batch is empty afterwards.
   std::size_t complete(RequestHeader header) {
     header.kind = RequestKind::kPut;
     header.form = Form::kBatch;

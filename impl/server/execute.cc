@@ -19,7 +19,7 @@ void store_batch(const Request& request) {
     BatchEntry entry;
     std::memcpy(&entry, from, sizeof entry);
     node::copy(pointer(entry.address), from + sizeof entry, entry.bytes);
-    from += BatchEntry::room(entry.bytes);
+    from += BatchEntry::padded(entry.bytes);
   }
 }
 

@@ -1,5 +1,5 @@
-// What a server does with requests that passed decode(): with the CPU instructions of the node's own processes, so that
-// all are atomic together.
+// A server executes requests that passed decode(). It uses the same CPU instructions as the processes of its node, so
+// that operations of both are atomic together.
 //
 // Thread safety: all may be called by several threads.
 #pragma once
@@ -37,10 +37,10 @@ void for_places(const Request& request, Visit visit) {
 // Memory ordering: stores of one process take effect in the order of their requests [ORD-1].
 void store(const Request& request, const char* data);
 
-// What a get asks for, without gaps; returns the end of it.
+// Copies the data of a get to `to`, without gaps; returns their end.
 char* collect(const Request& request, char* to);
 
-// The value before.
+// Returns the value before.
 std::uint64_t execute_atomic(const RequestHeader& header);
 
 }  // namespace armci::server

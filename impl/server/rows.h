@@ -1,4 +1,4 @@
-// The segments of a strided or a vector transfer, whichever it is: pairs of a place here and one on the other node.
+// Rows: the segments of a strided or a vector transfer, as pairs of a local and a remote address.
 //
 // Thread safety: plain values that point to the caller's descriptors.
 #pragma once
@@ -37,7 +37,8 @@ class Rows {
   bool local_is_dense() const { return is_dense(here_ == Here::kSource); }
   bool remote_is_dense() const { return is_dense(here_ != Here::kSource); }
 
-  // Calls visit(local, remote) for `count` rows from the first-th on. Those here are the caller's to write or not.
+  // Calls visit(local, remote) for `count` rows from number `first` on. The caller decides whether it writes to
+  // `local`.
   template <class Visit>
   void visit(std::size_t first, std::size_t count, Visit visit) const {
     const auto call = [&](const char* source, const char* destination) {
@@ -56,15 +57,15 @@ class Rows {
                       [&](std::ptrdiff_t from, std::ptrdiff_t to) { call(source + from, destination + to); });
   }
 
-  // The remote places of some of them, as they travel: what they take in a message, and how many of `rows` in `room`
-  // bytes with `each` bytes more for every row.
+  // The remote addresses of rows as a message holds them. place_bytes() is their length; fitting() is the number of
+  // rows whose addresses, with `each` bytes more for every row, fit into `bytes_max`.
   std::size_t place_bytes(std::size_t rows) const {
     return list_ != nullptr ? rows * sizeof(std::uint64_t) : levels_.size() * sizeof(WireLevel);
   }
-  std::size_t fitting(std::size_t room, std::size_t each) const {
-    if (list_ != nullptr) return room / (sizeof(std::uint64_t) + each);
+  std::size_t fitting(std::size_t bytes_max, std::size_t each) const {
+    if (list_ != nullptr) return bytes_max / (sizeof(std::uint64_t) + each);
     const std::size_t fixed = place_bytes(0);
-    return room < fixed ? 0 : each == 0 ? count_ : (room - fixed) / each;
+    return bytes_max < fixed ? 0 : each == 0 ? count_ : (bytes_max - fixed) / each;
   }
   // Fills in the header and writes the places behind it. Returns the end of them.
   char* describe(std::size_t first, std::size_t count, RequestHeader header, char* message) const {

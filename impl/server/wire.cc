@@ -108,12 +108,12 @@ Status check_batch(std::span<const char> entries, const IsInside& inside, const 
     if (entries.size() < sizeof entry) return malformed("count", header.count);
     std::memcpy(&entry, entries.data(), sizeof entry);
     if (entry.bytes == 0 || entry.bytes > entries.size() - sizeof entry ||
-        BatchEntry::room(entry.bytes) > entries.size()) {
+        BatchEntry::padded(entry.bytes) > entries.size()) {
       return malformed("bytes", entry.bytes);
     }
     if (!inside(entry.address, entry.bytes)) return not_allocated(entry.address, entry.bytes);
     total += entry.bytes;
-    entries = entries.subspan(BatchEntry::room(entry.bytes));
+    entries = entries.subspan(BatchEntry::padded(entry.bytes));
   }
   if (total != header.bytes || !entries.empty()) return malformed("bytes", header.bytes);
   return kSuccess;
@@ -147,7 +147,7 @@ Status check_data(const Request& request, const Bounds& bounds) {
   }
   if (request.data_follow()) return total > bounds.follows ? malformed("bytes", total) : kSuccess;
   const bool copied = header.kind == RequestKind::kGet && !request.is_in_place();
-  return copied && total > bounds.answer ? malformed("bytes", total) : kSuccess;
+  return copied && total > bounds.reply ? malformed("bytes", total) : kSuccess;
 }
 
 }  // namespace
@@ -157,14 +157,14 @@ Status read_header(std::span<const char> message, RequestHeader* header) {
   std::memcpy(header, message.data(), sizeof *header);
   if (header->magic != kMagic) return malformed("magic", header->magic);
   const auto kind = static_cast<std::uint8_t>(header->kind);
-  const bool known = kind >= static_cast<std::uint8_t>(RequestKind::kPut) && header->kind <= RequestKind::kBye;
+  const bool known = kind >= static_cast<std::uint8_t>(RequestKind::kPut) && header->kind <= RequestKind::kDisconnect;
   return known ? kSuccess : malformed("kind", kind);
 }
 
 Status decode(std::span<const char> message, const IsInside& inside, const Bounds& bounds, Request* request) {
   RequestHeader& header = request->header;
   ARMCI_RETURN_IF_ERROR(read_header(message, &header));
-  if (header.kind == RequestKind::kBye) return kSuccess;
+  if (header.kind == RequestKind::kDisconnect) return kSuccess;
   if (header.kind == RequestKind::kAtomic) return check_atomic(header, inside);
   if (header.bytes == 0 || header.bytes > kSegmentBytesMax) return malformed("bytes", header.bytes);
   if (header.kind == RequestKind::kAccumulate) ARMCI_RETURN_IF_ERROR(check_element(header));

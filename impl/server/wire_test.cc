@@ -110,7 +110,7 @@ std::vector<Message> valid_messages() {
   return {contiguous_put(),  strided_put(),
           list_accumulate(), strided_get(),
           atomic(),          batch(),
-          long_put(),        Message(header_of(RequestKind::kBye, Form::kContiguous, 0, 0))};
+          long_put(),        Message(header_of(RequestKind::kDisconnect, Form::kContiguous, 0, 0))};
 }
 
 bool accepted(const Message& message) {
@@ -132,7 +132,7 @@ TEST(Decode, AcceptsWhatIsRight) {
   for (const Message& message : valid_messages()) EXPECT_TRUE(accepted(message));
 }
 
-TEST(Decode, TellsPlacesAndData) {
+TEST(Decode, FindsPlacesAndData) {
   const Message message = strided_put();
   Request request;
   ASSERT_TRUE(decode(message.bytes(), inside, kBounds, &request).ok());
@@ -194,14 +194,14 @@ TEST(BatchOfPuts, BecomesARequestThatIsTaken) {
   EXPECT_TRUE(batch.empty());
   constexpr std::size_t kLimit = sizeof(RequestHeader) + 2 * sizeof(BatchEntry) + 8 + 16;
   batch.message = std::make_unique<char[]>(kLimit);
-  ASSERT_TRUE(batch.has_room(3, kLimit));
+  ASSERT_TRUE(batch.fits(3, kLimit));
   batch.add(kMemory, "abc", 3);
-  ASSERT_TRUE(batch.has_room(9, kLimit));
-  EXPECT_FALSE(batch.has_room(17, kLimit));
-  batch.looked_at = true;
+  ASSERT_TRUE(batch.fits(9, kLimit));
+  EXPECT_FALSE(batch.fits(17, kLimit));
+  batch.is_unchanged = true;
   batch.add(kMemory + 100, "123456789", 9);
-  EXPECT_FALSE(batch.looked_at);
-  EXPECT_FALSE(batch.has_room(1, kLimit));
+  EXPECT_FALSE(batch.is_unchanged);
+  EXPECT_FALSE(batch.fits(1, kLimit));
   RequestHeader header;
   header.origin = 5;
   const std::size_t length = batch.complete(header);
@@ -262,7 +262,7 @@ TEST(Decode, StridesOfAnySizeAreHarmless) {
   EXPECT_EQ(offsets, (std::vector<std::ptrdiff_t>{0, 64}));
 }
 
-TEST(Decode, RefusesAnAnswerThatIsTooLong) {
+TEST(Decode, RefusesAReplyThatIsTooLong) {
   RequestHeader header = header_of(RequestKind::kGet, Form::kStrided, kMemory, 1024);
   header.tag = kFirstTag;
   header.levels = 1;
@@ -277,10 +277,10 @@ TEST(Decode, RefusesAnAnswerThatIsTooLong) {
   EXPECT_TRUE(accepted(Message(header))) << "in place";
 }
 
-// Whatever comes: what is accepted names nothing outside memory, and no data that did not come.
+// An accepted request, of any bytes, names no memory outside the regions, and no data outside the message.
 void expect_harmless(const Request& request, std::span<const char> message) {
   const RequestHeader& header = request.header;
-  if (header.kind == RequestKind::kBye) return;
+  if (header.kind == RequestKind::kDisconnect) return;
   if (header.form == Form::kBatch && header.kind != RequestKind::kAtomic) {
     std::span<const char> rest = request.data;
     for (std::uint64_t i = 0; i < header.count; ++i) {
@@ -288,8 +288,8 @@ void expect_harmless(const Request& request, std::span<const char> message) {
       ASSERT_GE(rest.size(), sizeof entry);
       std::memcpy(&entry, rest.data(), sizeof entry);
       EXPECT_TRUE(inside(entry.address, entry.bytes));
-      ASSERT_GE(rest.size(), BatchEntry::room(entry.bytes));
-      rest = rest.subspan(BatchEntry::room(entry.bytes));
+      ASSERT_GE(rest.size(), BatchEntry::padded(entry.bytes));
+      rest = rest.subspan(BatchEntry::padded(entry.bytes));
     }
     return;
   }
@@ -313,7 +313,8 @@ void expect_harmless(const Request& request, std::span<const char> message) {
 TEST(Decode, WhatPassesIsHarmless) {
   std::mt19937_64 random(1);
   const std::vector<Message> valid = valid_messages();
-  constexpr std::array<std::uint64_t, 8> kTelling = {0, 1, 8, 255, kMemory, kMemory + kMemoryBytes, 1ULL << 63, ~0ULL};
+  constexpr std::array<std::uint64_t, 8> kEdgeWords = {0,          1,    8, 255, kMemory, kMemory + kMemoryBytes,
+                                                       1ULL << 63, ~0ULL};
   int passed = 0;
   for (int round = 0; round < 300000 && !::testing::Test::HasFailure(); ++round) {
     Message message = valid[random() % valid.size()];
@@ -323,7 +324,7 @@ TEST(Decode, WhatPassesIsHarmless) {
       if (random() % 2 == 0) {
         bytes[at + random() % 8] = static_cast<char>(random());
       } else {
-        std::memcpy(&bytes[at], &kTelling[random() % kTelling.size()], 8);
+        std::memcpy(&bytes[at], &kEdgeWords[random() % kEdgeWords.size()], 8);
       }
     }
     const std::span<const char> sent = bytes.first(random() % 4 == 0 ? random() % (bytes.size() + 1) : bytes.size());

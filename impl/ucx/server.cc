@@ -174,7 +174,7 @@ Status Server::perform(std::span<const char> message, ReplyMark* reply, Message*
     case RequestKind::kAtomic:
       reply->value = server::execute_atomic(request.header);
       break;
-    case RequestKind::kBye:
+    case RequestKind::kDisconnect:
       break;
   }
   return kSuccess;

@@ -1,4 +1,4 @@
-// A target of libFuzzer: what decode() accepts keeps every promise of wire.h, whatever the bytes.
+// A target of libFuzzer: a request that decode() accepts keeps every promise of wire.h, for any bytes.
 //
 // The magic is written into each input, so that all of them get past the first check. An accepted request is walked as
 // a server would: each place is compared with the pretended memory of seeds.h, each byte of its data is read (the
@@ -26,10 +26,10 @@ namespace armci::server::fuzz {
 
 namespace {
 
-// Nothing that is computed with it wraps around.
+// Wide enough that no sum or product wraps around.
 __extension__ using Wide = unsigned __int128;
 
-// More than a message of fuzzing can name, and than an answer that fits has.
+// More than a message of fuzzing can name, and more than a reply within the bounds has.
 constexpr std::size_t kPlacesMax = std::size_t{1} << 20;
 
 std::array<std::uint64_t, 256> accepted{};  // by kind
@@ -71,7 +71,7 @@ void for_places(const Request& request, Visit visit) {
         BatchEntry entry;
         std::memcpy(&entry, from, sizeof entry);
         visit(entry.address, entry.bytes);
-        from += BatchEntry::room(entry.bytes);
+        from += BatchEntry::padded(entry.bytes);
       }
       promise(from == request.data.data() + request.data.size(), "the entries of a batch end where its data do");
       break;
@@ -86,16 +86,16 @@ void check_shape(const Request& request) {
     segments *= request.shape.count[l + 1];
     promise(segments > 0 && segments <= ~std::uint64_t{0}, "the segments of a shape can be counted");
   }
-  promise(Wide{request.header.first} + request.segments() <= segments, "the segments asked for are in the shape");
+  promise(Wide{request.header.first} + request.segments() <= segments, "the requested segments are in the shape");
 }
 
-// Walks all places; what their lengths add up to.
+// Walks all places; returns the sum of their lengths.
 Wide check_places(const Request& request) {
   const RequestHeader& header = request.header;
   const bool accumulate = header.kind == RequestKind::kAccumulate;
   if (accumulate) promise(header.type < node::kAccTypes, "the type of an accumulate exists");
   const auto type = accumulate ? static_cast<node::AccType>(header.type) : node::AccType::kInt;
-  promise(request.segments() <= kPlacesMax, "there are no more places than data or an answer");
+  promise(request.segments() <= kPlacesMax, "there are no more places than data or a reply");
   if (header.form == Form::kStrided) check_shape(request);
   std::size_t places = 0;
   Wide total = 0;
@@ -133,13 +133,13 @@ void check_data(const Request& request, std::span<const char> message, Wide tota
 
 void check(const Request& request, std::span<const char> message) {
   const RequestHeader& header = request.header;
-  if (header.kind == RequestKind::kBye) return;
+  if (header.kind == RequestKind::kDisconnect) return;
   if (header.kind == RequestKind::kAtomic) return check_atomic(header);
   const Wide total = check_places(request);
   if (request.is_store()) check_data(request, message, total);
   if (header.kind != RequestKind::kGet) return;
-  promise(header.type <= kDataAlone, "the answer to a get has a header or none");
-  if (!request.is_in_place()) promise(total <= kBounds.answer, "an answer that is copied fits");
+  promise(header.type <= kDataAlone, "the reply to a get has a header or none");
+  if (!request.is_in_place()) promise(total <= kBounds.reply, "a copied reply fits");
 }
 
 void print_accepted() {

@@ -101,7 +101,7 @@ std::vector<Seed> seeds() {
   }
   append_batch(&made);
   append_forms_that_follow(&made);
-  made.push_back({"bye", bytes_of(header_of(RequestKind::kBye, 0))});
+  made.push_back({"disconnect", bytes_of(header_of(RequestKind::kDisconnect, 0))});
   return made;
 }
 
