@@ -194,7 +194,7 @@ Status split(ARMCI_Group* parent, int colour, int key, ARMCI_Group* out) {
   Group* made = nullptr;
   ARMCI_RETURN_IF_ERROR(groups().split(*group, wanted ? colour : MPI_UNDEFINED, key, &handle, &made));
   if (out == nullptr) return fail(Code::kNull, "ERR-1", "argument out is NULL");
-  if (made != nullptr) ARMCI_RETURN_IF_ERROR(runtime().furnish(*made));
+  if (made != nullptr) ARMCI_RETURN_IF_ERROR(runtime().create_resources(*made));
   *out = handle;
   return kSuccess;
 }

@@ -14,7 +14,7 @@ Status create(Group& parent, int n, int* pids, ARMCI_Group* out) {
   ARMCI_Group handle{};
   Group* made = nullptr;
   ARMCI_RETURN_IF_ERROR(groups().create(parent, pids, n, &handle, &made));
-  if (made != nullptr) ARMCI_RETURN_IF_ERROR(runtime().furnish(*made));
+  if (made != nullptr) ARMCI_RETURN_IF_ERROR(runtime().create_resources(*made));
   *out = handle;
   return kSuccess;
 }
@@ -32,7 +32,7 @@ Status ARMCI_Group_create(int n, int* pids, ARMCI_Group* out) {
 Status ARMCI_Group_free(ARMCI_Group* handle) {
   Group* group = nullptr;
   ARMCI_RETURN_IF_ERROR(groups().forget(handle, &group));
-  return group != nullptr && group->mutex_sets == 0 ? runtime().dissolve(*group) : kSuccess;
+  return group != nullptr && group->mutex_sets == 0 ? runtime().destroy_resources(*group) : kSuccess;
 }
 
 Status ARMCI_Group_rank(ARMCI_Group* handle, int* rank) {

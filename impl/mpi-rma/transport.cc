@@ -62,7 +62,7 @@ runtime::Routing Transport::route(const runtime::World& world) {
   return {direct, direct && world.node_count() == 1};
 }
 
-Status Transport::arrange(MPI_Comm parent, int* node_size) {
+Status Transport::choose_provider(MPI_Comm parent, int* node_size) {
   region_kind_ = RegionKind::kCreate;
   early_findings_.reset();
   hindrance_ = nullptr;

@@ -50,7 +50,7 @@ class Transport {
   Status initialise(const runtime::World& world);
   void finalise();
   // Under ARMCI_RMA_WINDOW=allocate and shared (region_memory.h).
-  Status arrange(MPI_Comm parent, int* node_size);
+  Status choose_provider(MPI_Comm parent, int* node_size);
   bool provides_memory() const { return region_kind_ != RegionKind::kCreate; }
   Status provide_region(const runtime::GroupView& group, std::span<runtime::Exposed> parts, std::span<Key> keys);
   Status register_region(const runtime::GroupView& group, std::span<const runtime::Exposed> parts, std::span<Key> keys);
@@ -102,7 +102,7 @@ class Transport {
   Status stored(int target, const Key& key, Status status);
 
   std::unique_ptr<Sync> sync_;
-  std::optional<Findings> early_findings_;  // arrange() needed them
+  std::optional<Findings> early_findings_;  // choose_provider() needed them
   Findings findings_;
   std::vector<runtime::Finding> reported_;
   runtime::ChoiceList choices_;

@@ -93,7 +93,8 @@ class Transport {
 
 static_assert(runtime::Transport<Transport>);
 static_assert(runtime::TransfersAtOnce<Transport> && runtime::HasAtomic32<Transport> && runtime::FlushesAll<Transport>);
-static_assert(runtime::TellsCompletion<Transport> && runtime::HasBuffers<Transport> && runtime::Accumulates<Transport>);
+static_assert(runtime::ReportsCompletion<Transport> && runtime::HasBuffers<Transport> &&
+              runtime::Accumulates<Transport>);
 static_assert(runtime::MovesShapes<Transport> && runtime::RegistersLocal<Transport> && runtime::HasChoices<Transport>);
 
 }  // namespace armci::verbs

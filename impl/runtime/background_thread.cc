@@ -76,10 +76,10 @@ Status place_server(pthread_t thread, const cpu_set_t& cpus) {
                     "-cp PID shows them)");
 }
 
-// Turns of 100 us, the least there is, instead of a millisecond or more: Linux from 6.12 on then lets the thread run as
-// soon as it wakes up, before a program that computes has used up its own turn. Its share of the CPU stays the same.
-// Others take no notice.
-void ask_for_short_turns() {
+// Time slices of 100 us, the shortest of Linux, instead of a millisecond or more. Linux from 6.12 on then runs this
+// thread as soon as it wakes up, before a computing program has used up its own slice. The thread's share of the CPU
+// stays the same. Other systems ignore the request.
+void request_short_slices() {
 #ifdef SYS_sched_setattr
   struct {
     std::uint32_t size;
@@ -105,7 +105,7 @@ Status start_background_thread(const char* name, std::function<void()> body, std
   Status status;
   try {
     *thread = std::thread([body = std::move(body)] {
-      ask_for_short_turns();
+      request_short_slices();
       body();
     });
   } catch (const std::system_error& error) {

@@ -12,14 +12,15 @@
 
 namespace armci::runtime {
 
-// Starts `body`, named `name` (at most 15 characters) for those who look at threads. It gets no signals, which are for
-// the program's threads, and runs on server_cpus().
+// Starts a thread that runs `body` on server_cpus(). `name` (at most 15 characters) shows in listings of threads. The
+// thread blocks all signals: those are for the program's threads.
 Status start_background_thread(const char* name, std::function<void()> body, std::thread* thread);
 
-// Has the system let the calling thread run soon after it wakes up; of no effect where it cannot.
-void ask_for_short_turns();
+// Requests short time slices from Linux, so that the calling thread runs soon after it wakes up. No effect on systems
+// without them.
+void request_short_slices();
 
-// A list of CPUs as Linux writes it, 0-3,8; false: it is none.
+// Reads a list of CPUs as Linux writes it, 0-3,8; false: the text is no such list.
 bool read_cpu_list(const char* text, cpu_set_t* cpus);
 
 // Reads ARMCI_SERVER_CPUS, an error if the job may use none of them. Without it servers may run on every CPU that the
@@ -27,10 +28,10 @@ bool read_cpu_list(const char* text, cpu_set_t* cpus);
 //
 // Thread safety: before the first thread is started.
 Status set_server_cpus(const std::string& text);
-// No CPU in it: a server stays where the process that starts it is bound to.
+// An empty set: a server keeps the binding of the process that starts it.
 const cpu_set_t& server_cpus();
 
-// Has a server run there; an error if the job may use none of them.
+// Binds the thread of a server to these CPUs; an error if the job may use none of them.
 Status place_server(pthread_t thread, const cpu_set_t& cpus);
 
 }  // namespace armci::runtime

@@ -196,10 +196,10 @@ class Runtime {
   Status try_lock(MutexSet& set, int mutex, int group_rank, bool* taken);
   Status unlock(MutexSet& set, int mutex, int group_rank);
 
-  // Gives a new group what it needs in node memory. Collective over the group.
-  Status furnish(Group& group);
-  // Takes that back and destroys the group. Called by all members, waits for none.
-  Status dissolve(Group& group);
+  // Creates the barrier and the exchange slots of a new group in node memory. Collective over the group.
+  Status create_resources(Group& group);
+  // Frees them and destroys the group. Called by all members, waits for none.
+  Status destroy_resources(Group& group);
   static std::size_t group_area_bytes(int members) {
     return sizeof(node::Barrier) + node::exchange_area_bytes(members);
   }
@@ -243,8 +243,8 @@ class Runtime {
   static constexpr unsigned char kCpuAtomics = 4;
   static constexpr bool kNodeOnly = !T::kTraits.reaches_nodes;
 
-  Status arrange(MPI_Comm parent);
-  void prepare(const World& here);  // the part of initialise() that talks to nobody
+  Status choose_provider(MPI_Comm parent);
+  void prepare(const World& here);  // the part of initialise() without communication
 
   template <class Record>
   Status allgather(Group& group, const Record& mine, Record* all);
@@ -267,8 +267,8 @@ class Runtime {
   Status allocate_region(Group& group, std::int64_t bytes, RegionType** out);
   Status agree_on_region(Group& group, void* base, std::int64_t* id);
   void dispose(std::unique_ptr<RegionType> region, bool give_back);
-  void conceal(const RegionType& region);
-  void await_concealed(Group& group);
+  void deregister(const RegionType& region);
+  void await_deregistered(Group& group);
 
   // completion
   bool idle() const;

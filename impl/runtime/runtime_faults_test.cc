@@ -143,7 +143,7 @@ TEST(FaultTest, AllFenceTellsOfOneTargetAndServesTheOthers) {
   EXPECT_EQ(*job.at<int>(3, 0), 3);
 }
 
-// The neighbours are on their way into the barrier: who fails must not leave them there.
+// The neighbours enter the barrier: a process that fails must not leave them waiting there.
 TEST(FaultTest, AProcessWhoseFenceFailsStillEntersTheBarrier) {
   RuntimeForTest<testing::FakeTransport<false, Atomicity::kTransport, true>> job({0, 0});
   ASSERT_TRUE(job->put_value(5, job.at<int>(1, 0), 1).ok());
@@ -155,7 +155,7 @@ TEST(FaultTest, AProcessWhoseFenceFailsStillEntersTheBarrier) {
   neighbour.join();
 }
 
-// Every call of an accumulate fails once, in turn. Whatever it was, the lock of the target is free afterwards, the
+// Every call of an accumulate fails once, in turn. After each failure the lock of the target is free, the
 // elements are either untouched or added to once, and the next accumulate works.
 class AccumulateFaultTest : public ::testing::TestWithParam<FakeCallKind> {};
 INSTANTIATE_TEST_SUITE_P(Kinds, AccumulateFaultTest,
@@ -278,7 +278,7 @@ class QueueFaultTest : public ::testing::Test {
   std::unique_ptr<Job::MutexSet> set_ = job_.make_mutexes({0, 1, 0});
 };
 
-TEST_F(QueueFaultTest, WhoCannotTellTheOneAheadLeavesTheQueue) {
+TEST_F(QueueFaultTest, AProcessThatCannotLinkLeavesTheQueue) {
   tail() = queue_word::make(7, 2);
   job_.network().fail_call(FakeCallKind::kAtomic, 2);
   expect_injected(job_->lock(*set_, 0, 1));
@@ -289,9 +289,9 @@ TEST_F(QueueFaultTest, WhoCannotTellTheOneAheadLeavesTheQueue) {
   EXPECT_TRUE(job_->unlock(*set_, 0, 1).ok());
 }
 
-TEST_F(QueueFaultTest, WhoCannotTellTheOneAheadTriesOnForThoseBehind) {
+TEST_F(QueueFaultTest, AProcessThatCannotLinkTriesOnForItsSuccessor) {
   tail() = queue_word::make(7, 2);
-  node(0).granted = queue_word::make(7, 2);  // as soon as it is told
+  node(0).granted = queue_word::make(7, 2);  // as soon as it is linked
   int calls = 0;
   job_.network().before_atomic = [&] {
     if (++calls == 3) tail() = queue_word::make(4, 1);  // before this process can leave

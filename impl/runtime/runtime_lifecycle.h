@@ -9,7 +9,7 @@
 namespace armci::runtime {
 
 template <class T>
-Status Runtime<T>::furnish(Group& group) {
+Status Runtime<T>::create_resources(Group& group) {
   const int here = static_cast<int>(group.on_node().size());
   std::uint64_t mine = 0;
   Status status;
@@ -40,9 +40,9 @@ Status Runtime<T>::furnish(Group& group) {
   return kSuccess;
 }
 
-// The last member of the node to come gives the memory away: nobody is inside it any more, and nobody waits.
+// The last member of the node to call this frees the memory: no member uses it any more, and none waits.
 template <class T>
-Status Runtime<T>::dissolve(Group& group) {
+Status Runtime<T>::destroy_resources(Group& group) {
   const auto here = static_cast<std::uint32_t>(group.on_node().size());
   if (is_verbose(Verbosity::kObjects) && group.rank() == 0)
     log_line("frees group %lld", static_cast<long long>(group.serial()));
@@ -87,13 +87,13 @@ void Runtime<T>::prepare(const World& here) {
   notified_.assign(static_cast<std::size_t>(size_), 0);
 }
 
-// What the transport wants of the world before it is made. The size of nodes it chose is then the one in force, for all
-// who ask [DOM-1, EXT-8].
+// Lets the transport choose the provider of memory before the world is created. All calls that report the node size
+// then report the transport's [DOM-1, EXT-8].
 template <class T>
-Status Runtime<T>::arrange([[maybe_unused]] MPI_Comm parent) {
+Status Runtime<T>::choose_provider([[maybe_unused]] MPI_Comm parent) {
   if constexpr (ProvidesMemory<T>) {
     Config settings = config();
-    ARMCI_RETURN_IF_ERROR(transport_.arrange(parent, &settings.node_size));
+    ARMCI_RETURN_IF_ERROR(transport_.choose_provider(parent, &settings.node_size));
     set_config(settings);
   }
   return kSuccess;
@@ -101,7 +101,7 @@ Status Runtime<T>::arrange([[maybe_unused]] MPI_Comm parent) {
 
 template <class T>
 Status Runtime<T>::initialise(MPI_Comm parent) {
-  ARMCI_RETURN_IF_ERROR(arrange(parent));
+  ARMCI_RETURN_IF_ERROR(choose_provider(parent));
   const Config& settings = config();
   World& here = world();
   ARMCI_RETURN_IF_ERROR(here.initialise(parent, settings.node_size));
@@ -125,7 +125,7 @@ Status Runtime<T>::initialise(MPI_Comm parent) {
   ARMCI_RETURN_IF_ERROR(node::agree(here.comm(), mine, "setting up node memory"));
   prepare(here);
   ARMCI_RETURN_IF_ERROR(groups().initialise(here.comm()));
-  ARMCI_RETURN_IF_ERROR(furnish(groups().world()));
+  ARMCI_RETURN_IF_ERROR(create_resources(groups().world()));
   transport_started_ = true;
   ARMCI_RETURN_IF_ERROR(node::agree(here.comm(), transport_.initialise(here), "starting the transport"));
   const std::size_t service_bytes = sizeof(Service) + static_cast<std::size_t>(size_) * sizeof(NotifyCell);

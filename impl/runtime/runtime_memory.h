@@ -136,7 +136,7 @@ Status Runtime<T>::commit_and_register(Group& group, RegionType* region) {
           fail(Code::kMemory, "MEM-8", "process %d ran out of shared memory, see its message", group.absolute_id(r));
     }
   }
-  if (!status.ok()) await_concealed(group);
+  if (!status.ok()) await_deregistered(group);
   return status.ok() ? expose(group, region) : status;
 }
 
@@ -288,7 +288,7 @@ Status Runtime<T>::agree_on_region(Group& group, void* base, std::int64_t* id) {
 }
 
 template <class T>
-void Runtime<T>::conceal(const RegionType& region) {
+void Runtime<T>::deregister(const RegionType& region) {
   bool collective = false;
   if constexpr (RegistersCollectively<T>) {
     collective = region.group != RegionType::kAttached;
@@ -299,9 +299,10 @@ void Runtime<T>::conceal(const RegionType& region) {
   }
 }
 
-// Where each process conceals its own part, the block may be another region's as soon as its master has given it back.
+// Where each process deregisters its own part, the master may free the block only after all processes have done so:
+// another region may use the block at once.
 template <class T>
-void Runtime<T>::await_concealed([[maybe_unused]] Group& group) {
+void Runtime<T>::await_deregistered([[maybe_unused]] Group& group) {
   if constexpr (!RegistersCollectively<T> && !kNodeOnly) {
     const node::CollectiveWait waiting;
     MPI_Barrier(group.comm());
@@ -311,7 +312,7 @@ void Runtime<T>::await_concealed([[maybe_unused]] Group& group) {
 template <class T>
 void Runtime<T>::dispose(std::unique_ptr<RegionType> region, bool give_back) {
   if (region == nullptr) return;
-  conceal(*region);
+  deregister(*region);
   if (give_back && region->block != nullptr) node::node_memory().give_back(region->block, region->block_bytes);
 }
 
@@ -328,8 +329,8 @@ Status Runtime<T>::release(Group& group, void* base) {
     --region_usage_.live;
     region_usage_.bytes -= region->parts[static_cast<std::size_t>(group.rank())].bytes;
   }
-  conceal(*region);
-  await_concealed(group);
+  deregister(*region);
+  await_deregistered(group);
   if (group.is_master() && region->block != nullptr) {
     node::node_memory().give_back(region->block, region->block_bytes);
   }

@@ -122,7 +122,7 @@ Status Runtime<T>::destroy_mutexes(std::unique_ptr<MutexSet>* mutexes) {
   }
   if (set.region != nullptr) dispose(regions_.remove(set.region->id), group.is_master());
   mutexes->reset();
-  if (--group.mutex_sets == 0 && group.forgotten()) ARMCI_RETURN_IF_ERROR(dissolve(group));
+  if (--group.mutex_sets == 0 && group.forgotten()) ARMCI_RETURN_IF_ERROR(destroy_resources(group));
   return fenced;
 }
 

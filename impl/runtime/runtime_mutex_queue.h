@@ -1,28 +1,29 @@
 // Runtime<T>: mutexes where the transport makes things atomic, a queue lock after Mellor-Crummey and Scott (ACM TOCS
 // 9(1), 1991) over atomic64 and put. Included by runtime.h.
 //
-// Who waits looks at its own memory only and costs neither the network nor the holder anything; a hand-over is one put.
+// A waiting process polls its own memory only, without load on the network or the holder. A hand-over is one put.
 //
 //   P (rank 4, its turn 7)             tail, at the host       S (rank 2)
 //   swap(7|5) -> 0: the holder         0 -> 7|5
 //   |                                  7|5 -> 9|3              swap(9|3) -> 7|5: behind P, turn 7
 //   |  P.next = 7|3 <-----------------------------------------  swap into P's node: S is behind turn 7
-//   | holds                                                    | looks at S.granted: spins, yields, sleeps
+//   | holds                                                    | polls S.granted: spins, yields, sleeps
 //   flush of the stores to the host                            |
 //   P.next names turn 7, so S is next                          |
 //   put, flush ----------------------------------------------> S.granted = 7|5: the holder
 //   |                                                          |
-//   (a new turn begins)                9|3 -> 0                compare-and-swap(9|3 -> 0): nobody came, it is free
+//   (a new turn begins)                9|3 -> 0                compare-and-swap(9|3 -> 0): no successor, free
 //
-//   unlock, when P.next names an older turn and the compare-and-swap fails: somebody is between swapping the tail and
-//   telling P. P waits for P.next, and tries the compare-and-swap again now and then, as who could not tell P leaves.
+//   unlock, when P.next names an older turn and the compare-and-swap fails: a process has swapped the tail and not yet
+//   written P.next. P waits for P.next. P also repeats the compare-and-swap at times, since a process that cannot write
+//   P.next leaves the queue.
 //
-// A word is turn|rank + 1, 32 bits each; 0: nobody. `turn` counts the times that the process queued up for this mutex,
-// so nothing is ever reset and what was written twice is harmless: `next` counts if it names the turn of its owner,
-// `granted` if it is the word that was found in the tail. An unlock that failed half-way can be repeated.
+// A word is turn|rank + 1, 32 bits each; 0: no process. `turn` counts how often the process queued up for this mutex,
+// so no word is ever reset and a repeated write is harmless: `next` counts if it names the turn of its owner, `granted`
+// if it is the word that was found in the tail. An unlock that failed half-way can be repeated.
 //
-// Of several threads of a process one is in the queue; the others wait for their turn at the process, in the order they
-// came. Each has its own turn in the queue, so a process with many threads keeps no other one waiting for longer.
+// One thread of a process is in the queue; its other threads wait for their turn at the process, in the order of their
+// calls. Each thread has its own turn in the queue, so a process with many threads delays no other process longer.
 //
 // Memory: a process has a node of 32 bytes for each mutex of the whole set, of whichever host, behind the 64 bytes of
 // each mutex it hosts: it may hold any number of them at once.
@@ -43,8 +44,8 @@ inline Status not_the_owner(int mutex, int group_rank) {
 
 // One process's place in the queue of one mutex, in the process's own part of the region. All bits zero at the start.
 struct QueueNode {
-  std::int64_t next;                   // written by who comes behind: turn of this process|successor
-  std::int64_t granted;                // written by who hands over: its word
+  std::int64_t next;                   // written by the successor: turn of this process|successor
+  std::int64_t granted;                // written by the predecessor at hand-over: its word
   std::atomic<std::uint32_t> drawn;    // turns begun by threads of this process
   std::atomic<std::uint32_t> serving;  // the turn that may be in the queue
   std::atomic<std::thread::id> owner;  // the thread that holds the mutex
@@ -110,7 +111,7 @@ auto Runtime<T>::queue_of(const MutexSet& set, int mutex, int group_rank) const 
 
 // --- turns of the threads of this process
 
-// Memory ordering: acquire; what the thread before did before leave_turn() is visible.
+// Memory ordering: acquire; the previous thread's stores before leave_turn() are visible.
 template <class T>
 std::uint32_t Runtime<T>::take_turn(QueueNode& node) {
   const std::uint32_t turn = node.drawn.fetch_add(1, std::memory_order_relaxed);
@@ -139,7 +140,7 @@ Status Runtime<T>::enter_queue(const Queue& queue, std::uint32_t turn) {
   if constexpr (MakesMutexes<T>) {
     if (queue.set.own != nullptr) {
       ARMCI_RETURN_IF_ERROR(order_after_stores(queue.host));
-      // Whether it is free, the transport knows.
+      // No owner to report: only the transport knows whether the mutex is free.
       const node::MutexWait waiting(queue.mutex, queue.host, nullptr);
       ARMCI_RETURN_IF_ERROR(queue.set.own->lock(queue.mutex, queue.group_rank));
       std::atomic_thread_fence(std::memory_order_acquire);
@@ -193,7 +194,7 @@ Status Runtime<T>::queue_lock(const MutexSet& set, int mutex, int group_rank) {
   return kSuccess;
 }
 
-// Memory ordering: acquire; what the last holder made visible before its unlock is visible.
+// Memory ordering: acquire; the stores that the last holder made visible before its unlock are visible.
 template <class T>
 Status Runtime<T>::queue_up(const Queue& queue, std::uint32_t turn) {
   const std::int64_t mine = queue.word(turn);
@@ -214,8 +215,8 @@ Status Runtime<T>::queue_up(const Queue& queue, std::uint32_t turn) {
   return kSuccess;
 }
 
-// Verbosity the process ahead who comes next. Who cannot do that leaves the queue again, unless somebody stands behind
-// already: then it tries on for a while, lest those wait for ever.
+// Writes this process as successor into the node of the process ahead. If that fails, this process leaves the queue.
+// With a process behind it, leaving would block that process for ever; this process then repeats the write for a while.
 template <class T>
 Status Runtime<T>::stand_behind(const Queue& queue, std::int64_t mine, std::int64_t ahead) {
   constexpr int kTriesMax = 100;
@@ -226,11 +227,11 @@ Status Runtime<T>::stand_behind(const Queue& queue, std::int64_t mine, std::int6
   node::Waiter waiter(node::WaitKind::kMutexSuccessor);
   for (int tries = 1;; ++tries) {
     std::int64_t before = 0;
-    const Status told = atomic64(queue.set.group->absolute_id(rank), part, next, AtomicOp::kSwap, link, 0, &before);
-    if (told.ok() || tries == kTriesMax) return told;
+    const Status linked = atomic64(queue.set.group->absolute_id(rank), part, next, AtomicOp::kSwap, link, 0, &before);
+    if (linked.ok() || tries == kTriesMax) return linked;
     ARMCI_RETURN_IF_ERROR(
         atomic64(queue.host, queue.host_part, queue.tail, AtomicOp::kCompareSwap, ahead, mine, &before));
-    if (before == mine) return told;
+    if (before == mine) return linked;
     transport_.progress();
     waiter.step();
   }
@@ -256,7 +257,7 @@ Status Runtime<T>::queue_try_lock(const MutexSet& set, int mutex, int group_rank
 template <class T>
 Status Runtime<T>::queue_unlock(const MutexSet& set, int mutex, int group_rank) {
   const Queue queue = queue_of(set, mutex, group_rank);
-  // Only the owner stores its own id there, so another thread reads anything but its own.
+  // Only the owner stores its own id there, so another thread never reads its own id.
   if (queue.node.owner.load(std::memory_order_relaxed) != std::this_thread::get_id()) {
     return not_the_owner(mutex, group_rank);
   }
@@ -268,25 +269,25 @@ Status Runtime<T>::queue_unlock(const MutexSet& set, int mutex, int group_rank) 
   return kSuccess;
 }
 
-// The group rank of who comes next; -1: nobody, and the mutex is free.
+// The group rank of the successor; -1: there is none, and the mutex is free.
 template <class T>
 Status Runtime<T>::find_successor(const Queue& queue, int* successor) {
-  constexpr std::int64_t kAskAgainUs = 10000;
+  constexpr std::int64_t kRetryUs = 10000;
   const std::uint32_t turn = queue.node.serving.load(std::memory_order_relaxed);
   const std::int64_t mine = queue.word(turn);
   const std::atomic_ref next(queue.node.next);
   ARMCI_RETURN_IF_ERROR(order_after_stores(queue.host));
   node::Waiter waiter(node::WaitKind::kMutexSuccessor);
-  for (std::int64_t ask_at = 0;;) {
+  for (std::int64_t retry_at = 0;;) {
     const std::int64_t link = next.load(std::memory_order_acquire);
     *successor = queue_word::turn(link) == turn ? queue_word::rank(link) : -1;
     if (*successor >= 0) return kSuccess;
-    if (node::now_us() >= ask_at) {
+    if (node::now_us() >= retry_at) {
       std::int64_t before = 0;
       ARMCI_RETURN_IF_ERROR(
           atomic64(queue.host, queue.host_part, queue.tail, AtomicOp::kCompareSwap, 0, mine, &before));
       if (before == mine) return kSuccess;
-      ask_at = node::now_us() + kAskAgainUs;
+      retry_at = node::now_us() + kRetryUs;
     }
     transport_.progress();
     waiter.step();
@@ -295,7 +296,7 @@ Status Runtime<T>::find_successor(const Queue& queue, int* successor) {
 
 template <class T>
 Status Runtime<T>::hand_over(const Queue& queue, int successor) {
-  // Stores to the host take another way than the hand-over, so no network keeps them ahead of it.
+  // Stores to the host take another path than the hand-over, so no network orders them before it.
   if (has_unflushed_stores(queue.host)) ARMCI_RETURN_IF_ERROR(flush(queue.host));
   const int proc = queue.set.group->absolute_id(successor);
   std::int64_t* granted = &queue_node(queue.set, queue.number, successor)->granted;

@@ -21,7 +21,7 @@ namespace {
 // Its memory is the heap's.
 class ProvidingTransport : public testing::FakeTransport<false, Atomicity::kTransport, true> {
  public:
-  Status arrange(MPI_Comm, int* node_size) {
+  Status choose_provider(MPI_Comm, int* node_size) {
     if (refuses_to_start) return fail(Code::kUnsupported, nullptr, "no such kind");
     if (provides) *node_size = 1;
     return kSuccess;
@@ -101,7 +101,7 @@ TEST_F(RuntimeProvidedTest, RegionsLieInTheTransportsMemoryUntilTheyAreFreed) {
   EXPECT_EQ(transport().made(), before);
 }
 
-TEST_F(RuntimeProvidedTest, TheNodeSizeThatWasArrangedIsInForce) {
+TEST_F(RuntimeProvidedTest, TheNodeSizeOfTheProviderIsInForce) {
   start();
   EXPECT_EQ(config().node_size, 1);
 }
@@ -136,7 +136,7 @@ TEST_F(RuntimeProvidedTest, WhatIsRefusedLeavesNothing) {
 }
 
 // [MEM-8] The layer below may not survive what it cannot serve.
-TEST_F(RuntimeProvidedTest, TheTransportIsNotAskedForMoreThanIsAllowed) {
+TEST_F(RuntimeProvidedTest, TheTransportIsNotCalledForMoreThanIsAllowed) {
   set_limit(4096);
   start();
   const int asked = transport().asked;
@@ -148,7 +148,7 @@ TEST_F(RuntimeProvidedTest, TheTransportIsNotAskedForMoreThanIsAllowed) {
   EXPECT_TRUE(allocate(4000, &base).ok());
 }
 
-TEST_F(RuntimeProvidedTest, NothingIsAskedForNobody) {
+TEST_F(RuntimeProvidedTest, NoMemoryIsRequestedForEmptyParts) {
   start();
   const int asked = transport().asked;
   void* base = nullptr;
@@ -157,7 +157,7 @@ TEST_F(RuntimeProvidedTest, NothingIsAskedForNobody) {
   EXPECT_EQ(transport().asked, asked);
 }
 
-TEST_F(RuntimeProvidedTest, WhatCannotBeArrangedFailsTheStart) {
+TEST_F(RuntimeProvidedTest, AFailedChoiceOfTheProviderFailsTheStart) {
   transport().refuses_to_start = true;
   EXPECT_EQ(runtime_.initialise(MPI_COMM_WORLD).code(), Code::kUnsupported);
   runtime_.abandon();

@@ -29,7 +29,7 @@ Status Runtime<T>::complete(Completion& completion) {
 
 template <class T>
 Status Runtime<T>::finish(Completion completion, int proc, How how) {
-  if constexpr (TellsCompletion<T>) {
+  if constexpr (ReportsCompletion<T>) {
     if (completion.complete()) return kSuccess;
   }
   if (how.blocking) return complete(completion);

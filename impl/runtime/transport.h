@@ -7,29 +7,29 @@
 //
 // ## Required
 //
-//   struct T::Key           trivially copyable, at most kKeyBytesMax: what a remote process needs to address registered
-//                           memory. Travels by MPI.
-//   struct T::Completion    default-constructible, movable: one pending operation. It is moved, and may be dropped,
-//                           while that is: what a thread or a callback writes lies elsewhere.
+//   struct T::Key           trivially copyable, at most kKeyBytesMax: names registered memory to a remote
+//                           process. Sent by MPI.
+//   struct T::Completion    default-constructible, movable: one pending operation. Runtime may move or
+//                           destroy it while the operation is pending: no thread or callback may write into it.
 //   static constexpr TransportTraits kTraits
 //
-//   Status initialise(const World&)      Collective, after node memory is attached. Refuses with a sentence what it
-//                                        cannot do here (kUnsupported).
+//   Status initialise(const World&)      Collective, after node memory is attached. Fails with kUnsupported and the
+//                                        reason if the transport cannot work in this job.
 //   void finalise()                      Collective; no process has a pending operation. Follows every
-//                                        initialise, also one that failed, here or on another process. Others may
-//                                        have gone through it already: that they closed a connection is no error.
+//                                        initialise, also one that failed, here or on another process. Other
+//                                        processes may have finalised: a connection that they closed is no error.
 //   Status register_memory(void* base, size_t bytes, Key*)
 //                                        Local. `base` lies in node memory, committed. May fail with kMemory; the
 //                                        allocation is then undone on all processes.
 //   void deregister_memory(const Key&)   Local; no operation on it is pending.
 //   Status put(int target, const Key&, void* remote, const void* local, size_t bytes, Completion*)
 //   Status get(int target, const Key&, const void* remote, void* local, size_t bytes, Completion*)
-//                                        Start a transfer; bytes > 0, any alignment. May wait for room, which the
-//                                        network or a thread of the port makes, never for the target's program or for
-//                                        a later call of this process; may be complete at return. The Completion is a
-//                                        new one, never null. `remote` is an address as the target has it; the target
-//                                        may be this process where wants_on_node says so. The local buffer belongs to
-//                                        the transport until test() said done. Naturally aligned 4- and 8-byte
+//                                        Start a transfer; bytes > 0, any alignment. May wait for
+//                                        credits that the network or a thread of the port returns, never for the
+//                                        target's program or a later call of this process; may be complete at return.
+//                                        The Completion is a new one, never null. `remote` is an address of the target;
+//                                        the target may be this process where wants_on_node is true. The buffer belongs
+//                                        to the transport until test() reports done. Naturally aligned 4- and 8-byte
 //                                        elements are never torn [LC-3].
 //   Status atomic64(int target, const Key&, void* remote, AtomicOp, int64_t operand, int64_t compare, int64_t* before)
 //                                        Blocking, atomic against every other atomic64 of any process on that word
@@ -37,37 +37,37 @@
 //                                        with target == this process.
 //   Status test(Completion*, bool* done) Local completion, never blocks, advances the transfer. Order between
 //                                        operations: see TransportTraits::in_order.
-//                                        A failure ends the operation: its buffer is the caller's again.
+//                                        A failure ends the operation: the origin may reuse its buffer.
 //   Status flush(int target)             Returns when every put of this process to target is visible to all processes
-//                                        (remote completion), without help of the target's program [FENCE-3].
-//   void progress()                      Advances whatever needs this process's CPU; never blocks.
+//                                        (remote completion), without the target's program [FENCE-3].
+//   void progress()                      One pass over the work that needs this process's CPU; never blocks.
 //
-// What put and atomic64 wrote, the owner sees by plain loads once it is remotely complete, and they see what the owner
-// stored: mutexes, counters and notifications live in registered memory [DLA-1]. A Completion may be dropped after a
-// flush or after finalise without a last test().
+// Mutexes, counters and notifications live in registered memory [DLA-1]. So the owner sees the data of put and atomic64
+// by plain loads after remote completion, and put and atomic64 see the owner's plain stores. Runtime may destroy a
+// Completion after a flush or after finalise without a last test().
 //
 // All members return errors with the layer's own text, the call and the peer recorded by fail() [ERR-3]. All may be
 // called by several threads when the thread level is MPI_THREAD_MULTIPLE.
 //
-// ## Optional: asked for when they are there
+// ## Optional: used where the transport has them
 //
 //   static Routing T::route(const World&)
-//                                        Who moves bytes and makes things atomic on a node, in this job. Without it the
-//                                        traits say so. The same answer on all processes.
+//                                        Whether the CPU copies and executes atomics on a node, in this job. Without
+//                                        it the traits decide. The same result on all processes.
 //   Status register_region(const GroupView&, span<const Exposed> parts, span<Key> keys)
 //                                        Collective over the group: exposes the region whose part of group rank r is
 //                                        parts[r] (bytes == 0: none) and makes keys[r], valid in this process. For
 //                                        layers below that expose memory collectively, as MPI windows do. Succeeds or
-//                                        fails on all alike. register_memory is then asked for nothing but memory that
-//                                        one process allocates alone [MEM-14].
+//                                        fails on all alike. register_memory is then called only for memory that one
+//                                        process allocates alone [MEM-14].
 //   void deregister_region(const Key&)   Collective over the same group, with the key of any of its parts.
 //
-//   Status arrange(MPI_Comm parent, int* node_size)
-//                                        For layers below that also make the memory of regions, in some jobs or in all.
-//                                        Collective, before the world is made: decides whether this job is one. Memory
-//                                        made so lies at addresses that mean something to its owner only, so
-//                                        *node_size, what ARMCI_NODE_SIZE is in force, is then 1. Fails on all alike.
-//   bool provides_memory() const         What was decided. The same on all processes.
+//   Status choose_provider(MPI_Comm parent, int* node_size)
+//                                        For layers below that also allocate the memory of regions, in some jobs or in
+//                                        all. Collective, before the world is created: decides whether this job is
+//                                        one. The addresses of such memory are valid for its owner only, so
+//                                        *node_size, the ARMCI_NODE_SIZE in force, is then 1. Fails on all alike.
+//   bool provides_memory() const         The result of choose_provider(), the same on all processes.
 //   Status provide_region(const GroupView&, span<Exposed> parts, span<Key> keys)
 //                                        As register_region where memory is provided, and makes it: parts come with
 //                                        their sizes and get their bases, multiples of kPartAlignment [MEM-5]. The
@@ -75,42 +75,43 @@
 //                                        ends it.
 //
 //   Status put_now / get_now(as put and get, without a Completion)
-//                                        Return when the local buffer is the caller's again; may wait for the target's
+//                                        Return at local completion; may wait for the target's
 //                                        network, never for its program. A store is complete after a flush only.
 //   Status atomic32(int target, const Key&, void* remote, AtomicOp, int32_t operand, int32_t compare, int32_t* before)
 //                                        As atomic64, on 4-byte words: atomic against every other atomic32 on that
 //                                        word; nothing is promised against an atomic64 on the 8 bytes around it.
 //                                        Without it, RMW on 4 bytes replaces the 8 bytes around them.
 //
-//   bool Completion::complete() const    Whether the operation was complete when it was issued: test() is not called
-//   then. size_t buffer_bytes()                Memory for messages of and to other nodes, at this moment.
+//   bool Completion::complete() const    Whether the operation was complete when it was issued. Runtime does not call
+//                                        test() then.
+//   size_t buffer_bytes()                Memory for messages of and to other nodes, at this moment.
 //
 //   void register_local(void* base, size_t bytes) / deregister_local(void* base)
 //                                        Memory of this process alone, of ARMCI_Malloc_local: local buffers of
 //                                        transfers will lie there, from the first call to the second [MEM-9]. A hint.
 //
-//   span<const Finding> findings() const What it found wrong with the layer below at initialise() and goes around, the
-//                                        same on all processes; until finalise().
+//   span<const Finding> findings() const Known faults of the layer below that the transport works around, found by
+//                                        initialise(), the same on all processes; until finalise().
 //
-//   span<const Choice> choices() const   What initialise() chose where several ways were open (a device, what a server
-//                                        is), the same on all processes; until finalise(). A ChoiceList
+//   span<const Choice> choices() const   The choices of initialise() among several ways (a device, the kind of
+//                                        server), the same on all processes; until finalise(). A ChoiceList
 //                                        (choice_list.h) keeps and shares them.
 //
-//   struct T::Mutexes                    A set of mutexes that the transport makes in a way of its own:
+//   struct T::Mutexes                    A set of mutexes that the transport implements itself:
 //   Status create_mutexes(const GroupView&, span<const int> counts, T::Mutexes**)
 //                                        Collective over the group: counts[r] free mutexes at group rank r. Succeeds or
-//                                        fails on all alike. Leaves the pointer alone, on all alike, where Runtime
-//                                        shall make them from atomic64.
+//                                        fails on all alike. Does not write the pointer, on all alike, where
+//                                        Runtime shall build the mutexes from atomic64.
 //   void destroy_mutexes(T::Mutexes*)    Collective over the same group; all are free. finalise() destroys those left.
 //     Status lock(int mutex, int host)   `host` is a group rank. Fair; does not keep other threads from MPI. Of one
 //     Status try_lock(..., bool* taken)  process, one thread at a time is between lock or try_lock and unlock of a
 //     Status unlock(int mutex, int host) mutex. An unlock that failed can be repeated.
 //     Status is_free(int mutex, bool*)   Of this process's own.
-//                                        Neither orders memory: Runtime has the barriers, and flushes what the holder
-//                                        stored before unlock() [MUTEX-2, MUTEX-3, MUTEX-6].
+//                                        Neither orders memory: Runtime has the barriers, and flushes the holder's
+//                                        stores before unlock() [MUTEX-2, MUTEX-3, MUTEX-6].
 //
-//   Status flush_all()                   flush() of every target at once, overlapped [FENCE-7]. What failed is
-//                                        tried again by the next one.
+//   Status flush_all()                   flush() of every target at once, overlapped [FENCE-7]. The next call tries a
+//                                        failed flush again.
 //
 //   void set_mode(const Key&, AccessMode)
 //                                        The program promises to access the region of this part in that way only
@@ -120,8 +121,8 @@
 // ## Optional: descriptors that come whole, never cut into segments
 //
 // The strides, counts and addresses are those of the call: source and destination, not remote and local. All remote
-// addresses of a list lie in the one part whose key is given. completion == nullptr: the local memory is the caller's
-// again at return. Without these members Runtime makes one contiguous transfer of each segment.
+// addresses of a list lie in the one part whose key is given. completion == nullptr: the call returns at local
+// completion. Without these members Runtime makes one contiguous transfer of each segment.
 //
 //   Status put_strided(int target, const Key&, void* remote, const void* local, const Strided&, Completion*)
 //   Status get_strided(int target, const Key&, const void* remote, void* local, const Strided&, Completion*)
@@ -156,7 +157,7 @@ enum class AtomicOp { kFetchAdd, kSwap, kCompareSwap };
 // How the program promises to access a region [MODE-1].
 enum class AccessMode : int { kDefault = 0, kReadOnly = 1, kAccOnly = 2, kPutOnly = 3 };
 
-// Who makes accumulate, RMW and mutexes of a region atomic. One mechanism per implementation, never mixed.
+// The mechanism that makes accumulate, RMW and mutexes of a region atomic. One per implementation, never mixed.
 enum class Atomicity {
   kNodeCpu,    // CPU atomics in node memory, by a caller on the node or by the target node's server (optional members)
   kTransport,  // the transport's atomic64, for every target, the caller's own node included
@@ -166,9 +167,9 @@ struct TransportTraits {
   const char* name;    // the implementation, as ARMCIX_Implementation reports it
   bool reaches_nodes;  // false: only same-node targets exist; put, get... are never called
   bool wants_on_node;  // true: same-node put and get go to the transport as well
-  bool in_order;  // put, get and atomic64 of one thread to one target take effect in the order of issue: what has a
-                  // Completion need not be there for what follows until test() said done [ORD-3, ORD-4];
-                  // if false, Runtime flushes before an operation that must not overtake an earlier store
+  bool in_order;       // put, get and atomic64 of one thread to one target take effect in the order of issue.
+                       // Non-blocking operations are unordered until test() reports them complete [ORD-3, ORD-4].
+                       // If false, Runtime flushes before an operation that must not overtake an earlier store.
   Atomicity atomicity;
 };
 
@@ -192,11 +193,11 @@ struct GroupView {
   int rank;  // this process's
 };
 
-// A fault of the layer below, for people to read; sentences.
+// A known fault of the layer below, as sentences for people to read.
 struct Finding {
   const char* name;
-  const char* text;     // what goes wrong
-  const char* instead;  // what the transport does
+  const char* text;     // the fault
+  const char* instead;  // the workaround
 };
 
 // One of several ways, for people to read.
@@ -242,7 +243,7 @@ template <class T>
 concept ProvidesMemory = RegistersCollectively<T> &&
     requires(T t, const T same, MPI_Comm parent, int* node_size, const GroupView& group, std::span<Exposed> parts,
              std::span<typename T::Key> keys) {
-  { t.arrange(parent, node_size) } -> std::same_as<Status>;
+  { t.choose_provider(parent, node_size) } -> std::same_as<Status>;
   { same.provides_memory() } -> std::same_as<bool>;
   { t.provide_region(group, parts, keys) } -> std::same_as<Status>;
 };
@@ -270,7 +271,7 @@ concept HasAtomic32 = requires(T t, int target, const typename T::Key& key, void
 };
 
 template <class T>
-concept TellsCompletion = requires(const typename T::Completion completion) {
+concept ReportsCompletion = requires(const typename T::Completion completion) {
   { completion.complete() } -> std::same_as<bool>;
 };
 
@@ -314,13 +315,13 @@ concept Accumulates = requires(T t, int target, const typename T::Key& key, void
 
 template <class T>
 concept MakesMutexes = requires(T t, typename T::Mutexes* set, const GroupView& group, std::span<const int> counts,
-                                int mutex, int host, bool answer) {
+                                int mutex, int host, bool result) {
   { t.create_mutexes(group, counts, &set) } -> std::same_as<Status>;
   { t.destroy_mutexes(set) } -> std::same_as<void>;
   { set->lock(mutex, host) } -> std::same_as<Status>;
-  { set->try_lock(mutex, host, &answer) } -> std::same_as<Status>;
+  { set->try_lock(mutex, host, &result) } -> std::same_as<Status>;
   { set->unlock(mutex, host) } -> std::same_as<Status>;
-  { set->is_free(mutex, &answer) } -> std::same_as<Status>;
+  { set->is_free(mutex, &result) } -> std::same_as<Status>;
 };
 
 // T::Mutexes where there is one.

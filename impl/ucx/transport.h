@@ -93,7 +93,7 @@ class Transport {
 
 static_assert(runtime::Transport<Transport>);
 static_assert(runtime::TransfersAtOnce<Transport> && runtime::HasAtomic32<Transport> && runtime::FlushesAll<Transport>);
-static_assert(runtime::TellsCompletion<Transport> && runtime::RegistersCollectively<Transport>);
+static_assert(runtime::ReportsCompletion<Transport> && runtime::RegistersCollectively<Transport>);
 static_assert(runtime::RegistersLocal<Transport>);
 static_assert(runtime::MovesShapes<Transport> && runtime::Accumulates<Transport> && runtime::HasChoices<Transport>);
 static_assert(runtime::HasBuffers<Transport>);
