@@ -18,8 +18,8 @@
 namespace armci::runtime {
 namespace {
 
-// Room for the longest entry, and for what says that there are more.
-constexpr std::size_t kRoomForOne = 96;
+// The length of the longest entry, with the note that there are more.
+constexpr std::size_t kEntryBytesMax = 96;
 
 void print_operations(int fd) {
   ReportLine line;
@@ -27,7 +27,7 @@ void print_operations(int fd) {
   const char* before = ": ";
   bool is_cut = false;
   runtime().visit_pending([&](int peer, std::size_t operations) {
-    is_cut = is_cut || line.room() < kRoomForOne;
+    is_cut = is_cut || line.bytes_left() < kEntryBytesMax;
     if (is_cut) return;
     line << before << operations << " to process " << peer;
     before = ", ";
@@ -44,7 +44,7 @@ void print_unflushed(int fd) {
   for (int peer = 0; peer < world().size(); ++peer) {
     if (!runtime().has_unflushed_stores(peer)) continue;
     ++unflushed;
-    if (line.room() < kRoomForOne) continue;
+    if (line.bytes_left() < kEntryBytesMax) continue;
     line << (named++ == 0 ? "" : ", ") << peer;
   }
   if (unflushed == 0) line << "none";
@@ -57,12 +57,12 @@ void print_held(int fd) {
   std::size_t held = 0;
   std::size_t named = 0;
   line << "holds ";
-  const bool looked = runtime().visit_held([&](int mutex, int host) {
+  const bool visited = runtime().visit_held([&](int mutex, int host) {
     ++held;
-    if (line.room() < kRoomForOne) return;
+    if (line.bytes_left() < kEntryBytesMax) return;
     line << (named++ == 0 ? "" : ", ") << "mutex " << mutex << " of process " << host;
   });
-  if (!looked) {
+  if (!visited) {
     line << "unknown mutexes: sets of them are being made or destroyed";
   } else if (held == 0) {
     line << "no mutex";

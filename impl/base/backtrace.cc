@@ -28,24 +28,25 @@ namespace armci {
 namespace {
 
 constexpr int kFramesMax = 64;
-constexpr int kAnswerMilliseconds = 1000;
+constexpr int kReplyMilliseconds = 1000;
 constexpr unsigned kAbortSeconds = 5;
 
-// The stack that an interrupted thread hands to the thread that asked. One at a time: print_all_stacks() holds a mutex.
-struct Answer {
+// The stack of an interrupted thread, for the thread that requested it. One at a time: print_all_stacks() holds a
+// mutex.
+struct StackReply {
   std::atomic<int> awaited_tid{0};
-  std::atomic<int> frames{-1};  // -1: not answered yet
+  std::atomic<int> frames{-1};  // -1: no reply yet
   void* addresses[kFramesMax];
 };
-Answer answer;
+StackReply stack_reply;
 
-// Memory ordering: the release of `frames` publishes `addresses` to the asking thread, which acquires it.
-void answer_with_stack(int) {
+// Memory ordering: the release of `frames` publishes `addresses` to the requesting thread, which acquires it.
+void reply_with_stack(int) {
   const int saved_errno = errno;
-  int asked = own_tid();
-  // A late answer to an earlier question must not overwrite the present one.
-  if (answer.awaited_tid.compare_exchange_strong(asked, 0)) {
-    answer.frames.store(backtrace(answer.addresses, kFramesMax), std::memory_order_release);
+  int requested = own_tid();
+  // A late reply to an earlier request must not overwrite the reply to the present one.
+  if (stack_reply.awaited_tid.compare_exchange_strong(requested, 0)) {
+    stack_reply.frames.store(backtrace(stack_reply.addresses, kFramesMax), std::memory_order_release);
   }
   errno = saved_errno;
 }
@@ -138,22 +139,22 @@ std::string thread_name(int tid) {
   return name;
 }
 
-// Leaves another thread's stack in `answer` and returns its frames; -1 when it does not answer in time or is gone.
-int ask_for_stack(int tid, int signal_number) {
-  answer.frames.store(-1, std::memory_order_relaxed);
-  answer.awaited_tid.store(tid);
+// Stores another thread's stack in `stack_reply` and returns its frames; -1 when no reply comes in time.
+int request_stack(int tid, int signal_number) {
+  stack_reply.frames.store(-1, std::memory_order_relaxed);
+  stack_reply.awaited_tid.store(tid);
   if (syscall(SYS_tgkill, getpid(), tid, signal_number) == 0) {
     const timespec pause{0, 1000000};
-    for (int waited = 0; waited < kAnswerMilliseconds; ++waited) {
-      if (answer.frames.load(std::memory_order_acquire) >= 0) break;
+    for (int waited = 0; waited < kReplyMilliseconds; ++waited) {
+      if (stack_reply.frames.load(std::memory_order_acquire) >= 0) break;
       nanosleep(&pause, nullptr);
     }
   }
   int expected = tid;
-  // Withdrawing fails when the handler has begun: then its answer comes, however slowly.
-  if (answer.awaited_tid.compare_exchange_strong(expected, 0)) return -1;
-  while (answer.frames.load(std::memory_order_acquire) < 0) sched_yield();
-  return answer.frames.load(std::memory_order_relaxed);
+  // The withdrawal fails when the handler has begun. Its reply is then certain to come.
+  if (stack_reply.awaited_tid.compare_exchange_strong(expected, 0)) return -1;
+  while (stack_reply.frames.load(std::memory_order_acquire) < 0) sched_yield();
+  return stack_reply.frames.load(std::memory_order_relaxed);
 }
 
 bool mpi_is_active() {
@@ -166,7 +167,7 @@ bool mpi_is_active() {
 
 std::atomic<bool> freezes{false};
 
-// Not a signal that stops the process: launchers take a stopped process for an ended one.
+// No stop signal is used: launchers take a stopped process for an ended one.
 [[noreturn]] void freeze() {
   char host[HOST_NAME_MAX + 1] = "this machine";
   gethostname(host, sizeof host);
@@ -206,28 +207,28 @@ void print_all_stacks(int fd) {
   const int signal_number = stack_signal();
   struct sigaction mine {};
   struct sigaction before {};
-  mine.sa_handler = answer_with_stack;
+  mine.sa_handler = reply_with_stack;
   mine.sa_flags = SA_RESTART;
   sigemptyset(&mine.sa_mask);
   if (sigaction(signal_number, &mine, &before) != 0) return;
-  bool all_answered = true;
+  bool all_replied = true;
   for (const int tid : thread_ids()) {
     char heading[96];
     std::snprintf(heading, sizeof heading, "armci: rank %d: stack of thread %d (%s)%s\n", message_rank(), tid,
                   thread_name(tid).c_str(), tid == own_tid() ? ", the one that prints" : "");
     std::string text = heading;
     if (tid == own_tid()) {
-      text += stack_text(answer.addresses, backtrace(answer.addresses, kFramesMax), 1);
+      text += stack_text(stack_reply.addresses, backtrace(stack_reply.addresses, kFramesMax), 1);
     } else {
-      const int frames = ask_for_stack(tid, signal_number);
-      all_answered &= frames >= 0;
-      text += frames < 0 ? "  no answer: the thread has ended or blocks signals\n"
-                         : stack_text(answer.addresses, frames, kHandlerFrames);
+      const int frames = request_stack(tid, signal_number);
+      all_replied &= frames >= 0;
+      text += frames < 0 ? "  no reply: the thread has ended or blocks signals\n"
+                         : stack_text(stack_reply.addresses, frames, kHandlerFrames);
     }
     write_text(fd, text);
   }
-  // A signal that is still pending must not meet the default action, which ends the process.
-  if (all_answered) sigaction(signal_number, &before, nullptr);
+  // The handler stays for a signal that is still pending: the default action would end the process.
+  if (all_replied) sigaction(signal_number, &before, nullptr);
 }
 
 void print_fatal(const char* message, int code) {

@@ -6,7 +6,7 @@
 
 namespace armci {
 
-// Loads what the unwinder needs, which the first backtrace of a process would otherwise do with malloc.
+// Loads the unwinder. Otherwise the first backtrace of a process loads it, with malloc.
 void prepare_backtraces();
 
 // The stack of the calling thread, for its signal handler: a line `armci: rank R:   #N symbol+0xOFF (module+0xOFF)` for
@@ -18,13 +18,13 @@ void report_stack(int fd);
 // real-time signal; a thread that blocks that signal is listed without a stack. Not for signal handlers.
 void print_all_stacks(int fd);
 
-// The signal that it takes.
+// The signal that print_all_stacks() uses.
 int stack_signal();
 
 // What ARMCI_Error prints: message, code, rank and the caller's stack, on stderr [INIT-6].
 [[gnu::cold]] void print_fatal(const char* message, int code);
 
-// From now on die() waits for a debugger, and for whoever ends the job, instead of ending it.
+// From now on die() waits for a debugger, and for the user to end the job, instead of ending it.
 void freeze_on_error(bool wanted);
 
 // Ends the whole job with a status that is never zero: MPI_Abort while MPI is active, else _exit. If MPI_Abort does not
@@ -32,8 +32,8 @@ void freeze_on_error(bool wanted);
 // job [INIT-6].
 [[noreturn, gnu::cold]] void die(int code);
 
-// Prints, as print_failure(), what the calling thread failed with last, and dies with its code: for threads of the
-// library's own, which have nobody to return it to.
+// Prints the last failure of the calling thread, as print_failure() does, and dies with its code. For threads of the
+// library, which have no caller to return a failure to.
 [[noreturn, gnu::cold]] void die_of_failure(const char* where);
 
 }  // namespace armci

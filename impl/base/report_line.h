@@ -1,5 +1,5 @@
-// A line of a report that is written where nothing may be waited for: by a signal handler, or while other threads hang
-// inside the library. No allocation, no lock, one write.
+// ReportLine writes a line of a report where no wait is allowed: in a signal handler, or while other threads hang
+// inside the library. It allocates no memory, takes no lock and makes one write.
 #pragma once
 
 #include <sys/syscall.h>
@@ -17,7 +17,7 @@
 
 namespace armci {
 
-// As the system numbers threads, and gdb.
+// The thread number that Linux and gdb use.
 inline int own_tid() { return static_cast<int>(syscall(SYS_gettid)); }
 
 class ReportLine {
@@ -33,7 +33,7 @@ class ReportLine {
   }
 
   ReportLine& operator<<(std::string_view text) {
-    const std::size_t fits = text.size() < room() ? text.size() : room();
+    const std::size_t fits = text.size() < bytes_left() ? text.size() : bytes_left();
     std::memcpy(text_ + length_, text.data(), fits);
     length_ += fits;
     return *this;
@@ -51,8 +51,8 @@ class ReportLine {
     return *this << "0x" << std::string_view(digits, static_cast<std::size_t>(end - digits));
   }
 
-  // What is left for text; a longer one is cut.
-  std::size_t room() const { return sizeof text_ - 1 - length_; }
+  // The bytes that are left for text; longer text is cut.
+  std::size_t bytes_left() const { return sizeof text_ - 1 - length_; }
 
   void write_to(int fd) {
     text_[length_] = '\n';

@@ -43,10 +43,10 @@ TEST(ReportLineTest, SaysThatThereIsNoRankYet) {
 TEST(ReportLineTest, CutsWhatIsTooLong) {
   set_message_rank(0);
   ReportLine line;
-  const std::size_t room = line.room();
-  line << std::string(room - 1, 'a') << "bc" << 123;
-  EXPECT_EQ(line.room(), 0u);
-  EXPECT_EQ(written(line), "armci: rank 0: " + std::string(room - 1, 'a') + "b\n");
+  const std::size_t left = line.bytes_left();
+  line << std::string(left - 1, 'a') << "bc" << 123;
+  EXPECT_EQ(line.bytes_left(), 0u);
+  EXPECT_EQ(written(line), "armci: rank 0: " + std::string(left - 1, 'a') + "b\n");
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ inline constexpr Status kSuccess{};
 
 // Records the cause for the calling thread and returns the failed Status. `clause` is the ID of the clause that the
 // caller of the library broke, or nullptr where no clause is involved. The text names argument and value and says what
-// to do; call, rank and clause are added by whoever prints it.
+// to do; print_failure() adds call, rank and clause.
 [[gnu::cold, gnu::format(printf, 3, 4)]] Status fail(Code code, const char* clause, const char* format, ...);
 
 // Adds context in front of the recorded cause ("while attaching node memory: ...").

@@ -74,7 +74,7 @@ Status RegionMemory::initialise(const runtime::World& world, RegionKind kind, co
 }
 
 // bytes_of_each: what every member takes, or 0: each its own.
-Status RegionMemory::check_room(std::span<const runtime::Exposed> parts, std::size_t bytes_of_each) const {
+Status RegionMemory::check_memory(std::span<const runtime::Exposed> parts, std::size_t bytes_of_each) const {
   const std::uint64_t free = free_bytes();
   std::uint64_t wanted = 0;
   for (const runtime::Exposed& part : parts) {
@@ -105,7 +105,7 @@ Status RegionMemory::make(const runtime::GroupView& group, std::span<runtime::Ex
   for (const runtime::Exposed& part : parts) most = std::max(most, part.bytes);
   const std::size_t own = parts[static_cast<std::size_t>(group.rank)].bytes;
   ARMCI_RETURN_IF_ERROR(
-      node::agree(group.comm, check_room(parts, equal_sizes_ ? most : 0), "looking for memory for a region"));
+      node::agree(group.comm, check_memory(parts, equal_sizes_ ? most : 0), "looking for memory for a region"));
 
   std::unique_ptr<Window> window;
   Status status = make_window(group, equal_sizes_ ? most : own, &window);

@@ -46,7 +46,7 @@ class RegionMemory {
               std::unique_ptr<Window>* out) const;
 
  private:
-  Status check_room(std::span<const runtime::Exposed> parts, std::size_t bytes_of_each) const;
+  Status check_memory(std::span<const runtime::Exposed> parts, std::size_t bytes_of_each) const;
   Status make_window(const runtime::GroupView& group, std::size_t bytes, std::unique_ptr<Window>* out) const;
 
   RegionKind kind_ = RegionKind::kCreate;

@@ -150,13 +150,13 @@ std::string trace_line(const TraceEvent& event, const TraceNames& names, int ran
       text, sizeof text, R"({"name":"%s","cat":"%s","ph":"X","ts":%s,"dur":%s,"pid":%d,"tid":%d,"args":{)", name,
       known ? names.category(event.call) : "other", Microseconds(clock.correct(event.began_ns) - origin_ns).text,
       Microseconds(event.duration_ns).text, rank, thread);
-  const auto room = [&] { return sizeof text - static_cast<std::size_t>(length); };
-  if (event.peer >= 0) length += std::snprintf(text + length, room(), R"("peer":%d)", event.peer);
+  const auto bytes_left = [&] { return sizeof text - static_cast<std::size_t>(length); };
+  if (event.peer >= 0) length += std::snprintf(text + length, bytes_left(), R"("peer":%d)", event.peer);
   if (event.bytes > 0) {
-    length += std::snprintf(text + length, room(), R"(%s"bytes":%llu)", event.peer >= 0 ? "," : "",
+    length += std::snprintf(text + length, bytes_left(), R"(%s"bytes":%llu)", event.peer >= 0 ? "," : "",
                             static_cast<unsigned long long>(event.bytes));
   }
-  std::snprintf(text + length, room(), "}}");
+  std::snprintf(text + length, bytes_left(), "}}");
   return text;
 }
 
@@ -198,7 +198,7 @@ Status Trace::start(MPI_Comm comm, const std::string& path, std::int64_t events_
   ARMCI_MPI(MPI_Comm_dup(comm, &comm_));
   names_ = names;
   title_ = title;
-  room_ = events_most;
+  events_left_ = events_most;
   dropped_ = 0;
   ++generation_;
   clock_ = {};
@@ -225,7 +225,7 @@ Trace::Buffer* Trace::buffer_of_this_thread() {
 void Trace::record(const TraceEvent& event) {
   // The call that starts the library ends after the trace has begun.
   if (event.began_ns < clock_.first_ns) return;
-  if (room_.fetch_sub(1, std::memory_order_relaxed) <= 0) {
+  if (events_left_.fetch_sub(1, std::memory_order_relaxed) <= 0) {
     dropped_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
@@ -327,7 +327,7 @@ Status Trace::finish() {
   if (rank_ == 0) {
     status = write_all(size);
     if (dropped > 0) {
-      std::fprintf(stderr, "armci: the trace lacks %lld events: give more room with ARMCI_TRACE_EVENTS\n",
+      std::fprintf(stderr, "armci: the trace lacks %lld events: set a larger ARMCI_TRACE_EVENTS\n",
                    static_cast<long long>(dropped));
     }
   } else {

@@ -85,7 +85,7 @@ class Trace {
   Status send();
 
   std::atomic<bool> enabled_{false};
-  std::atomic<std::int64_t> room_{0};
+  std::atomic<std::int64_t> events_left_{0};
   std::atomic<std::int64_t> dropped_{0};
   std::mutex mutex_;  // of buffers_
   std::vector<std::unique_ptr<Buffer>> buffers_;

@@ -121,7 +121,7 @@ TEST(WatchdogTest, HangPrintsStateAndStacksThenEndsTheJob) {
   EXPECT_NE(text.find("(armci-watchdog)"), std::string::npos) << text;
   EXPECT_NE(text.find("  #3 "), std::string::npos) << text;
 #ifndef __SANITIZE_THREAD__  // holds signals back from threads that wait, and has a thread of its own
-  EXPECT_EQ(text.find("no answer"), std::string::npos) << text;
+  EXPECT_EQ(text.find("no reply"), std::string::npos) << text;
 #endif
 }
 
