@@ -9,7 +9,7 @@ namespace armci::rma {
 namespace {
 
 constexpr std::size_t kSmallestBytes = 4096;
-// A block that is larger by more than this is left to those who need it.
+// A block that is larger than this many times the request stays for larger requests.
 constexpr std::size_t kWasteMax = 4;
 
 }  // namespace

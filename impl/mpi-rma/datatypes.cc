@@ -58,7 +58,7 @@ Status element_bytes(MPI_Datatype element, std::size_t bytes, std::size_t* eleme
   return kSuccess;
 }
 
-// Builds the parts of one datatype. Every int that MPI is told is int_max at most.
+// Builds the parts of one datatype. Every int argument of MPI is int_max at most.
 class Builder {
  public:
   explicit Builder(const DatatypeOptions& options) : int_max_(static_cast<std::size_t>(options.int_max)) {}
@@ -397,7 +397,7 @@ bool DatatypeCache::look_up(std::uint64_t hash, Entry* entry) {
   return true;
 }
 
-// Leaves in *entry what had to make room, for the caller to free.
+// Returns the evicted entry in *entry, for the caller to free.
 void DatatypeCache::store(std::uint64_t hash, Entry* entry) {
   const std::lock_guard lock(mutex_);
   entry->used = ++clock_;

@@ -28,10 +28,10 @@
 
 namespace armci::rma {
 
-// What a call of MPI is told: count() times type(). A side without gaps is a number of elements, with no datatype of
-// its own; every other is 1 of a committed one, which lives as long as a copy of the Datatype. It may go once the MPI
-// call that used it has returned, though the operation is still pending. The last copy must be gone before
-// MPI_Finalize.
+// Datatype: the count and type arguments of a call of MPI. A side without gaps is a number of elements, with no
+// datatype of its own. Every other side is one element of a committed datatype, which lives as long as a copy of the
+// Datatype. The last copy may be destroyed once the MPI call has returned, though the operation is still pending. It
+// must be destroyed before MPI_Finalize.
 class Datatype {
  public:
   Datatype() = default;  // moves nothing
@@ -56,7 +56,7 @@ struct DatatypeOptions {
   // Take MPI_Type_create_subarray, not nested vectors, where every stride is a multiple of the one below. The extent of
   // the datatype is then the whole array's.
   bool subarray = false;
-  // The largest number that MPI is told as an int, at least 2. Less than INT_MAX is for tests.
+  // The largest int argument of a call of MPI, at least 2. Less than INT_MAX is for tests.
   int int_max = INT_MAX;
 };
 
@@ -81,8 +81,8 @@ struct Layout {
 };
 Layout layout_of(const runtime::Strided& shape, Side side);
 
-// The datatypes of the strided shapes used last. Sides that touch the same bytes in the same order share one, whatever
-// notation they came in. Invariant: no two entries are equal, and there are entries_max at most.
+// The datatypes of the strided shapes used last. Sides that touch the same bytes in the same order share a datatype,
+// even if their counts and strides differ. Invariant: no two entries are equal, and there are entries_max at most.
 class DatatypeCache {
  public:
   explicit DatatypeCache(std::size_t entries_max = 64, const DatatypeOptions& options = {});

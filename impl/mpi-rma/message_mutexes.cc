@@ -43,7 +43,7 @@ Status MessageMutexes::initialise(MPI_Comm comm, std::span<const int> counts) {
   return kSuccess;
 }
 
-// The part that talks to nobody: numbers of mutexes, and memory for the bytes of this process's own.
+// The local part of create(): the numbers of the mutexes, and memory for the bytes of this process's own.
 Status MessageMutexes::prepare(std::span<const int> counts, std::size_t* bytes) {
   ARMCI_MPI(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN));
   ARMCI_MPI(MPI_Comm_rank(comm_, &rank_));

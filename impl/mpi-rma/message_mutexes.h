@@ -7,22 +7,23 @@
 //
 //   bytes at the host   A B C
 //                       0 0 0
-//   A locks             1 0 0      | lock, put 1, get the others, unlock |   nobody else: A has it
+//   A locks             1 0 0      | lock, put 1, get the others, unlock |   no other byte: A has it
 //   B locks             1 1 0      |                  "                  |   A is there: B waits for a message
 //   C locks             1 1 1      |                  "                  |   A, B are there: C waits
 //   A unlocks           0 1 1      | lock, put 0, get the others, unlock |   the next one after A, B, gets a message
 //   B <------ A                                                              B has it, its byte is set already
 //   B unlocks           0 0 1      |                  "                  |   C <------ B
 //
-// Whose byte is set and who did not find all others zero gets exactly one message: only the holder sends, when it
-// leaves, to one that waits. The search begins after the sender, in a ring: nobody is passed over twice.
+// A process that set its byte and found another byte set receives exactly one message. Only the holder sends one, in
+// its unlock, to one waiting process. The holder searches from its own byte on, in a ring, so that no waiter is passed
+// over twice.
 //
-// try_lock() looks first and sets its byte only when it found the others zero, in the same epoch:
+// try_lock() reads the other bytes first and sets its own only if they are all zero, in the same epoch:
 //
 //   | lock, get the others, flush, [all zero: put 1], unlock |
 //
-// A byte that were set at once and cleared in a second epoch could be chosen by a holder that leaves in between; the
-// mutex would then be handed to a process that has already gone, which cannot tell whether a message is on its way.
+// Setting the byte at once and clearing it in a second epoch would be wrong: a holder that unlocks between the epochs
+// could choose that byte. It would hand the mutex to a process that no longer waits and does not expect a message.
 //
 // All mutexes of a set share a window and a communicator; the tag of a message is the number of the mutex.
 //
@@ -54,12 +55,12 @@ class MessageMutexes {
 
   // Waits by polling MPI, ever more slowly. On failure the mutex is not held.
   //
-  // Memory ordering: what earlier holders had completed at a target when they unlocked is there.
+  // Memory ordering: stores that earlier holders had completed at a target before their unlock are there.
   Status lock(int mutex, int host);
-  // Does not wait for the holder. After a failure it sleeps for 16 us, after more in a row for up to 1 ms: who tries
-  // without a pause keeps the holder, who needs an epoch to unlock, from getting one.
+  // Does not wait for the holder. After a failed try the call sleeps for 16 us, after more in a row for up to 1 ms:
+  // tries without a pause would keep the holder from the epoch in which it unlocks.
   Status try_lock(int mutex, int host, bool* taken);
-  // One that failed can be repeated.
+  // A failed unlock can be repeated.
   Status unlock(int mutex, int host);
   // Of a mutex of this process's own.
   Status is_free(int mutex, bool* free);

@@ -15,7 +15,7 @@ namespace {
 using armci::rma::MessageMutexes;
 using namespace armci::runtime::testing;
 
-// A number at process 0 that is read and written in two epochs: whoever comes in between loses an update.
+// A number at process 0 that is read and written in two epochs: a process that intervenes loses an update.
 class Counter {
  public:
   Counter() { MPI_Win_create(&value_, sizeof value_, sizeof value_, MPI_INFO_NULL, MPI_COMM_WORLD, &window_); }
@@ -88,7 +88,7 @@ void check_exclusion(MessageMutexes& mutexes, int host) {
   }
   check(right, "lock and unlock succeed");
   check(counter.value() == kRounds * size, "no update is lost under a mutex");
-  check(rank != host || is_free(mutexes, 0), "nobody is left in the queue");
+  check(rank != host || is_free(mutexes, 0), "the queue is empty");
 }
 
 }  // namespace

@@ -18,10 +18,10 @@ namespace armci::rma {
 
 namespace {
 
-// Where MPI libraries have the memory that processes of a machine share.
+// The folder in which MPI libraries create the memory that processes of a machine share.
 constexpr const char* kSharedFolder = "/dev/shm";
 
-// What the processes of this machine can still share; the largest number where that cannot be told.
+// The bytes that the processes of this machine can still share; UINT64_MAX where Linux does not say.
 std::uint64_t free_bytes() {
   struct statvfs about {};
   if (statvfs(kSharedFolder, &about) != 0) return UINT64_MAX;
@@ -42,7 +42,7 @@ const FaultRow* hindrance(RegionKind kind, const Findings& findings) {
   return nullptr;
 }
 
-// A store to a page that cannot be had ends the process; the system's own store is an error of the call.
+// A store to a page that Linux cannot provide ends the process. A read() into that page returns an error instead.
 Status make_pages(char* from, std::size_t bytes) {
   constexpr std::size_t kBytesOfOneCall = std::size_t{1} << 30;
   const int zeros = open("/dev/zero", O_RDONLY | O_CLOEXEC);
@@ -73,7 +73,7 @@ Status RegionMemory::initialise(const runtime::World& world, RegionKind kind, co
   return kSuccess;
 }
 
-// bytes_of_each: what every member takes, or 0: each its own.
+// bytes_of_each: the bytes that every member takes, or 0: each member takes the bytes of its part.
 Status RegionMemory::check_memory(std::span<const runtime::Exposed> parts, std::size_t bytes_of_each) const {
   const std::uint64_t free = free_bytes();
   std::uint64_t wanted = 0;

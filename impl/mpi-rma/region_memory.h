@@ -4,12 +4,12 @@
 //   allocate   MPI_Win_allocate over the group
 //   shared     MPI_Win_allocate_shared over the machine's members of the group | MPI_Win_create over the group
 //
-// MPI places such memory elsewhere in every process, so an address means something to its owner only [MEM-1, MEM-4],
+// MPI places such memory at another address in every process, so an address is valid for its owner only [MEM-1, MEM-4],
 // and every process counts as a node of its own (D54).
 //
-// When MPI has not enough memory on one process, the others wait inside MPI for ever, under both libraries at hand; and
-// memory that it says it has may not be there yet. So everybody asks how much is free before MPI is asked, and each
-// process has its pages made before the region is given out [MEM-8].
+// When MPI lacks memory on one process, the other processes wait inside MPI for ever, under both tested libraries.
+// Pages that MPI returns may also fail to exist. So all processes check the free memory before they call MPI, and each
+// process creates its pages before the allocation returns [MEM-8].
 //
 // Thread safety: make() by any thread, collective over its group.
 #pragma once
@@ -29,10 +29,10 @@
 
 namespace armci::rma {
 
-// The first finding for which memory of that kind cannot be had, or nullptr. What can be gone around is none.
+// The first known fault that rules out memory of that kind, or nullptr. A fault with a workaround rules out nothing.
 const FaultRow* hindrance(RegionKind kind, const Findings& findings);
 
-// [from, from + bytes) gets its pages now. kMemory instead of SIGBUS where there are none left.
+// Creates the pages of [from, from + bytes) now. kMemory instead of SIGBUS where no pages are left.
 Status make_pages(char* from, std::size_t bytes);
 
 class RegionMemory {

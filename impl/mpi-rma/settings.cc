@@ -48,7 +48,7 @@ const runtime::SettingRow kRows[] = {
      &the_settings.progress_us},
 };
 
-// The rows have to be there before the environment is read, which no member of the transport is asked before.
+// The rows have to exist before the environment is read, and no member of the transport runs before that.
 [[maybe_unused]] const bool appended = [] {
   runtime::append_settings(kRows);
   return true;

@@ -17,7 +17,7 @@ namespace {
 // The safe method of accumulate-header (preflight/faults.cc).
 constexpr std::size_t kAccumulateSegmentsMax = 256;
 
-// Whether some byte is named twice, as far as the strides tell: each level has to step over all of the one below.
+// Whether the strides may name a byte twice: each level has to step over all of the one below.
 bool may_overlap(const std::size_t* count, const std::ptrdiff_t* stride, int levels) {
   std::size_t reach = count[0];
   for (int l = 0; l < levels; ++l) {
@@ -143,8 +143,8 @@ class NoncontiguousTransfer::Batch {
     return sync_->complete_locally(place_.window, place_.rank, access_.kind);
   }
 
-  // What is still open is complete once *pending is.
-  Status leave(Pending* pending) {
+  // The operations that are still open are complete once *pending is.
+  Status finish(Pending* pending) {
     if (pending == nullptr) return complete();
     ARMCI_RETURN_IF_ERROR(issue());
     *pending = Pending(sync_, place_.window, place_.rank, access_.kind);
@@ -209,7 +209,7 @@ Status NoncontiguousTransfer::batched(Kind kind, const Place& place, const void*
     status = batch.add(remote + (get ? from : to), local + (get ? to : from), shape.count[0]);
   });
   ARMCI_RETURN_IF_ERROR(status);
-  return batch.leave(pending);
+  return batch.finish(pending);
 }
 
 Status NoncontiguousTransfer::list(Kind kind, const Place& place, const Segments& segments, MPI_Datatype element,
@@ -240,7 +240,7 @@ Status NoncontiguousTransfer::batched(Kind kind, const Place& place, const Segme
   for (std::size_t i = 0; i < segments.count; ++i) {
     ARMCI_RETURN_IF_ERROR(batch.add(remotes[i], locals[i], segments.bytes));
   }
-  return batch.leave(pending);
+  return batch.finish(pending);
 }
 
 // One operation with a datatype for each side.
@@ -290,11 +290,11 @@ Status NoncontiguousTransfer::direct_strided(Kind kind, const Place& place, cons
                                    &there, &access));
     ARMCI_RETURN_IF_ERROR(sync_->issue({&access, 1}));
   }
-  return leave(kind, place, pending);
+  return finish(kind, place, pending);
 }
 
-// What was issued is complete at return, or once *pending is.
-Status NoncontiguousTransfer::leave(Kind kind, const Place& place, Pending* pending) {
+// The issued operations are locally complete at return, or once *pending is.
+Status NoncontiguousTransfer::finish(Kind kind, const Place& place, Pending* pending) {
   if (pending == nullptr) return sync_->complete_locally(place.window, place.rank, kind);
   *pending = Pending(sync_, place.window, place.rank, kind);
   return kSuccess;
@@ -323,7 +323,7 @@ Status NoncontiguousTransfer::direct_list(Kind kind, const Place& place, const S
     if (together == segments.count) return sync_->start(access, pending);
     ARMCI_RETURN_IF_ERROR(sync_->issue({&access, 1}));
   }
-  return leave(kind, place, pending);
+  return finish(kind, place, pending);
 }
 
 }  // namespace armci::rma

@@ -84,7 +84,7 @@ class NoncontiguousTransfer {
   Status direct_strided(Kind kind, const Place& place, const void* src, void* dst, const runtime::Strided& shape,
                         MPI_Datatype element, Pending* pending);
   std::size_t together_in_piece(Kind kind, std::size_t bytes, std::size_t count) const;
-  Status leave(Kind kind, const Place& place, Pending* pending);
+  Status finish(Kind kind, const Place& place, Pending* pending);
   Status direct_list(Kind kind, const Place& place, const runtime::Segments& segments, MPI_Datatype element,
                      Pending* pending);
   Status packed(Kind kind, const Place& place, const void* src, void* dst, const runtime::Strided& shape,

@@ -15,8 +15,7 @@ namespace armci::rma {
 
 namespace {
 
-// Gets of memory that nobody writes, and accumulates on memory that is only accumulated on, need not exclude each
-// other.
+// Gets of read-only memory, and accumulates on accumulate-only memory, need not exclude each other.
 int lock_for(const Access& access) {
   const runtime::AccessMode mode = access.window->mode();
   const bool shared = (mode == runtime::AccessMode::kReadOnly && access.kind == Kind::kGet) ||
@@ -164,7 +163,7 @@ Window* Exclusive::exposing(const Access& access, Status* status) {
   *status = local_span(access, &from, &to);
   if (!status->ok() || (!elsewhere_ && !in_node_memory(from, to))) return nullptr;
   std::shared_lock guard(opened_mutex_);
-  // The dynamic window, which may expose a region's memory as well, is asked last.
+  // The dynamic window comes last, since it may expose the memory of a region as well.
   const auto found =
       std::find_if(opened_.rbegin(), opened_.rend(), [&](const auto& one) { return one.window->exposes(from, to); });
   return found == opened_.rend() ? nullptr : found->window;

@@ -21,8 +21,8 @@
 // operation, only in an epoch to itself; two epochs of one window at once it does not allow, and of two windows they
 // could make processes wait for each other in a circle. So no thread ever waits for an epoch while it has one.
 //
-// Thread safety: as Sync. A process has one epoch of a window at a time, whatever the target: so MPI-2 wants it, and
-// Open MPI 4.1 (osc/ucx) fails with MPI_ERR_RMA_SYNC or hangs where threads use MPI-3's permission to have several.
+// Thread safety: as Sync. A process has one epoch of a window at a time, for all targets together: MPI-2 demands this,
+// and Open MPI 4.1 (osc/ucx) fails with MPI_ERR_RMA_SYNC or hangs where threads use MPI-3's permission to have several.
 #pragma once
 
 #include <atomic>

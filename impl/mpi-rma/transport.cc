@@ -38,7 +38,7 @@ bool can_be_epochless(const Findings& findings) {
          !findings.has(Fault::kCompareAndSwap);
 }
 
-// Without these nothing works, whatever else is chosen.
+// Every choice of the settings needs these kinds of windows.
 Status require_windows(const Findings& findings, RegionKind kind) {
   for (const Fault fault : {Fault::kCreateSharedBroken, Fault::kDynamicBroken}) {
     if (!findings.has(fault) || (fault == Fault::kCreateSharedBroken && kind == RegionKind::kAllocate)) continue;
@@ -54,7 +54,7 @@ Status require_windows(const Findings& findings, RegionKind kind) {
 }  // namespace
 
 runtime::Routing Transport::route(const runtime::World& world) {
-  // A process alone has nobody to share with, and some MPI libraries have no window for it.
+  // A single process needs no window, and some MPI libraries have none for it.
   if (world.size() == 1) return {true, true};
   Choices choices;
   const bool exclusive = read_choices(&choices).ok() && choices.sync == SyncKind::kExclusive;
@@ -166,8 +166,8 @@ Status Transport::provide_region(const runtime::GroupView& group, std::span<runt
   return kSuccess;
 }
 
-// Collective: all learn whether everybody has the window, open. One that some have and others have not cannot be freed:
-// it stays, and nobody knows of it.
+// Collective: succeeds on all processes, or fails on all if one has no open window. A window that only some processes
+// have cannot be freed: the window stays, unused.
 Status Transport::open_together(const runtime::GroupView& group, Status status, std::unique_ptr<Window> window,
                                 std::unique_ptr<Window>* out) {
   if (status.ok()) status = sync_->open(window.get());
@@ -296,11 +296,11 @@ Status Transport::atomic32(int, const Key& key, void* remote, runtime::AtomicOp 
 }
 
 Status Transport::create_mutexes(const runtime::GroupView& group, std::span<const int> counts, Mutexes** out) {
-  // A process alone has nobody to send messages to, and some MPI libraries have no window for it.
+  // A single process needs no messages, and some MPI libraries have no window for it.
   if (mutex_kind_ == MutexKind::kAtomic || counts.size() == 1) return kSuccess;
   std::unique_ptr<Mutexes> made;
   const Status all = node::agree(group.comm, Mutexes::create(group.comm, counts, &made), "creating mutexes", "MUTEX-1");
-  // A set that some have and others have not cannot be destroyed: it stays.
+  // A set that only some processes have cannot be destroyed: the set stays.
   if (!all.ok()) return (void)made.release(), all;
   std::lock_guard guard(mutexes_mutex_);
   *out = mutexes_.emplace_back(std::move(made)).get();
@@ -324,8 +324,8 @@ Status Transport::flush_all() {
   return unflushed_.flush_all([this](Window* window) { return sync_->flush_all(window); });
 }
 
-// Serves the other processes. Who waits for a store of theirs to its memory would otherwise see it only when the
-// progress thread comes round.
+// Lets MPI serve the other processes. A waiting process would otherwise see their stores to its memory only at the next
+// pass of the progress thread.
 void Transport::progress() {
   if (idle_) return;
   int found = 0;

@@ -4,7 +4,7 @@
 // nodes reach it by MPI_Put, MPI_Get and MPI's atomics. Where the whole job is one node, nothing is left for MPI to do.
 // docs/mpi-rma.md explains the design.
 //
-// Thread safety: as the contract asks; needs MPI_THREAD_MULTIPLE where a progress thread runs.
+// Thread safety: as the contract says; needs MPI_THREAD_MULTIPLE where a progress thread runs.
 #pragma once
 
 #include <cstddef>
@@ -110,7 +110,7 @@ class Transport {
   DynamicWindow dynamic_;
   RegionMemory region_memory_;
   RegionKind region_kind_ = RegionKind::kCreate;
-  const FaultRow* hindrance_ = nullptr;  // why that is not the kind that was asked for
+  const FaultRow* hindrance_ = nullptr;  // the fault that rules out the requested kind
   std::unique_ptr<ProgressThread> progress_;
   UnflushedStores unflushed_;
   std::vector<std::unique_ptr<Mutexes>> mutexes_;  // in the order of creation

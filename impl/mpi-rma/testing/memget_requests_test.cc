@@ -1,5 +1,5 @@
-// Handles of transfers to ARMCI_Memget memory where requests of MPI are asked for (ARMCI_RMA_REQUESTS=1): an MPI
-// library that gets requests in dynamic windows wrong (finding request-dynamic) is asked for none, by transfers or by
+// Handles of transfers to ARMCI_Memget memory where the setting demands requests of MPI (ARMCI_RMA_REQUESTS=1): an MPI
+// library that gets requests in dynamic windows wrong (fault request-dynamic) gets no such call, from transfers or from
 // probes.
 //
 // With two processes. Status 1 when a check fails.
@@ -141,14 +141,14 @@ int main(int argc, char** argv) {
   if (failures > 0) return verdict();
   const bool flawed = is_found("request-dynamic");
   const int probes = requests_in_dynamic_windows;
-  check((probes > 0) == !flawed, "probes ask for requests in a dynamic window unless MPI gets them wrong");
+  check((probes > 0) == !flawed, "probes use requests in a dynamic window unless MPI gets them wrong");
   const int before = requests_elsewhere;
   check_region();
   check(rank == kOwner || requests_elsewhere > before, "handles of a region stand for requests of MPI");
   check_memget();
-  const bool asked = requests_in_dynamic_windows > probes;
-  check(!flawed || !asked, "MPI is asked for no request in a dynamic window if it gets them wrong");
-  check(flawed || asked == (rank != kOwner), "handles of ARMCI_Memget memory stand for requests of MPI");
+  const bool used = requests_in_dynamic_windows > probes;
+  check(!flawed || !used, "no request is used in a dynamic window if MPI gets them wrong");
+  check(flawed || used == (rank != kOwner), "handles of ARMCI_Memget memory stand for requests of MPI");
   check(ARMCI_Finalize() == 0, "finalize");
   return verdict();
 }

@@ -119,16 +119,16 @@ void check_windows() {
 
 // The message that this thread waits for comes only once another one has seen it wait.
 void check_noticed() {
-  check(!InsideMpi::any(), "nobody is inside MPI between calls");
+  check(!InsideMpi::any(), "no thread is inside MPI between calls");
   int word = 1;
   if (rank == 0) {
-    std::thread looker([] {
+    std::thread observer([] {
       while (!InsideMpi::any()) std::this_thread::yield();
       const int seen = 1;
       MPI_Send(&seen, 1, MPI_INT, 1, kTag, MPI_COMM_WORLD);
     });
     MPI_Recv(&word, 1, MPI_INT, 1, kTag + 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    looker.join();
+    observer.join();
   } else {
     MPI_Recv(&word, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Send(&word, 1, MPI_INT, 0, kTag + 1, MPI_COMM_WORLD);

@@ -21,7 +21,7 @@ namespace {
 
 using namespace armci::runtime::testing;
 
-// What the program is told, or -1.
+// The thread level that the program receives, or -1.
 int start(const std::string& form, int* argc, char*** argv) {
   MPI_Fint required = MPI_THREAD_SINGLE;
   MPI_Fint provided = -1;
@@ -40,12 +40,12 @@ int start(const std::string& form, int* argc, char*** argv) {
 
 int main(int argc, char** argv) {
   const std::string form = argc > 1 ? argv[1] : "c";
-  const int told = start(form, &argc, &argv);
+  const int provided = start(form, &argc, &argv);
   find_out_who();
   int level = -1;
   MPI_Query_thread(&level);
   check(level == MPI_THREAD_MULTIPLE, "the level is there");
-  check(told == (form.ends_with("_thread") ? level : -1), "the program is told the level");
+  check(provided == (form.ends_with("_thread") ? level : -1), "the program receives the level");
   check(ARMCI_Init() == 0, "init succeeds between nodes");
   if (failures == 0) ARMCI_Finalize();
   return verdict();
