@@ -96,7 +96,7 @@ void check_exclusion(MessageMutexes& mutexes, int host) {
 int main(int argc, char** argv) {
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  find_out_who();
+  read_rank();
   // Process 0 hosts none.
   std::vector<int> counts(static_cast<std::size_t>(size), 2);
   counts[0] = 0;

@@ -91,7 +91,7 @@ void check_failures(Window* window, Window* other) {
 int main(int argc, char** argv) {
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-  find_out_who();
+  read_rank();
   std::unique_ptr<Window> window;
   std::unique_ptr<Window> other;
   check(Window::create_dynamic(MPI_COMM_WORLD, &window).ok(), "a window");

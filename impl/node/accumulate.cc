@@ -9,8 +9,8 @@
 namespace armci::node {
 namespace {
 
-// The level in use plus one, 0 before the first question.  Memory ordering: relaxed, because the CPU gives every thread
-// the same answer and the tables are constants.
+// The level in use plus one, 0 before the first call.  Memory ordering: relaxed, because every thread finds the same
+// level and the tables are constants.
 constinit std::atomic<int> chosen{0};
 
 const internal::AccumulateTable& table_of(AccumulateLevel level) noexcept {

@@ -6,7 +6,7 @@
 // Arithmetic (ACC-1, ACC-4, RMW-6):
 //   - int and long wrap in two's complement, at no point is there undefined behaviour;
 //   - floating point rounds the product and then the sum, never fused, so all kernels, and the scalar model of the
-//     tests, give the same bits whatever the CPU;
+//     tests, give the same bits on every CPU;
 //   - a complex product is (ac - bd) + (ad + bc)i with each operation rounded and without the recovery of infinities of
 //     ISO C Annex G; a complex scale of exactly 1 + 0i adds the source unchanged, infinities and NaN parts included.
 //
@@ -51,7 +51,7 @@ static_assert(sizeof(float) == element_bytes(AccType::kFloat) && sizeof(double) 
 // same or do not overlap, and are aligned to component_bytes().
 using AccumulateKernel = void (*)(const void* scale, const void* src, void* dst, size_t elements) noexcept;
 
-// The best kernel of this CPU.  The first call asks the CPU, the others cost two loads.
+// The best kernel of this CPU.  The first call reads the features of the CPU, later calls cost two loads.
 [[nodiscard]] AccumulateKernel accumulate_kernel(AccType type) noexcept;
 
 // The instruction sets for which there are kernels, for the tests and for `info`.

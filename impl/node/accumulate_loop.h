@@ -15,7 +15,7 @@
 namespace armci::node::internal {
 
 // A product on its way to an addition, rounded.  Hidden from the optimiser, which would otherwise fuse the two where
-// the CPU can, for some patterns even when told not to.
+// the CPU can, for some patterns even when an option forbids it.
 template <typename V>
 inline V rounded(V product) {
   __asm__("" : "+v"(product));

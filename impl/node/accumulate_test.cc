@@ -328,7 +328,7 @@ TEST(AccumulateTypesTest, ElementIsOneOrTwoComponents) {
   }
 }
 
-TEST(AccumulateDispatchTest, FirstQuestionMayComeFromManyThreads) {
+TEST(AccumulateDispatchTest, FirstCallMayComeFromManyThreads) {
   constexpr int kThreads = 8;
   AccumulateKernel seen[kThreads] = {};
   {

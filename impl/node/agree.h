@@ -1,4 +1,4 @@
-// One verdict of several processes.
+// agree(): one result of several processes.
 #pragma once
 
 #include <mpi.h>
@@ -9,8 +9,8 @@
 
 namespace armci::node {
 
-// All processes of comm learn whether all were successful: returns `mine` where it failed, and elsewhere a failure with
-// the code of the first process that failed, which it names. `clause`: which is not kept then, or nullptr. Collective.
+// All processes of comm learn whether all were successful: a process that failed gets `mine`; the others get a failure
+// that names the first process that failed and has its code. `clause`: the violated clause, or nullptr. Collective.
 Status agree(MPI_Comm comm, Status mine, const char* what, const char* clause = nullptr);
 
 // The value that an environment variable has on this process.
@@ -19,7 +19,7 @@ struct SharedSetting {
   long value;
 };
 
-// An error that names the first one that is not the same on all processes of comm, on all of them alike [ERR-1].
+// Fails on all processes of comm if a setting differs between them; the error names the first such setting [ERR-1].
 // Collective; the same settings in the same order everywhere.
 Status same_on_all(MPI_Comm comm, std::span<const SharedSetting> settings);
 

@@ -1,4 +1,5 @@
-// agree() among several processes: who failed first is named, with its code, and who failed keeps its own failure.
+// agree() among several processes: the error names the first process that failed, with its code, and a process that
+// failed keeps its own failure.
 //
 // Status 1 when a check fails.
 #include <mpi.h>
@@ -35,11 +36,11 @@ void check_failures(int first, int failing) {
   check(!all.ok(), "all fail");
   if (mine_fails) {
     check(all.code() == mine.code() && std::string(last_cause().text) == "mine, " + std::to_string(rank),
-          "who failed keeps its own failure");
+          "a process that failed keeps its own failure");
   } else {
     check(all.code() == Code::kProc, "the others have the code of the first that failed");
-    const std::string who = "trying failed on process " + std::to_string(first) + " ";
-    check(std::string(last_cause().text).find(who) == 0, "and name it");
+    const std::string named = "trying failed on process " + std::to_string(first) + " ";
+    check(std::string(last_cause().text).find(named) == 0, "and name it");
   }
 }
 

@@ -1,5 +1,4 @@
-// BlockFinder: whether a range of addresses lies in one block of node memory that is taken, for addresses that came
-// from elsewhere.
+// BlockFinder: checks that a range of addresses from another process lies in one taken block of node memory.
 //
 // Thread safety: each has one thread.
 #pragma once
@@ -15,11 +14,11 @@ namespace armci::node {
 
 class BlockFinder {
  public:
-  // Remembers the blocks that it found lately.
+  // Caches the blocks that it found lately.
   //
-  // Memory ordering: the generation is raised (release) when a block has been taken out of the list, and what is
-  // remembered was read under the list's lock. So a block that was given back before the question is not found, and one
-  // that was taken before it is.
+  // Memory ordering: the generation is raised (release) when a block has been taken out of the list, and cached blocks
+  // were read under the list's lock. So a block that was freed before the call is not found, and a block that was taken
+  // before the call is.
   bool holds(const void* address, std::size_t bytes) {
     const auto at = reinterpret_cast<std::uintptr_t>(address);
     Recent& recent = recent_[((at >> 12) ^ (at >> 21)) % kRecent];

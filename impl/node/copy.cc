@@ -151,7 +151,7 @@ static_assert(SampleBuffers::kBytes % 4096 == 0, "the buffers begin on pages, so
 
 double sample_ns(BodyKernel body, char* dst, const char* src, size_t bytes) noexcept {
   const size_t times = std::max<size_t>(1, (512 << 10) / bytes);
-  body(dst, src, bytes);  // so that it meets what it leaves behind itself, not what another kernel did
+  body(dst, src, bytes);  // so that the caches hold what this kernel leaves, not what another kernel left
   const double begin = now_ns();
   for (size_t i = 0; i < times; ++i) body(dst, src, bytes);
   return now_ns() - begin;

@@ -119,8 +119,8 @@ void copy_strided(char* dst, const ptrdiff_t* dst_stride, const char* src, const
 void copy_rows(char* dst, ptrdiff_t dst_stride, const char* src, ptrdiff_t src_stride, size_t rows,
                size_t bytes) noexcept;
 
-// Copies `segments` segments of `bytes` each, from src[i] to dst[i].  dst_bits are all dst[i] or-ed, which a caller
-// that has looked at them knows, or kUnknownBits.
+// Copies `segments` segments of `bytes` each, from src[i] to dst[i].  dst_bits are all dst[i] or-ed, if the caller
+// has computed them, or kUnknownBits.
 inline constexpr uintptr_t kUnknownBits = UINTPTR_MAX;
 void copy_vector(void* const* dst, const void* const* src, size_t segments, size_t bytes,
                  uintptr_t dst_bits = kUnknownBits) noexcept;

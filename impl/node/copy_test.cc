@@ -313,7 +313,7 @@ TEST_F(CopyTest, NoElementOfTheSourceIsReadTorn) {
   done.store(true);
 }
 
-// ORD-1: who sees the flag that is stored after a copy sees all of the copy, non-temporal stores included.
+// ORD-1: a thread that sees the flag stored after a copy sees all of the copy, non-temporal stores included.
 TEST_F(CopyTest, StoresAfterACopyAreSeenAfterIt) {
   if (kRacesReported) GTEST_SKIP() << "races on purpose";
   constexpr size_t kBytes = 4096 + 64;

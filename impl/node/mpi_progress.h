@@ -13,9 +13,9 @@
 
 namespace armci::node {
 
-// Both collective over `world`, of which the first makes a communicator of its own: on that MPI is asked for messages
-// that nobody sends. It has to have all processes, since MPICH looks at no network for a communicator of one. Returns
-// MPI's error code.
+// Both collective over `world`, and the first creates a communicator. poll_mpi_progress() probes that communicator for
+// messages, which no process sends. The communicator has all processes, since MPICH polls no network for a communicator
+// of one. Returns MPI's error code.
 int start_mpi_progress(MPI_Comm world);
 void stop_mpi_progress();
 

@@ -9,7 +9,7 @@ namespace armci::node {
 namespace {
 
 // Waits until *word differs from (while_equal) or becomes (!while_equal) `value`. The sleeper count is raised before
-// the word is read a last time by the kernel, and the one who changes the word reads the count after it (both
+// the kernel reads the word a last time, and the process that changes the word reads the count afterwards (both
 // sequentially consistent), so a wake-up cannot be lost.
 template <bool while_equal>
 void await(std::atomic<std::uint32_t>* word, std::uint32_t value, std::atomic<std::uint32_t>* sleepers) {

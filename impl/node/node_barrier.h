@@ -12,12 +12,12 @@ struct Barrier {
   alignas(64) std::atomic<std::uint32_t> arrived;
   alignas(64) std::atomic<std::uint32_t> generation;
   std::atomic<std::uint32_t> sleepers;
-  std::atomic<std::uint32_t> leavers;  // members that will not come again: the last one releases the memory
+  std::atomic<std::uint32_t> leavers;  // members that have left for good: the last one releases the memory
 };
 
 // All `members` processes of the node enter; the last one opens it.
 //
-// Memory ordering: what any member did before is visible to every member afterwards.
+// Memory ordering: the stores of any member before are visible to every member afterwards.
 void barrier_wait(Barrier* barrier, int members);
 
 // The two halves, for a group on several nodes: the node's master waits in gather() until the others of its node have

@@ -36,7 +36,7 @@ class NodeBarrierTest : public ::testing::TestWithParam<std::tuple<int, int>> {
         for (int other = 0; other < processes; ++other) {
           if (rounds[8 * other] != round) return 1;
         }
-        enter(barrier, index, processes);  // nobody goes on while others still read
+        enter(barrier, index, processes);  // no process goes on while others still read
       }
       return lost_wakeups() == 0 ? 0 : 2;
     });

@@ -1,8 +1,8 @@
 // Exchange of small records among the processes of a group on one node, through node memory: an allgather that waits as
-// the node barrier does, yielding its core, where a message layer may spin it away from those it waits for.
+// the node barrier does. The wait yields its core, which a message layer may spin away from the awaited processes.
 //
-// Two sets of slots take turns, so one barrier per exchange is enough: nobody writes a set again before everybody has
-// come to the next exchange, and so has read it.
+// Two sets of slots alternate, so one barrier per exchange is enough. A process writes a set again only after all have
+// entered the next exchange, and so have read the set.
 //
 // Thread safety: one thread of each process at a time.
 #pragma once

@@ -46,7 +46,7 @@ std::size_t whole_pages(std::size_t bytes) { return bytes == 0 ? kPageBytes : ro
 bool process_ended(pid_t pid) {
   const int descriptor = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
   if (descriptor < 0) return errno == ESRCH;
-  // Readable once the process has ended, also while nobody has reaped it.
+  // Readable once the process has ended, also before its parent has reaped it.
   pollfd entry{descriptor, POLLIN, 0};
   const int ready = poll(&entry, 1, 0);
   close(descriptor);
@@ -64,7 +64,8 @@ Status NodeMemory::attach(MPI_Comm machine_comm, const NodeMemoryOptions& option
   directory_ = options.directory;
   unsigned long long reserve =
       round_up(options.reserve_bytes > 0 ? options.reserve_bytes : default_reserve(), kPageBytes);
-  reserve += control_bytes(processes) + 2 * kTableBytes;  // the books are not at the cost of what was asked for
+  reserve +=
+      control_bytes(processes) + 2 * kTableBytes;  // the control block does not count against the requested bytes
   ARMCI_MPI(MPI_Bcast(&reserve, 1, MPI_UNSIGNED_LONG_LONG, 0, machine_comm));
   reserve_ = reserve;
   table_offset_ = control_bytes(processes);
@@ -182,10 +183,10 @@ Status NodeMemory::attach_as_guest(const NodeMemoryAddress& address) {
 
 void NodeMemory::lock(pthread_mutex_t* mutex, const char* name) {
   if (pthread_mutex_lock(mutex) != EOWNERDEAD) return;
-  // Its holder died inside the books, which cannot be trusted, and the job is ending anyway [INIT-7]. The lock is told
-  // of that before others can see that the process has ended. A guest that died only read.
-  constexpr int kLooks = 100;
-  for (int look = 0; look < kLooks; ++look) {
+  // The holder died while it changed the tables, which may be wrong now, and the job is ending anyway [INIT-7]. The
+  // lock reports this before pidfd shows that the process has ended. A guest that died only read.
+  constexpr int kChecks = 100;
+  for (int check = 0; check < kChecks; ++check) {
     check_peers(name);
     usleep(1000);  // for the kernel to end the dead process, not for another one to get further
   }

@@ -36,7 +36,7 @@ struct alignas(64) AccumulateLock {
   std::atomic<std::uint32_t> held;
 };
 
-// What a process tells its neighbours.
+// The data of a process for its neighbours on the node.
 struct alignas(64) Peer {
   std::atomic<std::int32_t> pid;
   std::int32_t world_rank;

@@ -1,4 +1,4 @@
-// Node memory of one process, and what happens to those who wait for a process that died.
+// Node memory of one process, and the fate of processes that wait for a dead one.
 
 #include "impl/node/node_memory.h"
 
@@ -80,7 +80,7 @@ TEST_F(NodeMemoryTest, GuestHasTheMemoryAtTheSameAddress) {
   EXPECT_EQ(*word, 8);
 }
 
-TEST_F(NodeMemoryTest, GuestIsToldThatTheMemoryIsElsewhere) {
+TEST_F(NodeMemoryTest, GuestGetsAnErrorThatTheMemoryIsElsewhere) {
   NodeMemoryAddress address{};
   ASSERT_TRUE(node_memory().address(&address).ok());
   NodeMemoryAddress elsewhere[4] = {address, address, address, address};
@@ -96,7 +96,7 @@ TEST_F(NodeMemoryTest, GuestIsToldThatTheMemoryIsElsewhere) {
   }
 }
 
-TEST_F(NodeMemoryTest, GuestIsToldThatTheAddressIsTaken) {
+TEST_F(NodeMemoryTest, GuestGetsAnErrorThatTheAddressIsTaken) {
   NodeMemoryAddress address{};
   ASSERT_TRUE(node_memory().address(&address).ok());
   NodeMemory guest;
@@ -319,7 +319,7 @@ TEST_F(DeadPeerTest, WhoeverWaitsForItsMutexEndsTheJobWithAMessage) {
 TEST_F(DeadPeerTest, WhoeverQueuesBehindAWaiterForItsMutexEndsTheJobToo) {
   auto* mutex = static_cast<NodeMutex*>(take(sizeof(NodeMutex)));
   mutex_initialise(mutex);
-  // It drew the first ticket and died in the queue; the mutex is held by somebody alive.
+  // It drew the first ticket and died in the queue; a live process holds the mutex.
   let_die([&] { mutex->tail.fetch_add(1); });
   mutex_lock(mutex, 0, 0);
   EXPECT_DEATH(mutex_lock(mutex, 0, 1000), "process 1 died while this one waited for a mutex");

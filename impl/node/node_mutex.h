@@ -1,18 +1,18 @@
 // NodeMutex: mutual exclusion between processes of one machine, fair, sleeping, in node memory.
 //
-//   state:  LOCKED   somebody holds it
-//           SLEEPING the head waiter sleeps on `state`: whoever unlocks must wake it
-//           HANDOFF  the head waiter has waited too long: nobody else may take the lock
+//   state:  LOCKED   a process holds it
+//           SLEEPING the head waiter sleeps on `state`: the unlock must wake it
+//           HANDOFF  the head waiter has waited too long: no other may take the lock
 //   queue:  waiters draw a ticket from `tail`; the one whose ticket is `head` is the head waiter
 //
-//   lock    free and no HANDOFF: take it, in one step, whoever waits (a running process loses no time to a sleeping
-//   one)
+//   lock    free and no HANDOFF: take it, in one step, even past waiters (a running process loses no time to a
+//           sleeping one)
 //           else: draw a ticket, sleep until head reaches it, then as head waiter compete for `state`;
 //           after `handoff_us` of waiting set HANDOFF; on success advance head and wake the next ticket
 //   unlock  clear LOCKED; wake the head waiter if it sleeps
 //
 // Only the head waiter competes with newcomers, so a wake-up is one process, and HANDOFF bounds how often newcomers may
-// overtake: no starvation [MUTEX-3], no core is held by somebody who waits [MUTEX-6].
+// overtake: no starvation [MUTEX-3], no waiter holds a core [MUTEX-6].
 //
 // Thread safety: any thread of any process of the machine. The owner is a process (threads of one process exclude each
 // other as well, but an unlock by another thread of the owner is not noticed).
@@ -25,7 +25,7 @@ namespace armci::node {
 
 struct alignas(64) NodeMutex {
   std::atomic<std::uint32_t> state;
-  std::atomic<std::int32_t> owner;  // world rank + 1; 0: nobody
+  std::atomic<std::int32_t> owner;  // world rank + 1; 0: none
   std::atomic<std::uint32_t> tail;
   std::atomic<std::uint32_t> head;
 };
@@ -44,7 +44,7 @@ inline void mutex_initialise(NodeMutex* mutex) {
   mutex->head.store(0, std::memory_order_relaxed);
 }
 
-// Whether nobody holds it; the answer lasts while nobody calls.
+// Whether no process holds it; the result stays true while no process calls lock.
 inline bool mutex_is_free(const NodeMutex* mutex) {
   return (mutex->state.load(std::memory_order_relaxed) & mutex_state::kLocked) == 0;
 }
@@ -65,7 +65,7 @@ inline bool mutex_try_lock(NodeMutex* mutex, int rank) {
   return true;
 }
 
-// The part of lock that does not wait: false when somebody holds the mutex or waits for it. Memory ordering: as
+// The part of lock that does not wait: false when a process holds the mutex or waits for it. Memory ordering: as
 // mutex_lock() on success.
 inline bool mutex_take_free(NodeMutex* mutex, int rank) {
   std::uint32_t expected = 0;
@@ -77,7 +77,7 @@ inline bool mutex_take_free(NodeMutex* mutex, int rank) {
   return true;
 }
 
-// Memory ordering: acquire; what the last holder did before its unlock is visible.
+// Memory ordering: acquire; the last holder's stores before its unlock are visible.
 inline void mutex_lock(NodeMutex* mutex, int rank, std::int64_t handoff_us) {
   if (!mutex_take_free(mutex, rank)) [[unlikely]]
     mutex_lock_slow(mutex, rank, handoff_us);

@@ -86,7 +86,7 @@ TEST(NodeMutexTest, WaitersAreServedInTheOrderInWhichTheyCame) {
   EXPECT_EQ(lost_wakeups(), 0);
 }
 
-// [MUTEX-3] Once the first in line has claimed the lock, nobody gets it before, however often it is released.
+// [MUTEX-3] Once the head waiter has claimed the lock, no other process gets it before, however often it is released.
 TEST(NodeMutexTest, AClaimedMutexGoesToTheFirstInLine) {
   for (int round = 0; round < 300; ++round) {
     NodeMutex mutex{};
@@ -154,7 +154,7 @@ INSTANTIATE_TEST_SUITE_P(Policies, NodeMutexStress,
                          ::testing::Combine(::testing::Values(std::int64_t{0}, std::int64_t{200}, kNever),
                                             ::testing::Values(0, -1)));
 
-// Plain increments under the mutex by more processes than cores: none is lost, and nobody sleeps through its turn.
+// Plain increments under the mutex by more processes than cores: none is lost, and no process sleeps through its turn.
 TEST_P(NodeMutexStress, ProcessesLoseNeitherIncrementsNorWakeUps) {
   const auto [handoff_us, spin] = GetParam();
   constexpr int kProcesses = 5;
@@ -178,7 +178,7 @@ TEST_P(NodeMutexStress, ProcessesLoseNeitherIncrementsNorWakeUps) {
   EXPECT_EQ(failed, 0);
   EXPECT_EQ(*counter, kProcesses * kRounds);
   EXPECT_EQ(mutex->state.load(), 0u);
-  EXPECT_GT(mutex->tail.load(), 0u) << "nobody ever had to wait";
+  EXPECT_GT(mutex->tail.load(), 0u) << "no process ever had to wait";
 }
 
 // Trylock among waiters takes its chances and breaks nothing.

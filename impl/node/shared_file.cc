@@ -87,7 +87,7 @@ Status check_file_size_limit(std::uint64_t bytes) {
               static_cast<unsigned long long>(limit.rlim_cur), static_cast<unsigned long long>(bytes));
 }
 
-// One attempt; *everywhere tells whether all processes have the file.
+// One attempt; *everywhere is true if all processes have the file.
 Status attempt(MPI_Comm comm, const std::string& directory, bool named, int* descriptor, bool* everywhere,
                Invitation* invitation) {
   int rank = 0;
@@ -113,7 +113,7 @@ std::uint64_t pid_namespace() {
 
 Status address_of(int descriptor, FileAddress* address) {
   const int error = describe(descriptor, address);
-  return error == 0 ? kSuccess : fail_errno(error, "cannot tell the file of descriptor %d", descriptor);
+  return error == 0 ? kSuccess : fail_errno(error, "cannot find the file of descriptor %d", descriptor);
 }
 
 int open_at(const FileAddress& address) {

@@ -1,7 +1,7 @@
 // The means of waiting (waiter.h): how long to spin, futexes, and a clock.
 //
-// Spinning is worth its price only while every process can have a core; with more processes than cores the one waited
-// for may be the one that needs this core, so the spin is cut to almost nothing.
+// Spinning pays only while every process can have a core. With more processes than cores, the awaited process may need
+// this core, so the spin is cut to almost nothing.
 //
 // Thread safety: all functions may be called by several threads at once.
 #pragma once
@@ -15,7 +15,7 @@ namespace armci::node {
 // negative: chosen from processes and CPUs).
 void set_spin_policy(int processes, int cpus, int spin);
 int spin_iterations();
-// Whether the policy takes it that every process has a core.
+// Whether the policy assumes that every process has a core.
 bool has_free_cores();
 
 inline void cpu_relax() {
@@ -30,7 +30,7 @@ inline void cpu_relax() {
 //
 // Memory ordering: none by itself; the caller reads the word again with the ordering it needs.
 void futex_wait(const std::atomic<std::uint32_t>* word, std::uint32_t expected, std::int64_t timeout_us);
-// As futex_wait, woken only by futex_wake_bits() calls whose bits meet `bits`.
+// As futex_wait, woken only by futex_wake_bits() calls whose bits include one of `bits`.
 void futex_wait_bits(const std::atomic<std::uint32_t>* word, std::uint32_t expected, std::uint32_t bits,
                      std::int64_t timeout_us);
 void futex_wake(const std::atomic<std::uint32_t>* word, int count);
@@ -38,7 +38,7 @@ void futex_wake_bits(const std::atomic<std::uint32_t>* word, std::uint32_t bits)
 
 std::int64_t now_us();
 
-// Blocked waits wake this often to look for processes that died.
+// Blocked waits wake this often to check for processes that died.
 inline constexpr std::int64_t kLivenessPeriodUs = 100'000;
 
 }  // namespace armci::node

@@ -1,4 +1,4 @@
-// What the threads of this process wait for: for reports of a job that hangs, and for ARMCI_STATS.
+// The waits of the threads of this process: for reports of a job that hangs, and for ARMCI_STATS.
 //
 // Thread safety: a scope belongs to one thread; all functions by any thread, visit_waits() in signal handlers too.
 #pragma once

@@ -43,9 +43,9 @@ constexpr std::array<Policy, kWaitKinds> kPolicies = {{
     {Sleep::kShare, 10, 100, false},    // kRequests
 }};
 
-// The busy part of these is ARMCI_SPIN turns without a system call, then some yields. That of the others is some time:
-// a look costs more than a turn, as it goes into the network's library, and each yield gives a program that computes a
-// whole turn of the scheduler, during which a thread that has to answer another node is missing.
+// The busy part of these kinds is ARMCI_SPIN turns without a system call, then some yields. The busy part of the others
+// lasts for some time. A poll costs more than a turn, since it calls the network's library. Each yield gives a
+// computing program a whole time slice, during which no thread replies to other nodes.
 constexpr bool is_counted(WaitKind kind) { return kind < WaitKind::kOperations; }
 
 constexpr const Policy& policy_of(WaitKind kind) { return kPolicies[static_cast<std::size_t>(kind)]; }
@@ -56,9 +56,9 @@ constexpr std::int64_t kLongestSleepUs = 4000;
 constexpr std::int64_t kSleepShare = 32;
 
 constexpr int kYields = 20;
-constexpr std::int64_t kLookUs = 60;  // a round trip or two
-constexpr std::int64_t kLookWhenStreamingUs = 2000;
-constexpr std::int64_t kLookWhenSharedUs = 5;
+constexpr std::int64_t kSpinUs = 60;  // a round trip or two
+constexpr std::int64_t kSpinWhenStreamingUs = 2000;
+constexpr std::int64_t kSpinWhenSharedUs = 5;
 
 // MPI is polled this long after the busy part, then each time that a part of the wait has passed again, within limits.
 // A poll that found work takes longer than the limit given here, and the next one follows at once.
@@ -99,8 +99,8 @@ bool Waiter::busy_after_spins(bool streaming) {
   if (!is_counted(kind_)) {
     // Waits for a network are often over before they poll.
     if (poll_at_us_ != 0 && now - polled_at_us >= kLongestUnpolledUs) poll_mpi(now);
-    const std::int64_t look = !has_free_cores() ? kLookWhenSharedUs : streaming ? kLookWhenStreamingUs : kLookUs;
-    if (now - since_us_ < look) {
+    const std::int64_t spin_us = !has_free_cores() ? kSpinWhenSharedUs : streaming ? kSpinWhenStreamingUs : kSpinUs;
+    if (now - since_us_ < spin_us) {
       cpu_relax();
       return true;
     }
@@ -119,7 +119,7 @@ void Waiter::begin(std::int64_t now_us) {
   }
   // A wait that begins anew goes on polling: what comes to it without end need not come to MPI.
   if (poll_at_us_ == 0 && policy_of(kind_).polls_mpi && may_poll_mpi()) {
-    poll_at_us_ = now_us + (is_counted(kind_) ? 0 : kLookUs) + first_poll_us();
+    poll_at_us_ = now_us + (is_counted(kind_) ? 0 : kSpinUs) + first_poll_us();
   }
 }
 

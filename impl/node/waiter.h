@@ -1,7 +1,7 @@
-// Waiter: how a thread of a process waits for another thread, process or node. All loops that wait in impl/ use it.
+// Waiter: the wait of a thread for another thread, process or node. All waiting loops in impl/ use this class.
 //
-//   | busy: spins, or looks for some time | yields | polls MPI, sleeps, polls MPI, sleeps longer ...
-//   '--- nothing but the condition -------'        '--- a report names what is waited for -----
+//   | busy: spins, or polls for some time | yields | polls MPI, sleeps, polls MPI, sleeps longer ...
+//   '--- nothing but the condition -------'        '--- a report names the wait ---------------
 //
 // The row of a WaitKind in waiter.cc says how long each part is. Between two sleeps the waiter lets MPI progress, so
 // that the program's own messages move while it waits in a call of this library [PROG-5]; mpi_progress.h says which
@@ -10,7 +10,7 @@
 //   Waiter waiter(WaitKind::kSignal);
 //   while (!arrived()) waiter.step();
 //
-// Where another process wakes the waiter, the loop does the last look itself:
+// Where another process wakes the waiter, the loop reads the condition last itself:
 //
 //   while (word.load() == old) if (!waiter.busy()) waiter.sleep_on(&word, old, longest_us);
 //
@@ -36,8 +36,8 @@ class Waiter {
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
 
-  // False once the thread should sleep. May have polled MPI, so the condition is looked at again in either case.
-  // `streaming`: long messages are on their way, which go on only while a thread looks.
+  // False once the thread should sleep. May have polled MPI, so the caller reads the condition again in either case.
+  // `streaming`: long messages are in transit, which advance only while a thread polls.
   bool busy(bool streaming = false) {
     if (kind_ < WaitKind::kOperations && spins_ < spin_iterations()) {
       if (++spins_ % kTurnsBetweenClocks == 0) after_turns();
@@ -47,7 +47,7 @@ class Waiter {
     return busy_after_spins(streaming);
   }
 
-  // The same without a busy part: for one of many that wait, of which another is next.
+  // As busy(), without a busy part: for a waiter that is not the next of many.
   bool idle() {
     spins_ = kBusyOver;
     return busy_after_spins(false);
@@ -55,10 +55,10 @@ class Waiter {
 
   // The next part of a wait that no other thread ends by a wake-up.
   void step(bool streaming = false);
-  // As step(), in a queue: the first of those who wait is as busy as ever and begins anew whenever the queue moves; the
+  // As step(), in a queue: the first waiter is as busy as with step() and begins anew whenever the queue moves; the
   // others sleep longer the farther back they are. `ahead`: waiters or owners before this one, at least 1.
   void step_behind(std::int64_t ahead);
-  // step() for a thread that sleeps in another way: how long, in microseconds; 0: it looks again at once.
+  // step() for a thread that sleeps in another way: how long, in microseconds; 0: the thread polls again at once.
   std::int64_t pause_us(bool streaming = false) { return busy(streaming) ? 0 : sleep_us(); }
   // Sleeps until *word may differ from `expected`, at most `longest_us`; wakes for MPI in between. See
   // futex_wait_bits().
@@ -72,13 +72,13 @@ class Waiter {
   // microseconds.
   std::int64_t bounded_us(std::int64_t longest_us) const;
 
-  // Something that is waited for has come, and more is to come.
+  // The condition came true, and the thread waits for the next one.
   void restart() {
     spins_ = 0;
     since_us_ = 0;
   }
 
-  // True at most every kLivenessPeriodUs of a wait: look for processes that died.
+  // True at most every kLivenessPeriodUs of a wait: check for processes that died.
   bool liveness_due() { return since_us_ != 0 && period_over(); }
 
  private:

@@ -21,7 +21,7 @@ TEST(WaiterTest, AWaiterSpinsThenYieldsThenSleeps) {
   set_spin_policy(1, 1, -1);
 }
 
-TEST(WaiterTest, LooksForATimeAndThenSleepsLongerAndLonger) {
+TEST(WaiterTest, PollsForATimeAndThenSleepsLongerAndLonger) {
   constexpr std::int64_t kLongestUs = 50;
   set_spin_policy(1, 1, -1);
   Waiter waiter(WaitKind::kRequests, kLongestUs);
@@ -51,7 +51,7 @@ TEST(WaiterTest, SleepsOfALongWaitAreAThirtySecondOfItAndAtMostFourMilliseconds)
   EXPECT_LE(longest, 4000);
 }
 
-TEST(WaiterTest, WhereNoSleepIsAllowedItIsAlwaysTimeToLook) {
+TEST(WaiterTest, WhereNoSleepIsAllowedThePauseIsZero) {
   Waiter waiter(WaitKind::kRequests, 0);
   const std::int64_t start = now_us();
   while (now_us() - start < 5000) EXPECT_EQ(waiter.pause_us(), 0);
@@ -67,7 +67,7 @@ struct Seen {
   WaitKind kind = WaitKind::kElement;
 };
 
-Seen look_at_waits() {
+Seen read_waits() {
   Seen seen;
   visit_waits(
       [](void* self, const WaitReport& wait) {
@@ -83,15 +83,15 @@ TEST(WaiterTest, AWaitIsSeenAfterItsBusyPartAndCountedAtItsEnd) {
   {
     Waiter waiter(WaitKind::kNotification);
     ASSERT_TRUE(waiter.busy());
-    EXPECT_EQ(look_at_waits().waits, 0);
+    EXPECT_EQ(read_waits().waits, 0);
     while (waiter.busy()) {
     }
-    EXPECT_EQ(look_at_waits().waits, 1);
-    EXPECT_EQ(look_at_waits().kind, WaitKind::kNotification);
+    EXPECT_EQ(read_waits().waits, 1);
+    EXPECT_EQ(read_waits().kind, WaitKind::kNotification);
     EXPECT_EQ(wait_totals(WaitKind::kNotification).waits, 0);
     waiter.step();
   }
-  EXPECT_EQ(look_at_waits().waits, 0);
+  EXPECT_EQ(read_waits().waits, 0);
   EXPECT_EQ(wait_totals(WaitKind::kNotification).waits, 1);
   EXPECT_GT(wait_totals(WaitKind::kNotification).microseconds, 0);
 }
@@ -102,14 +102,14 @@ TEST(WaiterTest, AWaitThatBeginsAnewIsBusyAgain) {
   }
   waiter.restart();
   EXPECT_TRUE(waiter.busy());
-  EXPECT_EQ(look_at_waits().waits, 1) << "it is the same wait";
+  EXPECT_EQ(read_waits().waits, 1) << "it is the same wait";
 }
 
 TEST(WaiterTest, ServersAreNotSeen) {
   Waiter waiter(WaitKind::kRequests);
   while (waiter.busy()) {
   }
-  EXPECT_EQ(look_at_waits().waits, 0);
+  EXPECT_EQ(read_waits().waits, 0);
 }
 
 TEST(WaiterTest, MoreWaitsThanCanBeNotedAreWaitsAllTheSame) {
@@ -119,9 +119,9 @@ TEST(WaiterTest, MoreWaitsThanCanBeNotedAreWaitsAllTheSame) {
     waiters.push_back(std::make_unique<Waiter>(WaitKind::kSignal));
     waiters.back()->idle();
   }
-  EXPECT_EQ(look_at_waits().waits, 64);
+  EXPECT_EQ(read_waits().waits, 64);
   waiters.clear();
-  EXPECT_EQ(look_at_waits().waits, 0);
+  EXPECT_EQ(read_waits().waits, 0);
   EXPECT_EQ(wait_totals(WaitKind::kSignal).waits, 100);
 }
 
@@ -129,9 +129,9 @@ TEST(WaiterTest, InAQueueOnlyTheFirstIsBusy) {
   Waiter first(WaitKind::kMutexTurn);
   Waiter later(WaitKind::kMutexTurn);
   first.step_behind(1);
-  EXPECT_EQ(look_at_waits().waits, 0);
+  EXPECT_EQ(read_waits().waits, 0);
   later.step_behind(3);
-  EXPECT_EQ(look_at_waits().waits, 1);
+  EXPECT_EQ(read_waits().waits, 1);
 }
 
 }  // namespace

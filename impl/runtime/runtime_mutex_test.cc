@@ -188,7 +188,7 @@ class QueueOf : public ::testing::Test {
   Status lock() { return job_->lock(*set_, 0, kHost); }
   Status unlock() { return job_->unlock(*set_, 0, kHost); }
   // Until those who wait have looked some more times.
-  void look_on() {
+  void let_waiters_poll() {
     const int before = job_.network().progress_count();
     while (job_.network().progress_count() < before + 5) std::this_thread::yield();
   }
@@ -230,7 +230,7 @@ TEST_F(QueueTest, AProcessElsewhereIsServedFirstWhenItCameFirst) {
     EXPECT_TRUE(unlock().ok());
   });
   until([&] { return load(node(kOther).next) == queue_word::make(7, 0); });
-  look_on();
+  let_waiters_poll();
   EXPECT_FALSE(entered.load());
   grants(kOther, 7);
   waiter.join();
@@ -241,9 +241,9 @@ TEST_F(QueueTest, WhoWaitsAsksTheNetworkForNothing) {
   enters(kOther, 7);
   std::thread waiter([&] { EXPECT_TRUE(lock().ok()); });
   until([&] { return load(node(kOther).next) != 0; });
-  look_on();
+  let_waiters_poll();
   const std::size_t before = job_.network().calls().size();
-  look_on();
+  let_waiters_poll();
   EXPECT_EQ(job_.network().calls().size(), before);
   grants(kOther, 7);
   waiter.join();
@@ -258,7 +258,7 @@ TEST_F(QueueTest, AGrantOfAnEarlierTurnIsNotTaken) {
     entered.store(true);
   });
   until([&] { return load(node(kOther).next) != 0; });
-  look_on();
+  let_waiters_poll();
   EXPECT_FALSE(entered.load());
   grants(kOther, 7);
   waiter.join();
@@ -286,7 +286,7 @@ TEST_F(QueueTest, UnlockWaitsForOneWhoIsAboutToStandBehind) {
   };
   std::atomic<bool> left{false};
   std::thread holder_ends([&] {
-    look_on();
+    let_waiters_poll();
     EXPECT_FALSE(left.load());
     EXPECT_EQ(load(tail()), queue_word::make(9, kOther));
     links(kOther, 0);
@@ -302,7 +302,7 @@ TEST_F(QueueTest, UnlockDoesNotWaitForOneWhoLeftTheQueueAgain) {
   const std::int64_t mine = tail();
   enters(kOther, 9);
   std::thread other([&] {
-    look_on();
+    let_waiters_poll();
     store(tail(), mine);
   });
   ASSERT_TRUE(unlock().ok());

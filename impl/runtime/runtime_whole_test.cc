@@ -422,7 +422,7 @@ TEST(FindingsTest, AreThoseOfTheTransport) {
   EXPECT_STREQ(job->findings()[1].name, "odd");
 }
 
-TEST(FindingsTest, ATransportThatLooksForNoneHasNone) {
+TEST(FindingsTest, ATransportWithoutFindingsHasNone) {
   Job job({0, 1});
   EXPECT_TRUE(job->findings().empty());
 }

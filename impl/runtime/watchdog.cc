@@ -94,7 +94,7 @@ class Watchdog {
 
  private:
   void run();
-  void look();
+  void progress();
   void print_state();
   void report_hang(const Slot& slot);
   void wait_for_other_ranks();
@@ -150,12 +150,12 @@ void Watchdog::run() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!wake_.wait_for(lock, tick, [this] { return stopping_; })) {
     lock.unlock();
-    look();
+    progress();
     lock.lock();
   }
 }
 
-void Watchdog::look() {
+void Watchdog::progress() {
   const Slot* overdue = watchdog_internal::find_overdue(now_ns(), static_cast<int64_t>(timeout_seconds_ * 1e9));
   if (overdue != nullptr && !reported_) {
     report_hang(*overdue);
@@ -220,9 +220,9 @@ Slot* slot_of_this_thread() {
     return owner.slot;
   const int tid = own_tid();
   for (Slot* slot = slots.load(std::memory_order_acquire); slot != nullptr; slot = slot->next) {
-    int nobody = 0;
+    int no_owner = 0;
     // Acquire: what the former owner wrote into the slot comes before.
-    if (slot->tid.compare_exchange_strong(nobody, tid, std::memory_order_acquire)) return owner.slot = slot;
+    if (slot->tid.compare_exchange_strong(no_owner, tid, std::memory_order_acquire)) return owner.slot = slot;
   }
   Slot* slot = new (std::nothrow) Slot;
   if (slot == nullptr) return nullptr;

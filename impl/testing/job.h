@@ -14,7 +14,7 @@ inline int size = 1;
 inline int failures = 0;
 
 // After MPI has been started.
-inline void find_out_who() {
+inline void read_rank() {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
 }

@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   alarm(kHangSeconds);
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-  find_out_who();
+  read_rank();
   const auto rows = defect_table();
   const auto row = std::find_if(rows.begin(), rows.end(), [&](const DefectRow& one) { return name == one.name; });
   check(row != rows.end(), "there is such a defect");

@@ -127,7 +127,7 @@ void check_overlap(Lists* lists, const long* mine, int next, long from) {
 int main(int argc, char** argv) {
   if (argc > 1) setenv("ARMCI_RMA_VECTOR", argv[1], 1);
   MPI_Init(&argc, &argv);
-  find_out_who();
+  read_rank();
   if (ARMCI_Init() != 0) MPI_Abort(MPI_COMM_WORLD, 2);
   std::vector<void*> parts(static_cast<std::size_t>(size));
   check(ARMCI_Malloc(parts.data(), kWords * sizeof(long)) == 0, "memory is there");

@@ -153,7 +153,7 @@ double* boundary_in(void* base) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  find_out_who();
+  read_rank();
   if (ARMCI_Init() != 0) MPI_Abort(MPI_COMM_WORLD, 2);
   armci_meminfo_t info{};
   check(rank != kOwner || ARMCI_Memget(kCellBytes + 2 * kMargin, &info, 0) == 0, "memory is there");

@@ -143,7 +143,7 @@ int main(int argc, char** argv) {
   alarm(kHangSeconds);
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-  find_out_who();
+  read_rank();
   check(ARMCI_Init() == 0, "init succeeds");
   check_messages();
   check_waits();

@@ -41,7 +41,7 @@ int start(const std::string& form, int* argc, char*** argv) {
 int main(int argc, char** argv) {
   const std::string form = argc > 1 ? argv[1] : "c";
   const int provided = start(form, &argc, &argv);
-  find_out_who();
+  read_rank();
   int level = -1;
   MPI_Query_thread(&level);
   check(level == MPI_THREAD_MULTIPLE, "the level is there");

@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
   setenv("OMPI_MCA_osc", "^rdma", 0);
   int level = MPI_THREAD_MULTIPLE;
   PMPI_Init_thread(&argc, &argv, low ? lowest : MPI_THREAD_MULTIPLE, &level);
-  find_out_who();
+  read_rank();
   check(level < MPI_THREAD_MULTIPLE || !low, "the MPI library has a lower thread level");
   if (refused && failures == 0) {
     check_refused(level, low);

@@ -122,7 +122,7 @@ int main(int argc, char** argv) {
   setenv("ARMCI_RMA_WINDOW", kind.c_str(), 1);
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-  find_out_who();
+  read_rank();
   if (kind == "differs") setenv("ARMCI_RMA_WINDOW", rank == 1 ? "shared" : "create", 1);
   if (kind == "wrong" || kind == "differs") {
     check(ARMCI_Init() != 0, "init fails on all processes");

@@ -245,7 +245,7 @@ int main(int argc, char** argv) {
   setenv("OMPI_MCA_osc", "^rdma", 0);
   int level = MPI_THREAD_SINGLE;
   PMPI_Init_thread(&argc, &argv, argc > 2 ? std::atoi(argv[2]) : MPI_THREAD_SINGLE, &level);
-  find_out_who();
+  read_rank();
   const std::string kind = argc > 3 ? argv[3] : "process";
   const bool needs_spawn = (task == "works" && kind == "process") || task == "server" || task == "first" ||
                            task == "exit" || task == "left" ||

@@ -99,7 +99,7 @@ int main(int argc, char** argv) {
   const bool single = argc > 1 && std::strcmp(argv[1], "single") == 0;
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, single ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &provided);
-  find_out_who();
+  read_rank();
   // Process 0 alone reads and writes the cache.
   std::string home = (fs::temp_directory_path() / "preflightXXXXXX").string();
   if (rank == 0 && mkdtemp(home.data()) == nullptr) MPI_Abort(MPI_COMM_WORLD, 2);
