@@ -72,7 +72,7 @@ TEST(BackgroundThread, IsOffTheCoreOfItsStarter) {
   EXPECT_GE(CPU_COUNT(&cpus), CPU_COUNT(&before));
 }
 
-TEST(BackgroundThread, StaysOnTheCoreOfItsStarterWhenToldSo) {
+TEST(BackgroundThread, StaysOnTheCoreOfItsStarterWhenSet) {
   const cpu_set_t cpus = cpus_of_started_thread("own");
   EXPECT_EQ(CPU_COUNT(&cpus), 1);
   EXPECT_TRUE(CPU_ISSET(cpu_of(own_cpus(), false), &cpus));

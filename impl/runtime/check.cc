@@ -33,7 +33,7 @@ void remember(StoreEnd end, const void* address, std::size_t bytes) {
   watched.push_back({end, address, bytes, hash_of(address, bytes)});
 }
 
-// Forgets the buffers for which ended(StoreEnd) holds, and tells of one that changed.
+// Forgets the buffers for which ended(StoreEnd) holds, and reports one that changed.
 template <class Ended>
 Status verify(Ended ended) {
   std::lock_guard lock(mutex);

@@ -26,19 +26,19 @@ void check_contiguous_overlap(const void* src, const void* dst, std::size_t byte
 void check_vector_overlap(const Segments* list, std::size_t length);
 void check_strided_overlap(const Strided& shape, bool accumulate);
 
-// What ends a non-blocking store: a wait for its handle (nullptr: implicit), or whatever completes all to its target.
+// The end of a non-blocking store: a wait for its handle (nullptr: implicit), or a completion of all to its target.
 struct StoreEnd {
   const armci_hdl_t* handle;
   int proc;
 };
 
-// Remembers what a non-blocking store reads; does nothing for a get or when checking is off.
+// Remembers the source of a non-blocking store; does nothing for a get or when checking is off.
 void watch_buffer(StoreEnd end, bool get, const void* src, std::size_t bytes);
 void watch_strided_buffer(StoreEnd end, bool get, const void* src, const Strided& shape);
 void watch_vector_buffer(StoreEnd end, bool get, const Segments& segments);
 
-// Compares the buffers remembered for a handle, for a target, or for all, and forgets them: they are the program's
-// again. kPromise names the first that changed.
+// Compares the buffers remembered for a handle, for a target, or for all, and forgets them, since the program may
+// reuse them. kPromise names the first buffer that changed.
 Status verify_buffers(const armci_hdl_t* handle);
 Status verify_buffers_to(int proc);
 Status verify_all_buffers();

@@ -21,7 +21,7 @@
 namespace armci::runtime {
 namespace {
 
-constexpr double kBytesMax = 4611686018427387904.0;  // 2^62: leaves room for sums
+constexpr double kBytesMax = 4611686018427387904.0;  // 2^62: sums of two do not overflow
 constexpr double kSecondsMax = 1e6;
 constexpr double kMicrosecondsMax = 1e6;
 constexpr double kIterationsMax = 1e9;

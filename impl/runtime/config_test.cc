@@ -135,8 +135,8 @@ TEST_F(ConfigTest, EnumerationCoversTheTableWithPresentValues) {
   EXPECT_FALSE(setting(index + 1, &view));
 }
 
-TEST_F(ConfigTest, ValuesStayWhileOthersAreAskedFor) {
-  std::thread([] {  // one that has asked for nothing yet
+TEST_F(ConfigTest, ValuesStayWhileOthersAreRead) {
+  std::thread([] {  // a thread that has read nothing yet
     std::vector<SettingView> views;
     SettingView view;
     for (int index = 0; setting(index, &view); ++index) views.push_back(view);

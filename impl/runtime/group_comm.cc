@@ -22,7 +22,7 @@ Status make_at_once(MPI_Comm parent, const int* ranks, int count, MPI_Comm* out)
   return kSuccess;
 }
 
-// Joins the subgroup of `mine`, whose leader it tells from the others, with the one led by rank `leader` of `parent`.
+// Joins the subgroup of `mine`, with the one led by rank `leader` of `parent`.
 Status join(MPI_Comm parent, MPI_Comm mine, int leader, bool behind, MPI_Comm* joined) {
   MPI_Comm both = MPI_COMM_NULL;
   int tag = 0;
@@ -58,7 +58,7 @@ Status make_recursively(MPI_Comm parent, const int* ranks, int count, MPI_Comm* 
 }  // namespace
 
 Status largest_tag(MPI_Comm comm, int* tag) {
-  constexpr int kLeastUpperBound = 32767;  // that the standard asks for
+  constexpr int kLeastUpperBound = 32767;  // of the MPI standard
   void* value = nullptr;
   int found = 0;
   ARMCI_MPI(MPI_Comm_get_attr(comm, MPI_TAG_UB, &value, &found));

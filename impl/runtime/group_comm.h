@@ -1,4 +1,4 @@
-// The communicator of a group, made by its members alone: nobody waits for a process that does not call [GROUP-1].
+// The communicator of a group, created by its members alone: no member waits for a process outside the group [GROUP-1].
 //
 // Two ways, chosen by ARMCI_GROUP_RECURSIVE. At once is MPI_Comm_create_group. Recursively, pairs of neighbouring
 // subgroups are joined by an intercommunicator and merged, in ceil(log2(n)) rounds (Dinan et al., "Noncollective

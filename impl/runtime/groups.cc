@@ -67,7 +67,7 @@ Status Group::place_members() {
   ARMCI_MPI(MPI_Comm_rank(comm_, &rank_));
   ARMCI_MPI(MPI_Comm_size(comm_, &size));
   members_.resize(static_cast<std::size_t>(size));
-  // Local: who the members are needs no messages.
+  // Local: the list of members needs no messages.
   std::vector<int> ranks(static_cast<std::size_t>(size));
   std::iota(ranks.begin(), ranks.end(), 0);
   MPI_Group mine = MPI_GROUP_NULL;

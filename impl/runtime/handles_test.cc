@@ -53,16 +53,16 @@ TEST(HandleTableTest, UnfinishedOperationsAreKept) {
   EXPECT_EQ(left, (std::set<int>{1, 3}));
 }
 
-TEST(HandleTableTest, EveryOperationIsAskedOnceInTheOrderOfAdding) {
+TEST(HandleTableTest, EveryOperationIsTestedOnceInTheOrderOfAdding) {
   Table table;
   armci_hdl_t handle{};
   for (int i = 0; i < 6; ++i) table.add(&handle, {i, 0});
-  std::vector<int> asked;
+  std::vector<int> tested;
   table.complete(&handle, [&](int& number) {
-    asked.push_back(number);
+    tested.push_back(number);
     return number == 2;
   });
-  EXPECT_EQ(asked, (std::vector<int>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(tested, (std::vector<int>{0, 1, 2, 3, 4, 5}));
 }
 
 using Runs = std::vector<std::pair<int, std::size_t>>;
@@ -73,7 +73,7 @@ Runs runs_of(const Table& table) {
   return runs;
 }
 
-TEST(HandleTableTest, AVisitTellsRunsOfOperationsToOneTarget) {
+TEST(HandleTableTest, AVisitReportsRunsOfOperationsToOneTarget) {
   Table table;
   EXPECT_EQ(runs_of(table), Runs{});
   for (const int target : {1, 1, 2, 1}) table.add(nullptr, {0, target});
@@ -113,12 +113,12 @@ TEST(HandleTableTest, AddingToAStaleCopyStartsAnew) {
   armci_hdl_t second{};
   table.add(&second, {2, 0});
   table.add(&stale, {3, 0});
-  std::vector<int> asked;
+  std::vector<int> tested;
   table.complete(&stale, [&](int& number) {
-    asked.push_back(number);
+    tested.push_back(number);
     return true;
   });
-  EXPECT_EQ(asked, std::vector<int>{3});
+  EXPECT_EQ(tested, std::vector<int>{3});
 }
 
 TEST(HandleTableTest, CompletionForATargetLeavesTheOthers) {
@@ -132,7 +132,7 @@ TEST(HandleTableTest, CompletionForATargetLeavesTheOthers) {
   EXPECT_FALSE(table.complete(&handle, kUnfinished));
 }
 
-TEST(HandleTableTest, CompletionForATargetTellsWhenSomethingIsLeft) {
+TEST(HandleTableTest, CompletionForATargetReportsWhenOperationsAreLeft) {
   Table table;
   table.add(nullptr, {1, 7});
   table.add(nullptr, {2, 8});
@@ -176,7 +176,7 @@ TEST(HandleTableTest, RandomProgramsAgreeWithAModel) {
     for (int step = 0; step < 300; ++step) {
       const std::size_t which = random() % (kHandles + 1);
       const int target = static_cast<int>(random() % 3);
-      std::set<int> asked;
+      std::set<int> tested;
       std::set<int> expected;
       switch (random() % 4) {
         case 0:
@@ -185,12 +185,12 @@ TEST(HandleTableTest, RandomProgramsAgreeWithAModel) {
           model[which].emplace(next++, target);
           break;
         case 2:
-          table.complete(handle_at(which), [&](int& number) { return asked.insert(number).second; });
+          table.complete(handle_at(which), [&](int& number) { return tested.insert(number).second; });
           for (const auto& [number, to] : model[which]) expected.insert(number);
           model[which].clear();
           break;
         default:
-          table.complete_if(targets(target), [&](int& number) { return asked.insert(number).second; });
+          table.complete_if(targets(target), [&](int& number) { return tested.insert(number).second; });
           for (auto& [handle, operations] : model) {
             std::erase_if(operations, [&](const auto& one) {
               if (one.second == target) expected.insert(one.first);
@@ -198,7 +198,7 @@ TEST(HandleTableTest, RandomProgramsAgreeWithAModel) {
             });
           }
       }
-      ASSERT_EQ(asked, expected) << "program " << program << " step " << step;
+      ASSERT_EQ(tested, expected) << "program " << program << " step " << step;
       std::size_t left = 0;
       for (const auto& [handle, operations] : model) left += operations.size();
       ASSERT_EQ(table.total(), left);

@@ -43,7 +43,7 @@ void discard(MPI_Message* message, int bytes) {
   if (scratch != nullptr) MPI_Mrecv(scratch.get(), bytes, MPI_BYTE, message, MPI_STATUS_IGNORE);
 }
 
-// The message is looked at before it is received: its length decides whether the buffer may be written at all [ERR-1].
+// The message is probed before it is received: its length decides whether the buffer may be written at all [ERR-1].
 Status receive(int tag, void* buf, int buflen, int* msglen, int source, int* from) {
   ARMCI_RETURN_IF_ERROR(check_tag(tag));
   ARMCI_RETURN_IF_ERROR(check_buffer("buf", buf, "buflen", buflen));

@@ -120,7 +120,7 @@ Status select(Group& group, int scope, void* x, int n, const char* op, int type,
   if (contribute) best = make_candidate(order, reduction.element, reduction.circle.place(), x);
   const node::CollectiveWait waiting;
   ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, &best, 1, mpi_type, mpi_op, comm));
-  // Where nobody takes part, every x stays as it is.
+  // If no process takes part, every x keeps its value.
   if (best.rank >= 0) ARMCI_MPI(MPI_Bcast(x, n, MPI_BYTE, best.rank, comm));
   return kSuccess;
 }

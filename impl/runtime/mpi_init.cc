@@ -1,8 +1,8 @@
 // MPI_Init and MPI_Init_thread of the program, from C and Fortran, by MPI's profiling interface.
 //
-// What has to be settled before MPI starts: that several threads may call it, for a thread of the library's, which of
-// its components Open MPI 4 takes for windows, how UCX below it keeps threads apart and cuts what it sends. A program
-// that starts MPI by another name (PMPI_Init, say) asks for MPI_THREAD_MULTIPLE itself.
+// These calls set the choices that MPI reads at its start: the thread level, for a thread of the library; the component
+// of Open MPI 4 for windows; the locks and the segment sizes of UCX. A program that starts MPI by another name
+// (PMPI_Init, say) has to request MPI_THREAD_MULTIPLE itself.
 
 #include "impl/runtime/mpi_init.h"
 
@@ -29,7 +29,7 @@ bool leaves(const char* list, std::initializer_list<const char*> names) {
 }
 
 // Segments carry 20 bytes of headers. No element is stored in two parts if the rest is a multiple of 16, and in shared
-// memory short enough for the C library to copy it by vectors (finding put-torn) [D57].
+// memory short enough for the C library to copy it by vectors (fault put-torn) [D57].
 void preset_segments() {
   const char* const transports = std::getenv("UCX_TLS");
   if (leaves(transports, {"tcp", "all"})) setenv("UCX_TCP_TX_SEG_SIZE", "8196", 0);
@@ -37,9 +37,9 @@ void preset_segments() {
   if (leaves(transports, {"sysv", "shm", "sm", "all"})) setenv("UCX_SYSV_SEG_SIZE", "2084", 0);
 }
 
-// Whoever sets these himself keeps them. osc/rdma crashes in compare-and-swap between the processes of a node; without
-// it osc/ucx is chosen. Locks of UCX spin unless told otherwise, for a time slice where threads are more than cores
-// [D55].
+// Variables that the user has set keep their values. osc/rdma crashes in compare-and-swap between the processes of a
+// node; without it Open MPI chooses osc/ucx. Locks of UCX spin by default, for a time slice where threads outnumber
+// cores [D55].
 void preset_environment() {
   if (std::strstr(armci::runtime::mpi_library_version(), "Open MPI v4.") != nullptr) setenv("OMPI_MCA_osc", "^rdma", 0);
   setenv("UCX_USE_MT_MUTEX", "y", 0);

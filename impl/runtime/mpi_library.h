@@ -5,12 +5,12 @@
 
 namespace armci::runtime {
 
-// What the library says of itself, "Open MPI v4.1.4, ..."; may be asked before MPI starts. Static; by one thread at a
-// time.
+// The version text of the MPI library, "Open MPI v4.1.4, ..."; may be called before MPI starts. Static memory; by one
+// thread at a time.
 const char* mpi_library_version();
 
 // kLayerBelow where handles of one MPI library would be given to another one: a program was compiled with the one and
-// this library with the other. Asks MPI for nothing but its version.
+// this library with the other. Reads only the version of MPI.
 Status require_mpi_of_build();
 
 }  // namespace armci::runtime

@@ -41,7 +41,7 @@ constexpr bool needs_preparation(Operator op) { return takes_magnitudes(op) || i
 // to[i] = |from[i]| for absmax and absmin, from[i] != 0 for logical operators; `to` may be `from`.
 void prepare_operands(Operator op, Element element, const void* from, void* to, size_t count);
 
-// What MPI is asked for, once operands are changed where needs_preparation() says so.
+// The operation and type for MPI, after prepare_operands() where needs_preparation() is true.
 MPI_Op mpi_operation(Operator op);
 MPI_Datatype mpi_element(Operator op, Element element);
 
@@ -57,8 +57,8 @@ static_assert(sizeof(Candidate) == 24, "travels between processes as bytes");
 
 Candidate make_candidate(Operator op, Element element, int rank, const void* key);
 
-// Whether `left` wins over `right`. A total order whatever the keys are, NaN included (it loses against every number;
-// equal keys go to the lower rank): all processes must agree on the winner in whatever order they compare.
+// Whether `left` wins over `right`. A total order of all keys, NaN included (NaN loses against every number;
+// equal keys go to the lower rank): all processes must find the same winner in any order of comparison.
 bool wins(const Candidate& left, const Candidate& right);
 
 }  // namespace armci::runtime

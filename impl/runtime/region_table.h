@@ -1,6 +1,6 @@
 // Regions: the memory of collective allocations, and the translation from (process, address) to a part of one.
 //
-// A part is what one process contributed: base, length and the transport's key. Lookup first asks a small per-thread
+// A part is the memory of one process: base, length and the transport's key. Lookup first reads a small per-thread
 // cache, then searches the target's parts by address. The cache needs no locks: an entry carries the table's
 // generation, which changes with every insertion and removal.
 //

@@ -127,9 +127,9 @@ TEST(RegionTableTest, ATableInitialisedAgainIsEmpty) {
   EXPECT_EQ(table.find(0, address(0x10000), 1), nullptr);
 }
 
-// A recent find is proof that the process exists [ERR-1]: no other number may pass for it, whatever its bits, at any
+// A recent find is proof that the process exists [ERR-1]: no other number may pass for it, with any bits, at any
 // generation of the table.
-TEST(RegionTableTest, NoOtherProcessNumberMeetsARecentFind) {
+TEST(RegionTableTest, NoOtherProcessNumberHitsARecentFind) {
   Table table;
   table.initialise(2);
   for (std::int64_t id = 1; id <= 600; ++id) {

@@ -78,10 +78,10 @@ class Runtime {
   // One collectively created set of mutexes.
   struct MutexSet {
     Group* group;
-    RegionType* region;              // nullptr: nobody hosts any
+    RegionType* region;              // nullptr: no process hosts a mutex
     std::vector<int> counts;         // by group rank
     std::vector<std::size_t> first;  // by group rank: number of its first mutex in the set; behind the last: how many
-    typename MutexesOf<T>::type* own = nullptr;  // the transport's; nullptr: made here
+    typename MutexesOf<T>::type* own = nullptr;  // the transport's; nullptr: Runtime's own
 
     void number() {
       first.assign(1, 0);
@@ -144,7 +144,7 @@ class Runtime {
   Status put_value(Value value, void* dst, int proc);
   template <class Value>
   Status get_value(const void* src, int proc, Value* value);
-  // A word that whoever sees it sees all earlier stores of this process to proc [ORD-5].
+  // Stores a flag. A process that reads the flag also sees all earlier stores of this process to proc [ORD-5].
   template <class Word>
   Status put_flag(Word value, Word* flag, int proc);
 
@@ -160,23 +160,23 @@ class Runtime {
   Status fence_group(const Group& group);
   Status barrier(Group& group);
   void progress() { transport_.progress(); }
-  // Of MPI as well, where this thread may call it [PROG-5].
+  // One pass over the transport, and over MPI where this thread may call it [PROG-5].
   void poll() {
     transport_.progress();
     if (node::may_poll_mpi()) node::poll_mpi_progress();
   }
-  // Of the transport, for messages of and to other nodes.
+  // The memory of the transport for messages to and from other nodes.
   std::size_t buffer_bytes() {
     if constexpr (HasBuffers<T>) return transport_.buffer_bytes();
     return 0;
   }
-  // What the transport goes around; until finalise().
+  // The faults that the transport works around; until finalise().
   std::span<const Finding> findings() const {
     if constexpr (HasFindings<T>) return transport_.findings();
     return {};
   }
 
-  // What the transport chose; until finalise().
+  // The choices of the transport; until finalise().
   std::span<const Choice> choices() const {
     if constexpr (HasChoices<T>) return transport_.choices();
     return {};
@@ -190,7 +190,7 @@ class Runtime {
 
   // --- mutexes (runtime_mutex.h)
   Status create_mutexes(Group& group, int count, std::unique_ptr<MutexSet>* out);
-  // Resets *set, whatever it returns, unless a mutex is held.
+  // Resets *set, also on failure, unless a mutex is held.
   Status destroy_mutexes(std::unique_ptr<MutexSet>* set);
   Status lock(MutexSet& set, int mutex, int group_rank);
   Status try_lock(MutexSet& set, int mutex, int group_rank, bool* taken);

@@ -172,7 +172,7 @@ TEST_F(AggregateTest, ATestBeginsOneListAtATime) {
   for (const std::size_t i : {0, 1, 10, 11, 20, 21, 30, 32, 42, 50}) EXPECT_EQ(*place(i), words_[i]) << i;
 }
 
-TEST_F(AggregateTest, IsSentWhenAsked) {
+TEST_F(AggregateTest, IsSentOnRequest) {
   put(0);
   put(1);
   ASSERT_TRUE(job_->flush_batch(read_handle(&handle_)).ok());

@@ -81,8 +81,9 @@ Status Runtime<T>::check_rmw(const void* remote, std::size_t bytes, int proc, co
   return observe_flags != 0 ? observe<Kind::kPut>(*(*part)->region, bytes, proc) : kSuccess;
 }
 
-// As one operation of the transport where it has that, else the word around the element is replaced by
-// compare-and-swap until nobody came in between. An element of 4 bytes has always the one or always the other word.
+// One operation of the transport where it has that. Otherwise a compare-and-swap replaces the word around the element,
+// and is repeated until no other process has changed the word meanwhile. An element of 4 bytes has always the one or
+// always the other word.
 template <class T>
 template <std::integral Value>
 Status Runtime<T>::remote_rmw(const Part& part, node::RmwOp op, void* remote, Value operand, Value compare,

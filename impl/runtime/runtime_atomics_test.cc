@@ -227,7 +227,7 @@ TEST(NotifyTest, AWaitEndsWhenTheNotificationComes) {
   for (int node : {0, 1}) {
     Job job({0, node});
     std::thread other([&] {
-      while (job.network().progress_count() < 3) std::this_thread::yield();  // the waiter looks and finds nothing
+      while (job.network().progress_count() < 3) std::this_thread::yield();  // the waiter polls and finds nothing
       NotifyCell& cell = job.notify_cell(0, 1);
       cell.count.fetch_add(1);
       if (cell.sleeping.load() != 0) node::futex_wake(&cell.count, 1);
@@ -239,7 +239,7 @@ TEST(NotifyTest, AWaitEndsWhenTheNotificationComes) {
   }
 }
 
-TEST(NotifyTest, PeersAreToldApart) {
+TEST(NotifyTest, PeersAreDistinguished) {
   Job job({0, 1, 2});
   job.notify_cell(0, 2).count.store(1);
   ASSERT_TRUE(job->notify_wait(2, nullptr).ok());

@@ -134,7 +134,7 @@ TEST(FaultTest, AFailedFlushLetsNoLaterStoreOvertake) {
   EXPECT_EQ(*job.at<int>(1, 0), 5);
 }
 
-TEST(FaultTest, AllFenceTellsOfOneTargetAndServesTheOthers) {
+TEST(FaultTest, AllFenceReportsOneTargetAndServesTheOthers) {
   Job job({0, 1, 2, 3});
   for (int proc = 1; proc < 4; ++proc) ASSERT_TRUE(job->put_value(proc, job.at<int>(proc, 0), proc).ok());
   job.network().fail_call(FakeCallKind::kFlush, 1);

@@ -1,5 +1,5 @@
 // Runtime<T>: memory that one process allocates alone and others attach (ARMCI_Memget and its family). Included by
-// runtime.h. Not collective: the description travels by whatever means the program has.
+// runtime.h. Not collective: the program sends the description by its own means.
 #pragma once
 
 #include "impl/runtime/runtime.h"

@@ -188,7 +188,7 @@ Status Runtime<T>::make_on_nodes(Group& group, const std::vector<std::int64_t>& 
   return status;
 }
 
-// The layer below is asked only when every member may have what it wants: it could not tell the others of a refusal.
+// The transport is called only if every member is within its limit: a refusal on one member would not reach the others.
 template <class T>
 Status Runtime<T>::make_by_transport([[maybe_unused]] Group& group, [[maybe_unused]] RegionType* region) {
   if constexpr (ProvidesMemory<T>) {
@@ -237,8 +237,8 @@ Status Runtime<T>::allocate(Group& group, std::int64_t bytes, void** ptr) {
   return kSuccess;
 }
 
-// All members learn which region the others mean. Nobody leaves before everybody came: what they had outstanding on the
-// region is complete [CMPL-8].
+// All members exchange the id of their region. No member returns before all have called this, so that all operations on
+// the region are complete [CMPL-8].
 template <class T>
 Status Runtime<T>::agree_on_region(Group& group, void* base, std::int64_t* id) {
   constexpr std::int64_t kNone = -1;
@@ -318,7 +318,7 @@ void Runtime<T>::dispose(std::unique_ptr<RegionType> region, bool give_back) {
 
 template <class T>
 Status Runtime<T>::release(Group& group, void* base) {
-  const Status fenced = fence_all();  // whatever it says, the others wait for this process
+  const Status fenced = fence_all();  // also on failure the other processes wait for this one
   std::int64_t id = -1;
   ARMCI_RETURN_IF_ERROR(agree_on_region(group, base, &id));
   if (id < 0) return fenced;

@@ -127,7 +127,7 @@ TEST_F(RuntimeMemoryTest, FreeingCompletesWhatIsUnderWayOnTheRegion) {
   EXPECT_TRUE(network().invisible(0).empty());
 }
 
-// Everybody frees together: who reports an error of the network still takes part.
+// The free is collective: a process that reports an error of the network still takes part.
 TEST_F(RuntimeMemoryTest, AFenceThatFailsDoesNotKeepTheRegion) {
   char* base = allocate(1000);
   ASSERT_TRUE(runtime_.put_value(5, reinterpret_cast<int*>(base), 0).ok());

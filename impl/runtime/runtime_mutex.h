@@ -29,7 +29,8 @@ Status Runtime<T>::create_mutexes(Group& group, int count, std::unique_ptr<Mutex
     std::memset(set->region->parts[static_cast<std::size_t>(group.rank())].base, 0, bytes);
   }
   ARMCI_RETURN_IF_ERROR(create_own_mutexes(*set));
-  // Nobody locks before all are free. Not a barrier, whose fence may fail on one process alone.
+  // No process may lock before all mutexes are free. An allgather, since the fence of a barrier may fail on one
+  // process.
   std::vector<int> ready(static_cast<std::size_t>(group.size()));
   ARMCI_RETURN_IF_ERROR(allgather(group, 1, ready.data()));
   ++group.mutex_sets;
@@ -55,7 +56,7 @@ Status Runtime<T>::create_own_mutexes([[maybe_unused]] MutexSet& set) {
   return kSuccess;
 }
 
-// The first mutex of this process that somebody holds, or -1.
+// The first mutex of this process that is held, or -1.
 template <class T>
 int Runtime<T>::find_held(const MutexSet& set) {
   const int own = set.group->rank();
@@ -65,7 +66,7 @@ int Runtime<T>::find_held(const MutexSet& set) {
       if (!node::mutex_is_free(reinterpret_cast<const node::NodeMutex*>(place))) return m;
     } else if (set.own != nullptr) {
       bool free = true;
-      if constexpr (MakesMutexes<T>) (void)set.own->is_free(m, &free);  // who cannot ask has no reason to refuse
+      if constexpr (MakesMutexes<T>) (void)set.own->is_free(m, &free);  // on failure the mutex counts as free
       if (!free) return m;
     } else {
       auto* tail = const_cast<std::int64_t*>(reinterpret_cast<const std::int64_t*>(place));

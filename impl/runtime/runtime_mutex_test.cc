@@ -187,7 +187,7 @@ class QueueOf : public ::testing::Test {
   void grants(int proc, std::uint32_t turn) { store(node(0).granted, queue_word::make(turn, proc)); }
   Status lock() { return job_->lock(*set_, 0, kHost); }
   Status unlock() { return job_->unlock(*set_, 0, kHost); }
-  // Until those who wait have looked some more times.
+  // Returns when the waiters have polled some more times.
   void let_waiters_poll() {
     const int before = job_.network().progress_count();
     while (job_.network().progress_count() < before + 5) std::this_thread::yield();
@@ -237,7 +237,7 @@ TEST_F(QueueTest, AProcessElsewhereIsServedFirstWhenItCameFirst) {
   EXPECT_EQ(tail(), 0);
 }
 
-TEST_F(QueueTest, WhoWaitsAsksTheNetworkForNothing) {
+TEST_F(QueueTest, AWaiterCausesNoNetworkTraffic) {
   enters(kOther, 7);
   std::thread waiter([&] { EXPECT_TRUE(lock().ok()); });
   until([&] { return load(node(kOther).next) != 0; });

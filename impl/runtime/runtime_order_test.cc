@@ -71,7 +71,7 @@ std::string pair_name(const ::testing::TestParamInfo<Pair>& info) {
          kWayNames[static_cast<int>(std::get<1>(info.param))] + kOrders[static_cast<int>(std::get<2>(info.param))];
 }
 
-// A reader that looks whenever anything becomes visible. [ORD-1, ORD-5]
+// A reader that reads whenever a store becomes visible. [ORD-1, ORD-5]
 TEST_P(StorePairTest, WhoeverSeesTheLaterStoreSeesTheEarlier) {
   const auto [earlier, later, order] = GetParam();
   Job job({0, 1});

@@ -1,4 +1,4 @@
-// A whole runtime of one process over a transport that makes the memory of regions itself, or leaves it.
+// A whole runtime of one process over a transport that allocates the memory of regions itself, or does not.
 
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -28,7 +28,7 @@ class ProvidingTransport : public testing::FakeTransport<false, Atomicity::kTran
   }
   bool provides_memory() const { return provides; }
   Status provide_region(const GroupView&, std::span<Exposed> parts, std::span<Key> keys) {
-    ++asked;
+    ++calls;
     if (refuses) return fail(Code::kMemory, nullptr, "no memory");
     Exposed& part = parts[0];
     part.base = new (std::align_val_t{kPartAlignment}) char[part.bytes];
@@ -49,7 +49,7 @@ class ProvidingTransport : public testing::FakeTransport<false, Atomicity::kTran
   bool provides = true;
   bool refuses = false;
   bool refuses_to_start = false;
-  int asked = 0;
+  int calls = 0;
 
  private:
   std::map<std::int32_t, void*> made_;
@@ -113,7 +113,7 @@ TEST_F(RuntimeProvidedTest, ATransportMayLeaveItToNodeMemory) {
   void* base = nullptr;
   ASSERT_TRUE(allocate(1000, &base).ok());
   EXPECT_TRUE(in_node_memory(base));
-  EXPECT_EQ(transport().asked, 0);
+  EXPECT_EQ(transport().calls, 0);
 }
 
 TEST_F(RuntimeProvidedTest, MemoryOfOneProcessAloneIsNodeMemory) {
@@ -139,22 +139,22 @@ TEST_F(RuntimeProvidedTest, WhatIsRefusedLeavesNothing) {
 TEST_F(RuntimeProvidedTest, TheTransportIsNotCalledForMoreThanIsAllowed) {
   set_limit(4096);
   start();
-  const int asked = transport().asked;
+  const int calls = transport().calls;
   void* base = nullptr;
   EXPECT_EQ(allocate(5000, &base).code(), Code::kMemory);
   EXPECT_NE(std::string(last_cause().text).find("ARMCI_MAX_SHM"), std::string::npos) << last_cause().text;
   EXPECT_EQ(allocate(INT64_MAX, &base).code(), Code::kMemory);
-  EXPECT_EQ(transport().asked, asked);
+  EXPECT_EQ(transport().calls, calls);
   EXPECT_TRUE(allocate(4000, &base).ok());
 }
 
 TEST_F(RuntimeProvidedTest, NoMemoryIsRequestedForEmptyParts) {
   start();
-  const int asked = transport().asked;
+  const int calls = transport().calls;
   void* base = nullptr;
   EXPECT_TRUE(allocate(0, &base).ok());
   EXPECT_EQ(base, nullptr);
-  EXPECT_EQ(transport().asked, asked);
+  EXPECT_EQ(transport().calls, calls);
 }
 
 TEST_F(RuntimeProvidedTest, AFailedChoiceOfTheProviderFailsTheStart) {

@@ -122,7 +122,7 @@ void Runtime<T>::flush_if_unflushed(int proc, Status* status) {
   if (!one.ok()) *status = one;
 }
 
-// What follows must not overtake this process's earlier stores to proc.
+// Orders the next operation after this process's earlier stores to proc.
 template <class T>
 Status Runtime<T>::order_after_stores(int proc) {
   return T::kTraits.in_order || !has_unflushed_stores(proc) ? kSuccess : flush(proc);
@@ -163,8 +163,8 @@ Status Runtime<T>::remote_get(const Part& part, const void* remote, void* local,
   return finish(std::move(completion), proc, how);
 }
 
-// Hands a whole descriptor down: start(Completion*) asks the transport. What the CPU of this node reads without asking
-// the transport must be there when the call returns.
+// Issues a whole descriptor: start(Completion*) calls the transport. Data for a target on this node must be there when
+// the call returns, since a CPU reads them without the transport.
 template <class T>
 template <Kind kind, class Start>
 Status Runtime<T>::start_whole(int proc, How how, Start start) {

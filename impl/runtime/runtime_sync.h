@@ -118,7 +118,7 @@ Status Runtime<T>::fence_group(const Group& group) {
   return status;
 }
 
-// Who fails to fence comes all the same: the others wait.
+// A process whose fence fails still enters the barrier, since the others wait for it.
 template <class T>
 Status Runtime<T>::barrier(Group& group) {
   Status status = fence_all();

@@ -1,4 +1,5 @@
-// Completion and fences: handles of all kinds over operations that the network keeps back, and who gets flushed.
+// Completion and fences: handles of all kinds over operations that the network delays, and the targets that are
+// flushed.
 
 #include <gtest/gtest.h>
 
@@ -193,7 +194,7 @@ TEST(HandleTest, TheLibraryCompletesOlderOperationsWhenThereAreTooMany) {
   for (std::size_t i = 0; i < 3 * kOutstandingMax; ++i) ASSERT_EQ(*job.at<std::int64_t>(1, i), kValues[i % 8]) << i;
 }
 
-// ARMCI_Test never blocks [CMPL-3], and a transfer does not wait for another one, whatever other threads wait for.
+// ARMCI_Test never blocks [CMPL-3], and a transfer does not wait for another one, also while other threads wait.
 TEST(HandleTest, AWaitingThreadHoldsUpNobody) {
   Job job({0, 1});
   job.network().hold();

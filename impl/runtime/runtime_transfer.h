@@ -99,8 +99,8 @@ Status Runtime<T>::start_on_other_node(const Part& part, const void* src, void* 
   }
 }
 
-// The usual call asks for a part that this thread used lately and passes every check at once; any other, wrong ones
-// included, takes the long way, which finds out what is the matter.
+// The usual call names a part that this thread used lately and passes every check at once. Any other call, wrong ones
+// included, takes the long path, which finds the exact error.
 template <class T>
 template <Kind kind>
 [[gnu::always_inline]] inline Status Runtime<T>::contiguous(const void* src, void* dst, std::size_t bytes, int proc,
@@ -137,8 +137,8 @@ template <Kind kind>
   return move_contiguous<kind>(*part, src, dst, bytes, proc, how, acc);
 }
 
-// Rows between this process and a part that it used lately, in one step; false, and nothing done, when that is not what
-// is asked for, or some argument is wrong.
+// Copies rows between this process and a part that it used lately, in one step. False, without effect, for any other
+// call or a wrong argument.
 template <class T>
 template <Kind kind>
 [[gnu::always_inline]] inline bool Runtime<T>::move_rows(const void* src, std::ptrdiff_t src_stride, void* dst,

@@ -188,7 +188,7 @@ TEST(TransferTest, AnAccumulateLargerThanItsBufferAddsEveryElementOnce) {
   EXPECT_EQ(*job.at<double>(1, elements), 0.0);
 }
 
-// What makes an accumulate over get and put atomic: nobody else is let in between.
+// The lock makes an accumulate over get and put atomic: no other process intervenes.
 TEST(TransferTest, AnAccumulateHoldsTheTargetsLockFromFirstGetToLastPut) {
   Job job({0, 1});
   const std::int64_t one = 1;

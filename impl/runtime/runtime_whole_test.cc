@@ -1,5 +1,5 @@
-// The optional members of a transport that move data: which one is asked, with what, in which order, and what becomes
-// of its failures.
+// The optional members of a transport that move data: which one is called, with which arguments, in which order, and
+// what becomes of its failures.
 
 #include <gtest/gtest.h>
 

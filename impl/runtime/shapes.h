@@ -1,6 +1,6 @@
 // Shapes of data: strided notation in its normal form, its extent, and iteration over its segments.
 //
-// All totals are 64-bit, whatever the caller's integers were [XFER-8].
+// All totals are 64-bit, also for calls with smaller integers [XFER-8].
 //
 // Thread safety: plain values.
 #pragma once

@@ -21,7 +21,8 @@ constexpr int kRoundTrips = 16;
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 constexpr std::int64_t kNanosecondsPerMicrosecond = 1000;
 
-// How far the clock of `peer` is ahead, or behind where we are the peer: rank 0 asks, the other answers with its time.
+// How far the clock of `peer` is ahead, or behind on the peer itself: rank 0 sends a request, the peer replies its
+// time.
 std::int64_t compare_clocks(MPI_Comm comm, int rank, int peer) {
   std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
   std::int64_t ahead = 0;
@@ -69,8 +70,8 @@ bool is_same(const Clock& one, const Clock& other) {
   return one.boot_id[0] != '\0' && one.boot_id == other.boot_id && one.name_space == other.name_space;
 }
 
-// Of this process; collective. Where the clock is the same there is nothing to ask: messages between more processes
-// than cores would say less about it. The others are compared while all others wait.
+// Of this process; collective. Processes that share a clock exchange nothing: messages between more processes than
+// cores would only add noise. The other clocks are compared one at a time, while the other processes wait.
 std::int64_t clock_ahead(MPI_Comm comm, int rank) {
   int size = 1;
   MPI_Comm_size(comm, &size);
@@ -174,7 +175,8 @@ std::string trace_path(const std::string& path, int process_id, int start) {
   return made;
 }
 
-// A job that does not come to its end leaves the file of an earlier one as it was: it is written beside it, at the end.
+// The file is written under another name at finalize, and renamed: a job that is aborted keeps the file of an earlier
+// one.
 Status Trace::choose_file(const std::string& path) {
   path_ = trace_path(path, static_cast<int>(getpid()), ++starts_);
   written_path_ = is_special(path_) ? path_ : path_ + "." + std::to_string(getpid()) + ".part";
@@ -288,7 +290,7 @@ Status Trace::send() {
   return kSuccess;
 }
 
-// Who cannot write takes what the others send all the same.
+// Rank 0 receives the data of the others also when it cannot write the file.
 Status Trace::write_all(int size) {
   file_ = std::fopen(written_path_.c_str(), "w");
   int error = file_ == nullptr ? errno : 0;

@@ -1,4 +1,5 @@
-// What the present call moves, for statistics and checks: noted on the way down, read by the entry layer on the way up.
+// Usage: the bytes and the peer of the present call, for statistics and checks. The transfer notes them and the entry
+// layer reads them.
 //
 // Thread safety: the counters belong to the calling thread; the flags change only at init and finalize.
 #pragma once
@@ -8,7 +9,7 @@
 namespace armci::runtime {
 
 enum ObserveFlag : std::uint32_t {
-  kObserveUsage = 1,  // somebody counts, times or tells calls: entry points note what they do
+  kObserveUsage = 1,  // calls are counted, timed or logged: entry points note their usage
   kObserveCheck = 2,  // ARMCI_CHECK: the costly checks
 };
 // Read on every transfer; zero in ordinary runs.

@@ -102,7 +102,7 @@ class Watchdog {
   double timeout_seconds_ = 0;
   WatchdogHooks hooks_;
   bool dumped_ = false;    // state printed: once is enough
-  bool reported_ = false;  // hang reported and the end of the job asked for
+  bool reported_ = false;  // hang reported and the end of the job requested
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;
@@ -170,7 +170,7 @@ void Watchdog::print_state() {
   if (!print_calls_in_progress()) print_line("no thread is inside an ARMCI call");
   if (hooks_.dump_pending != nullptr) hooks_.dump_pending(STDERR_FILENO);
   print_all_stacks(STDERR_FILENO);
-  // Here and nowhere else: each rank prints, and is counted, once, whether it hangs, was asked, or both.
+  // Only here: each rank prints once, and is counted once, also if it both hangs and received an announcement.
   if (hooks_.note_dumped != nullptr) hooks_.note_dumped();
 }
 
@@ -221,7 +221,7 @@ Slot* slot_of_this_thread() {
   const int tid = own_tid();
   for (Slot* slot = slots.load(std::memory_order_acquire); slot != nullptr; slot = slot->next) {
     int no_owner = 0;
-    // Acquire: what the former owner wrote into the slot comes before.
+    // Acquire: the stores of the former owner to the slot come before.
     if (slot->tid.compare_exchange_strong(no_owner, tid, std::memory_order_acquire)) return owner.slot = slot;
   }
   Slot* slot = new (std::nothrow) Slot;

@@ -23,8 +23,8 @@
 
 namespace armci::runtime {
 
-// What the watchdog asks of the rest of the library. Any hook may be null. All run in the watchdog's thread while the
-// program's threads may hang inside the library: they must not wait for anything those hold.
+// The calls of the watchdog into the rest of the library. Any hook may be null. All run in the watchdog's thread while
+// the program's threads may hang inside the library: they must not wait for a lock of those threads.
 struct WatchdogHooks {
   void (*dump_pending)(int fd) = nullptr;   // prints pending operations
   bool (*peer_requested_dump)() = nullptr;  // has another rank announced a hang?
@@ -53,13 +53,13 @@ struct Slot {
 extern std::atomic<bool> running;
 Slot* slot_of_this_thread();
 
-// A look at all calls in progress at time `now_ns`: the one seen for longest if that is at least timeout_ns, else
-// nullptr. Only one thread may look.
+// Checks all calls in progress at time `now_ns`. Returns the call seen for longest if that is at least timeout_ns, else
+// nullptr. Only one thread may call this.
 Slot* find_overdue(int64_t now_ns, int64_t timeout_ns);
 
 }  // namespace watchdog_internal
 
-// Watches from now on. timeout_seconds <= 0: does nothing and starts no thread. kLayerBelow when the thread cannot be
+// Starts the watchdog. timeout_seconds <= 0: does nothing and starts no thread. kLayerBelow when the thread cannot be
 // made.
 Status start_watchdog(double timeout_seconds, const WatchdogHooks& hooks);
 

@@ -17,7 +17,7 @@ Status count_cpus(MPI_Comm machine, int* cpus) {
   if (sched_getaffinity(0, sizeof usable, &usable) != 0) std::memset(&usable, 0xff, sizeof usable);
   constexpr int kWords = sizeof usable / sizeof(unsigned long);
   ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, &usable, kWords, MPI_UNSIGNED_LONG, MPI_BOR, machine));
-  // On a machine with more CPUs than the set has room for, the call fails.
+  // On a machine with more CPUs than the set holds, the call fails.
   *cpus = CPU_COUNT(&usable) < CPU_SETSIZE ? CPU_COUNT(&usable) : online;
   return kSuccess;
 }

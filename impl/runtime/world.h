@@ -1,4 +1,4 @@
-// World: who takes part and where each process lives.
+// World: the processes of the job and the node of each.
 //
 // One per process, filled at init and constant until finalize. Ranks here are the absolute ids of the public API.
 // Nodes are numbered 0.. in the order of their lowest rank; node 0's processes need not be consecutive. A node is a
@@ -39,7 +39,7 @@ class World {
   int index_on_node(int rank) const { return index_on_node_[static_cast<size_t>(rank)]; }
   int my_node() const { return my_node_; }
   bool same_node(int rank) const { return node_of_[static_cast<size_t>(rank)] == my_node_; }
-  // True when every process of the world shares memory (whatever node size is simulated).
+  // True when every process of the world shares memory (simulated nodes make no difference).
   bool one_machine() const { return machine_count_ == 1; }
   bool simulated() const { return simulated_; }
   // Processes on this machine, and the CPUs in the union of their affinity masks: both decide how long waits spin.
