@@ -35,7 +35,7 @@ extern SelectedRuntime the_runtime;
 inline SelectedRuntime& runtime() { return the_runtime; }
 
 enum GateFlag : std::uint32_t { kGateDown = 1, kGateObserved = 2 };
-// Zero while the library is up and nobody watches: the only thing an entry point tests.
+// Zero while the library is up and nothing observes calls. Entry points test this word only.
 extern std::atomic<std::uint32_t> entry_gate;
 
 // A result that is not a code. On failure the line is printed and `value` returned, or, with `fatal`, the job ends.
@@ -87,7 +87,8 @@ R refuse(ApiId id) {
   if constexpr (std::is_void_v<R>) {
     report_fatal(id);
   } else if constexpr (std::is_arithmetic_v<R>) {
-    // Most return a code; queries return -1, and a value that was asked for cannot be made up.
+    // Most calls return a code and queries return -1. A call that returns a value of the program has no value for
+    // errors.
     if (returns_value(id)) report_fatal(id);
     const int code = report(id, status);
     return static_cast<R>(is_query(id) ? -1 : code);

@@ -77,7 +77,7 @@ Status ARMCIX_Put_signal(const void* src, void* dst, std::size_t bytes, std::uin
   const auto how = op == ARMCIX_SIGNAL_SET ? node::RmwOp::kSwap : node::RmwOp::kAdd;
   return runtime().rmw<std::uint64_t>(how, signal, value, 0, &before, proc);
 }
-// The signal must follow the data: the put is completed here whatever the handle.
+// The signal must follow the data, so the put is completed here, and the handle is unused.
 Status ARMCIX_NbPut_signal(const void* src, void* dst, std::size_t bytes, std::uint64_t* signal, std::uint64_t value,
                            armcix_signal_op_t op, int proc, armci_hdl_t*) {
   return api::ARMCIX_Put_signal(src, dst, bytes, signal, value, op, proc);
@@ -119,7 +119,7 @@ Status ARMCIX_Signal_test(std::uint64_t* signal, armcix_cmp_t cmp, std::uint64_t
   return kSuccess;
 }
 
-// A signal may come from the network, which wakes nobody: the wait polls in growing intervals [EXT-4].
+// A signal may come from the network, which wakes no thread, so the wait polls in growing intervals [EXT-4].
 Status ARMCIX_Signal_wait(std::uint64_t* signal, armcix_cmp_t cmp, std::uint64_t value, std::uint64_t* seen) {
   ARMCI_RETURN_IF_ERROR(check_waited_signal(signal, cmp));
   node::Waiter waiter(node::WaitKind::kSignal);

@@ -1,4 +1,4 @@
-// What the entry points of transfers share, whatever the integers of their arguments are. Included by entry_*.cc only.
+// Shared parts of the entry points of transfers, for int and for 64-bit arguments. Included by entry_*.cc only.
 #pragma once
 
 #include "impl/api/entry.h"

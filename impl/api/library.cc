@@ -222,7 +222,7 @@ Status library_finalise() {
     return fail(Code::kState, "INIT-5", "MPI has been finalized before; call ARMCI_Finalize before MPI_Finalize");
   }
   if (--inits > 0) return kSuccess;
-  // The last thing that may take long; the watchdog looks into node memory, so it stops before that goes.
+  // The last step that may take long. The watchdog reads node memory, so it stops before node memory is freed.
   Status status = runtime().barrier(groups().world());
   // On every process: some may count and others not.
   for (const Status& printed : {stats().print_summary(world().comm(), stderr), print_wait_times(world().comm()),
@@ -330,7 +330,7 @@ bool is_refused(ApiId id) {
 
 }  // namespace armci::runtime
 
-// What tells implementations apart; two of them in one link are an error.
+// The name of the implementation. Two implementations in one link define it twice, which is an error.
 extern "C" {
 [[gnu::visibility("default")]] extern const char armci_implementation[];
 const char armci_implementation[] = ARMCI_IMPLEMENTATION_NAME;

@@ -1,4 +1,5 @@
-// The library's life: nested inits, who owns MPI, and what surrounds the runtime (settings, statistics, watchdog).
+// Init and finalize of the library: nested inits, the owner of MPI, and the settings, statistics and watchdog around
+// the runtime.
 //
 // Compiled once per implementation, like the entry points.
 //

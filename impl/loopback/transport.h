@@ -1,10 +1,10 @@
 // The loopback implementation: the required members of the contract and nothing else, over one machine's memory.
 //
-// It is for tests. Everything goes through it, same-node targets too, and it uses all the freedom the contract gives:
-// a get does nothing until it is tested or flushed or a thread, its network card, comes to it, and a put leaves its
-// buffer when it is tested, no earlier, and arrives when it is flushed or the card comes to it; what is waiting
-// together happens last come, first served. A program that is right on it does not rely on luck; a core that is right
-// on it needs no optional member.
+// This implementation is for tests. All operations use it, also those to targets on the node, and it uses all the
+// freedom of the contract. A thread takes the part of the network card. A get moves data only at its test, at a flush,
+// or when the card reaches it. A put reads its buffer at its test, no earlier, and takes effect at a flush or when the
+// card reaches it. Waiting operations take effect in reverse order. A program that is correct here does not rely on
+// luck; a core that is correct here needs no optional member.
 //
 // Thread safety: all members by any thread.
 #pragma once

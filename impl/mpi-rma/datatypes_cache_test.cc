@@ -92,7 +92,7 @@ TEST_F(DatatypeCacheTest, ClearFreesEverythingAndTheCacheGoesOn) {
   EXPECT_EQ(cache.counters().entries, 1u);
 }
 
-TEST_F(DatatypeCacheTest, MayHaveNoRoomAtAll) {
+TEST_F(DatatypeCacheTest, MayHoldNoEntry) {
   DatatypeCache cache(0);
   const Datatype datatype = get(cache, rows(5));
   EXPECT_TRUE(datatype.is_derived());

@@ -1,8 +1,8 @@
 // The template port: the required members of a transport, to be filled in.
 //
-// What is not written yet answers with an error that names the member and the step of docs/porting.md that it belongs
-// to. The contract of each member is in impl/runtime/transport.h; here stands what this network makes of it: which of
-// its calls a member becomes, which threads may call it, which limits there are and what happens at them.
+// A member that is not written yet returns an error that names the member and its step of docs/porting.md. The contract
+// of each member is in impl/runtime/transport.h. This comment is for the network: the calls that each member uses, the
+// threads that may call them, the limits and the behaviour at the limits.
 //
 // Thread safety: all members by any thread.
 #pragma once
@@ -16,11 +16,11 @@ namespace armci::template_port {
 
 class Transport {
  public:
-  // What a remote process needs to address memory that register_memory() was given; copied as bytes.
+  // The data with which a remote process addresses registered memory; copied as bytes.
   struct Key {};
   // One pending put or get: the data from which test() finds its state in the network.
   struct Completion {};
-  // The values that ask least of a port; docs/porting.md says what each of them costs and when to change it.
+  // The values that demand least of a port; docs/porting.md gives the cost of each and the time to change it.
   static constexpr runtime::TransportTraits kTraits = {.name = "template",
                                                        .reaches_nodes = true,
                                                        .wants_on_node = true,
@@ -33,7 +33,7 @@ class Transport {
   Status register_memory(void* base, std::size_t bytes, Key* key);
   void deregister_memory(const Key& key);
 
-  // Level 2; level 3 asks more of the same.
+  // Level 2; level 3 demands more of the same members.
   Status put(int target, const Key& key, void* remote, const void* local, std::size_t bytes, Completion* completion);
   Status get(int target, const Key& key, const void* remote, void* local, std::size_t bytes, Completion* completion);
   Status test(Completion* completion, bool* done);

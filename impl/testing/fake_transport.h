@@ -1,16 +1,16 @@
-// A transport for tests: one process, a network that misbehaves in every way the contract allows, and on command.
+// A transport for tests: one process, and a network with every behaviour that the contract allows, also on command.
 //
-// The memory of all simulated processes lies in this process; a "remote" address is an ordinary one. Unless told
-// otherwise the fake uses all the freedom of transport.h:
+// The memory of all simulated processes lies in this process; a "remote" address is an ordinary one. By default
+// the fake uses all the freedom of transport.h:
 //
 //   put    |issue|---- local buffer is read as late as possible ----|test: done|------ invisible ------|flush: visible|
 //   get    |issue|------------------------------------------------|test: done, remote memory is read now|
 //   flush  makes the outstanding puts of one target visible, the last issued first (or in seeded random order)
 //
-// Whoever reuses a buffer early, forgets a flush, or counts on the order of issue gets wrong data here every time. What
-// a correct caller may not notice can be chosen: hold() keeps operations from completing, make_visible() delivers one
-// put ahead of the others, fail_call() makes the k-th call fail, before_atomic and on_visible let another process act
-// at the worst moment. Every call is recorded.
+// A caller that reuses a buffer early, forgets a flush, or relies on the order of issue gets wrong data here every
+// time. A test chooses behaviour that a correct caller must not notice: hold() keeps operations from completing,
+// make_visible() delivers one put ahead of the others, fail_call() makes the k-th call fail, before_atomic and
+// on_visible let another process act at the worst moment. Every call is recorded.
 //
 // Thread safety: all members by any thread; hooks run in the calling thread, with no lock held.
 #pragma once
@@ -62,14 +62,14 @@ struct FakeCall {
   std::uint64_t operation;  // 0: none
 };
 
-// Everything but the traits, which are the type's.
+// All members except the traits, which differ by type.
 class FakeNetwork {
  public:
   struct Key {
     std::int32_t owner = -1;  // the process whose memory it is: a key used for another one fails the test
     std::int32_t number = 0;
   };
-  // Can be moved only, which is all that the contract asks for.
+  // Movable only, which is all that the contract requires.
   struct Completion {
     Completion() = default;
     Completion(Completion&&) = default;
@@ -102,7 +102,7 @@ class FakeNetwork {
   // Operations issued from now on stay incomplete until release_held(); a flush releases the puts it makes visible.
   void hold();
   void release_held();
-  // Delivers one put now, whatever was issued before it.
+  // Delivers one put now, also ahead of earlier puts.
   void make_visible(std::uint64_t operation);
   // The number-th call of this kind from now on (1: the next) fails with `code` and has no effect.
   void fail_call(FakeCallKind kind, int number, Code code = Code::kLayerBelow);
@@ -246,7 +246,7 @@ class MutexMakingTransport : public ReorderingTransport {
     Status unlock(int mutex, int host) {
       if (on_unlock) on_unlock();
       std::lock_guard guard(lock_);
-      return held_.erase({mutex, host}) == 1 ? kSuccess : fail(Code::kLayerBelow, nullptr, "nobody holds it");
+      return held_.erase({mutex, host}) == 1 ? kSuccess : fail(Code::kLayerBelow, nullptr, "no process holds it");
     }
     Status is_free(int mutex, bool* free) {
       std::lock_guard guard(lock_);

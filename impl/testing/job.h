@@ -1,4 +1,4 @@
-// What test programs that are MPI jobs share: who this process is, and checks that all processes make together.
+// Helpers for test programs that are MPI jobs: the rank of this process, and checks that all processes make together.
 //
 // Thread safety: none.
 #pragma once
@@ -13,7 +13,7 @@ inline int rank = 0;
 inline int size = 1;
 inline int failures = 0;
 
-// After MPI has been started.
+// After MPI_Init.
 inline void read_rank() {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -28,7 +28,7 @@ inline void check(bool right, const char* what) {
   if (rank == 0) std::printf("FAILED: %s\n", what);
 }
 
-// Ends MPI; what main() returns.
+// Finalizes MPI and returns the status for main().
 inline int verdict() {
   if (rank == 0) std::printf("%d checks failed\n", failures);
   MPI_Finalize();

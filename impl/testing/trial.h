@@ -35,7 +35,7 @@ inline int init(std::string* said) {
   return code;
 }
 
-// Whether ARMCIX_Finding tells of it, between init and finalize.
+// Whether ARMCIX_Finding lists the fault. Between init and finalize.
 inline bool is_found(const std::string& finding) {
   armcix_finding_t found{};
   for (int index = 0; ARMCIX_Finding(index, &found) == 0; ++index) {
@@ -46,7 +46,7 @@ inline bool is_found(const std::string& finding) {
 
 inline bool names(const std::string& said, const std::string& words) { return said.find(words) != std::string::npos; }
 
-// Additions to one int at process 0, atomic ones and others under a mutex: none is lost, and each is told the sum
+// Additions to one int at process 0, atomic ones and others under a mutex: none is lost, and each returns the sum
 // before.
 inline void check_integers(void* place) {
   constexpr int kRounds = 20;
@@ -57,11 +57,11 @@ inline void check_integers(void* place) {
   ARMCI_Barrier();
   check(ARMCI_Create_mutexes(1) == 0, "mutexes");
   bool well = true;
-  int told = 0;
+  int sum_before = 0;
   for (int i = 0; i < kRounds; ++i) {
     int before = -1;
     well = ARMCI_Rmw(ARMCI_FETCH_AND_ADD, &before, counter, 1, 0) == 0 && well;
-    told += before;
+    sum_before += before;
     int value = 0;
     ARMCI_Lock(0, 0);
     ARMCI_Get(plain, &value, sizeof value, 0);
@@ -70,9 +70,9 @@ inline void check_integers(void* place) {
     ARMCI_Fence(0);
     ARMCI_Unlock(0, 0);
   }
-  MPI_Allreduce(MPI_IN_PLACE, &told, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allreduce(MPI_IN_PLACE, &sum_before, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   const int all = kRounds * size;
-  check(well && told == all * (all - 1) / 2, "each addition is told another sum");
+  check(well && sum_before == all * (all - 1) / 2, "each addition returns another sum");
   ARMCI_Barrier();
   int sums[2] = {0, 0};
   ARMCI_Get(counter, sums, sizeof sums, 0);

@@ -1,4 +1,4 @@
-// Every member of the template that has an answer says that it is not implemented, and what to do.
+// Every member of the template that returns a status returns an error with the next step.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ TEST(TemplateTest, the_atomic_belongs_to_level_4_and_writes_nothing) {
   EXPECT_EQ(before, 2);
 }
 
-TEST(TemplateTest, what_has_no_answer_does_nothing) {
+TEST(TemplateTest, members_without_a_status_do_nothing) {
   Transport transport;
   transport.progress();
   transport.deregister_memory({});

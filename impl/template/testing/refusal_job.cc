@@ -7,7 +7,7 @@
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const int failed = ARMCI_Init() != 0;
-  // All of them: who is left waiting for another one would hang here.
+  // On every process: a process that still waits inside ARMCI_Init would keep the others here.
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();
   return failed ? 3 : 0;
