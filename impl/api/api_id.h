@@ -14,7 +14,7 @@ inline constexpr int kApiCount = static_cast<int>(ApiId::kCount);
 // By number; kApiCount entries.
 extern const char* const kApiNames[kApiCount];
 
-// What a call is about: its chapter of the table in a word, or "wait" where it returns when others have done something.
+// The category of a call: its chapter of the table in a word, or "wait" for a call that waits for other processes.
 const char* api_category(ApiId id);
 
 }  // namespace armci::runtime

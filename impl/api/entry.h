@@ -1,4 +1,4 @@
-// The C entry points: what happens at the border between the program and the library.
+// The C entry points: checks, observation and error reports at the border between the program and the library.
 //
 // ARMCI_DEFINE_ENTRY turns a row of the API table into the strong function PARMCI_X and its weak alias ARMCI_X (the
 // profiling interface). The function calls api::ARMCI_X, which says what the call does; everything that all calls share
@@ -80,7 +80,7 @@ R translate(ApiId id, Outcome&& outcome) {
   }
 }
 
-// What a call returns that may not run now.
+// The result of a call that may not run now.
 template <class R>
 R refuse(ApiId id) {
   const Status status = refuse_while_down();
@@ -120,7 +120,7 @@ inline bool unobserved() { return entry_gate.load(std::memory_order_relaxed) == 
 
 }  // namespace armci::runtime
 
-// What `proc` means in the entry point of a call without such a parameter: no peer to name.
+// The `proc` in the entry point of a call without such a parameter: no peer to name.
 static constexpr int proc = static_cast<int>(armci::runtime::kNoPeer);
 
 // The compiler has seen that the strong function does not throw; its alias is declared before it could know.

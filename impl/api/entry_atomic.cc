@@ -5,7 +5,7 @@
 namespace armci::runtime::api {
 namespace {
 
-// Inlined with a constant operation: what is left of it is one instruction.
+// Inlined with a constant operation, so that one instruction remains.
 template <class Value, node::RmwOp op>
 [[gnu::always_inline]] inline Status classic_rmw(void* ploc, void* prem, int extra, int proc) {
   Value* local = static_cast<Value*>(ploc);

@@ -54,7 +54,7 @@ Status ARMCI_Malloc_group_memdev(void* ptr[], armci_size_t bytes, ARMCI_Group* g
 }
 Status ARMCI_Free_memdev(void* ptr) { return ARMCI_Free(ptr); }
 
-// What ARMCI_Malloc_local gave out, so that freeing anything else is an error and not a broken heap.
+// The blocks of ARMCI_Malloc_local, so that freeing any other address is an error and not a broken heap.
 std::mutex local_mutex;
 std::unordered_set<void*> local_memory;
 

@@ -178,7 +178,7 @@ Status library_init(int* argc, char*** argv, int required, MPI_Comm parent) {
 
 namespace {
 
-// Collective: what the processes have for messages, where statistics are wanted and there is something.
+// Collective: prints the memory of the processes for messages, with ARMCI_STATS and where a process has any.
 Status print_buffers(MPI_Comm comm) {
   const std::uint64_t mine = runtime().buffer_bytes();
   // The least is the most of what each has less than the largest number.
@@ -190,7 +190,7 @@ Status print_buffers(MPI_Comm comm) {
   return kSuccess;
 }
 
-// Collective: what the processes waited for and how long, where statistics are wanted. Waits that end in their busy
+// Collective: prints the waits of the processes by kind and their time, with ARMCI_STATS. Waits that end in their busy
 // part are not counted, collective calls are.
 Status print_wait_times(MPI_Comm comm) {
   std::uint64_t mine[2 * node::kWaitKinds + 1] = {};

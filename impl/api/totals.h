@@ -1,4 +1,4 @@
-// Totals of the process over all calls, by what they do: what ARMCIX_Stats_get reports, from the per-call statistics.
+// Totals of the process over all calls, by kind of call, from the per-call statistics. ARMCIX_Stats_get reports them.
 //
 // Thread safety: all functions may be called by several threads.
 #pragma once

@@ -21,7 +21,7 @@ void print_all_stacks(int fd);
 // The signal that print_all_stacks() uses.
 int stack_signal();
 
-// What ARMCI_Error prints: message, code, rank and the caller's stack, on stderr [INIT-6].
+// Prints the report of ARMCI_Error: message, code, rank and the caller's stack, on stderr [INIT-6].
 [[gnu::cold]] void print_fatal(const char* message, int code);
 
 // From now on die() waits for a debugger, and for the user to end the job, instead of ending it.

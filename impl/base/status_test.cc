@@ -12,7 +12,7 @@
 namespace armci {
 namespace {
 
-// What `print` writes on stderr.
+// Returns the text that `print` writes on stderr.
 template <class Print>
 std::string printed(Print print) {
   ::testing::internal::CaptureStderr();

@@ -15,7 +15,7 @@ class BouncePool {
   // Goes back to the pool with its last copy.
   using Buffer = std::shared_ptr<char>;
 
-  // What is kept free, in bytes, at most.
+  // The most bytes of free blocks that the pool keeps.
   explicit BouncePool(std::size_t kept_max = std::size_t{16} << 20);
 
   // At least `bytes` bytes, unspecified. nullptr: out of memory.

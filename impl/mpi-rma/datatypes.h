@@ -3,10 +3,10 @@
 // The bytes of a datatype come in the order of the segments, so any two sides of the same transfer match. A datatype
 // begins at the lowest byte that it names: MPI libraries have faults with others (accumulate-displaced).
 //
-// What MPI counts with int may be of any size here: longer pieces are built from chunks and a rest.
+// Counts may exceed the int of MPI: longer pieces are built from chunks and a rest.
 //
 // A side of a store may name a byte several times only where it is read (stride 0, or shorter than the segment): MPI
-// forbids the datatype of the other side to overlap itself. That is for the caller to know.
+// forbids the datatype of the other side to overlap itself. The caller must ensure this.
 //
 // Errors are MPI's own, as Status; they come back only where the error handler of MPI_COMM_WORLD returns.
 //

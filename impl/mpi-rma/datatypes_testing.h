@@ -1,4 +1,4 @@
-// What the tests of datatypes share: shapes at random, the plain loops that datatypes are compared with, and a count of
+// Helpers for the tests of datatypes: random shapes, the plain loops that datatypes are compared with, and a count of
 // the datatypes that exist.
 #pragma once
 

@@ -23,7 +23,8 @@
 //   | lock, get the others, flush, [all zero: put 1], unlock |
 //
 // Setting the byte at once and clearing it in a second epoch would be wrong: a holder that unlocks between the epochs
-// could choose that byte. It would hand the mutex to a process that no longer waits and does not expect a message.
+// could choose that byte. The holder would hand the mutex to a process that no longer waits and does not expect a
+// message.
 //
 // All mutexes of a set share a window and a communicator; the tag of a message is the number of the mutex.
 //

@@ -1,9 +1,9 @@
 // The calls of MPI that wait, by MPI's profiling interface: while such a call runs, of the program or of this library,
-// MPI serves the other processes in it, and the progress thread would only be in its way.
+// MPI serves the other processes in the call, and the progress thread would only compete with it.
 //
-// Weak, since nothing is lost but time: a program, or a tool, may have functions of its own by these names. Calls that
-// are not here are served by the progress thread as well; so are those of Fortran under Open MPI, whose binding does
-// not come by the C names.
+// Weak symbols: a program or a tool may define functions of these names, which costs time only. The progress thread
+// also runs during calls that are not here, and during those of Fortran under Open MPI, whose binding bypasses the C
+// names.
 
 #include <mpi.h>
 

@@ -22,7 +22,7 @@ const runtime::SettingRow kRows[] = {
      "ARMCI_RMA_SYNC=exclusive.",
      &the_settings.direct},
     {"ARMCI_RMA_MUTEX", "", "atomic", 0, 0,
-     "What mutexes are made of: atomic (a queue of MPI's atomics) or message (put, get and zero-byte messages).",
+     "The base of mutexes: atomic (a queue of MPI's atomics) or message (put, get and zero-byte messages).",
      &the_settings.mutex},
     {"ARMCI_RMA_WINDOW", "", "create", 0, 0,
      "Where the memory of regions comes from: create (node memory under MPI_Win_create), allocate (MPI_Win_allocate), "
@@ -30,7 +30,7 @@ const runtime::SettingRow kRows[] = {
      &the_settings.window},
     {"ARMCI_RMA_REQUESTS", "", "-1", -1, 1,
      "1: handles stand for requests of MPI (in dynamic windows where it has them right); 0: for a flush when they are "
-     "waited for; -1: what this MPI does right.",
+     "waited for; -1: the form that this MPI has right.",
      &the_settings.requests},
     {"ARMCI_RMA_STRIDED", "", "auto", 0, 0,
      "How strided transfers become operations of MPI: auto, direct (one, with datatypes), batched or conservative (one "

@@ -15,7 +15,7 @@ namespace armci::rma {
 // How operations are opened and completed: sync.h.
 enum class SyncKind { kAuto, kEpochless, kExclusive };
 
-// What mutexes are made of: MPI's atomics, in a queue (impl/runtime), or put, get and messages (message_mutexes.h).
+// The base of mutexes: MPI's atomics, in a queue (impl/runtime), or put, get and messages (message_mutexes.h).
 enum class MutexKind { kAtomic, kMessage };
 
 // Where the memory of regions comes from: region_memory.h.
@@ -40,7 +40,7 @@ struct Settings {
 // The values in force.
 Settings& settings();
 
-// What the settings that are words stand for.
+// The values of the settings that are words.
 struct Choices {
   SyncKind sync = SyncKind::kAuto;
   MutexKind mutex = MutexKind::kAtomic;

@@ -223,7 +223,7 @@ Status NoncontiguousTransfer::list(Kind kind, const Place& place, const Segments
   if (packs(options_.vector) && find_run(kind, remotes, segments.count, segments.bytes, &run)) {
     return packed(kind, place, segments, element, run, pending);
   }
-  // What is written must not overlap itself; what is read may.
+  // The written segments must not overlap each other; the read segments may.
   if (wants_direct(options_.vector) && segments.count > 1 && !findings_.has(indexed_fault(kind)) &&
       !segments_overlap(segments.dst, segments.count, segments.bytes)) {
     return direct_list(kind, place, segments, element, pending);

@@ -102,8 +102,8 @@ class NoncontiguousTransfer {
 // The predefined datatype that an accumulate of `type` adds.
 MPI_Datatype element_type(node::AccType type);
 
-// What puts and gets of a shape are made of: the widest integer that divides all addresses, lengths and strides of both
-// sides. MPI libraries that copy element by element then keep the program's elements whole [LC-3, D58].
+// The element type of puts and gets of a shape: the widest integer that divides all addresses, lengths and strides of
+// both sides. MPI libraries that copy element by element then keep the program's elements whole [LC-3, D58].
 MPI_Datatype word_type(const void* src, const void* dst, const runtime::Strided& shape);
 MPI_Datatype word_type(const runtime::Segments& list);
 

@@ -32,7 +32,7 @@ namespace armci::rma {
 
 class Transport {
  public:
-  // Means something in one process only, but for the dynamic window, whose keys travel.
+  // Valid in one process only, except keys of the dynamic window, which are sent to other processes.
   struct Key {
     Window* window = nullptr;    // nullptr: the dynamic window
     const void* base = nullptr;  // of displacement 0

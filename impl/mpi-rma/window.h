@@ -43,8 +43,8 @@ class Window {
   int size() const { return size_; }
   int rank() const { return rank_; }
 
-  // What this process exposes, of a region: where its bytes begin (aligned as parts are, if MPI made them) and where
-  // displacement 0 is. nullptr: nothing.
+  // The part of a region that this process exposes: the address of its bytes (aligned as parts are, if MPI allocated
+  // them) and the address of displacement 0. nullptr: no part.
   char* memory() const { return memory_; }
   const char* origin() const { return base_; }
 

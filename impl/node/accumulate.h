@@ -25,7 +25,7 @@ namespace armci::node {
 enum class AccType : int { kInt = 0, kLong = 1, kFloat = 2, kDouble = 3, kComplexFloat = 4, kComplexDouble = 5 };
 inline constexpr int kAccTypes = 6;
 
-// What an accumulate does with each element: scale * source is added. `scale` points to one element.
+// The operation of an accumulate on each element: scale * source is added. `scale` points to one element.
 struct AccSpec {
   AccType type = AccType::kInt;
   const void* scale = nullptr;

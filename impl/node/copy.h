@@ -106,7 +106,7 @@ inline void copy(void* dst, const void* src, size_t bytes) noexcept {
 // kernels for any CPU.  A repeated call measures again.
 void copy_initialise() noexcept;
 
-// What was chosen, as one line of text.
+// The chosen kernels, as one line of text.
 std::string copy_report();
 
 // Copies a strided block: count[0] bytes per segment, count[l + 1] segments at level l, whose distances are

@@ -194,7 +194,8 @@ void body_streaming(char* dst, const char* src, size_t bytes) noexcept {
 
 template <typename Isa, size_t kBytes>
 struct Exactly {
-  // Not with the narrow vectors, whose loops serve the rows beyond the first-level cache: those want no tight loops.
+  // Not with the narrow vectors, whose loops serve the rows beyond the first-level cache: such rows are slower in tight
+  // loops.
   static constexpr bool kUnrolled = kBytes <= 32 && Isa::kVectorBytes > 16;
   static void run(char* dst, const char* src, size_t) { move_exactly<Isa, kBytes>(dst, src); }
 };

@@ -1,4 +1,4 @@
-// What copy_initialise() chose, in words.
+// The choices of copy_initialise(), in words.
 
 #include <cstdint>
 #include <string>

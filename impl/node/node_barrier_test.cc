@@ -58,7 +58,7 @@ TEST_P(NodeBarrierTest, TheMasterWaitsForAllAndLetsThemGo) {
             0);
 }
 
-// What the masters do between gathering and releasing happens while their nodes wait.
+// The work of the masters between gather and release happens while their nodes wait.
 TEST(NodeBarrierHalvesTest, FollowersWaitForTheRelease) {
   SharedMemory memory(4096);
   auto* barrier = memory.at<Barrier>();

@@ -95,7 +95,7 @@ Status NodeMemory::attach(MPI_Comm machine_comm, const NodeMemoryOptions& option
   return kSuccess;
 }
 
-// The first process proposes an address, the others try it, all agree; repeated until one suits everybody.
+// The first process proposes an address, the others try it, all agree; repeated until all could map one address.
 Status NodeMemory::map_equally(MPI_Comm machine_comm) {
   int error = 0;
   for (const std::uintptr_t candidate : kCandidates) {

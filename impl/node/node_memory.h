@@ -67,7 +67,7 @@ struct NodeMemoryOptions {
   int world_rank;
 };
 
-// What a process that is not one of the machine's processes needs to map their memory (a server). Bytes, for messages.
+// The data with which another process of the machine (a server) maps the memory of the processes. Sent as bytes.
 struct NodeMemoryAddress {
   FileAddress file;
   std::uint64_t base;

@@ -319,7 +319,7 @@ TEST_F(DeadPeerTest, WhoeverWaitsForItsMutexEndsTheJobWithAMessage) {
 TEST_F(DeadPeerTest, WhoeverQueuesBehindAWaiterForItsMutexEndsTheJobToo) {
   auto* mutex = static_cast<NodeMutex*>(take(sizeof(NodeMutex)));
   mutex_initialise(mutex);
-  // It drew the first ticket and died in the queue; a live process holds the mutex.
+  // The dead process drew the first ticket and died in the queue; a live process holds the mutex.
   let_die([&] { mutex->tail.fetch_add(1); });
   mutex_lock(mutex, 0, 0);
   EXPECT_DEATH(mutex_lock(mutex, 0, 1000), "process 1 died while this one waited for a mutex");

@@ -117,7 +117,7 @@ void Waiter::begin(std::int64_t now_us) {
     longest_us_ = policy_of(kind_).longest_us;
     longest_grows_ = true;
   }
-  // A wait that begins anew goes on polling: what comes to it without end need not come to MPI.
+  // A wait that begins anew goes on polling MPI, also when its condition comes true again and again.
   if (poll_at_us_ == 0 && policy_of(kind_).polls_mpi && may_poll_mpi()) {
     poll_at_us_ = now_us + (is_counted(kind_) ? 0 : kSpinUs) + first_poll_us();
   }

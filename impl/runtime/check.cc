@@ -106,8 +106,8 @@ void check_contiguous_overlap(const void* src, const void* dst, std::size_t byte
   const auto from = reinterpret_cast<std::uintptr_t>(src);
   const auto to = reinterpret_cast<std::uintptr_t>(dst);
   if (from == to || std::max(from, to) - std::min(from, to) >= bytes) return;
-  warn("transfer of %zu bytes: source %p and destination %p overlap; what arrives is unspecified [ERR-4]", bytes, src,
-       dst);
+  warn("transfer of %zu bytes: source %p and destination %p overlap; the copied data are unspecified [ERR-4]", bytes,
+       src, dst);
 }
 
 void check_strided_overlap(const Strided& shape, bool accumulate) {

@@ -4,8 +4,9 @@
 //   - the local buffer of a non-blocking store is not changed between the call and its completion [CMPL-3, AGG-2]:
 //     its contents are hashed at the call and again when the handle completes
 //   - the destination segments of one strided or vector put or get do not overlap: legal [XFER-7], but rarely meant, so
-//   a warning
-//   - source and destination of one contiguous put or get do not overlap: what arrives is then unspecified, a warning
+//     a warning
+//   - source and destination of one contiguous put or get do not overlap: a warning, since the
+//     copied data are then unspecified
 //
 // Thread safety: all functions may be called by several threads.
 #pragma once

@@ -1,4 +1,4 @@
-// What a transport chose at init, for its choices().
+// ChoiceList: the choices of a transport at init, for its choices().
 //
 // Thread safety: written by one thread, at init and finalise; read by any in between.
 #pragma once

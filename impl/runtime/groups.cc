@@ -11,7 +11,7 @@
 namespace armci::runtime {
 namespace {
 
-// What ARMCI_Group keeps behind the communicator.
+// The data of a group behind the communicator.
 struct HandleWords {
   int kind;  // kMember, kOutside; anything else: no handle of this library
   int number;

@@ -4,7 +4,7 @@
 // in the program holds the communicator (which some clients read) and the number of the Group here. Creation needs the
 // members only (group_comm.h).
 //
-// Thread safety: creation, lookup and release may be called by several threads; what a Group says about its members is
+// Thread safety: creation, lookup and release may be called by several threads; the members of a Group are
 // constant.
 #pragma once
 

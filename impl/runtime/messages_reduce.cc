@@ -65,7 +65,7 @@ Status reduce_to_first(Group& group, int scope, void* x, int n, const char* op, 
   return kSuccess;
 }
 
-// What selection needs inside MPI; made at first use, freed by release_messages().
+// The type and operation of MPI for selection; created at first use, freed by release_messages().
 struct Selection {
   std::mutex mutex;
   MPI_Op op = MPI_OP_NULL;

@@ -61,7 +61,8 @@ Status exchange_message(MPI_Comm comm, int to, int from, node::SocketWatch* sock
 // Dissemination: after round k each process has heard, directly or not, of the 2^k before it. As fast as MPI_Barrier,
 // which offers no sleep, and faster than MPI_Ibarrier.
 Status exchange_messages(MPI_Comm comm) {
-  // All threads share this watch. It is never destroyed, because a destructor of the program may wait in a barrier.
+  // All threads share this watch. The watch is never destroyed, because a destructor of the program may wait in a
+  // barrier.
   static node::SocketWatch& sockets = *new node::SocketWatch;
   int rank = 0;
   int size = 0;

@@ -14,7 +14,7 @@ Status barrier_between_nodes(Group& group);
 
 // Collective over `group`, blocking; no fence. While a process waits, its MPI makes progress [PROG-5].
 //
-// Memory ordering: what a process of this node did before is visible to every process of the node afterwards.
+// Memory ordering: the stores of a process of this node before are visible to every process of the node afterwards.
 inline Status process_barrier(Group& group) {
   if (!group.single_node()) return barrier_between_nodes(group);
   node::barrier_wait(group.barrier, static_cast<int>(group.on_node().size()));

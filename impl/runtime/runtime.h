@@ -1,8 +1,9 @@
 // Runtime<T>: everything that implementations share, over one transport T. One object per process.
 //
 // A call comes down from its entry point (entry.h), is checked, finds its region, and is routed once: a target on the
-// same node goes to node memory (impl/node), any other to the transport. What the transport does not offer is built
-// here from its required members. The parts of the class live in runtime_*.h, one file per chapter of the API.
+// same node goes to node memory (impl/node), any other to the transport. Operations that the transport does not offer
+// are built here from its required members. The parts of the class live in runtime_*.h, one file per chapter of the
+// API.
 //
 // Thread safety: transfers, completion, fences, RMW and locks by any thread [THR-1]; collective calls by one thread at
 // a time per group.

@@ -1,8 +1,8 @@
 // Runtime<T>: aggregate handles. Included by runtime.h.
 //
-// The runtime coalesces short contiguous transfers to other nodes in a batch for each handle. It flushes the batch as
-// lists, one for each run of one length. A batch is flushed when it is full, when the handle is used for a transfer of
-// another kind, target or scale, and when a thread waits. A batch keeps the slot of its handle.
+// The runtime coalesces short contiguous transfers to other nodes in a batch for each handle. The runtime flushes the
+// batch as lists, one for each run of one length. A batch is flushed when it is full, when the handle is used for a
+// transfer of another kind, target or scale, and when a thread waits. A batch keeps the slot of its handle.
 //
 // One thread at a time flushes batches, its own and those of other threads. A thread that finds no batch thus knows
 // that all batches have been issued [FENCE-1, THR-1].
@@ -37,8 +37,8 @@ Status Runtime<T>::coalesce(const Part& part, const void* src, void* dst, std::s
   return started;
 }
 
-// For calls that must not wait: issues one list, as one non-blocking call would. It issues all lists if another handle
-// has taken the place meanwhile. True: nothing is left. False also while another thread flushes a batch.
+// For calls that must not wait: issues one list, as one non-blocking call would. The call issues all lists if another
+// handle has taken the place meanwhile. True: nothing is left. False also while another thread flushes a batch.
 template <class T>
 bool Runtime<T>::flush_batch_step(const HandleBits& handle, Status* status) {
   if (aggregates_.empty() || handle.slot == 0) return true;

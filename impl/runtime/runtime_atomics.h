@@ -8,7 +8,7 @@
 
 namespace armci::runtime {
 
-// What the runtime itself keeps in every process's memory: the lock of accumulates that go through the transport, and
+// The memory of the runtime itself in every process: the lock of accumulates that go through the transport, and
 // one notification cell per peer, which only that peer writes.
 template <class T>
 struct Runtime<T>::Service {
@@ -30,7 +30,7 @@ inline std::optional<AtomicOp> single_op(node::RmwOp op) {
   }
 }
 
-// What a CPU does for it.
+// The CPU operation for it.
 constexpr node::RmwOp node_op(AtomicOp op) {
   switch (op) {
     case AtomicOp::kFetchAdd:

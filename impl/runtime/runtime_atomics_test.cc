@@ -27,7 +27,7 @@ using NodeJob = RuntimeForTest<FakeTransport<false, Atomicity::kNodeCpu, false>>
 constexpr RmwOp kOps[] = {RmwOp::kAdd, RmwOp::kSwap, RmwOp::kCompareSwap, RmwOp::kAnd,
                           RmwOp::kOr,  RmwOp::kXor,  RmwOp::kMin,         RmwOp::kMax};
 
-// What each operation means, written down once more.
+// A model of each operation, written independently.
 template <class Value>
 Value model(RmwOp op, Value old, Value operand, Value compare) {
   using Wide = std::conditional_t<std::is_signed_v<Value>, __int128, unsigned __int128>;

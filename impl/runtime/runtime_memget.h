@@ -6,7 +6,7 @@
 
 namespace armci::runtime {
 
-// What armci_meminfo_t::idlist carries.
+// The content of armci_meminfo_t::idlist.
 template <class Key>
 struct MemoryTicket {
   std::int64_t id;

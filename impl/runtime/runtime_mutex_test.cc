@@ -130,7 +130,7 @@ TEST(ServedNodesTest, AMutexOfAnotherNodeIsTakenThroughTheTransport) {
   EXPECT_EQ(job.network().count(FakeCallKind::kAtomic), 2);
 }
 
-// The transport's own mutexes: what is left to do here.
+// The transport's own mutexes: the part that Runtime does.
 
 TEST(OwnMutexTest, NoAtomicIsNeeded) {
   OwnJob job({0, 1});
@@ -279,7 +279,7 @@ TEST_F(QueueTest, UnlockHandsOverToWhoStandsBehind) {
 
 TEST_F(QueueTest, UnlockWaitsForOneWhoIsAboutToStandBehind) {
   ASSERT_TRUE(lock().ok());
-  // It comes at the last moment: between a look at `next` and the compare-and-swap.
+  // The successor comes at the last moment: between a look at `next` and the compare-and-swap.
   bool once = true;
   job_.network().before_atomic = [&] {
     if (std::exchange(once, false)) enters(kOther, 9);

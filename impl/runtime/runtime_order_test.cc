@@ -1,4 +1,4 @@
-// What order the runtime gives its stores over a network that delivers puts as late and as disordered as it may.
+// The order of stores by the runtime over a network that delivers puts as late and as disordered as it may.
 
 #include <gtest/gtest.h>
 

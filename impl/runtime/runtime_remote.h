@@ -277,7 +277,8 @@ Status Runtime<T>::drop_accumulate_lock(int proc) {
   const Part& part = service_->parts[static_cast<std::size_t>(proc)];
   void* word = part.base + offsetof(Service, accumulate_lock);
   std::int64_t before = 0;
-  // A failed flush is the failure of this accumulate alone; a lock that stayed would stop everybody's.
+  // A failed flush is the failure of this accumulate alone; a lock that stayed would stop the accumulates of all
+  // processes.
   const Status flushed = flush(proc);
   const Status dropped = atomic64(proc, part, word, AtomicOp::kCompareSwap, 0, rank_ + 1, &before);
   return dropped.ok() ? flushed : dropped;

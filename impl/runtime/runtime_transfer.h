@@ -55,7 +55,7 @@ Status Runtime<T>::observe(const RegionType& region, std::size_t bytes, int proc
   return check_promise(region.mode, kind == Kind::kPut, kind == Kind::kGet, kind == Kind::kAcc);
 }
 
-// The way to other nodes is a call: what it keeps on the stack must not cost the way on the node anything.
+// The path to other nodes is a call, so that its stack frame costs the path on the node nothing.
 template <class T>
 template <Kind kind>
 [[gnu::always_inline]] inline Status Runtime<T>::move_contiguous(const Part& part, const void* src, void* dst,

@@ -147,7 +147,7 @@ constexpr Strided kFromThere{1, {8, kWords}, {64}, {16}};
 const Word kTwo = 2;
 const node::AccSpec kTwice{node::AccType::kLong, &kTwo};
 
-// What a way starts from and what it moves: process `proc`'s memory, and the words of the caller.
+// Both sides of a transfer: process `proc`'s memory, and the words of the caller.
 struct Sides {
   std::array<Word, 2 * kWords> local{1, 0, 2, 0, 3, 0};
   std::array<void*, kWords> here{};

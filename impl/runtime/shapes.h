@@ -13,7 +13,7 @@
 
 namespace armci::runtime {
 
-// What a transfer does.
+// The kind of a transfer.
 enum class Kind { kPut, kGet, kAcc };
 
 inline constexpr int kMaxStrideLevels = ARMCI_MAX_STRIDE_LEVEL;

@@ -1,4 +1,4 @@
-// Statistics (ARMCI_STATS=1): what each API call was used for: how often, how many bytes in which sizes, how long.
+// Statistics (ARMCI_STATS=1) of each API call: the number of calls, the bytes by size, and the time.
 //
 // Calls are numbers 0..count-1 with a table of names given at initialise(); this file knows no call by name.
 //

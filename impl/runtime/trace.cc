@@ -49,7 +49,7 @@ std::int64_t compare_clocks(MPI_Comm comm, int rank, int peer) {
   return ahead;
 }
 
-// Whose clock a process has: of which kernel, and of which of its time namespaces.
+// The clock of a process: its kernel, and its time namespace there.
 struct Clock {
   std::array<char, 40> boot_id;
   std::uint64_t name_space;
@@ -268,7 +268,7 @@ Status Trace::receive(int from) {
   do {
     MPI_Status arrived;
     int length = 0;
-    // Its turn: until then nothing of it is in the way of anybody.
+    // Blocks: the process sends only at its turn, so no message of its own waits at rank 0 before.
     ARMCI_MPI(MPI_Probe(from, kTag, comm_, &arrived));
     ARMCI_MPI(MPI_Get_count(&arrived, MPI_CHAR, &length));
     text.resize(static_cast<std::size_t>(length));

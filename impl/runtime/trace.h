@@ -46,7 +46,7 @@ struct ClockDifference {
   std::int64_t correct(std::int64_t own_ns) const;
 };
 
-// What to call the calls, and a word about what they do.
+// The name and the category of each call.
 struct TraceNames {
   const char* const* names = nullptr;
   int count = 0;

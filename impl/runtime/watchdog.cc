@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kTickSecondsMax = 1.0;
 constexpr double kTickSecondsMin = 0.005;
-// What the other ranks get to print their state, with and without knowing that they have.
+// The time for the other ranks to print their state, with and without notice of its end.
 constexpr double kKnownGraceSeconds = 10.0;
 constexpr double kBlindGraceSeconds = 2.0;
 constexpr int kHangStatus = 124;

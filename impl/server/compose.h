@@ -58,7 +58,7 @@ inline std::vector<WireLevel> wire_levels(const runtime::Strided& shape, const s
   return levels;
 }
 
-// Writes all of a request but its data, whose place it returns.
+// Writes all of a request except its data, and returns the address for the data.
 inline char* compose(const RequestHeader& header, std::span<const char> places, char* message) {
   std::memcpy(message, &header, sizeof header);
   if (!places.empty()) std::memcpy(message + sizeof header, places.data(), places.size());

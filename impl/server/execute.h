@@ -1,5 +1,5 @@
-// A server executes requests that passed decode(). It uses the same CPU instructions as the processes of its node, so
-// that operations of both are atomic together.
+// A server executes requests that passed decode(). The server uses the same CPU instructions as the processes of its
+// node, so that operations of both are atomic together.
 //
 // Thread safety: all may be called by several threads.
 #pragma once

@@ -171,7 +171,7 @@ std::vector<std::uint64_t> FakeNetwork::invisible_locked(int target) const {
   return numbers;
 }
 
-// What a network that keeps the order of issue has done by the time a later operation takes effect.
+// Completes earlier operations, as a network that keeps the order of issue does before a later operation takes effect.
 void FakeNetwork::deliver_in_order(int target) { deliver(invisible_locked(target)); }
 
 Status FakeNetwork::test(Completion* completion, bool* done) {

@@ -102,7 +102,7 @@ class RuntimeForTest {
     return runtime_.regions().insert(std::move(region));
   }
 
-  // What create_mutexes() makes, counts by process; all free.
+  // A set of mutexes as create_mutexes() creates it, counts by process; all free.
   std::unique_ptr<MutexSet> make_mutexes(const std::vector<int>& counts) {
     auto set = std::make_unique<MutexSet>(MutexSet{group_.get(), nullptr, counts, {}});
     set->number();
@@ -115,7 +115,7 @@ class RuntimeForTest {
 
   std::int64_t accumulate_lock(int proc) { return service(proc)->accumulate_lock.load(); }
   void set_accumulate_lock(int proc, std::int64_t holder) { service(proc)->accumulate_lock.store(holder); }
-  // What `from` has counted up in `at_proc`'s memory.
+  // The counter of `from` in `at_proc`'s memory.
   NotifyCell& notify_cell(int at_proc, int from) { return service(at_proc)->cells[from]; }
   std::size_t outstanding() const { return runtime_.handles_.total(); }
 

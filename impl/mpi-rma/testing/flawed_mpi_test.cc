@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
   const auto row = std::find_if(rows.begin(), rows.end(), [&](const DefectRow& one) { return name == one.name; });
   check(row != rows.end(), "there is such a defect");
   if (failures > 0) return verdict();
-  // What is found here must not be believed of the real library.
+  // A cache of its own: the results of this test must not pass for those of the real library.
   std::string home = (fs::temp_directory_path() / "flawedXXXXXX").string();
   if (mkdtemp(home.data()) == nullptr) MPI_Abort(MPI_COMM_WORLD, 2);
   setenv("XDG_CACHE_HOME", home.c_str(), 1);

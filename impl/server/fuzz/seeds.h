@@ -1,4 +1,4 @@
-// One valid request of every kind and form: what fuzzing decode() starts from.
+// One valid request of every kind and form: the seeds for fuzzing decode().
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace armci::server::fuzz {
 
-// The memory that the requests name. It is never touched.
+// The memory that the requests name, which is never accessed.
 inline constexpr std::uint64_t kMemory = 0x100000;
 inline constexpr std::uint64_t kMemoryBytes = 65536;
 inline constexpr Bounds kBounds{8192, 4096};
