@@ -71,14 +71,14 @@ TEST_F(DatatypeCacheTest, TheOneUnusedLongestGoes) {
 TEST_F(DatatypeCacheTest, AHandleOutlivesItsEntry) {
   DatatypeCache cache(1);
   const Strided shape = rows(5);
-  Room room(shape, Side::kSource, 1);
+  TestBuffer buffer(shape, Side::kSource, 1);
   const Datatype held = get(cache, shape);
   get(cache, rows(6));
   EXPECT_EQ(DatatypeCalls::existing(), 2);
   cache.clear();
   EXPECT_EQ(DatatypeCalls::existing(), 1);
   const Datatype copy = held;
-  EXPECT_EQ(pack(room.lowest(), copy), gather(shape, Side::kSource, room.base()));
+  EXPECT_EQ(pack(buffer.lowest(), copy), pack_by_loop(shape, Side::kSource, buffer.base()));
 }
 
 TEST_F(DatatypeCacheTest, ClearFreesEverythingAndTheCacheGoesOn) {
@@ -106,9 +106,9 @@ TEST_F(DatatypeCacheTest, AgreesWithThePlainLoopWhileEntriesComeAndGo) {
   for (int round = 0; round < 3000; ++round) {
     const Strided& shape = shapes[std::min<std::size_t>(random_() % 16, random_() % 16)];
     const Side side = random_() % 2 == 0 ? Side::kSource : Side::kDestination;
-    Room room(shape, side, 1);
+    TestBuffer buffer(shape, side, 1);
     const Datatype datatype = get(cache, shape, side, random_() % 2 == 0 ? MPI_BYTE : MPI_LONG);
-    ASSERT_EQ(pack(room.lowest(), datatype), gather(shape, side, room.base())) << "round " << round;
+    ASSERT_EQ(pack(buffer.lowest(), datatype), pack_by_loop(shape, side, buffer.base())) << "round " << round;
   }
   EXPECT_GT(cache.counters().hits, 300u);
   EXPECT_GT(cache.counters().misses, 100u);
@@ -120,8 +120,8 @@ TEST_F(DatatypeCacheTest, ManyThreadsUseOneCache) {
     std::mt19937 random(seed);
     for (int round = 0; round < 2000; ++round) {
       const Strided shape = rows(2 + random() % 8);
-      Room room(shape, Side::kSource, seed);
-      ASSERT_EQ(pack(room.lowest(), get(cache, shape)), gather(shape, Side::kSource, room.base()));
+      TestBuffer buffer(shape, Side::kSource, seed);
+      ASSERT_EQ(pack(buffer.lowest(), get(cache, shape)), pack_by_loop(shape, Side::kSource, buffer.base()));
       if (random() % 500 == 0) cache.clear();
     }
   };

@@ -32,21 +32,21 @@ void check_moves(const Strided& shape, MPI_Datatype element, const DatatypeOptio
   Datatype dst;
   ASSERT_TRUE(strided_datatype(shape, Side::kSource, element, options, &src).ok());
   ASSERT_TRUE(strided_datatype(shape, Side::kDestination, element, options, &dst).ok());
-  Room from(shape, Side::kSource, 1);
-  Room to(shape, Side::kDestination, 2);
-  const std::vector<char> stream = gather(shape, Side::kSource, from.base());
+  TestBuffer from(shape, Side::kSource, 1);
+  TestBuffer to(shape, Side::kDestination, 2);
+  const std::vector<char> stream = pack_by_loop(shape, Side::kSource, from.base());
   ASSERT_EQ(pack(from.lowest(), src), stream);
-  ASSERT_EQ(pack(to.lowest(), dst), gather(shape, Side::kDestination, to.base()));
+  ASSERT_EQ(pack(to.lowest(), dst), pack_by_loop(shape, Side::kDestination, to.base()));
   if (overlaps_itself(shape, Side::kDestination)) return;
 
-  Room expected(shape, Side::kDestination, 2);
+  TestBuffer expected(shape, Side::kDestination, 2);
   copy(shape, from.base(), expected.base());
   int position = 0;
   const int length = static_cast<int>(stream.size());
   ASSERT_EQ(MPI_Unpack(stream.data(), length, &position, to.lowest(), dst.count(), dst.type(), MPI_COMM_SELF), 0);
   ASSERT_EQ(to.bytes(), expected.bytes());
 
-  Room received(shape, Side::kDestination, 2);
+  TestBuffer received(shape, Side::kDestination, 2);
   ASSERT_EQ(MPI_Sendrecv(from.lowest(), src.count(), src.type(), 0, 0, received.lowest(), dst.count(), dst.type(), 0, 0,
                          MPI_COMM_SELF, MPI_STATUS_IGNORE),
             MPI_SUCCESS);
@@ -206,9 +206,9 @@ TEST_F(DatatypesTest, PutAndAccumulateTakeBothSides) {
     Datatype dst;
     ASSERT_TRUE(strided_datatype(shape, Side::kSource, MPI_INT, options, &src).ok());
     ASSERT_TRUE(strided_datatype(shape, Side::kDestination, MPI_INT, options, &dst).ok());
-    Room from(shape, Side::kSource, 1);
-    Room to(shape, Side::kDestination, 2);
-    Room expected(shape, Side::kDestination, 2);
+    TestBuffer from(shape, Side::kSource, 1);
+    TestBuffer to(shape, Side::kDestination, 2);
+    TestBuffer expected(shape, Side::kDestination, 2);
     MPI_Win window = MPI_WIN_NULL;
     char* memory = nullptr;
     const std::size_t bytes = to.bytes().size();

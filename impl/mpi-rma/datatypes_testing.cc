@@ -60,7 +60,7 @@ void DatatypesTest::SetUp() {
 
 void DatatypesTest::TearDown() { EXPECT_EQ(DatatypeCalls::existing(), 0); }
 
-Room::Room(const Strided& shape, Side side, unsigned pattern) {
+TestBuffer::TestBuffer(const Strided& shape, Side side, unsigned pattern) {
   runtime::Extent extent{};
   const std::ptrdiff_t* stride = side == Side::kSource ? shape.src_stride : shape.dst_stride;
   EXPECT_TRUE(runtime::extent_of(shape.count, stride, shape.levels, &extent).ok());
@@ -97,17 +97,17 @@ Strided random_shape(std::mt19937& random, std::size_t unit, bool tidy) {
 }
 
 bool overlaps_itself(const Strided& shape, Side side) {
-  Room room(shape, side, 0);
-  std::fill(room.bytes().begin(), room.bytes().end(), 0);
+  TestBuffer buffer(shape, side, 0);
+  std::fill(buffer.bytes().begin(), buffer.bytes().end(), 0);
   bool overlaps = false;
   runtime::for_each_segment(shape, [&](std::ptrdiff_t src, std::ptrdiff_t dst) {
-    char* segment = room.base() + (side == Side::kSource ? src : dst);
+    char* segment = buffer.base() + (side == Side::kSource ? src : dst);
     for (std::size_t i = 0; i < shape.count[0]; ++i) overlaps |= segment[i]++ != 0;
   });
   return overlaps;
 }
 
-std::vector<char> gather(const Strided& shape, Side side, const char* base) {
+std::vector<char> pack_by_loop(const Strided& shape, Side side, const char* base) {
   std::vector<char> bytes;
   runtime::for_each_segment(shape, [&](std::ptrdiff_t src, std::ptrdiff_t dst) {
     const char* segment = base + (side == Side::kSource ? src : dst);
@@ -117,11 +117,12 @@ std::vector<char> gather(const Strided& shape, Side side, const char* base) {
 }
 
 std::vector<char> pack(const void* base, const Datatype& datatype) {
-  int room = 0;
-  EXPECT_EQ(MPI_Pack_size(datatype.count(), datatype.type(), MPI_COMM_SELF, &room), MPI_SUCCESS);
-  std::vector<char> bytes(static_cast<std::size_t>(room));
+  int bytes_max = 0;
+  EXPECT_EQ(MPI_Pack_size(datatype.count(), datatype.type(), MPI_COMM_SELF, &bytes_max), MPI_SUCCESS);
+  std::vector<char> bytes(static_cast<std::size_t>(bytes_max));
   int length = 0;
-  EXPECT_EQ(MPI_Pack(base, datatype.count(), datatype.type(), bytes.data(), room, &length, MPI_COMM_SELF), MPI_SUCCESS);
+  EXPECT_EQ(MPI_Pack(base, datatype.count(), datatype.type(), bytes.data(), bytes_max, &length, MPI_COMM_SELF),
+            MPI_SUCCESS);
   bytes.resize(static_cast<std::size_t>(length));
   return bytes;
 }

@@ -30,9 +30,9 @@ class DatatypesTest : public ::testing::Test {
 };
 
 // Memory in which any side of a shape fits, filled with a pattern.
-class Room {
+class TestBuffer {
  public:
-  Room(const runtime::Strided& shape, Side side, unsigned pattern);
+  TestBuffer(const runtime::Strided& shape, Side side, unsigned pattern);
   char* base() { return bytes_.data() - low_; }  // of the first segment
   char* lowest() { return bytes_.data(); }
   std::vector<char>& bytes() { return bytes_; }
@@ -48,7 +48,7 @@ runtime::Strided random_shape(std::mt19937& random, std::size_t unit, bool tidy)
 bool overlaps_itself(const runtime::Strided& shape, Side side);
 
 // The bytes of one side, in order.
-std::vector<char> gather(const runtime::Strided& shape, Side side, const char* base);
+std::vector<char> pack_by_loop(const runtime::Strided& shape, Side side, const char* base);
 std::vector<char> pack(const void* base, const Datatype& datatype);
 void copy(const runtime::Strided& shape, const char* src, char* dst);
 

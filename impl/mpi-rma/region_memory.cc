@@ -105,7 +105,7 @@ Status RegionMemory::make(const runtime::GroupView& group, std::span<runtime::Ex
   for (const runtime::Exposed& part : parts) most = std::max(most, part.bytes);
   const std::size_t own = parts[static_cast<std::size_t>(group.rank)].bytes;
   ARMCI_RETURN_IF_ERROR(
-      node::agree(group.comm, check_memory(parts, equal_sizes_ ? most : 0), "looking for memory for a region"));
+      node::agree(group.comm, check_memory(parts, equal_sizes_ ? most : 0), "checking the memory for a region"));
 
   std::unique_ptr<Window> window;
   Status status = make_window(group, equal_sizes_ ? most : own, &window);

@@ -21,7 +21,7 @@ class BlockList {
     }
   };
 
-  // `blocks`, here and below, has room for at least count() entries, of insert() for one more.
+  // `blocks`, here and below, holds at least count() entries, and one more for insert().
   void initialise() { count_ = 0; }
   void insert(Block* blocks, const Block& block);
   // Takes out the one that begins there, if there is one.

@@ -71,10 +71,10 @@ TEST_F(BlockListTest, KeepsTheSameBooksAsAMap) {
       insert(offset, bytes);
     }
     ASSERT_EQ(list_.count(), expected.size());
-    const std::uint64_t asked = random() % 6400;
-    const auto next = expected.find(asked / 64 * 64);
-    const bool there = next != expected.end() && asked < next->first + next->second;
-    ASSERT_EQ(at(asked), there ? static_cast<std::int64_t>(next->first) : -1) << "step " << step;
+    const std::uint64_t queried = random() % 6400;
+    const auto next = expected.find(queried / 64 * 64);
+    const bool there = next != expected.end() && queried < next->first + next->second;
+    ASSERT_EQ(at(queried), there ? static_cast<std::int64_t>(next->first) : -1) << "step " << step;
   }
 }
 

@@ -83,7 +83,7 @@ inline __attribute__((always_inline)) void move_exactly(char* dst, const char* s
 // ---- Bodies of long copies
 
 // Stores of the loops are of whole lines, and no byte is written twice (see copy.h). That costs nothing: rewriting the
-// last bytes of a copy costs more than a few small moves, because the next copy's loads meet those stores.
+// last bytes of a copy costs more than a few small moves, because the next copy's loads read from those stores.
 
 inline constexpr size_t kLine = 64;
 

@@ -84,7 +84,7 @@ class CopyTest : public ::testing::Test {
     delete dst_;
   }
 
-  // Copies and looks at every byte of the destination and at the guard bands around it.
+  // Copies and checks every byte of the destination and at the guard bands around it.
   static void check(const Candidate& candidate, size_t src_offset, size_t dst_offset, size_t bytes) {
     const char* src = src_->data() + src_offset;
     char* dst = dst_->data() + kGuardBytes + dst_offset;
@@ -251,7 +251,7 @@ std::vector<TearingCase> tearing_cases(bool first) {
   return cases;
 }
 
-// LC-3, destination: sources of equal bytes are copied in turn while another thread looks at the elements.
+// LC-3, destination: sources of equal bytes are copied in turn while another thread reads the elements.
 TEST_F(CopyTest, NoElementOfTheDestinationIsSeenTorn) {
   if (kRacesReported) GTEST_SKIP() << "races on purpose";
   alignas(64) static char dst[1024];

@@ -29,7 +29,7 @@ class NodeHeap {
     std::uint64_t end() const { return offset + bytes; }
   };
 
-  // `extents` has room for `capacity` entries; the range [begin, end) is free and uncommitted.
+  // `extents` holds `capacity` entries; the range [begin, end) is free and uncommitted.
   void initialise(Extent* extents, std::uint64_t begin, std::uint64_t end, std::uint32_t capacity,
                   std::uint64_t retain_bytes);
 

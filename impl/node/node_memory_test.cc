@@ -244,7 +244,7 @@ TEST_F(NodeMemoryTest, AFailedAttachLeavesNothing) {
 class DeadPeerTest : public NodeMemoryTest {
  protected:
   static_assert(round_up(sizeof(Control) + sizeof(Peer), kPageBytes) >= sizeof(Control) + 2 * sizeof(Peer),
-                "the control block of one process has room for a second");
+                "the control block of one process fits a second");
 
   static void enter_peer(pid_t pid) {
     Peer& peer = node_memory().control().peers[1];

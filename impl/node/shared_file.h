@@ -15,13 +15,13 @@ namespace armci::node {
 // pid namespaces, a file system without unnamed files): a named file, unlinked as soon as all have opened it.
 Status open_shared_file(MPI_Comm machine_comm, const std::string& directory, std::uint64_t bytes, int* descriptor);
 
-// The process's pid namespace, 0 when it cannot be told.
+// The process's pid namespace, 0 when Linux does not show it.
 std::uint64_t pid_namespace();
 
 // Where others find a file without a name: among the descriptors of a process that has it open. Bytes that may travel
 // in messages, also to other machines, where open_at() finds out that they mean nothing.
 struct FileAddress {
-  char boot_id[40];  // of the machine; empty when it cannot be told
+  char boot_id[40];  // of the machine; empty when Linux does not show it
   std::int32_t pid;
   std::int32_t descriptor;
   std::uint64_t pid_namespace;

@@ -2,7 +2,7 @@
 // takes data again.
 //
 // MPI opens its sockets itself and offers no call that waits for them. Linux lists them in /proc/self/fd. The watch
-// asks for edges only: data that stays unread, as that of a socket of the program may, wakes a thread once.
+// is edge-triggered: data that stays unread, as that of a socket of the program may, wakes a thread once.
 //
 // The watch sees nothing where the network needs no sockets, as between processes that share memory: every sleep has a
 // limit.

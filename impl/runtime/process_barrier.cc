@@ -35,7 +35,7 @@ Status complete(MPI_Request* request, node::SocketWatch* sockets) {
   }
 }
 
-// No later barrier may meet a receive of this one.
+// No later barrier may match a receive of this one.
 void abandon(MPI_Request* receive) {
   if (*receive == MPI_REQUEST_NULL) return;
   MPI_Cancel(receive);

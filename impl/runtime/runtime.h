@@ -297,7 +297,7 @@ class Runtime {
   Status move_to_other_node(const Part& part, const void* src, void* dst, std::size_t bytes, int proc, How how,
                             const node::AccSpec& acc);
   template <Kind kind>
-  Status start_on_other_node(const Part& part, const void* src, void* dst, std::size_t bytes, int proc, How how,
+  Status issue_to_other_node(const Part& part, const void* src, void* dst, std::size_t bytes, int proc, How how,
                              const node::AccSpec& acc);
   template <Kind kind>
   Status move_vector(const Segments* list, std::size_t length, std::uintptr_t dst_bits, int proc, How how,
@@ -330,11 +330,11 @@ class Runtime {
                      int proc);
 
   // the way to other nodes (runtime_remote.h)
-  Status start_put(const Part& part, void* remote, const void* local, std::size_t bytes, int proc, How how);
+  Status issue_put(const Part& part, void* remote, const void* local, std::size_t bytes, int proc, How how);
   Status remote_put(const Part& part, void* remote, const void* local, std::size_t bytes, int proc, How how);
   Status remote_get(const Part& part, const void* remote, void* local, std::size_t bytes, int proc, How how);
-  template <Kind kind, class Start>
-  Status start_whole(int proc, How how, Start start);
+  template <Kind kind, class Issue>
+  Status issue_whole(int proc, How how, Issue issue);
   template <Kind kind>
   Status remote_list(const Segments& segments, int proc, How how, const node::AccSpec& acc);
   template <Kind kind>

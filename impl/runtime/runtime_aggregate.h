@@ -32,9 +32,9 @@ Status Runtime<T>::coalesce(const Part& part, const void* src, void* dst, std::s
   const HandleBits held = handles_.hold(how.handle);
   if (aggregates_.open(held, key, src, dst, bytes)) return kSuccess;
   // Another handle has the place: this transfer is not coalesced.
-  const Status started = start_on_other_node<kind>(part, src, dst, bytes, proc, how, acc);
+  const Status issued = issue_to_other_node<kind>(part, src, dst, bytes, proc, how, acc);
   handles_.let_go(held);
-  return started;
+  return issued;
 }
 
 // For calls that must not wait: issues one list, as one non-blocking call would. The call issues all lists if another
@@ -114,7 +114,7 @@ Status Runtime<T>::issue_list(const Segments& segments, int proc, How how, const
     const void* remote = kind == Kind::kGet ? segments.src[0] : segments.dst[0];
     const Part* part = regions_.find(proc, remote, segments.bytes);
     if (part == nullptr) return bad_address(proc, kind == Kind::kGet ? "src" : "dst", remote, segments.bytes);
-    return start_on_other_node<kind>(*part, segments.src[0], segments.dst[0], segments.bytes, proc, how, acc);
+    return issue_to_other_node<kind>(*part, segments.src[0], segments.dst[0], segments.bytes, proc, how, acc);
   }
   return kSuccess;  // this kind is never coalesced
 }

@@ -306,7 +306,7 @@ Status Runtime<T>::hand_over(const Queue& queue, int successor) {
     return kSuccess;
   }
   const Part& part = queue.set.region->parts[static_cast<std::size_t>(successor)];
-  ARMCI_RETURN_IF_ERROR(start_put(part, granted, &word, sizeof word, proc, kBlocking));
+  ARMCI_RETURN_IF_ERROR(issue_put(part, granted, &word, sizeof word, proc, kBlocking));
   return flush(proc);
 }
 

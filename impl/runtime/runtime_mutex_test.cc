@@ -279,7 +279,7 @@ TEST_F(QueueTest, UnlockHandsOverToWhoStandsBehind) {
 
 TEST_F(QueueTest, UnlockWaitsForOneWhoIsAboutToStandBehind) {
   ASSERT_TRUE(lock().ok());
-  // The successor comes at the last moment: between a look at `next` and the compare-and-swap.
+  // The successor comes at the last moment: between a load of `next` and the compare-and-swap.
   bool once = true;
   job_.network().before_atomic = [&] {
     if (std::exchange(once, false)) enters(kOther, 9);

@@ -131,12 +131,12 @@ Status Runtime<T>::order_after_stores(int proc) {
 template <class T>
 Status Runtime<T>::remote_put(const Part& part, void* remote, const void* local, std::size_t bytes, int proc, How how) {
   if (how.blocking) ARMCI_RETURN_IF_ERROR(order_after_stores(proc));
-  return start_put(part, remote, local, bytes, proc, how);
+  return issue_put(part, remote, local, bytes, proc, how);
 }
 
-// A put that need not follow earlier ones.
+// Issues a put without order after earlier ones.
 template <class T>
-Status Runtime<T>::start_put(const Part& part, void* remote, const void* local, std::size_t bytes, int proc, How how) {
+Status Runtime<T>::issue_put(const Part& part, void* remote, const void* local, std::size_t bytes, int proc, How how) {
   if constexpr (TransfersAtOnce<T>) {
     if (how.blocking) {
       const Status done = transport_.put_now(proc, part.key, remote, local, bytes);
@@ -145,10 +145,10 @@ Status Runtime<T>::start_put(const Part& part, void* remote, const void* local, 
     }
   }
   Completion completion;
-  const Status started = transport_.put(proc, part.key, remote, local, bytes, &completion);
-  // Counted once it is on its way, so that a flush that covers the count covers the put.
+  const Status issued = transport_.put(proc, part.key, remote, local, bytes, &completion);
+  // Counted once issued, so that a flush that covers the count covers the put.
   unflushed_[static_cast<std::size_t>(proc)].issued.fetch_add(1, std::memory_order_release);
-  ARMCI_RETURN_IF_ERROR(started);
+  ARMCI_RETURN_IF_ERROR(issued);
   return finish(std::move(completion), proc, how);
 }
 
@@ -163,22 +163,22 @@ Status Runtime<T>::remote_get(const Part& part, const void* remote, void* local,
   return finish(std::move(completion), proc, how);
 }
 
-// Issues a whole descriptor: start(Completion*) calls the transport. Data for a target on this node must be there when
+// Issues a whole descriptor: issue(Completion*) calls the transport. Data for a target on this node must be there when
 // the call returns, since a CPU reads them without the transport.
 template <class T>
-template <Kind kind, class Start>
-Status Runtime<T>::start_whole(int proc, How how, Start start) {
+template <Kind kind, class Issue>
+Status Runtime<T>::issue_whole(int proc, How how, Issue issue) {
   if (kind == Kind::kGet || how.blocking) ARMCI_RETURN_IF_ERROR(order_after_stores(proc));
   const bool at_once = how.blocking || on_node(proc);
   Completion completion;
-  const Status started = start(at_once ? nullptr : &completion);
+  const Status issued = issue(at_once ? nullptr : &completion);
   if (kind != Kind::kGet) unflushed_[static_cast<std::size_t>(proc)].issued.fetch_add(1, std::memory_order_release);
-  ARMCI_RETURN_IF_ERROR(started);
+  ARMCI_RETURN_IF_ERROR(issued);
   if (!at_once) return finish(std::move(completion), proc, how);
   return on_node(proc) ? flush(proc) : kSuccess;
 }
 
-// Segments with remote sides in several parts are handed down in runs that share one.
+// Segments with remote sides in several parts are issued in runs that share one part.
 template <class T>
 template <Kind kind>
 Status Runtime<T>::remote_list(const Segments& segments, int proc, How how, const node::AccSpec& acc) {
@@ -193,7 +193,7 @@ Status Runtime<T>::remote_list(const Segments& segments, int proc, How how, cons
     };
     while (last < segments.count && inside(remotes[last])) ++last;
     const Segments run{segments.src + first, segments.dst + first, segments.bytes, last - first};
-    ARMCI_RETURN_IF_ERROR(start_whole<kind>(proc, how, [&](Completion* completion) {
+    ARMCI_RETURN_IF_ERROR(issue_whole<kind>(proc, how, [&](Completion* completion) {
       if constexpr (kind == Kind::kPut) return transport_.put_list(proc, part->key, run, completion);
       if constexpr (kind == Kind::kGet) return transport_.get_list(proc, part->key, run, completion);
       if constexpr (kind == Kind::kAcc) return transport_.accumulate_list(proc, part->key, run, acc, completion);
@@ -208,7 +208,7 @@ template <Kind kind>
 Status Runtime<T>::remote_strided(const Part& part, const void* src, void* dst, const Strided& shape, int proc, How how,
                                   const node::AccSpec& acc) {
   if constexpr (kTakesShapes<kind>) {
-    return start_whole<kind>(proc, how, [&](Completion* completion) {
+    return issue_whole<kind>(proc, how, [&](Completion* completion) {
       if constexpr (kind == Kind::kPut) return transport_.put_strided(proc, part.key, dst, src, shape, completion);
       if constexpr (kind == Kind::kGet) return transport_.get_strided(proc, part.key, src, dst, shape, completion);
       if constexpr (kind == Kind::kAcc) {
@@ -224,7 +224,7 @@ Status Runtime<T>::remote_strided(const Part& part, const void* src, void* dst, 
     const void* source = static_cast<const char*>(src) + from;
     void* target = static_cast<char*>(dst) + to;
     // Segments of one call need no order among each other.
-    if constexpr (kind == Kind::kPut) status = start_put(part, target, source, shape.count[0], proc, how);
+    if constexpr (kind == Kind::kPut) status = issue_put(part, target, source, shape.count[0], proc, how);
     if constexpr (kind == Kind::kGet) status = remote_get(part, source, target, shape.count[0], proc, how);
     if constexpr (kind == Kind::kAcc) status = locked_accumulate(part, target, source, shape.count[0], proc, acc);
   });

@@ -83,12 +83,12 @@ template <Kind kind>
 [[gnu::noinline]] Status Runtime<T>::move_to_other_node(const Part& part, const void* src, void* dst, std::size_t bytes,
                                                         int proc, How how, const node::AccSpec& acc) {
   if (is_coalesced<kind>(how, bytes, proc)) return coalesce<kind>(part, src, dst, bytes, proc, how, acc);
-  return start_on_other_node<kind>(part, src, dst, bytes, proc, how, acc);
+  return issue_to_other_node<kind>(part, src, dst, bytes, proc, how, acc);
 }
 
 template <class T>
 template <Kind kind>
-Status Runtime<T>::start_on_other_node(const Part& part, const void* src, void* dst, std::size_t bytes, int proc,
+Status Runtime<T>::issue_to_other_node(const Part& part, const void* src, void* dst, std::size_t bytes, int proc,
                                        How how, const node::AccSpec& acc) {
   if constexpr (kind == Kind::kPut) return remote_put(part, dst, src, bytes, proc, how);
   if constexpr (kind == Kind::kGet) return remote_get(part, src, dst, bytes, proc, how);

@@ -1,6 +1,6 @@
 // The seam between the shared core and one implementation: the contract of a transport.
 //
-// A transport moves bytes between processes on different nodes (and, when it asks for it, on one node) and offers one
+// A transport moves bytes between processes on different nodes (and, with wants_on_node, on one node) and offers one
 // 64-bit atomic. Everything else - checks, regions, groups, shapes, handles, fences, accumulate, mutexes - is done by
 // Runtime<T> (runtime.h) from these members.
 // There are no virtual functions: Runtime<T> is instantiated once per implementation and its hot path is inlined.

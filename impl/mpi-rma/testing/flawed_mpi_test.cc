@@ -1,5 +1,5 @@
 // An MPI library with one fault more (preflight/testing/defects.h), on process 0 alone: the library finds it at init
-// and goes around it, or says that it cannot.
+// and works around it, or says that it cannot.
 //
 //   flawed_mpi_test DEFECT works|refused      DEFECT: a name of the table of defects
 //

@@ -129,7 +129,7 @@ extern "C" {
 int main(int argc, char** argv) {
   alarm(kHangSeconds);
   setenv("ARMCI_RMA_REQUESTS", "1", 1);
-  // Beside a progress thread requests may be lost (finding request-lost).
+  // Beside a progress thread requests may be lost (fault request-lost).
   setenv("ARMCI_RMA_PROGRESS", "0", 1);
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);

@@ -31,7 +31,7 @@ std::string in_force(const char* name) {
   return "";
 }
 
-// Whether this MPI library cannot have that kind: the finding says why.
+// Whether this MPI library cannot have that kind: the text of the fault gives the reason.
 bool is_hindered(const std::string& kind) {
   return is_found(kind == "shared" ? "win-allocate-shared" : "win-allocate-put");
 }
