@@ -6,7 +6,7 @@
 // into a return code and one line on stderr, or, for calls that cannot return a code, into the end of the job [ERR-1,
 // ERR-2]. No exception passes it.
 //
-// Included by what entries.cc consists of only; it is compiled once per implementation, with ARMCI_TRANSPORT_HEADER
+// Included by the parts of entries.cc only; compiled once per implementation, with ARMCI_TRANSPORT_HEADER
 // naming the header that defines armci::SelectedTransport.
 #pragma once
 

@@ -96,7 +96,7 @@ Status start_observers() {
   return start_watchdog(settings.timeout_seconds, hooks);
 }
 
-// Collective. Traced calls note what they move, as counted ones do.
+// Collective. Traced calls note their usage, as counted calls do.
 Status start_trace() {
   const std::string title = std::string(SelectedTransport::kTraits.name) + ", " + std::to_string(world().size()) +
                             " processes on " + std::to_string(world().node_count()) + " nodes";
@@ -106,7 +106,7 @@ Status start_trace() {
   return kSuccess;
 }
 
-// Settings are read on every process; a bad one anywhere is an error everywhere.
+// Every process reads the settings; a bad setting on one process is an error on all.
 Status read_settings(MPI_Comm parent) {
   Config settings;
   int rank = 0;

@@ -21,7 +21,7 @@ Status library_finalise();
 bool library_initialised();
 int library_thread_level();
 
-// The handles of mutex sets that the program still has mean nothing any more.
+// Invalidates the handles of mutex sets that the program still has.
 void forget_mutex_sets();
 
 }  // namespace armci::runtime

@@ -12,12 +12,12 @@ namespace armci::runtime {
 // Pending operations, processes that stores are not fenced to, mutexes held and waited for. Waits for nothing.
 void print_pending(int fd);
 
-// From now on this signal prints that, and the stack of the thread that gets it, on stderr; the program goes on. A
-// signal that the program has a handler for, or ignores, stays the program's; a handler of the MPI library is called
-// afterwards. 0: none.
+// Installs a handler that prints the report, and the stack of the thread that receives the signal, on stderr; the
+// program goes on. A signal that the program handles or ignores stays the program's; a handler of the MPI library is
+// called afterwards. 0: none.
 Status start_signal_reports(int signal_number);
 
-// The signal is again what it was, unless the program has taken it since.
+// Restores the former handler, unless the program has installed its own since.
 void stop_signal_reports();
 
 }  // namespace armci::runtime

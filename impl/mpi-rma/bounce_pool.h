@@ -12,7 +12,7 @@ namespace armci::rma {
 
 class BouncePool {
  public:
-  // Goes back to the pool with its last copy.
+  // Its memory returns to the pool with the last copy.
   using Buffer = std::shared_ptr<char>;
 
   // The most bytes of free blocks that the pool keeps.
@@ -21,7 +21,7 @@ class BouncePool {
   // At least `bytes` bytes, unspecified. nullptr: out of memory.
   Buffer take(std::size_t bytes);
 
-  // Frees what is kept.
+  // Frees the blocks in the pool.
   void clear();
 
   std::size_t kept_bytes() const;

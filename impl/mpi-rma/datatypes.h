@@ -60,7 +60,7 @@ struct DatatypeOptions {
   int int_max = INT_MAX;
 };
 
-// `element` is a predefined type: MPI_BYTE, or what an accumulate adds. kLength: a segment is not a whole number of
+// `element` is a predefined type: MPI_BYTE, or the type of an accumulate. kLength: a segment is not a whole number of
 // them. Addresses are relative to the lowest byte, lowest_offset() behind the first byte of the shape's first segment.
 std::ptrdiff_t lowest_offset(const runtime::Strided& shape, Side side);  // not positive
 Status strided_datatype(const runtime::Strided& shape, Side side, MPI_Datatype element, const DatatypeOptions& options,

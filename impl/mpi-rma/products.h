@@ -1,7 +1,7 @@
 // Products: scale * source for accumulates whose scale is not 1, which MPI does not multiply.
 //
 //   segments  |--a--|  |--b--|  |--c--|        formed one after the other in a buffer of bounded size
-//   buffer    |a*s|b*s|c*s|                    full, or at the end: handed over as one list of segments
+//   buffer    |a*s|b*s|c*s|                    full, or at the end: issued as one list of segments
 //
 // Thread safety: none; a value of one call, one at a time in each thread, which has the buffer.
 #pragma once

@@ -53,7 +53,7 @@ void ProgressThread::run(MPI_Comm comm, int interval_us) {
     if (leaving_.load(std::memory_order_relaxed)) return;
     if (InsideMpi::any() && !pace.inside()) continue;
     const bool worked = poll_found_work(comm);
-    // MPI may have left data unread, for which there is no other announcement.
+    // MPI may have left data unread, for which the socket has no other edge.
     int idle_polls = 0;
     for (int i = 1; (worked || announced) && i < kPollsAtOnce && idle_polls < kIdlePolls; ++i) {
       idle_polls = poll_found_work(comm) ? 0 : idle_polls + 1;

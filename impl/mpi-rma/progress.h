@@ -1,10 +1,10 @@
-// ProgressThread: lets MPI serve the other processes while the program is elsewhere.
+// ProgressThread: calls MPI, so that MPI serves the other processes while the program computes.
 //
 // MPI libraries execute much of a one-sided operation at its target, on the CPU, and only inside calls of MPI. The
 // thread polls MPI when data arrives at a socket, and at intervals for networks without sockets (poll_pace.h).
 //
 // While the program itself is inside MPI (impl/node/inside_mpi.h) the thread would take the core and MPI's locks from
-// the call that does the work: it then polls once in a millisecond, and no socket wakes it.
+// the call that does the work. The thread then polls once in a millisecond, and no socket wakes it.
 //
 // Thread safety: start and destruction by the thread that initialises. MPI is called from the thread: needs
 // MPI_THREAD_MULTIPLE.

@@ -12,16 +12,16 @@
 
 namespace armci::rma {
 
-// How operations are opened and completed: sync.h.
+// The strategy of operations and their completion: sync.h.
 enum class SyncKind { kAuto, kEpochless, kExclusive };
 
 // The base of mutexes: MPI's atomics, in a queue (impl/runtime), or put, get and messages (message_mutexes.h).
 enum class MutexKind { kAtomic, kMessage };
 
-// Where the memory of regions comes from: region_memory.h.
+// The source of the memory of regions: region_memory.h.
 enum class RegionKind { kCreate, kAllocate, kShared };
 
-// How a strided or vector transfer is made of operations of MPI: shapes.h.
+// The method for strided or vector transfers: shapes.h.
 enum class Method { kAuto, kDirect, kBatched, kConservative };
 
 struct Settings {
@@ -49,10 +49,10 @@ struct Choices {
   Method vector = Method::kAuto;
   PreflightMode preflight = PreflightMode::kCached;
 };
-// An error that lists the words there are for any other one [ERR-1].
+// Fails for a word that is not in the list, with the list in the error [ERR-1].
 Status read_choices(Choices* choices);
-// Collective over `comm`: the same, and an error on all where one process has other settings than another, as a
-// launcher need not pass the environment on.
+// Collective over `comm`: as read_choices(), and fails on all processes if their settings differ. A launcher need not
+// pass the environment to all processes.
 Status read_choices_together(MPI_Comm comm, Choices* choices);
 
 }  // namespace armci::rma

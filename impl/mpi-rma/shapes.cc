@@ -152,7 +152,7 @@ class NoncontiguousTransfer::Batch {
   }
 
  private:
-  // A strategy may have to stage what it is given together.
+  // A strategy may have to stage the operations of one call.
   static constexpr std::size_t kTogetherMax = 256;
   static constexpr std::size_t kTogetherBytesMax = std::size_t{16} << 20;
 

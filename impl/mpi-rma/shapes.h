@@ -1,4 +1,4 @@
-// NoncontiguousTransfer: how a strided or vector transfer becomes operations of MPI.
+// NoncontiguousTransfer: turns a strided or vector transfer into operations of MPI.
 //
 //   direct    one operation whose datatypes describe both sides
 //   batched   one operation per segment, completed together every B segments (conservative: B = 1)
@@ -50,13 +50,13 @@ class NoncontiguousTransfer {
   };
 
   void configure(Sync* sync, const Findings& findings, const Options& options);
-  // Frees what was kept.
+  // Frees the cached datatypes and buffers.
   void release() {
     cache_.clear();
     pool_.clear();
   }
 
-  // `element` is MPI_BYTE, or what an accumulate adds. pending == nullptr: the local memory is free at return.
+  // `element` is MPI_BYTE, or the type of an accumulate. pending == nullptr: returns at local completion.
   Status strided(Kind kind, const Place& place, const void* src, void* dst, const runtime::Strided& shape,
                  MPI_Datatype element, Pending* pending);
   Status list(Kind kind, const Place& place, const runtime::Segments& segments, MPI_Datatype element, Pending* pending);

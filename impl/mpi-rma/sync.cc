@@ -40,7 +40,7 @@ Pending::~Pending() {
   MPI_Finalized(&ended);
   if (ended != 0) return;
   if (request_ != MPI_REQUEST_NULL) MPI_Wait(&request_, MPI_STATUS_IGNORE);
-  // The buffer goes back to its pool only when MPI is done with it; if that fails, never.
+  // The buffer returns to its pool only once MPI has completed the request; after a failure, never.
   if (holds && !sync_->complete_locally(window_, rank_, kind_).ok()) new std::shared_ptr<char>(std::move(memory_));
 }
 

@@ -1,5 +1,5 @@
-// Sync: how one-sided operations of MPI are opened and completed. A strategy is a class (sync_epochless.h,
-// sync_exclusive.h), a word of ARMCI_RMA_SYNC (settings.cc) and a line of Sync::make.
+// Sync: the strategy by which one-sided operations of MPI are issued and completed. A strategy is a class
+// (sync_epochless.h, sync_exclusive.h), a word of ARMCI_RMA_SYNC (settings.cc) and a line of Sync::make.
 //
 //   epochless   lock_all |== put == flush_local ==== get == flush_local ===== flush ====| unlock_all
 //   exclusive            |lock put unlock|     |lock get unlock|                             nothing to fence
@@ -49,7 +49,7 @@ struct Atomic {
   runtime::AtomicOp op;
 };
 
-// Hands an operation to MPI, in an epoch that is open; returns MPI's error code. An accumulate adds.
+// Issues an operation of MPI in an open epoch; returns MPI's error code. An accumulate adds.
 int issue_operation(const Access& access);
 
 class Sync;
@@ -77,7 +77,7 @@ class Pending {
   // Local completion. Blocks only where there is no request, and then not for the target's program.
   Status test(bool* done);
 
-  // Memory that the operation needs until it is complete, and what is left to do then (a get's data is unpacked).
+  // Keeps memory until the operation is complete, and a function to call then (a get unpacks its data).
   void hold(std::shared_ptr<char> memory, std::function<void()> afterwards) {
     memory_ = std::move(memory);
     afterwards_ = std::move(afterwards);
@@ -107,21 +107,21 @@ class Sync {
   virtual Status open(Window* window) = 0;
   virtual Status close(Window* window) = 0;
 
-  // Starts an operation. With pending == nullptr the local buffer is the caller's again at return.
+  // Issues an operation. With pending == nullptr the call returns at local completion.
   virtual Status start(const Access& access, Pending* pending) = 0;
-  // Starts operations of one kind to one rank; complete_locally() completes all of that kind.
+  // Issues operations of one kind to one rank; complete_locally() completes all of that kind.
   virtual Status issue(std::span<const Access> accesses) = 0;
   virtual Status complete_locally(Window* window, int rank, Kind kind) = 0;
   // Blocking; effective at return.
   virtual Status atomic(const Atomic& atomic, std::int32_t operand, std::int32_t compare, std::int32_t* before) = 0;
   virtual Status atomic(const Atomic& atomic, std::int64_t operand, std::int64_t compare, std::int64_t* before) = 0;
-  // Remote completion of all this process started towards `rank`.
+  // Remote completion of all operations of this process to `rank`.
   virtual Status flush(Window* window, int rank) = 0;
-  // The same towards all ranks.
+  // Remote completion of all operations of this process to all ranks.
   virtual Status flush_all(Window* window) = 0;
   // Whether stores need a flush at all.
   virtual bool flushes() const = 0;
-  // Above so many bytes, what is one operation is better issued in several (put-slow); 0: never.
+  // The size above which one operation is faster in several pieces (put-slow); 0: never.
   virtual std::size_t piece_bytes() const = 0;
 };
 

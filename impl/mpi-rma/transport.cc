@@ -22,7 +22,7 @@ MPI_Aint displacement_of(const Transport::Key& key, const void* remote) {
   return static_cast<const char*>(remote) - static_cast<const char*>(key.base);
 }
 
-// The two sides are the same memory in part, which the program was warned of [ERR-4] and MPICH ends the job for.
+// The two sides overlap. ARMCI_CHECK warns of this [ERR-4], and MPICH ends the job.
 bool overlap_on_node(int target, const void* remote, const void* local, std::size_t bytes) {
   const auto there = reinterpret_cast<std::uintptr_t>(remote);
   const auto here = reinterpret_cast<std::uintptr_t>(local);
@@ -32,7 +32,7 @@ bool overlap_on_node(int target, const void* remote, const void* local, std::siz
 
 runtime::Finding reported(const FaultRow& row) { return {row.id, row.description, row.safe_method}; }
 
-// MPI does what the epochless strategy needs.
+// Whether this MPI has no known fault that rules out the epochless strategy.
 bool can_be_epochless(const Findings& findings) {
   return !findings.has(Fault::kAccumulateFlush) && !findings.has(Fault::kFetchAndOp) &&
          !findings.has(Fault::kCompareAndSwap);

@@ -6,7 +6,7 @@ namespace armci::rma {
 
 namespace {
 
-// MPI aligns what it allocates as it likes: at any byte, behind a part of odd size.
+// MPI may align allocated memory to any byte, behind a part of odd size.
 constexpr std::size_t kAlignment = 64;
 
 MPI_Aint padded(std::size_t bytes) { return bytes == 0 ? 0 : static_cast<MPI_Aint>(bytes + kAlignment); }

@@ -22,9 +22,9 @@ namespace armci::rma {
 
 class Window {
  public:
-  // Collective over `comm`: exposes [base, base + bytes) of this process, which may be nothing.
+  // Collective over `comm`: exposes [base, base + bytes) of this process; bytes may be 0.
   static Status create(MPI_Comm comm, void* base, std::size_t bytes, std::unique_ptr<Window>* out);
-  // Collective over `comm`: exposes `bytes` of this process, which MPI_Win_allocate makes.
+  // Collective over `comm`: exposes `bytes` of this process, allocated by MPI_Win_allocate.
   static Status allocate(MPI_Comm comm, std::size_t bytes, std::unique_ptr<Window>* out);
   // The same with memory of MPI_Win_allocate_shared over `machine`, the part of `comm` that shares memory.
   static Status allocate_shared(MPI_Comm comm, MPI_Comm machine, std::size_t bytes, std::unique_ptr<Window>* out);
@@ -59,10 +59,10 @@ class Window {
   // For a strategy that opens epochs: held while this process has one.
   std::mutex& epochs() { return epochs_; }
 
-  // Operations started since all were last known to be complete.
+  // Operations issued since all were last known to be complete.
   std::atomic<int>& started() { return started_; }
 
-  // By rank: whether stores went there that no flush covers yet.
+  // By rank: whether the rank has unflushed stores of this process.
   std::atomic<bool>& unflushed(int rank) { return unflushed_[static_cast<std::size_t>(rank)]; }
 
  private:

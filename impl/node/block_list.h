@@ -1,4 +1,4 @@
-// BlockList: which blocks of node memory are taken, so that an address that came from elsewhere can be checked. One per
+// BlockList: the taken blocks of node memory, for checks of addresses from other processes. One per
 // machine, its state in node memory, used by all its processes.
 //
 // Invariants: blocks are disjoint, not empty, and sorted by offset.
@@ -24,15 +24,15 @@ class BlockList {
   // `blocks`, here and below, holds at least count() entries, and one more for insert().
   void initialise() { count_ = 0; }
   void insert(Block* blocks, const Block& block);
-  // Takes out the one that begins there, if there is one.
+  // Removes the block that begins at the offset, if there is one.
   void erase(Block* blocks, std::uint64_t offset);
-  // The one that holds all of [offset, offset + bytes), or nullptr.
+  // The block that holds all of [offset, offset + bytes), or nullptr.
   const Block* find(const Block* blocks, std::uint64_t offset, std::uint64_t bytes) const;
 
   std::uint32_t count() const { return count_; }
 
  private:
-  // How many begin at `offset` or before it.
+  // The number of blocks that begin at `offset` or before.
   std::uint32_t begun_at(const Block* blocks, std::uint64_t offset) const;
 
   std::uint32_t count_;

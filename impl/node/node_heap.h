@@ -1,4 +1,4 @@
-// NodeHeap: which parts of node memory are free. One per machine, its state in node memory, used by all its processes.
+// NodeHeap: the free parts of node memory. One per machine, its state in node memory, used by all its processes.
 //
 // The heap hands out page-aligned blocks of one long range of addresses. The heap keeps only the tables: committing
 // pages (so that a full file system is an error and not a SIGBUS, MEM-8) and giving them back is NodeMemory's work.

@@ -6,8 +6,8 @@
 //
 // A block is a part of the range. Its pages are allocated in the file before the block is used (commit: a full file
 // system is an error there, never SIGBUS later, MEM-8) and given back by punching a hole. The file has no name
-// (O_TMPFILE; the others open it through the creator's /proc entry), so nothing can stay behind however a process
-// dies [INIT-5, INIT-7]. Where that is not possible it has a name until all have opened it.
+// (O_TMPFILE; the others open it through the creator's /proc entry), so nothing stays behind after any death of a
+// process [INIT-5, INIT-7]. Where that is not possible it has a name until all have opened it.
 //
 // Equal addresses make a pointer valid on every process of the machine: translation costs nothing [MEM-4].
 //
@@ -55,7 +55,7 @@ struct Control {
   std::atomic<std::uint64_t> blocks_generation;  // changes when one is given back; never 0
   std::int32_t peer_count;
   alignas(64) std::atomic<std::uint32_t> hang_announced;  // some process's watchdog expired: all print their state
-  std::atomic<std::uint32_t> dumped;                      // how many have
+  std::atomic<std::uint32_t> dumped;                      // the number of processes that have printed
   AccumulateLock accumulate_locks[kAccumulateLocks];
   Peer peers[];
 };
@@ -81,10 +81,10 @@ class NodeMemory {
   // Collective over the same processes.
   void detach();
 
-  // For a guest on this machine; good until detach().
+  // For a guest on this machine; valid until detach().
   Status address(NodeMemoryAddress* address) const;
-  // Maps the memory of other processes where they have it. A guest is none of those that they watch, and neither takes
-  // nor gives back; it detaches by itself. Not collective.
+  // Maps the memory of other processes at their address. The processes do not watch a guest. A guest neither takes nor
+  // gives back blocks, and detaches alone. Not collective.
   Status attach_as_guest(const NodeMemoryAddress& address);
 
   // Takes a block of at least `bytes` (whole pages, at least one); its pages are not committed yet. Not collective.

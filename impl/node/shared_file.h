@@ -18,8 +18,8 @@ Status open_shared_file(MPI_Comm machine_comm, const std::string& directory, std
 // The process's pid namespace, 0 when Linux does not show it.
 std::uint64_t pid_namespace();
 
-// Where others find a file without a name: among the descriptors of a process that has it open. Bytes that may travel
-// in messages, also to other machines, where open_at() finds out that they mean nothing.
+// The address of a file without a name: a descriptor of a process that has the file open. Plain bytes for messages,
+// also to other machines, where open_at() fails.
 struct FileAddress {
   char boot_id[40];  // of the machine; empty when Linux does not show it
   std::int32_t pid;

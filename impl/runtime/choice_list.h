@@ -18,7 +18,7 @@ namespace armci::runtime {
 class ChoiceList {
  public:
   void add(const std::string& name, const std::string& value);
-  // The first process's become those of all, where nodes may have chosen differently. Collective.
+  // Replaces the choices of all processes by those of the first, since nodes may have chosen differently. Collective.
   Status share(MPI_Comm comm);
   void clear();
   // The texts are valid until share() or clear().

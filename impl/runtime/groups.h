@@ -50,7 +50,7 @@ class Group {
 
   // The node barrier's place in node memory, set once by the creator (see node_memory.h); nullptr until then.
   node::Barrier* barrier = nullptr;
-  // Behind it, for groups on one node: slots to exchange records through, and how often that was done.
+  // Behind the barrier, for groups on one node: slots to exchange records, and the number of exchanges.
   node::ExchangeSlot* exchange_slots = nullptr;
   unsigned exchanges = 0;
   // Sets of mutexes of this group. While there are any, a group that the program has freed lives on for them.
@@ -91,12 +91,12 @@ class GroupTable {
   // Whether a handle is that of a group this process is not in (rank -1).
   bool outside(const ARMCI_Group* handle) const;
 
-  // `ranks` are ranks of `parent`; called by every listed process, and by others if they like: those get a handle
+  // `ranks` are ranks of `parent`; called by every listed process, and optionally by others, which get a handle
   // with rank -1 and no Group (*made = nullptr). Blocks until all members called.
   Status create(const Group& parent, const int* ranks, int count, ARMCI_Group* handle, Group** made);
   // Collective over parent (MPI_Comm_split); colour MPI_UNDEFINED gives no group.
   Status split(const Group& parent, int colour, int key, ARMCI_Group* handle, Group** made);
-  // Makes a handle invalid; *group is the one it named, to be released when nothing needs it any more, or nullptr for
+  // Makes a handle invalid; *group is the group of the handle, to be released after its last use, or nullptr for
   // a handle with rank -1. An error for the world.
   Status forget(ARMCI_Group* handle, Group** group);
   // Destroys a group. Not collective by itself; the communicator is freed collectively by MPI's rules.

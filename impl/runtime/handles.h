@@ -122,7 +122,7 @@ class HandleTable {
     return true;
   }
 
-  // The same for every operation, of any handle, that satisfies `wanted(const Pending&)`.
+  // As complete(), for every operation of any handle that satisfies `wanted(const Pending&)`.
   template <class Wanted, class Finish>
   bool complete_if(Wanted wanted, Finish finish) {
     std::lock_guard lock(mutex_);
@@ -142,7 +142,7 @@ class HandleTable {
   }
 
  private:
-  // In use exactly while operations are pending or it is held, slot 0 always.
+  // A slot is in use exactly while operations are pending or the slot is held; slot 0 always.
   struct Slot {
     std::deque<Pending> pending;
     std::uint32_t serial = 1;
@@ -172,7 +172,7 @@ class HandleTable {
     free_.push_back(slot);
   }
 
-  // Releases the slot when nothing is left: its handle may never be waited for.
+  // Releases the slot when no operation is left: the program may never wait for the handle.
   template <class Wanted, class Finish>
   bool complete_slot(std::uint32_t index, Wanted wanted, Finish finish) {
     std::deque<Pending>& pending = slots_[index].pending;

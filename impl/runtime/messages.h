@@ -40,8 +40,8 @@ class Circle {
 // Fails when the scope is unknown or the caller not in it.
 Status find_circle(Group& group, int scope, Circle* out);
 
-// Frees what messages made inside MPI (an operation and a datatype). Called by finalize before MPI ends; the next use
-// makes them anew.
+// Frees the operation and the datatype of messages. Called by finalize before MPI ends; the next use creates them
+// again.
 void release_messages();
 
 namespace api {

@@ -34,8 +34,8 @@ struct Region {
   };
   std::int64_t id = 0;  // the same on all members, never used again
   static constexpr int kAttached = -1;
-  int group = 0;  // serial of the group that allocated it, or kAttached: a process reached out for it by itself
-  std::vector<Part> parts;  // by group rank; bytes == 0 and base == nullptr: nothing there [MEM-2]
+  int group = 0;            // serial of the group that allocated it, or kAttached: a process attached it alone
+  std::vector<Part> parts;  // by group rank; bytes == 0 and base == nullptr: no part [MEM-2]
   AccessMode mode = AccessMode::kDefault;
   void* block = nullptr;  // node memory behind the parts of this node; given back by the node's master
   std::size_t block_bytes = 0;
@@ -56,8 +56,8 @@ class RegionTable {
     touch();
   }
 
-  // A region that is there already stays, and is returned. One that only a process's own attaching put there goes when
-  // its addresses are another region's now: its owner has freed it.
+  // If the region is in the table already, the table keeps and returns that one. An attached region is removed when its
+  // addresses belong to another region now, since its owner has freed it.
   RegionType* insert(std::unique_ptr<RegionType> region) {
     std::unique_lock lock(mutex_);
     if (auto found = by_id_.find(region->id); found != by_id_.end()) return found->second.get();
@@ -83,7 +83,7 @@ class RegionTable {
 
   // The part of `proc` that holds all of [address, address + bytes) when this thread used it lately, else nullptr; also
   // nullptr for a process id outside the world and for NULL, so that a hit needs no further check.
-  // Memory ordering: a region whose insertion happened before the call is found, one that was removed is not.
+  // Memory ordering: a region inserted before the call is found, a region removed before is not.
   const Part* find_recent(int proc, const void* address, std::size_t bytes) const {
     const Hit* set = hits_for(proc, address);
     const std::uint64_t tag = tag_of(generation_.load(std::memory_order_acquire), proc);
@@ -92,7 +92,7 @@ class RegionTable {
     return set[1].holds(tag, address, bytes) ? set[1].part : nullptr;
   }
 
-  // The same without "lately": nullptr means that there is none. `proc` is a process of the world.
+  // As above, for parts not used lately too: nullptr means that there is none. `proc` is a process of the world.
   const Part* find(int proc, const void* address, std::size_t bytes) {
     const Part* recent = find_recent(proc, address, bytes);
     return recent != nullptr ? recent : find_slow(proc, static_cast<const char*>(address), bytes);

@@ -63,7 +63,7 @@ struct QueueNode;
 // One per pair of processes, in the memory of the one that is notified.
 struct NotifyCell {
   std::atomic<std::uint32_t> count;
-  std::atomic<std::uint32_t> sleeping;  // how many threads of the owner sleep on count
+  std::atomic<std::uint32_t> sleeping;  // the number of threads of the owner that sleep on count
 };
 
 template <class T>
@@ -100,7 +100,7 @@ class Runtime {
   // --- start and end (runtime_lifecycle.h)
   Status initialise(MPI_Comm parent);
   Status finalise();
-  // After an init that failed on some process: drops what this one had got hold of. Called by all of them.
+  // After an init that failed on some process: destroys the objects of this one. Called by all processes.
   void abandon();
   const RegionUsage& region_usage() const { return region_usage_; }
   // For reports, which wait for nothing: pending operations, whether stores to a process await a fence, and
@@ -227,7 +227,7 @@ class Runtime {
  private:
   template <class>
   friend class RuntimeForTest;
-  struct Service;  // what the runtime itself keeps in every process's memory
+  struct Service;  // the memory of the runtime itself in every process
 
   // Routing, decided once. Data of a same-node target is moved by this CPU unless the transport wants it.
   bool on_node(int proc) const {

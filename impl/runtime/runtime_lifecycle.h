@@ -147,7 +147,7 @@ void Runtime<T>::abandon() {
   size_ = 0;
 }
 
-// Collective. Completes what is outstanding, then takes everything down in the opposite order.
+// Collective. Completes outstanding operations, then destroys all objects in the reverse order of their creation.
 template <class T>
 Status Runtime<T>::finalise() {
   Status status = barrier(groups().world());

@@ -99,7 +99,7 @@ void Runtime<T>::note_flushed(UnflushedStores& stores, std::uint64_t covered) {
   }
 }
 
-// The same for all targets at once. Only for transports that can.
+// As flush(), for all targets at once. Only for transports with flush_all().
 template <class T>
 Status Runtime<T>::flush_all() {
   std::vector<std::pair<int, std::uint64_t>> covered;

@@ -86,7 +86,7 @@ template <class T>
   return status;
 }
 
-// One target's failure does not keep the others from being served; the last one is reported.
+// Also after the failure of one target all others are flushed; the last failure is returned.
 template <class T>
 Status Runtime<T>::fence_all() {
   Status status;

@@ -274,7 +274,7 @@ Status Runtime<T>::vector(const Segments* list, std::size_t length, int proc, Ho
   for (std::size_t d = 0; observe_flags != 0 && !how.blocking && d < length; ++d) {
     if (list[d].bytes != 0) watch_vector_buffer({how.handle, proc}, kind == Kind::kGet, list[d]);
   }
-  // With one descriptor, the usual number, what was found out about it need not be found out again.
+  // With one descriptor, the usual number, the result of the check is used again.
   return move_vector<kind>(list, length, length == 1 ? dst_bits : node::kUnknownBits, proc, how, acc);
 }
 

@@ -4,10 +4,10 @@
 //   rank 0                                 rank k
 //   start()   clocks that are not the same are compared by messages to and fro; the shortest round trip counts
 //   record()  into memory of the calling thread, up to a number of events of the process; more are counted only
-//   finish()  clocks are compared again: in between the difference is taken to have grown evenly
+//   finish()  clocks are compared again: the difference is assumed to grow evenly in between
 //             writes its events      <---- sends its own as text, in pieces, when it is its turn
 //
-// Rank 0 decides whether there is a trace, and alone writes it. A job that is ended by an error writes none.
+// Rank 0 decides whether there is a trace, and alone writes it. A job that an error ends writes no file.
 //
 // Thread safety: record() by any thread between start() and finish(), which are collective over `comm`, by one thread.
 #pragma once
@@ -62,12 +62,12 @@ std::string trace_path(const std::string& path, int process_id, int start);
 
 class Trace {
  public:
-  // Begins if rank 0 names a file. An error everywhere where it cannot be written. `title` names the job.
+  // Begins if rank 0 names a file. Fails on all processes if rank 0 cannot write the file. `title` names the job.
   Status start(MPI_Comm comm, const std::string& path, std::int64_t events_most, const TraceNames& names,
                const std::string& title);
   bool enabled() const { return enabled_.load(std::memory_order_relaxed); }
   void record(const TraceEvent& event);
-  // Writes the file, and says so if anything is missing from it. Does nothing when there is no trace.
+  // Writes the file, and warns if it lacks events. Does nothing when there is no trace.
   Status finish();
 
  private:
