@@ -24,7 +24,7 @@ Status Companion::start() {
 
 void Companion::stop() {
   leaving_.store(true);
-  sleeper_.wake();
+  event_count_.notify();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -36,7 +36,7 @@ void Companion::run() {
   while (!leaving_.load()) {
     // Whoever begins something then wakes it.
     const bool sleepy = rests || quiet > kQuietLooks;
-    const std::uint32_t seen = sleepy ? sleeper_.prepare() : sleeper_.seen();
+    const std::uint32_t seen = sleepy ? event_count_.prepare_wait() : event_count_.count();
     Client::Found found = Client::Found::kNothing;
     const Status status = client_->help(&found);
     if (!status.ok()) {
@@ -45,14 +45,14 @@ void Companion::run() {
     rests = found == Client::Found::kSomebody;
     quiet = found == Client::Found::kNothing ? quiet + 1 : 0;
     if (found == Client::Found::kSomething || leaving_.load()) {
-      sleeper_.found();
+      event_count_.cancel_wait();
       waiter.step();
     } else if (!sleepy) {
       // Resting begins with one more look.
       if (!rests) waiter.step();
     } else {
-      sleeper_.sleep(seen, rests ? kRestUs : kLongestSleepUs);
-      sleeper_.found();
+      event_count_.wait(seen, rests ? kRestUs : kLongestSleepUs);
+      event_count_.cancel_wait();
       quiet = 0;
       waiter.restart();
     }

@@ -11,7 +11,7 @@
 
 #include "impl/base/status.h"
 #include "impl/mpi-twosided/client.h"
-#include "impl/mpi-twosided/sleeper.h"
+#include "impl/mpi-twosided/event_count.h"
 
 namespace armci::twosided {
 
@@ -25,14 +25,14 @@ class Companion {
   Status start();
   void stop();
   // For those who have begun something.
-  Sleeper& sleeper() { return sleeper_; }
+  EventCount& event_count() { return event_count_; }
 
  private:
   void run();
 
   Client* const client_;
   std::atomic<bool> leaving_{false};
-  Sleeper sleeper_;
+  EventCount event_count_;
   std::thread thread_;
 };
 

@@ -61,7 +61,7 @@ Status Server::start(std::function<bool()> help) {
 
 void Server::stop() {
   leaving_.store(true, std::memory_order_relaxed);
-  sleeper_.wake();
+  event_count_.notify();
   if (thread_.joinable()) thread_.join();
   requests_.close();
   forwarded_.close();
@@ -86,7 +86,7 @@ void Server::run(const std::function<bool()>& over) {
   bool active = false;
   while (!over()) {
     bool busy = false;
-    const std::uint32_t seen = sleepy ? sleeper_.prepare() : sleeper_.seen();
+    const std::uint32_t seen = sleepy ? event_count_.prepare_wait() : event_count_.count();
     const Status status = step(&busy);
     if (!status.ok()) {
       // Who sent the request waits for its reply for good.
@@ -95,7 +95,7 @@ void Server::run(const std::function<bool()>& over) {
     const bool streaming = !sending_.empty() || !receiving_.empty();
     const bool was_active = std::exchange(active, (help_ && help_()) || streaming);
     if (active && !was_active) activity.restart();
-    if (busy || active) sleeper_.found();
+    if (busy || active) event_count_.cancel_wait();
     if (busy) {
       idleness.restart();
       activity.restart();
@@ -104,7 +104,7 @@ void Server::run(const std::function<bool()>& over) {
     }
     const std::int64_t us = (active ? activity : idleness).pause_us(streaming);
     // Looks once more where whoever begins something would wake it.
-    if (us > 0 && (active || sleepy)) sleeper_.sleep(seen, us);
+    if (us > 0 && (active || sleepy)) event_count_.wait(seen, us);
     sleepy = us > 0 && !active;
   }
 }

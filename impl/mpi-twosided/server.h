@@ -39,11 +39,11 @@
 #include <vector>
 
 #include "impl/base/status.h"
+#include "impl/mpi-twosided/event_count.h"
 #include "impl/mpi-twosided/forwarder.h"
 #include "impl/mpi-twosided/message_pool.h"
 #include "impl/mpi-twosided/messages.h"
 #include "impl/mpi-twosided/routes.h"
-#include "impl/mpi-twosided/sleeper.h"
 #include "impl/node/block_finder.h"
 
 namespace armci::twosided {
@@ -61,8 +61,8 @@ class Server {
   // Starts the thread that serves until stop(). `help`: called now and then, with what else goes on in this process;
   // tells whether something does.
   Status start(std::function<bool()> help);
-  // For those who have begun something that `help` is to look after.
-  Sleeper& sleeper() { return sleeper_; }
+  // To be notified of operations that `help` is to progress.
+  EventCount& event_count() { return event_count_; }
   // Serves in the calling thread until `over` says so, which is asked between requests.
   void run(const std::function<bool()>& over);
   // After every client has said goodbye. Ends the thread.
@@ -135,7 +135,7 @@ class Server {
   node::BlockFinder blocks_;
   const IsInside is_inside_;
   std::function<bool()> help_;
-  Sleeper sleeper_;
+  EventCount event_count_;
   MessagePool requests_;
   MessagePool forwarded_;
   Forwarder forwarder_;

@@ -144,7 +144,7 @@ Status Transport::begun() {
   if (alone_) return client_->settle();
   bool news = false;
   ARMCI_RETURN_IF_ERROR(client_->has_news(companion_ != nullptr, &news));
-  if (news) (companion_ != nullptr ? companion_->sleeper() : server_->sleeper()).wake();
+  if (news) (companion_ != nullptr ? companion_->event_count() : server_->event_count()).notify();
   return kSuccess;
 }
 
