@@ -82,11 +82,11 @@ void Server::run(const std::function<bool()>& over) {
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // nanoseconds; short sleeps are to be short
   node::Waiter idleness(node::WaitKind::kRequests, wait_us_);
   node::Waiter activity(node::WaitKind::kRequests, std::min(wait_us_, kActiveSleepUs));
-  bool sleepy = false;
+  bool will_block = false;
   bool active = false;
   while (!over()) {
     bool busy = false;
-    const std::uint32_t seen = sleepy ? event_count_.prepare_wait() : event_count_.count();
+    const std::uint32_t seen = will_block ? event_count_.prepare_wait() : event_count_.count();
     const Status status = step(&busy);
     if (!status.ok()) {
       // Who sent the request waits for its reply for good.
@@ -99,13 +99,13 @@ void Server::run(const std::function<bool()>& over) {
     if (busy) {
       idleness.restart();
       activity.restart();
-      sleepy = false;
+      will_block = false;
       continue;
     }
     const std::int64_t us = (active ? activity : idleness).pause_us(streaming);
     // Looks once more where whoever begins something would wake it.
-    if (us > 0 && (active || sleepy)) event_count_.wait(seen, us);
-    sleepy = us > 0 && !active;
+    if (us > 0 && (active || will_block)) event_count_.wait(seen, us);
+    will_block = us > 0 && !active;
   }
 }
 

@@ -125,8 +125,8 @@ Status Transport::start_threads(bool threads) {
   alone_ = !threads;
   if (alone_) return client_->settle();
   if (server_ == nullptr) {
-    companion_ = std::make_unique<Companion>(client_.get());
-    return companion_->start();
+    progress_thread_ = std::make_unique<ProgressThread>(client_.get());
+    return progress_thread_->start();
   }
   const auto help = [client = client_.get()] {
     Client::Found found = Client::Found::kNothing;
@@ -143,8 +143,8 @@ Status Transport::start_threads(bool threads) {
 Status Transport::begun() {
   if (alone_) return client_->settle();
   bool news = false;
-  ARMCI_RETURN_IF_ERROR(client_->has_news(companion_ != nullptr, &news));
-  if (news) (companion_ != nullptr ? companion_->event_count() : server_->event_count()).notify();
+  ARMCI_RETURN_IF_ERROR(client_->has_news(progress_thread_ != nullptr, &news));
+  if (news) (progress_thread_ != nullptr ? progress_thread_->event_count() : server_->event_count()).notify();
   return kSuccess;
 }
 
@@ -158,7 +158,7 @@ void Transport::finalise() {
   if (client_ != nullptr) (void)client_->leave();
   if (world_comm_ != MPI_COMM_NULL) MPI_Barrier(world_comm_);
   server_.reset();
-  companion_.reset();
+  progress_thread_.reset();
   client_.reset();
   if (processes_ == nullptr) {
     comms_.free();

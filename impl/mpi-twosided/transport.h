@@ -12,7 +12,7 @@
 #include <memory>
 
 #include "impl/mpi-twosided/client.h"
-#include "impl/mpi-twosided/companion.h"
+#include "impl/mpi-twosided/progress_thread.h"
 #include "impl/mpi-twosided/server.h"
 #include "impl/mpi-twosided/server_process.h"
 #include "impl/runtime/choice_list.h"
@@ -74,7 +74,7 @@ class Transport {
   Comms comms_;                                 // theirs if there are any
   std::unique_ptr<Client> client_;              // none in a job of one node
   std::unique_ptr<Server> server_;              // a thread, on the first process of a node
-  std::unique_ptr<Companion> companion_;        // on a process without one, if MPI lets several threads call it
+  std::unique_ptr<ProgressThread> progress_thread_;  // on a process without a server thread, with MPI_THREAD_MULTIPLE
   runtime::ChoiceList choices_;
   bool alone_ = false;  // no thread helps
 };

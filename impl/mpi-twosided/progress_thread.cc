@@ -1,4 +1,4 @@
-#include "impl/mpi-twosided/companion.h"
+#include "impl/mpi-twosided/progress_thread.h"
 
 #include <sys/prctl.h>
 
@@ -10,45 +10,45 @@ namespace armci::twosided {
 
 namespace {
 
-constexpr std::int64_t kSleepUs = 50;  // while something is under way
-constexpr int kQuietLooks = 4;
-constexpr std::int64_t kRestUs = 1000;  // while another thread takes care
+constexpr std::int64_t kSleepUs = 50;  // while an operation is pending
+constexpr int kQuietPolls = 4;
+constexpr std::int64_t kRestUs = 1000;  // while another thread makes progress
 constexpr std::int64_t kLongestSleepUs = 1'000'000;
 
 }  // namespace
 
-Status Companion::start() {
+Status ProgressThread::start() {
   return runtime::start_background_thread(
-      "armci-companion", [this] { run(); }, &thread_);
+      "armci-progress", [this] { run(); }, &thread_);
 }
 
-void Companion::stop() {
-  leaving_.store(true);
+void ProgressThread::stop() {
+  stopping_.store(true);
   event_count_.notify();
   if (thread_.joinable()) thread_.join();
 }
 
-void Companion::run() {
+void ProgressThread::run() {
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // nanoseconds
   node::Waiter waiter(node::WaitKind::kWork, kSleepUs);
   int quiet = 0;
   bool rests = false;
-  while (!leaving_.load()) {
-    // Whoever begins something then wakes it.
-    const bool sleepy = rests || quiet > kQuietLooks;
-    const std::uint32_t seen = sleepy ? event_count_.prepare_wait() : event_count_.count();
+  while (!stopping_.load()) {
+    // From here on a thread that issues an operation notifies this one.
+    const bool will_block = rests || quiet > kQuietPolls;
+    const std::uint32_t seen = will_block ? event_count_.prepare_wait() : event_count_.count();
     Client::Found found = Client::Found::kNothing;
     const Status status = client_->help(&found);
     if (!status.ok()) {
-      die_of_failure("companion");
+      die_of_failure("progress thread");
     }
     rests = found == Client::Found::kSomebody;
     quiet = found == Client::Found::kNothing ? quiet + 1 : 0;
-    if (found == Client::Found::kSomething || leaving_.load()) {
+    if (found == Client::Found::kSomething || stopping_.load()) {
       event_count_.cancel_wait();
       waiter.step();
-    } else if (!sleepy) {
-      // Resting begins with one more look.
+    } else if (!will_block) {
+      // One more poll precedes a rest.
       if (!rests) waiter.step();
     } else {
       event_count_.wait(seen, rests ? kRestUs : kLongestSleepUs);
