@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "impl/base/backtrace.h"
-#include "impl/mpi-twosided/enlist.h"
+#include "impl/mpi-twosided/server_bootstrap.h"
 #include "impl/mpi-twosided/process_watch.h"
 #include "impl/mpi-twosided/server.h"
 #include "impl/mpi-twosided/settings.h"
@@ -32,79 +32,79 @@ namespace armci::twosided {
 
 namespace {
 
-// Where the launcher put this process.
+// The CPUs that the launcher bound this process to.
 cpu_set_t bound_to;
 
-// What a server has been told.
-struct Orders {
-  Terms terms;
-  int node = -1;   // that it serves
-  int first = -1;  // process of it
+// The instructions of a server.
+struct Instructions {
+  ServerParameters parameters;
+  int node = -1;   // the node that the server serves
+  int first = -1;  // the first process of that node
   std::vector<int> node_of;
   int nodes = 0;
   node::NodeMemoryAddress memory{};
 };
 
-Status receive_orders(MPI_Comm all, Orders* orders) {
+Status receive_instructions(MPI_Comm all, Instructions* instructions) {
   int rank = 0;
   ARMCI_MPI(MPI_Comm_rank(all, &rank));
   set_message_rank(rank);
-  Terms& terms = orders->terms;
-  ARMCI_MPI(MPI_Bcast(&terms, static_cast<int>(sizeof terms), MPI_BYTE, 0, all));
-  std::vector<int>& node_of = orders->node_of;
-  node_of.resize(static_cast<std::size_t>(terms.processes));
-  ARMCI_MPI(MPI_Bcast(node_of.data(), terms.processes, MPI_INT, 0, all));
+  ServerParameters& parameters = instructions->parameters;
+  ARMCI_MPI(MPI_Bcast(&parameters, static_cast<int>(sizeof parameters), MPI_BYTE, 0, all));
+  std::vector<int>& node_of = instructions->node_of;
+  node_of.resize(static_cast<std::size_t>(parameters.processes));
+  ARMCI_MPI(MPI_Bcast(node_of.data(), parameters.processes, MPI_INT, 0, all));
   int size = 0;
   ARMCI_MPI(MPI_Comm_size(all, &size));
-  orders->nodes = size - terms.processes;
-  orders->node = rank - terms.processes;
-  orders->first = static_cast<int>(std::find(node_of.begin(), node_of.end(), orders->node) - node_of.begin());
-  ARMCI_MPI(MPI_Recv(&orders->memory, static_cast<int>(sizeof orders->memory), MPI_BYTE, orders->first, kMemoryTag, all,
+  instructions->nodes = size - parameters.processes;
+  instructions->node = rank - parameters.processes;
+  instructions->first = static_cast<int>(std::find(node_of.begin(), node_of.end(), instructions->node) - node_of.begin());
+  ARMCI_MPI(MPI_Recv(&instructions->memory, static_cast<int>(sizeof instructions->memory), MPI_BYTE, instructions->first, kMemoryTag, all,
                      MPI_STATUS_IGNORE));
   const int pid = getpid();
-  ARMCI_MPI(MPI_Send(&pid, 1, MPI_INT, orders->first, kPidTag, all));
+  ARMCI_MPI(MPI_Send(&pid, 1, MPI_INT, instructions->first, kPidTag, all));
   return kSuccess;
 }
 
-Status prepare(const Orders& orders, Server* server, ProcessWatch* watch) {
-  const Status attached = node::node_memory().attach_as_guest(orders.memory);
+Status prepare(const Instructions& instructions, Server* server, ProcessWatch* watch) {
+  const Status attached = node::node_memory().attach_as_guest(instructions.memory);
   if (!attached.ok()) {
     char host[HOST_NAME_MAX + 1] = "";
     gethostname(host, sizeof host);
     return note(attached,
                 "the server of the node of process %d, process %d on %s, must be where that node is; if the launcher "
                 "put it elsewhere, set ARMCI_SERVER=thread",
-                orders.first, static_cast<int>(getpid()), host);
+                instructions.first, static_cast<int>(getpid()), host);
   }
-  const bool stays = CPU_COUNT(&orders.terms.cpus) == 0;
-  ARMCI_RETURN_IF_ERROR(runtime::place_server(pthread_self(), stays ? bound_to : orders.terms.cpus));
-  // A job whose processes die is ended by the launcher, which says why; nobody is left to be served.
-  ARMCI_RETURN_IF_ERROR(watch->start_for(orders.memory.file.pid, [] { _exit(1); }));
+  const bool stays = CPU_COUNT(&instructions.parameters.cpus) == 0;
+  ARMCI_RETURN_IF_ERROR(runtime::place_server(pthread_self(), stays ? bound_to : instructions.parameters.cpus));
+  // If the processes of a job die, the launcher ends the job and says why. The server ends without a message.
+  ARMCI_RETURN_IF_ERROR(watch->start_for(instructions.memory.file.pid, [] { _exit(1); }));
   return server->open();
 }
 
-Status serve(Circle* circle) {
+Status serve(ServerBootstrap* bootstrap) {
   ARMCI_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
-  ARMCI_RETURN_IF_ERROR(circle->join(MPI_COMM_WORLD, true));
-  Orders orders;
-  ARMCI_RETURN_IF_ERROR(receive_orders(circle->all, &orders));
-  node::set_spin_policy(1, 1, orders.terms.spin_iterations);
+  ARMCI_RETURN_IF_ERROR(bootstrap->connect(MPI_COMM_WORLD, true));
+  Instructions instructions;
+  ARMCI_RETURN_IF_ERROR(receive_instructions(bootstrap->all, &instructions));
+  node::set_spin_policy(1, 1, instructions.parameters.spin_iterations);
   node::copy_initialise();
   ProcessWatch watch;
   std::vector<int> servers;
-  for (int node = 0; node < orders.nodes; ++node) servers.push_back(orders.terms.processes + node);
-  const Routes routes(orders.node_of, orders.nodes, orders.terms.cluster);
-  Server server(circle->comms, orders.terms.room, routes, std::move(servers), orders.node, orders.terms.wait_us);
-  const Status mine = prepare(orders, &server, &watch);
+  for (int node = 0; node < instructions.nodes; ++node) servers.push_back(instructions.parameters.processes + node);
+  const Routes routes(instructions.node_of, instructions.nodes, instructions.parameters.cluster);
+  Server server(bootstrap->comms, instructions.parameters.room, routes, std::move(servers), instructions.node, instructions.parameters.wait_us);
+  const Status mine = prepare(instructions, &server, &watch);
   if (!mine.ok()) print_failure("server process", last_cause());
-  // Those who started it report the failure.
-  if (!agree_on_start(*circle, orders.terms.processes, mine).ok()) return kSuccess;
-  MPI_Request dismissal = MPI_REQUEST_NULL;
-  ARMCI_MPI(MPI_Irecv(nullptr, 0, MPI_BYTE, orders.first, kDismissalTag, circle->all, &dismissal));
+  // The processes that started the server report the failure.
+  if (!agree_on_start(*bootstrap, instructions.parameters.processes, mine).ok()) return kSuccess;
+  MPI_Request stop_request = MPI_REQUEST_NULL;
+  ARMCI_MPI(MPI_Irecv(nullptr, 0, MPI_BYTE, instructions.first, kStopTag, bootstrap->all, &stop_request));
   Status status;
   server.run([&] {
     int here = 0;
-    const int code = MPI_Test(&dismissal, &here, MPI_STATUS_IGNORE);
+    const int code = MPI_Test(&stop_request, &here, MPI_STATUS_IGNORE);
     if (code != MPI_SUCCESS) status = fail_mpi(code, "MPI_Test");
     return here != 0 || !status.ok();
   });
@@ -121,12 +121,12 @@ Status start_mpi(MPI_Comm* spawned) {
               "%s as the argument of a program is for MPI_Comm_spawn; start the program without it", kServerMarker);
 }
 
-// Launchers forward them to every process of a job, and by default they end it.
+// Launchers forward these signals to every process of a job. By default a signal ends the process.
 void ignore_signals_to_programs() {
   for (const int number : {SIGUSR1, SIGUSR2}) signal(number, SIG_IGN);
 }
 
-// Off the core that the launcher bound it to before MPI starts, whose threads inherit it.
+// Undoes the launcher's binding before MPI starts, since the threads of MPI inherit it.
 void leave_binding() {
   pthread_getaffinity_np(pthread_self(), sizeof bound_to, &bound_to);
   (void)runtime::set_server_cpus("");  // this constructor may run before that of the default
@@ -139,16 +139,16 @@ void leave_binding() {
   prctl(PR_SET_NAME, "armci-server", 0UL, 0UL, 0UL);
   ignore_signals_to_programs();
   leave_binding();
-  runtime::request_short_slices();
-  Circle circle;
-  Status status = start_mpi(&circle.spawned);
-  if (status.ok()) status = serve(&circle);
+  runtime::ask_for_short_turns();
+  ServerBootstrap bootstrap;
+  Status status = start_mpi(&bootstrap.spawned);
+  if (status.ok()) status = serve(&bootstrap);
   if (!status.ok()) {
     die_of_failure("server process");
   }
-  circle.leave();
+  bootstrap.disconnect();
   MPI_Finalize();
-  // Destructors belong to a program that has not run.
+  // The program has not run: its destructors must not run either.
   _exit(0);
 }
 
@@ -179,7 +179,7 @@ Status server_command(Command* command) {
                 library.dli_fname);
   }
   std::vector<std::string> arguments;
-  // Where the program found its libraries, which the launcher need not know.
+  // The folders of the program's libraries. The launcher need not know them.
   if (const char* const folders = std::getenv("LD_LIBRARY_PATH"); folders != nullptr && folders[0] != '\0') {
     arguments.emplace_back("--library-path");
     arguments.emplace_back(folders);

@@ -1,9 +1,9 @@
-// A program that MPI_Comm_spawn starts with kServerMarker as its only argument is a server of a node, and never comes
-// to its main(): a constructor of this library sees the marker, serves until it is dismissed, and ends the process.
+// A program that MPI_Comm_spawn starts with kServerMarker as its only argument is a server of a node. Its main() never
+// runs: a constructor of this library sees the marker, serves until the stop request comes, and ends the process.
 //
-// It runs when every library of the program is set up: MPI and the C++ library come before, since this one needs them.
-// Where this library is part of the program itself, other objects of the program may not be constructed yet; what a
-// server uses is constant-initialised or made at its first use.
+// The constructor runs after those of MPI and of the C++ library, since this library needs both. Where this library is
+// linked into the program, other objects of the program may not be constructed yet. So a server uses only objects that
+// are constant-initialised or created at their first use.
 #pragma once
 
 #include <string>
@@ -18,8 +18,9 @@ struct Command {
   std::vector<std::string> arguments;
 };
 
-// What to start for a server: this program, where the library is linked into it; where it is a shared library, which
-// the program may load only later (an interpreter), the dynamic loader, told to load it first.
+// The command that starts a server. If the library is linked into this program, the command is the program. If the
+// library is shared, the command is the dynamic loader with the library preloaded, since the program (an interpreter)
+// may load the library only later.
 Status server_command(Command* command);
 
 }  // namespace armci::twosided

@@ -18,7 +18,7 @@ constexpr int kStartSeconds = 60;
 
 bool is_first(const World& world) { return world.node(world.my_node()).ranks[0] == world.rank(); }
 
-// names[r]: what MPI calls the machine of process r; on process 0.
+// names[r]: the MPI processor name of process r; set on process 0.
 Status gather_names(const World& world, std::vector<std::string>* names) {
   constexpr std::size_t kLength = MPI_MAX_PROCESSOR_NAME + 1;
   char mine[kLength] = "";
@@ -30,11 +30,11 @@ Status gather_names(const World& world, std::vector<std::string>* names) {
   return kSuccess;
 }
 
-// Where MPI is to start them; freed at the end of the call.
-struct Places {
+// The hosts of the servers, one MPI_Info each. The destructor frees them.
+struct SpawnHosts {
   std::vector<MPI_Info> each;
 
-  ~Places() {
+  ~SpawnHosts() {
     for (MPI_Info& info : each) MPI_Info_free(&info);
   }
   Status add(const std::string& host) {
@@ -45,8 +45,8 @@ struct Places {
   }
 };
 
-int spawn_on(const Command& command, const Places& places, MPI_Comm* spawned) {
-  const auto count = places.each.size();
+int spawn_on(const Command& command, const SpawnHosts& hosts, MPI_Comm* spawned) {
+  const auto count = hosts.each.size();
   std::vector<char*> words;
   for (const std::string& word : command.arguments) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
@@ -57,17 +57,17 @@ int spawn_on(const Command& command, const Places& places, MPI_Comm* spawned) {
   int code = MPI_Comm_dup(MPI_COMM_SELF, &self);
   if (code != MPI_SUCCESS) return code;
   MPI_Comm_set_errhandler(self, MPI_ERRORS_RETURN);
-  // Of a spawn that failed it means nothing, and may be anything.
+  // A spawn that fails may set any value here.
   MPI_Comm made = MPI_COMM_NULL;
   code = MPI_Comm_spawn_multiple(static_cast<int>(count), programs.data(), arguments.data(), one_each.data(),
-                                 places.each.data(), 0, self, &made, MPI_ERRCODES_IGNORE);
+                                 hosts.each.data(), 0, self, &made, MPI_ERRCODES_IGNORE);
   MPI_Comm_free(&self);
   if (code == MPI_SUCCESS) *spawned = made;
   return code;
 }
 
 Status refusal(int code, const Command& command, const std::string& hosts) {
-  // The text of the class is short; that of the code may be a stack of lines.
+  // The text of the error class is short. The text of the error code may have many lines.
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   int kind = code;
@@ -90,33 +90,33 @@ Status ServerProcesses::spawn(const World& world) {
   if (world.rank() != 0) return kSuccess;
   Command command;
   ARMCI_RETURN_IF_ERROR(server_command(&command));
-  Places places;
-  std::string hosts;
+  SpawnHosts hosts;
+  std::string host_list;
   for (int node = 0; node < world.node_count(); ++node) {
     const std::string& host = names[static_cast<std::size_t>(world.node(node).ranks[0])];
-    ARMCI_RETURN_IF_ERROR(places.add(host));
-    if (hosts.find(host) == std::string::npos) hosts += (hosts.empty() ? "" : ", ") + host;
+    ARMCI_RETURN_IF_ERROR(hosts.add(host));
+    if (host_list.find(host) == std::string::npos) host_list += (host_list.empty() ? "" : ", ") + host;
   }
-  const int code = spawn_on(command, places, &circle_.spawned);
-  return code == MPI_SUCCESS ? kSuccess : refusal(code, command, hosts);
+  const int code = spawn_on(command, hosts, &bootstrap_.spawned);
+  return code == MPI_SUCCESS ? kSuccess : refusal(code, command, host_list);
 }
 
-Status ServerProcesses::instruct(const World& world, Terms terms, int* pid) {
-  ARMCI_MPI(MPI_Bcast(&terms, static_cast<int>(sizeof terms), MPI_BYTE, 0, circle_.all));
+Status ServerProcesses::instruct(const World& world, ServerParameters parameters, int* pid) {
+  ARMCI_MPI(MPI_Bcast(&parameters, static_cast<int>(sizeof parameters), MPI_BYTE, 0, bootstrap_.all));
   std::vector<int> node_of;
   for (int proc = 0; proc < world.size(); ++proc) node_of.push_back(world.node_of(proc));
-  ARMCI_MPI(MPI_Bcast(node_of.data(), world.size(), MPI_INT, 0, circle_.all));
+  ARMCI_MPI(MPI_Bcast(node_of.data(), world.size(), MPI_INT, 0, bootstrap_.all));
   if (!is_first(world)) return kSuccess;
   server_ = world.size() + world.my_node();
   node::NodeMemoryAddress memory{};
-  // An address that could not be told is one that the server cannot open.
-  const Status told = node::node_memory().address(&memory);
-  ARMCI_MPI(MPI_Send(&memory, static_cast<int>(sizeof memory), MPI_BYTE, server_, kMemoryTag, circle_.all));
-  ARMCI_MPI(MPI_Recv(pid, 1, MPI_INT, server_, kPidTag, circle_.all, MPI_STATUS_IGNORE));
-  return told;
+  // After a failure the server gets an address that it cannot open, and fails as well.
+  const Status found = node::node_memory().address(&memory);
+  ARMCI_MPI(MPI_Send(&memory, static_cast<int>(sizeof memory), MPI_BYTE, server_, kMemoryTag, bootstrap_.all));
+  ARMCI_MPI(MPI_Recv(pid, 1, MPI_INT, server_, kPidTag, bootstrap_.all, MPI_STATUS_IGNORE));
+  return found;
 }
 
-Status ServerProcesses::start(const World& world, const Terms& terms) {
+Status ServerProcesses::start(const World& world, const ServerParameters& parameters) {
   ProcessWatch deadline;
   if (world.rank() == 0) {
     // Without a timer there is no deadline.
@@ -132,12 +132,12 @@ Status ServerProcesses::start(const World& world, const Terms& terms) {
       "MPI_Comm_spawn_multiple has not returned (Open MPI above PMIx 4 hangs there now and then unless the launcher "
       "runs with EVENT_NOEPOLL=1)";
   ARMCI_RETURN_IF_ERROR(node::agree(world.comm(), spawn(world), "starting the server processes"));
-  step_ = "they run, but MPI has not connected all processes with them";
-  ARMCI_RETURN_IF_ERROR(circle_.join(world.comm(), false));
+  step_ = "the servers run, but MPI has not connected every process to them";
+  ARMCI_RETURN_IF_ERROR(bootstrap_.connect(world.comm(), false));
   int pid = 0;
-  step_ = "they have not said that they serve";
-  const Status instructed = instruct(world, terms, &pid);
-  ARMCI_RETURN_IF_ERROR(agree_on_start(circle_, world.size(), instructed));
+  step_ = "a server process has not reported that it serves";
+  const Status instructed = instruct(world, parameters, &pid);
+  ARMCI_RETURN_IF_ERROR(agree_on_start(bootstrap_, world.size(), instructed));
   serving_ = true;
   if (server_ < 0) return kSuccess;
   return watch_.start_for(pid, [pid, node = world.my_node()] {
@@ -149,9 +149,9 @@ Status ServerProcesses::start(const World& world, const Terms& terms) {
 
 void ServerProcesses::stop() {
   watch_.stop();
-  if (serving_ && server_ >= 0) MPI_Send(nullptr, 0, MPI_BYTE, server_, kDismissalTag, circle_.all);
+  if (serving_ && server_ >= 0) MPI_Send(nullptr, 0, MPI_BYTE, server_, kStopTag, bootstrap_.all);
   serving_ = false;
-  circle_.leave();
+  bootstrap_.disconnect();
 }
 
 }  // namespace armci::twosided

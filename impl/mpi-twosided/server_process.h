@@ -1,10 +1,10 @@
 // ServerProcesses: the servers of all nodes as processes, started with MPI_Comm_spawn, as the job's processes see them.
 //
-// A server process maps its node's memory as a guest and serves as the thread does (server.h). It needs nothing of
-// MPI's thread levels. What passes between both sides: enlist.h.
+// A server process maps its node's memory as a guest and serves as the thread does (server.h). A server process works at
+// every thread level of MPI. The messages between both sides: server_bootstrap.h.
 //
-// A server process that dies ends the job: the first process of its node watches it. One whose node's first process
-// dies ends as well.
+// The first process of a node watches the server process, and a server process that dies ends the job. The server
+// process watches the first process of its node, and ends when that process dies.
 //
 // Thread safety: none; start and stop are collective.
 #pragma once
@@ -14,7 +14,7 @@
 #include <atomic>
 
 #include "impl/base/status.h"
-#include "impl/mpi-twosided/enlist.h"
+#include "impl/mpi-twosided/server_bootstrap.h"
 #include "impl/mpi-twosided/process_watch.h"
 #include "impl/runtime/world.h"
 
@@ -25,25 +25,25 @@ class ServerProcesses {
   ServerProcesses() = default;
   ServerProcesses(const ServerProcesses&) = delete;
   ServerProcesses& operator=(const ServerProcesses&) = delete;
-  // Without stop() the servers notice the end of the process by themselves.
+  // Without stop() the servers notice the end of the process.
   ~ServerProcesses() { watch_.stop(); }
 
-  // Collective. On failure it fails on all processes, and no server is left.
-  Status start(const runtime::World& world, const Terms& terms);
-  // Collective, after every process has said goodbye to the servers.
+  // Collective. A failure is one of all processes, and no server is left.
+  Status start(const runtime::World& world, const ServerParameters& parameters);
+  // Collective, after every process has disconnected from the servers.
   void stop();
 
-  const Comms& comms() const { return circle_.comms; }
+  const Comms& comms() const { return bootstrap_.comms; }
 
  private:
   Status spawn(const runtime::World& world);
-  Status instruct(const runtime::World& world, Terms terms, int* pid);
+  Status instruct(const runtime::World& world, ServerParameters parameters, int* pid);
 
-  Circle circle_;
-  int server_ = -1;  // of this process's node, on its first process
+  ServerBootstrap bootstrap_;
+  int server_ = -1;  // of this node; set on the first process of the node
   bool serving_ = false;
   ProcessWatch watch_;
-  std::atomic<const char*> step_{""};  // what a start that hangs waits for
+  std::atomic<const char*> step_{""};  // the step that start() waits in
 };
 
 }  // namespace armci::twosided

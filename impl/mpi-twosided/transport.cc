@@ -97,9 +97,9 @@ Status Transport::initialise(const World& world) {
   const Routes routes(std::move(node_of), world.node_count(), plan.cluster);
   if (plan.kind == ServerKind::kProcess) {
     processes_ = std::make_unique<ServerProcesses>();
-    const Terms terms{plan.room,    plan.cluster,          settings().wait_us, node::spin_iterations(),
+    const ServerParameters parameters{plan.room,    plan.cluster,          settings().wait_us, node::spin_iterations(),
                       world.size(), runtime::server_cpus()};
-    ARMCI_RETURN_IF_ERROR(node::agree(world_comm_, processes_->start(world, terms), "starting the server processes"));
+    ARMCI_RETURN_IF_ERROR(node::agree(world_comm_, processes_->start(world, parameters), "starting the server processes"));
     comms_ = processes_->comms();
   }
   // Nobody sends before every server has posted its buffers.

@@ -1,4 +1,4 @@
-#include "impl/mpi-twosided/enlist.h"
+#include "impl/mpi-twosided/server_bootstrap.h"
 
 #include <cstdio>
 
@@ -8,7 +8,7 @@ namespace armci::twosided {
 
 namespace {
 
-constexpr int kMeetingTag = 7;
+constexpr int kBootstrapTag = 7;
 
 Status return_errors(MPI_Comm comm) {
   ARMCI_MPI(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
@@ -17,7 +17,7 @@ Status return_errors(MPI_Comm comm) {
 
 }  // namespace
 
-Status Circle::join(MPI_Comm own, bool is_server) {
+Status ServerBootstrap::connect(MPI_Comm own, bool is_server) {
   const int high = is_server ? 1 : 0;
   if (spawned != MPI_COMM_NULL) {
     ARMCI_RETURN_IF_ERROR(return_errors(spawned));
@@ -25,14 +25,14 @@ Status Circle::join(MPI_Comm own, bool is_server) {
     ARMCI_RETURN_IF_ERROR(return_errors(bridge));
   }
   // In the bridge process 0 comes first, and then the first server.
-  ARMCI_MPI(MPI_Intercomm_create(own, 0, bridge, is_server ? 0 : 1, kMeetingTag, &sides));
+  ARMCI_MPI(MPI_Intercomm_create(own, 0, bridge, is_server ? 0 : 1, kBootstrapTag, &sides));
   ARMCI_RETURN_IF_ERROR(return_errors(sides));
   ARMCI_MPI(MPI_Intercomm_merge(sides, high, &all));
   ARMCI_RETURN_IF_ERROR(return_errors(all));
   return comms.duplicate(all);
 }
 
-void Circle::leave() {
+void ServerBootstrap::disconnect() {
   comms.free();
   if (all != MPI_COMM_NULL) MPI_Comm_free(&all);
   if (sides != MPI_COMM_NULL) MPI_Comm_disconnect(&sides);
@@ -40,10 +40,10 @@ void Circle::leave() {
   if (spawned != MPI_COMM_NULL) MPI_Comm_disconnect(&spawned);
 }
 
-Status agree_on_start(const Circle& circle, int processes, Status mine) {
+Status agree_on_start(const ServerBootstrap& bootstrap, int processes, Status mine) {
   char what[96];
   std::snprintf(what, sizeof what, "starting the server processes, which are numbered from %d on,", processes);
-  return node::agree(circle.all, mine, what);
+  return node::agree(bootstrap.all, mine, what);
 }
 
 }  // namespace armci::twosided
