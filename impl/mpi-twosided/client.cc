@@ -34,22 +34,22 @@ Client::Client(const Comms& comms, Room room, const Thresholds& thresholds, cons
   for (Peer& one : peers_) one.credits = room_.buffers;
 }
 
-Status Client::leave() {
+Status Client::disconnect() {
   Lock lock(mutex_);
   ARMCI_RETURN_IF_ERROR(send_batches(lock));
-  for (const int node : known_) {
+  for (const int node : connected_) {
     const Peer& peer = peers_[static_cast<std::size_t>(node)];
     ARMCI_RETURN_IF_ERROR(await_until(lock, [&] { return peer.executed == peer.sent; }));
     RequestHeader header;
     header.kind = RequestKind::kDisconnect;
     ARMCI_RETURN_IF_ERROR(tell(lock, node, header, {}, 0, [](char*) {}));
   }
-  const auto none_known = [this] {
-    return std::none_of(peers_.begin(), peers_.end(), [](const Peer& peer) { return peer.known; });
+  const auto none_connected = [this] {
+    return std::none_of(peers_.begin(), peers_.end(), [](const Peer& peer) { return peer.connected; });
   };
-  ARMCI_RETURN_IF_ERROR(await_until(lock, none_known));
+  ARMCI_RETURN_IF_ERROR(await_until(lock, none_connected));
   for (Slot& slot : slots_) ARMCI_MPI(MPI_Wait(&slot.request, MPI_STATUS_IGNORE));
-  known_.clear();
+  connected_.clear();
   return kSuccess;
 }
 
@@ -96,7 +96,7 @@ Status Client::flush_all() {
   Lock lock(mutex_);
   ARMCI_RETURN_IF_ERROR(send_batches(lock));
   std::vector<std::pair<const Peer*, std::uint64_t>> owing;
-  for (const int node : known_) {
+  for (const int node : connected_) {
     const Peer& peer = peers_[static_cast<std::size_t>(node)];
     if (peer.executed < peer.sent) owing.emplace_back(&peer, peer.sent);
   }
@@ -183,7 +183,7 @@ Status Client::put_into_batch(Lock& lock, int node, std::uint64_t address, const
   Batch& to = batch(node);
   if (!to.fits(bytes, batch_bytes())) ARMCI_RETURN_IF_ERROR(send_batch(lock, node));
   if (to.empty()) {
-    ARMCI_RETURN_IF_ERROR(meet(node));
+    ARMCI_RETURN_IF_ERROR(connect(node));
     batched_.push_back(node);
     news_.store(true, std::memory_order_relaxed);
     if (to.message == nullptr) to.message.reset(new char[room_.bytes]);
@@ -227,12 +227,12 @@ void Client::address(int node, RequestHeader* header) const {
   header->origin = static_cast<std::uint32_t>(process_);
 }
 
-Status Client::meet(int node) {
+Status Client::connect(int node) {
   Peer& peer = entry(node);
-  if (peer.known) return kSuccess;
+  if (peer.connected) return kSuccess;
   const int at = routes_.entry(process_, node);
-  peer.known = true;
-  known_.push_back(at);
+  peer.connected = true;
+  connected_.push_back(at);
   ARMCI_MPI(MPI_Irecv(&peer.credit_message, sizeof peer.credit_message, MPI_BYTE, server(at), kCreditTag,
                       comms_.replies, &peer.credit_request));
   return kSuccess;
@@ -252,7 +252,7 @@ Status Client::take_slot(Slot** slot) {
 }
 
 Status Client::acquire(Lock& lock, int node, Slot** slot) {
-  ARMCI_RETURN_IF_ERROR(meet(node));
+  ARMCI_RETURN_IF_ERROR(connect(node));
   const Peer& peer = entry(node);
   Status status;
   ARMCI_RETURN_IF_ERROR(await_until(lock, [&] {
@@ -309,7 +309,7 @@ std::uint32_t Client::next_tag() {
 
 Status Client::advance() {
   ARMCI_RETURN_IF_ERROR(take_ended(&open_, [this](Reply reply) { return arrived(reply); }));
-  for (const int node : known_) {
+  for (const int node : connected_) {
     Peer& peer = peers_[static_cast<std::size_t>(node)];
     if (peer.executed < peer.sent) ARMCI_RETURN_IF_ERROR(advance_credits(&peer, server(node)));
   }
@@ -338,13 +338,13 @@ void Client::credit(Peer* peer, std::uint32_t count) {
 }
 
 Status Client::advance_credits(Peer* peer, int server) {
-  while (peer->known) {
+  while (peer->connected) {
     int here = 0;
     ARMCI_MPI(MPI_Test(&peer->credit_request, &here, MPI_STATUS_IGNORE));
     if (here == 0) break;
     credit(peer, peer->credit_message.credits);
     if (peer->credit_message.value == kLastCredits) {
-      peer->known = false;
+      peer->connected = false;
       break;
     }
     ARMCI_MPI(MPI_Irecv(&peer->credit_message, sizeof peer->credit_message, MPI_BYTE, server, kCreditTag,

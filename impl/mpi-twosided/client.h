@@ -48,8 +48,8 @@ class Client {
   Client(const Comms& comms, Room room, const Thresholds& thresholds, const Routes& routes, std::vector<int> servers,
          int process, bool helped);
 
-  // Says goodbye to all servers that were spoken to; nothing is under way.
-  Status leave();
+  // Disconnects from all connected servers. No operation may be pending.
+  Status disconnect();
 
   // A put or an accumulate, as the header says; places and lengths are filled in. *operation: for test(), the local
   // buffer belongs to it until then; 0 if it is complete. Without one, the buffer is free at return.
@@ -95,7 +95,7 @@ class Client {
   // A server that takes requests of this process.
   struct Peer {
     int credits = 0;
-    bool known = false;
+    bool connected = false;
     std::uint64_t sent = 0;
     std::uint64_t executed = 0;
     ReplyHeader credit_message;
@@ -141,7 +141,7 @@ class Client {
   void address(int node, RequestHeader* header) const;
   // Waits, letting other threads in, until the server has room and a send buffer is free.
   Status acquire(Lock& lock, int node, Slot** slot);
-  Status meet(int node);
+  Status connect(int node);
   Status take_slot(Slot** slot);
   Status send(int node, Slot* slot, std::size_t bytes);
   // Sends a request that is answered.
@@ -210,7 +210,7 @@ class Client {
   std::atomic<int> waiting_{0};    // threads that wait inside
   std::atomic<bool> news_{false};  // something has been begun
   std::vector<Peer> peers_;        // by node
-  std::vector<int> known_;         // nodes whose servers were spoken to
+  std::vector<int> connected_;     // nodes with a connected server
   std::vector<Batch> batches_;     // by node
   std::vector<int> batched_;       // nodes that have a batch
   std::vector<Slot> slots_;

@@ -56,11 +56,11 @@ Status Server::open() {
 Status Server::start(std::function<bool()> help) {
   help_ = std::move(help);
   return runtime::start_background_thread(
-      "armci-server", [this] { run([this] { return leaving_.load(std::memory_order_relaxed); }); }, &thread_);
+      "armci-server", [this] { run([this] { return stopping_.load(std::memory_order_relaxed); }); }, &thread_);
 }
 
 void Server::stop() {
-  leaving_.store(true, std::memory_order_relaxed);
+  stopping_.store(true, std::memory_order_relaxed);
   event_count_.notify();
   if (thread_.joinable()) thread_.join();
   requests_.close();

@@ -65,7 +65,7 @@ class Server {
   EventCount& event_count() { return event_count_; }
   // Serves in the calling thread until `over` says so, which is asked between requests.
   void run(const std::function<bool()>& over);
-  // After every client has said goodbye. Ends the thread.
+  // Ends the thread. To be called after every client has disconnected.
   void stop();
 
   // Of request buffers, chunks and buffers of forwarded requests.
@@ -149,7 +149,7 @@ class Server {
   // Free ones, without and with room for data.
   std::vector<std::unique_ptr<char[]>> free_replies_[2];
   std::atomic<std::size_t> replies_[2] = {0, 0};  // that were made
-  std::atomic<bool> leaving_{false};
+  std::atomic<bool> stopping_{false};
   std::thread thread_;
 };
 

@@ -155,7 +155,7 @@ void Transport::progress() {
 
 void Transport::finalise() {
   choices_.clear();
-  if (client_ != nullptr) (void)client_->leave();
+  if (client_ != nullptr) (void)client_->disconnect();
   if (world_comm_ != MPI_COMM_NULL) MPI_Barrier(world_comm_);
   server_.reset();
   progress_thread_.reset();
