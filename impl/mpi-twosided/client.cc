@@ -19,10 +19,10 @@ constexpr std::size_t kBatchBytes = 8192;
 
 }  // namespace
 
-Client::Client(const Comms& comms, Room room, const Thresholds& thresholds, const Routes& routes,
+Client::Client(const Comms& comms, ReceiveBuffers receive_buffers, const Thresholds& thresholds, const Routes& routes,
                std::vector<int> servers, int process, bool helped)
     : comms_(comms),
-      room_(room),
+      receive_buffers_(receive_buffers),
       thresholds_(thresholds),
       routes_(routes),
       servers_(std::move(servers)),
@@ -31,7 +31,7 @@ Client::Client(const Comms& comms, Room room, const Thresholds& thresholds, cons
       peers_(servers_.size()),
       batches_(servers_.size()),
       slots_(kSlots) {
-  for (Peer& one : peers_) one.credits = room_.buffers;
+  for (Peer& one : peers_) one.credits = receive_buffers_.credits;
 }
 
 Status Client::disconnect() {
@@ -60,7 +60,7 @@ std::size_t Client::buffer_bytes() {
   for (const Batch& one : batches_) requests += one.message != nullptr ? 1 : 0;
   std::size_t replies = 0;
   for (const Reply& reply : open_) replies += reply.message_bytes;
-  return requests * room_.bytes + static_cast<std::size_t>(packing_memories_) * room_.chunk_bytes + replies;
+  return requests * receive_buffers_.bytes + static_cast<std::size_t>(packing_memories_) * receive_buffers_.chunk_bytes + replies;
 }
 
 // --- completion
@@ -177,7 +177,7 @@ void Client::end_part(std::uint64_t operation) {
 // --- batches
 
 // Short enough for MPI to send at once, and for the next to be filled meanwhile.
-std::size_t Client::batch_bytes() const { return std::min(room_.bytes, kBatchBytes); }
+std::size_t Client::batch_bytes() const { return std::min(receive_buffers_.bytes, kBatchBytes); }
 
 Status Client::put_into_batch(Lock& lock, int node, std::uint64_t address, const void* local, std::size_t bytes) {
   Batch& to = batch(node);
@@ -186,7 +186,7 @@ Status Client::put_into_batch(Lock& lock, int node, std::uint64_t address, const
     ARMCI_RETURN_IF_ERROR(connect(node));
     batched_.push_back(node);
     news_.store(true, std::memory_order_relaxed);
-    if (to.message == nullptr) to.message.reset(new char[room_.bytes]);
+    if (to.message == nullptr) to.message.reset(new char[receive_buffers_.bytes]);
   }
   to.add(address, local, bytes);
   return kSuccess;
@@ -244,7 +244,7 @@ Status Client::take_slot(Slot** slot) {
     int sent = 0;
     ARMCI_MPI(MPI_Test(&free.request, &sent, MPI_STATUS_IGNORE));
     if (sent == 0) continue;
-    if (free.data == nullptr) free.data.reset(new char[room_.bytes]);
+    if (free.data == nullptr) free.data.reset(new char[receive_buffers_.bytes]);
     *slot = &free;
     break;
   }
@@ -282,7 +282,7 @@ Status Client::ask(Lock& lock, int node, RequestHeader header, std::span<const c
   reply.operation = expected.operation;
   reply.node = node;
   reply.unpack = std::move(expected.unpack);
-  reply.is_long = expected.bytes > room_.reply_bytes();
+  reply.is_long = expected.bytes > receive_buffers_.reply_bytes();
   void* to = expected.direct;
   std::size_t bytes = expected.bytes;
   if (to == nullptr) {
@@ -367,7 +367,7 @@ Status Client::take_packing_memory(Lock& lock, Memory* memory) {
       await_until(lock, [this] { return !packing_memory_.empty() || packing_memories_ < kPackingMemories; }));
   if (packing_memory_.empty()) {
     ++packing_memories_;
-    memory->reset(new char[room_.chunk_bytes]);
+    memory->reset(new char[receive_buffers_.chunk_bytes]);
   } else {
     *memory = std::move(packing_memory_.back());
     packing_memory_.pop_back();

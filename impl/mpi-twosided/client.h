@@ -9,7 +9,7 @@
 //            they belong if there are no gaps
 //   flush    waits until the credits of all requests so far are back
 //
-// A request waits until its server has room for it (credits).
+// A request waits until the client has a credit of its server: each credit stands for a free receive buffer there.
 //
 // Thread safety: all members by any thread; one at a time is inside, and none waits there for another process.
 #pragma once
@@ -45,7 +45,7 @@ class Client {
  public:
   // servers[n]: the rank of the server of node n; `process`: the one that asks. helped: a
   // thread calls help() now and then.
-  Client(const Comms& comms, Room room, const Thresholds& thresholds, const Routes& routes, std::vector<int> servers,
+  Client(const Comms& comms, ReceiveBuffers receive_buffers, const Thresholds& thresholds, const Routes& routes, std::vector<int> servers,
          int process, bool helped);
 
   // Disconnects from all connected servers. No operation may be pending.
@@ -92,7 +92,7 @@ class Client {
   using Lock = std::unique_lock<std::mutex>;
   using Unpack = std::function<void(const char* data)>;
   using Memory = std::unique_ptr<char[]>;
-  // A server that takes requests of this process.
+  // The server that receives the requests of this process for one or more nodes.
   struct Peer {
     int credits = 0;
     bool connected = false;
@@ -129,7 +129,7 @@ class Client {
     Unpack unpack;
   };
 
-  std::size_t data_room(std::size_t place_bytes) const;
+  std::size_t data_bytes_max(std::size_t place_bytes) const;
   std::size_t piece_bytes(std::size_t total) const;
   std::size_t reply_piece_bytes(std::size_t total) const;
   std::size_t batch_bytes() const;
@@ -139,7 +139,7 @@ class Client {
 
   // Fills in from whom the request is, and for which node.
   void address(int node, RequestHeader* header) const;
-  // Waits, letting other threads in, until the server has room and a send buffer is free.
+  // Waits for a credit of the server and for a free send buffer. Releases the lock meanwhile.
   Status acquire(Lock& lock, int node, Slot** slot);
   Status connect(int node);
   Status take_slot(Slot** slot);
@@ -200,7 +200,7 @@ class Client {
   std::uint32_t next_tag();
 
   const Comms comms_;
-  const Room room_;
+  const ReceiveBuffers receive_buffers_;
   const Thresholds thresholds_;
   const Routes routes_;
   const std::vector<int> servers_;

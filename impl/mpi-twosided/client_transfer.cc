@@ -29,19 +29,19 @@ std::span<const char> as_bytes(const Place* places, std::size_t count) {
 
 }  // namespace
 
-std::size_t Client::data_room(std::size_t place_bytes) const {
-  return (room_.bytes - sizeof(RequestHeader) - place_bytes) / kElementBytesMax * kElementBytesMax;
+std::size_t Client::data_bytes_max(std::size_t place_bytes) const {
+  return (receive_buffers_.bytes - sizeof(RequestHeader) - place_bytes) / kElementBytesMax * kElementBytesMax;
 }
 
 // Of a transfer whose data do not fit into one request.
 std::size_t Client::piece_bytes(std::size_t total) const {
   const std::size_t part = total / kPieces / kElementBytesMax * kElementBytesMax;
-  return std::min(std::max(part, thresholds_.piece_bytes), room_.chunk_bytes);
+  return std::min(std::max(part, thresholds_.piece_bytes), receive_buffers_.chunk_bytes);
 }
 
 // The same of an answer in several segments.
 std::size_t Client::reply_piece_bytes(std::size_t total) const {
-  return total <= room_.reply_bytes() ? total : piece_bytes(total);
+  return total <= receive_buffers_.reply_bytes() ? total : piece_bytes(total);
 }
 
 // --- stores
@@ -64,7 +64,7 @@ Status Client::store_run(Lock& lock, int node, RequestHeader header, const char*
                          std::uint64_t operation) {
   header.form = Form::kContiguous;
   header.levels = 0;
-  if (bytes <= data_room(0)) {
+  if (bytes <= data_bytes_max(0)) {
     header.bytes = bytes;
     return tell(lock, node, header, {}, bytes, [=](char* to) { node::copy(to, local, bytes); });
   }
@@ -94,7 +94,7 @@ Status Client::store(int target, RequestHeader header, void* remote, const void*
     return put_into_batch(lock, node, header.address, local, bytes);
   }
   const char* const from = static_cast<const char*>(local);
-  if (bytes <= data_room(0)) return store_run(lock, node, header, from, bytes, 0);
+  if (bytes <= data_bytes_max(0)) return store_run(lock, node, header, from, bytes, 0);
   const auto ask_for = [&](std::uint64_t whole) { return store_run(lock, node, header, from, bytes, whole); };
   return operation != nullptr ? begin_parts(lock, operation, ask_for) : await_parts(lock, ask_for);
 }
@@ -130,7 +130,7 @@ Status Client::store_rows(Lock& lock, int node, RequestHeader header, std::span<
       to += row;
     });
   };
-  if (rows * row <= data_room(places.size())) {
+  if (rows * row <= data_bytes_max(places.size())) {
     header.count = rows;
     return tell(lock, node, header, places, rows * row, pack);
   }
@@ -152,7 +152,7 @@ Status Client::store_strided(int target, RequestHeader header, void* remote, con
   const std::vector<WireLevel> levels = wire_levels(shape, shape.dst_stride);
   header.address = address_of(remote);
   const auto ask_for = [&](std::uint64_t whole) {
-    if (shape.count[0] > room_.chunk_bytes / 2) return store_runs(lock, node, header, remote, from, shape, whole);
+    if (shape.count[0] > receive_buffers_.chunk_bytes / 2) return store_runs(lock, node, header, remote, from, shape, whole);
     header.form = Form::kStrided;
     header.levels = static_cast<std::uint8_t>(shape.levels);
     header.bytes = shape.count[0];
@@ -166,9 +166,9 @@ Status Client::store_segments(Lock& lock, int node, RequestHeader header, const 
   const std::size_t bytes = list.bytes;
   header.form = Form::kList;
   header.bytes = bytes;
-  const std::size_t short_max = data_room(0) / (bytes + sizeof(std::uint64_t));
+  const std::size_t short_max = data_bytes_max(0) / (bytes + sizeof(std::uint64_t));
   const std::size_t long_max =
-      std::min(std::max(piece_bytes(list.count * bytes) / bytes, std::size_t{1}), data_room(0) / sizeof(std::uint64_t));
+      std::min(std::max(piece_bytes(list.count * bytes) / bytes, std::size_t{1}), data_bytes_max(0) / sizeof(std::uint64_t));
   for (std::size_t i = 0; i < list.count; i += header.count) {
     const std::size_t rest = list.count - i;
     header.count = std::min(rest <= short_max ? short_max : long_max, rest);
@@ -199,7 +199,7 @@ Status Client::store_list(int target, RequestHeader header, const Segments& list
     return kSuccess;
   }
   const auto ask_for = [&](std::uint64_t whole) {
-    if (list.bytes <= room_.chunk_bytes / 2) return store_segments(lock, node, header, list, whole);
+    if (list.bytes <= receive_buffers_.chunk_bytes / 2) return store_segments(lock, node, header, list, whole);
     for (std::size_t i = 0; i < list.count; ++i) {
       header.address = address_of(list.dst[i]);
       const char* const from = static_cast<const char*>(list.src[i]);
@@ -263,7 +263,7 @@ Status Client::get_rows(Lock& lock, int node, const char* remote, char* local, c
   header.address = address_of(remote);
   header.bytes = row;
   const std::size_t rows = shape.segments();
-  const bool alone = rows * row > room_.reply_bytes() && is_dense(shape, shape.dst_stride);
+  const bool alone = rows * row > receive_buffers_.reply_bytes() && is_dense(shape, shape.dst_stride);
   header.type = alone ? kDataAlone : 0;
   const std::size_t rows_max = std::max(reply_piece_bytes(rows * row) / row, std::size_t{1});
   for (header.first = 0; header.first < rows; header.first += header.count) {
@@ -288,7 +288,7 @@ Status Client::get_rows(Lock& lock, int node, const char* remote, char* local, c
 Status Client::get_strided(int target, const void* remote, void* local, const Strided& shape,
                            std::uint64_t* operation) {
   Lock lock(mutex_);
-  const auto by = shape.count[0] > room_.chunk_bytes / 2 ? &Client::get_runs : &Client::get_rows;
+  const auto by = shape.count[0] > receive_buffers_.chunk_bytes / 2 ? &Client::get_runs : &Client::get_rows;
   return begin_parts(lock, operation, [&](std::uint64_t whole) {
     return (this->*by)(lock, routes_.node_of(target), static_cast<const char*>(remote), static_cast<char*>(local),
                        shape, whole);
@@ -298,7 +298,7 @@ Status Client::get_strided(int target, const void* remote, void* local, const St
 Status Client::get_segments(Lock& lock, int node, const Segments& list, std::uint64_t operation) {
   const std::size_t piece = reply_piece_bytes(list.count * list.bytes);
   const std::size_t segments_max =
-      std::min(std::max(piece / list.bytes, std::size_t{1}), data_room(0) / sizeof(std::uint64_t));
+      std::min(std::max(piece / list.bytes, std::size_t{1}), data_bytes_max(0) / sizeof(std::uint64_t));
   RequestHeader header;
   header.kind = RequestKind::kGet;
   header.form = Form::kList;
@@ -307,7 +307,7 @@ Status Client::get_segments(Lock& lock, int node, const Segments& list, std::uin
     header.count = std::min(segments_max, list.count - i);
     Expected expected{operation, nullptr, header.count * list.bytes, {}};
     const bool alone =
-        list.count * list.bytes > room_.reply_bytes() && is_dense(list.dst + i, header.count, list.bytes);
+        list.count * list.bytes > receive_buffers_.reply_bytes() && is_dense(list.dst + i, header.count, list.bytes);
     header.type = alone ? kDataAlone : 0;
     if (alone) {
       expected.direct = list.dst[i];
@@ -330,7 +330,7 @@ Status Client::get_list(int target, const Segments& list, std::uint64_t* operati
   Lock lock(mutex_);
   const int node = routes_.node_of(target);
   return begin_parts(lock, operation, [&](std::uint64_t whole) {
-    if (list.bytes <= room_.chunk_bytes / 2) return get_segments(lock, node, list, whole);
+    if (list.bytes <= receive_buffers_.chunk_bytes / 2) return get_segments(lock, node, list, whole);
     for (std::size_t i = 0; i < list.count; ++i) {
       ARMCI_RETURN_IF_ERROR(get_run(lock, node, static_cast<const char*>(list.src[i]), static_cast<char*>(list.dst[i]),
                                     list.bytes, whole));

@@ -1,7 +1,7 @@
 // Requests for other nodes of the cluster, on their way from the buffers they came in to the servers that execute them.
 //
 //   process        server with its buffers          server of the target
-//   |--request--->|  waits for room there          |
+//   |--request--->|  waits for a credit            |
 //   |             |--the same, from its buffer---->| executes it
 //   |<------------------------------------ answer, |
 //   |             |<-------------- acknowledgement |

@@ -1,7 +1,7 @@
-// Buffers posted for messages of one kind, from anyone, and taken in the order of arrival.
+// Receive buffers that are posted for messages of one kind from any process, and taken in the order of arrival.
 //
-// One buffer is spare: it takes the place of one whose message is being looked at, so that its sender may be told of
-// the room before the message is done with.
+// One buffer is spare. It replaces the buffer of a message that is being executed, so that the sender may get its credit
+// before the execution ends.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -18,11 +18,11 @@
 
 namespace armci::twosided {
 
-// The communicators, each for messages whose tags must not meet those of others.
+// The communicators. Messages whose tags may be equal use different ones.
 struct Comms {
   MPI_Comm requests = MPI_COMM_NULL;  // to servers, from processes
   MPI_Comm replies = MPI_COMM_NULL;   // to processes
-  MPI_Comm data = MPI_COMM_NULL;      // to servers: what did not fit into a request
+  MPI_Comm data = MPI_COMM_NULL;      // to servers: data that did not fit into a request
   MPI_Comm forwards = MPI_COMM_NULL;  // between servers: requests and acknowledgements
 
   // Collective over `all`: the processes by absolute id, and the servers.
@@ -31,9 +31,9 @@ struct Comms {
   void free();
 };
 
-// How much room servers have; the same on all processes.
-struct Room {
-  int buffers = 0;              // for requests of one process
+// The receive buffers of a server; the same on all processes.
+struct ReceiveBuffers {
+  int credits = 0;              // buffers for the requests of one process
   std::size_t bytes = 0;        // of each
   int forwards = 0;             // buffers for requests from one other server of the cluster
   int chunks = 0;               // for data that do not fit into a request or a short reply
@@ -50,7 +50,7 @@ class MessagePool {
     MPI_Request request = MPI_REQUEST_NULL;
   };
   struct Message {
-    Buffer* buffer = nullptr;  // null: nothing has come
+    Buffer* buffer = nullptr;  // null: no message has arrived
     int source = -1;
     std::size_t bytes = 0;
 
@@ -59,14 +59,14 @@ class MessagePool {
 
   MessagePool(MPI_Comm comm, int tag, std::size_t bytes) : comm_(comm), tag_(tag), bytes_(bytes) {}
 
-  // Posts `count` buffers and makes the spare one; none of both if count is 0. `purpose`, for an error: what they hold.
+  // Posts `count` buffers and creates the spare one. If count is 0, creates none. `purpose`: the messages, for an error.
   Status open(std::size_t count, const char* purpose);
-  // Withdraws what is posted.
+  // Cancels the posted receives.
   void close();
 
-  // The next message, whose buffer is the caller's until it is given back.
+  // Takes the next message. The caller has its buffer until give_back() or post().
   Status take(Message* message);
-  // Posts the spare buffer in the place of one that was taken, which becomes the spare one when it is given back.
+  // Posts the spare buffer instead of the one that was taken. give_back() makes that one the spare buffer.
   Status replace();
   void give_back(Buffer* buffer) { spare_ = buffer; }
   // Without replace(): posts the buffer again.

@@ -15,9 +15,9 @@
 
 namespace armci::twosided {
 
-Server::Server(const Comms& comms, Room room, const Routes& routes, std::vector<int> servers, int node, int wait_us)
+Server::Server(const Comms& comms, ReceiveBuffers receive_buffers, const Routes& routes, std::vector<int> servers, int node, int wait_us)
     : comms_(comms),
-      room_(room),
+      receive_buffers_(receive_buffers),
       routes_(routes),
       servers_(std::move(servers)),
       node_(node),
@@ -25,30 +25,30 @@ Server::Server(const Comms& comms, Room room, const Routes& routes, std::vector<
       is_inside_([this](std::uintptr_t address, std::size_t bytes) {
         return blocks_.holds(reinterpret_cast<const void*>(address), bytes);
       }),
-      requests_(comms.requests, kRequestTag, room.bytes),
-      forwarded_(comms.forwards, kRequestTag, room.bytes),
-      forwarder_(comms.forwards, room.forwards) {}
+      requests_(comms.requests, kRequestTag, receive_buffers.bytes),
+      forwarded_(comms.forwards, kRequestTag, receive_buffers.bytes),
+      forwarder_(comms.forwards, receive_buffers.forwards) {}
 
 Server::~Server() { stop(); }
 
 Status Server::open() {
   const std::vector<int> neighbours = routes_.neighbours(node_);
   origins_.resize(static_cast<std::size_t>(routes_.processes()));
-  const std::size_t buffers = routes_.clients(node_).size() * static_cast<std::size_t>(room_.buffers);
-  const std::size_t forwards = neighbours.size() * static_cast<std::size_t>(room_.forwards);
+  const std::size_t buffers = routes_.clients(node_).size() * static_cast<std::size_t>(receive_buffers_.credits);
+  const std::size_t forwards = neighbours.size() * static_cast<std::size_t>(receive_buffers_.forwards);
   ARMCI_RETURN_IF_ERROR(requests_.open(buffers, "requests"));
   ARMCI_RETURN_IF_ERROR(forwarded_.open(forwards, "forwarded requests"));
   ARMCI_RETURN_IF_ERROR(forwarder_.open(servers_, neighbours));
   try {
-    for (int i = 0; i < room_.chunks; ++i) {
+    for (int i = 0; i < receive_buffers_.chunks; ++i) {
       chunks_.push_back(std::make_unique<Chunk>());
-      chunks_.back()->data.reset(new char[sizeof(ReplyHeader) + room_.chunk_bytes]);
+      chunks_.back()->data.reset(new char[sizeof(ReplyHeader) + receive_buffers_.chunk_bytes]);
       free_chunks_.push_back(chunks_.back().get());
     }
   } catch (const std::bad_alloc&) {
     return fail(Code::kMemory, nullptr,
                 "no memory for %d chunks of %zu bytes; set ARMCI_SERVER_CHUNKS or ARMCI_SERVER_CHUNK_BYTES lower",
-                room_.chunks, room_.chunk_bytes);
+                receive_buffers_.chunks, receive_buffers_.chunk_bytes);
   }
   return kSuccess;
 }
@@ -72,9 +72,9 @@ void Server::stop() {
 
 std::size_t Server::buffer_bytes() const {
   return requests_.memory_bytes() + forwarded_.memory_bytes() +
-         chunks_.size() * (sizeof(ReplyHeader) + room_.chunk_bytes) +
+         chunks_.size() * (sizeof(ReplyHeader) + receive_buffers_.chunk_bytes) +
          replies_[0].load(std::memory_order_relaxed) * sizeof(ReplyHeader) +
-         replies_[1].load(std::memory_order_relaxed) * (sizeof(ReplyHeader) + room_.reply_bytes());
+         replies_[1].load(std::memory_order_relaxed) * (sizeof(ReplyHeader) + receive_buffers_.reply_bytes());
 }
 
 void Server::run(const std::function<bool()>& over) {
@@ -159,7 +159,7 @@ Status Server::arrived(const MessagePool::Message& message, bool forwarded) {
   work.forwarded = forwarded;
   work.source = message.source;
   work.ticket = ticket;
-  const Bounds bounds{std::max(room_.chunk_bytes, room_.reply_bytes()), room_.chunk_bytes};
+  const Bounds bounds{std::max(receive_buffers_.chunk_bytes, receive_buffers_.reply_bytes()), receive_buffers_.chunk_bytes};
   valid = decode(message.text(), is_inside_, bounds, &work.request);
   if (!valid.ok()) return note(valid, "from process %u", header.origin);
   return begin(std::move(work));
@@ -178,7 +178,7 @@ Status Server::begin(Work work) {
 bool Server::needs_chunk(const Request& request) const {
   if (request.is_store()) return request.data_follow();
   return request.header.kind == RequestKind::kGet && !request.is_in_place() &&
-         request.total_bytes() > room_.reply_bytes();
+         request.total_bytes() > receive_buffers_.reply_bytes();
 }
 
 bool Server::ready(const Work& work) { return work.request.data_follow() ? work.received : work.chunk != nullptr; }
@@ -231,7 +231,7 @@ Status Server::run_queue(Origin* from) {
   return kSuccess;
 }
 
-// Executes a request, and lets its sender know of the room: a reply brings the credit along.
+// Executes a request and returns its credit. A reply carries the credit.
 Status Server::complete(Work* work) {
   const RequestHeader& header = work->request.header;
   if (work->forwarded) {
@@ -351,7 +351,7 @@ void Server::take_reply(bool has_data, Sending* sending) {
   std::vector<std::unique_ptr<char[]>>& free = free_replies_[has_data ? 1 : 0];
   sending->has_data = has_data;
   if (free.empty()) {
-    sending->reply.reset(new char[sizeof(ReplyHeader) + (has_data ? room_.reply_bytes() : 0)]);
+    sending->reply.reset(new char[sizeof(ReplyHeader) + (has_data ? receive_buffers_.reply_bytes() : 0)]);
     replies_[has_data ? 1 : 0].fetch_add(1, std::memory_order_relaxed);
     return;
   }

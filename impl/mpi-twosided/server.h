@@ -51,7 +51,7 @@ namespace armci::twosided {
 class Server {
  public:
   // servers[n]: the rank of the server of node n. `node`: the one that is served here.
-  Server(const Comms& comms, Room room, const Routes& routes, std::vector<int> servers, int node, int wait_us);
+  Server(const Comms& comms, ReceiveBuffers receive_buffers, const Routes& routes, std::vector<int> servers, int node, int wait_us);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -127,7 +127,7 @@ class Server {
   Status collect_sent();
 
   const Comms comms_;
-  const Room room_;
+  const ReceiveBuffers receive_buffers_;
   const Routes routes_;
   const std::vector<int> servers_;
   const int node_;
@@ -146,7 +146,7 @@ class Server {
   std::deque<Work*> wants_chunk_;
   std::vector<Work*> receiving_;
   std::vector<Sending> sending_;
-  // Free ones, without and with room for data.
+  // Free reply buffers: without space for data, and with it.
   std::vector<std::unique_ptr<char[]>> free_replies_[2];
   std::atomic<std::size_t> replies_[2] = {0, 0};  // that were made
   std::atomic<bool> stopping_{false};

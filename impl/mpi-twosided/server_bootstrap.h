@@ -31,7 +31,7 @@ inline constexpr char kServerMarker[] = "armci-server-of-a-node";
 
 // The same for all servers. Sent as bytes.
 struct ServerParameters {
-  Room room;
+  ReceiveBuffers receive_buffers;
   int cluster = 1;
   int wait_us = 0;
   int spin_iterations = 0;

@@ -94,7 +94,7 @@ Status serve(ServerBootstrap* bootstrap) {
   std::vector<int> servers;
   for (int node = 0; node < instructions.nodes; ++node) servers.push_back(instructions.parameters.processes + node);
   const Routes routes(instructions.node_of, instructions.nodes, instructions.parameters.cluster);
-  Server server(bootstrap->comms, instructions.parameters.room, routes, std::move(servers), instructions.node, instructions.parameters.wait_us);
+  Server server(bootstrap->comms, instructions.parameters.receive_buffers, routes, std::move(servers), instructions.node, instructions.parameters.wait_us);
   const Status mine = prepare(instructions, &server, &watch);
   if (!mine.ok()) print_failure("server process", last_cause());
   // The processes that started the server report the failure.

@@ -27,7 +27,7 @@ namespace {
 // What all processes do alike.
 struct Plan {
   ServerKind kind = ServerKind::kAuto;
-  Room room;
+  ReceiveBuffers receive_buffers;
   int cluster = 1;
   bool threads = false;  // MPI lets several call it, on all processes
 };
@@ -38,12 +38,12 @@ Status read_words(int nodes, Plan* plan) {
 }
 
 // As set, but no more than the buffers hold.
-Thresholds thresholds(const Room& room) {
+Thresholds thresholds(const ReceiveBuffers& receive_buffers) {
   const Settings& of = settings();
-  const std::size_t batch = (room.bytes - sizeof(RequestHeader) - sizeof(BatchEntry)) / 8 * 8;
+  const std::size_t batch = (receive_buffers.bytes - sizeof(RequestHeader) - sizeof(BatchEntry)) / 8 * 8;
   return {std::min(static_cast<std::size_t>(of.small_put_bytes), batch),
-          std::min(static_cast<std::size_t>(of.small_get_bytes), room.reply_bytes()),
-          std::min(static_cast<std::size_t>(of.piece_bytes) / 16 * 16, room.chunk_bytes)};
+          std::min(static_cast<std::size_t>(of.small_get_bytes), receive_buffers.reply_bytes()),
+          std::min(static_cast<std::size_t>(of.piece_bytes) / 16 * 16, receive_buffers.chunk_bytes)};
 }
 
 // The same on all processes: credits are counted by the ones, buffers posted by the others. Collective; succeeds or
@@ -53,7 +53,7 @@ Status read_plan(const World& world, Plan* plan) {
   const Settings& of = settings();
   // Pieces of that length end between elements of every type.
   const std::size_t chunk_bytes = static_cast<std::size_t>(of.chunk_bytes) / 16 * 16;
-  plan->room = {of.buffers, static_cast<std::size_t>(of.buffer_bytes), of.forwards, of.chunks, chunk_bytes};
+  plan->receive_buffers = {of.buffers, static_cast<std::size_t>(of.buffer_bytes), of.forwards, of.chunks, chunk_bytes};
   const node::SharedSetting shared[] = {{"ARMCI_SERVER", static_cast<long>(plan->kind)},
                                         {"ARMCI_SERVER_BUFFERS", of.buffers},
                                         {"ARMCI_SERVER_BUFFER_BYTES", static_cast<long>(of.buffer_bytes)},
@@ -97,26 +97,26 @@ Status Transport::initialise(const World& world) {
   const Routes routes(std::move(node_of), world.node_count(), plan.cluster);
   if (plan.kind == ServerKind::kProcess) {
     processes_ = std::make_unique<ServerProcesses>();
-    const ServerParameters parameters{plan.room,    plan.cluster,          settings().wait_us, node::spin_iterations(),
+    const ServerParameters parameters{plan.receive_buffers,    plan.cluster,          settings().wait_us, node::spin_iterations(),
                       world.size(), runtime::server_cpus()};
     ARMCI_RETURN_IF_ERROR(node::agree(world_comm_, processes_->start(world, parameters), "starting the server processes"));
     comms_ = processes_->comms();
   }
   // Nobody sends before every server has posted its buffers.
   ARMCI_RETURN_IF_ERROR(
-      node::agree(world_comm_, open(world, plan.room, routes, plan.threads), "making room for requests"));
+      node::agree(world_comm_, open(world, plan.receive_buffers, routes, plan.threads), "creating the receive buffers"));
   return node::agree(world_comm_, start_threads(plan.threads), "starting the servers");
 }
 
-Status Transport::open(const World& world, Room room, const Routes& routes, bool helped) {
+Status Transport::open(const World& world, ReceiveBuffers receive_buffers, const Routes& routes, bool helped) {
   std::vector<int> servers;
   for (int node = 0; node < world.node_count(); ++node) {
     servers.push_back(processes_ != nullptr ? world.size() + node : world.node(node).ranks[0]);
   }
   if (processes_ == nullptr) ARMCI_RETURN_IF_ERROR(comms_.duplicate(world_comm_));
-  client_ = std::make_unique<Client>(comms_, room, thresholds(room), routes, servers, world.rank(), helped);
+  client_ = std::make_unique<Client>(comms_, receive_buffers, thresholds(receive_buffers), routes, servers, world.rank(), helped);
   if (processes_ != nullptr || servers[static_cast<std::size_t>(world.my_node())] != world.rank()) return kSuccess;
-  server_ = std::make_unique<Server>(comms_, room, routes, servers, world.my_node(), settings().wait_us);
+  server_ = std::make_unique<Server>(comms_, receive_buffers, routes, servers, world.my_node(), settings().wait_us);
   return server_->open();
 }
 

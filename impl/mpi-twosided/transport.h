@@ -63,7 +63,7 @@ class Transport {
   std::span<const runtime::Choice> choices() const { return choices_.all(); }
 
  private:
-  Status open(const runtime::World& world, Room room, const Routes& routes, bool helped);
+  Status open(const runtime::World& world, ReceiveBuffers receive_buffers, const Routes& routes, bool helped);
   Status start_threads(bool threads);
   // After every call that may leave something under way that nobody waits for.
   Status begun();
