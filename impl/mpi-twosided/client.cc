@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "impl/mpi-twosided/client_messages.inc.h"
+#include "impl/mpi-twosided/client_messages.h"
 #include "impl/mpi-twosided/take_ended.h"
 #include "impl/node/waiter.h"
 

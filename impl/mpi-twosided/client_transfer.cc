@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "impl/mpi-twosided/client.h"
-#include "impl/mpi-twosided/client_messages.inc.h"
+#include "impl/mpi-twosided/client_messages.h"
 #include "impl/node/copy.h"
 #include "impl/server/compose.h"
 

@@ -1,22 +1,28 @@
-// What both parts of the client share. Included by client.cc and client_transfer.cc.
+// The member templates of Client that both client.cc and client_transfer.cc use.
+//
+// Thread safety: as in client.h.
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 
+#include "impl/base/status.h"
 #include "impl/mpi-twosided/client.h"
+#include "impl/mpi-twosided/messages.h"
 #include "impl/node/waiter.h"
 #include "impl/server/compose.h"
 
 namespace armci::twosided {
 
-// Counts a thread as long as it lives.
-class Inside {
+// Counts the threads that wait in a client.
+class WaiterCount {
  public:
-  explicit Inside(std::atomic<int>* count) : count_(count) { count_->fetch_add(1, std::memory_order_relaxed); }
-  ~Inside() { count_->fetch_sub(1, std::memory_order_relaxed); }
-  Inside(const Inside&) = delete;
-  Inside& operator=(const Inside&) = delete;
+  explicit WaiterCount(std::atomic<int>* count) : count_(count) { count_->fetch_add(1, std::memory_order_relaxed); }
+  ~WaiterCount() { count_->fetch_sub(1, std::memory_order_relaxed); }
+  WaiterCount(const WaiterCount&) = delete;
+  WaiterCount& operator=(const WaiterCount&) = delete;
 
  private:
   std::atomic<int>* count_;
@@ -36,7 +42,7 @@ Status Client::tell(Lock& lock, int node, RequestHeader header, std::span<const 
 template <class AskFor>
 Status Client::begin_parts(Lock& lock, std::uint64_t* operation, AskFor ask_for) {
   *operation = ++last_operation_;
-  operations_.emplace(*operation, 1);  // the part that is ended when all others have been asked for
+  operations_.emplace(*operation, 1);  // an extra part, which ends once all other parts are issued
   const Status status = ask_for(*operation);
   end_part(*operation);
   if (!status.ok()) (void)await(lock, *operation);
@@ -51,13 +57,13 @@ Status Client::await_parts(Lock& lock, AskFor ask_for) {
   return await(lock, operation);
 }
 
-// Waits, letting other threads in between two looks.
+// Polls until the condition holds. Releases the lock between two polls.
 template <class Condition>
 Status Client::await_until(Lock& lock, Condition condition) {
   if (condition()) return kSuccess;
   ARMCI_RETURN_IF_ERROR(advance());
   if (condition()) return kSuccess;
-  const Inside inside(&waiting_);
+  const WaiterCount counted(&waiting_);
   node::Waiter waiter(node::WaitKind::kReply);
   for (;;) {
     const bool streaming = !sending_.empty() || long_replies_ > 0;
