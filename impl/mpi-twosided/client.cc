@@ -20,14 +20,14 @@ constexpr std::size_t kBatchBytes = 8192;
 }  // namespace
 
 Client::Client(const Comms& comms, ReceiveBuffers receive_buffers, const Thresholds& thresholds, const Routes& routes,
-               std::vector<int> servers, int process, bool helped)
+               std::vector<int> servers, int process, bool background_progress)
     : comms_(comms),
       receive_buffers_(receive_buffers),
       thresholds_(thresholds),
       routes_(routes),
       servers_(std::move(servers)),
       process_(process),
-      helped_(helped),
+      background_progress_(background_progress),
       peers_(servers_.size()),
       batches_(servers_.size()),
       slots_(kSlots) {
@@ -69,7 +69,7 @@ Status Client::test(std::uint64_t operation, bool* done) {
   const Lock lock(mutex_);
   *done = !operations_.contains(operation);
   if (*done) return kSuccess;
-  ARMCI_RETURN_IF_ERROR(advance());
+  ARMCI_RETURN_IF_ERROR(poll());
   *done = !operations_.contains(operation);
   return kSuccess;
 }
@@ -105,15 +105,15 @@ Status Client::flush_all() {
   });
 }
 
-Status Client::help(Found* found) {
-  *found = Found::kSomebody;
+// A batch that was filled since the last pass waits for the next one.
+Status Client::progress(Progress* found) {
+  *found = Progress::kOtherThread;
   if (waiting_.load(std::memory_order_relaxed) != 0) return kSuccess;
-  // Who is inside for a moment may leave something behind.
-  *found = Found::kSomething;
+  // A thread that has the lock now may leave pending operations.
+  *found = Progress::kPending;
   const Lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return kSuccess;
-  ARMCI_RETURN_IF_ERROR(advance());
-  // One that somebody is still filling waits for the next look.
+  ARMCI_RETURN_IF_ERROR(poll());
   for (std::size_t i = 0; i < batched_.size();) {
     const int node = batched_[i];
     const bool old = std::exchange(batch(node).is_unchanged, true);
@@ -125,16 +125,16 @@ Status Client::help(Found* found) {
     }
     ARMCI_RETURN_IF_ERROR(post_batch(node, slot));
   }
-  bool under_way = false;
-  ARMCI_RETURN_IF_ERROR(look_around(&under_way));
-  *found = under_way || !batched_.empty() ? Found::kSomething : Found::kNothing;
+  bool pending = false;
+  ARMCI_RETURN_IF_ERROR(find_pending(&pending));
+  *found = pending || !batched_.empty() ? Progress::kPending : Progress::kIdle;
   return kSuccess;
 }
 
-Status Client::look_around(bool* under_way) {
+Status Client::find_pending(bool* pending) {
   bool sent = false;
   ARMCI_RETURN_IF_ERROR(test_slots(&sent));
-  *under_way = !sent || !open_.empty() || !sending_.empty();
+  *pending = !sent || !open_.empty() || !sending_.empty();
   return kSuccess;
 }
 
@@ -149,16 +149,16 @@ Status Client::test_slots(bool* all_sent) {
   return kSuccess;
 }
 
-Status Client::has_news(bool batches, bool* news) {
-  *news = false;
-  if (!news_.load(std::memory_order_relaxed) || !news_.exchange(false)) return kSuccess;
+Status Client::needs_progress(bool batches, bool* needed) {
+  *needed = false;
+  if (!issued_.load(std::memory_order_relaxed) || !issued_.exchange(false)) return kSuccess;
   const Lock lock(mutex_);
-  ARMCI_RETURN_IF_ERROR(look_around(news));
-  *news = *news || (batches && !batched_.empty());
+  ARMCI_RETURN_IF_ERROR(find_pending(needed));
+  *needed = *needed || (batches && !batched_.empty());
   return kSuccess;
 }
 
-Status Client::settle() {
+Status Client::await_transfers() {
   Lock lock(mutex_);
   Status status;
   ARMCI_RETURN_IF_ERROR(await_until(lock, [&] {
@@ -185,7 +185,7 @@ Status Client::put_into_batch(Lock& lock, int node, std::uint64_t address, const
   if (to.empty()) {
     ARMCI_RETURN_IF_ERROR(connect(node));
     batched_.push_back(node);
-    news_.store(true, std::memory_order_relaxed);
+    issued_.store(true, std::memory_order_relaxed);
     if (to.message == nullptr) to.message.reset(new char[receive_buffers_.bytes]);
   }
   to.add(address, local, bytes);
@@ -267,7 +267,7 @@ Status Client::send(int node, Slot* slot, std::size_t bytes) {
   Peer& peer = entry(node);
   --peer.credits;
   ++peer.sent;
-  news_.store(true, std::memory_order_relaxed);
+  issued_.store(true, std::memory_order_relaxed);
   ARMCI_MPI(MPI_Isend(slot->data.get(), static_cast<int>(bytes), MPI_BYTE, server(routes_.entry(process_, node)),
                       kRequestTag, comms_.requests, &slot->request));
   return kSuccess;
@@ -307,13 +307,13 @@ std::uint32_t Client::next_tag() {
   return last_tag_;
 }
 
-Status Client::advance() {
+Status Client::poll() {
   ARMCI_RETURN_IF_ERROR(take_ended(&open_, [this](Reply reply) { return arrived(reply); }));
   for (const int node : connected_) {
     Peer& peer = peers_[static_cast<std::size_t>(node)];
-    if (peer.executed < peer.sent) ARMCI_RETURN_IF_ERROR(advance_credits(&peer, server(node)));
+    if (peer.executed < peer.sent) ARMCI_RETURN_IF_ERROR(poll_credits(&peer, server(node)));
   }
-  return advance_sending();
+  return poll_sending();
 }
 
 // Memory ordering: what the caller reads afterwards is not older than the answer [ORD-4].
@@ -337,7 +337,7 @@ void Client::credit(Peer* peer, std::uint32_t count) {
   peer->executed += count;
 }
 
-Status Client::advance_credits(Peer* peer, int server) {
+Status Client::poll_credits(Peer* peer, int server) {
   while (peer->connected) {
     int here = 0;
     ARMCI_MPI(MPI_Test(&peer->credit_request, &here, MPI_STATUS_IGNORE));
@@ -353,7 +353,7 @@ Status Client::advance_credits(Peer* peer, int server) {
   return kSuccess;
 }
 
-Status Client::advance_sending() {
+Status Client::poll_sending() {
   return take_ended(&sending_, [this](Sending done) {
     ++ended_;
     if (done.packed != nullptr) packing_memory_.push_back(std::move(done.packed));

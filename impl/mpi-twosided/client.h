@@ -4,14 +4,15 @@
 //            longer, where the local data have no gaps: in pieces of a chunk, each sent from where it lies behind its
 //            request; rows and lists with gaps are packed first, each piece while the one before is sent
 //            small non-blocking puts (ARMCI_SERVER_SMALL_PUT_BYTES): copied into a batch, which leaves as one request
-//            when it is full, before anything else goes to its node, or when help() finds it
+//            when it is full, before anything else goes to its node, or in progress()
 //   get      in as many requests as it takes, complete when all have been answered; long answers are received where
 //            they belong if there are no gaps
 //   flush    waits until the credits of all requests so far are back
 //
 // A request waits until the client has a credit of its server: each credit stands for a free receive buffer there.
 //
-// Thread safety: all members by any thread; one at a time is inside, and none waits there for another process.
+// Thread safety: all members by any thread. One thread at a time has the lock, and releases it before it waits for
+// another process.
 #pragma once
 
 #include <mpi.h>
@@ -43,10 +44,10 @@ struct Thresholds {
 
 class Client {
  public:
-  // servers[n]: the rank of the server of node n; `process`: the one that asks. helped: a
-  // thread calls help() now and then.
+  // servers[n]: the rank of the server of node n; `process`: the origin. background_progress: a thread calls progress()
+  // regularly.
   Client(const Comms& comms, ReceiveBuffers receive_buffers, const Thresholds& thresholds, const Routes& routes, std::vector<int> servers,
-         int process, bool helped);
+         int process, bool background_progress);
 
   // Disconnects from all connected servers. No operation may be pending.
   Status disconnect();
@@ -74,17 +75,17 @@ class Client {
   // The same for every node, overlapped.
   Status flush_all();
 
-  // What help() found: nothing, something that goes on, or a thread that waits inside, which takes care of all there
-  // is.
-  enum class Found { kNothing, kSomething, kSomebody };
-  // Sends what is to be sent and takes what has come.
-  Status help(Found* found);
-  // Whether there is something since the last call that is not to wait until somebody looks by himself; with `batches`,
-  // also what has been put into one.
-  Status has_news(bool batches, bool* news);
-  // For a process that nobody helps: waits until nothing is under way that servers wait for in turn, which are data on
-  // their way and requests that MPI has not sent.
-  Status settle();
+  // The result of progress(): nothing is pending; operations are pending; or another thread waits in the client and makes
+  // progress for all.
+  enum class Progress { kIdle, kPending, kOtherThread };
+  // One pass: receives replies and credits, and sends batches. Does not wait.
+  Status progress(Progress* found);
+  // Whether an operation was issued since the last call and is pending, so that the progress thread must be notified.
+  // `batches`: batches count as pending operations.
+  Status needs_progress(bool batches, bool* needed);
+  // For a process without a progress thread: waits until MPI has sent all requests and data, and has received all long
+  // replies. Otherwise a server would wait until the next call of the process.
+  Status await_transfers();
 
   std::size_t buffer_bytes();
 
@@ -182,11 +183,11 @@ class Client {
   Status await(Lock& lock, std::uint64_t operation);
   template <class Condition>
   Status await_until(Lock& lock, Condition condition);
-  Status look_around(bool* under_way);
+  Status find_pending(bool* pending);
   Status test_slots(bool* all_sent);
-  Status advance();
-  Status advance_credits(Peer* peer, int server);
-  Status advance_sending();
+  Status poll();
+  Status poll_credits(Peer* peer, int server);
+  Status poll_sending();
   Status arrived(const Reply& reply);
   void credit(Peer* peer, std::uint32_t count);
   // An operation whose parts are those that ask_for(operation) asks for; 0 if all have ended.
@@ -205,10 +206,10 @@ class Client {
   const Routes routes_;
   const std::vector<int> servers_;
   const int process_;
-  const bool helped_;
+  const bool background_progress_;
   std::mutex mutex_;
   std::atomic<int> waiting_{0};    // threads that wait inside
-  std::atomic<bool> news_{false};  // something has been begun
+  std::atomic<bool> issued_{false};  // an operation was issued
   std::vector<Peer> peers_;        // by node
   std::vector<int> connected_;     // nodes with a connected server
   std::vector<Batch> batches_;     // by node

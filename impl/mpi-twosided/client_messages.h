@@ -61,7 +61,7 @@ Status Client::await_parts(Lock& lock, AskFor ask_for) {
 template <class Condition>
 Status Client::await_until(Lock& lock, Condition condition) {
   if (condition()) return kSuccess;
-  ARMCI_RETURN_IF_ERROR(advance());
+  ARMCI_RETURN_IF_ERROR(poll());
   if (condition()) return kSuccess;
   const WaiterCount counted(&waiting_);
   node::Waiter waiter(node::WaitKind::kReply);
@@ -71,7 +71,7 @@ Status Client::await_until(Lock& lock, Condition condition) {
     lock.unlock();
     waiter.step(streaming);
     lock.lock();
-    ARMCI_RETURN_IF_ERROR(advance());
+    ARMCI_RETURN_IF_ERROR(poll());
     if (ended_ != before) waiter.restart();
     if (condition()) return kSuccess;
   }

@@ -79,9 +79,9 @@ Status Client::store_run(Lock& lock, int node, RequestHeader header, const char*
   return kSuccess;
 }
 
-// Only where somebody sends what is forgotten.
+// Only with background progress: a program may issue a put and never call ARMCI again.
 bool Client::joins_batch(const RequestHeader& header, const std::uint64_t* operation, std::size_t bytes) const {
-  return operation != nullptr && helped_ && header.kind == RequestKind::kPut && bytes <= thresholds_.small_put_bytes;
+  return operation != nullptr && background_progress_ && header.kind == RequestKind::kPut && bytes <= thresholds_.small_put_bytes;
 }
 
 Status Client::store(int target, RequestHeader header, void* remote, const void* local, std::size_t bytes,

@@ -53,8 +53,8 @@ Status Server::open() {
   return kSuccess;
 }
 
-Status Server::start(std::function<bool()> help) {
-  help_ = std::move(help);
+Status Server::start(std::function<bool()> progress) {
+  progress_ = std::move(progress);
   return runtime::start_background_thread(
       "armci-server", [this] { run([this] { return stopping_.load(std::memory_order_relaxed); }); }, &thread_);
 }
@@ -89,11 +89,11 @@ void Server::run(const std::function<bool()>& over) {
     const std::uint32_t seen = will_block ? event_count_.prepare_wait() : event_count_.count();
     const Status status = step(&busy);
     if (!status.ok()) {
-      // Who sent the request waits for its reply for good.
+      // The origin of the request would hang: it waits for the reply.
       die_of_failure("server");
     }
     const bool streaming = !sending_.empty() || !receiving_.empty();
-    const bool was_active = std::exchange(active, (help_ && help_()) || streaming);
+    const bool was_active = std::exchange(active, (progress_ && progress_()) || streaming);
     if (active && !was_active) activity.restart();
     if (busy || active) event_count_.cancel_wait();
     if (busy) {
@@ -103,7 +103,7 @@ void Server::run(const std::function<bool()>& over) {
       continue;
     }
     const std::int64_t us = (active ? activity : idleness).pause_us(streaming);
-    // Looks once more where whoever begins something would wake it.
+    // Polls once more after prepare_wait(): from there on a thread that issues an operation notifies this one.
     if (us > 0 && (active || will_block)) event_count_.wait(seen, us);
     will_block = us > 0 && !active;
   }
@@ -122,7 +122,7 @@ Status Server::step(bool* busy) {
 // --- requests on their way to be executed
 
 Status Server::take_requests(MessagePool* pool, bool forwarded, bool* busy) {
-  constexpr int kRequestsMax = 64;  // before all else is looked after
+  constexpr int kRequestsMax = 64;  // before the other queues are polled
   for (int i = 0; i < kRequestsMax; ++i) {
     MessagePool::Message message;
     ARMCI_RETURN_IF_ERROR(pool->take(&message));

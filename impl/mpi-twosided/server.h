@@ -58,12 +58,12 @@ class Server {
 
   // Posts the buffers. Every process may send from then on.
   Status open();
-  // Starts the thread that serves until stop(). `help`: called now and then, with what else goes on in this process;
-  // tells whether something does.
-  Status start(std::function<bool()> help);
-  // To be notified of operations that `help` is to progress.
+  // Starts the thread that serves until stop(). The thread calls `progress` regularly for the operations that this process
+  // issued; `progress` returns whether any is pending.
+  Status start(std::function<bool()> progress);
+  // To be notified when this process issues an operation.
   EventCount& event_count() { return event_count_; }
-  // Serves in the calling thread until `over` says so, which is asked between requests.
+  // Serves in the calling thread until `over` returns true. `over` is called between requests.
   void run(const std::function<bool()>& over);
   // Ends the thread. To be called after every client has disconnected.
   void stop();
@@ -103,7 +103,7 @@ class Server {
   };
 
   Origin& origin(std::uint32_t process) { return origins_[process]; }
-  // Does what there is to do; whether there was something.
+  // One pass over queues and network. *busy: whether it found work.
   Status step(bool* busy);
   Status take_requests(MessagePool* pool, bool forwarded, bool* busy);
   Status arrived(const MessagePool::Message& message, bool forwarded);
@@ -134,7 +134,7 @@ class Server {
   const int wait_us_;
   node::BlockFinder blocks_;
   const IsInside is_inside_;
-  std::function<bool()> help_;
+  std::function<bool()> progress_;
   EventCount event_count_;
   MessagePool requests_;
   MessagePool forwarded_;

@@ -108,49 +108,49 @@ Status Transport::initialise(const World& world) {
   return node::agree(world_comm_, start_threads(plan.threads), "starting the servers");
 }
 
-Status Transport::open(const World& world, ReceiveBuffers receive_buffers, const Routes& routes, bool helped) {
+Status Transport::open(const World& world, ReceiveBuffers receive_buffers, const Routes& routes, bool background_progress) {
   std::vector<int> servers;
   for (int node = 0; node < world.node_count(); ++node) {
     servers.push_back(processes_ != nullptr ? world.size() + node : world.node(node).ranks[0]);
   }
   if (processes_ == nullptr) ARMCI_RETURN_IF_ERROR(comms_.duplicate(world_comm_));
-  client_ = std::make_unique<Client>(comms_, receive_buffers, thresholds(receive_buffers), routes, servers, world.rank(), helped);
+  client_ = std::make_unique<Client>(comms_, receive_buffers, thresholds(receive_buffers), routes, servers, world.rank(), background_progress);
   if (processes_ != nullptr || servers[static_cast<std::size_t>(world.my_node())] != world.rank()) return kSuccess;
   server_ = std::make_unique<Server>(comms_, receive_buffers, routes, servers, world.my_node(), settings().wait_us);
   return server_->open();
 }
 
-// Without threads what a process has begun goes on in its calls only.
+// Without threads the operations of a process progress in its calls only.
 Status Transport::start_threads(bool threads) {
-  alone_ = !threads;
-  if (alone_) return client_->settle();
+  without_threads_ = !threads;
+  if (without_threads_) return client_->await_transfers();
   if (server_ == nullptr) {
     progress_thread_ = std::make_unique<ProgressThread>(client_.get());
     return progress_thread_->start();
   }
-  const auto help = [client = client_.get()] {
-    Client::Found found = Client::Found::kNothing;
-    const Status status = client->help(&found);
+  const auto progress = [client = client_.get()] {
+    Client::Progress found = Client::Progress::kIdle;
+    const Status status = client->progress(&found);
     if (!status.ok()) {
       die_of_failure("server");
     }
-    return found == Client::Found::kSomething;
+    return found == Client::Progress::kPending;
   };
-  return server_->start(help);
+  return server_->start(progress);
 }
 
-// Threads of servers find batches by themselves, soon enough.
-Status Transport::begun() {
-  if (alone_) return client_->settle();
-  bool news = false;
-  ARMCI_RETURN_IF_ERROR(client_->has_news(progress_thread_ != nullptr, &news));
-  if (news) (progress_thread_ != nullptr ? progress_thread_->event_count() : server_->event_count()).notify();
+// A server thread finds batches in its next pass, so that only a progress thread must be notified of them.
+Status Transport::issued() {
+  if (without_threads_) return client_->await_transfers();
+  bool needed = false;
+  ARMCI_RETURN_IF_ERROR(client_->needs_progress(progress_thread_ != nullptr, &needed));
+  if (needed) (progress_thread_ != nullptr ? progress_thread_->event_count() : server_->event_count()).notify();
   return kSuccess;
 }
 
 void Transport::progress() {
-  Client::Found found = Client::Found::kNothing;
-  if (alone_) (void)client_->help(&found);
+  Client::Progress found = Client::Progress::kIdle;
+  if (without_threads_) (void)client_->progress(&found);
 }
 
 void Transport::finalise() {
@@ -166,7 +166,7 @@ void Transport::finalise() {
     processes_->stop();
     processes_.reset();
   }
-  alone_ = false;
+  without_threads_ = false;
   comms_ = {};
   world_comm_ = MPI_COMM_NULL;
 }
@@ -174,24 +174,24 @@ void Transport::finalise() {
 Status Transport::finish(std::uint64_t operation, Completion* completion) {
   if (completion == nullptr) return client_->wait(operation);
   completion->operation = operation;
-  return begun();
+  return issued();
 }
 
 Status Transport::put(int target, const Key&, void* remote, const void* local, std::size_t bytes,
                       Completion* completion) {
   ARMCI_RETURN_IF_ERROR(client_->store(target, put_header(), remote, local, bytes, &completion->operation));
-  return begun();
+  return issued();
 }
 
 Status Transport::get(int target, const Key&, const void* remote, void* local, std::size_t bytes,
                       Completion* completion) {
   ARMCI_RETURN_IF_ERROR(client_->get(target, remote, local, bytes, &completion->operation));
-  return begun();
+  return issued();
 }
 
 Status Transport::put_now(int target, const Key&, void* remote, const void* local, std::size_t bytes) {
   ARMCI_RETURN_IF_ERROR(client_->store(target, put_header(), remote, local, bytes, nullptr));
-  return begun();
+  return issued();
 }
 
 Status Transport::get_now(int target, const Key&, const void* remote, void* local, std::size_t bytes) {
@@ -203,7 +203,7 @@ Status Transport::get_now(int target, const Key&, const void* remote, void* loca
 Status Transport::put_strided(int target, const Key&, void* remote, const void* local, const Strided& shape,
                               Completion* completion) {
   ARMCI_RETURN_IF_ERROR(client_->store_strided(target, put_header(), remote, local, shape, operation_of(completion)));
-  return begun();
+  return issued();
 }
 
 Status Transport::get_strided(int target, const Key&, const void* remote, void* local, const Strided& shape,
@@ -215,7 +215,7 @@ Status Transport::get_strided(int target, const Key&, const void* remote, void* 
 
 Status Transport::put_list(int target, const Key&, const Segments& list, Completion* completion) {
   ARMCI_RETURN_IF_ERROR(client_->store_list(target, put_header(), list, operation_of(completion)));
-  return begun();
+  return issued();
 }
 
 Status Transport::get_list(int target, const Key&, const Segments& list, Completion* completion) {
@@ -230,13 +230,13 @@ Status Transport::accumulate_strided(int target, const Key&, void* remote, const
   std::uint64_t* const operation = operation_of(completion);
   ARMCI_RETURN_IF_ERROR(shape.levels == 0 ? client_->store(target, header, remote, local, shape.count[0], operation)
                                           : client_->store_strided(target, header, remote, local, shape, operation));
-  return begun();
+  return issued();
 }
 
 Status Transport::accumulate_list(int target, const Key&, const Segments& list, const AccSpec& acc,
                                   Completion* completion) {
   ARMCI_RETURN_IF_ERROR(client_->store_list(target, accumulate_header(acc), list, operation_of(completion)));
-  return begun();
+  return issued();
 }
 
 Status Transport::atomic64(int target, const Key&, void* remote, AtomicOp op, std::int64_t operand,

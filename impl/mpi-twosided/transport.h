@@ -63,10 +63,10 @@ class Transport {
   std::span<const runtime::Choice> choices() const { return choices_.all(); }
 
  private:
-  Status open(const runtime::World& world, ReceiveBuffers receive_buffers, const Routes& routes, bool helped);
+  Status open(const runtime::World& world, ReceiveBuffers receive_buffers, const Routes& routes, bool background_progress);
   Status start_threads(bool threads);
-  // After every call that may leave something under way that nobody waits for.
-  Status begun();
+  // To be called after every call that may leave a pending operation.
+  Status issued();
   Status finish(std::uint64_t operation, Completion* completion);
 
   MPI_Comm world_comm_ = MPI_COMM_NULL;         // the world's, while there are servers
@@ -76,7 +76,7 @@ class Transport {
   std::unique_ptr<Server> server_;              // a thread, on the first process of a node
   std::unique_ptr<ProgressThread> progress_thread_;  // on a process without a server thread, with MPI_THREAD_MULTIPLE
   runtime::ChoiceList choices_;
-  bool alone_ = false;  // no thread helps
+  bool without_threads_ = false;  // no thread makes progress
 };
 
 static_assert(runtime::Transport<Transport>);
