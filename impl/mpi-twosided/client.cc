@@ -1,4 +1,4 @@
-// Requests, answers, credits and completion; what is asked for is in client_transfer.cc.
+// Requests, replies, credits and completion. The operations are in client_transfer.cc.
 #include "impl/mpi-twosided/client.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace armci::twosided {
 namespace {
 
 constexpr int kSlots = 16;
-constexpr int kPackingMemories = 2;  // what is sent is then still in the cache that it was packed into
+constexpr int kPackingMemories = 2;  // few, so that the packed data are still in the cache when MPI sends them
 constexpr std::size_t kBatchBytes = 8192;
 
 }  // namespace
@@ -41,8 +41,8 @@ Status Client::disconnect() {
     const Peer& peer = peers_[static_cast<std::size_t>(node)];
     ARMCI_RETURN_IF_ERROR(await_until(lock, [&] { return peer.executed == peer.sent; }));
     RequestHeader header;
-    header.kind = RequestKind::kDisconnect;
-    ARMCI_RETURN_IF_ERROR(tell(lock, node, header, {}, 0, [](char*) {}));
+    header.kind = RequestKind::kBye;
+    ARMCI_RETURN_IF_ERROR(send_store(lock, node, header, {}, 0, [](char*) {}));
   }
   const auto none_connected = [this] {
     return std::none_of(peers_.begin(), peers_.end(), [](const Peer& peer) { return peer.connected; });
@@ -91,17 +91,17 @@ Status Client::flush(int target) {
   return await_until(lock, [&peer, sent = peer.sent] { return peer.executed >= sent; });
 }
 
-// The processes of a job begin with different nodes, so that not all ask the same server first.
+// Each process starts with a different node, so that not all processes send to the same server first.
 Status Client::flush_all() {
   Lock lock(mutex_);
   ARMCI_RETURN_IF_ERROR(send_batches(lock));
-  std::vector<std::pair<const Peer*, std::uint64_t>> owing;
+  std::vector<std::pair<const Peer*, std::uint64_t>> pending;
   for (const int node : connected_) {
     const Peer& peer = peers_[static_cast<std::size_t>(node)];
-    if (peer.executed < peer.sent) owing.emplace_back(&peer, peer.sent);
+    if (peer.executed < peer.sent) pending.emplace_back(&peer, peer.sent);
   }
   return await_until(lock, [&] {
-    return std::all_of(owing.begin(), owing.end(), [](const auto& one) { return one.first->executed >= one.second; });
+    return std::all_of(pending.begin(), pending.end(), [](const auto& one) { return one.first->executed >= one.second; });
   });
 }
 
@@ -176,10 +176,10 @@ void Client::end_part(std::uint64_t operation) {
 
 // --- batches
 
-// Short enough for MPI to send at once, and for the next to be filled meanwhile.
+// Short enough for MPI to send a batch eagerly while the client fills the next one.
 std::size_t Client::batch_bytes() const { return std::min(receive_buffers_.bytes, kBatchBytes); }
 
-Status Client::put_into_batch(Lock& lock, int node, std::uint64_t address, const void* local, std::size_t bytes) {
+Status Client::coalesce(Lock& lock, int node, std::uint64_t address, const void* local, std::size_t bytes) {
   Batch& to = batch(node);
   if (!to.fits(bytes, batch_bytes())) ARMCI_RETURN_IF_ERROR(send_batch(lock, node));
   if (to.empty()) {
@@ -211,9 +211,9 @@ Status Client::post_batch(int node, Slot* slot) {
 }
 
 Status Client::send_batches(Lock& lock) {
-  // What other threads add meanwhile is theirs.
+  // Other threads may add batches meanwhile, and send them.
   std::vector<int> nodes = batched_;
-  // Those after this process's node first.
+  // The nodes after this process's node first.
   const int own = routes_.node_of(process_);
   std::stable_partition(nodes.begin(), nodes.end(), [own](int node) { return node > own; });
   for (const int node : nodes) ARMCI_RETURN_IF_ERROR(send_batch(lock, node));
@@ -273,7 +273,7 @@ Status Client::send(int node, Slot* slot, std::size_t bytes) {
   return kSuccess;
 }
 
-Status Client::ask(Lock& lock, int node, RequestHeader header, std::span<const char> places, Expected expected) {
+Status Client::send_request(Lock& lock, int node, RequestHeader header, std::span<const char> layout, Expected expected) {
   ARMCI_RETURN_IF_ERROR(send_batch(lock, node));
   Slot* slot = nullptr;
   ARMCI_RETURN_IF_ERROR(acquire(lock, node, &slot));
@@ -291,15 +291,15 @@ Status Client::ask(Lock& lock, int node, RequestHeader header, std::span<const c
     reply.message_bytes = bytes;
     to = reply.message.get();
   }
-  // Before the request goes out, so that the answer never waits in MPI's own memory.
+  // Posted before the request is sent, so that MPI never has to store the reply.
   ARMCI_MPI(MPI_Irecv(to, static_cast<int>(bytes), MPI_BYTE, server(node), static_cast<int>(header.tag), comms_.replies,
                       &reply.request));
   long_replies_ += reply.is_long ? 1 : 0;
   open_.push_back(std::move(reply));
   ++operations_[expected.operation];
   address(node, &header);
-  server::compose(header, places, slot->data.get());
-  return send(node, slot, sizeof header + places.size());
+  server::compose(header, layout, slot->data.get());
+  return send(node, slot, sizeof header + layout.size());
 }
 
 std::uint32_t Client::next_tag() {
@@ -316,7 +316,7 @@ Status Client::poll() {
   return poll_sending();
 }
 
-// Memory ordering: what the caller reads afterwards is not older than the answer [ORD-4].
+// Memory ordering: the caller's later reads see at least the data of the reply [ORD-4].
 Status Client::arrived(const Reply& reply) {
   ++ended_;
   long_replies_ -= reply.is_long ? 1 : 0;

@@ -1,13 +1,13 @@
-// The client: what a process asks of the servers of other nodes, and the answers it waits for.
+// The client: sends requests to the servers of other nodes, and receives their replies.
 //
-//   store    what fits into a request: copied into it, and complete locally at once
-//            longer, where the local data have no gaps: in pieces of a chunk, each sent from where it lies behind its
-//            request; rows and lists with gaps are packed first, each piece while the one before is sent
-//            small non-blocking puts (ARMCI_SERVER_SMALL_PUT_BYTES): copied into a batch, which leaves as one request
-//            when it is full, before anything else goes to its node, or in progress()
-//   get      in as many requests as it takes, complete when all have been answered; long answers are received where
-//            they belong if there are no gaps
-//   flush    waits until the credits of all requests so far are back
+//   store    short data: the client copies them into the request; locally complete at once
+//            long data without gaps: in pieces of a chunk, each sent with zero copy behind its request
+//            long rows and lists with gaps: the client packs each piece while MPI sends the one before
+//            small non-blocking puts (ARMCI_SERVER_SMALL_PUT_BYTES): coalesced into a batch. The client sends the batch
+//            as one request when it is full, before any other request to its node, or in progress()
+//   get      one or several requests, complete when all replies are here; MPI receives a long reply without gaps in
+//            its final place
+//   flush    waits for the credits of all requests so far
 //
 // A request waits until the client has a credit of its server: each credit stands for a free receive buffer there.
 //
@@ -52,15 +52,15 @@ class Client {
   // Disconnects from all connected servers. No operation may be pending.
   Status disconnect();
 
-  // A put or an accumulate, as the header says; places and lengths are filled in. *operation: for test(), the local
-  // buffer belongs to it until then; 0 if it is complete. Without one, the buffer is free at return.
+  // A put or an accumulate, as the header says; the client fills in addresses and lengths. *operation: for test(). The
+  // operation owns the local buffer until it completes; 0: complete. If `operation` is null, the buffer is free at return.
   Status store(int target, RequestHeader header, void* remote, const void* local, std::size_t bytes,
                std::uint64_t* operation);
   Status store_strided(int target, RequestHeader header, void* remote, const void* local, const runtime::Strided& shape,
                        std::uint64_t* operation);
   Status store_list(int target, RequestHeader header, const runtime::Segments& list, std::uint64_t* operation);
 
-  // *operation: for test(); the local buffer belongs to it until then.
+  // *operation: for test(). The operation owns the local buffer until it completes.
   Status get(int target, const void* remote, void* local, std::size_t bytes, std::uint64_t* operation);
   Status get_strided(int target, const void* remote, void* local, const runtime::Strided& shape,
                      std::uint64_t* operation);
@@ -70,7 +70,7 @@ class Client {
 
   Status test(std::uint64_t operation, bool* done);
   Status wait(std::uint64_t operation);
-  // Every store to the node of `target` is visible there.
+  // Waits until every store to the node of `target` is remotely complete.
   Status flush(int target);
   // The same for every node, overlapped.
   Status flush_all();
@@ -106,23 +106,23 @@ class Client {
     Memory data;
     MPI_Request request = MPI_REQUEST_NULL;
   };
-  // Data under way to a server; packed, or from where they lie.
+  // Pending data to a server; packed, or zero copy.
   struct Sending {
     MPI_Request request = MPI_REQUEST_NULL;
     std::uint64_t operation = 0;
     Memory packed;
   };
-  // An answer that is waited for.
+  // A pending reply.
   struct Reply {
     MPI_Request request = MPI_REQUEST_NULL;
     std::uint64_t operation = 0;
     int node = -1;
-    Memory message;  // null: received where it belongs
+    Memory message;  // null: received in its final place
     std::size_t message_bytes = 0;
     bool is_long = false;
     Unpack unpack;
   };
-  // What a request expects back: `bytes` at `direct`, or a reply with `bytes` of data for `unpack`.
+  // The expected reply of a request: `bytes` at `direct`, or a reply header with `bytes` of data for `unpack`.
   struct Expected {
     std::uint64_t operation = 0;
     void* direct = nullptr;
@@ -138,38 +138,38 @@ class Client {
   Batch& batch(int node) { return batches_[static_cast<std::size_t>(node)]; }
   int server(int node) const { return servers_[static_cast<std::size_t>(node)]; }
 
-  // Fills in from whom the request is, and for which node.
+  // Fills in the origin and the target node.
   void address(int node, RequestHeader* header) const;
   // Waits for a credit of the server and for a free send buffer. Releases the lock meanwhile.
   Status acquire(Lock& lock, int node, Slot** slot);
   Status connect(int node);
   Status take_slot(Slot** slot);
   Status send(int node, Slot* slot, std::size_t bytes);
-  // Sends a request that is answered.
-  Status ask(Lock& lock, int node, RequestHeader header, std::span<const char> places, Expected expected);
-  // Sends a store whose data `fill` writes to the place given.
+  // Sends a request that has a reply.
+  Status send_request(Lock& lock, int node, RequestHeader header, std::span<const char> layout, Expected expected);
+  // Sends a store. `fill` writes its data to the given address.
   template <class Fill>
-  Status tell(Lock& lock, int node, RequestHeader header, std::span<const char> places, std::size_t bytes, Fill fill);
-  // Sends a store whose data follow: `data`, which belongs to the operation, or `packed`.
-  Status tell_long(Lock& lock, int node, RequestHeader header, std::span<const char> places, const void* data,
+  Status send_store(Lock& lock, int node, RequestHeader header, std::span<const char> layout, std::size_t bytes, Fill fill);
+  // Sends a store whose data follow in a message: `data`, which the operation owns until it completes, or `packed`.
+  Status send_long_store(Lock& lock, int node, RequestHeader header, std::span<const char> layout, const void* data,
                    std::size_t bytes, Memory packed, std::uint64_t operation);
-  // Non-blocking puts that are short in all.
-  bool joins_batch(const RequestHeader& header, const std::uint64_t* operation, std::size_t bytes) const;
-  Status put_into_batch(Lock& lock, int node, std::uint64_t address, const void* local, std::size_t bytes);
+  // Whether a store goes into a batch: non-blocking puts whose total length is small.
+  bool coalesces(const RequestHeader& header, const std::uint64_t* operation, std::size_t bytes) const;
+  Status coalesce(Lock& lock, int node, std::uint64_t address, const void* local, std::size_t bytes);
   Status send_batch(Lock& lock, int node);
   Status send_batches(Lock& lock);
   Status post_batch(int node, Slot* slot);
   Status store_run(Lock& lock, int node, RequestHeader header, const char* local, std::size_t bytes,
                    std::uint64_t operation);
-  // A part of a long store: sent from `dense`, where its data lie without gaps, or, if that is null, as `pack` puts
-  // them into the memory given.
+  // A part of a long store: zero copy from `dense`, whose data have no gaps; if that is null, `pack` copies the data into
+  // packing memory first.
   template <class Pack>
-  Status tell_part(Lock& lock, int node, const RequestHeader& header, std::span<const char> places, const char* dense,
+  Status send_store_part(Lock& lock, int node, const RequestHeader& header, std::span<const char> layout, const char* dense,
                    std::size_t bytes, Pack pack, std::uint64_t operation);
   // Row by row, and in pieces of many rows.
   Status store_runs(Lock& lock, int node, RequestHeader header, void* remote, const char* local,
                     const runtime::Strided& shape, std::uint64_t operation);
-  Status store_rows(Lock& lock, int node, RequestHeader header, std::span<const char> places, const char* local,
+  Status store_rows(Lock& lock, int node, RequestHeader header, std::span<const char> layout, const char* local,
                     const runtime::Strided& shape, std::uint64_t operation);
   Status store_segments(Lock& lock, int node, RequestHeader header, const runtime::Segments& list,
                         std::uint64_t operation);
@@ -190,13 +190,12 @@ class Client {
   Status poll_sending();
   Status arrived(const Reply& reply);
   void credit(Peer* peer, std::uint32_t count);
-  // An operation whose parts are those that ask_for(operation) asks for; 0 if all have ended.
-  // After a failure nothing of it is under way.
-  template <class AskFor>
-  Status begin_parts(Lock& lock, std::uint64_t* operation, AskFor ask_for);
-  // Waits for all of them, also when one could not be asked for.
-  template <class AskFor>
-  Status await_parts(Lock& lock, AskFor ask_for);
+  // An operation whose parts issue_parts(operation) issues; 0 if all are complete. After a failure no part is pending.
+  template <class IssueParts>
+  Status begin_parts(Lock& lock, std::uint64_t* operation, IssueParts issue_parts);
+  // Waits for all parts, also if one could not be issued.
+  template <class IssueParts>
+  Status await_parts(Lock& lock, IssueParts issue_parts);
   void end_part(std::uint64_t operation);
   std::uint32_t next_tag();
 

@@ -29,31 +29,31 @@ class WaiterCount {
 };
 
 template <class Fill>
-Status Client::tell(Lock& lock, int node, RequestHeader header, std::span<const char> places, std::size_t bytes,
+Status Client::send_store(Lock& lock, int node, RequestHeader header, std::span<const char> layout, std::size_t bytes,
                     Fill fill) {
   ARMCI_RETURN_IF_ERROR(send_batch(lock, node));
   Slot* slot = nullptr;
   ARMCI_RETURN_IF_ERROR(acquire(lock, node, &slot));
   address(node, &header);
-  fill(server::compose(header, places, slot->data.get()));
-  return send(node, slot, sizeof header + places.size() + bytes);
+  fill(server::compose(header, layout, slot->data.get()));
+  return send(node, slot, sizeof header + layout.size() + bytes);
 }
 
-template <class AskFor>
-Status Client::begin_parts(Lock& lock, std::uint64_t* operation, AskFor ask_for) {
+template <class IssueParts>
+Status Client::begin_parts(Lock& lock, std::uint64_t* operation, IssueParts issue_parts) {
   *operation = ++last_operation_;
   operations_.emplace(*operation, 1);  // an extra part, which ends once all other parts are issued
-  const Status status = ask_for(*operation);
+  const Status status = issue_parts(*operation);
   end_part(*operation);
   if (!status.ok()) (void)await(lock, *operation);
   if (!operations_.contains(*operation)) *operation = 0;
   return status;
 }
 
-template <class AskFor>
-Status Client::await_parts(Lock& lock, AskFor ask_for) {
+template <class IssueParts>
+Status Client::await_parts(Lock& lock, IssueParts issue_parts) {
   std::uint64_t operation = 0;
-  ARMCI_RETURN_IF_ERROR(begin_parts(lock, &operation, ask_for));
+  ARMCI_RETURN_IF_ERROR(begin_parts(lock, &operation, issue_parts));
   return await(lock, operation);
 }
 

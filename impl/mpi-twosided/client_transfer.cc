@@ -23,8 +23,8 @@ constexpr std::size_t kPieces = 4;
 std::uint64_t address_of(const void* place) { return reinterpret_cast<std::uintptr_t>(place); }
 
 template <class Place>
-std::span<const char> as_bytes(const Place* places, std::size_t count) {
-  return {reinterpret_cast<const char*>(places), count * sizeof(Place)};
+std::span<const char> as_bytes(const Place* addresses, std::size_t count) {
+  return {reinterpret_cast<const char*>(addresses), count * sizeof(Place)};
 }
 
 }  // namespace
@@ -33,23 +33,23 @@ std::size_t Client::data_bytes_max(std::size_t place_bytes) const {
   return (receive_buffers_.bytes - sizeof(RequestHeader) - place_bytes) / kElementBytesMax * kElementBytesMax;
 }
 
-// Of a transfer whose data do not fit into one request.
+// The piece length of a transfer whose data do not fit into one request.
 std::size_t Client::piece_bytes(std::size_t total) const {
   const std::size_t part = total / kPieces / kElementBytesMax * kElementBytesMax;
   return std::min(std::max(part, thresholds_.piece_bytes), receive_buffers_.chunk_bytes);
 }
 
-// The same of an answer in several segments.
+// The same for a reply in several segments.
 std::size_t Client::reply_piece_bytes(std::size_t total) const {
   return total <= receive_buffers_.reply_bytes() ? total : piece_bytes(total);
 }
 
 // --- stores
 
-Status Client::tell_long(Lock& lock, int node, RequestHeader header, std::span<const char> places, const void* data,
+Status Client::send_long_store(Lock& lock, int node, RequestHeader header, std::span<const char> layout, const void* data,
                          std::size_t bytes, Memory packed, std::uint64_t operation) {
   header.tag = next_tag();
-  ARMCI_RETURN_IF_ERROR(tell(lock, node, header, places, 0, [](char*) {}));
+  ARMCI_RETURN_IF_ERROR(send_store(lock, node, header, layout, 0, [](char*) {}));
   Sending sending;
   sending.operation = operation;
   if (operation != 0) ++operations_[operation];
@@ -66,12 +66,12 @@ Status Client::store_run(Lock& lock, int node, RequestHeader header, const char*
   header.levels = 0;
   if (bytes <= data_bytes_max(0)) {
     header.bytes = bytes;
-    return tell(lock, node, header, {}, bytes, [=](char* to) { node::copy(to, local, bytes); });
+    return send_store(lock, node, header, {}, bytes, [=](char* to) { node::copy(to, local, bytes); });
   }
   const std::size_t piece = piece_bytes(bytes);
   while (bytes > 0) {
     header.bytes = std::min(bytes, piece);
-    ARMCI_RETURN_IF_ERROR(tell_long(lock, node, header, {}, local, header.bytes, nullptr, operation));
+    ARMCI_RETURN_IF_ERROR(send_long_store(lock, node, header, {}, local, header.bytes, nullptr, operation));
     header.address += header.bytes;
     local += header.bytes;
     bytes -= header.bytes;
@@ -80,7 +80,7 @@ Status Client::store_run(Lock& lock, int node, RequestHeader header, const char*
 }
 
 // Only with background progress: a program may issue a put and never call ARMCI again.
-bool Client::joins_batch(const RequestHeader& header, const std::uint64_t* operation, std::size_t bytes) const {
+bool Client::coalesces(const RequestHeader& header, const std::uint64_t* operation, std::size_t bytes) const {
   return operation != nullptr && background_progress_ && header.kind == RequestKind::kPut && bytes <= thresholds_.small_put_bytes;
 }
 
@@ -90,23 +90,23 @@ Status Client::store(int target, RequestHeader header, void* remote, const void*
   const int node = routes_.node_of(target);
   header.address = address_of(remote);
   if (operation != nullptr) *operation = 0;
-  if (joins_batch(header, operation, bytes)) {
-    return put_into_batch(lock, node, header.address, local, bytes);
+  if (coalesces(header, operation, bytes)) {
+    return coalesce(lock, node, header.address, local, bytes);
   }
   const char* const from = static_cast<const char*>(local);
   if (bytes <= data_bytes_max(0)) return store_run(lock, node, header, from, bytes, 0);
-  const auto ask_for = [&](std::uint64_t whole) { return store_run(lock, node, header, from, bytes, whole); };
-  return operation != nullptr ? begin_parts(lock, operation, ask_for) : await_parts(lock, ask_for);
+  const auto issue_parts = [&](std::uint64_t whole) { return store_run(lock, node, header, from, bytes, whole); };
+  return operation != nullptr ? begin_parts(lock, operation, issue_parts) : await_parts(lock, issue_parts);
 }
 
 template <class Pack>
-Status Client::tell_part(Lock& lock, int node, const RequestHeader& header, std::span<const char> places,
+Status Client::send_store_part(Lock& lock, int node, const RequestHeader& header, std::span<const char> layout,
                          const char* dense, std::size_t bytes, Pack pack, std::uint64_t operation) {
-  if (dense != nullptr) return tell_long(lock, node, header, places, dense, bytes, nullptr, operation);
+  if (dense != nullptr) return send_long_store(lock, node, header, layout, dense, bytes, nullptr, operation);
   Memory packed;
   ARMCI_RETURN_IF_ERROR(take_packing_memory(lock, &packed));
   pack(packed.get());
-  return tell_long(lock, node, header, places, nullptr, bytes, std::move(packed), 0);
+  return send_long_store(lock, node, header, layout, nullptr, bytes, std::move(packed), 0);
 }
 
 Status Client::store_runs(Lock& lock, int node, RequestHeader header, void* remote, const char* local,
@@ -120,7 +120,7 @@ Status Client::store_runs(Lock& lock, int node, RequestHeader header, void* remo
   return status;
 }
 
-Status Client::store_rows(Lock& lock, int node, RequestHeader header, std::span<const char> places, const char* local,
+Status Client::store_rows(Lock& lock, int node, RequestHeader header, std::span<const char> layout, const char* local,
                           const Strided& shape, std::uint64_t operation) {
   const std::size_t row = shape.count[0];
   const std::size_t rows = shape.segments();
@@ -130,15 +130,15 @@ Status Client::store_rows(Lock& lock, int node, RequestHeader header, std::span<
       to += row;
     });
   };
-  if (rows * row <= data_bytes_max(places.size())) {
+  if (rows * row <= data_bytes_max(layout.size())) {
     header.count = rows;
-    return tell(lock, node, header, places, rows * row, pack);
+    return send_store(lock, node, header, layout, rows * row, pack);
   }
   const bool dense = is_dense(shape, shape.src_stride);
   const std::size_t rows_max = std::max(piece_bytes(rows * row) / row, std::size_t{1});
   for (header.first = 0; header.first < rows; header.first += header.count) {
     header.count = std::min(rows_max, rows - header.first);
-    ARMCI_RETURN_IF_ERROR(tell_part(lock, node, header, places, dense ? local + header.first * row : nullptr,
+    ARMCI_RETURN_IF_ERROR(send_store_part(lock, node, header, layout, dense ? local + header.first * row : nullptr,
                                     header.count * row, pack, operation));
   }
   return kSuccess;
@@ -151,14 +151,14 @@ Status Client::store_strided(int target, RequestHeader header, void* remote, con
   const char* const from = static_cast<const char*>(local);
   const std::vector<WireLevel> levels = wire_levels(shape, shape.dst_stride);
   header.address = address_of(remote);
-  const auto ask_for = [&](std::uint64_t whole) {
+  const auto issue_parts = [&](std::uint64_t whole) {
     if (shape.count[0] > receive_buffers_.chunk_bytes / 2) return store_runs(lock, node, header, remote, from, shape, whole);
     header.form = Form::kStrided;
     header.levels = static_cast<std::uint8_t>(shape.levels);
     header.bytes = shape.count[0];
     return store_rows(lock, node, header, as_bytes(levels.data(), levels.size()), from, shape, whole);
   };
-  return operation != nullptr ? begin_parts(lock, operation, ask_for) : await_parts(lock, ask_for);
+  return operation != nullptr ? begin_parts(lock, operation, issue_parts) : await_parts(lock, issue_parts);
 }
 
 Status Client::store_segments(Lock& lock, int node, RequestHeader header, const Segments& list,
@@ -172,17 +172,17 @@ Status Client::store_segments(Lock& lock, int node, RequestHeader header, const 
   for (std::size_t i = 0; i < list.count; i += header.count) {
     const std::size_t rest = list.count - i;
     header.count = std::min(rest <= short_max ? short_max : long_max, rest);
-    const std::span<const char> places = as_bytes(list.dst + i, header.count);
+    const std::span<const char> layout = as_bytes(list.dst + i, header.count);
     const auto pack = [&](char* to) {
       for (std::size_t k = i; k < i + header.count; ++k, to += bytes) node::copy(to, list.src[k], bytes);
     };
     const std::size_t part = header.count * bytes;
     if (rest <= short_max) {
-      ARMCI_RETURN_IF_ERROR(tell(lock, node, header, places, part, pack));
+      ARMCI_RETURN_IF_ERROR(send_store(lock, node, header, layout, part, pack));
       continue;
     }
     const bool dense = is_dense(list.src + i, header.count, bytes);
-    ARMCI_RETURN_IF_ERROR(tell_part(lock, node, header, places, dense ? static_cast<const char*>(list.src[i]) : nullptr,
+    ARMCI_RETURN_IF_ERROR(send_store_part(lock, node, header, layout, dense ? static_cast<const char*>(list.src[i]) : nullptr,
                                     part, pack, operation));
   }
   return kSuccess;
@@ -191,14 +191,14 @@ Status Client::store_segments(Lock& lock, int node, RequestHeader header, const 
 Status Client::store_list(int target, RequestHeader header, const Segments& list, std::uint64_t* operation) {
   Lock lock(mutex_);
   const int node = routes_.node_of(target);
-  if (joins_batch(header, operation, list.count * list.bytes)) {
+  if (coalesces(header, operation, list.count * list.bytes)) {
     *operation = 0;
     for (std::size_t i = 0; i < list.count; ++i) {
-      ARMCI_RETURN_IF_ERROR(put_into_batch(lock, node, address_of(list.dst[i]), list.src[i], list.bytes));
+      ARMCI_RETURN_IF_ERROR(coalesce(lock, node, address_of(list.dst[i]), list.src[i], list.bytes));
     }
     return kSuccess;
   }
-  const auto ask_for = [&](std::uint64_t whole) {
+  const auto issue_parts = [&](std::uint64_t whole) {
     if (list.bytes <= receive_buffers_.chunk_bytes / 2) return store_segments(lock, node, header, list, whole);
     for (std::size_t i = 0; i < list.count; ++i) {
       header.address = address_of(list.dst[i]);
@@ -208,7 +208,7 @@ Status Client::store_list(int target, RequestHeader header, const Segments& list
     }
     return kSuccess;
   };
-  return operation != nullptr ? begin_parts(lock, operation, ask_for) : await_parts(lock, ask_for);
+  return operation != nullptr ? begin_parts(lock, operation, issue_parts) : await_parts(lock, issue_parts);
 }
 
 // --- gets
@@ -229,7 +229,7 @@ Status Client::get_run(Lock& lock, int node, const char* remote, char* local, st
       header.type = 0;
       expected.unpack = [to, length = header.bytes](const char* data) { node::copy(to, data, length); };
     }
-    ARMCI_RETURN_IF_ERROR(ask(lock, node, header, {}, std::move(expected)));
+    ARMCI_RETURN_IF_ERROR(send_request(lock, node, header, {}, std::move(expected)));
   }
   return kSuccess;
 }
@@ -279,8 +279,8 @@ Status Client::get_rows(Lock& lock, int node, const char* remote, char* local, c
         });
       };
     }
-    const std::span<const char> places = as_bytes(levels.data(), levels.size());
-    ARMCI_RETURN_IF_ERROR(ask(lock, node, header, places, std::move(expected)));
+    const std::span<const char> layout = as_bytes(levels.data(), levels.size());
+    ARMCI_RETURN_IF_ERROR(send_request(lock, node, header, layout, std::move(expected)));
   }
   return kSuccess;
 }
@@ -321,7 +321,7 @@ Status Client::get_segments(Lock& lock, int node, const Segments& list, std::uin
         }
       };
     }
-    ARMCI_RETURN_IF_ERROR(ask(lock, node, header, as_bytes(list.src + i, header.count), std::move(expected)));
+    ARMCI_RETURN_IF_ERROR(send_request(lock, node, header, as_bytes(list.src + i, header.count), std::move(expected)));
   }
   return kSuccess;
 }
@@ -347,7 +347,7 @@ Status Client::atomic(int target, RequestHeader header, std::uint64_t* before) {
     std::memcpy(before, message - sizeof(ReplyHeader) + offsetof(ReplyHeader, value), sizeof *before);
   };
   return await_parts(lock, [&](std::uint64_t whole) {
-    return ask(lock, routes_.node_of(target), header, {}, {whole, nullptr, 0, unpack});
+    return send_request(lock, routes_.node_of(target), header, {}, {whole, nullptr, 0, unpack});
   });
 }
 

@@ -9,7 +9,7 @@ Status Forwarder::open(const std::vector<int>& servers, const std::vector<int>& 
   for (const int node : neighbours) {
     routes_[static_cast<std::size_t>(node)] = {servers[static_cast<std::size_t>(node)], credits_each_, {}};
   }
-  return acknowledgements_.open(neighbours.size() * static_cast<std::size_t>(credits_each_), "acknowledgements");
+  return acks_.open(neighbours.size() * static_cast<std::size_t>(credits_each_), "acks");
 }
 
 Status Forwarder::forward(const MessagePool::Message& message, const RequestHeader& header, std::uint64_t ticket) {
@@ -41,18 +41,18 @@ Status Forwarder::send_on(Route* route) {
 Status Forwarder::next_done(Done* done) {
   *done = {};
   MessagePool::Message message;
-  ARMCI_RETURN_IF_ERROR(acknowledgements_.take(&message));
+  ARMCI_RETURN_IF_ERROR(acks_.take(&message));
   if (message.buffer == nullptr) return kSuccess;
   ReplyHeader reply;
   if (message.bytes == sizeof reply) std::memcpy(&reply, message.buffer->data.get(), sizeof reply);
   const auto number = static_cast<std::uint32_t>(reply.value);
   if (message.bytes != sizeof reply || reply.value >= slots_.size() || !slots_[number].sent) {
-    return fail(Code::kLayerBelow, nullptr, "an acknowledgement of nothing that was forwarded came from rank %d",
+    return fail(Code::kLayerBelow, nullptr, "rank %d sent an ack for a request that was not forwarded",
                 message.source);
   }
-  ARMCI_RETURN_IF_ERROR(acknowledgements_.post(message.buffer));
+  ARMCI_RETURN_IF_ERROR(acks_.post(message.buffer));
   Slot& slot = slots_[number];
-  // What has been executed has been sent.
+  // The request has been executed, so its send is complete.
   ARMCI_MPI(MPI_Wait(&slot.request, MPI_STATUS_IGNORE));
   slot.sent = false;
   *done = slot.what;

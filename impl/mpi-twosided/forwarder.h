@@ -1,15 +1,15 @@
-// Requests for other nodes of the cluster, on their way from the buffers they came in to the servers that execute them.
+// Forwards requests for other nodes of the cluster to the servers that execute them.
 //
 //   process        server with its buffers          server of the target
 //   |--request--->|  waits for a credit            |
 //   |             |--the same, from its buffer---->| executes it
-//   |<------------------------------------ answer, |
-//   |             |<-------------- acknowledgement |
+//   |<------------------------------------- reply, |
+//   |             |<------------------------- ack |
 //   |<----credit, |
 //
-// A request stays in its buffer until it is acknowledged. A server has ARMCI_SERVER_FORWARDS buffers for what each
-// other server of its cluster forwards, apart from those of its own clients, and executes it without waiting for
-// anybody but the request's own process: so no ring of servers waits for one another (docs/mpi-twosided.md).
+// A request stays in its buffer until the ack arrives. A server has ARMCI_SERVER_FORWARDS buffers for the requests of each
+// other server of its cluster, apart from the buffers of its own clients. The server executes a forwarded request without
+// waiting for any process except the origin. So servers cannot deadlock (docs/mpi-twosided.md).
 //
 // Thread safety: one thread, that of the server.
 #pragma once
@@ -37,14 +37,14 @@ class Forwarder {
   };
 
   Forwarder(MPI_Comm comm, int credits_each)
-      : comm_(comm), credits_each_(credits_each), acknowledgements_(comm, kAcknowledgeTag, sizeof(ReplyHeader)) {}
+      : comm_(comm), credits_each_(credits_each), acks_(comm, kAcknowledgeTag, sizeof(ReplyHeader)) {}
 
-  // servers[n]: the rank of the server of node n; `neighbours`: the nodes that may be meant.
+  // servers[n]: the rank of the server of node n; `neighbours`: the other nodes of the cluster.
   Status open(const std::vector<int>& servers, const std::vector<int>& neighbours);
-  void close() { acknowledgements_.close(); }
+  void close() { acks_.close(); }
 
   bool reaches(std::uint32_t node) const { return node < routes_.size() && routes_[node].server >= 0; }
-  // Takes over the buffer until the request is done. Needs reaches(header.node).
+  // Owns the buffer until the request is executed. Precondition: reaches(header.node).
   Status forward(const MessagePool::Message& message, const RequestHeader& header, std::uint64_t ticket);
   Status next_done(Done* done);
 
@@ -66,7 +66,7 @@ class Forwarder {
 
   const MPI_Comm comm_;
   const int credits_each_;
-  MessagePool acknowledgements_;
+  MessagePool acks_;
   std::vector<Route> routes_;  // by node
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_slots_;

@@ -23,7 +23,7 @@ struct Comms {
   MPI_Comm requests = MPI_COMM_NULL;  // to servers, from processes
   MPI_Comm replies = MPI_COMM_NULL;   // to processes
   MPI_Comm data = MPI_COMM_NULL;      // to servers: data that did not fit into a request
-  MPI_Comm forwards = MPI_COMM_NULL;  // between servers: requests and acknowledgements
+  MPI_Comm forwards = MPI_COMM_NULL;  // between servers: requests and acks
 
   // Collective over `all`: the processes by absolute id, and the servers.
   Status duplicate(MPI_Comm all);

@@ -23,8 +23,8 @@ Status ProcessWatch::start_for(pid_t pid, std::function<void()> ended) {
 }
 
 Status ProcessWatch::start_timer(int seconds, std::function<void()> late) {
-  constexpr int kNobody = -1;
-  return start(kNobody, seconds * 1000, std::move(late));
+  constexpr int kNoProcess = -1;
+  return start(kNoProcess, seconds * 1000, std::move(late));
 }
 
 Status ProcessWatch::start(int process, int timeout_ms, std::function<void()> event) {

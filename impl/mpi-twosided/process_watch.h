@@ -1,9 +1,9 @@
-// ProcessWatch: learns of the end of another process of this machine, or that time is up, without asking MPI.
+// ProcessWatch: detects the end of another process of this node, or a timeout, without MPI.
 //
-// A node's first process watches its server process and is watched by it: whoever of the two is killed, the other one
-// ends at once, whatever it waits for.
+// The first process of a node and the server process watch each other. If one is killed, the other ends at once, even
+// while it waits.
 //
-// Thread safety: start and stop by one thread. What is called runs in a thread of the watch's own.
+// Thread safety: start and stop by one thread. The callbacks run in a thread of the watch.
 #pragma once
 
 #include <sys/types.h>
@@ -22,12 +22,12 @@ class ProcessWatch {
   ProcessWatch(const ProcessWatch&) = delete;
   ProcessWatch& operator=(const ProcessWatch&) = delete;
 
-  // Calls `ended` once the process has ended, which it may have already. A kernel without pidfd_open (before 5.3)
-  // watches nothing.
+  // Calls `ended` when the process ends, or at once if it has ended already. On a kernel without pidfd_open (before 5.3)
+  // `ended` is never called.
   Status start_for(pid_t pid, std::function<void()> ended);
-  // Calls `late` unless stop() comes within that time.
+  // Calls `late` unless stop() is called within that time.
   Status start_timer(int seconds, std::function<void()> late);
-  // Nothing is called any more once it returns. May be called again, and before any start.
+  // After it returns, no callback runs. May be called again, and before any start.
   void stop();
 
  private:

@@ -24,9 +24,9 @@ std::vector<int> Routes::neighbours(int node) const {
 std::vector<int> Routes::clients(int node) const {
   std::vector<int> all;
   for (int process = 0; process < processes(); ++process) {
-    // What it asks of its own node it does itself.
-    const bool asks = size_of(node) > 1 || node_of(process) != node;
-    if (asks && entry(process, node) == node) all.push_back(process);
+    // A process accesses its own node without a server.
+    const bool sends = size_of(node) > 1 || node_of(process) != node;
+    if (sends && entry(process, node) == node) all.push_back(process);
   }
   return all;
 }

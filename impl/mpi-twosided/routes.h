@@ -1,11 +1,10 @@
-// Which server a process sends a request to: that of the target's node, or one that forwards it.
+// The server that a process sends a request to: the server of the target's node, or one that forwards the request.
 //
-// The nodes form clusters of consecutive ones. Each server of a cluster has the buffers of a share of all processes,
-// and takes what they ask of any node of the cluster: process p sends to the server at place p modulo size of the
-// cluster.
+// Clusters consist of consecutive nodes. Each server of a cluster has the receive buffers of some of the processes, and
+// receives their requests for any node of the cluster: process p sends to the server at index p modulo cluster size.
 //
 //   cluster size 3     node:   0    1    2  |  3    4    5  |  6    7
-//   process 4 sends what it asks of nodes 0 to 2 to node 1, of 3 to 5 to node 4, of 6 and 7 to node 6
+//   process 4 sends requests for nodes 0 to 2 to node 1, for 3 to 5 to node 4, for 6 and 7 to node 6
 //
 // Thread safety: read-only after construction.
 #pragma once
@@ -24,7 +23,7 @@ class Routes {
   int nodes() const { return nodes_; }
   int processes() const { return static_cast<int>(node_of_.size()); }
   int node_of(int process) const { return node_of_[static_cast<std::size_t>(process)]; }
-  // The node whose server takes what `process` asks of `node`.
+  // The node whose server receives the requests of `process` for `node`.
   int entry(int process, int node) const;
   // The other nodes of its cluster.
   std::vector<int> neighbours(int node) const;

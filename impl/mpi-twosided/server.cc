@@ -114,7 +114,7 @@ Status Server::step(bool* busy) {
   ARMCI_RETURN_IF_ERROR(take_requests(&requests_, false, busy));
   ARMCI_RETURN_IF_ERROR(take_requests(&forwarded_, true, busy));
   ARMCI_RETURN_IF_ERROR(receive_chunks(busy));
-  ARMCI_RETURN_IF_ERROR(take_acknowledgements(busy));
+  ARMCI_RETURN_IF_ERROR(take_acks(busy));
   ARMCI_RETURN_IF_ERROR(return_credits());
   return collect_sent();
 }
@@ -183,7 +183,7 @@ bool Server::needs_chunk(const Request& request) const {
 
 bool Server::ready(const Work& work) { return work.request.data_follow() ? work.received : work.chunk != nullptr; }
 
-// In the order of asking, whether or not a request is the next of its process: see above.
+// In the order of arrival, even if a request is not the next one of its process: see server.h.
 Status Server::give_chunks() {
   while (!free_chunks_.empty() && !wants_chunk_.empty()) {
     Work* const work = wants_chunk_.front();
@@ -240,9 +240,9 @@ Status Server::complete(Work* work) {
     forwarded_.give_back(work->buffer);
     Sending sending;
     take_reply(false, &sending);
-    const ReplyHeader acknowledgement{0, 0, header.slot};
-    std::memcpy(sending.reply.get(), &acknowledgement, sizeof acknowledgement);
-    ARMCI_MPI(MPI_Isend(sending.reply.get(), static_cast<int>(sizeof acknowledgement), MPI_BYTE, work->source,
+    const ReplyHeader ack{0, 0, header.slot};
+    std::memcpy(sending.reply.get(), &ack, sizeof ack);
+    ARMCI_MPI(MPI_Isend(sending.reply.get(), static_cast<int>(sizeof ack), MPI_BYTE, work->source,
                         kAcknowledgeTag, comms_.forwards, &sending.request));
     sending_.push_back(std::move(sending));
     return kSuccess;
@@ -254,7 +254,7 @@ Status Server::complete(Work* work) {
   return kSuccess;
 }
 
-Status Server::take_acknowledgements(bool* busy) {
+Status Server::take_acks(bool* busy) {
   for (;;) {
     Forwarder::Done done;
     ARMCI_RETURN_IF_ERROR(forwarder_.next_done(&done));
@@ -270,21 +270,21 @@ Status Server::take_acknowledgements(bool* busy) {
 void Server::executed(std::uint32_t process, std::uint64_t ticket) {
   Origin& from = origin(process);
   from.open[ticket - from.first] = true;
-  const bool none_owed = from.owed == 0;
+  const bool none_due = from.credits_due == 0;
   while (!from.open.empty() && from.open.front()) {
     from.open.pop_front();
     ++from.first;
-    ++from.owed;
+    ++from.credits_due;
   }
-  if (none_owed && from.owed != 0) owed_to_.push_back(process);
+  if (none_due && from.credits_due != 0) credits_due_to_.push_back(process);
 }
 
-// Those that no reply has brought along.
+// Sends the credits that no reply has returned.
 Status Server::return_credits() {
-  for (const std::uint32_t process : owed_to_) {
-    if (origin(process).owed != 0) ARMCI_RETURN_IF_ERROR(answer(static_cast<int>(process), kCreditTag, 0));
+  for (const std::uint32_t process : credits_due_to_) {
+    if (origin(process).credits_due != 0) ARMCI_RETURN_IF_ERROR(reply(static_cast<int>(process), kCreditTag, 0));
   }
-  owed_to_.clear();
+  credits_due_to_.clear();
   return kSuccess;
 }
 
@@ -300,16 +300,16 @@ Status Server::execute(const Work& work) {
       if (work.chunk != nullptr) free_chunks_.push_back(work.chunk);
       return kSuccess;
     case RequestKind::kGet:
-      return answer_get(work);
+      return reply_get(work);
     case RequestKind::kAtomic:
-      return answer(client, header.tag, server::execute_atomic(header));
-    case RequestKind::kDisconnect:
-      return answer(client, kCreditTag, kLastCredits);
+      return reply(client, header.tag, server::execute_atomic(header));
+    case RequestKind::kBye:
+      return reply(client, kCreditTag, kLastCredits);
   }
   return kSuccess;
 }
 
-Status Server::answer_get(const Work& work) {
+Status Server::reply_get(const Work& work) {
   const RequestHeader& header = work.request.header;
   const int client = static_cast<int>(header.origin);
   if (work.request.is_in_place()) {
@@ -330,7 +330,7 @@ Status Server::answer_get(const Work& work) {
   return send(client, header.tag, message, static_cast<std::size_t>(end - message), std::move(sending));
 }
 
-Status Server::answer(int client, std::uint32_t tag, std::uint64_t value) {
+Status Server::reply(int client, std::uint32_t tag, std::uint64_t value) {
   Sending sending;
   take_reply(false, &sending);
   char* const message = sending.reply.get();
@@ -339,12 +339,12 @@ Status Server::answer(int client, std::uint32_t tag, std::uint64_t value) {
   return send(client, tag, message, sizeof head, std::move(sending));
 }
 
-// With all the credits that the process is owed.
+// The header returns all credits that are due to the process.
 //
-// Memory ordering: what was stored is visible to all processes of the node before the credit is to anyone [FENCE-1].
+// Memory ordering: the stores are visible to all processes of the node before the credit is visible to any [FENCE-1].
 ReplyHeader Server::begin_reply(int client, std::uint64_t value) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  return {std::exchange(origin(static_cast<std::uint32_t>(client)).owed, 0), 0, value};
+  return {std::exchange(origin(static_cast<std::uint32_t>(client)).credits_due, 0), 0, value};
 }
 
 void Server::take_reply(bool has_data, Sending* sending) {

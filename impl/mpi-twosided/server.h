@@ -1,29 +1,30 @@
-// The server of a node: executes what processes of other nodes ask of its memory, without help of the node's programs.
+// The server of a node: executes the requests that processes of other nodes send for its memory. The programs of the node
+// take no part.
 //
 //   process (other node)                  server (a thread of the node's first process)
-//   put   |--header, data--------------->| copies to its place
+//   put   |--header, data--------------->| copies the data into the memory
 //         |  the buffer is free at once  |
-//         |<-----------------------credit| all that came before is there
+//         |<-----------------------credit| this request and all earlier ones are complete
 //   get   |----------------------------->|
-//         |<--data, from where they lie--|
-//   long  |--header--------------------->| a chunk is taken, and the data received into it
-//   put   |--data----------------------->| then copied to their place
+//         |<-------------data, zero copy-|
+//   long  |--header--------------------->| takes a chunk, and receives the data into it
+//   put   |--data----------------------->| then copies them into the memory
 //         |<-----------------------credit|
 //
-// Requests wait in buffers that were posted before: ARMCI_SERVER_BUFFERS of ARMCI_SERVER_BUFFER_BYTES for each process
-// whose requests come here. A process has as many credits, spends one with each request, and gets it back when the
-// request has been executed, with a reply or in a message of credits. Nothing is sent without a credit, so no request
-// ever lies in MPI's own memory, and a server's memory is bounded by the number of processes.
+// Requests arrive in receive buffers that are posted before: ARMCI_SERVER_BUFFERS of ARMCI_SERVER_BUFFER_BYTES for each
+// client process. A process has as many credits. Each request uses one credit. The server returns the credit when it has
+// executed the request, with a reply or in a message of credits. No process sends without a credit, so MPI never has to
+// store a request, and the number of processes bounds the memory of a server.
 //
-// Order: requests of one process are executed in the order in which they were sent, and their credits come back in it.
-// Buffers are posted and taken in one order, and MPI gives messages of one sender to them in that of sending. What
-// needs a chunk gets it in the order of arrival, so that one who has a chunk never waits for one who has none.
+// Order: the server executes requests of one process in the order of sending, and returns their credits in that order.
+// The server posts and takes buffers in one order, and MPI matches messages of one sender in the order of sending.
+// Requests get chunks in the order of arrival, so a request that has a chunk never waits for one that has none.
 //
-// Clusters (routes.h): requests that mean another node of the cluster are sent on to its server (forwarder.h), which
-// executes them in the order of each process likewise, and answers the process itself.
+// Clusters (routes.h): the server forwards a request for another node of the cluster to that node's server
+// (forwarder.h). That server also keeps the order of each process, and replies to the process itself.
 //
-// Thread safety: start and stop by one thread; MPI is called from the server's thread, which needs MPI_THREAD_MULTIPLE.
-// In a process of its own (server_process.h) the caller of run() is the server, at any thread level.
+// Thread safety: start() and stop() by one thread. The server thread calls MPI, which needs MPI_THREAD_MULTIPLE. In a
+// server process (server_process.h) the caller of run() is the server, at any thread level.
 #pragma once
 
 #include <mpi.h>
@@ -50,13 +51,13 @@ namespace armci::twosided {
 
 class Server {
  public:
-  // servers[n]: the rank of the server of node n. `node`: the one that is served here.
+  // servers[n]: the rank of the server of node n. `node`: the node of this server.
   Server(const Comms& comms, ReceiveBuffers receive_buffers, const Routes& routes, std::vector<int> servers, int node, int wait_us);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Posts the buffers. Every process may send from then on.
+  // Posts the receive buffers. Every process may send after that.
   Status open();
   // Starts the thread that serves until stop(). The thread calls `progress` regularly for the operations that this process
   // issued; `progress` returns whether any is pending.
@@ -68,7 +69,7 @@ class Server {
   // Ends the thread. To be called after every client has disconnected.
   void stop();
 
-  // Of request buffers, chunks and buffers of forwarded requests.
+  // The bytes of request buffers, chunks and buffers of forwarded requests.
   std::size_t buffer_bytes() const;
 
  private:
@@ -76,25 +77,25 @@ class Server {
     std::unique_ptr<char[]> data;
     MPI_Request request = MPI_REQUEST_NULL;
   };
-  // A request that is to be executed here, in the buffer that it came in.
+  // A request for this server, in its receive buffer.
   struct Work {
     MessagePool::Buffer* buffer = nullptr;
     Request request;
     bool forwarded = false;
-    int source = -1;           // who sent it: its origin, or the server that forwarded it
-    std::uint64_t ticket = 0;  // of its credit
+    int source = -1;           // the sender: the origin, or the server that forwarded it
+    std::uint64_t ticket = 0;  // number of its credit
     Chunk* chunk = nullptr;
-    bool received = false;  // its data, in the chunk
+    bool received = false;  // the data are in the chunk
   };
-  // What there is of one process.
+  // The state of one origin.
   struct Origin {
-    std::deque<Work> queue;  // to be executed, in the order of sending
-    // Requests whose credits are not owed yet, in the order of sending, and which of them have been executed.
+    std::deque<Work> queue;  // to execute, in the order of sending
+    // Requests whose credits are not due yet, in the order of sending; true: executed.
     std::deque<bool> open;
     std::uint64_t first = 0;
-    std::uint32_t owed = 0;
+    std::uint32_t credits_due = 0;
   };
-  // A reply under way; what it is sent from, unless that is the memory itself.
+  // A pending reply and its buffer; without a buffer, MPI sends from the memory itself (zero copy).
   struct Sending {
     MPI_Request request = MPI_REQUEST_NULL;
     std::unique_ptr<char[]> reply;
@@ -116,12 +117,12 @@ class Server {
   Status run_queue(Origin* origin);
   Status complete(Work* work);
   Status execute(const Work& work);
-  Status answer_get(const Work& work);
-  Status answer(int client, std::uint32_t tag, std::uint64_t value);
+  Status reply_get(const Work& work);
+  Status reply(int client, std::uint32_t tag, std::uint64_t value);
   Status send(int client, std::uint32_t tag, const void* data, std::size_t bytes, Sending sending);
   ReplyHeader begin_reply(int client, std::uint64_t value);
   void take_reply(bool has_data, Sending* sending);
-  Status take_acknowledgements(bool* busy);
+  Status take_acks(bool* busy);
   void executed(std::uint32_t process, std::uint64_t ticket);
   Status return_credits();
   Status collect_sent();
@@ -140,7 +141,7 @@ class Server {
   MessagePool forwarded_;
   Forwarder forwarder_;
   std::vector<Origin> origins_;         // by process
-  std::vector<std::uint32_t> owed_to_;  // processes that are owed credits, perhaps more than once
+  std::vector<std::uint32_t> credits_due_to_;  // processes with credits due, perhaps more than once
   std::vector<std::unique_ptr<Chunk>> chunks_;
   std::vector<Chunk*> free_chunks_;
   std::deque<Work*> wants_chunk_;
@@ -148,7 +149,7 @@ class Server {
   std::vector<Sending> sending_;
   // Free reply buffers: without space for data, and with it.
   std::vector<std::unique_ptr<char[]>> free_replies_[2];
-  std::atomic<std::size_t> replies_[2] = {0, 0};  // that were made
+  std::atomic<std::size_t> replies_[2] = {0, 0};  // created so far
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };

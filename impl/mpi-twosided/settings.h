@@ -20,7 +20,7 @@ struct Settings {
   int forwards = 0;               // ARMCI_SERVER_FORWARDS: that it has for each other server of its cluster
   int chunks = 0;                 // ARMCI_SERVER_CHUNKS: for data that do not fit into those
   std::int64_t chunk_bytes = 0;   // ARMCI_SERVER_CHUNK_BYTES
-  // When data go which way; each process decides for what it asks.
+  // Thresholds of the protocols; each process decides for its own operations.
   std::int64_t small_put_bytes = 0;  // ARMCI_SERVER_SMALL_PUT_BYTES
   std::int64_t small_get_bytes = 0;  // ARMCI_SERVER_SMALL_GET_BYTES
   std::int64_t piece_bytes = 0;      // ARMCI_SERVER_PIECE_BYTES

@@ -1,4 +1,4 @@
-// Lists of what MPI has under way, whose items have a `request`.
+// Lists of pending MPI operations, whose items have a `request`.
 //
 // Thread safety: one thread at a time for each list.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace armci::twosided {
 
-// Takes out of a list what MPI has ended, whose order is not kept, and hands each to `take`.
+// Removes the completed items from a list, whose order is not kept, and passes each to `take`.
 template <class Item, class Take>
 Status take_ended(std::vector<Item>* list, Take take) {
   for (std::size_t i = 0; i < list->size();) {

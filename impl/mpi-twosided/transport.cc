@@ -24,12 +24,12 @@ using server::put_header;
 
 namespace {
 
-// What all processes do alike.
+// Decisions that are the same on all processes.
 struct Plan {
   ServerKind kind = ServerKind::kAuto;
   ReceiveBuffers receive_buffers;
   int cluster = 1;
-  bool threads = false;  // MPI lets several call it, on all processes
+  bool threads = false;  // MPI_THREAD_MULTIPLE on all processes
 };
 
 Status read_words(int nodes, Plan* plan) {
@@ -37,7 +37,7 @@ Status read_words(int nodes, Plan* plan) {
   return cluster_size(nodes, &plan->cluster);
 }
 
-// As set, but no more than the buffers hold.
+// The settings, limited to the size of the buffers.
 Thresholds thresholds(const ReceiveBuffers& receive_buffers) {
   const Settings& of = settings();
   const std::size_t batch = (receive_buffers.bytes - sizeof(RequestHeader) - sizeof(BatchEntry)) / 8 * 8;
@@ -46,8 +46,8 @@ Thresholds thresholds(const ReceiveBuffers& receive_buffers) {
           std::min(static_cast<std::size_t>(of.piece_bytes) / 16 * 16, receive_buffers.chunk_bytes)};
 }
 
-// The same on all processes: credits are counted by the ones, buffers posted by the others. Collective; succeeds or
-// fails on all alike.
+// The plan is the same on all processes, since clients count the credits of buffers that servers post. Collective;
+// succeeds or fails on all processes.
 Status read_plan(const World& world, Plan* plan) {
   ARMCI_RETURN_IF_ERROR(node::agree(world.comm(), read_words(world.node_count(), plan), "reading the environment"));
   const Settings& of = settings();
@@ -63,7 +63,7 @@ Status read_plan(const World& world, Plan* plan) {
   return node::same_on_all(world.comm(), shared);
 }
 
-// What auto stands for here. Every process has to have the level, as every one may be a node's first.
+// Resolves auto. Every process needs the thread level, since each may be the first one of a node.
 Status choose_kind(MPI_Comm comm, Plan* plan) {
   int level = MPI_THREAD_SINGLE;
   ARMCI_MPI(MPI_Query_thread(&level));
@@ -89,7 +89,7 @@ Status Transport::initialise(const World& world) {
   world_comm_ = world.comm();
   Plan plan;
   ARMCI_RETURN_IF_ERROR(read_plan(world, &plan));
-  ARMCI_RETURN_IF_ERROR(node::agree(world_comm_, choose_kind(world_comm_, &plan), "choosing what a server is"));
+  ARMCI_RETURN_IF_ERROR(node::agree(world_comm_, choose_kind(world_comm_, &plan), "choosing thread or process for the servers"));
   choices_.add("server of a node", plan.kind == ServerKind::kProcess ? "process" : "thread");
   choices_.add("nodes in a cluster", std::to_string(plan.cluster));
   std::vector<int> node_of;
@@ -102,7 +102,7 @@ Status Transport::initialise(const World& world) {
     ARMCI_RETURN_IF_ERROR(node::agree(world_comm_, processes_->start(world, parameters), "starting the server processes"));
     comms_ = processes_->comms();
   }
-  // Nobody sends before every server has posted its buffers.
+  // No process sends before every server has posted its buffers.
   ARMCI_RETURN_IF_ERROR(
       node::agree(world_comm_, open(world, plan.receive_buffers, routes, plan.threads), "creating the receive buffers"));
   return node::agree(world_comm_, start_threads(plan.threads), "starting the servers");

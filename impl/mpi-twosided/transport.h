@@ -1,10 +1,10 @@
 // The mpi-twosided implementation: ARMCI over messages of MPI, with a server on each node.
 //
-// On a node memory is loaded and stored directly, as in impl/node. What a process wants of another node it asks that
-// node's server for (server.h), a thread or a process (ARMCI_SERVER) that executes requests with the same CPU
+// Within a node processes load and store the memory directly (impl/node). For another node a process sends requests to
+// that node's server (server.h), a thread or a process (ARMCI_SERVER). The server executes them with the same CPU
 // instructions as the node's own processes, so that all are atomic together.
 //
-// Thread safety: as the contract asks; servers that are threads need MPI_THREAD_MULTIPLE.
+// Thread safety: as the contract requires. Servers that are threads need MPI_THREAD_MULTIPLE.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace armci::twosided {
 
 class Transport {
  public:
-  struct Key {};  // addresses are all that the server needs
+  struct Key {};  // the server needs addresses only
   struct Completion {
     std::uint64_t operation = 0;  // 0: complete
 

@@ -1,4 +1,4 @@
-/* Who waits for whom when the servers of a cluster forward requests to each other: a model for spin.
+/* The waiting of servers of a cluster that forward requests to each other: a model for spin.
  *
  *   client ----request---> entry server ---forward--> target        put, get; the data of a long put
  *          <---credit-----              <----ack-----                go straight to the target, the answer
@@ -12,7 +12,7 @@
  *   chunks            CHUNKS of a server, for the data of long puts of all clients, in the order in which the requests came
  *
  * A buffer is posted again when its request was executed: that of the target at once, that of the entry server when the
- * acknowledgement comes, which then returns the credit. So a client that has all its credits back has been served, and
+ * ack comes, which then returns the credit. So a client that has all its credits back has been served, and
  * a fence is no message.
  *
  * Modelled as they are: the order of messages between two processes, buffers that are posted, queues. A client does any
@@ -25,11 +25,11 @@
  * promises, pools never too full), no deadlock, and, with WATCHED, that this client ends or, ENDLESS, is served again and
  * again.
  *
- * Broken on purpose, to see that it is noticed:
+ * Faults on purpose, each of which a check has to find:
  *
  *   SHARED_POOL     forwarded requests take the buffers of clients: two servers wait for each other's
  *   EARLY_CREDITS   a credit comes back when the request was received, not when it was executed
- *   HELD_CREDITS    credits are held back until half of them are owed: a fence waits for one that nobody returns
+ *   HELD_CREDITS    credits are held back until half of them are due: a fence waits for a credit that no server returns
  *   ANY_CHUNK       chunks are not given in the order of asking: the first of a queue waits for one that a later one has
  *   UNORDERED       a server forwards a waiting request before those that have waited longer
  *

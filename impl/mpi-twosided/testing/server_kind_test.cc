@@ -8,7 +8,7 @@
 //   server_kind_test transfer LEVEL                a process is killed in the middle of long puts and gets; any servers
 //   server_kind_test exit LEVEL                    a process calls exit() with servers running
 //   server_kind_test stale LEVEL                   a put to memory that its owner has given back; 2 nodes, any servers
-//   server_kind_test left LEVEL                    what a process has left under way keeps nobody waiting; 3 nodes
+//   server_kind_test left LEVEL                    pending operations of a process do not block other processes; 3 nodes
 //
 // LEVEL: a number of MPI's. Where MPI starts no processes, ARMCI_Init says so in place of what needs them. Status 1
 // when a check fails.
@@ -46,7 +46,7 @@ std::string name_of(const std::string& folder) {
   return name;
 }
 
-// Whoever started this process started it.
+// The parent of this process started it.
 bool is_sibling(const std::string& folder) {
   std::ostringstream all;
   all << std::ifstream(folder + "/stat").rdbuf();
@@ -122,7 +122,7 @@ std::string agree_on_name() {
 
 // Process 0 puts rows to process 1, whose server has one chunk, and then calls neither ARMCI nor MPI until a file is
 // there, which process 2 makes when it has put something that needs the chunk. The rows have gaps, so that a put may
-// return when they are packed; those without are sent from where they lie.
+// return when they are packed; MPI sends those without gaps with zero copy.
 void check_left(int gap) {
   constexpr int kRow = 4096;
   constexpr int kRows = 2048;
@@ -159,7 +159,7 @@ void check_left(int gap) {
   check(ARMCI_Finalize() == 0, "finalize");
 }
 
-// What the last process has begun is on its way when it is killed. Does not come back.
+// The transfers of the last process are pending when it is killed. Does not return.
 void kill_in_transfer() {
   constexpr armci_size_t kBytes = armci_size_t{32} << 20;
   std::string said;
