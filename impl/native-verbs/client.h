@@ -21,8 +21,8 @@
 #include <cstdint>
 
 #include "impl/base/status.h"
+#include "impl/native-verbs/connection_manager.h"
 #include "impl/native-verbs/registrations.h"
-#include "impl/native-verbs/traffic.h"
 #include "impl/server/rows.h"
 #include "impl/server/wire.h"
 
@@ -46,7 +46,7 @@ struct Thresholds {
 
 class Client {
  public:
-  Client(const Device& device, int process, Registrations* registrations, Traffic* traffic,
+  Client(const Device& device, int process, Registrations* registrations, ConnectionManager* connections,
          const Thresholds& thresholds);
 
   // *mark: for test(), the local buffer belongs to the transfer until then; nullptr: the call returns when it is the
@@ -67,7 +67,7 @@ class Client {
   Status flush_all();
 
  private:
-  using Lock = Traffic::Lock;
+  using Lock = ConnectionManager::Lock;
   // One transfer: where to, how its local memory is registered, whether that may be lent to it after the call, until
   // the mark, and whether RDMA that has to end before is under way.
   struct Transfer {
@@ -118,16 +118,16 @@ class Client {
     int bounce;
   };
   Status ask_for_rows(Lock& lock, int node, const server::RequestHeader& header, const Rows& rows, const Part& part,
-                      const Traffic::Answer& answer, Landing** landing);
+                      const ConnectionManager::Answer& answer, Landing** landing);
   bool is_short_request(int node, const Rows& rows, std::size_t count) const;
-  Status ask_by_value(Lock& lock, int node, std::span<const char> message, bool is_store, const Traffic::Answer& answer,
+  Status ask_by_value(Lock& lock, int node, std::span<const char> message, bool is_store, const ConnectionManager::Answer& answer,
                       Landing** landing);
   server::RequestHeader get_header() const;
 
   const bool tears_;  // parts of words
   const std::uint32_t process_;
   Registrations& registrations_;
-  Traffic& traffic_;
+  ConnectionManager& connections_;
   const Thresholds thresholds_;
 };
 

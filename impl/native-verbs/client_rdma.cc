@@ -66,20 +66,20 @@ bool Client::needs_server(const Rows& rows) const {
 // --- contiguous
 
 Status Client::put(const Target& target, void* remote, const void* local, std::size_t bytes, Mark* mark) {
-  Lock lock = traffic_.lock();
-  ARMCI_RETURN_IF_ERROR(traffic_.reach(lock, target.node));
-  if (mark == nullptr) ARMCI_RETURN_IF_ERROR(traffic_.await_executed(lock, target.node));
+  Lock lock = connections_.lock();
+  ARMCI_RETURN_IF_ERROR(connections_.reach(lock, target.node));
+  if (mark == nullptr) ARMCI_RETURN_IF_ERROR(connections_.await_executed(lock, target.node));
   Transfer transfer{
-      target, {&registrations_, bytes, thresholds_.register_bytes}, mark != nullptr || bytes > traffic_.bounce_bytes()};
+      target, {&registrations_, bytes, thresholds_.register_bytes}, mark != nullptr || bytes > connections_.bounce_bytes()};
   ARMCI_RETURN_IF_ERROR(
       put_run(lock, &transfer, static_cast<char*>(remote), static_cast<const char*>(local), bytes, true));
   return finish(lock, transfer, /*is_get=*/false, mark);
 }
 
 Status Client::get(const Target& target, const void* remote, void* local, std::size_t bytes, Mark* mark) {
-  Lock lock = traffic_.lock();
-  ARMCI_RETURN_IF_ERROR(traffic_.reach(lock, target.node));
-  ARMCI_RETURN_IF_ERROR(traffic_.await_executed(lock, target.node));
+  Lock lock = connections_.lock();
+  ARMCI_RETURN_IF_ERROR(connections_.reach(lock, target.node));
+  ARMCI_RETURN_IF_ERROR(connections_.await_executed(lock, target.node));
   Transfer transfer{target, {&registrations_, bytes, thresholds_.register_bytes}, true};
   ARMCI_RETURN_IF_ERROR(
       get_run(lock, &transfer, static_cast<const char*>(remote), static_cast<char*>(local), bytes, true));
@@ -89,14 +89,14 @@ Status Client::get(const Target& target, const void* remote, void* local, std::s
 // What has come by requests is here when these are answered.
 Status Client::finish(Lock& lock, const Transfer& transfer, bool is_get, Mark* mark) {
   const int node = transfer.target.node;
-  ARMCI_RETURN_IF_ERROR(traffic_.submit(node));
+  ARMCI_RETURN_IF_ERROR(connections_.submit(node));
   Mark end;
   if (transfer.lent) {
-    ARMCI_RETURN_IF_ERROR(traffic_.seal(lock, node, &end));
+    ARMCI_RETURN_IF_ERROR(connections_.seal(lock, node, &end));
   } else if (is_get) {
-    end = traffic_.answers(node);
+    end = connections_.answers(node);
   }
-  if (mark == nullptr) return traffic_.wait(lock, end);
+  if (mark == nullptr) return connections_.wait(lock, end);
   *mark = end;
   return kSuccess;
 }
@@ -109,20 +109,20 @@ Status Client::put_run(Lock& lock, Transfer* transfer, char* remote, const char*
     Usable usable;
     if (needs_server(remote, now)) {
       ARMCI_RETURN_IF_ERROR(store_run(lock, target.node, server::put_header(), remote, local, now));
-    } else if (now <= traffic_.link(target.node).by_value_max()) {
+    } else if (now <= connections_.link(target.node).by_value_max()) {
       const ibv_sge piece = piece_of(local, now, 0);
       const Work work{IBV_WR_RDMA_WRITE, {&piece, 1}, address_of(remote), target.key, false, true};
-      ARMCI_RETURN_IF_ERROR(traffic_.post(lock, target.node, work, {}));
+      ARMCI_RETURN_IF_ERROR(connections_.post(lock, target.node, work, {}));
     } else if (transfer->may_lend && now > kCopiedBytes && find_lendable(transfer, remote, local, &now, &usable)) {
       const ibv_sge piece = piece_of(local, now, usable.key);
       const Work work{IBV_WR_RDMA_WRITE, {&piece, 1}, address_of(remote), target.key, last && now == bytes, false};
       ARMCI_RETURN_IF_ERROR(lend(lock, transfer, work, usable));
-      if (now < bytes) ARMCI_RETURN_IF_ERROR(traffic_.submit(target.node));
+      if (now < bytes) ARMCI_RETURN_IF_ERROR(connections_.submit(target.node));
     } else {
-      const bool first = bytes == whole && now > traffic_.bounce_bytes();
-      now = cut(remote, traffic_.bounce_bytes() / (first ? kFirstCopies : 1), now);
+      const bool first = bytes == whole && now > connections_.bounce_bytes();
+      now = cut(remote, connections_.bounce_bytes() / (first ? kFirstCopies : 1), now);
       ARMCI_RETURN_IF_ERROR(write_copy(lock, target, remote, local, now));
-      if (now < bytes) ARMCI_RETURN_IF_ERROR(traffic_.submit(target.node));
+      if (now < bytes) ARMCI_RETURN_IF_ERROR(connections_.submit(target.node));
     }
     remote += now;
     local += now;
@@ -147,16 +147,16 @@ bool Client::find_lendable(Transfer* transfer, const void* remote, const char* l
 Status Client::lend(Lock& lock, Transfer* transfer, const Work& work, const Usable& usable) {
   Registration* const held = usable.held;
   transfer->lent = true;
-  return traffic_.post(lock, transfer->target.node, work, {Traffic::kNoBounce, {&held, held != nullptr ? 1U : 0U}});
+  return connections_.post(lock, transfer->target.node, work, {ConnectionManager::kNoBounce, {&held, held != nullptr ? 1U : 0U}});
 }
 
 Status Client::write_copy(Lock& lock, const Target& target, char* remote, const char* local, std::size_t bytes) {
-  int bounce = Traffic::kNoBounce;
-  ARMCI_RETURN_IF_ERROR(traffic_.take_bounces(lock, target.node, {&bounce, 1}));
-  node::copy(traffic_.bounce(bounce), local, bytes);
-  const ibv_sge piece = traffic_.bounce_piece(bounce, bytes);
+  int bounce = ConnectionManager::kNoBounce;
+  ARMCI_RETURN_IF_ERROR(connections_.take_bounces(lock, target.node, {&bounce, 1}));
+  node::copy(connections_.bounce(bounce), local, bytes);
+  const ibv_sge piece = connections_.bounce_piece(bounce, bytes);
   const Work work{IBV_WR_RDMA_WRITE, {&piece, 1}, address_of(remote), target.key, true, false};
-  return traffic_.post(lock, target.node, work, {bounce, {}});
+  return connections_.post(lock, target.node, work, {bounce, {}});
 }
 
 Status Client::get_run(Lock& lock, Transfer* transfer, const char* remote, char* local, std::size_t bytes, bool last) {
@@ -170,12 +170,12 @@ Status Client::get_run(Lock& lock, Transfer* transfer, const char* remote, char*
       const ibv_sge piece = piece_of(local, now, usable.key);
       const Work work{IBV_WR_RDMA_READ, {&piece, 1}, address_of(remote), target.key, last && now == bytes, false};
       ARMCI_RETURN_IF_ERROR(lend(lock, transfer, work, usable));
-      if (now < bytes) ARMCI_RETURN_IF_ERROR(traffic_.submit(target.node));
+      if (now < bytes) ARMCI_RETURN_IF_ERROR(connections_.submit(target.node));
     } else {
-      now = cut(remote, traffic_.bounce_bytes(), now);
+      now = cut(remote, connections_.bounce_bytes(), now);
       ARMCI_RETURN_IF_ERROR(read_copy(lock, target, remote, local, now));
       transfer->lent = true;
-      if (now < bytes) ARMCI_RETURN_IF_ERROR(traffic_.submit(target.node));
+      if (now < bytes) ARMCI_RETURN_IF_ERROR(connections_.submit(target.node));
     }
     remote += now;
     local += now;
@@ -185,13 +185,13 @@ Status Client::get_run(Lock& lock, Transfer* transfer, const char* remote, char*
 }
 
 Status Client::read_copy(Lock& lock, const Target& target, const char* remote, char* local, std::size_t bytes) {
-  int bounce = Traffic::kNoBounce;
-  ARMCI_RETURN_IF_ERROR(traffic_.take_bounces(lock, target.node, {&bounce, 1}));
-  const ibv_sge piece = traffic_.bounce_piece(bounce, bytes);
+  int bounce = ConnectionManager::kNoBounce;
+  ARMCI_RETURN_IF_ERROR(connections_.take_bounces(lock, target.node, {&bounce, 1}));
+  const ibv_sge piece = connections_.bounce_piece(bounce, bytes);
   const Work work{IBV_WR_RDMA_READ, {&piece, 1}, address_of(remote), target.key, true, false};
   Landing* landing = nullptr;
-  ARMCI_RETURN_IF_ERROR(traffic_.post(lock, target.node, work, {bounce, {}}, &landing));
-  landing->set(traffic_.bounce(bounce), local, bytes);
+  ARMCI_RETURN_IF_ERROR(connections_.post(lock, target.node, work, {bounce, {}}, &landing));
+  landing->set(connections_.bounce(bounce), local, bytes);
   return kSuccess;
 }
 
@@ -204,20 +204,20 @@ std::size_t Client::piece_bytes(const Rows& rows) {
 
 Client::Way Client::way_of(const Rows& rows) {
   const bool whole_words = !needs_server(rows);
-  if (whole_words && rows.remote_is_dense() && rows.bytes() <= traffic_.bounce_bytes()) return Way::kDense;
+  if (whole_words && rows.remote_is_dense() && rows.bytes() <= connections_.bounce_bytes()) return Way::kDense;
   if (rows.bytes() >= thresholds_.pack_bytes) return Way::kLong;
   return Way::kServer;
 }
 
 Status Client::put_rows(const Target& target, const Rows& rows, Mark* mark) {
-  Lock lock = traffic_.lock();
-  ARMCI_RETURN_IF_ERROR(traffic_.reach(lock, target.node));
+  Lock lock = connections_.lock();
+  ARMCI_RETURN_IF_ERROR(connections_.reach(lock, target.node));
   Transfer transfer{target, {&registrations_, piece_bytes(rows), thresholds_.register_bytes}, true};
   const Way way = way_of(rows);
   if (way == Way::kServer) {
     ARMCI_RETURN_IF_ERROR(store_rows(lock, target.node, server::put_header(), rows));
   } else {
-    if (mark == nullptr) ARMCI_RETURN_IF_ERROR(traffic_.await_executed(lock, target.node));
+    if (mark == nullptr) ARMCI_RETURN_IF_ERROR(connections_.await_executed(lock, target.node));
     const auto move = way == Way::kDense ? &Client::move_dense : &Client::move_long;
     ARMCI_RETURN_IF_ERROR((this->*move)(lock, &transfer, rows, IBV_WR_RDMA_WRITE));
   }
@@ -225,12 +225,12 @@ Status Client::put_rows(const Target& target, const Rows& rows, Mark* mark) {
 }
 
 Status Client::get_rows(const Target& target, const Rows& rows, Mark* mark) {
-  Lock lock = traffic_.lock();
-  ARMCI_RETURN_IF_ERROR(traffic_.reach(lock, target.node));
+  Lock lock = connections_.lock();
+  ARMCI_RETURN_IF_ERROR(connections_.reach(lock, target.node));
   Transfer transfer{target, {&registrations_, piece_bytes(rows), thresholds_.register_bytes}, true};
   const Way way = way_of(rows);
   if (way != Way::kServer) {
-    ARMCI_RETURN_IF_ERROR(traffic_.await_executed(lock, target.node));
+    ARMCI_RETURN_IF_ERROR(connections_.await_executed(lock, target.node));
     const auto move = way == Way::kDense ? &Client::move_dense : &Client::move_long;
     ARMCI_RETURN_IF_ERROR((this->*move)(lock, &transfer, rows, IBV_WR_RDMA_READ));
   } else if (rows.bytes() >= thresholds_.in_place_bytes && !needs_server(rows)) {
@@ -275,9 +275,9 @@ bool Client::find_pieces(Lookup* lookup, const Rows& rows, std::size_t first, st
 // Rows that are dense over there: as many as one work request gathers or scatters, or one buffer holds.
 Status Client::move_dense(Lock& lock, Transfer* transfer, const Rows& rows, ibv_wr_opcode opcode) {
   const Target& target = transfer->target;
-  const Link& link = traffic_.link(target.node);
+  const Link& link = connections_.link(target.node);
   const std::size_t pieces_max = opcode == IBV_WR_RDMA_READ ? link.pieces_read_max() : link.pieces_max();
-  const std::size_t in_bounce = traffic_.bounce_bytes() / rows.bytes();
+  const std::size_t in_bounce = connections_.bounce_bytes() / rows.bytes();
   for (std::size_t first = 0; first < rows.count();) {
     const char* remote = nullptr;
     rows.visit(first, 1, [&](const char*, const char* place) { remote = place; });
@@ -286,13 +286,13 @@ Status Client::move_dense(Lock& lock, Transfer* transfer, const Rows& rows, ibv_
     if (find_pieces(&transfer->lookup, rows, first, now, &pieces)) {
       const bool last = first + now == rows.count();
       const Work work{opcode, pieces.places, address_of(remote), target.key, last, false};
-      ARMCI_RETURN_IF_ERROR(traffic_.post(lock, target.node, work, {Traffic::kNoBounce, pieces.held}));
+      ARMCI_RETURN_IF_ERROR(connections_.post(lock, target.node, work, {ConnectionManager::kNoBounce, pieces.held}));
       transfer->lent = true;
     } else {
       now = std::min(in_bounce, rows.count() - first);
       ARMCI_RETURN_IF_ERROR(move_copies(lock, transfer, rows, opcode, first, now, remote));
     }
-    ARMCI_RETURN_IF_ERROR(traffic_.submit(target.node));
+    ARMCI_RETURN_IF_ERROR(connections_.submit(target.node));
     first += now;
   }
   return kSuccess;
@@ -302,10 +302,10 @@ Status Client::move_dense(Lock& lock, Transfer* transfer, const Rows& rows, ibv_
 Status Client::move_copies(Lock& lock, Transfer* transfer, const Rows& rows, ibv_wr_opcode opcode, std::size_t first,
                            std::size_t count, const char* remote) {
   const Target& target = transfer->target;
-  int bounce = Traffic::kNoBounce;
-  ARMCI_RETURN_IF_ERROR(traffic_.take_bounces(lock, target.node, {&bounce, 1}));
-  char* const buffer = traffic_.bounce(bounce);
-  const ibv_sge piece = traffic_.bounce_piece(bounce, count * rows.bytes());
+  int bounce = ConnectionManager::kNoBounce;
+  ARMCI_RETURN_IF_ERROR(connections_.take_bounces(lock, target.node, {&bounce, 1}));
+  char* const buffer = connections_.bounce(bounce);
+  const ibv_sge piece = connections_.bounce_piece(bounce, count * rows.bytes());
   const Work work{opcode, {&piece, 1}, address_of(remote), target.key, true, false};
   if (opcode == IBV_WR_RDMA_WRITE) {
     char* to = buffer;
@@ -313,10 +313,10 @@ Status Client::move_copies(Lock& lock, Transfer* transfer, const Rows& rows, ibv
       node::copy(to, local, rows.bytes());
       to += rows.bytes();
     });
-    return traffic_.post(lock, target.node, work, {bounce, {}});
+    return connections_.post(lock, target.node, work, {bounce, {}});
   }
   Landing* landing = nullptr;
-  ARMCI_RETURN_IF_ERROR(traffic_.post(lock, target.node, work, {bounce, {}}, &landing));
+  ARMCI_RETURN_IF_ERROR(connections_.post(lock, target.node, work, {bounce, {}}, &landing));
   landing->set(buffer, nullptr, rows.bytes());
   rows.visit(first, count, [&](char* local, const char*) { landing->rows.push_back(local); });
   transfer->lent = true;

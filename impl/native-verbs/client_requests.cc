@@ -20,62 +20,62 @@ constexpr std::size_t kShortBytes = 256;
 
 }  // namespace
 
-Client::Client(const Device& device, int process, Registrations* registrations, Traffic* traffic,
+Client::Client(const Device& device, int process, Registrations* registrations, ConnectionManager* connections,
                const Thresholds& thresholds)
     : tears_(device.is_software()),
       process_(static_cast<std::uint32_t>(process)),
       registrations_(*registrations),
-      traffic_(*traffic),
+      connections_(*connections),
       thresholds_(thresholds) {}
 
 // A message that lies on the stack: on its way at return.
 Status Client::ask_by_value(Lock& lock, int node, std::span<const char> message, bool is_store,
-                            const Traffic::Answer& answer, Landing** landing) {
+                            const ConnectionManager::Answer& answer, Landing** landing) {
   const auto bytes = static_cast<std::uint32_t>(message.size());
-  Traffic::Request request{
-      {reinterpret_cast<std::uintptr_t>(message.data()), bytes, 0}, true, Traffic::kNoBounce, is_store};
-  if (bytes > traffic_.link(node).by_value_max()) {
-    int bounce = Traffic::kNoBounce;
-    ARMCI_RETURN_IF_ERROR(traffic_.take_bounces(lock, node, {&bounce, 1}));
-    std::memcpy(traffic_.bounce(bounce), message.data(), bytes);
-    request = {traffic_.bounce_piece(bounce, bytes), false, bounce, is_store};
+  ConnectionManager::Request request{
+      {reinterpret_cast<std::uintptr_t>(message.data()), bytes, 0}, true, ConnectionManager::kNoBounce, is_store};
+  if (bytes > connections_.link(node).by_value_max()) {
+    int bounce = ConnectionManager::kNoBounce;
+    ARMCI_RETURN_IF_ERROR(connections_.take_bounces(lock, node, {&bounce, 1}));
+    std::memcpy(connections_.bounce(bounce), message.data(), bytes);
+    request = {connections_.bounce_piece(bounce, bytes), false, bounce, is_store};
   }
-  ARMCI_RETURN_IF_ERROR(traffic_.ask(lock, node, request, answer, landing));
-  return traffic_.submit(node);
+  ARMCI_RETURN_IF_ERROR(connections_.ask(lock, node, request, answer, landing));
+  return connections_.submit(node);
 }
 
 Status Client::atomic(int node, RequestHeader header, std::uint64_t* before) {
-  Lock lock = traffic_.lock();
-  ARMCI_RETURN_IF_ERROR(traffic_.reach(lock, node));
+  Lock lock = connections_.lock();
+  ARMCI_RETURN_IF_ERROR(connections_.reach(lock, node));
   header.tag = server::kFirstTag;
   header.origin = process_;
-  Traffic::Answer answer;
+  ConnectionManager::Answer answer;
   answer.slot_bytes = sizeof *before;
   Landing* landing = nullptr;
   ARMCI_RETURN_IF_ERROR(
       ask_by_value(lock, node, {reinterpret_cast<const char*>(&header), sizeof header}, true, answer, &landing));
   landing->set(landing->from, reinterpret_cast<char*>(before), sizeof *before);
-  return traffic_.await_executed(lock, node);
+  return connections_.await_executed(lock, node);
 }
 
 // --- stores
 
 Status Client::add(const Target& target, RequestHeader header, void* remote, const void* local, std::size_t bytes) {
-  Lock lock = traffic_.lock();
-  ARMCI_RETURN_IF_ERROR(traffic_.reach(lock, target.node));
+  Lock lock = connections_.lock();
+  ARMCI_RETURN_IF_ERROR(connections_.reach(lock, target.node));
   return store_run(lock, target.node, header, static_cast<char*>(remote), static_cast<const char*>(local), bytes);
 }
 
 Status Client::add_rows(const Target& target, RequestHeader header, const Rows& rows) {
-  Lock lock = traffic_.lock();
-  ARMCI_RETURN_IF_ERROR(traffic_.reach(lock, target.node));
+  Lock lock = connections_.lock();
+  ARMCI_RETURN_IF_ERROR(connections_.reach(lock, target.node));
   return store_rows(lock, target.node, header, rows);
 }
 
 // Without gaps, in pieces.
 Status Client::store_run(Lock& lock, int node, RequestHeader header, char* remote, const char* local,
                          std::size_t bytes) {
-  const std::size_t room = (traffic_.bounce_bytes() - sizeof header) / kElementBytesMax * kElementBytesMax;
+  const std::size_t room = (connections_.bounce_bytes() - sizeof header) / kElementBytesMax * kElementBytesMax;
   header.form = Form::kContiguous;
   header.origin = process_;
   while (bytes > 0) {
@@ -87,12 +87,12 @@ Status Client::store_run(Lock& lock, int node, RequestHeader header, char* remot
       std::memcpy(server::compose(header, {}, message.data()), local, header.bytes);
       ARMCI_RETURN_IF_ERROR(ask_by_value(lock, node, {message.data(), length}, true, {}, nullptr));
     } else {
-      int bounce = Traffic::kNoBounce;
-      ARMCI_RETURN_IF_ERROR(traffic_.take_bounces(lock, node, {&bounce, 1}));
-      node::copy(server::compose(header, {}, traffic_.bounce(bounce)), local, header.bytes);
+      int bounce = ConnectionManager::kNoBounce;
+      ARMCI_RETURN_IF_ERROR(connections_.take_bounces(lock, node, {&bounce, 1}));
+      node::copy(server::compose(header, {}, connections_.bounce(bounce)), local, header.bytes);
       ARMCI_RETURN_IF_ERROR(
-          traffic_.ask(lock, node, {traffic_.bounce_piece(bounce, length), false, bounce, true}, {}, nullptr));
-      ARMCI_RETURN_IF_ERROR(traffic_.submit(node));
+          connections_.ask(lock, node, {connections_.bounce_piece(bounce, length), false, bounce, true}, {}, nullptr));
+      ARMCI_RETURN_IF_ERROR(connections_.submit(node));
     }
     remote += header.bytes;
     local += header.bytes;
@@ -103,14 +103,14 @@ Status Client::store_run(Lock& lock, int node, RequestHeader header, char* remot
 
 // As many rows as have room in each request.
 Status Client::store_rows(Lock& lock, int node, RequestHeader header, const Rows& rows) {
-  const std::size_t fitting = rows.fitting(traffic_.bounce_bytes() - sizeof header, rows.bytes());
+  const std::size_t fitting = rows.fitting(connections_.bounce_bytes() - sizeof header, rows.bytes());
   if (fitting == 0) return store_long_rows(lock, node, header, rows);
   header.origin = process_;
   for (std::size_t first = 0; first < rows.count();) {
     const std::size_t now = std::min(fitting, rows.count() - first);
-    int bounce = Traffic::kNoBounce;
-    ARMCI_RETURN_IF_ERROR(traffic_.take_bounces(lock, node, {&bounce, 1}));
-    char* const message = traffic_.bounce(bounce);
+    int bounce = ConnectionManager::kNoBounce;
+    ARMCI_RETURN_IF_ERROR(connections_.take_bounces(lock, node, {&bounce, 1}));
+    char* const message = connections_.bounce(bounce);
     char* data = rows.describe(first, now, header, message);
     rows.visit(first, now, [&](const char* local, const char*) {
       node::copy(data, local, rows.bytes());
@@ -118,8 +118,8 @@ Status Client::store_rows(Lock& lock, int node, RequestHeader header, const Rows
     });
     const auto length = static_cast<std::size_t>(data - message);
     ARMCI_RETURN_IF_ERROR(
-        traffic_.ask(lock, node, {traffic_.bounce_piece(bounce, length), false, bounce, true}, {}, nullptr));
-    ARMCI_RETURN_IF_ERROR(traffic_.submit(node));
+        connections_.ask(lock, node, {connections_.bounce_piece(bounce, length), false, bounce, true}, {}, nullptr));
+    ARMCI_RETURN_IF_ERROR(connections_.submit(node));
     first += now;
   }
   return kSuccess;
@@ -148,7 +148,7 @@ Status Client::fetch_word(Lock& lock, int node, const void* remote, void* local,
   RequestHeader header = get_header();
   header.address = reinterpret_cast<std::uintptr_t>(remote);
   header.bytes = bytes;
-  Traffic::Answer answer;
+  ConnectionManager::Answer answer;
   answer.slot_bytes = bytes;
   Landing* landing = nullptr;
   ARMCI_RETURN_IF_ERROR(
@@ -159,40 +159,40 @@ Status Client::fetch_word(Lock& lock, int node, const void* remote, void* local,
 
 // Asks for some of the rows; the request is by value if it is short, in `bounce` otherwise.
 Status Client::ask_for_rows(Lock& lock, int node, const RequestHeader& header, const Rows& rows, const Part& part,
-                            const Traffic::Answer& answer, Landing** landing) {
+                            const ConnectionManager::Answer& answer, Landing** landing) {
   const std::size_t length = sizeof header + rows.place_bytes(part.count);
-  if (part.bounce == Traffic::kNoBounce) {
+  if (part.bounce == ConnectionManager::kNoBounce) {
     std::array<char, kShortBytes> message;
     rows.describe(part.first, part.count, header, message.data());
     return ask_by_value(lock, node, {message.data(), length}, false, answer, landing);
   }
-  rows.describe(part.first, part.count, header, traffic_.bounce(part.bounce));
-  return traffic_.ask(lock, node, {traffic_.bounce_piece(part.bounce, length), false, part.bounce, false}, answer,
+  rows.describe(part.first, part.count, header, connections_.bounce(part.bounce));
+  return connections_.ask(lock, node, {connections_.bounce_piece(part.bounce, length), false, part.bounce, false}, answer,
                       landing);
 }
 
 bool Client::is_short_request(int node, const Rows& rows, std::size_t count) const {
   const std::size_t length = sizeof(RequestHeader) + rows.place_bytes(count);
-  return length <= std::min(kShortBytes, traffic_.link(node).by_value_max());
+  return length <= std::min(kShortBytes, connections_.link(node).by_value_max());
 }
 
 // Packed by the server; as many as have room in an answer.
 Status Client::fetch_rows(Lock& lock, int node, const Rows& rows) {
-  const std::size_t in_answer = traffic_.bounce_bytes() / rows.bytes();
-  const std::size_t in_request = rows.fitting(traffic_.bounce_bytes() - sizeof(RequestHeader), 0);
+  const std::size_t in_answer = connections_.bounce_bytes() / rows.bytes();
+  const std::size_t in_request = rows.fitting(connections_.bounce_bytes() - sizeof(RequestHeader), 0);
   const std::size_t fitting = std::min(in_answer, in_request);
   for (std::size_t first = 0; first < rows.count();) {
     const std::size_t now = std::min(fitting, rows.count() - first);
-    std::array<int, 2> bounces = {Traffic::kNoBounce, Traffic::kNoBounce};
+    std::array<int, 2> bounces = {ConnectionManager::kNoBounce, ConnectionManager::kNoBounce};
     const std::size_t needed = is_short_request(node, rows, now) ? 1 : 2;
-    ARMCI_RETURN_IF_ERROR(traffic_.take_bounces(lock, node, {bounces.data(), needed}));
-    ibv_sge place = traffic_.bounce_piece(bounces[0], now * rows.bytes());
+    ARMCI_RETURN_IF_ERROR(connections_.take_bounces(lock, node, {bounces.data(), needed}));
+    ibv_sge place = connections_.bounce_piece(bounces[0], now * rows.bytes());
     Landing* landing = nullptr;
     ARMCI_RETURN_IF_ERROR(ask_for_rows(lock, node, get_header(), rows, {first, now, bounces[1]},
                                        {{&place, 1}, {bounces[0], {}}, 0}, &landing));
     landing->set(landing->from, nullptr, rows.bytes());
     rows.visit(first, now, [&](char* local, const char*) { landing->rows.push_back(local); });
-    ARMCI_RETURN_IF_ERROR(traffic_.submit(node));
+    ARMCI_RETURN_IF_ERROR(connections_.submit(node));
     first += now;
   }
   return kSuccess;
@@ -202,34 +202,34 @@ Status Client::fetch_rows(Lock& lock, int node, const Rows& rows) {
 Status Client::fetch_in_place(Lock& lock, Lookup* lookup, int node, const Rows& rows) {
   RequestHeader header = get_header();
   header.type = server::kDataAlone;
-  const std::size_t pieces_max = traffic_.link(node).common_pieces_max();
+  const std::size_t pieces_max = connections_.link(node).common_pieces_max();
   Pieces pieces;
   for (std::size_t first = 0; first < rows.count();) {
     const std::size_t now = std::min(pieces_max, rows.count() - first);
     if (!find_pieces(lookup, rows, first, now, &pieces)) return fetch_rows(lock, node, rows);
-    int bounce = Traffic::kNoBounce;
-    if (!is_short_request(node, rows, now)) ARMCI_RETURN_IF_ERROR(traffic_.take_bounces(lock, node, {&bounce, 1}));
+    int bounce = ConnectionManager::kNoBounce;
+    if (!is_short_request(node, rows, now)) ARMCI_RETURN_IF_ERROR(connections_.take_bounces(lock, node, {&bounce, 1}));
     ARMCI_RETURN_IF_ERROR(ask_for_rows(lock, node, header, rows, {first, now, bounce},
-                                       {pieces.places, {Traffic::kNoBounce, pieces.held}, 0}, nullptr));
-    ARMCI_RETURN_IF_ERROR(traffic_.submit(node));
+                                       {pieces.places, {ConnectionManager::kNoBounce, pieces.held}, 0}, nullptr));
+    ARMCI_RETURN_IF_ERROR(connections_.submit(node));
     first += now;
   }
   return kSuccess;
 }
 
 Status Client::test(const Mark& mark, bool* done) {
-  Lock lock = traffic_.lock();
-  return traffic_.test(mark, done);
+  Lock lock = connections_.lock();
+  return connections_.test(mark, done);
 }
 
 Status Client::flush(int node) {
-  Lock lock = traffic_.lock();
-  return traffic_.flush(lock, node);
+  Lock lock = connections_.lock();
+  return connections_.flush(lock, node);
 }
 
 Status Client::flush_all() {
-  Lock lock = traffic_.lock();
-  return traffic_.flush_all(lock);
+  Lock lock = connections_.lock();
+  return connections_.flush_all(lock);
 }
 
 }  // namespace armci::verbs

@@ -71,13 +71,13 @@ Status Transport::open(const World& world) {
       *device_, CacheBounds{static_cast<std::size_t>(of.cache_bytes), static_cast<std::size_t>(of.cache_entries)});
   caller_ = std::make_unique<Caller>();
   ARMCI_RETURN_IF_ERROR(caller_->open(*device_, world.rank()));
-  traffic_ = std::make_unique<Traffic>(*device_, registrations_.get(), caller_.get(), std::move(servers));
+  connections_ = std::make_unique<ConnectionManager>(*device_, registrations_.get(), caller_.get(), std::move(servers));
   const auto requests = static_cast<std::uint32_t>(of.bounces);
-  ARMCI_RETURN_IF_ERROR(traffic_->open(
+  ARMCI_RETURN_IF_ERROR(connections_->open(
       {static_cast<std::size_t>(of.bounces), bounce_bytes(), static_cast<std::uint32_t>(of.depth), requests}));
   const Thresholds thresholds{std::min(static_cast<std::size_t>(of.pack_bytes), bounce_bytes() / 2),
                               static_cast<std::size_t>(of.in_place_bytes), static_cast<std::size_t>(of.register_bytes)};
-  client_ = std::make_unique<Client>(*device_, world.rank(), registrations_.get(), traffic_.get(), thresholds);
+  client_ = std::make_unique<Client>(*device_, world.rank(), registrations_.get(), connections_.get(), thresholds);
   if (server_of(world, world.my_node()) != world.rank()) return kSuccess;
   server_ =
       std::make_unique<Server>(*device_, world.size(), [&world](int process) { return world.same_node(process); });
@@ -107,13 +107,13 @@ void Transport::finalise() {
   choices_.clear();
   if (world_ != nullptr) {
     (void)client_->flush_all();
-    print_links(*world_, traffic_->links());
+    print_links(*world_, connections_->links());
     if (server_ != nullptr) server_->expect_ends();
     MPI_Barrier(world_->comm());  // nobody asks any more
   }
   server_.reset();
   client_.reset();
-  traffic_.reset();
+  connections_.reset();
   caller_.reset();
   registrations_.reset();
   device_.reset();
@@ -241,7 +241,7 @@ Status Transport::atomic32(int target, const Key&, void* remote, AtomicOp op, st
 Status Transport::test(Completion* completion, bool* done) { return client_->test(completion->mark, done); }
 
 std::size_t Transport::buffer_bytes() {
-  return (server_ != nullptr ? server_->buffer_bytes() : 0) + (traffic_ != nullptr ? traffic_->buffer_bytes() : 0);
+  return (server_ != nullptr ? server_->buffer_bytes() : 0) + (connections_ != nullptr ? connections_->buffer_bytes() : 0);
 }
 
 }  // namespace armci::verbs

@@ -6,7 +6,7 @@
 // the same CPU instructions as the node's own processes, so that all are atomic together. HCA atomics are not used:
 // they are not atomic with the CPU's.
 //
-// Links are reliable connections, one from a process to each node's server that it has talked to. Order: see client.h.
+// Links are reliable connections, one from a process to each node's server that it has connected to. Order: see client.h.
 //
 // Thread safety: as the contract asks, at every thread level of MPI: the server calls libibverbs only.
 #pragma once
@@ -17,10 +17,10 @@
 
 #include "impl/native-verbs/caller.h"
 #include "impl/native-verbs/client.h"
+#include "impl/native-verbs/connection_manager.h"
 #include "impl/native-verbs/device.h"
 #include "impl/native-verbs/registrations.h"
 #include "impl/native-verbs/server.h"
-#include "impl/native-verbs/traffic.h"
 #include "impl/runtime/choice_list.h"
 #include "impl/runtime/transport.h"
 
@@ -87,7 +87,7 @@ class Transport {
   std::unique_ptr<Server> server_;  // on the first process of a node
   std::unique_ptr<Registrations> registrations_;
   std::unique_ptr<Caller> caller_;
-  std::unique_ptr<Traffic> traffic_;
+  std::unique_ptr<ConnectionManager> connections_;
   std::unique_ptr<Client> client_;  // none in a job of one node
 };
 

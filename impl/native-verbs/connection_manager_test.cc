@@ -1,5 +1,5 @@
 // Needs a verbs device. A server that has died is noticed, whatever was under way with it.
-#include "impl/native-verbs/traffic.h"
+#include "impl/native-verbs/connection_manager.h"
 
 #include <memory>
 
@@ -14,7 +14,7 @@ constexpr std::uint64_t kSecret = 0x1122334455667788;
 constexpr CacheBounds kCache{1, 1};
 constexpr Work kEmptyWrite{IBV_WR_RDMA_WRITE, {}, 0, 0, true, false};
 
-class TrafficTest : public ::testing::Test {
+class ConnectionManagerTest : public ::testing::Test {
  protected:
   void SetUp() override {
     open_device(&device_);
@@ -23,9 +23,9 @@ class TrafficTest : public ::testing::Test {
     ASSERT_TRUE(server_->start(kSecret).ok());
     ASSERT_TRUE(caller_.open(device_, 0).ok());
     caller_.learn({server_->address()}, kSecret);
-    ASSERT_TRUE(traffic_.open({4, 1024, 16, 4}).ok());
-    lock_ = traffic_.lock();
-    ASSERT_TRUE(traffic_.reach(lock_, 0).ok()) << last_cause().text;
+    ASSERT_TRUE(connections_.open({4, 1024, 16, 4}).ok());
+    lock_ = connections_.lock();
+    ASSERT_TRUE(connections_.reach(lock_, 0).ok()) << last_cause().text;
   }
 
   void expect_death(Status status) {
@@ -36,38 +36,38 @@ class TrafficTest : public ::testing::Test {
 
   Status ask(const char* text) {
     const ibv_sge message{reinterpret_cast<std::uintptr_t>(text), 8, 0};
-    ARMCI_RETURN_IF_ERROR(traffic_.ask(lock_, 0, {message, true, Traffic::kNoBounce, true}, {}));
-    return traffic_.submit(0);
+    ARMCI_RETURN_IF_ERROR(connections_.ask(lock_, 0, {message, true, ConnectionManager::kNoBounce, true}, {}));
+    return connections_.submit(0);
   }
 
   Device device_;
   std::unique_ptr<Server> server_;
   Registrations registrations_{device_, kCache};
   Caller caller_;
-  Traffic traffic_{device_, &registrations_, &caller_, {0}};
-  Traffic::Lock lock_;
+  ConnectionManager connections_{device_, &registrations_, &caller_, {0}};
+  ConnectionManager::Lock lock_;
 };
 
-TEST_F(TrafficTest, WhatIsWrittenToADeadServerFails) {
+TEST_F(ConnectionManagerTest, WhatIsWrittenToADeadServerFails) {
   server_.reset();
-  ASSERT_TRUE(traffic_.post(lock_, 0, kEmptyWrite, {}).ok());
-  expect_death(traffic_.flush(lock_, 0));
+  ASSERT_TRUE(connections_.post(lock_, 0, kEmptyWrite, {}).ok());
+  expect_death(connections_.flush(lock_, 0));
 }
 
-TEST_F(TrafficTest, WhatADeadServerWasAskedForFails) {
+TEST_F(ConnectionManagerTest, WhatADeadServerWasAskedForFails) {
   server_.reset();
   ASSERT_TRUE(ask("a request").ok());
-  expect_death(traffic_.await_executed(lock_, 0));
+  expect_death(connections_.await_executed(lock_, 0));
 }
 
-TEST_F(TrafficTest, ARequestThatHadArrivedBeforeItDiedFails) {
+TEST_F(ConnectionManagerTest, ARequestThatHadArrivedBeforeItDiedFails) {
   server_->stop();
   ASSERT_TRUE(ask("a request").ok());
   // A write behind it has been acknowledged, and so has the request.
-  ASSERT_TRUE(traffic_.post(lock_, 0, kEmptyWrite, {}).ok());
-  ASSERT_TRUE(traffic_.wait(lock_, {0, 2, 0}).ok());
+  ASSERT_TRUE(connections_.post(lock_, 0, kEmptyWrite, {}).ok());
+  ASSERT_TRUE(connections_.wait(lock_, {0, 2, 0}).ok());
   server_.reset();
-  expect_death(traffic_.await_executed(lock_, 0));
+  expect_death(connections_.await_executed(lock_, 0));
 }
 
 }  // namespace

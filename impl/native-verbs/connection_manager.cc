@@ -1,4 +1,4 @@
-#include "impl/native-verbs/traffic.h"
+#include "impl/native-verbs/connection_manager.h"
 
 #include <algorithm>
 #include <array>
@@ -36,14 +36,14 @@ void Landing::land() const {
   }
 }
 
-Traffic::Traffic(const Device& device, Registrations* registrations, Caller* caller, std::vector<int> servers)
+ConnectionManager::ConnectionManager(const Device& device, Registrations* registrations, Caller* caller, std::vector<int> servers)
     : device_(device),
       registrations_(*registrations),
       caller_(*caller),
       servers_(std::move(servers)),
       nodes_(new Node[servers_.size()]) {}
 
-Status Traffic::open(const TrafficBounds& bounds) {
+Status ConnectionManager::open(const ConnectionBounds& bounds) {
   bounds_ = bounds;
   const std::size_t wanted = servers_.size() * (bounds.depth + bounds.requests);
   ARMCI_RETURN_IF_ERROR(device_.make_queue(std::min(wanted, kCompletionsMax), nullptr, &done_));
@@ -55,7 +55,7 @@ Status Traffic::open(const TrafficBounds& bounds) {
 
 // --- connections
 
-Status Traffic::reach(Lock& lock, int node) {
+Status ConnectionManager::reach(Lock& lock, int node) {
   if (at(node).connected.load(std::memory_order_acquire)) [[likely]]
     return broken_.empty() ? kSuccess : give_up();
   if (!broken_.empty()) return give_up();
@@ -69,7 +69,7 @@ Status Traffic::reach(Lock& lock, int node) {
   return status;
 }
 
-Status Traffic::connect(int number) {
+Status ConnectionManager::connect(int number) {
   std::lock_guard one_at_a_time(connecting_);
   Node& node = at(number);
   if (node.is_linked) return kSuccess;
@@ -97,7 +97,7 @@ Status Traffic::connect(int number) {
 
 // --- posting
 
-Status Traffic::take_bounces(Lock& lock, int node, std::span<int> bounces) {
+Status ConnectionManager::take_bounces(Lock& lock, int node, std::span<int> bounces) {
   ARMCI_RETURN_IF_ERROR(await(lock, node, [&] { return free_.size() >= bounces.size(); }));
   for (int& bounce : bounces) {
     bounce = free_.back();
@@ -106,26 +106,26 @@ Status Traffic::take_bounces(Lock& lock, int node, std::span<int> bounces) {
   return kSuccess;
 }
 
-void Traffic::begin(Pending* pending, const Held& held) {
+void ConnectionManager::begin(Pending* pending, const Held& held) {
   pending->bounce = held.bounce;
   pending->registrations.assign(held.registrations.begin(), held.registrations.end());
   pending->landing.rows.clear();
 }
 
 // What has come lands, and what was held is free.
-void Traffic::end(Pending* pending) {
+void ConnectionManager::end(Pending* pending) {
   pending->landing.land();
   if (pending->bounce != kNoBounce) free_.push_back(std::exchange(pending->bounce, kNoBounce));
   for (Registration* const one : pending->registrations) registrations_.release(one);
   pending->registrations.clear();
 }
 
-Status Traffic::post(Lock& lock, int number, const Work& work, const Held& held, Landing** landing) {
+Status ConnectionManager::post(Lock& lock, int number, const Work& work, const Held& held, Landing** landing) {
   ARMCI_RETURN_IF_ERROR(await(lock, number, [&] { return has_room(at(number)); }));
   return gather(number, work, held, landing);
 }
 
-Status Traffic::gather(int number, const Work& work, const Held& held, Landing** landing) {
+Status ConnectionManager::gather(int number, const Work& work, const Held& held, Landing** landing) {
   Node& node = at(number);
   Work posted = work;
   posted.told |= held.bounce != kNoBounce;  // somebody waits for it
@@ -140,7 +140,7 @@ Status Traffic::gather(int number, const Work& work, const Held& held, Landing**
   return kSuccess;
 }
 
-Status Traffic::ask(Lock& lock, int number, const Request& request, const Answer& answer, Landing** landing) {
+Status ConnectionManager::ask(Lock& lock, int number, const Request& request, const Answer& answer, Landing** landing) {
   Node& node = at(number);
   ARMCI_RETURN_IF_ERROR(await(lock, number, [&] {
     return node.sender.has_room() && !node.asked.full() && completions_owed_ + 1 < completions_max_;
@@ -168,20 +168,20 @@ Status Traffic::ask(Lock& lock, int number, const Request& request, const Answer
   return kSuccess;
 }
 
-Status Traffic::submit(int node) { return check_posted(node, at(node).sender.link.submit()); }
+Status ConnectionManager::submit(int node) { return check_posted(node, at(node).sender.link.submit()); }
 
 // What is counted as under way and was not posted will never end.
-Status Traffic::check_posted(int node, Status status) {
+Status ConnectionManager::check_posted(int node, Status status) {
   return status.ok() ? kSuccess : broken(node, "posting work to", last_cause().text, false);
 }
 
-Status Traffic::give_up() const { return fail(Code::kLayerBelow, nullptr, "%s", broken_.c_str()); }
+Status ConnectionManager::give_up() const { return fail(Code::kLayerBelow, nullptr, "%s", broken_.c_str()); }
 
 // --- ends
 
 // Looks for a while and lets other threads in then. What was gathered for a node goes on its way before.
 template <class Condition>
-Status Traffic::await(Lock& lock, int gathered_for, Condition condition) {
+Status ConnectionManager::await(Lock& lock, int gathered_for, Condition condition) {
   if (condition()) return kSuccess;
   ARMCI_RETURN_IF_ERROR(submit(gathered_for));
   node::Waiter waiter(node::WaitKind::kReply);
@@ -197,7 +197,7 @@ Status Traffic::await(Lock& lock, int gathered_for, Condition condition) {
 }
 
 // Memory ordering: what a transfer has brought is read after its end was seen.
-Status Traffic::advance() {
+Status ConnectionManager::advance() {
   if (!broken_.empty()) return give_up();
   std::array<ibv_wc, 16> works;
   const int count = ibv_poll_cq(done_.get(), static_cast<int>(works.size()), works.data());
@@ -209,7 +209,7 @@ Status Traffic::advance() {
 }
 
 // A server that dies with a request that has arrived leaves nothing on its way that could fail: an empty write does.
-Status Traffic::probe() {
+Status ConnectionManager::probe() {
   const std::int64_t now_us = node::now_us();
   if (now_us - probed_us_ < kProbeEveryUs) return kSuccess;
   probed_us_ = now_us;
@@ -223,7 +223,7 @@ Status Traffic::probe() {
   return kSuccess;
 }
 
-Status Traffic::ended(const ibv_wc& work) {
+Status ConnectionManager::ended(const ibv_wc& work) {
   const WorkId id = WorkId::of(work.wr_id);
   if (work.status != IBV_WC_SUCCESS) return broken_at(work, id);
   --completions_owed_;
@@ -233,11 +233,11 @@ Status Traffic::ended(const ibv_wc& work) {
   return kSuccess;
 }
 
-void Traffic::sent(Node* node, std::uint64_t number) {
+void ConnectionManager::sent(Node* node, std::uint64_t number) {
   node->sender.retire(number, [this](Sent& sent) { end(&sent); });
 }
 
-Status Traffic::answered(int number, std::size_t bytes) {
+Status ConnectionManager::answered(int number, std::size_t bytes) {
   Node& node = at(number);
   Asked& asked = node.asked.at(node.asked.first());
   const std::size_t expected = asked.landing.rows.size() * asked.landing.bytes;
@@ -249,7 +249,7 @@ Status Traffic::answered(int number, std::size_t bytes) {
   return kSuccess;
 }
 
-Status Traffic::broken_at(const ibv_wc& work, const WorkId& id) {
+Status ConnectionManager::broken_at(const ibv_wc& work, const WorkId& id) {
   const int node = static_cast<int>(id.link);
   const char* what = "an answer from";
   if (!id.received) {
@@ -260,7 +260,7 @@ Status Traffic::broken_at(const ibv_wc& work, const WorkId& id) {
 }
 
 // After the first failure of a link nothing works any more, and nothing may reach the program's memory.
-Status Traffic::broken(int node, const char* what, const char* why, bool is_gone) {
+Status ConnectionManager::broken(int node, const char* what, const char* why, bool is_gone) {
   if (broken_.empty()) {
     broken_ = std::string(what) + " node " + std::to_string(node) + " (process " +
               std::to_string(servers_[static_cast<std::size_t>(node)]) + ") failed: " + why;
@@ -273,19 +273,19 @@ Status Traffic::broken(int node, const char* what, const char* why, bool is_gone
 }
 
 // Requests need no look at their sending: answers come later.
-Status Traffic::seal(Lock& lock, int number, Mark* mark) {
+Status ConnectionManager::seal(Lock& lock, int number, Mark* mark) {
   const Node& node = at(number);
   *mark = {number, node.moved, node.asked.last()};
   return see_the_end(lock, number, mark->sent);
 }
 
-Status Traffic::wait(Lock& lock, const Mark& mark) {
+Status ConnectionManager::wait(Lock& lock, const Mark& mark) {
   if (mark.none()) return kSuccess;
   const Node& node = at(mark.node);
   return await(lock, mark.node, [&] { return node.reached(mark); });
 }
 
-Status Traffic::test(const Mark& mark, bool* done) {
+Status ConnectionManager::test(const Mark& mark, bool* done) {
   *done = mark.none() || at(mark.node).reached(mark);
   if (*done) return kSuccess;
   ARMCI_RETURN_IF_ERROR(advance());
@@ -293,7 +293,7 @@ Status Traffic::test(const Mark& mark, bool* done) {
   return kSuccess;
 }
 
-Status Traffic::await_executed(Lock& lock, int number) {
+Status ConnectionManager::await_executed(Lock& lock, int number) {
   const Node& node = at(number);
   if (node.executed()) [[likely]]
     return kSuccess;
@@ -302,20 +302,20 @@ Status Traffic::await_executed(Lock& lock, int number) {
 }
 
 // Has the end of a work request told, if only by that of an empty one behind it.
-Status Traffic::see_the_end(Lock& lock, int number, std::uint64_t work) {
+Status ConnectionManager::see_the_end(Lock& lock, int number, std::uint64_t work) {
   if (at(number).sender.will_tell(work)) return kSuccess;
   ARMCI_RETURN_IF_ERROR(post(lock, number, kEmptyWrite, {}));
   return submit(number);
 }
 
-Status Traffic::flush(Lock& lock, int number) {
+Status ConnectionManager::flush(Lock& lock, int number) {
   Node& node = at(number);
   const Mark stores{number, node.stored, node.asked_to_store};
   ARMCI_RETURN_IF_ERROR(see_the_end(lock, number, stores.sent));
   return await(lock, number, [&] { return node.reached(stores); });
 }
 
-Status Traffic::flush_all(Lock& lock) {
+Status ConnectionManager::flush_all(Lock& lock) {
   std::vector<Mark> all;
   for (int number = 0; number < static_cast<int>(servers_.size()); ++number) {
     const Mark stores{number, at(number).stored, at(number).asked_to_store};

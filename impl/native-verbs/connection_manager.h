@@ -1,13 +1,13 @@
-// What a process has under way with the servers of other nodes: connections, which are made at first use, what was
-// posted on them, the buffers that it uses, and how it ends.
+// The connection manager: the queue pairs to the servers of other nodes, the work requests that are posted on them, and
+// the buffers of a process. A queue pair is connected at its first use.
 //
-//   RDMA       ends when the device says so; ends come in the order of posting
-//   requests   end when they are answered; for each a place for the answer is posted first, and answers come in order.
-//              While one waits, its server is probed
+//   RDMA       complete when the device reports it; completions come in the order of posting
+//   requests   complete when the reply arrives. The receive buffer of the reply is posted before the request, and replies
+//              arrive in order. While a request is pending, the manager probes its server
 //
-// One lock for all of it: who posts has it; who waits lets others in between two looks.
+// One lock protects all state. A thread that waits releases the lock between two polls.
 //
-// Thread safety: lock(), and members that take a Lock, by any thread; others with the lock held.
+// Thread safety: lock(), and members that take a Lock, by any thread; other members with the lock held.
 #pragma once
 
 #include <atomic>
@@ -28,8 +28,8 @@
 
 namespace armci::verbs {
 
-// How much of each there is.
-struct TrafficBounds {
+// The number and the length of buffers and queues.
+struct ConnectionBounds {
   std::size_t bounces;
   std::size_t bounce_bytes;
   std::uint32_t depth;     // work requests of a link
@@ -56,23 +56,23 @@ struct Mark {
   bool none() const { return sent == 0 && answered == 0; }
 };
 
-class Traffic {
+class ConnectionManager {
  public:
   using Lock = std::unique_lock<std::mutex>;
   static constexpr int kNoBounce = -1;
   static constexpr std::size_t kSlotBytes = 64;  // answers up to that length need no buffer
 
-  // `servers`: the processes that serve, by node; for sentences.
-  Traffic(const Device& device, Registrations* registrations, Caller* caller, std::vector<int> servers);
-  Status open(const TrafficBounds& bounds);
+  // `servers`: the server's process of each node, for error messages.
+  ConnectionManager(const Device& device, Registrations* registrations, Caller* caller, std::vector<int> servers);
+  Status open(const ConnectionBounds& bounds);
 
   Lock lock() { return Lock(mutex_); }
-  // Connects to the server of a node at the first call; may let others in.
+  // Connects to the server of a node at the first call. May release the lock meanwhile.
   Status reach(Lock& lock, int node);
   std::size_t links() const { return links_.load(std::memory_order_relaxed); }
   const Link& link(int node) const { return at(node).sender.link; }
 
-  // Buffers for work for a node, all of them at once.
+  // Takes buffers for work requests to a node: all of them or, after a failure, none.
   Status take_bounces(Lock& lock, int node, std::span<int> bounces);
   char* bounce(int index) const { return bounces_.at(static_cast<std::size_t>(index)); }
   std::size_t bounce_bytes() const { return bounces_.bytes(); }
@@ -169,7 +169,7 @@ class Traffic {
   Registrations& registrations_;
   Caller& caller_;
   const std::vector<int> servers_;
-  TrafficBounds bounds_{};
+  ConnectionBounds bounds_{};
   std::mutex mutex_;
   std::mutex connecting_;  // taken before mutex_
   Owned<ibv_cq> done_;
