@@ -89,12 +89,12 @@ class Client {
   std::size_t aligned_run(const void* remote, std::size_t bytes) const;
   static std::size_t cut(const void* remote, std::size_t at_most, std::size_t bytes);
   static std::size_t piece_bytes(const Rows& rows);
-  bool find_lendable(Transfer* transfer, const void* remote, const char* local, std::size_t* bytes, Usable* usable);
+  bool find_lendable(Transfer* transfer, const void* remote, const char* local, std::size_t* bytes, MemoryRegion* region);
   bool needs_server(const void* remote, std::size_t bytes) const;
   bool needs_server(const Rows& rows) const;
   Status put_run(Lock& lock, Transfer* transfer, char* remote, const char* local, std::size_t bytes, bool last);
   Status get_run(Lock& lock, Transfer* transfer, const char* remote, char* local, std::size_t bytes, bool last);
-  Status lend(Lock& lock, Transfer* transfer, const Work& work, const Usable& usable);
+  Status lend(Lock& lock, Transfer* transfer, const Work& work, const MemoryRegion& region);
   Status write_copy(Lock& lock, const Target& target, char* remote, const char* local, std::size_t bytes);
   Status read_copy(Lock& lock, const Target& target, const char* remote, char* local, std::size_t bytes);
   Status finish(Lock& lock, const Transfer& transfer, bool is_get, Mark* mark);

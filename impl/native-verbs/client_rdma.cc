@@ -106,17 +106,17 @@ Status Client::put_run(Lock& lock, Transfer* transfer, char* remote, const char*
   const std::size_t whole = bytes;
   while (bytes > 0) {
     std::size_t now = aligned_run(remote, bytes);
-    Usable usable;
+    MemoryRegion region;
     if (needs_server(remote, now)) {
       ARMCI_RETURN_IF_ERROR(store_run(lock, target.node, server::put_header(), remote, local, now));
     } else if (now <= connections_.link(target.node).by_value_max()) {
       const ibv_sge piece = piece_of(local, now, 0);
       const Work work{IBV_WR_RDMA_WRITE, {&piece, 1}, address_of(remote), target.key, false, true};
       ARMCI_RETURN_IF_ERROR(connections_.post(lock, target.node, work, {}));
-    } else if (transfer->may_lend && now > kCopiedBytes && find_lendable(transfer, remote, local, &now, &usable)) {
-      const ibv_sge piece = piece_of(local, now, usable.key);
+    } else if (transfer->may_lend && now > kCopiedBytes && find_lendable(transfer, remote, local, &now, &region)) {
+      const ibv_sge piece = piece_of(local, now, region.key);
       const Work work{IBV_WR_RDMA_WRITE, {&piece, 1}, address_of(remote), target.key, last && now == bytes, false};
-      ARMCI_RETURN_IF_ERROR(lend(lock, transfer, work, usable));
+      ARMCI_RETURN_IF_ERROR(lend(lock, transfer, work, region));
       if (now < bytes) ARMCI_RETURN_IF_ERROR(connections_.submit(target.node));
     } else {
       const bool first = bytes == whole && now > connections_.bounce_bytes();
@@ -133,19 +133,19 @@ Status Client::put_run(Lock& lock, Transfer* transfer, char* remote, const char*
 
 // As much of `*bytes` as is registered in one piece, and may be cut off there; false: it is to be copied.
 bool Client::find_lendable(Transfer* transfer, const void* remote, const char* local, std::size_t* bytes,
-                           Usable* usable) {
-  if (!transfer->lookup.find(local, *bytes, usable)) return false;
-  const std::size_t now = cut(remote, std::min(usable->bytes, kWorkBytesMax), *bytes);
+                           MemoryRegion* region) {
+  if (!transfer->lookup.find(local, *bytes, region)) return false;
+  const std::size_t now = cut(remote, std::min(region->bytes, kWorkBytesMax), *bytes);
   if (now > 0) {
     *bytes = now;
     return true;
   }
-  if (usable->held != nullptr) registrations_.release(usable->held);
+  if (region->held != nullptr) registrations_.release(region->held);
   return false;
 }
 
-Status Client::lend(Lock& lock, Transfer* transfer, const Work& work, const Usable& usable) {
-  Registration* const held = usable.held;
+Status Client::lend(Lock& lock, Transfer* transfer, const Work& work, const MemoryRegion& region) {
+  Registration* const held = region.held;
   transfer->lent = true;
   return connections_.post(lock, transfer->target.node, work, {ConnectionManager::kNoBounce, {&held, held != nullptr ? 1U : 0U}});
 }
@@ -163,13 +163,13 @@ Status Client::get_run(Lock& lock, Transfer* transfer, const char* remote, char*
   const Target& target = transfer->target;
   while (bytes > 0) {
     std::size_t now = aligned_run(remote, bytes);
-    Usable usable;
+    MemoryRegion region;
     if (needs_server(remote, now)) {
       ARMCI_RETURN_IF_ERROR(fetch_word(lock, target.node, remote, local, now));
-    } else if (now > kCopiedBytes && find_lendable(transfer, remote, local, &now, &usable)) {
-      const ibv_sge piece = piece_of(local, now, usable.key);
+    } else if (now > kCopiedBytes && find_lendable(transfer, remote, local, &now, &region)) {
+      const ibv_sge piece = piece_of(local, now, region.key);
       const Work work{IBV_WR_RDMA_READ, {&piece, 1}, address_of(remote), target.key, last && now == bytes, false};
-      ARMCI_RETURN_IF_ERROR(lend(lock, transfer, work, usable));
+      ARMCI_RETURN_IF_ERROR(lend(lock, transfer, work, region));
       if (now < bytes) ARMCI_RETURN_IF_ERROR(connections_.submit(target.node));
     } else {
       now = cut(remote, connections_.bounce_bytes(), now);
@@ -260,12 +260,12 @@ bool Client::find_pieces(Lookup* lookup, const Rows& rows, std::size_t first, st
   if (rows.bytes() < kPieceBytes) return false;
   bool all = true;
   rows.visit(first, count, [&](const char* local, const char*) {
-    Usable usable;
-    all = all && lookup->find(local, rows.bytes(), &usable);
+    MemoryRegion region;
+    all = all && lookup->find(local, rows.bytes(), &region);
     if (!all) return;
-    if (usable.held != nullptr) pieces->held.push_back(usable.held);
-    all = usable.bytes == rows.bytes();
-    pieces->places.push_back(piece_of(local, rows.bytes(), usable.key));
+    if (region.held != nullptr) pieces->held.push_back(region.held);
+    all = region.bytes == rows.bytes();
+    pieces->places.push_back(piece_of(local, rows.bytes(), region.key));
   });
   if (all) return true;
   for (Registration* const one : pieces->held) registrations_.release(one);

@@ -75,7 +75,7 @@ Status ConnectionManager::connect(int number) {
   if (node.is_linked) return kSuccess;
   if (!node.sender.link.exists()) {
     Status made = node.slots.make(device_, bounds_.requests, kSlotBytes);
-    if (!made.ok() && registrations_.make_room()) made = node.slots.make(device_, bounds_.requests, kSlotBytes);
+    if (!made.ok() && registrations_.evict_idle()) made = node.slots.make(device_, bounds_.requests, kSlotBytes);
     ARMCI_RETURN_IF_ERROR(made);
     node.asked.make(bounds_.requests);
     ARMCI_RETURN_IF_ERROR(node.sender.create(device_, static_cast<std::uint32_t>(number),

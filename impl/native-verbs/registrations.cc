@@ -14,7 +14,7 @@ using node::kPageBytes;
 void Registrations::keep(void* base, std::size_t bytes) {
   std::lock_guard lock(mutex_);
   const auto begin = reinterpret_cast<std::uintptr_t>(base);
-  Owned<ibv_mr> region = enrol({begin, begin + bytes});
+  Owned<ibv_mr> region = register_range({begin, begin + bytes});
   if (region == nullptr) return;
   const std::uint32_t key = region->lkey;
   kept_.insert_or_assign(begin, Kept{bytes, key, std::move(region)});
@@ -40,30 +40,30 @@ void Registrations::warn() {
                device_.name());
 }
 
-bool Registrations::find(const void* address, std::size_t bytes, Usable* usable) {
+bool Registrations::find(const void* address, std::size_t bytes, MemoryRegion* region) {
   std::lock_guard lock(mutex_);
-  return find_kept(reinterpret_cast<std::uintptr_t>(address), bytes, usable);
+  return find_kept(reinterpret_cast<std::uintptr_t>(address), bytes, region);
 }
 
-bool Registrations::find_kept(std::uintptr_t address, std::size_t bytes, Usable* usable) const {
+bool Registrations::find_kept(std::uintptr_t address, std::size_t bytes, MemoryRegion* region) const {
   auto found = kept_.upper_bound(address);
   if (found == kept_.begin()) return false;
   --found;
   const std::size_t offset = address - found->first;
   if (offset >= found->second.bytes) return false;
   const std::size_t left = found->second.bytes - offset;
-  *usable = {found->second.key, std::min(bytes, left), address + left, nullptr};
+  *region = {found->second.key, std::min(bytes, left), address + left, nullptr};
   return true;
 }
 
-bool Registrations::take(const void* address, std::size_t bytes, Usable* usable) {
+bool Registrations::take(const void* address, std::size_t bytes, MemoryRegion* region) {
   std::lock_guard lock(mutex_);
   const auto begin = reinterpret_cast<std::uintptr_t>(address);
   watch_.take_gone([this](const Range& gone) { drop_if(gone, [](const Range&) { return true; }); });
-  return find_kept(begin, bytes, usable) || find_cached(begin, bytes, usable) || make(begin, bytes, usable);
+  return find_kept(begin, bytes, region) || find_cached(begin, bytes, region) || make(begin, bytes, region);
 }
 
-bool Registrations::find_cached(std::uintptr_t address, std::size_t bytes, Usable* usable) {
+bool Registrations::find_cached(std::uintptr_t address, std::size_t bytes, MemoryRegion* region) {
   for (auto found = by_begin_.upper_bound(address); found != by_begin_.begin();) {
     --found;
     Registration* const one = found->second;
@@ -76,7 +76,7 @@ bool Registrations::find_cached(std::uintptr_t address, std::size_t bytes, Usabl
     }
     by_use_.splice(by_use_.begin(), by_use_, one->place);
     ++one->users;
-    *usable = {one->region->lkey, std::min(bytes, one->range.end - address), one->range.end, one};
+    *region = {one->region->lkey, std::min(bytes, one->range.end - address), one->range.end, one};
     return true;
   }
   return false;
@@ -90,29 +90,29 @@ void Registrations::drop_if(const Range& range, Condition condition) {
   }
 }
 
-bool Registrations::make(std::uintptr_t address, std::size_t bytes, Usable* usable) {
+bool Registrations::make(std::uintptr_t address, std::size_t bytes, MemoryRegion* region) {
   if (refused_) return false;
   const std::size_t slice = std::min(bytes, kSliceBytes);
   const Range range{address / kPageBytes * kPageBytes, node::round_up(address + slice, kPageBytes)};
   auto made = std::make_unique<Registration>();
   made->range = range;
   made->users = 1;
-  // Marked before the device learns the pages: whatever changes after that is seen.
+  // Watched before it is registered, so that unchanged() sees every change after the registration.
   const bool fits = range.end - range.begin <= bounds_.bytes && bounds_.entries > 0;
   bool lasting = fits && watches();
   if (lasting) {
-    // What is known of a part of it and has changed would look unchanged once all of it is watched.
+    // Drops changed entries of a part of the range first: after watch() they would look unchanged.
     drop_if(range, [this](const Range& known) { return !watch_.unchanged(known); });
     lasting = watch_.watch(range);
   }
-  made->region = enrol(range);
+  made->region = register_range(range);
   if (made->region == nullptr) return false;
-  *usable = {made->region->lkey, slice, range.end, made.get()};
+  *region = {made->region->lkey, slice, range.end, made.get()};
   Registration* const one = made.get();
   all_.emplace(one, std::move(made));
   if (!lasting) return true;
   while (bytes_ + (range.end - range.begin) > bounds_.bytes || by_use_.size() >= bounds_.entries) {
-    if (!evict_one()) return true;  // all others are in use: for this transfer only
+    if (!evict_one()) return true;  // all entries have users: register for this transfer only
   }
   one->cached = true;
   by_use_.push_front(one);
@@ -122,7 +122,7 @@ bool Registrations::make(std::uintptr_t address, std::size_t bytes, Usable* usab
   return true;
 }
 
-Owned<ibv_mr> Registrations::enrol(const Range& range) {
+Owned<ibv_mr> Registrations::register_range(const Range& range) {
   for (;;) {
     Owned<ibv_mr> region(ibv_reg_mr(device_.domain(), reinterpret_cast<void*>(range.begin), range.end - range.begin,
                                     IBV_ACCESS_LOCAL_WRITE));
@@ -146,7 +146,7 @@ void Registrations::release(Registration* registration) {
   if (!registration->cached) all_.erase(registration);
 }
 
-// No later transfer finds it; those under way keep it.
+// Later transfers do not find it. Pending transfers keep it.
 void Registrations::drop(Registration* one) {
   auto [first, last] = by_begin_.equal_range(one->range.begin);
   by_begin_.erase(std::find_if(first, last, [one](const auto& entry) { return entry.second == one; }));
@@ -164,7 +164,7 @@ bool Registrations::evict_one() {
   return true;
 }
 
-bool Registrations::make_room() {
+bool Registrations::evict_idle() {
   std::lock_guard lock(mutex_);
   bool any = false;
   while (evict_one()) any = true;
@@ -188,7 +188,7 @@ std::size_t Registrations::cached_entries() {
   return by_use_.size();
 }
 
-bool Lookup::find(const void* address, std::size_t bytes, Usable* usable) {
+bool Lookup::find(const void* address, std::size_t bytes, MemoryRegion* region) {
   const auto begin = reinterpret_cast<std::uintptr_t>(address);
   if (begin < begin_ || begin >= last_.end) {
     if (last_.held != nullptr) registrations_.release(std::exchange(last_.held, nullptr));
@@ -198,9 +198,9 @@ bool Lookup::find(const void* address, std::size_t bytes, Usable* usable) {
     if (!found) return false;
     begin_ = begin;
   }
-  *usable = last_;
-  usable->bytes = std::min<std::size_t>(bytes, last_.end - begin);
-  if (usable->held != nullptr) registrations_.share(usable->held);
+  *region = last_;
+  region->bytes = std::min<std::size_t>(bytes, last_.end - begin);
+  if (region->held != nullptr) registrations_.share(region->held);
   return true;
 }
 

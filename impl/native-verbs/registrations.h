@@ -1,11 +1,11 @@
-// What of this process's memory the device may use as the local side of a transfer.
+// The memory of this process that is registered with the device, as the local side of transfers.
 //
-//   kept      ARMCI's own memory, from its allocation to its end
-//   cached    the program's: registered when a long transfer needs it, for later ones too as long as it is the same
-//             memory (memory_watch.h), within bounds of bytes and entries; the one not used for longest goes first
-//   passing   what cannot be watched, or is too much to keep: registered until the transfer has ended
+//   kept      ARMCI's own memory, from its allocation to its release
+//   cached    the program's memory. A long transfer registers it, and later transfers use it as long as it is the same
+//             memory (memory_watch.h). Bytes and entries are bounded: the least recently used entry is evicted first
+//   passing   memory that cannot be watched, or exceeds the bounds: registered until the transfer is complete
 //
-// Long transfers register slice by slice, so that the next one is registered while the last one travels.
+// Long transfers register slice by slice, so that the device sends one slice while the process registers the next.
 //
 // Thread safety: all members.
 #pragma once
@@ -31,17 +31,17 @@ struct CacheBounds {
 struct Registration {
   Range range;
   Owned<ibv_mr> region;
-  int users = 0;        // transfers under way
-  bool cached = false;  // found by others
+  int users = 0;        // pending transfers
+  bool cached = false;  // later transfers may find it
   std::list<Registration*>::iterator place;
 };
 
-// The beginning of a transfer's memory that may be used with one key.
-struct Usable {
+// The first part of a transfer's memory that is registered under one key.
+struct MemoryRegion {
   std::uint32_t key = 0;
   std::size_t bytes = 0;
-  std::uintptr_t end = 0;        // of what may be used with it, beyond what was asked for
-  Registration* held = nullptr;  // for release() when the transfer has ended
+  std::uintptr_t end = 0;        // end of the registered memory; may be beyond the transfer
+  Registration* held = nullptr;  // for release() when the transfer is complete
 };
 
 class Registrations {
@@ -50,23 +50,23 @@ class Registrations {
 
   Registrations(const Device& device, CacheBounds bounds) : device_(device), bounds_(bounds) {}
 
-  // ARMCI's memory, from now on until forget(). Where the device, or the limit on locked memory, has no room for it,
-  // transfers copy it; the first time a line says so.
+  // Registers memory of ARMCI until forget(). If the device or the limit on locked memory refuses, transfers copy their
+  // data, and the first refusal prints a line.
   void keep(void* base, std::size_t bytes);
-  // The same for what is registered already.
+  // The same for memory that is registered already.
   void keep_registered(void* base, std::size_t bytes, std::uint32_t key);
   void forget(void* base);
 
-  // ARMCI's memory only: nothing to release.
-  bool find(const void* address, std::size_t bytes, Usable* usable);
-  // Registers if need be. False: it has to be copied.
-  bool take(const void* address, std::size_t bytes, Usable* usable);
-  // One more user of what take() gave, and one less.
+  // Finds memory of ARMCI only: the caller releases nothing.
+  bool find(const void* address, std::size_t bytes, MemoryRegion* region);
+  // Registers the memory if necessary. False: the caller has to copy the data.
+  bool take(const void* address, std::size_t bytes, MemoryRegion* region);
+  // Adds a user to the result of take(), and removes one.
   void share(Registration* registration);
   void release(Registration* registration);
 
-  // Ends all that are kept for later only; false if there were none.
-  bool make_room();
+  // Deregisters all cached entries without a user; false if there were none.
+  bool evict_idle();
 
   std::size_t cached_bytes();
   std::size_t cached_entries();
@@ -75,12 +75,12 @@ class Registrations {
   struct Kept {
     std::size_t bytes;
     std::uint32_t key;
-    Owned<ibv_mr> region;  // none where somebody else registered it
+    Owned<ibv_mr> region;  // null: another component registered it
   };
-  bool find_kept(std::uintptr_t address, std::size_t bytes, Usable* usable) const;
-  bool find_cached(std::uintptr_t address, std::size_t bytes, Usable* usable);
-  bool make(std::uintptr_t address, std::size_t bytes, Usable* usable);
-  Owned<ibv_mr> enrol(const Range& range);
+  bool find_kept(std::uintptr_t address, std::size_t bytes, MemoryRegion* region) const;
+  bool find_cached(std::uintptr_t address, std::size_t bytes, MemoryRegion* region);
+  bool make(std::uintptr_t address, std::size_t bytes, MemoryRegion* region);
+  Owned<ibv_mr> register_range(const Range& range);
   template <class Condition>
   void drop_if(const Range& range, Condition condition);
   void drop(Registration* registration);
@@ -96,14 +96,14 @@ class Registrations {
   std::list<Registration*> by_use_;                        // cached, the last used first
   std::map<Registration*, std::unique_ptr<Registration>> all_;
   std::size_t bytes_ = 0;  // cached
-  bool refused_ = false;   // the last attempt, for lack of room
+  bool refused_ = false;   // the device refused the last attempt (ENOMEM)
   bool warned_ = false;
   enum class Watching : std::uint8_t { kNotTried, kYes, kNo } watching_ = Watching::kNotTried;
   MemoryWatch watch_;
 };
 
-// Finds the memory of one transfer, which is in one piece of `whole` bytes, or in pieces of so many: the program's only
-// from `threshold` bytes on. Places next to each other are looked up once.
+// Finds the memory regions of one transfer, which consists of pieces of `whole` bytes. Registers memory of the program only
+// if `whole` is at least `threshold`. Adjacent addresses cost one search.
 class Lookup {
  public:
   Lookup(Registrations* registrations, std::size_t whole, std::size_t threshold)
@@ -114,15 +114,15 @@ class Lookup {
   Lookup(const Lookup&) = delete;
   Lookup& operator=(const Lookup&) = delete;
 
-  bool find(const void* address, std::size_t bytes, Usable* usable);
+  bool find(const void* address, std::size_t bytes, MemoryRegion* region);
 
  private:
   Registrations& registrations_;
   const std::size_t whole_;
-  bool may_register_;  // not any more once it was refused
+  bool may_register_;  // false after a refusal
   std::uintptr_t first_ = 0;
   std::uintptr_t begin_ = 0;
-  Usable last_;
+  MemoryRegion last_;
 };
 
 }  // namespace armci::verbs

@@ -49,8 +49,8 @@ class RegistrationsTest : public ::testing::Test {
 TEST_F(RegistrationsTest, MemoryThatWasSentIsNotRegisteredAgain) {
   char* const memory = map(kBytes);
   send_first(memory);
-  Usable first;
-  Usable second;
+  MemoryRegion first;
+  MemoryRegion second;
   ASSERT_TRUE(registrations_.take(memory, kBytes, &first));
   ASSERT_TRUE(registrations_.take(memory + kPage, 10, &second));
   EXPECT_EQ(first.key, second.key);
@@ -65,15 +65,15 @@ TEST_F(RegistrationsTest, MemoryOfTheLibraryIsUsedUntilItIsForgotten) {
   char* const memory = map(kBytes);
   std::memset(memory, 'k', kBytes);
   registrations_.keep(memory, kBytes);
-  Usable usable;
-  ASSERT_TRUE(registrations_.find(memory + 100, kBytes, &usable));
-  EXPECT_EQ(usable.bytes, kBytes - 100);
-  EXPECT_EQ(usable.held, nullptr);
-  EXPECT_EQ(loop_.written(memory + 100, 50, usable.key), std::string(50, 'k'));
-  EXPECT_FALSE(registrations_.find(memory - 1, 1, &usable));
-  EXPECT_FALSE(registrations_.find(memory + kBytes, 1, &usable));
+  MemoryRegion region;
+  ASSERT_TRUE(registrations_.find(memory + 100, kBytes, &region));
+  EXPECT_EQ(region.bytes, kBytes - 100);
+  EXPECT_EQ(region.held, nullptr);
+  EXPECT_EQ(loop_.written(memory + 100, 50, region.key), std::string(50, 'k'));
+  EXPECT_FALSE(registrations_.find(memory - 1, 1, &region));
+  EXPECT_FALSE(registrations_.find(memory + kBytes, 1, &region));
   registrations_.forget(memory);
-  EXPECT_FALSE(registrations_.find(memory, 1, &usable));
+  EXPECT_FALSE(registrations_.find(memory, 1, &region));
   munmap(memory, kBytes);
 }
 
@@ -276,8 +276,8 @@ TEST_F(RegistrationsTest, SharedMemoryIsNotKept) {
 TEST_F(RegistrationsTest, MemoryThatCannotBeWrittenIsCopied) {
   char* const memory = map(kBytes);
   ASSERT_EQ(mprotect(memory, kBytes, PROT_READ), 0);
-  Usable usable;
-  EXPECT_FALSE(registrations_.take(memory, kBytes, &usable));
+  MemoryRegion region;
+  EXPECT_FALSE(registrations_.take(memory, kBytes, &region));
   munmap(memory, kBytes);
 }
 
@@ -285,7 +285,7 @@ TEST_F(RegistrationsTest, WhatWasNotUsedForLongestGoesFirst) {
   constexpr std::size_t kMany = kBounds.entries + 4;
   char* const memory = map(2 * kMany * kPage);
   std::memset(memory, 'a', 2 * kMany * kPage);
-  Usable busy;
+  MemoryRegion busy;
   ASSERT_TRUE(registrations_.take(memory, kPage, &busy));
   for (std::size_t i = 0; i < kMany; ++i) {
     ASSERT_EQ(sent(memory + 2 * i * kPage, kPage), std::string(kPage, 'a'));
@@ -313,17 +313,17 @@ TEST_F(RegistrationsTest, LongTransfersRegisterInSlices) {
   constexpr std::size_t kLong = Registrations::kSliceBytes + kBytes;
   char* const memory = map(kLong);
   std::memset(memory, 'a', kLong);
-  Usable usable;
-  ASSERT_TRUE(registrations_.take(memory, kLong, &usable));
-  EXPECT_EQ(usable.bytes, Registrations::kSliceBytes);
-  registrations_.release(usable.held);
+  MemoryRegion region;
+  ASSERT_TRUE(registrations_.take(memory, kLong, &region));
+  EXPECT_EQ(region.bytes, Registrations::kSliceBytes);
+  registrations_.release(region.held);
   munmap(memory, kLong);
 }
 
 TEST_F(RegistrationsTest, WhatChangesDuringATransferIsDroppedAfterIt) {
   char* const memory = map(kBytes);
   send_first(memory);
-  Usable under_way;
+  MemoryRegion under_way;
   ASSERT_TRUE(registrations_.take(memory, kBytes, &under_way));
   munmap(memory, kBytes);
   map(kBytes, memory);
@@ -335,7 +335,7 @@ TEST_F(RegistrationsTest, WhatChangesDuringATransferIsDroppedAfterIt) {
 }
 
 // In a process of its own, which may lock little.
-int take_with_little_room() {
+int take_until_refused() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct none[2] = {};
   const rlimit little{6 << 20, 6 << 20};
@@ -346,22 +346,22 @@ int take_with_little_room() {
   Registrations registrations(loop.device, {std::size_t{64} << 20, 1024});
   char* const memory = map(std::size_t{16} << 20);
   std::memset(memory, 'a', std::size_t{16} << 20);
-  // Idle ones make room for others.
+  // Idle entries are evicted for others.
   for (std::size_t at = 0; at < (std::size_t{16} << 20); at += kBytes) {
     if (loop.sent(registrations, memory + at, kBytes) != std::string(kBytes, 'a')) return 3;
   }
   // Those in use do not.
-  std::vector<Usable> held;
-  Usable usable;
-  for (std::size_t at = 0; registrations.take(memory + at, kBytes, &usable); at += kBytes) held.push_back(usable);
-  for (const Usable& one : held) registrations.release(one.held);
-  const bool again = registrations.take(memory, kBytes, &usable);
+  std::vector<MemoryRegion> held;
+  MemoryRegion region;
+  for (std::size_t at = 0; registrations.take(memory + at, kBytes, &region); at += kBytes) held.push_back(region);
+  for (const MemoryRegion& one : held) registrations.release(one.held);
+  const bool again = registrations.take(memory, kBytes, &region);
   return !held.empty() && again ? 0 : 4;
 }
 
 TEST(RegistrationsLimitTest, WhereLittleMemoryMayBeLockedTheRestIsCopied) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
-  EXPECT_EXIT(_exit(take_with_little_room()), testing::ExitedWithCode(0),
+  EXPECT_EXIT(_exit(take_until_refused()), testing::ExitedWithCode(0),
               "limit on locked memory \\(ulimit -l\\), has no room for more registered");
 }
 

@@ -201,7 +201,7 @@ Status Server::called(std::span<const char> message) {
   Peer& peer = peers_[call.process];
   if (call.sequence < peer.last_call) return kSuccess;
   // An answer that a device is still sending from the memory may have to be sent again: the call will come again.
-  if (call.kind == CallKind::kConceal && in_place_ > 0) return kSuccess;
+  if (call.kind == CallKind::kDeregister && in_place_ > 0) return kSuccess;
   if (call.sequence > peer.last_call) {
     peer.last_reply = is_sound(call) ? carry_out(call) : refusal(EPERM, "that is not the process's to ask");
     peer.last_reply.secret = secret_;
@@ -215,12 +215,12 @@ Status Server::called(std::span<const char> message) {
 bool Server::is_sound(const Call& call) const {
   if (call.kind == CallKind::kConnect) return !peers_[call.process].sender.link.exists();
   if (!own_(static_cast<int>(call.process))) return false;
-  return call.kind == CallKind::kConceal || (call.bytes > 0 && is_inside_(call.address, call.bytes));
+  return call.kind == CallKind::kDeregister || (call.bytes > 0 && is_inside_(call.address, call.bytes));
 }
 
 Reply Server::carry_out(const Call& call) {
   if (call.kind == CallKind::kConnect) return connect(call);
-  if (call.kind == CallKind::kExpose) return expose(call);
+  if (call.kind == CallKind::kRegister) return register_memory(call);
   const auto found = regions_.find(server::pointer(call.address));
   if (found == regions_.end() || found->second->rkey != call.key) return refusal(EINVAL, "no such registration");
   regions_.erase(found);
@@ -242,7 +242,7 @@ Reply Server::connect(const Call& call) {
   return reply;
 }
 
-Reply Server::expose(const Call& call) {
+Reply Server::register_memory(const Call& call) {
   char* const base = server::pointer(call.address);
   Owned<ibv_mr> region(ibv_reg_mr(device_.domain(), base, call.bytes,
                                   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE));

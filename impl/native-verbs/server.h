@@ -89,7 +89,7 @@ class Server {
   bool is_sound(const Call& call) const;
   Reply carry_out(const Call& call);
   Reply connect(const Call& call);
-  Reply expose(const Call& call);
+  Reply register_memory(const Call& call);
 
   // Requests.
   Status serve_arrivals();

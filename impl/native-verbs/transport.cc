@@ -125,12 +125,12 @@ void Transport::finalise() {
 Status Transport::register_memory(void* base, std::size_t bytes, Key* key) {
   if (client_ == nullptr) return kSuccess;
   Call call;
-  call.kind = CallKind::kExpose;
+  call.kind = CallKind::kRegister;
   call.address = reinterpret_cast<std::uintptr_t>(base);
   call.bytes = bytes;
   Reply reply;
   ARMCI_RETURN_IF_ERROR(caller_->call(world_->my_node(), call, &reply));
-  if (reply.error == ENOMEM && server_ != nullptr && registrations_->make_room()) {
+  if (reply.error == ENOMEM && server_ != nullptr && registrations_->evict_idle()) {
     ARMCI_RETURN_IF_ERROR(caller_->call(world_->my_node(), call, &reply));
   }
   if (reply.error != 0) {
@@ -150,7 +150,7 @@ void Transport::deregister_memory(const Key& key) {
   if (client_ == nullptr) return;
   registrations_->forget(reinterpret_cast<void*>(key.base));
   Call call;
-  call.kind = CallKind::kConceal;
+  call.kind = CallKind::kDeregister;
   call.address = key.base;
   call.key = key.remote;
   Reply reply;

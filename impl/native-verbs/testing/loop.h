@@ -55,11 +55,11 @@ class Loop {
     std::string all;
     const char* next = static_cast<const char*>(from);
     while (all.size() < bytes) {
-      Usable usable;
-      if (!registrations.take(next, bytes - all.size(), &usable)) return {};
-      all += written(next, usable.bytes, usable.key);
-      next += usable.bytes;
-      if (usable.held != nullptr) registrations.release(usable.held);
+      MemoryRegion region;
+      if (!registrations.take(next, bytes - all.size(), &region)) return {};
+      all += written(next, region.bytes, region.key);
+      next += region.bytes;
+      if (region.held != nullptr) registrations.release(region.held);
     }
     return all;
   }
