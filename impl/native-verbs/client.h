@@ -55,7 +55,7 @@ class Client {
   Status get(const Target& target, const void* remote, void* local, std::size_t bytes, Mark* mark);
   Status put_rows(const Target& target, const Rows& rows, Mark* mark);
   Status get_rows(const Target& target, const Rows& rows, Mark* mark);
-  // Accumulates, as the header says; places and lengths are filled in. The local buffer is free at return.
+  // Accumulates, as the header says; the client fills in addresses and lengths. The local buffer is free at return.
   Status add(const Target& target, server::RequestHeader header, void* remote, const void* local, std::size_t bytes);
   Status add_rows(const Target& target, server::RequestHeader header, const Rows& rows);
   Status atomic(int node, server::RequestHeader header, std::uint64_t* before);
@@ -78,7 +78,7 @@ class Client {
   };
   // Rows here as the pieces of one work request.
   struct Pieces {
-    std::vector<ibv_sge> places;
+    std::vector<ibv_sge> iov;
     std::vector<Registration*> held;
   };
 
@@ -118,10 +118,10 @@ class Client {
     int bounce;
   };
   Status ask_for_rows(Lock& lock, int node, const server::RequestHeader& header, const Rows& rows, const Part& part,
-                      const ConnectionManager::Answer& answer, Landing** landing);
+                      const ConnectionManager::Answer& answer, ScatterList** scatter_list);
   bool is_short_request(int node, const Rows& rows, std::size_t count) const;
   Status ask_by_value(Lock& lock, int node, std::span<const char> message, bool is_store, const ConnectionManager::Answer& answer,
-                      Landing** landing);
+                      ScatterList** scatter_list);
   server::RequestHeader get_header() const;
 
   const bool tears_;  // parts of words

@@ -189,9 +189,9 @@ Status Client::read_copy(Lock& lock, const Target& target, const char* remote, c
   ARMCI_RETURN_IF_ERROR(connections_.take_bounces(lock, target.node, {&bounce, 1}));
   const ibv_sge piece = connections_.bounce_piece(bounce, bytes);
   const Work work{IBV_WR_RDMA_READ, {&piece, 1}, address_of(remote), target.key, true, false};
-  Landing* landing = nullptr;
-  ARMCI_RETURN_IF_ERROR(connections_.post(lock, target.node, work, {bounce, {}}, &landing));
-  landing->set(connections_.bounce(bounce), local, bytes);
+  ScatterList* scatter_list = nullptr;
+  ARMCI_RETURN_IF_ERROR(connections_.post(lock, target.node, work, {bounce, {}}, &scatter_list));
+  scatter_list->set(connections_.bounce(bounce), local, bytes);
   return kSuccess;
 }
 
@@ -265,7 +265,7 @@ bool Client::find_pieces(Lookup* lookup, const Rows& rows, std::size_t first, st
     if (!all) return;
     if (region.held != nullptr) pieces->held.push_back(region.held);
     all = region.bytes == rows.bytes();
-    pieces->places.push_back(piece_of(local, rows.bytes(), region.key));
+    pieces->iov.push_back(piece_of(local, rows.bytes(), region.key));
   });
   if (all) return true;
   for (Registration* const one : pieces->held) registrations_.release(one);
@@ -285,7 +285,7 @@ Status Client::move_dense(Lock& lock, Transfer* transfer, const Rows& rows, ibv_
     Pieces pieces;
     if (find_pieces(&transfer->lookup, rows, first, now, &pieces)) {
       const bool last = first + now == rows.count();
-      const Work work{opcode, pieces.places, address_of(remote), target.key, last, false};
+      const Work work{opcode, pieces.iov, address_of(remote), target.key, last, false};
       ARMCI_RETURN_IF_ERROR(connections_.post(lock, target.node, work, {ConnectionManager::kNoBounce, pieces.held}));
       transfer->lent = true;
     } else {
@@ -315,10 +315,10 @@ Status Client::move_copies(Lock& lock, Transfer* transfer, const Rows& rows, ibv
     });
     return connections_.post(lock, target.node, work, {bounce, {}});
   }
-  Landing* landing = nullptr;
-  ARMCI_RETURN_IF_ERROR(connections_.post(lock, target.node, work, {bounce, {}}, &landing));
-  landing->set(buffer, nullptr, rows.bytes());
-  rows.visit(first, count, [&](char* local, const char*) { landing->rows.push_back(local); });
+  ScatterList* scatter_list = nullptr;
+  ARMCI_RETURN_IF_ERROR(connections_.post(lock, target.node, work, {bounce, {}}, &scatter_list));
+  scatter_list->set(buffer, nullptr, rows.bytes());
+  rows.visit(first, count, [&](char* local, const char*) { scatter_list->rows.push_back(local); });
   transfer->lent = true;
   return kSuccess;
 }

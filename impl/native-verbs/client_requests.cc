@@ -30,7 +30,7 @@ Client::Client(const Device& device, int process, Registrations* registrations, 
 
 // A message that lies on the stack: on its way at return.
 Status Client::ask_by_value(Lock& lock, int node, std::span<const char> message, bool is_store,
-                            const ConnectionManager::Answer& answer, Landing** landing) {
+                            const ConnectionManager::Answer& answer, ScatterList** scatter_list) {
   const auto bytes = static_cast<std::uint32_t>(message.size());
   ConnectionManager::Request request{
       {reinterpret_cast<std::uintptr_t>(message.data()), bytes, 0}, true, ConnectionManager::kNoBounce, is_store};
@@ -40,7 +40,7 @@ Status Client::ask_by_value(Lock& lock, int node, std::span<const char> message,
     std::memcpy(connections_.bounce(bounce), message.data(), bytes);
     request = {connections_.bounce_piece(bounce, bytes), false, bounce, is_store};
   }
-  ARMCI_RETURN_IF_ERROR(connections_.ask(lock, node, request, answer, landing));
+  ARMCI_RETURN_IF_ERROR(connections_.ask(lock, node, request, answer, scatter_list));
   return connections_.submit(node);
 }
 
@@ -51,10 +51,10 @@ Status Client::atomic(int node, RequestHeader header, std::uint64_t* before) {
   header.origin = process_;
   ConnectionManager::Answer answer;
   answer.slot_bytes = sizeof *before;
-  Landing* landing = nullptr;
+  ScatterList* scatter_list = nullptr;
   ARMCI_RETURN_IF_ERROR(
-      ask_by_value(lock, node, {reinterpret_cast<const char*>(&header), sizeof header}, true, answer, &landing));
-  landing->set(landing->from, reinterpret_cast<char*>(before), sizeof *before);
+      ask_by_value(lock, node, {reinterpret_cast<const char*>(&header), sizeof header}, true, answer, &scatter_list));
+  scatter_list->set(scatter_list->from, reinterpret_cast<char*>(before), sizeof *before);
   return connections_.await_executed(lock, node);
 }
 
@@ -150,25 +150,25 @@ Status Client::fetch_word(Lock& lock, int node, const void* remote, void* local,
   header.bytes = bytes;
   ConnectionManager::Answer answer;
   answer.slot_bytes = bytes;
-  Landing* landing = nullptr;
+  ScatterList* scatter_list = nullptr;
   ARMCI_RETURN_IF_ERROR(
-      ask_by_value(lock, node, {reinterpret_cast<const char*>(&header), sizeof header}, false, answer, &landing));
-  landing->set(landing->from, static_cast<char*>(local), bytes);
+      ask_by_value(lock, node, {reinterpret_cast<const char*>(&header), sizeof header}, false, answer, &scatter_list));
+  scatter_list->set(scatter_list->from, static_cast<char*>(local), bytes);
   return kSuccess;
 }
 
 // Asks for some of the rows; the request is by value if it is short, in `bounce` otherwise.
 Status Client::ask_for_rows(Lock& lock, int node, const RequestHeader& header, const Rows& rows, const Part& part,
-                            const ConnectionManager::Answer& answer, Landing** landing) {
+                            const ConnectionManager::Answer& answer, ScatterList** scatter_list) {
   const std::size_t length = sizeof header + rows.place_bytes(part.count);
   if (part.bounce == ConnectionManager::kNoBounce) {
     std::array<char, kShortBytes> message;
     rows.describe(part.first, part.count, header, message.data());
-    return ask_by_value(lock, node, {message.data(), length}, false, answer, landing);
+    return ask_by_value(lock, node, {message.data(), length}, false, answer, scatter_list);
   }
   rows.describe(part.first, part.count, header, connections_.bounce(part.bounce));
   return connections_.ask(lock, node, {connections_.bounce_piece(part.bounce, length), false, part.bounce, false}, answer,
-                      landing);
+                      scatter_list);
 }
 
 bool Client::is_short_request(int node, const Rows& rows, std::size_t count) const {
@@ -187,11 +187,11 @@ Status Client::fetch_rows(Lock& lock, int node, const Rows& rows) {
     const std::size_t needed = is_short_request(node, rows, now) ? 1 : 2;
     ARMCI_RETURN_IF_ERROR(connections_.take_bounces(lock, node, {bounces.data(), needed}));
     ibv_sge place = connections_.bounce_piece(bounces[0], now * rows.bytes());
-    Landing* landing = nullptr;
+    ScatterList* scatter_list = nullptr;
     ARMCI_RETURN_IF_ERROR(ask_for_rows(lock, node, get_header(), rows, {first, now, bounces[1]},
-                                       {{&place, 1}, {bounces[0], {}}, 0}, &landing));
-    landing->set(landing->from, nullptr, rows.bytes());
-    rows.visit(first, now, [&](char* local, const char*) { landing->rows.push_back(local); });
+                                       {{&place, 1}, {bounces[0], {}}, 0}, &scatter_list));
+    scatter_list->set(scatter_list->from, nullptr, rows.bytes());
+    rows.visit(first, now, [&](char* local, const char*) { scatter_list->rows.push_back(local); });
     ARMCI_RETURN_IF_ERROR(connections_.submit(node));
     first += now;
   }
@@ -210,7 +210,7 @@ Status Client::fetch_in_place(Lock& lock, Lookup* lookup, int node, const Rows& 
     int bounce = ConnectionManager::kNoBounce;
     if (!is_short_request(node, rows, now)) ARMCI_RETURN_IF_ERROR(connections_.take_bounces(lock, node, {&bounce, 1}));
     ARMCI_RETURN_IF_ERROR(ask_for_rows(lock, node, header, rows, {first, now, bounce},
-                                       {pieces.places, {ConnectionManager::kNoBounce, pieces.held}, 0}, nullptr));
+                                       {pieces.iov, {ConnectionManager::kNoBounce, pieces.held}, 0}, nullptr));
     ARMCI_RETURN_IF_ERROR(connections_.submit(node));
     first += now;
   }

@@ -21,14 +21,14 @@ constexpr Work kEmptyWrite{IBV_WR_RDMA_WRITE, {}, 0, 0, true, false};
 
 }  // namespace
 
-void Landing::set(const char* buffer, char* to, std::size_t count) {
+void ScatterList::set(const char* buffer, char* to, std::size_t count) {
   from = buffer;
   bytes = count;
   rows.clear();
   if (to != nullptr) rows.push_back(to);
 }
 
-void Landing::land() const {
+void ScatterList::scatter() const {
   const char* next = from;
   for (char* const row : rows) {
     node::copy(row, next, bytes);
@@ -109,23 +109,23 @@ Status ConnectionManager::take_bounces(Lock& lock, int node, std::span<int> boun
 void ConnectionManager::begin(Pending* pending, const Held& held) {
   pending->bounce = held.bounce;
   pending->registrations.assign(held.registrations.begin(), held.registrations.end());
-  pending->landing.rows.clear();
+  pending->scatter_list.rows.clear();
 }
 
-// What has come lands, and what was held is free.
+// Scatters the data and frees the resources.
 void ConnectionManager::end(Pending* pending) {
-  pending->landing.land();
+  pending->scatter_list.scatter();
   if (pending->bounce != kNoBounce) free_.push_back(std::exchange(pending->bounce, kNoBounce));
   for (Registration* const one : pending->registrations) registrations_.release(one);
   pending->registrations.clear();
 }
 
-Status ConnectionManager::post(Lock& lock, int number, const Work& work, const Held& held, Landing** landing) {
+Status ConnectionManager::post(Lock& lock, int number, const Work& work, const Held& held, ScatterList** scatter_list) {
   ARMCI_RETURN_IF_ERROR(await(lock, number, [&] { return has_room(at(number)); }));
-  return gather(number, work, held, landing);
+  return gather(number, work, held, scatter_list);
 }
 
-Status ConnectionManager::gather(int number, const Work& work, const Held& held, Landing** landing) {
+Status ConnectionManager::gather(int number, const Work& work, const Held& held, ScatterList** scatter_list) {
   Node& node = at(number);
   Work posted = work;
   posted.told |= held.bounce != kNoBounce;  // somebody waits for it
@@ -134,13 +134,13 @@ Status ConnectionManager::gather(int number, const Work& work, const Held& held,
   completions_owed_ += node.sender.is_told() ? 1 : 0;
   sent->doing = work.opcode == IBV_WR_RDMA_READ ? Doing::kReading : Doing::kWriting;
   begin(sent, held);
-  if (landing != nullptr) *landing = &sent->landing;
+  if (scatter_list != nullptr) *scatter_list = &sent->scatter_list;
   node.moved = node.sender.posted();
   if (work.opcode != IBV_WR_RDMA_READ) node.stored = node.moved;
   return kSuccess;
 }
 
-Status ConnectionManager::ask(Lock& lock, int number, const Request& request, const Answer& answer, Landing** landing) {
+Status ConnectionManager::ask(Lock& lock, int number, const Request& request, const Answer& answer, ScatterList** scatter_list) {
   Node& node = at(number);
   ARMCI_RETURN_IF_ERROR(await(lock, number, [&] {
     return node.sender.has_room() && !node.asked.full() && completions_owed_ + 1 < completions_max_;
@@ -152,7 +152,7 @@ Status ConnectionManager::ask(Lock& lock, int number, const Request& request, co
   ibv_sge slot_piece = node.slots.piece(slot, answer.slot_bytes);
   const std::span<ibv_sge> in_slot(&slot_piece, answer.slot_bytes > 0 ? 1 : 0);
   ARMCI_RETURN_IF_ERROR(
-      check_posted(number, node.sender.link.receive(!answer.places.empty() ? answer.places : in_slot,
+      check_posted(number, node.sender.link.receive(!answer.iov.empty() ? answer.iov : in_slot,
                                                     WorkId{true, static_cast<std::uint32_t>(number), index}.packed())));
   Sent* sent = nullptr;
   const Work work{IBV_WR_SEND, {&request.message, 1}, 0, 0, request.bounce != kNoBounce, request.by_value};
@@ -161,9 +161,9 @@ Status ConnectionManager::ask(Lock& lock, int number, const Request& request, co
   sent->doing = Doing::kAsking;
   begin(sent, {request.bounce, {}});
   if (request.is_store) node.asked_to_store = index;
-  if (landing != nullptr) {
-    *landing = &asked.landing;
-    asked.landing.from = answer.held.bounce != kNoBounce ? bounce(answer.held.bounce) : node.slots.at(slot);
+  if (scatter_list != nullptr) {
+    *scatter_list = &asked.scatter_list;
+    asked.scatter_list.from = answer.held.bounce != kNoBounce ? bounce(answer.held.bounce) : node.slots.at(slot);
   }
   return kSuccess;
 }
@@ -240,7 +240,7 @@ void ConnectionManager::sent(Node* node, std::uint64_t number) {
 Status ConnectionManager::answered(int number, std::size_t bytes) {
   Node& node = at(number);
   Asked& asked = node.asked.at(node.asked.first());
-  const std::size_t expected = asked.landing.rows.size() * asked.landing.bytes;
+  const std::size_t expected = asked.scatter_list.rows.size() * asked.scatter_list.bytes;
   if (expected != 0 && bytes != expected) {
     return broken(number, "a request to", "the answer has another length than what was asked for", false);
   }

@@ -36,15 +36,15 @@ struct ConnectionBounds {
   std::uint32_t requests;  // of a link that have not been answered
 };
 
-// Where data belong that came into a buffer: `rows` of `bytes` each.
-struct Landing {
+// The destination of data that arrive in a buffer: `rows` of `bytes` each.
+struct ScatterList {
   const char* from = nullptr;
   std::size_t bytes = 0;
   std::vector<char*> rows;
 
-  // The memory of earlier ones is used again.
+  // Replaces the list and reuses its memory.
   void set(const char* buffer, char* to, std::size_t count);
-  void land() const;
+  void scatter() const;
 };
 
 // A moment on one link: everything posted before has ended.
@@ -80,14 +80,14 @@ class ConnectionManager {
     return bounces_.piece(static_cast<std::size_t>(index), bytes);
   }
 
-  // What work holds until it has ended: a buffer, and registrations of the program's memory.
+  // The resources of a work request until it is complete: a buffer, and registrations of the program's memory.
   struct Held {
     int bounce = kNoBounce;
     std::span<Registration* const> registrations;
   };
-  // Puts a write or a read on its way at the next submit(). When it has ended, what it holds is free again, and what
-  // has come lands. *landing, if asked for, is to be set before the lock is let go.
-  Status post(Lock& lock, int node, const Work& work, const Held& held, Landing** landing = nullptr);
+  // Posts a write or a read at the next submit(). At its completion the manager scatters the data and frees the resources.
+  // *scatter_list, if it is not null: the caller sets the list before it releases the lock.
+  Status post(Lock& lock, int node, const Work& work, const Held& held, ScatterList** scatter_list = nullptr);
   // The same for a request.
   struct Request {
     ibv_sge message;
@@ -95,14 +95,14 @@ class ConnectionManager {
     int bounce;  // where the message is, if it is not sent by value
     bool is_store;
   };
-  // Where its answer comes to: places in the buffer that it holds, or in the caller's memory; without places,
+  // Where its answer comes to: iov in the buffer that it holds, or in the caller's memory; without iov,
   // `slot_bytes` to a slot.
   struct Answer {
-    std::span<ibv_sge> places;
+    std::span<ibv_sge> iov;
     Held held;
     std::size_t slot_bytes = 0;
   };
-  Status ask(Lock& lock, int node, const Request& request, const Answer& answer, Landing** landing = nullptr);
+  Status ask(Lock& lock, int node, const Request& request, const Answer& answer, ScatterList** scatter_list = nullptr);
   Status submit(int node);
 
   // Of all that was posted on a link.
@@ -121,11 +121,11 @@ class ConnectionManager {
 
  private:
   enum class Doing : std::uint8_t { kWriting, kReading, kAsking };
-  // What is under way; the memory of earlier ones is used again.
+  // A pending work request or request. Reuses the memory of completed ones.
   struct Pending {
     int bounce = kNoBounce;
     std::vector<Registration*> registrations;
-    Landing landing;
+    ScatterList scatter_list;
   };
   struct Sent : Pending {
     Doing doing = Doing::kWriting;
@@ -151,7 +151,7 @@ class ConnectionManager {
   template <class Condition>
   Status await(Lock& lock, int gathered_for, Condition condition);
   bool has_room(const Node& node) const { return node.sender.has_room() && completions_owed_ < completions_max_; }
-  Status gather(int node, const Work& work, const Held& held, Landing** landing);
+  Status gather(int node, const Work& work, const Held& held, ScatterList** scatter_list);
   Status advance();
   Status probe();
   Status ended(const ibv_wc& work);

@@ -138,11 +138,11 @@ Status Link::submit() {
   return error == 0 ? kSuccess : fail_verbs(error, "ibv_post_send");
 }
 
-Status Link::receive(std::span<ibv_sge> places, std::uint64_t id) {
+Status Link::receive(std::span<ibv_sge> iov, std::uint64_t id) {
   ibv_recv_wr work{};
   work.wr_id = id;
-  work.sg_list = places.data();
-  work.num_sge = static_cast<int>(places.size());
+  work.sg_list = iov.data();
+  work.num_sge = static_cast<int>(iov.size());
   ibv_recv_wr* bad = nullptr;
   const int error = ibv_post_recv(pair_.get(), &work, &bad);
   return error == 0 ? kSuccess : fail_verbs(error, "ibv_post_recv");

@@ -77,7 +77,7 @@ class Link {
   // Gathers it; what its pieces describe has to stay until submit().
   Status add(const Work& work, std::uint64_t id);
   Status submit();
-  Status receive(std::span<ibv_sge> places, std::uint64_t id);
+  Status receive(std::span<ibv_sge> iov, std::uint64_t id);
   // Nothing reaches or leaves memory through it any more.
   void end();
 
