@@ -10,7 +10,7 @@ namespace armci::verbs {
 
 namespace {
 
-constexpr std::size_t kRoom = 8;  // one reply is awaited; others are late copies
+constexpr std::size_t kReceiveBuffers = 8;  // one reply is awaited; others are late copies
 // A call is repeated in growing intervals: its message, or the reply, was lost, or the server is slow.
 constexpr std::int64_t kFirstWaitUs = 20'000;
 constexpr std::int64_t kLongestWaitUs = 1'000'000;
@@ -21,7 +21,7 @@ constexpr std::int64_t kGiveUpUs = 60'000'000;
 Status Caller::open(const Device& device, int process) {
   process_ = static_cast<std::uint32_t>(process);
   ARMCI_RETURN_IF_ERROR(device.make_queue(64, nullptr, &done_));
-  return datagrams_.create(device, done_.get(), kRoom, kCallBytesMax, 0);
+  return datagrams_.create(device, done_.get(), kReceiveBuffers, kCallBytesMax, 0);
 }
 
 void Caller::learn(std::vector<Address> servers, std::uint64_t secret) {

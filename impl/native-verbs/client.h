@@ -2,7 +2,7 @@
 //
 //   put of little         by value in the work request
 //   put, get              between registered memory and the other node's; else through buffers, which are registered
-//   rows, long            a work request each, the end of the last one told
+//   rows, long            a work request each; the last one is signaled
 //   rows, short           packed into requests, which the server unpacks; of a get the other way round
 //   rows of some length   a get: the server sends them from where they lie into the rows here, without a copy
 //   accumulate, atomics   requests
@@ -49,18 +49,18 @@ class Client {
   Client(const Device& device, int process, Registrations* registrations, ConnectionManager* connections,
          const Thresholds& thresholds);
 
-  // *mark: for test(), the local buffer belongs to the transfer until then; nullptr: the call returns when it is the
+  // *point: for test(), the local buffer belongs to the transfer until then; nullptr: the call returns when it is the
   // caller's again.
-  Status put(const Target& target, void* remote, const void* local, std::size_t bytes, Mark* mark);
-  Status get(const Target& target, const void* remote, void* local, std::size_t bytes, Mark* mark);
-  Status put_rows(const Target& target, const Rows& rows, Mark* mark);
-  Status get_rows(const Target& target, const Rows& rows, Mark* mark);
+  Status put(const Target& target, void* remote, const void* local, std::size_t bytes, CompletionPoint* point);
+  Status get(const Target& target, const void* remote, void* local, std::size_t bytes, CompletionPoint* point);
+  Status put_rows(const Target& target, const Rows& rows, CompletionPoint* point);
+  Status get_rows(const Target& target, const Rows& rows, CompletionPoint* point);
   // Accumulates, as the header says; the client fills in addresses and lengths. The local buffer is free at return.
   Status add(const Target& target, server::RequestHeader header, void* remote, const void* local, std::size_t bytes);
   Status add_rows(const Target& target, server::RequestHeader header, const Rows& rows);
   Status atomic(int node, server::RequestHeader header, std::uint64_t* before);
 
-  Status test(const Mark& mark, bool* done);
+  Status test(const CompletionPoint& point, bool* done);
   // Every store to the node is visible there.
   Status flush(int node);
   // The same for every node, overlapped.
@@ -68,13 +68,13 @@ class Client {
 
  private:
   using Lock = ConnectionManager::Lock;
-  // One transfer: where to, how its local memory is registered, whether that may be lent to it after the call, until
-  // the mark, and whether RDMA that has to end before is under way.
+  // One transfer: where to, how its local memory is registered, whether that may be has_rdma to it after the call, until
+  // the point, and whether RDMA that has to end before is under way.
   struct Transfer {
     Target target;
     Lookup lookup;
-    bool may_lend;
-    bool lent = false;
+    bool may_zero_copy;
+    bool has_rdma = false;
   };
   // Rows here as the pieces of one work request.
   struct Pieces {
@@ -89,15 +89,15 @@ class Client {
   std::size_t aligned_run(const void* remote, std::size_t bytes) const;
   static std::size_t cut(const void* remote, std::size_t at_most, std::size_t bytes);
   static std::size_t piece_bytes(const Rows& rows);
-  bool find_lendable(Transfer* transfer, const void* remote, const char* local, std::size_t* bytes, MemoryRegion* region);
+  bool find_registered(Transfer* transfer, const void* remote, const char* local, std::size_t* bytes, MemoryRegion* region);
   bool needs_server(const void* remote, std::size_t bytes) const;
   bool needs_server(const Rows& rows) const;
   Status put_run(Lock& lock, Transfer* transfer, char* remote, const char* local, std::size_t bytes, bool last);
   Status get_run(Lock& lock, Transfer* transfer, const char* remote, char* local, std::size_t bytes, bool last);
-  Status lend(Lock& lock, Transfer* transfer, const Work& work, const MemoryRegion& region);
+  Status post_zero_copy(Lock& lock, Transfer* transfer, const Work& work, const MemoryRegion& region);
   Status write_copy(Lock& lock, const Target& target, char* remote, const char* local, std::size_t bytes);
   Status read_copy(Lock& lock, const Target& target, const char* remote, char* local, std::size_t bytes);
-  Status finish(Lock& lock, const Transfer& transfer, bool is_get, Mark* mark);
+  Status finish(Lock& lock, const Transfer& transfer, bool is_get, CompletionPoint* point);
   Status move_long(Lock& lock, Transfer* transfer, const Rows& rows, ibv_wr_opcode opcode);
   Status move_dense(Lock& lock, Transfer* transfer, const Rows& rows, ibv_wr_opcode opcode);
   Status move_copies(Lock& lock, Transfer* transfer, const Rows& rows, ibv_wr_opcode opcode, std::size_t first,

@@ -15,7 +15,7 @@ constexpr std::size_t kWordBytes = 8;
 constexpr std::size_t kElementBytes = 4;
 // Of one work request: half of what InfiniBand allows.
 constexpr std::size_t kWorkBytesMax = std::size_t{1} << 30;
-// Copied rather than lent: cheaper than to look for what the memory belongs to.
+// Copied rather than has_rdma: cheaper than to look for what the memory belongs to.
 constexpr std::size_t kCopiedBytes = 512;
 // The first of several copies is short, so that it is on its way while the next one is made.
 constexpr std::size_t kFirstCopies = 4;
@@ -65,39 +65,39 @@ bool Client::needs_server(const Rows& rows) const {
 
 // --- contiguous
 
-Status Client::put(const Target& target, void* remote, const void* local, std::size_t bytes, Mark* mark) {
+Status Client::put(const Target& target, void* remote, const void* local, std::size_t bytes, CompletionPoint* point) {
   Lock lock = connections_.lock();
   ARMCI_RETURN_IF_ERROR(connections_.reach(lock, target.node));
-  if (mark == nullptr) ARMCI_RETURN_IF_ERROR(connections_.await_executed(lock, target.node));
+  if (point == nullptr) ARMCI_RETURN_IF_ERROR(connections_.await_executed(lock, target.node));
   Transfer transfer{
-      target, {&registrations_, bytes, thresholds_.register_bytes}, mark != nullptr || bytes > connections_.bounce_bytes()};
+      target, {&registrations_, bytes, thresholds_.register_bytes}, point != nullptr || bytes > connections_.bounce_bytes()};
   ARMCI_RETURN_IF_ERROR(
       put_run(lock, &transfer, static_cast<char*>(remote), static_cast<const char*>(local), bytes, true));
-  return finish(lock, transfer, /*is_get=*/false, mark);
+  return finish(lock, transfer, /*is_get=*/false, point);
 }
 
-Status Client::get(const Target& target, const void* remote, void* local, std::size_t bytes, Mark* mark) {
+Status Client::get(const Target& target, const void* remote, void* local, std::size_t bytes, CompletionPoint* point) {
   Lock lock = connections_.lock();
   ARMCI_RETURN_IF_ERROR(connections_.reach(lock, target.node));
   ARMCI_RETURN_IF_ERROR(connections_.await_executed(lock, target.node));
   Transfer transfer{target, {&registrations_, bytes, thresholds_.register_bytes}, true};
   ARMCI_RETURN_IF_ERROR(
       get_run(lock, &transfer, static_cast<const char*>(remote), static_cast<char*>(local), bytes, true));
-  return finish(lock, transfer, /*is_get=*/true, mark);
+  return finish(lock, transfer, /*is_get=*/true, point);
 }
 
 // What has come by requests is here when these are answered.
-Status Client::finish(Lock& lock, const Transfer& transfer, bool is_get, Mark* mark) {
+Status Client::finish(Lock& lock, const Transfer& transfer, bool is_get, CompletionPoint* point) {
   const int node = transfer.target.node;
   ARMCI_RETURN_IF_ERROR(connections_.submit(node));
-  Mark end;
-  if (transfer.lent) {
-    ARMCI_RETURN_IF_ERROR(connections_.seal(lock, node, &end));
+  CompletionPoint end;
+  if (transfer.has_rdma) {
+    ARMCI_RETURN_IF_ERROR(connections_.completion_point(lock, node, &end));
   } else if (is_get) {
     end = connections_.answers(node);
   }
-  if (mark == nullptr) return connections_.wait(lock, end);
-  *mark = end;
+  if (point == nullptr) return connections_.wait(lock, end);
+  *point = end;
   return kSuccess;
 }
 
@@ -113,10 +113,10 @@ Status Client::put_run(Lock& lock, Transfer* transfer, char* remote, const char*
       const ibv_sge piece = piece_of(local, now, 0);
       const Work work{IBV_WR_RDMA_WRITE, {&piece, 1}, address_of(remote), target.key, false, true};
       ARMCI_RETURN_IF_ERROR(connections_.post(lock, target.node, work, {}));
-    } else if (transfer->may_lend && now > kCopiedBytes && find_lendable(transfer, remote, local, &now, &region)) {
+    } else if (transfer->may_zero_copy && now > kCopiedBytes && find_registered(transfer, remote, local, &now, &region)) {
       const ibv_sge piece = piece_of(local, now, region.key);
       const Work work{IBV_WR_RDMA_WRITE, {&piece, 1}, address_of(remote), target.key, last && now == bytes, false};
-      ARMCI_RETURN_IF_ERROR(lend(lock, transfer, work, region));
+      ARMCI_RETURN_IF_ERROR(post_zero_copy(lock, transfer, work, region));
       if (now < bytes) ARMCI_RETURN_IF_ERROR(connections_.submit(target.node));
     } else {
       const bool first = bytes == whole && now > connections_.bounce_bytes();
@@ -132,7 +132,7 @@ Status Client::put_run(Lock& lock, Transfer* transfer, char* remote, const char*
 }
 
 // As much of `*bytes` as is registered in one piece, and may be cut off there; false: it is to be copied.
-bool Client::find_lendable(Transfer* transfer, const void* remote, const char* local, std::size_t* bytes,
+bool Client::find_registered(Transfer* transfer, const void* remote, const char* local, std::size_t* bytes,
                            MemoryRegion* region) {
   if (!transfer->lookup.find(local, *bytes, region)) return false;
   const std::size_t now = cut(remote, std::min(region->bytes, kWorkBytesMax), *bytes);
@@ -144,9 +144,9 @@ bool Client::find_lendable(Transfer* transfer, const void* remote, const char* l
   return false;
 }
 
-Status Client::lend(Lock& lock, Transfer* transfer, const Work& work, const MemoryRegion& region) {
+Status Client::post_zero_copy(Lock& lock, Transfer* transfer, const Work& work, const MemoryRegion& region) {
   Registration* const held = region.held;
-  transfer->lent = true;
+  transfer->has_rdma = true;
   return connections_.post(lock, transfer->target.node, work, {ConnectionManager::kNoBounce, {&held, held != nullptr ? 1U : 0U}});
 }
 
@@ -166,15 +166,15 @@ Status Client::get_run(Lock& lock, Transfer* transfer, const char* remote, char*
     MemoryRegion region;
     if (needs_server(remote, now)) {
       ARMCI_RETURN_IF_ERROR(fetch_word(lock, target.node, remote, local, now));
-    } else if (now > kCopiedBytes && find_lendable(transfer, remote, local, &now, &region)) {
+    } else if (now > kCopiedBytes && find_registered(transfer, remote, local, &now, &region)) {
       const ibv_sge piece = piece_of(local, now, region.key);
       const Work work{IBV_WR_RDMA_READ, {&piece, 1}, address_of(remote), target.key, last && now == bytes, false};
-      ARMCI_RETURN_IF_ERROR(lend(lock, transfer, work, region));
+      ARMCI_RETURN_IF_ERROR(post_zero_copy(lock, transfer, work, region));
       if (now < bytes) ARMCI_RETURN_IF_ERROR(connections_.submit(target.node));
     } else {
       now = cut(remote, connections_.bounce_bytes(), now);
       ARMCI_RETURN_IF_ERROR(read_copy(lock, target, remote, local, now));
-      transfer->lent = true;
+      transfer->has_rdma = true;
       if (now < bytes) ARMCI_RETURN_IF_ERROR(connections_.submit(target.node));
     }
     remote += now;
@@ -209,7 +209,7 @@ Client::Way Client::way_of(const Rows& rows) {
   return Way::kServer;
 }
 
-Status Client::put_rows(const Target& target, const Rows& rows, Mark* mark) {
+Status Client::put_rows(const Target& target, const Rows& rows, CompletionPoint* point) {
   Lock lock = connections_.lock();
   ARMCI_RETURN_IF_ERROR(connections_.reach(lock, target.node));
   Transfer transfer{target, {&registrations_, piece_bytes(rows), thresholds_.register_bytes}, true};
@@ -217,14 +217,14 @@ Status Client::put_rows(const Target& target, const Rows& rows, Mark* mark) {
   if (way == Way::kServer) {
     ARMCI_RETURN_IF_ERROR(store_rows(lock, target.node, server::put_header(), rows));
   } else {
-    if (mark == nullptr) ARMCI_RETURN_IF_ERROR(connections_.await_executed(lock, target.node));
+    if (point == nullptr) ARMCI_RETURN_IF_ERROR(connections_.await_executed(lock, target.node));
     const auto move = way == Way::kDense ? &Client::move_dense : &Client::move_long;
     ARMCI_RETURN_IF_ERROR((this->*move)(lock, &transfer, rows, IBV_WR_RDMA_WRITE));
   }
-  return finish(lock, transfer, /*is_get=*/false, mark);
+  return finish(lock, transfer, /*is_get=*/false, point);
 }
 
-Status Client::get_rows(const Target& target, const Rows& rows, Mark* mark) {
+Status Client::get_rows(const Target& target, const Rows& rows, CompletionPoint* point) {
   Lock lock = connections_.lock();
   ARMCI_RETURN_IF_ERROR(connections_.reach(lock, target.node));
   Transfer transfer{target, {&registrations_, piece_bytes(rows), thresholds_.register_bytes}, true};
@@ -238,10 +238,10 @@ Status Client::get_rows(const Target& target, const Rows& rows, Mark* mark) {
   } else {
     ARMCI_RETURN_IF_ERROR(fetch_rows(lock, target.node, rows));
   }
-  return finish(lock, transfer, /*is_get=*/true, mark);
+  return finish(lock, transfer, /*is_get=*/true, point);
 }
 
-// One by one; the end of the last one is told.
+// One by one; the last work request is signaled.
 Status Client::move_long(Lock& lock, Transfer* transfer, const Rows& rows, ibv_wr_opcode opcode) {
   Status status;
   std::size_t left = rows.count();
@@ -287,7 +287,7 @@ Status Client::move_dense(Lock& lock, Transfer* transfer, const Rows& rows, ibv_
       const bool last = first + now == rows.count();
       const Work work{opcode, pieces.iov, address_of(remote), target.key, last, false};
       ARMCI_RETURN_IF_ERROR(connections_.post(lock, target.node, work, {ConnectionManager::kNoBounce, pieces.held}));
-      transfer->lent = true;
+      transfer->has_rdma = true;
     } else {
       now = std::min(in_bounce, rows.count() - first);
       ARMCI_RETURN_IF_ERROR(move_copies(lock, transfer, rows, opcode, first, now, remote));
@@ -319,7 +319,7 @@ Status Client::move_copies(Lock& lock, Transfer* transfer, const Rows& rows, ibv
   ARMCI_RETURN_IF_ERROR(connections_.post(lock, target.node, work, {bounce, {}}, &scatter_list));
   scatter_list->set(buffer, nullptr, rows.bytes());
   rows.visit(first, count, [&](char* local, const char*) { scatter_list->rows.push_back(local); });
-  transfer->lent = true;
+  transfer->has_rdma = true;
   return kSuccess;
 }
 

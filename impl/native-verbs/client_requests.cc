@@ -75,12 +75,12 @@ Status Client::add_rows(const Target& target, RequestHeader header, const Rows& 
 // Without gaps, in pieces.
 Status Client::store_run(Lock& lock, int node, RequestHeader header, char* remote, const char* local,
                          std::size_t bytes) {
-  const std::size_t room = (connections_.bounce_bytes() - sizeof header) / kElementBytesMax * kElementBytesMax;
+  const std::size_t bytes_max = (connections_.bounce_bytes() - sizeof header) / kElementBytesMax * kElementBytesMax;
   header.form = Form::kContiguous;
   header.origin = process_;
   while (bytes > 0) {
     header.address = reinterpret_cast<std::uintptr_t>(remote);
-    header.bytes = std::min(bytes, room);
+    header.bytes = std::min(bytes, bytes_max);
     const std::size_t length = sizeof header + header.bytes;
     if (length <= kShortBytes) {
       std::array<char, kShortBytes> message;
@@ -217,9 +217,9 @@ Status Client::fetch_in_place(Lock& lock, Lookup* lookup, int node, const Rows& 
   return kSuccess;
 }
 
-Status Client::test(const Mark& mark, bool* done) {
+Status Client::test(const CompletionPoint& point, bool* done) {
   Lock lock = connections_.lock();
-  return connections_.test(mark, done);
+  return connections_.test(point, done);
 }
 
 Status Client::flush(int node) {

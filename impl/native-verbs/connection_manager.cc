@@ -121,17 +121,17 @@ void ConnectionManager::end(Pending* pending) {
 }
 
 Status ConnectionManager::post(Lock& lock, int number, const Work& work, const Held& held, ScatterList** scatter_list) {
-  ARMCI_RETURN_IF_ERROR(await(lock, number, [&] { return has_room(at(number)); }));
-  return gather(number, work, held, scatter_list);
+  ARMCI_RETURN_IF_ERROR(await(lock, number, [&] { return can_post(at(number)); }));
+  return add_to_batch(number, work, held, scatter_list);
 }
 
-Status ConnectionManager::gather(int number, const Work& work, const Held& held, ScatterList** scatter_list) {
+Status ConnectionManager::add_to_batch(int number, const Work& work, const Held& held, ScatterList** scatter_list) {
   Node& node = at(number);
   Work posted = work;
-  posted.told |= held.bounce != kNoBounce;  // somebody waits for it
+  posted.signaled |= held.bounce != kNoBounce;  // somebody waits for it
   Sent* sent = nullptr;
   ARMCI_RETURN_IF_ERROR(check_posted(number, node.sender.add(posted, &sent)));
-  completions_owed_ += node.sender.is_told() ? 1 : 0;
+  pending_completions_ += node.sender.is_signaled() ? 1 : 0;
   sent->doing = work.opcode == IBV_WR_RDMA_READ ? Doing::kReading : Doing::kWriting;
   begin(sent, held);
   if (scatter_list != nullptr) *scatter_list = &sent->scatter_list;
@@ -143,7 +143,7 @@ Status ConnectionManager::gather(int number, const Work& work, const Held& held,
 Status ConnectionManager::ask(Lock& lock, int number, const Request& request, const Answer& answer, ScatterList** scatter_list) {
   Node& node = at(number);
   ARMCI_RETURN_IF_ERROR(await(lock, number, [&] {
-    return node.sender.has_room() && !node.asked.full() && completions_owed_ + 1 < completions_max_;
+    return node.sender.can_post() && !node.asked.full() && pending_completions_ + 1 < completions_max_;
   }));
   Asked& asked = node.asked.push();
   const std::uint64_t index = node.asked.last();
@@ -157,7 +157,7 @@ Status ConnectionManager::ask(Lock& lock, int number, const Request& request, co
   Sent* sent = nullptr;
   const Work work{IBV_WR_SEND, {&request.message, 1}, 0, 0, request.bounce != kNoBounce, request.by_value};
   ARMCI_RETURN_IF_ERROR(check_posted(number, node.sender.add(work, &sent)));
-  completions_owed_ += node.sender.is_told() ? 2 : 1;
+  pending_completions_ += node.sender.is_signaled() ? 2 : 1;
   sent->doing = Doing::kAsking;
   begin(sent, {request.bounce, {}});
   if (request.is_store) node.asked_to_store = index;
@@ -181,9 +181,9 @@ Status ConnectionManager::give_up() const { return fail(Code::kLayerBelow, nullp
 
 // Looks for a while and lets other threads in then. What was gathered for a node goes on its way before.
 template <class Condition>
-Status ConnectionManager::await(Lock& lock, int gathered_for, Condition condition) {
+Status ConnectionManager::await(Lock& lock, int node, Condition condition) {
   if (condition()) return kSuccess;
-  ARMCI_RETURN_IF_ERROR(submit(gathered_for));
+  ARMCI_RETURN_IF_ERROR(submit(node));
   node::Waiter waiter(node::WaitKind::kReply);
   for (int looks = 1;; ++looks) {
     ARMCI_RETURN_IF_ERROR(advance());
@@ -215,8 +215,8 @@ Status ConnectionManager::probe() {
   probed_us_ = now_us;
   for (int number = 0; number < static_cast<int>(servers_.size()); ++number) {
     Node& node = at(number);
-    if (node.asked.empty() || node.sender.told_any() || !has_room(node)) continue;
-    ARMCI_RETURN_IF_ERROR(gather(number, kEmptyWrite, {}, nullptr));
+    if (node.asked.empty() || node.sender.any_signaled() || !can_post(node)) continue;
+    ARMCI_RETURN_IF_ERROR(add_to_batch(number, kEmptyWrite, {}, nullptr));
     node.sender.entry(node.sender.posted()).doing = Doing::kAsking;
     ARMCI_RETURN_IF_ERROR(submit(number));
   }
@@ -226,7 +226,7 @@ Status ConnectionManager::probe() {
 Status ConnectionManager::ended(const ibv_wc& work) {
   const WorkId id = WorkId::of(work.wr_id);
   if (work.status != IBV_WC_SUCCESS) return broken_at(work, id);
-  --completions_owed_;
+  --pending_completions_;
   const int number = static_cast<int>(id.link);
   if (id.received) return answered(number, work.byte_len);
   sent(&at(number), id.number);
@@ -273,23 +273,23 @@ Status ConnectionManager::broken(int node, const char* what, const char* why, bo
 }
 
 // Requests need no look at their sending: answers come later.
-Status ConnectionManager::seal(Lock& lock, int number, Mark* mark) {
+Status ConnectionManager::completion_point(Lock& lock, int number, CompletionPoint* point) {
   const Node& node = at(number);
-  *mark = {number, node.moved, node.asked.last()};
-  return see_the_end(lock, number, mark->sent);
+  *point = {number, node.moved, node.asked.last()};
+  return ensure_signaled(lock, number, point->sent);
 }
 
-Status ConnectionManager::wait(Lock& lock, const Mark& mark) {
-  if (mark.none()) return kSuccess;
-  const Node& node = at(mark.node);
-  return await(lock, mark.node, [&] { return node.reached(mark); });
+Status ConnectionManager::wait(Lock& lock, const CompletionPoint& point) {
+  if (point.none()) return kSuccess;
+  const Node& node = at(point.node);
+  return await(lock, point.node, [&] { return node.reached(point); });
 }
 
-Status ConnectionManager::test(const Mark& mark, bool* done) {
-  *done = mark.none() || at(mark.node).reached(mark);
+Status ConnectionManager::test(const CompletionPoint& point, bool* done) {
+  *done = point.none() || at(point.node).reached(point);
   if (*done) return kSuccess;
   ARMCI_RETURN_IF_ERROR(advance());
-  *done = at(mark.node).reached(mark);
+  *done = at(point.node).reached(point);
   return kSuccess;
 }
 
@@ -301,29 +301,29 @@ Status ConnectionManager::await_executed(Lock& lock, int number) {
   return await(lock, number, [&] { return node.answered() >= last; });
 }
 
-// Has the end of a work request told, if only by that of an empty one behind it.
-Status ConnectionManager::see_the_end(Lock& lock, int number, std::uint64_t work) {
-  if (at(number).sender.will_tell(work)) return kSuccess;
+// Ensures that a completion reports the work request: posts an empty signaled write behind it if necessary.
+Status ConnectionManager::ensure_signaled(Lock& lock, int number, std::uint64_t work) {
+  if (at(number).sender.reports(work)) return kSuccess;
   ARMCI_RETURN_IF_ERROR(post(lock, number, kEmptyWrite, {}));
   return submit(number);
 }
 
 Status ConnectionManager::flush(Lock& lock, int number) {
   Node& node = at(number);
-  const Mark stores{number, node.stored, node.asked_to_store};
-  ARMCI_RETURN_IF_ERROR(see_the_end(lock, number, stores.sent));
+  const CompletionPoint stores{number, node.stored, node.asked_to_store};
+  ARMCI_RETURN_IF_ERROR(ensure_signaled(lock, number, stores.sent));
   return await(lock, number, [&] { return node.reached(stores); });
 }
 
 Status ConnectionManager::flush_all(Lock& lock) {
-  std::vector<Mark> all;
+  std::vector<CompletionPoint> all;
   for (int number = 0; number < static_cast<int>(servers_.size()); ++number) {
-    const Mark stores{number, at(number).stored, at(number).asked_to_store};
+    const CompletionPoint stores{number, at(number).stored, at(number).asked_to_store};
     if (at(number).reached(stores)) continue;
     all.push_back(stores);
-    ARMCI_RETURN_IF_ERROR(see_the_end(lock, number, stores.sent));
+    ARMCI_RETURN_IF_ERROR(ensure_signaled(lock, number, stores.sent));
   }
-  for (const Mark& stores : all) {
+  for (const CompletionPoint& stores : all) {
     ARMCI_RETURN_IF_ERROR(await(lock, stores.node, [&] { return at(stores.node).reached(stores); }));
   }
   return kSuccess;

@@ -47,8 +47,8 @@ struct ScatterList {
   void scatter() const;
 };
 
-// A moment on one link: everything posted before has ended.
-struct Mark {
+// A point on one link. It is reached when all work that was posted before is complete.
+struct CompletionPoint {
   int node = -1;
   std::uint64_t sent = 0;
   std::uint64_t answered = 0;
@@ -105,15 +105,15 @@ class ConnectionManager {
   Status ask(Lock& lock, int node, const Request& request, const Answer& answer, ScatterList** scatter_list = nullptr);
   Status submit(int node);
 
-  // Of all that was posted on a link.
-  Status seal(Lock& lock, int node, Mark* mark);
-  // The same of requests alone.
-  Mark answers(int node) const { return {node, 0, at(node).asked.last()}; }
-  Status wait(Lock& lock, const Mark& mark);
-  Status test(const Mark& mark, bool* done);
-  // The requests that store have been executed: what follows by RDMA does not overtake them.
+  // The point after all work that was posted on a link.
+  Status completion_point(Lock& lock, int node, CompletionPoint* point);
+  // The point after all requests.
+  CompletionPoint answers(int node) const { return {node, 0, at(node).asked.last()}; }
+  Status wait(Lock& lock, const CompletionPoint& point);
+  Status test(const CompletionPoint& point, bool* done);
+  // Waits until the server has executed all requests that store, so that later RDMA does not overtake them.
   Status await_executed(Lock& lock, int node);
-  // All stores to a node, or to every node, have been placed and executed.
+  // Waits until all stores to a node, or to every node, are remotely complete.
   Status flush(Lock& lock, int node);
   Status flush_all(Lock& lock);
 
@@ -143,21 +143,21 @@ class ConnectionManager {
 
     std::uint64_t answered() const { return asked.first() - 1; }
     bool executed() const { return answered() >= asked_to_store; }
-    bool reached(const Mark& mark) const { return sender.ended() >= mark.sent && answered() >= mark.answered; }
+    bool reached(const CompletionPoint& point) const { return sender.ended() >= point.sent && answered() >= point.answered; }
   };
 
   Node& at(int node) const { return nodes_[static_cast<std::size_t>(node)]; }
   Status connect(int node);
   template <class Condition>
-  Status await(Lock& lock, int gathered_for, Condition condition);
-  bool has_room(const Node& node) const { return node.sender.has_room() && completions_owed_ < completions_max_; }
-  Status gather(int node, const Work& work, const Held& held, ScatterList** scatter_list);
+  Status await(Lock& lock, int node, Condition condition);
+  bool can_post(const Node& node) const { return node.sender.can_post() && pending_completions_ < completions_max_; }
+  Status add_to_batch(int node, const Work& work, const Held& held, ScatterList** scatter_list);
   Status advance();
   Status probe();
   Status ended(const ibv_wc& work);
   void sent(Node* node, std::uint64_t number);
   Status answered(int node, std::size_t bytes);
-  Status see_the_end(Lock& lock, int node, std::uint64_t number);
+  Status ensure_signaled(Lock& lock, int node, std::uint64_t number);
   Status broken(int node, const char* what, const char* why, bool is_gone);
   Status check_posted(int node, Status status);
   Status give_up() const;
@@ -174,7 +174,7 @@ class ConnectionManager {
   std::mutex connecting_;  // taken before mutex_
   Owned<ibv_cq> done_;
   std::size_t completions_max_ = 0;
-  std::size_t completions_owed_ = 0;  // that the queue has to have room for
+  std::size_t pending_completions_ = 0;  // that the queue has to have room for
   Buffers bounces_;
   std::vector<int> free_;
   std::unique_ptr<Node[]> nodes_;

@@ -26,7 +26,7 @@ Status make_ready(const Device& device, ibv_qp* pair, std::uint32_t key) {
 
 }  // namespace
 
-Status Datagrams::create(const Device& device, ibv_cq* done, std::size_t room, std::size_t bytes,
+Status Datagrams::create(const Device& device, ibv_cq* done, std::size_t receive_buffers, std::size_t bytes,
                          std::uint64_t first_id) {
   device_ = &device;
   first_id_ = first_id;
@@ -36,16 +36,16 @@ Status Datagrams::create(const Device& device, ibv_cq* done, std::size_t room, s
   wanted.qp_type = IBV_QPT_UD;
   wanted.sq_sig_all = 1;
   wanted.cap.max_send_wr = kSends;
-  wanted.cap.max_recv_wr = static_cast<std::uint32_t>(room);
+  wanted.cap.max_recv_wr = static_cast<std::uint32_t>(receive_buffers);
   wanted.cap.max_send_sge = 1;
   wanted.cap.max_recv_sge = 1;
   pair_.reset(ibv_create_qp(device.domain(), &wanted));
   if (pair_ == nullptr) return fail_verbs(errno, "ibv_create_qp of datagrams");
   ARMCI_RETURN_IF_ERROR(make_ready(device, pair_.get(), kKey));
-  ARMCI_RETURN_IF_ERROR(received_.make(device, room, kHeaderBytes + bytes));
+  ARMCI_RETURN_IF_ERROR(received_.make(device, receive_buffers, kHeaderBytes + bytes));
   ARMCI_RETURN_IF_ERROR(sent_.make(device, kSends, bytes));
   for (std::size_t i = 0; i < kSends; ++i) free_.push_back(i);
-  for (std::size_t i = 0; i < room; ++i) ARMCI_RETURN_IF_ERROR(post_receive(i));
+  for (std::size_t i = 0; i < receive_buffers; ++i) ARMCI_RETURN_IF_ERROR(post_receive(i));
   return kSuccess;
 }
 

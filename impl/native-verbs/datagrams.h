@@ -20,7 +20,7 @@ class Datagrams {
  public:
   // Messages of up to `bytes`, of which `room` are kept until they are looked at. Completions have ids from `first_id`
   // on, ids() of them.
-  Status create(const Device& device, ibv_cq* done, std::size_t room, std::size_t bytes, std::uint64_t first_id);
+  Status create(const Device& device, ibv_cq* done, std::size_t receive_buffers, std::size_t bytes, std::uint64_t first_id);
   std::uint64_t ids() const { return received_.count() + sent_.count(); }
 
   // Where it can be reached.

@@ -15,8 +15,8 @@ constexpr std::uint8_t kReadsMax = 16;
 constexpr std::uint8_t kTimeout = 17;
 constexpr std::uint8_t kRetries = 6;
 // Without end: a server that has no room for a request makes it wait.
-constexpr std::uint8_t kRetriesForRoom = 7;
-constexpr std::uint8_t kWaitForRoom = 1;  // 10 us
+constexpr std::uint8_t kReceiverNotReadyRetries = 7;
+constexpr std::uint8_t kReceiverNotReadyTimer = 1;  // 10 us
 constexpr std::uint32_t kPiecesMax = 32;
 constexpr std::uint32_t kByValueMax = 256;
 
@@ -31,7 +31,7 @@ Status check_limits(const Device& device, const LinkParts& parts) {
               most, parts.receives);
 }
 
-// Devices do not tell what they send by value: asked for less until it is accepted.
+// A device does not report how much it sends by value: the length is halved until the device accepts it.
 ibv_qp* create_pair(const Device& device, ibv_qp_init_attr wanted) {
   for (std::uint32_t by_value = kByValueMax;; by_value = by_value > 16 ? by_value / 2 : 0) {
     wanted.cap.max_inline_data = by_value;
@@ -65,7 +65,7 @@ Status Link::create(const Device& device, const LinkParts& parts) {
   pieces_max_ = pieces;
   pieces_read_max_ = std::clamp<std::size_t>(static_cast<std::size_t>(device.limits().max_sge_rd), 1, pieces);
   by_value_max_ = std::min(made.cap.max_inline_data, kByValueMax);
-  pieces_.resize(kGathered * pieces_max_);
+  pieces_.resize(kBatch * pieces_max_);
   std::random_device random;
   first_ = random() & kPacketMask;
   now = {};
@@ -92,7 +92,7 @@ Status Link::connect(const Device& device, const Address& other) {
   now.dest_qp_num = other.pair;
   now.rq_psn = other.first;
   now.max_dest_rd_atomic = at_a_time(device.limits().max_qp_rd_atom);
-  now.min_rnr_timer = kWaitForRoom;
+  now.min_rnr_timer = kReceiverNotReadyTimer;
   now.ah_attr = way_to(device, other);
   int error = ibv_modify_qp(pair_.get(), &now,
                             IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
@@ -102,7 +102,7 @@ Status Link::connect(const Device& device, const Address& other) {
   now.qp_state = IBV_QPS_RTS;
   now.timeout = kTimeout;
   now.retry_cnt = kRetries;
-  now.rnr_retry = kRetriesForRoom;
+  now.rnr_retry = kReceiverNotReadyRetries;
   now.sq_psn = first_;
   now.max_rd_atomic = std::min(other.reads, at_a_time(device.limits().max_qp_init_rd_atom));
   error = ibv_modify_qp(
@@ -112,27 +112,27 @@ Status Link::connect(const Device& device, const Address& other) {
 }
 
 Status Link::add(const Work& work, std::uint64_t id) {
-  if (gathered_ == kGathered) ARMCI_RETURN_IF_ERROR(submit());
-  ibv_sge* const pieces = pieces_.data() + gathered_ * pieces_max_;
+  if (batched_ == kBatch) ARMCI_RETURN_IF_ERROR(submit());
+  ibv_sge* const pieces = pieces_.data() + batched_ * pieces_max_;
   std::copy(work.pieces.begin(), work.pieces.end(), pieces);
-  ibv_send_wr& wr = works_[gathered_];
+  ibv_send_wr& wr = works_[batched_];
   wr = {};
   wr.wr_id = id;
   wr.sg_list = pieces;
   wr.num_sge = static_cast<int>(work.pieces.size());
   wr.opcode = work.opcode;
-  if (work.told) wr.send_flags |= IBV_SEND_SIGNALED;
+  if (work.signaled) wr.send_flags |= IBV_SEND_SIGNALED;
   if (work.by_value) wr.send_flags |= IBV_SEND_INLINE;
   wr.wr.rdma.remote_addr = work.remote;
   wr.wr.rdma.rkey = work.key;
-  if (gathered_ > 0) works_[gathered_ - 1].next = &wr;
-  ++gathered_;
+  if (batched_ > 0) works_[batched_ - 1].next = &wr;
+  ++batched_;
   return kSuccess;
 }
 
 Status Link::submit() {
-  if (gathered_ == 0) return kSuccess;
-  gathered_ = 0;
+  if (batched_ == 0) return kSuccess;
+  batched_ = 0;
   ibv_send_wr* bad = nullptr;
   const int error = ibv_post_send(pair_.get(), works_.data(), &bad);
   return error == 0 ? kSuccess : fail_verbs(error, "ibv_post_send");
@@ -149,7 +149,7 @@ Status Link::receive(std::span<ibv_sge> iov, std::uint64_t id) {
 }
 
 void Link::end() {
-  gathered_ = 0;  // what it points to may be gone
+  batched_ = 0;  // what it points to may be gone
   ibv_qp_attr now{};
   now.qp_state = IBV_QPS_ERR;
   if (pair_ != nullptr) (void)ibv_modify_qp(pair_.get(), &now, IBV_QP_STATE);

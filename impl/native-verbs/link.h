@@ -18,8 +18,7 @@
 
 namespace armci::verbs {
 
-// By which a completion tells what has ended: a message that was received or work that was sent, of which link, which
-// one.
+// Identifies in a completion what is complete: received or sent, the link, and the number.
 struct WorkId {
   static constexpr int kNumberBits = 40;
   static constexpr std::uint64_t kNumberMask = (std::uint64_t{1} << kNumberBits) - 1;
@@ -52,13 +51,13 @@ struct Work {
   std::span<const ibv_sge> pieces;
   std::uint64_t remote = 0;
   std::uint32_t key = 0;
-  bool told = false;      // its end is to be told
+  bool signaled = false;      // produces a completion queue entry
   bool by_value = false;  // its data are free when it is submitted
 };
 
 class Link {
  public:
-  static constexpr std::size_t kGathered = 16;  // handed over at once, at most
+  static constexpr std::size_t kBatch = 16;  // handed over at once, at most
 
   Status create(const Device& device, const LinkParts& parts);
   Address address(const Device& device) const;
@@ -89,8 +88,8 @@ class Link {
   std::size_t pieces_read_max_ = 0;
   std::size_t common_pieces_max_ = 0;
   std::size_t by_value_max_ = 0;
-  std::size_t gathered_ = 0;
-  std::array<ibv_send_wr, kGathered> works_;
+  std::size_t batched_ = 0;
+  std::array<ibv_send_wr, kBatch> works_;
   std::vector<ibv_sge> pieces_;
 };
 

@@ -171,7 +171,7 @@ TEST_F(RegistrationsTest, MemoryThatWasMovedOverSentMemoryIsSent) {
   munmap(other, kBytes);
 }
 
-// What mremap adds bears the mark of what was there before.
+// What mremap adds bears the point of what was there before.
 TEST_F(RegistrationsTest, MemoryThatShrankAndGrewIsSentAsItIsNow) {
   char* const memory = map(kBytes);
   send_first(memory);
@@ -258,7 +258,7 @@ TEST_F(RegistrationsTest, AfterForkBothHaveTheirOwn) {
   munmap(memory, kBytes);
 }
 
-// Others can take its pages away, of which nobody is told.
+// Other processes can take its pages away without any event.
 TEST_F(RegistrationsTest, SharedMemoryIsNotKept) {
   const int file = memfd_create("shared", 0);
   ASSERT_EQ(ftruncate(file, kBytes), 0);
@@ -323,14 +323,14 @@ TEST_F(RegistrationsTest, LongTransfersRegisterInSlices) {
 TEST_F(RegistrationsTest, WhatChangesDuringATransferIsDroppedAfterIt) {
   char* const memory = map(kBytes);
   send_first(memory);
-  MemoryRegion under_way;
-  ASSERT_TRUE(registrations_.take(memory, kBytes, &under_way));
+  MemoryRegion pending;
+  ASSERT_TRUE(registrations_.take(memory, kBytes, &pending));
   munmap(memory, kBytes);
   map(kBytes, memory);
   std::memset(memory, 'b', kBytes);
   EXPECT_EQ(sent(memory), std::string(kBytes, 'b'));
-  EXPECT_EQ(loop_.written(memory, 10, under_way.key), std::string(10, 'a'));  // what it was begun with
-  registrations_.release(under_way.held);
+  EXPECT_EQ(loop_.written(memory, 10, pending.key), std::string(10, 'a'));  // what it was begun with
+  registrations_.release(pending.held);
   munmap(memory, kBytes);
 }
 

@@ -1,7 +1,7 @@
-// The sending side of a link: what is under way, in the order in which it was posted and ends, and whose end is told.
+// The sending side of a link: the pending work requests in the order of posting, and which of them are signaled.
 //
-// Completions cost: the end of a work request is told if somebody waits for it (a buffer, data that come), if the end
-// of none before it will be told, and once in a quarter of the queue. One completion ends all that was posted before.
+// Completions cost time. A work request is signaled if a buffer or data wait for its completion, if no pending one is
+// signaled, and once in a quarter of the queue. One completion completes all work requests that were posted before.
 //
 // Thread safety: none.
 #pragma once
@@ -42,45 +42,45 @@ class Sender {
   Status create(const Device& device, std::uint32_t index, const LinkParts& parts) {
     index_ = index;
     ARMCI_RETURN_IF_ERROR(link.create(device, parts));
-    under_way_.make(std::min<std::size_t>(parts.sends, link.sends_max()));
+    pending_.make(std::min<std::size_t>(parts.sends, link.sends_max()));
     return kSuccess;
   }
 
-  bool has_room() const { return !under_way_.full(); }
-  std::uint64_t posted() const { return under_way_.last(); }
-  std::uint64_t ended() const { return under_way_.first() - 1; }
-  // Whether the end of everything up to `number` has been told, or will be.
-  bool will_tell(std::uint64_t number) const { return ended() >= number || told_ >= number; }
-  bool told_any() const { return told_ > ended(); }
-  // Whether the end of the last one will be.
-  bool is_told() const { return told_ == posted(); }
+  bool can_post() const { return !pending_.full(); }
+  std::uint64_t posted() const { return pending_.last(); }
+  std::uint64_t ended() const { return pending_.first() - 1; }
+  // Whether a completion has reported, or will report, all work requests up to `number`.
+  bool reports(std::uint64_t number) const { return ended() >= number || signaled_ >= number; }
+  bool any_signaled() const { return signaled_ > ended(); }
+  // Whether the last work request is signaled.
+  bool is_signaled() const { return signaled_ == posted(); }
 
-  // Gathers it, for link.submit(); there must be room. The entry is what the last user of its place left.
+  // Adds it to the batch of link.submit(). Precondition: can_post(). The entry keeps its old contents.
   Status add(Work work, Entry** entry) {
-    *entry = &under_way_.push();
-    const bool is_alone = work.opcode != IBV_WR_SEND && !told_any();
-    work.told |= is_alone || posted() - told_ >= under_way_.capacity() / 4;
-    if (work.told) told_ = posted();
+    *entry = &pending_.push();
+    const bool is_alone = work.opcode != IBV_WR_SEND && !any_signaled();
+    work.signaled |= is_alone || posted() - signaled_ >= pending_.capacity() / 4;
+    if (work.signaled) signaled_ = posted();
     return link.add(work, WorkId{false, index_, posted()}.packed());
   }
 
-  // What is under way, by the number in its completion.
-  Entry& entry(std::uint64_t number) { return under_way_.at(ended() + ((number - ended()) & WorkId::kNumberMask)); }
+  // The pending work request with the number of a completion.
+  Entry& entry(std::uint64_t number) { return pending_.at(ended() + ((number - ended()) & WorkId::kNumberMask)); }
 
-  // A completion said that the work of this number has ended: ended(entry) for it and each before it.
+  // A completion reported this number: calls when_ended(entry) for each pending work request up to it.
   template <class Ended>
   void retire(std::uint64_t number, Ended when_ended) {
     std::uint64_t left = ((number - ended()) & WorkId::kNumberMask);
     for (; left > 0; --left) {
-      when_ended(under_way_.at(under_way_.first()));
-      under_way_.pop();
+      when_ended(pending_.at(pending_.first()));
+      pending_.pop();
     }
   }
 
  private:
   std::uint32_t index_ = 0;
-  Ring<Entry> under_way_;
-  std::uint64_t told_ = 0;
+  Ring<Entry> pending_;
+  std::uint64_t signaled_ = 0;
 };
 
 }  // namespace armci::verbs

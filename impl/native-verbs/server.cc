@@ -75,7 +75,7 @@ Status Server::open(const ServerBounds& bounds) {
                 "ARMCI_VERBS_BUFFERS",
                 device_.name(), done_->cqe, others);
   }
-  told_max_ = static_cast<std::size_t>(done_->cqe) - others;
+  signaled_max_ = static_cast<std::size_t>(done_->cqe) - others;
   ibv_srq_init_attr queue{};
   queue.attr.max_wr = static_cast<std::uint32_t>(bounds.requests);
   queue.attr.max_sge = 1;
@@ -179,7 +179,7 @@ Status Server::done(const ibv_wc& work) {
     arrivals_.push_back({process, id.number, work.byte_len});
     return kSuccess;
   }
-  --told_;
+  --signaled_;
   peers_[static_cast<std::size_t>(process)].sender.retire(id.number, [this](Answering& ended) {
     if (std::exchange(ended.in_place, false)) --in_place_;
     if (ended.buffer != kNoBuffer) free_.push_back(std::exchange(ended.buffer, kNoBuffer));

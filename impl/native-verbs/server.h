@@ -100,7 +100,7 @@ class Server {
   Status answer_in_place(Peer* peer, const server::Request& request);
   Status answer(Peer* peer, std::span<const ibv_sge> pieces, bool by_value, const Answering& what);
   int take_buffer();
-  bool has_room(const Peer& peer) const { return peer.sender.has_room() && !free_.empty() && told_ < told_max_; }
+  bool can_post(const Peer& peer) const { return peer.sender.can_post() && !free_.empty() && signaled_ < signaled_max_; }
   const ibv_mr* region_of(const char* address, std::size_t bytes) const;
 
   const Device& device_;
@@ -119,8 +119,8 @@ class Server {
   std::unordered_map<std::uint32_t, int> process_of_;  // by number of the queue pair
   std::deque<Arrival> arrivals_;
   std::size_t in_place_ = 0;  // answers under way whose data the device sends from where they lie
-  std::size_t told_ = 0;      // answers whose end will be told: the queue has to have room for it
-  std::size_t told_max_ = 0;
+  std::size_t signaled_ = 0;      // signaled replies that are pending: the completion queue needs an entry for each
+  std::size_t signaled_max_ = 0;
   std::map<const char*, Owned<ibv_mr>> regions_;  // by address
   node::BlockFinder blocks_;
   const server::IsInside is_inside_;

@@ -20,7 +20,7 @@ Status Server::serve_arrivals() {
   while (!arrivals_.empty()) {
     const Arrival& next = arrivals_.front();
     Peer& peer = peers_[static_cast<std::size_t>(next.process)];
-    if (!has_room(peer)) break;
+    if (!can_post(peer)) break;
     ARMCI_RETURN_IF_ERROR(execute(next, &peer));
     ARMCI_RETURN_IF_ERROR(peer.sender.link.submit());
     ARMCI_RETURN_IF_ERROR(post_receive(next.buffer));
@@ -119,11 +119,11 @@ int Server::take_buffer() {
 }
 
 Status Server::answer(Peer* peer, std::span<const ibv_sge> pieces, bool by_value, const Answering& what) {
-  Answering* under_way = nullptr;
-  const bool told = what.buffer != kNoBuffer || what.in_place;
-  ARMCI_RETURN_IF_ERROR(peer->sender.add({IBV_WR_SEND, pieces, 0, 0, told, by_value}, &under_way));
-  *under_way = what;
-  told_ += peer->sender.is_told() ? 1 : 0;
+  Answering* pending = nullptr;
+  const bool signaled = what.buffer != kNoBuffer || what.in_place;
+  ARMCI_RETURN_IF_ERROR(peer->sender.add({IBV_WR_SEND, pieces, 0, 0, signaled, by_value}, &pending));
+  *pending = what;
+  signaled_ += peer->sender.is_signaled() ? 1 : 0;
   return kSuccess;
 }
 

@@ -41,7 +41,7 @@ void print_links(const World& world, std::size_t links) {
   std::fprintf(stderr, "armci: process 0 has made %zu connections to %d other nodes\n", links, world.node_count() - 1);
 }
 
-// By which messages of this job are told from those of others.
+// Distinguishes messages of this job from messages of other jobs.
 std::uint64_t make_secret() {
   std::random_device random;
   return std::uint64_t{random()} << 32 | random();
@@ -171,7 +171,7 @@ void Transport::deregister_local(void* base) {
 
 Status Transport::put(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
                       Completion* completion) {
-  return client_->put(at(target, key), remote, local, bytes, &completion->mark);
+  return client_->put(at(target, key), remote, local, bytes, &completion->point);
 }
 
 Status Transport::put_now(int target, const Key& key, void* remote, const void* local, std::size_t bytes) {
@@ -180,7 +180,7 @@ Status Transport::put_now(int target, const Key& key, void* remote, const void* 
 
 Status Transport::get(int target, const Key& key, const void* remote, void* local, std::size_t bytes,
                       Completion* completion) {
-  return client_->get(at(target, key), remote, local, bytes, &completion->mark);
+  return client_->get(at(target, key), remote, local, bytes, &completion->point);
 }
 
 Status Transport::get_now(int target, const Key& key, const void* remote, void* local, std::size_t bytes) {
@@ -189,26 +189,26 @@ Status Transport::get_now(int target, const Key& key, const void* remote, void* 
 
 Status Transport::put_strided(int target, const Key& key, void* remote, const void* local, const Strided& shape,
                               Completion* completion) {
-  Mark* const mark = completion != nullptr ? &completion->mark : nullptr;
-  if (shape.levels == 0) return client_->put(at(target, key), remote, local, shape.count[0], mark);
-  return client_->put_rows(at(target, key), Rows(shape, Here::kSource, local, remote), mark);
+  CompletionPoint* const point = completion != nullptr ? &completion->point : nullptr;
+  if (shape.levels == 0) return client_->put(at(target, key), remote, local, shape.count[0], point);
+  return client_->put_rows(at(target, key), Rows(shape, Here::kSource, local, remote), point);
 }
 
 Status Transport::get_strided(int target, const Key& key, const void* remote, void* local, const Strided& shape,
                               Completion* completion) {
-  Mark* const mark = completion != nullptr ? &completion->mark : nullptr;
-  if (shape.levels == 0) return client_->get(at(target, key), remote, local, shape.count[0], mark);
-  return client_->get_rows(at(target, key), Rows(shape, Here::kDestination, local, remote), mark);
+  CompletionPoint* const point = completion != nullptr ? &completion->point : nullptr;
+  if (shape.levels == 0) return client_->get(at(target, key), remote, local, shape.count[0], point);
+  return client_->get_rows(at(target, key), Rows(shape, Here::kDestination, local, remote), point);
 }
 
 Status Transport::put_list(int target, const Key& key, const Segments& list, Completion* completion) {
   return client_->put_rows(at(target, key), Rows(list, Here::kSource),
-                           completion != nullptr ? &completion->mark : nullptr);
+                           completion != nullptr ? &completion->point : nullptr);
 }
 
 Status Transport::get_list(int target, const Key& key, const Segments& list, Completion* completion) {
   return client_->get_rows(at(target, key), Rows(list, Here::kDestination),
-                           completion != nullptr ? &completion->mark : nullptr);
+                           completion != nullptr ? &completion->point : nullptr);
 }
 
 Status Transport::accumulate_strided(int target, const Key& key, void* remote, const void* local, const Strided& shape,
@@ -238,7 +238,7 @@ Status Transport::atomic32(int target, const Key&, void* remote, AtomicOp op, st
   return kSuccess;
 }
 
-Status Transport::test(Completion* completion, bool* done) { return client_->test(completion->mark, done); }
+Status Transport::test(Completion* completion, bool* done) { return client_->test(completion->point, done); }
 
 std::size_t Transport::buffer_bytes() {
   return (server_ != nullptr ? server_->buffer_bytes() : 0) + (connections_ != nullptr ? connections_->buffer_bytes() : 0);

@@ -33,9 +33,9 @@ class Transport {
     std::uint64_t base = 0;
   };
   struct Completion {
-    Mark mark;
+    CompletionPoint point;
 
-    bool complete() const { return mark.none(); }
+    bool complete() const { return point.none(); }
   };
   static constexpr runtime::TransportTraits kTraits = {.name = "native-verbs",
                                                        .reaches_nodes = true,

@@ -36,7 +36,7 @@ class Loop {
     ASSERT_NE(target_, nullptr);
   }
 
-  // What the device writes if it is told to write from there with that key.
+  // The data that the device writes from this address with this key.
   std::string written(const void* from, std::size_t bytes, std::uint32_t key) {
     const ibv_sge piece{reinterpret_cast<std::uintptr_t>(from), static_cast<std::uint32_t>(bytes), key};
     const Work work{IBV_WR_RDMA_WRITE, {&piece, 1}, reinterpret_cast<std::uintptr_t>(placed_.data()),
