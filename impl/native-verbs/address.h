@@ -1,4 +1,4 @@
-// Where a queue pair is, as bytes for messages.
+// The address of a queue pair, as bytes for messages.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -15,7 +15,7 @@ struct Address {
   std::uint32_t first = 0;  // number of its first packet; of datagrams: its key
   std::uint16_t lid = 0;    // InfiniBand
   std::uint8_t mtu = 0;     // as ibv_mtu
-  std::uint8_t reads = 0;   // requests to read that it answers at a time
+  std::uint8_t reads = 0;   // reads that it serves at a time
   std::uint8_t gid[16] = {};
   std::uint8_t pieces = 0;  // of one work request
   std::uint8_t zero[3] = {};
@@ -33,7 +33,7 @@ inline Address address_on(const Device& device, std::uint32_t pair, std::uint32_
   return mine;
 }
 
-// The way there: by GID on RoCE, and on InfiniBand if one was asked for; by LID otherwise.
+// The path to a queue pair: by GID on RoCE, and on InfiniBand if ARMCI_VERBS_GID is set; by LID otherwise.
 inline ibv_ah_attr way_to(const Device& device, const Address& other) {
   constexpr std::uint8_t kHopLimit = 64;
   ibv_ah_attr way{};

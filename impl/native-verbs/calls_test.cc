@@ -1,4 +1,4 @@
-// Needs a verbs device. Calls by datagram: each is executed once however often it comes, whoever else calls.
+// Needs a verbs device. Calls by datagram: the server executes each call once, also if it arrives several times or other processes call too.
 #include <poll.h>
 
 #include <set>

@@ -1,18 +1,18 @@
-// The client: what a process does with the memory of other nodes, by RDMA, and what it asks their servers for.
+// The client: accesses the memory of other nodes by RDMA, and sends requests to their servers.
 //
-//   put of little         by value in the work request
-//   put, get              between registered memory and the other node's; else through buffers, which are registered
+//   short put             by value in the work request
+//   put, get              zero copy if the local memory is registered; else through registered buffers
 //   rows, long            a work request each; the last one is signaled
-//   rows, short           packed into requests, which the server unpacks; of a get the other way round
-//   rows of some length   a get: the server sends them from where they lie into the rows here, without a copy
+//   rows, short           put: packed into requests, and the server unpacks them; get: the server packs the reply
+//   rows of medium length get: the server sends them with zero copy into the rows here
 //   accumulate, atomics   requests
 //
-// Soft-RoCE stores what comes with the CPU, whole aligned words of 8 bytes at once and what is before and after them
-// byte by byte. There transfers are cut at words, and where a part of one holds an element of 4 bytes, it is left to
-// the server, since elements must not be torn [LC-3].
+// Soft-RoCE stores data with the CPU: aligned words of 8 bytes at once, and the bytes before and after them one by one.
+// There the client cuts transfers at words. If a part of a word holds an element of 4 bytes, the client sends a request
+// to the server instead, since elements must not be torn [LC-3].
 //
 // Order: blocking stores, gets and atomics of one thread to one node take effect in the order of issue. RDMA and
-// requests start in order; a request is executed later, so that RDMA that must come after it waits until it has been.
+// requests start in order. A server executes a request later, so RDMA that must follow it waits until it is executed.
 //
 // Thread safety: all members by any thread.
 #pragma once
@@ -31,13 +31,13 @@ namespace armci::verbs {
 using server::Here;
 using server::Rows;
 
-// The memory of a region on a node, and how it is reached.
+// The node of a target, and the remote key of its memory.
 struct Target {
   int node;
   std::uint32_t key;
 };
 
-// Which way a transfer goes, by its lengths in bytes.
+// The lengths in bytes that choose the protocol of a transfer.
 struct Thresholds {
   std::size_t pack_bytes;      // shorter rows go through the server; at most half a bounce
   std::size_t in_place_bytes;  // shorter rows of a get are packed there
@@ -49,8 +49,8 @@ class Client {
   Client(const Device& device, int process, Registrations* registrations, ConnectionManager* connections,
          const Thresholds& thresholds);
 
-  // *point: for test(), the local buffer belongs to the transfer until then; nullptr: the call returns when it is the
-  // caller's again.
+  // *point: for test(); the transfer owns the local buffer until then. If `point` is null, the call returns after local
+  // completion.
   Status put(const Target& target, void* remote, const void* local, std::size_t bytes, CompletionPoint* point);
   Status get(const Target& target, const void* remote, void* local, std::size_t bytes, CompletionPoint* point);
   Status put_rows(const Target& target, const Rows& rows, CompletionPoint* point);
@@ -61,28 +61,28 @@ class Client {
   Status atomic(int node, server::RequestHeader header, std::uint64_t* before);
 
   Status test(const CompletionPoint& point, bool* done);
-  // Every store to the node is visible there.
+  // Waits until every store to the node is remotely complete.
   Status flush(int node);
   // The same for every node, overlapped.
   Status flush_all();
 
  private:
   using Lock = ConnectionManager::Lock;
-  // One transfer: where to, how its local memory is registered, whether that may be has_rdma to it after the call, until
-  // the point, and whether RDMA that has to end before is under way.
+  // One transfer. may_zero_copy: the device may access the local buffer until the completion point. has_rdma: a work
+  // request of the transfer has to complete before the point.
   struct Transfer {
     Target target;
     Lookup lookup;
     bool may_zero_copy;
     bool has_rdma = false;
   };
-  // Rows here as the pieces of one work request.
+  // Local rows as the pieces of one work request.
   struct Pieces {
     std::vector<ibv_sge> iov;
     std::vector<Registration*> held;
   };
 
-  // How rows go: dense on the other side, one by one, or through the server.
+  // The protocol for rows: dense at the target, one by one, or through the server.
   enum class Way : std::uint8_t { kDense, kLong, kServer };
   Way way_of(const Rows& rows);
 
@@ -117,10 +117,10 @@ class Client {
     std::size_t count;
     int bounce;
   };
-  Status ask_for_rows(Lock& lock, int node, const server::RequestHeader& header, const Rows& rows, const Part& part,
-                      const ConnectionManager::Answer& answer, ScatterList** scatter_list);
+  Status request_rows(Lock& lock, int node, const server::RequestHeader& header, const Rows& rows, const Part& part,
+                      const ConnectionManager::ReplyBuffers& reply, ScatterList** scatter_list);
   bool is_short_request(int node, const Rows& rows, std::size_t count) const;
-  Status ask_by_value(Lock& lock, int node, std::span<const char> message, bool is_store, const ConnectionManager::Answer& answer,
+  Status request_by_value(Lock& lock, int node, std::span<const char> message, bool is_store, const ConnectionManager::ReplyBuffers& reply,
                       ScatterList** scatter_list);
   server::RequestHeader get_header() const;
 

@@ -9,7 +9,7 @@ namespace armci::verbs {
 
 namespace {
 
-// What Soft-RoCE stores at once, if it is aligned.
+// The aligned words that Soft-RoCE stores at once.
 constexpr std::size_t kWordBytes = 8;
 // The shortest elements that must not be torn.
 constexpr std::size_t kElementBytes = 4;
@@ -17,7 +17,7 @@ constexpr std::size_t kElementBytes = 4;
 constexpr std::size_t kWorkBytesMax = std::size_t{1} << 30;
 // Copied rather than has_rdma: cheaper than to look for what the memory belongs to.
 constexpr std::size_t kCopiedBytes = 512;
-// The first of several copies is short, so that it is on its way while the next one is made.
+// The first of several copies is short, so that the device sends it while the process makes the next one.
 constexpr std::size_t kFirstCopies = 4;
 // Shorter pieces cost a device more than copying them.
 constexpr std::size_t kPieceBytes = 512;
@@ -32,7 +32,7 @@ ibv_sge piece_of(const void* local, std::size_t bytes, std::uint32_t key) {
 
 // --- what Soft-RoCE would tear
 
-// As much as goes at once: what is before a word, whole words, or what is after them.
+// The next part that is stored alike: the bytes before a word, whole words, or the bytes after them.
 std::size_t Client::aligned_run(const void* remote, std::size_t bytes) const {
   if (!tears_) return bytes;
   const std::size_t inside = address_of(remote) % kWordBytes;
@@ -40,15 +40,15 @@ std::size_t Client::aligned_run(const void* remote, std::size_t bytes) const {
   return bytes < kWordBytes ? bytes : bytes / kWordBytes * kWordBytes;
 }
 
-// How much of a run of `bytes` goes first if it is at most so much: up to a word's border, where no element is in two
-// parts [LC-3].
+// The length of the first part of a run, at most `at_most`. Ends at a word boundary, so that no element is in two parts
+// [LC-3].
 std::size_t Client::cut(const void* remote, std::size_t at_most, std::size_t bytes) {
   if (at_most >= bytes) return bytes;
   const std::size_t beyond = (address_of(remote) + at_most) % kWordBytes;
   return at_most > beyond ? at_most - beyond : 0;
 }
 
-// Whether it is a part of a word that holds a short element.
+// Whether the bytes are a part of a word that holds a short element.
 bool Client::needs_server(const void* remote, std::size_t bytes) const {
   const std::size_t inside = address_of(remote) % kElementBytes;
   const std::size_t before = (kElementBytes - inside) % kElementBytes;
@@ -86,7 +86,7 @@ Status Client::get(const Target& target, const void* remote, void* local, std::s
   return finish(lock, transfer, /*is_get=*/true, point);
 }
 
-// What has come by requests is here when these are answered.
+// The data of requests are complete when their replies are here.
 Status Client::finish(Lock& lock, const Transfer& transfer, bool is_get, CompletionPoint* point) {
   const int node = transfer.target.node;
   ARMCI_RETURN_IF_ERROR(connections_.submit(node));
@@ -94,7 +94,7 @@ Status Client::finish(Lock& lock, const Transfer& transfer, bool is_get, Complet
   if (transfer.has_rdma) {
     ARMCI_RETURN_IF_ERROR(connections_.completion_point(lock, node, &end));
   } else if (is_get) {
-    end = connections_.answers(node);
+    end = connections_.request_point(node);
   }
   if (point == nullptr) return connections_.wait(lock, end);
   *point = end;
@@ -131,7 +131,7 @@ Status Client::put_run(Lock& lock, Transfer* transfer, char* remote, const char*
   return kSuccess;
 }
 
-// As much of `*bytes` as is registered in one piece, and may be cut off there; false: it is to be copied.
+// Limits `*bytes` to a part that is registered under one key and ends at a word. False: the caller has to copy.
 bool Client::find_registered(Transfer* transfer, const void* remote, const char* local, std::size_t* bytes,
                            MemoryRegion* region) {
   if (!transfer->lookup.find(local, *bytes, region)) return false;
@@ -197,7 +197,7 @@ Status Client::read_copy(Lock& lock, const Target& target, const char* remote, c
 
 // --- rows
 
-// One piece where they are dense here, so that it is registered as such.
+// Dense local rows are one piece, so that they are registered at once.
 std::size_t Client::piece_bytes(const Rows& rows) {
   return rows.local_is_dense() ? rows.count() * rows.bytes() : rows.bytes();
 }
@@ -254,7 +254,7 @@ Status Client::move_long(Lock& lock, Transfer* transfer, const Rows& rows, ibv_w
   return status;
 }
 
-// False: they are not all registered, or better copied.
+// False: not all rows are registered, or a copy is faster.
 bool Client::find_pieces(Lookup* lookup, const Rows& rows, std::size_t first, std::size_t count, Pieces* pieces) {
   *pieces = {};
   if (rows.bytes() < kPieceBytes) return false;
@@ -272,7 +272,7 @@ bool Client::find_pieces(Lookup* lookup, const Rows& rows, std::size_t first, st
   return false;
 }
 
-// Rows that are dense over there: as many as one work request gathers or scatters, or one buffer holds.
+// Rows that are dense at the target: as many as the gather or scatter list of one work request, or one buffer, holds.
 Status Client::move_dense(Lock& lock, Transfer* transfer, const Rows& rows, ibv_wr_opcode opcode) {
   const Target& target = transfer->target;
   const Link& link = connections_.link(target.node);
@@ -298,7 +298,7 @@ Status Client::move_dense(Lock& lock, Transfer* transfer, const Rows& rows, ibv_
   return kSuccess;
 }
 
-// Some of them, through a buffer.
+// Moves some rows through a buffer.
 Status Client::move_copies(Lock& lock, Transfer* transfer, const Rows& rows, ibv_wr_opcode opcode, std::size_t first,
                            std::size_t count, const char* remote) {
   const Target& target = transfer->target;

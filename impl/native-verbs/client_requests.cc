@@ -1,4 +1,4 @@
-// What servers are asked for: accumulates, atomics, and transfers of short rows.
+// Requests to servers: accumulates, atomics, and transfers of short rows.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -13,7 +13,7 @@ using server::RequestHeader;
 
 namespace {
 
-// Pieces end between elements of every type.
+// Pieces end between elements, of every type.
 constexpr std::size_t kElementBytesMax = 16;
 // Requests up to that length need no buffer where the device sends them by value.
 constexpr std::size_t kShortBytes = 256;
@@ -28,9 +28,9 @@ Client::Client(const Device& device, int process, Registrations* registrations, 
       connections_(*connections),
       thresholds_(thresholds) {}
 
-// A message that lies on the stack: on its way at return.
-Status Client::ask_by_value(Lock& lock, int node, std::span<const char> message, bool is_store,
-                            const ConnectionManager::Answer& answer, ScatterList** scatter_list) {
+// Sends a message that is on the stack. The memory is free at return.
+Status Client::request_by_value(Lock& lock, int node, std::span<const char> message, bool is_store,
+                            const ConnectionManager::ReplyBuffers& reply, ScatterList** scatter_list) {
   const auto bytes = static_cast<std::uint32_t>(message.size());
   ConnectionManager::Request request{
       {reinterpret_cast<std::uintptr_t>(message.data()), bytes, 0}, true, ConnectionManager::kNoBounce, is_store};
@@ -40,7 +40,7 @@ Status Client::ask_by_value(Lock& lock, int node, std::span<const char> message,
     std::memcpy(connections_.bounce(bounce), message.data(), bytes);
     request = {connections_.bounce_piece(bounce, bytes), false, bounce, is_store};
   }
-  ARMCI_RETURN_IF_ERROR(connections_.ask(lock, node, request, answer, scatter_list));
+  ARMCI_RETURN_IF_ERROR(connections_.post_request(lock, node, request, reply, scatter_list));
   return connections_.submit(node);
 }
 
@@ -49,11 +49,11 @@ Status Client::atomic(int node, RequestHeader header, std::uint64_t* before) {
   ARMCI_RETURN_IF_ERROR(connections_.reach(lock, node));
   header.tag = server::kFirstTag;
   header.origin = process_;
-  ConnectionManager::Answer answer;
-  answer.slot_bytes = sizeof *before;
+  ConnectionManager::ReplyBuffers reply;
+  reply.slot_bytes = sizeof *before;
   ScatterList* scatter_list = nullptr;
   ARMCI_RETURN_IF_ERROR(
-      ask_by_value(lock, node, {reinterpret_cast<const char*>(&header), sizeof header}, true, answer, &scatter_list));
+      request_by_value(lock, node, {reinterpret_cast<const char*>(&header), sizeof header}, true, reply, &scatter_list));
   scatter_list->set(scatter_list->from, reinterpret_cast<char*>(before), sizeof *before);
   return connections_.await_executed(lock, node);
 }
@@ -85,13 +85,13 @@ Status Client::store_run(Lock& lock, int node, RequestHeader header, char* remot
     if (length <= kShortBytes) {
       std::array<char, kShortBytes> message;
       std::memcpy(server::compose(header, {}, message.data()), local, header.bytes);
-      ARMCI_RETURN_IF_ERROR(ask_by_value(lock, node, {message.data(), length}, true, {}, nullptr));
+      ARMCI_RETURN_IF_ERROR(request_by_value(lock, node, {message.data(), length}, true, {}, nullptr));
     } else {
       int bounce = ConnectionManager::kNoBounce;
       ARMCI_RETURN_IF_ERROR(connections_.take_bounces(lock, node, {&bounce, 1}));
       node::copy(server::compose(header, {}, connections_.bounce(bounce)), local, header.bytes);
       ARMCI_RETURN_IF_ERROR(
-          connections_.ask(lock, node, {connections_.bounce_piece(bounce, length), false, bounce, true}, {}, nullptr));
+          connections_.post_request(lock, node, {connections_.bounce_piece(bounce, length), false, bounce, true}, {}, nullptr));
       ARMCI_RETURN_IF_ERROR(connections_.submit(node));
     }
     remote += header.bytes;
@@ -101,7 +101,7 @@ Status Client::store_run(Lock& lock, int node, RequestHeader header, char* remot
   return kSuccess;
 }
 
-// As many rows as have room in each request.
+// Packs into each request as many rows as fit.
 Status Client::store_rows(Lock& lock, int node, RequestHeader header, const Rows& rows) {
   const std::size_t fitting = rows.fitting(connections_.bounce_bytes() - sizeof header, rows.bytes());
   if (fitting == 0) return store_long_rows(lock, node, header, rows);
@@ -118,7 +118,7 @@ Status Client::store_rows(Lock& lock, int node, RequestHeader header, const Rows
     });
     const auto length = static_cast<std::size_t>(data - message);
     ARMCI_RETURN_IF_ERROR(
-        connections_.ask(lock, node, {connections_.bounce_piece(bounce, length), false, bounce, true}, {}, nullptr));
+        connections_.post_request(lock, node, {connections_.bounce_piece(bounce, length), false, bounce, true}, {}, nullptr));
     ARMCI_RETURN_IF_ERROR(connections_.submit(node));
     first += now;
   }
@@ -143,31 +143,31 @@ RequestHeader Client::get_header() const {
   return header;
 }
 
-// Of a word at most.
+// Gets at most one word.
 Status Client::fetch_word(Lock& lock, int node, const void* remote, void* local, std::size_t bytes) {
   RequestHeader header = get_header();
   header.address = reinterpret_cast<std::uintptr_t>(remote);
   header.bytes = bytes;
-  ConnectionManager::Answer answer;
-  answer.slot_bytes = bytes;
+  ConnectionManager::ReplyBuffers reply;
+  reply.slot_bytes = bytes;
   ScatterList* scatter_list = nullptr;
   ARMCI_RETURN_IF_ERROR(
-      ask_by_value(lock, node, {reinterpret_cast<const char*>(&header), sizeof header}, false, answer, &scatter_list));
+      request_by_value(lock, node, {reinterpret_cast<const char*>(&header), sizeof header}, false, reply, &scatter_list));
   scatter_list->set(scatter_list->from, static_cast<char*>(local), bytes);
   return kSuccess;
 }
 
-// Asks for some of the rows; the request is by value if it is short, in `bounce` otherwise.
-Status Client::ask_for_rows(Lock& lock, int node, const RequestHeader& header, const Rows& rows, const Part& part,
-                            const ConnectionManager::Answer& answer, ScatterList** scatter_list) {
+// Requests some of the rows. A short request is sent by value, a longer one from `bounce`.
+Status Client::request_rows(Lock& lock, int node, const RequestHeader& header, const Rows& rows, const Part& part,
+                            const ConnectionManager::ReplyBuffers& reply, ScatterList** scatter_list) {
   const std::size_t length = sizeof header + rows.place_bytes(part.count);
   if (part.bounce == ConnectionManager::kNoBounce) {
     std::array<char, kShortBytes> message;
     rows.describe(part.first, part.count, header, message.data());
-    return ask_by_value(lock, node, {message.data(), length}, false, answer, scatter_list);
+    return request_by_value(lock, node, {message.data(), length}, false, reply, scatter_list);
   }
   rows.describe(part.first, part.count, header, connections_.bounce(part.bounce));
-  return connections_.ask(lock, node, {connections_.bounce_piece(part.bounce, length), false, part.bounce, false}, answer,
+  return connections_.post_request(lock, node, {connections_.bounce_piece(part.bounce, length), false, part.bounce, false}, reply,
                       scatter_list);
 }
 
@@ -176,11 +176,11 @@ bool Client::is_short_request(int node, const Rows& rows, std::size_t count) con
   return length <= std::min(kShortBytes, connections_.link(node).by_value_max());
 }
 
-// Packed by the server; as many as have room in an answer.
+// The server packs the rows: in each reply as many as fit.
 Status Client::fetch_rows(Lock& lock, int node, const Rows& rows) {
-  const std::size_t in_answer = connections_.bounce_bytes() / rows.bytes();
+  const std::size_t in_reply = connections_.bounce_bytes() / rows.bytes();
   const std::size_t in_request = rows.fitting(connections_.bounce_bytes() - sizeof(RequestHeader), 0);
-  const std::size_t fitting = std::min(in_answer, in_request);
+  const std::size_t fitting = std::min(in_reply, in_request);
   for (std::size_t first = 0; first < rows.count();) {
     const std::size_t now = std::min(fitting, rows.count() - first);
     std::array<int, 2> bounces = {ConnectionManager::kNoBounce, ConnectionManager::kNoBounce};
@@ -188,7 +188,7 @@ Status Client::fetch_rows(Lock& lock, int node, const Rows& rows) {
     ARMCI_RETURN_IF_ERROR(connections_.take_bounces(lock, node, {bounces.data(), needed}));
     ibv_sge place = connections_.bounce_piece(bounces[0], now * rows.bytes());
     ScatterList* scatter_list = nullptr;
-    ARMCI_RETURN_IF_ERROR(ask_for_rows(lock, node, get_header(), rows, {first, now, bounces[1]},
+    ARMCI_RETURN_IF_ERROR(request_rows(lock, node, get_header(), rows, {first, now, bounces[1]},
                                        {{&place, 1}, {bounces[0], {}}, 0}, &scatter_list));
     scatter_list->set(scatter_list->from, nullptr, rows.bytes());
     rows.visit(first, now, [&](char* local, const char*) { scatter_list->rows.push_back(local); });
@@ -198,7 +198,7 @@ Status Client::fetch_rows(Lock& lock, int node, const Rows& rows) {
   return kSuccess;
 }
 
-// Sent by the server from where they lie into the rows here; packed where those are not registered.
+// The server sends the rows with zero copy. If the local rows are not registered, the server packs them.
 Status Client::fetch_in_place(Lock& lock, Lookup* lookup, int node, const Rows& rows) {
   RequestHeader header = get_header();
   header.type = server::kDataAlone;
@@ -209,7 +209,7 @@ Status Client::fetch_in_place(Lock& lock, Lookup* lookup, int node, const Rows& 
     if (!find_pieces(lookup, rows, first, now, &pieces)) return fetch_rows(lock, node, rows);
     int bounce = ConnectionManager::kNoBounce;
     if (!is_short_request(node, rows, now)) ARMCI_RETURN_IF_ERROR(connections_.take_bounces(lock, node, {&bounce, 1}));
-    ARMCI_RETURN_IF_ERROR(ask_for_rows(lock, node, header, rows, {first, now, bounce},
+    ARMCI_RETURN_IF_ERROR(request_rows(lock, node, header, rows, {first, now, bounce},
                                        {pieces.iov, {ConnectionManager::kNoBounce, pieces.held}, 0}, nullptr));
     ARMCI_RETURN_IF_ERROR(connections_.submit(node));
     first += now;

@@ -13,9 +13,9 @@ namespace armci::verbs {
 namespace {
 
 constexpr std::size_t kCompletionsMax = 8192;
-constexpr int kLooksAtOnce = 32;  // before a waiter lets others in
-// Empty looks between two at the clock, and time between two probes.
-constexpr int kLooksBeforeClock = 1024;
+constexpr int kPollsAtOnce = 32;  // before a waiter releases the lock
+// Empty polls between two reads of the clock, and the time between two probes.
+constexpr int kPollsBeforeClock = 1024;
 constexpr std::int64_t kProbeEveryUs = 1'000'000;
 constexpr Work kEmptyWrite{IBV_WR_RDMA_WRITE, {}, 0, 0, true, false};
 
@@ -77,7 +77,7 @@ Status ConnectionManager::connect(int number) {
     Status made = node.slots.make(device_, bounds_.requests, kSlotBytes);
     if (!made.ok() && registrations_.evict_idle()) made = node.slots.make(device_, bounds_.requests, kSlotBytes);
     ARMCI_RETURN_IF_ERROR(made);
-    node.asked.make(bounds_.requests);
+    node.requests.make(bounds_.requests);
     ARMCI_RETURN_IF_ERROR(node.sender.create(device_, static_cast<std::uint32_t>(number),
                                              {done_.get(), nullptr, bounds_.depth, bounds_.requests}));
     slot_bytes_.fetch_add(node.slots.total_bytes(), std::memory_order_relaxed);
@@ -128,7 +128,7 @@ Status ConnectionManager::post(Lock& lock, int number, const Work& work, const H
 Status ConnectionManager::add_to_batch(int number, const Work& work, const Held& held, ScatterList** scatter_list) {
   Node& node = at(number);
   Work posted = work;
-  posted.signaled |= held.bounce != kNoBounce;  // somebody waits for it
+  posted.signaled |= held.bounce != kNoBounce;  // other threads may wait for the buffer
   Sent* sent = nullptr;
   ARMCI_RETURN_IF_ERROR(check_posted(number, node.sender.add(posted, &sent)));
   pending_completions_ += node.sender.is_signaled() ? 1 : 0;
@@ -140,37 +140,37 @@ Status ConnectionManager::add_to_batch(int number, const Work& work, const Held&
   return kSuccess;
 }
 
-Status ConnectionManager::ask(Lock& lock, int number, const Request& request, const Answer& answer, ScatterList** scatter_list) {
+Status ConnectionManager::post_request(Lock& lock, int number, const Request& request, const ReplyBuffers& reply, ScatterList** scatter_list) {
   Node& node = at(number);
   ARMCI_RETURN_IF_ERROR(await(lock, number, [&] {
-    return node.sender.can_post() && !node.asked.full() && pending_completions_ + 1 < completions_max_;
+    return node.sender.can_post() && !node.requests.full() && pending_completions_ + 1 < completions_max_;
   }));
-  Asked& asked = node.asked.push();
-  const std::uint64_t index = node.asked.last();
-  begin(&asked, answer.held);
+  PendingRequest& pending = node.requests.push();
+  const std::uint64_t index = node.requests.last();
+  begin(&pending, reply.held);
   const std::size_t slot = index % bounds_.requests;
-  ibv_sge slot_piece = node.slots.piece(slot, answer.slot_bytes);
-  const std::span<ibv_sge> in_slot(&slot_piece, answer.slot_bytes > 0 ? 1 : 0);
+  ibv_sge slot_piece = node.slots.piece(slot, reply.slot_bytes);
+  const std::span<ibv_sge> in_slot(&slot_piece, reply.slot_bytes > 0 ? 1 : 0);
   ARMCI_RETURN_IF_ERROR(
-      check_posted(number, node.sender.link.receive(!answer.iov.empty() ? answer.iov : in_slot,
+      check_posted(number, node.sender.link.receive(!reply.iov.empty() ? reply.iov : in_slot,
                                                     WorkId{true, static_cast<std::uint32_t>(number), index}.packed())));
   Sent* sent = nullptr;
   const Work work{IBV_WR_SEND, {&request.message, 1}, 0, 0, request.bounce != kNoBounce, request.by_value};
   ARMCI_RETURN_IF_ERROR(check_posted(number, node.sender.add(work, &sent)));
   pending_completions_ += node.sender.is_signaled() ? 2 : 1;
-  sent->doing = Doing::kAsking;
+  sent->doing = Doing::kRequesting;
   begin(sent, {request.bounce, {}});
-  if (request.is_store) node.asked_to_store = index;
+  if (request.is_store) node.last_store_request = index;
   if (scatter_list != nullptr) {
-    *scatter_list = &asked.scatter_list;
-    asked.scatter_list.from = answer.held.bounce != kNoBounce ? bounce(answer.held.bounce) : node.slots.at(slot);
+    *scatter_list = &pending.scatter_list;
+    pending.scatter_list.from = reply.held.bounce != kNoBounce ? bounce(reply.held.bounce) : node.slots.at(slot);
   }
   return kSuccess;
 }
 
 Status ConnectionManager::submit(int node) { return check_posted(node, at(node).sender.link.submit()); }
 
-// What is counted as under way and was not posted will never end.
+// Work that is counted as pending but was not posted never completes.
 Status ConnectionManager::check_posted(int node, Status status) {
   return status.ok() ? kSuccess : broken(node, "posting work to", last_cause().text, false);
 }
@@ -179,16 +179,16 @@ Status ConnectionManager::give_up() const { return fail(Code::kLayerBelow, nullp
 
 // --- ends
 
-// Looks for a while and lets other threads in then. What was gathered for a node goes on its way before.
+// Submits the batch for the node, then polls until the condition holds. Releases the lock from time to time.
 template <class Condition>
 Status ConnectionManager::await(Lock& lock, int node, Condition condition) {
   if (condition()) return kSuccess;
   ARMCI_RETURN_IF_ERROR(submit(node));
   node::Waiter waiter(node::WaitKind::kReply);
-  for (int looks = 1;; ++looks) {
-    ARMCI_RETURN_IF_ERROR(advance());
+  for (int polls = 1;; ++polls) {
+    ARMCI_RETURN_IF_ERROR(poll());
     if (condition()) break;
-    if (looks % kLooksAtOnce != 0) continue;
+    if (polls % kPollsAtOnce != 0) continue;
     lock.unlock();
     waiter.step(/*streaming=*/true);
     lock.lock();
@@ -196,28 +196,28 @@ Status ConnectionManager::await(Lock& lock, int node, Condition condition) {
   return kSuccess;
 }
 
-// Memory ordering: what a transfer has brought is read after its end was seen.
-Status ConnectionManager::advance() {
+// Memory ordering: the data of a transfer are read after its completion.
+Status ConnectionManager::poll() {
   if (!broken_.empty()) return give_up();
   std::array<ibv_wc, 16> works;
   const int count = ibv_poll_cq(done_.get(), static_cast<int>(works.size()), works.data());
   if (count < 0) return broken(0, "ibv_poll_cq for", "it failed", false);
-  if (count == 0) return ++empty_looks_ % kLooksBeforeClock == 0 ? probe() : kSuccess;
+  if (count == 0) return ++empty_polls_ % kPollsBeforeClock == 0 ? probe() : kSuccess;
   std::atomic_thread_fence(std::memory_order_acquire);
   for (int i = 0; i < count; ++i) ARMCI_RETURN_IF_ERROR(ended(works[static_cast<std::size_t>(i)]));
   return kSuccess;
 }
 
-// A server that dies with a request that has arrived leaves nothing on its way that could fail: an empty write does.
+// If a server dies after a request has arrived, no pending work request would fail. The empty write of the probe fails.
 Status ConnectionManager::probe() {
   const std::int64_t now_us = node::now_us();
   if (now_us - probed_us_ < kProbeEveryUs) return kSuccess;
   probed_us_ = now_us;
   for (int number = 0; number < static_cast<int>(servers_.size()); ++number) {
     Node& node = at(number);
-    if (node.asked.empty() || node.sender.any_signaled() || !can_post(node)) continue;
+    if (node.requests.empty() || node.sender.any_signaled() || !can_post(node)) continue;
     ARMCI_RETURN_IF_ERROR(add_to_batch(number, kEmptyWrite, {}, nullptr));
-    node.sender.entry(node.sender.posted()).doing = Doing::kAsking;
+    node.sender.entry(node.sender.posted()).doing = Doing::kRequesting;
     ARMCI_RETURN_IF_ERROR(submit(number));
   }
   return kSuccess;
@@ -228,7 +228,7 @@ Status ConnectionManager::ended(const ibv_wc& work) {
   if (work.status != IBV_WC_SUCCESS) return broken_at(work, id);
   --pending_completions_;
   const int number = static_cast<int>(id.link);
-  if (id.received) return answered(number, work.byte_len);
+  if (id.received) return replied(number, work.byte_len);
   sent(&at(number), id.number);
   return kSuccess;
 }
@@ -237,21 +237,21 @@ void ConnectionManager::sent(Node* node, std::uint64_t number) {
   node->sender.retire(number, [this](Sent& sent) { end(&sent); });
 }
 
-Status ConnectionManager::answered(int number, std::size_t bytes) {
+Status ConnectionManager::replied(int number, std::size_t bytes) {
   Node& node = at(number);
-  Asked& asked = node.asked.at(node.asked.first());
-  const std::size_t expected = asked.scatter_list.rows.size() * asked.scatter_list.bytes;
+  PendingRequest& pending = node.requests.at(node.requests.first());
+  const std::size_t expected = pending.scatter_list.rows.size() * pending.scatter_list.bytes;
   if (expected != 0 && bytes != expected) {
-    return broken(number, "a request to", "the answer has another length than what was asked for", false);
+    return broken(number, "a request to", "the reply has another length than the request expects", false);
   }
-  end(&asked);
-  node.asked.pop();
+  end(&pending);
+  node.requests.pop();
   return kSuccess;
 }
 
 Status ConnectionManager::broken_at(const ibv_wc& work, const WorkId& id) {
   const int node = static_cast<int>(id.link);
-  const char* what = "an answer from";
+  const char* what = "a reply from";
   if (!id.received) {
     const Doing doing = at(node).sender.entry(id.number).doing;
     what = doing == Doing::kWriting ? "writing to" : doing == Doing::kReading ? "reading from" : "a request to";
@@ -259,7 +259,7 @@ Status ConnectionManager::broken_at(const ibv_wc& work, const WorkId& id) {
   return broken(node, what, ibv_wc_status_str(work.status), work.status == IBV_WC_RETRY_EXC_ERR);
 }
 
-// After the first failure of a link nothing works any more, and nothing may reach the program's memory.
+// After the first failure of a link all operations fail, and no device may write to the program's memory.
 Status ConnectionManager::broken(int node, const char* what, const char* why, bool is_gone) {
   if (broken_.empty()) {
     broken_ = std::string(what) + " node " + std::to_string(node) + " (process " +
@@ -272,10 +272,10 @@ Status ConnectionManager::broken(int node, const char* what, const char* why, bo
   return give_up();
 }
 
-// Requests need no look at their sending: answers come later.
+// The sends of requests need no signaled work: their replies come later.
 Status ConnectionManager::completion_point(Lock& lock, int number, CompletionPoint* point) {
   const Node& node = at(number);
-  *point = {number, node.moved, node.asked.last()};
+  *point = {number, node.moved, node.requests.last()};
   return ensure_signaled(lock, number, point->sent);
 }
 
@@ -288,7 +288,7 @@ Status ConnectionManager::wait(Lock& lock, const CompletionPoint& point) {
 Status ConnectionManager::test(const CompletionPoint& point, bool* done) {
   *done = point.none() || at(point.node).reached(point);
   if (*done) return kSuccess;
-  ARMCI_RETURN_IF_ERROR(advance());
+  ARMCI_RETURN_IF_ERROR(poll());
   *done = at(point.node).reached(point);
   return kSuccess;
 }
@@ -297,8 +297,8 @@ Status ConnectionManager::await_executed(Lock& lock, int number) {
   const Node& node = at(number);
   if (node.executed()) [[likely]]
     return kSuccess;
-  const std::uint64_t last = node.asked_to_store;
-  return await(lock, number, [&] { return node.answered() >= last; });
+  const std::uint64_t last = node.last_store_request;
+  return await(lock, number, [&] { return node.replied() >= last; });
 }
 
 // Ensures that a completion reports the work request: posts an empty signaled write behind it if necessary.
@@ -310,7 +310,7 @@ Status ConnectionManager::ensure_signaled(Lock& lock, int number, std::uint64_t 
 
 Status ConnectionManager::flush(Lock& lock, int number) {
   Node& node = at(number);
-  const CompletionPoint stores{number, node.stored, node.asked_to_store};
+  const CompletionPoint stores{number, node.stored, node.last_store_request};
   ARMCI_RETURN_IF_ERROR(ensure_signaled(lock, number, stores.sent));
   return await(lock, number, [&] { return node.reached(stores); });
 }
@@ -318,7 +318,7 @@ Status ConnectionManager::flush(Lock& lock, int number) {
 Status ConnectionManager::flush_all(Lock& lock) {
   std::vector<CompletionPoint> all;
   for (int number = 0; number < static_cast<int>(servers_.size()); ++number) {
-    const CompletionPoint stores{number, at(number).stored, at(number).asked_to_store};
+    const CompletionPoint stores{number, at(number).stored, at(number).last_store_request};
     if (at(number).reached(stores)) continue;
     all.push_back(stores);
     ARMCI_RETURN_IF_ERROR(ensure_signaled(lock, number, stores.sent));

@@ -33,7 +33,7 @@ struct ConnectionBounds {
   std::size_t bounces;
   std::size_t bounce_bytes;
   std::uint32_t depth;     // work requests of a link
-  std::uint32_t requests;  // of a link that have not been answered
+  std::uint32_t requests;  // of a link, without a reply
 };
 
 // The destination of data that arrive in a buffer: `rows` of `bytes` each.
@@ -51,16 +51,16 @@ struct ScatterList {
 struct CompletionPoint {
   int node = -1;
   std::uint64_t sent = 0;
-  std::uint64_t answered = 0;
+  std::uint64_t replied = 0;
 
-  bool none() const { return sent == 0 && answered == 0; }
+  bool none() const { return sent == 0 && replied == 0; }
 };
 
 class ConnectionManager {
  public:
   using Lock = std::unique_lock<std::mutex>;
   static constexpr int kNoBounce = -1;
-  static constexpr std::size_t kSlotBytes = 64;  // answers up to that length need no buffer
+  static constexpr std::size_t kSlotBytes = 64;  // replies up to that length need no buffer
 
   // `servers`: the server's process of each node, for error messages.
   ConnectionManager(const Device& device, Registrations* registrations, Caller* caller, std::vector<int> servers);
@@ -88,27 +88,27 @@ class ConnectionManager {
   // Posts a write or a read at the next submit(). At its completion the manager scatters the data and frees the resources.
   // *scatter_list, if it is not null: the caller sets the list before it releases the lock.
   Status post(Lock& lock, int node, const Work& work, const Held& held, ScatterList** scatter_list = nullptr);
-  // The same for a request.
+  // A request: a message that the server executes.
   struct Request {
     ibv_sge message;
     bool by_value;
     int bounce;  // where the message is, if it is not sent by value
     bool is_store;
   };
-  // Where its answer comes to: iov in the buffer that it holds, or in the caller's memory; without iov,
-  // `slot_bytes` to a slot.
-  struct Answer {
+  // The receive buffers of the reply: an iov in the held buffer or in the caller's memory; without an iov, `slot_bytes` in a
+  // slot.
+  struct ReplyBuffers {
     std::span<ibv_sge> iov;
     Held held;
     std::size_t slot_bytes = 0;
   };
-  Status ask(Lock& lock, int node, const Request& request, const Answer& answer, ScatterList** scatter_list = nullptr);
+  Status post_request(Lock& lock, int node, const Request& request, const ReplyBuffers& reply, ScatterList** scatter_list = nullptr);
   Status submit(int node);
 
   // The point after all work that was posted on a link.
   Status completion_point(Lock& lock, int node, CompletionPoint* point);
   // The point after all requests.
-  CompletionPoint answers(int node) const { return {node, 0, at(node).asked.last()}; }
+  CompletionPoint request_point(int node) const { return {node, 0, at(node).requests.last()}; }
   Status wait(Lock& lock, const CompletionPoint& point);
   Status test(const CompletionPoint& point, bool* done);
   // Waits until the server has executed all requests that store, so that later RDMA does not overtake them.
@@ -120,7 +120,7 @@ class ConnectionManager {
   std::size_t buffer_bytes() const { return bounces_.total_bytes() + slot_bytes_; }
 
  private:
-  enum class Doing : std::uint8_t { kWriting, kReading, kAsking };
+  enum class Doing : std::uint8_t { kWriting, kReading, kRequesting };
   // A pending work request or request. Reuses the memory of completed ones.
   struct Pending {
     int bounce = kNoBounce;
@@ -130,20 +130,20 @@ class ConnectionManager {
   struct Sent : Pending {
     Doing doing = Doing::kWriting;
   };
-  using Asked = Pending;
+  using PendingRequest = Pending;
   struct Node {
     Sender<Sent> sender;
-    Ring<Asked> asked;
+    Ring<PendingRequest> requests;
     Buffers slots;
     std::uint64_t moved = 0;             // the last write or read
     std::uint64_t stored = 0;            // the last write
-    std::uint64_t asked_to_store = 0;    // the last request that stores
+    std::uint64_t last_store_request = 0;    // the last request that stores
     bool is_linked = false;              // under connecting_
     std::atomic<bool> connected{false};  // changed with the lock held
 
-    std::uint64_t answered() const { return asked.first() - 1; }
-    bool executed() const { return answered() >= asked_to_store; }
-    bool reached(const CompletionPoint& point) const { return sender.ended() >= point.sent && answered() >= point.answered; }
+    std::uint64_t replied() const { return requests.first() - 1; }
+    bool executed() const { return replied() >= last_store_request; }
+    bool reached(const CompletionPoint& point) const { return sender.ended() >= point.sent && replied() >= point.replied; }
   };
 
   Node& at(int node) const { return nodes_[static_cast<std::size_t>(node)]; }
@@ -152,11 +152,11 @@ class ConnectionManager {
   Status await(Lock& lock, int node, Condition condition);
   bool can_post(const Node& node) const { return node.sender.can_post() && pending_completions_ < completions_max_; }
   Status add_to_batch(int node, const Work& work, const Held& held, ScatterList** scatter_list);
-  Status advance();
+  Status poll();
   Status probe();
   Status ended(const ibv_wc& work);
   void sent(Node* node, std::uint64_t number);
-  Status answered(int node, std::size_t bytes);
+  Status replied(int node, std::size_t bytes);
   Status ensure_signaled(Lock& lock, int node, std::uint64_t number);
   Status broken(int node, const char* what, const char* why, bool is_gone);
   Status check_posted(int node, Status status);
@@ -174,15 +174,15 @@ class ConnectionManager {
   std::mutex connecting_;  // taken before mutex_
   Owned<ibv_cq> done_;
   std::size_t completions_max_ = 0;
-  std::size_t pending_completions_ = 0;  // that the queue has to have room for
+  std::size_t pending_completions_ = 0;  // each needs an entry of the completion queue
   Buffers bounces_;
   std::vector<int> free_;
   std::unique_ptr<Node[]> nodes_;
   std::atomic<std::size_t> links_{0};
   std::atomic<std::size_t> slot_bytes_{0};
-  std::uint32_t empty_looks_ = 0;
+  std::uint32_t empty_polls_ = 0;
   std::int64_t probed_us_ = 0;
-  std::string broken_;  // what ended all of it
+  std::string broken_;  // the first failure
 };
 
 }  // namespace armci::verbs

@@ -1,4 +1,4 @@
-// Needs a verbs device. A server that has died is noticed, whatever was under way with it.
+// Needs a verbs device. The client detects a dead server during any pending operation.
 #include "impl/native-verbs/connection_manager.h"
 
 #include <memory>
@@ -34,9 +34,9 @@ class ConnectionManagerTest : public ::testing::Test {
     EXPECT_NE(std::string(last_cause().text).find("has died"), std::string::npos);
   }
 
-  Status ask(const char* text) {
+  Status send_request(const char* text) {
     const ibv_sge message{reinterpret_cast<std::uintptr_t>(text), 8, 0};
-    ARMCI_RETURN_IF_ERROR(connections_.ask(lock_, 0, {message, true, ConnectionManager::kNoBounce, true}, {}));
+    ARMCI_RETURN_IF_ERROR(connections_.post_request(lock_, 0, {message, true, ConnectionManager::kNoBounce, true}, {}));
     return connections_.submit(0);
   }
 
@@ -48,21 +48,21 @@ class ConnectionManagerTest : public ::testing::Test {
   ConnectionManager::Lock lock_;
 };
 
-TEST_F(ConnectionManagerTest, WhatIsWrittenToADeadServerFails) {
+TEST_F(ConnectionManagerTest, AWriteToADeadServerFails) {
   server_.reset();
   ASSERT_TRUE(connections_.post(lock_, 0, kEmptyWrite, {}).ok());
   expect_death(connections_.flush(lock_, 0));
 }
 
-TEST_F(ConnectionManagerTest, WhatADeadServerWasAskedForFails) {
+TEST_F(ConnectionManagerTest, ARequestToADeadServerFails) {
   server_.reset();
-  ASSERT_TRUE(ask("a request").ok());
+  ASSERT_TRUE(send_request("a request").ok());
   expect_death(connections_.await_executed(lock_, 0));
 }
 
 TEST_F(ConnectionManagerTest, ARequestThatHadArrivedBeforeItDiedFails) {
   server_->stop();
-  ASSERT_TRUE(ask("a request").ok());
+  ASSERT_TRUE(send_request("a request").ok());
   // A write behind it has been acknowledged, and so has the request.
   ASSERT_TRUE(connections_.post(lock_, 0, kEmptyWrite, {}).ok());
   ASSERT_TRUE(connections_.wait(lock_, {0, 2, 0}).ok());

@@ -18,23 +18,23 @@ namespace armci::verbs {
 
 class Datagrams {
  public:
-  // Messages of up to `bytes`, of which `room` are kept until they are looked at. Completions have ids from `first_id`
-  // on, ids() of them.
+  // Messages of up to `bytes`, with `receive_buffers` for those that arrive between two polls. The ids() completion ids start
+  // at `first_id`.
   Status create(const Device& device, ibv_cq* done, std::size_t receive_buffers, std::size_t bytes, std::uint64_t first_id);
   std::uint64_t ids() const { return received_.count() + sent_.count(); }
 
-  // Where it can be reached.
+  // The address for senders.
   Address address() const { return address_on(device(), pair_->qp_num, kKey); }
-  // Sends one, or loses it when there is no room.
+  // Sends a message, or drops it if no send buffer is free.
   Status send(const Address& other, std::span<const char> message);
 
-  // Takes note of a completion. *message: what has come, until release(); empty if something was sent, or failed.
+  // Handles a completion. *message: the received message, valid until release(); empty for a send or a failure.
   void ended(const ibv_wc& work, std::span<const char>* message);
   Status release(std::span<const char> message);
 
  private:
   static constexpr std::uint32_t kKey = 0x41524d43;
-  static constexpr std::size_t kHeaderBytes = 40;  // before each message that came
+  static constexpr std::size_t kHeaderBytes = 40;  // before each received message
   static constexpr std::size_t kSends = 32;
 
   const Device& device() const { return *device_; }

@@ -14,20 +14,20 @@ constexpr std::uint8_t kReadsMax = 16;
 // take up to four times as long. rdma_rxe takes seven for "without end".
 constexpr std::uint8_t kTimeout = 17;
 constexpr std::uint8_t kRetries = 6;
-// Without end: a server that has no room for a request makes it wait.
+// Without limit: the device retries a send until the server has posted a receive buffer.
 constexpr std::uint8_t kReceiverNotReadyRetries = 7;
 constexpr std::uint8_t kReceiverNotReadyTimer = 1;  // 10 us
 constexpr std::uint32_t kPiecesMax = 32;
 constexpr std::uint32_t kByValueMax = 256;
 
-// How many reads a device answers at a time, or asks for.
+// The reads that a device serves at a time, or issues.
 std::uint8_t at_a_time(int limit) { return static_cast<std::uint8_t>(std::clamp<int>(limit, 1, kReadsMax)); }
 
 Status check_limits(const Device& device, const LinkParts& parts) {
   const auto most = static_cast<std::uint32_t>(device.limits().max_qp_wr);
   if (parts.shared != nullptr || parts.receives <= most) return kSuccess;
   return fail(Code::kUnsupported, nullptr,
-              "the verbs device %s has queues of %u, too few for %u answers; lower ARMCI_VERBS_BOUNCES", device.name(),
+              "the verbs device %s has queues of %u, too few for %u replies; lower ARMCI_VERBS_BOUNCES", device.name(),
               most, parts.receives);
 }
 
@@ -35,8 +35,8 @@ Status check_limits(const Device& device, const LinkParts& parts) {
 ibv_qp* create_pair(const Device& device, ibv_qp_init_attr wanted) {
   for (std::uint32_t by_value = kByValueMax;; by_value = by_value > 16 ? by_value / 2 : 0) {
     wanted.cap.max_inline_data = by_value;
-    ibv_qp_init_attr asked = wanted;
-    if (ibv_qp* const pair = ibv_create_qp(device.domain(), &asked); pair != nullptr || by_value == 0) return pair;
+    ibv_qp_init_attr tried = wanted;
+    if (ibv_qp* const pair = ibv_create_qp(device.domain(), &tried); pair != nullptr || by_value == 0) return pair;
   }
 }
 

@@ -1,6 +1,6 @@
 // A reliable connection between a process and the server of a node: one queue pair on each side.
 //
-// What is posted is gathered and handed to the device with one call, submit().
+// add() collects work requests in a batch. submit() posts the batch with one call of the device.
 //
 // Thread safety: none.
 #pragma once
@@ -37,11 +37,11 @@ struct WorkId {
   }
 };
 
-// What a link is made of.
+// The queues of a link.
 struct LinkParts {
   ibv_cq* done;
   ibv_srq* shared;         // receive queue; nullptr: one of its own
-  std::uint32_t sends;     // under way at most
+  std::uint32_t sends;     // pending at most
   std::uint32_t receives;  // of a queue of its own
 };
 
@@ -52,12 +52,12 @@ struct Work {
   std::uint64_t remote = 0;
   std::uint32_t key = 0;
   bool signaled = false;      // produces a completion queue entry
-  bool by_value = false;  // its data are free when it is submitted
+  bool by_value = false;  // its data are free after submit()
 };
 
 class Link {
  public:
-  static constexpr std::size_t kBatch = 16;  // handed over at once, at most
+  static constexpr std::size_t kBatch = 16;  // posted with one call, at most
 
   Status create(const Device& device, const LinkParts& parts);
   Address address(const Device& device) const;
@@ -65,7 +65,7 @@ class Link {
 
   std::uint32_t number() const { return pair_->qp_num; }
   bool exists() const { return pair_ != nullptr; }
-  // How much may be under way.
+  // The number of work requests that may be pending.
   std::size_t sends_max() const { return sends_max_; }
   // Pieces of one work request: here, of one that reads, on both sides; and bytes that may go by value.
   std::size_t pieces_max() const { return pieces_max_; }
@@ -73,11 +73,11 @@ class Link {
   std::size_t common_pieces_max() const { return common_pieces_max_; }
   std::size_t by_value_max() const { return by_value_max_; }
 
-  // Gathers it; what its pieces describe has to stay until submit().
+  // Adds it to the batch. The memory of its pieces must stay valid until submit().
   Status add(const Work& work, std::uint64_t id);
   Status submit();
   Status receive(std::span<ibv_sge> iov, std::uint64_t id);
-  // Nothing reaches or leaves memory through it any more.
+  // After it the link accesses no memory.
   void end();
 
  private:

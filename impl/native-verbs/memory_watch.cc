@@ -40,11 +40,11 @@ MemoryWatch::~MemoryWatch() {
 }
 
 bool MemoryWatch::start() {
-  constexpr int kFlags = O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY;  // that much is allowed to everybody
+  constexpr int kFlags = O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY;  // allowed to every user
   descriptor_ = static_cast<int>(syscall(SYS_userfaultfd, kFlags));
   if (descriptor_ < 0) return false;
-  static const bool told = pthread_atfork(nullptr, nullptr, close_in_child) == 0;
-  if (!told) return false;
+  static const bool registered = pthread_atfork(nullptr, nullptr, close_in_child) == 0;
+  if (!registered) return false;
   the_descriptor.store(descriptor_);
   uffdio_api wanted{};
   wanted.api = UFFD_API;
@@ -58,7 +58,7 @@ bool MemoryWatch::start() {
 }
 
 bool MemoryWatch::watch(const Range& range) {
-  // Minor faults are those of shared memory only: who may ask for them there is refused everywhere else.
+  // Minor faults exist for shared memory only: the kernel accepts this mode there, and refuses it for other memory.
   uffdio_register shared{range_of(range), UFFDIO_REGISTER_MODE_MINOR, 0};
   if (ioctl(descriptor_, UFFDIO_REGISTER, &shared) == 0) {
     uffdio_range all = range_of(range);

@@ -1,14 +1,15 @@
-// Whether a range of addresses still is the memory that it was: after munmap, mremap, madvise or a new mapping in the
-// same place the pages that a device knows are no longer those of the program.
+// Detects whether a range of addresses is still the same memory. After munmap, mremap, madvise or a new mapping at the same
+// address, the pages that the device has registered are no longer those of the program.
 //
-// The kernel is asked, by userfaultfd: a range is marked when it is watched; what is mapped anew bears no mark, which
-// unchanged() sees, however it came about (free, munmap, brk, mmap over it). What is unmapped, given back without that
-// (MADV_DONTNEED, MADV_FREE), or moved, is told as well before the call that does it returns, as mremap may grow marked
-// memory into its place; a thread listens. The mark alone covers the moment before that is heard. Only private
-// anonymous memory can be watched: pages of files, and of shared memory, change by other ways too. Nothing is hooked,
-// and faults are never handled here.
+// userfaultfd provides two signs. First, watch() marks a range in the kernel. New mappings (free, munmap, brk, mmap over
+// it) have no mark, and unchanged() sees that. Second, the kernel sends an event for munmap, MADV_DONTNEED, MADV_FREE and
+// mremap before the call returns, and a thread receives it. The event is necessary because mremap may grow marked memory
+// into the range. The mark covers the time before the event arrives.
 //
-// After fork the child's memory bears no marks; the parent keeps its pages (Linux 5.12 and later).
+// Only private anonymous memory can be watched: pages of files and of shared memory change in other ways too. The watch
+// hooks no function and handles no fault.
+//
+// After fork the child's memory has no marks, and the parent keeps its pages (Linux 5.12 and later).
 //
 // Thread safety: watch() and take_gone() by one thread at a time.
 #pragma once
@@ -34,15 +35,15 @@ class MemoryWatch {
  public:
   ~MemoryWatch();
 
-  // False: the kernel does not offer it, or not to us.
+  // False: the kernel does not offer userfaultfd, or not to this process.
   bool start();
 
-  // Whole pages. False: it cannot be watched. Whatever else is known of a part of the range has to be checked before.
+  // Whole pages. False: the range cannot be watched. The caller checks other watched ranges that overlap it before.
   bool watch(const Range& range);
-  // Whether all of a range that was watched still is one piece of the same memory, as far as its mark tells.
+  // Whether a watched range still has its mark everywhere.
   bool unchanged(const Range& range) const;
-  // Calls gone(range) for what the thread has heard of since the last time: all of which a call of munmap,
-  // madvise or mremap has returned before. Ranges may be larger than what has changed.
+  // Calls gone(range) for each event since the last call. All calls of munmap, madvise or mremap that have returned are
+  // among them. A range may be larger than the change.
   template <class Gone>
   void take_gone(Gone gone) {
     if (!heard_any_.load(std::memory_order_acquire)) return;
@@ -63,7 +64,7 @@ class MemoryWatch {
 
   int descriptor_ = -1;
   int wake_ = -1;
-  // Held for a few instructions only, never for what allocates or frees: that may be what waits for the listener.
+  // Held for a few instructions only, and never during an allocation or free, since those may wait for the listener.
   std::mutex mutex_;
   std::array<Range, kHeardMax> heard_;
   std::size_t heard_count_ = 0;

@@ -208,7 +208,7 @@ TEST_F(RegistrationsTest, MemoryThatGrewIntoAPlaceThatWasUnmappedIsSent) {
   munmap(place, 2 * kBytes);
 }
 
-// Nobody listens any more then.
+// No thread listens after that.
 TEST_F(RegistrationsTest, AChildThatLivesOnKeepsNobodyFromGivingMemoryBack) {
   char* const memory = map(kBytes);
   {

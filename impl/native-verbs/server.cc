@@ -25,7 +25,7 @@ namespace {
 // Of calls: their completions have ids of their own, above all those of links.
 constexpr std::uint64_t kCallIds = std::uint64_t{1} << 62;
 constexpr std::size_t kCallsWaiting = 256;
-constexpr std::size_t kAnswersMin = 8;
+constexpr std::size_t kRepliesMin = 8;
 constexpr std::size_t kCompletionsMax = 16384;
 // Requests that follow each other so closely are a stream: the server polls longer for the next before it blocks.
 constexpr std::int64_t kStreamUs = 1000;
@@ -65,8 +65,8 @@ Status Server::open(const ServerBounds& bounds) {
   if (fcntl(channel_->fd, F_SETFL, fcntl(channel_->fd, F_GETFL) | O_NONBLOCK) != 0) {
     return fail_errno(errno, "fcntl of a completion channel");
   }
-  const std::size_t answers = static_cast<std::size_t>(processes_) * bounds.unanswered;
-  const std::size_t wanted = bounds.requests + answers + 2 * kCallsWaiting;
+  const std::size_t replies = static_cast<std::size_t>(processes_) * bounds.requests_per_process;
+  const std::size_t wanted = bounds.requests + replies + 2 * kCallsWaiting;
   ARMCI_RETURN_IF_ERROR(device_.make_queue(std::min(wanted, kCompletionsMax), channel_.get(), &done_));
   const std::size_t others = bounds.requests + 2 * kCallsWaiting;
   if (static_cast<std::size_t>(done_->cqe) <= others) {
@@ -83,8 +83,8 @@ Status Server::open(const ServerBounds& bounds) {
   if (received_ == nullptr) return fail_verbs(errno, "ibv_create_srq");
   ARMCI_RETURN_IF_ERROR(calls_.create(device_, done_.get(), kCallsWaiting, kCallBytesMax, kCallIds));
   ARMCI_RETURN_IF_ERROR(requests_.make(device_, bounds.requests, bounds.bytes));
-  ARMCI_RETURN_IF_ERROR(answers_.make(device_, std::max(kAnswersMin, bounds.requests / 4), bounds.bytes));
-  for (std::size_t i = 0; i < answers_.count(); ++i) free_.push_back(static_cast<int>(i));
+  ARMCI_RETURN_IF_ERROR(replies_.make(device_, std::max(kRepliesMin, bounds.requests / 4), bounds.bytes));
+  for (std::size_t i = 0; i < replies_.count(); ++i) free_.push_back(static_cast<int>(i));
   for (std::size_t i = 0; i < bounds.requests; ++i) ARMCI_RETURN_IF_ERROR(post_receive(i));
   wake_ = eventfd(0, EFD_CLOEXEC);
   return wake_ >= 0 ? kSuccess : fail_errno(errno, "eventfd");
@@ -173,14 +173,14 @@ Status Server::done(const ibv_wc& work) {
   const int process = found != process_of_.end() ? found->second : -1;
   if (work.status != IBV_WC_SUCCESS || process < 0) {
     return fail(Code::kLayerBelow, nullptr, "%s process %d failed: %s; it has died, or the network between is down",
-                id.received ? "a request of" : "an answer to", process, ibv_wc_status_str(work.status));
+                id.received ? "a request of" : "a reply to", process, ibv_wc_status_str(work.status));
   }
   if (id.received) {
     arrivals_.push_back({process, id.number, work.byte_len});
     return kSuccess;
   }
   --signaled_;
-  peers_[static_cast<std::size_t>(process)].sender.retire(id.number, [this](Answering& ended) {
+  peers_[static_cast<std::size_t>(process)].sender.retire(id.number, [this](PendingReply& ended) {
     if (std::exchange(ended.in_place, false)) --in_place_;
     if (ended.buffer != kNoBuffer) free_.push_back(std::exchange(ended.buffer, kNoBuffer));
   });
@@ -189,25 +189,25 @@ Status Server::done(const ibv_wc& work) {
 
 // --- calls
 
-// Executes a call once, and repeats its reply as often as it comes.
+// Executes a call once, and repeats the reply each time the call is repeated.
 Status Server::called(std::span<const char> message) {
   Call call;
   const bool whole = message.size() == sizeof call;
   if (whole) std::memcpy(&call, message.data(), sizeof call);
   ARMCI_RETURN_IF_ERROR(calls_.release(message));
-  // Of another job, perhaps: not even answered.
+  // The call may be of another job: no reply.
   if (!whole || call.magic != kCallMagic || call.secret != secret_) return kSuccess;
   if (call.process >= static_cast<std::uint32_t>(processes_)) return kSuccess;
   Peer& peer = peers_[call.process];
   if (call.sequence < peer.last_call) return kSuccess;
-  // An answer that a device is still sending from the memory may have to be sent again: the call will come again.
+  // A device may still send a reply from this memory. The process repeats the call, and a later one succeeds.
   if (call.kind == CallKind::kDeregister && in_place_ > 0) return kSuccess;
   if (call.sequence > peer.last_call) {
-    peer.last_reply = is_sound(call) ? carry_out(call) : refusal(EPERM, "that is not the process's to ask");
+    peer.last_reply = is_sound(call) ? carry_out(call) : refusal(EPERM, "the process may not call this for that node");
     peer.last_reply.secret = secret_;
     peer.last_reply.sequence = peer.last_call = call.sequence;
   }
-  // One that cannot be sent is lost, as any may be.
+  // A reply that cannot be sent is lost, as any datagram may be.
   (void)calls_.send(call.reply, {reinterpret_cast<const char*>(&peer.last_reply), sizeof peer.last_reply});
   return kSuccess;
 }
@@ -228,8 +228,8 @@ Reply Server::carry_out(const Call& call) {
 }
 
 Reply Server::connect(const Call& call) {
-  Sender<Answering>& sender = peers_[call.process].sender;
-  const LinkParts parts{done_.get(), received_.get(), 2 * bounds_.unanswered, 0};
+  Sender<PendingReply>& sender = peers_[call.process].sender;
+  const LinkParts parts{done_.get(), received_.get(), 2 * bounds_.requests_per_process, 0};
   Status status = sender.create(device_, 0, parts);
   if (status.ok()) status = sender.link.connect(device_, call.link);
   if (!status.ok()) {

@@ -1,16 +1,16 @@
-// The server of a node: makes the node's memory reachable, and executes what RDMA cannot do, with the same CPU
-// instructions as the node's own processes.
+// The server of a node: registers the node's memory for RDMA, and executes the requests that RDMA cannot do, with the same
+// CPU instructions as the node's own processes.
 //
-// Processes of other nodes connect to it when they first need it. Those of its own node ask it to register their
-// memory: keys are of the process that registers, and links end here. Requests of all processes wait in the buffers of
-// one shared receive queue; when none is free, the device makes senders wait.
+// Processes of other nodes connect to the server at the first use. Processes of its own node call it to register their
+// memory, since a key belongs to the process that registers, and the links end in the server. Requests of all processes
+// arrive in the receive buffers of one shared receive queue. If none is free, the device of the sender retries.
 //
-// Order: requests of one process are executed, and answered, in the order in which they were sent, since its link keeps
-// it. One for whose answer there is no room yet keeps those behind it waiting; room comes without the help of any
+// Order: the server executes requests of one process, and replies to them, in the order of sending, which the link keeps.
+// A request whose reply has no free buffer yet blocks the requests behind it. Completions free buffers, and need no
 // process.
 //
-// Thread safety: all but run() by one thread, before start() and after stop(), but expect_ends(); a thread of its own
-// in between. It calls libibverbs only, never MPI.
+// Thread safety: all members but run() and expect_ends() by one thread, before start() and after stop(). In between the
+// server's own thread runs. It calls libibverbs only, never MPI.
 #pragma once
 
 #include <atomic>
@@ -35,16 +35,16 @@
 
 namespace armci::verbs {
 
-// How much of each there is.
+// The number and the length of buffers and queues.
 struct ServerBounds {
-  std::size_t requests;      // that wait, of all processes together
-  std::size_t bytes;         // of a request, and of an answer that is packed
-  std::uint32_t unanswered;  // of a process
+  std::size_t requests;      // receive buffers, for all processes together
+  std::size_t bytes;         // of a request, and of a packed reply
+  std::uint32_t requests_per_process;  // of a process
 };
 
 class Server {
  public:
-  // `own`: whether a process is of this node.
+  // own(process): whether the process is of this node.
   Server(const Device& device, int processes, std::function<bool(int)> own);
   ~Server();
   Server(const Server&) = delete;
@@ -53,21 +53,21 @@ class Server {
   Status open(const ServerBounds& bounds);
   Address address() const { return calls_.address(); }
   Status start(std::uint64_t secret);
-  // From now on processes may end, so that what is on its way to them fails.
+  // From now on processes may end, so that replies to them may fail.
   void expect_ends() { leaving_.store(true, std::memory_order_relaxed); }
-  // After every process has all its answers.
+  // To be called after every process has all its replies.
   void stop();
 
-  std::size_t buffer_bytes() const { return requests_.total_bytes() + answers_.total_bytes(); }
+  std::size_t buffer_bytes() const { return requests_.total_bytes() + replies_.total_bytes(); }
 
  private:
   static constexpr int kNoBuffer = -1;
-  struct Answering {
+  struct PendingReply {
     int buffer = kNoBuffer;
     bool in_place = false;
   };
   struct Peer {
-    Sender<Answering> sender;
+    Sender<PendingReply> sender;
     std::uint64_t last_call = 0;
     Reply last_reply;
   };
@@ -95,10 +95,10 @@ class Server {
   Status serve_arrivals();
   Status execute(const Arrival& arrival, Peer* peer);
   Status decode(const Arrival& arrival, server::Request* request) const;
-  Status answer_bytes(Peer* peer, const void* data, std::size_t bytes);
-  Status answer_packed(Peer* peer, const server::Request& request);
-  Status answer_in_place(Peer* peer, const server::Request& request);
-  Status answer(Peer* peer, std::span<const ibv_sge> pieces, bool by_value, const Answering& what);
+  Status reply_bytes(Peer* peer, const void* data, std::size_t bytes);
+  Status reply_packed(Peer* peer, const server::Request& request);
+  Status reply_in_place(Peer* peer, const server::Request& request);
+  Status reply(Peer* peer, std::span<const ibv_sge> pieces, bool by_value, const PendingReply& what);
   int take_buffer();
   bool can_post(const Peer& peer) const { return peer.sender.can_post() && !free_.empty() && signaled_ < signaled_max_; }
   const ibv_mr* region_of(const char* address, std::size_t bytes) const;
@@ -112,13 +112,13 @@ class Server {
   Owned<ibv_srq> received_;
   Datagrams calls_;
   Buffers requests_;
-  Buffers answers_;
-  std::vector<int> free_;          // of the answer buffers
+  Buffers replies_;
+  std::vector<int> free_;          // of the reply buffers
   std::unique_ptr<Peer[]> peers_;  // by process
   const int processes_;
   std::unordered_map<std::uint32_t, int> process_of_;  // by number of the queue pair
   std::deque<Arrival> arrivals_;
-  std::size_t in_place_ = 0;  // answers under way whose data the device sends from where they lie
+  std::size_t in_place_ = 0;  // pending zero-copy replies
   std::size_t signaled_ = 0;      // signaled replies that are pending: the completion queue needs an entry for each
   std::size_t signaled_max_ = 0;
   std::map<const char*, Owned<ibv_mr>> regions_;  // by address

@@ -1,4 +1,4 @@
-// Requests: executed, and answered.
+// Requests: executed, and replied.
 #include <atomic>
 #include <cstring>
 
@@ -11,7 +11,7 @@ using server::RequestKind;
 
 namespace {
 
-// An answer in place is as long as its rows are: what bounds it is their number.
+// The number of rows bounds a zero-copy reply. Their length does not.
 constexpr std::size_t kInPlaceBytesMax = std::size_t{1} << 26;
 
 }  // namespace
@@ -34,57 +34,57 @@ Status Server::decode(const Arrival& arrival, Request* request) const {
       server::decode({requests_.at(arrival.buffer), arrival.bytes}, is_inside_, {kInPlaceBytesMax, 0}, request);
   if (!valid.ok()) return note(valid, "from process %d", arrival.process);
   if (request->header.origin != static_cast<std::uint32_t>(arrival.process)) {
-    return fail(Code::kLayerBelow, nullptr, "a request of process %d says that it is of process %u", arrival.process,
+    return fail(Code::kLayerBelow, nullptr, "a request of process %d names process %u as its origin", arrival.process,
                 request->header.origin);
   }
   const bool is_get = request->header.kind == RequestKind::kGet;
   const bool packed = is_get && !request->data_alone();
-  if (request->header.kind == RequestKind::kDisconnect || request->data_follow() ||
-      (packed && request->total_bytes() > answers_.bytes())) {
-    return fail(Code::kLayerBelow, nullptr, "process %d asks for what servers do not do", arrival.process);
+  if (request->header.kind == RequestKind::kBye || request->data_follow() ||
+      (packed && request->total_bytes() > replies_.bytes())) {
+    return fail(Code::kLayerBelow, nullptr, "process %d sent a request of a kind that servers do not execute", arrival.process);
   }
   return kSuccess;
 }
 
-// Memory ordering: what was stored is visible to all processes of the node before the answer is to anyone [FENCE-1].
+// Memory ordering: the stores are visible to all processes of the node before the reply is visible to any [FENCE-1].
 Status Server::execute(const Arrival& arrival, Peer* peer) {
   Request request;
   ARMCI_RETURN_IF_ERROR(decode(arrival, &request));
   if (request.header.kind == RequestKind::kAtomic) {
     const std::uint64_t before = server::execute_atomic(request.header);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    return answer_bytes(peer, &before, sizeof before);
+    return reply_bytes(peer, &before, sizeof before);
   }
   if (request.is_store()) {
     server::store(request, request.data.data());
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    return answer_bytes(peer, nullptr, 0);
+    return reply_bytes(peer, nullptr, 0);
   }
-  return request.data_alone() ? answer_in_place(peer, request) : answer_packed(peer, request);
+  return request.data_alone() ? reply_in_place(peer, request) : reply_packed(peer, request);
 }
 
-// Short ones by value.
-Status Server::answer_bytes(Peer* peer, const void* data, std::size_t bytes) {
+// Sends short replies by value.
+Status Server::reply_bytes(Peer* peer, const void* data, std::size_t bytes) {
   ibv_sge piece{reinterpret_cast<std::uintptr_t>(data), static_cast<std::uint32_t>(bytes), 0};
   if (bytes <= peer->sender.link.by_value_max()) {
-    ARMCI_RETURN_IF_ERROR(answer(peer, {&piece, bytes > 0 ? 1U : 0U}, bytes > 0, {}));
+    ARMCI_RETURN_IF_ERROR(reply(peer, {&piece, bytes > 0 ? 1U : 0U}, bytes > 0, {}));
     return peer->sender.link.submit();  // before the data are gone
   }
   const int buffer = take_buffer();
-  std::memcpy(answers_.at(static_cast<std::size_t>(buffer)), data, bytes);
-  piece = answers_.piece(static_cast<std::size_t>(buffer), bytes);
-  return answer(peer, {&piece, 1}, false, {.buffer = buffer});
+  std::memcpy(replies_.at(static_cast<std::size_t>(buffer)), data, bytes);
+  piece = replies_.piece(static_cast<std::size_t>(buffer), bytes);
+  return reply(peer, {&piece, 1}, false, {.buffer = buffer});
 }
 
-Status Server::answer_packed(Peer* peer, const Request& request) {
+Status Server::reply_packed(Peer* peer, const Request& request) {
   const int buffer = take_buffer();
-  server::collect(request, answers_.at(static_cast<std::size_t>(buffer)));
-  const ibv_sge piece = answers_.piece(static_cast<std::size_t>(buffer), request.total_bytes());
-  return answer(peer, {&piece, 1}, false, {.buffer = buffer});
+  server::collect(request, replies_.at(static_cast<std::size_t>(buffer)));
+  const ibv_sge piece = replies_.piece(static_cast<std::size_t>(buffer), request.total_bytes());
+  return reply(peer, {&piece, 1}, false, {.buffer = buffer});
 }
 
-// The device gathers what was asked for from where it lies.
-Status Server::answer_in_place(Peer* peer, const Request& request) {
+// The device sends the rows with a gather list, zero copy.
+Status Server::reply_in_place(Peer* peer, const Request& request) {
   std::vector<ibv_sge> pieces;
   pieces.reserve(request.segments());
   bool reachable = request.segments() <= peer->sender.link.pieces_max();
@@ -96,11 +96,11 @@ Status Server::answer_in_place(Peer* peer, const Request& request) {
         {reinterpret_cast<std::uintptr_t>(place), static_cast<std::uint32_t>(request.header.bytes), region->lkey});
   });
   if (!reachable) {
-    return fail(Code::kLayerBelow, nullptr, "process %u asks for %zu rows in place, of which one is not registered",
+    return fail(Code::kLayerBelow, nullptr, "process %u requested %zu rows with zero copy, and one of them is not registered",
                 request.header.origin, request.segments());
   }
   ++in_place_;
-  return answer(peer, pieces, false, {.in_place = true});
+  return reply(peer, pieces, false, {.in_place = true});
 }
 
 const ibv_mr* Server::region_of(const char* address, std::size_t bytes) const {
@@ -118,8 +118,8 @@ int Server::take_buffer() {
   return buffer;
 }
 
-Status Server::answer(Peer* peer, std::span<const ibv_sge> pieces, bool by_value, const Answering& what) {
-  Answering* pending = nullptr;
+Status Server::reply(Peer* peer, std::span<const ibv_sge> pieces, bool by_value, const PendingReply& what) {
+  PendingReply* pending = nullptr;
   const bool signaled = what.buffer != kNoBuffer || what.in_place;
   ARMCI_RETURN_IF_ERROR(peer->sender.add({IBV_WR_SEND, pieces, 0, 0, signaled, by_value}, &pending));
   *pending = what;

@@ -27,7 +27,7 @@ namespace {
 // Pieces of that length end between elements of every type.
 std::size_t bounce_bytes() { return static_cast<std::size_t>(settings().bounce_bytes) / 16 * 16; }
 
-// Who sends has to know how long a message may be, and how many answers it may be owed.
+// A sender has to know the length of receive buffers and the number of pending requests.
 Status check_settings(MPI_Comm comm) {
   const SharedSetting shared[] = {{"ARMCI_VERBS_BOUNCE_BYTES", static_cast<long>(bounce_bytes())},
                                   {"ARMCI_VERBS_BOUNCES", settings().bounces}};
@@ -84,15 +84,15 @@ Status Transport::open(const World& world) {
   return server_->open({static_cast<std::size_t>(of.buffers), bounce_bytes(), requests});
 }
 
-// Where the servers take calls. Connections are made by those who need them.
+// Exchanges the addresses for calls of the servers. A process connects to a server at its first use.
 Status Transport::connect(const World& world) {
-  struct Told {
+  struct CallAddress {
     Address address;
     std::uint64_t secret;
   } mine{};
   if (server_ != nullptr) mine.address = server_->address();
   mine.secret = make_secret();
-  std::vector<Told> all(static_cast<std::size_t>(world.size()));
+  std::vector<CallAddress> all(static_cast<std::size_t>(world.size()));
   ARMCI_MPI(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, world.comm()));
   std::vector<Address> servers;
   for (int node = 0; node < world.node_count(); ++node) {
@@ -109,7 +109,7 @@ void Transport::finalise() {
     (void)client_->flush_all();
     print_links(*world_, connections_->links());
     if (server_ != nullptr) server_->expect_ends();
-    MPI_Barrier(world_->comm());  // nobody asks any more
+    MPI_Barrier(world_->comm());  // no process sends requests after that
   }
   server_.reset();
   client_.reset();
@@ -120,8 +120,8 @@ void Transport::finalise() {
   world_ = nullptr;
 }
 
-// By the node's server for other nodes, and for the local side of transfers here, which is the same registration in the
-// server's own process.
+// The node's server registers the memory for other nodes. This process registers it for the local side of transfers; in
+// the server's own process both are the same registration.
 Status Transport::register_memory(void* base, std::size_t bytes, Key* key) {
   if (client_ == nullptr) return kSuccess;
   Call call;

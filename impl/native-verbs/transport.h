@@ -8,7 +8,7 @@
 //
 // Links are reliable connections, one from a process to each node's server that it has connected to. Order: see client.h.
 //
-// Thread safety: as the contract asks, at every thread level of MPI: the server calls libibverbs only.
+// Thread safety: as the contract requires, at every thread level of MPI: the server calls libibverbs only.
 #pragma once
 
 #include <cstddef>
