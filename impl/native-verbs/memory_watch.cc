@@ -19,7 +19,8 @@ namespace {
 
 uffdio_range range_of(const Range& range) { return {range.begin, range.end - range.begin}; }
 
-// Of this process; a child of it must not keep it open: whoever gives memory back here waits for somebody to listen.
+// The descriptor of this process. A child must not keep it open: the process would block when it frees memory, since no
+// thread of the child reads the events.
 std::atomic<int> the_descriptor{-1};
 
 void close_in_child() {
@@ -85,8 +86,8 @@ void MemoryWatch::listen() {
   }
 }
 
-// The call that an event is about returns once the event has been read: with the lock held, so that who looks after
-// that call finds what it was about.
+// The call of an event returns once the event is read. The lock is held meanwhile, so that take_gone() after that call
+// finds the event.
 void MemoryWatch::hear() {
   std::lock_guard lock(mutex_);
   heard_any_.store(true, std::memory_order_release);

@@ -1,5 +1,4 @@
-// Needs a verbs device. What is sent from memory that was sent before has to be what is there now, whatever happened to
-// the memory in between.
+// Needs a verbs device. A transfer from cached memory sends the current data, also if the program has remapped the memory.
 #include "impl/native-verbs/registrations.h"
 
 #include <fcntl.h>
