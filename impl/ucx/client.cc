@@ -1,4 +1,4 @@
-// Who is talked to, waiting, and flushes.
+// Endpoints, waiting, and flushes.
 #include "impl/ucx/client.h"
 
 #include <cerrno>
@@ -44,23 +44,23 @@ void Client::close() {
 
 // --- waiting
 
-void Client::make_room(Lock& lock) {
-  if (operations_.under_way() < ways_.parts) return;
-  await_until(lock, [&] { return operations_.under_way() < ways_.parts; });
+void Client::await_part_slot(Lock& lock) {
+  if (operations_.pending() < ways_.parts) return;
+  await_until(lock, [&] { return operations_.pending() < ways_.parts; });
 }
 
-void Client::leave() {
+void Client::request_progress() {
   if (watched_ || waiting_ > 0 || !has_many()) return;
   watched_ = true;
   wake_();
 }
 
-Client::Need Client::help(const Worker** armed) {
+Client::Need Client::progress_for_server(const Worker** armed) {
   Lock lock(mutex_, std::try_to_lock);
-  // Somebody is inside, and advances all there is.
+  // Another thread has the lock, and makes progress for all.
   if (!lock.owns_lock() || waiting_ > 0) return Need::kSoon;
   if (!watched_) return Need::kNone;
-  const bool any = worker_.advance();
+  const bool any = worker_.progress();
   send_old_batches();
   watched_ = has_more() || unexecuted_ > 0;
   if (!watched_) return Need::kNone;
@@ -71,7 +71,7 @@ Client::Need Client::help(const Worker** armed) {
 
 void Client::progress() {
   Lock lock(mutex_, std::try_to_lock);
-  if (lock.owns_lock()) worker_.advance();
+  if (lock.owns_lock()) worker_.progress();
 }
 
 Status Client::outcome(Operation* failed) {
@@ -93,23 +93,23 @@ Status Client::test(std::uint64_t number, bool* done) {
   Lock lock(mutex_);
   Operation* failed = nullptr;
   *done = operations_.ended(number, &failed);
-  // Whoever asks again after a pause finds all that had come by now.
-  while (!*done && worker_.advance()) *done = operations_.ended(number, &failed);
+  // Polls until nothing arrives, so that a program that tests rarely finds all completions that have arrived.
+  while (!*done && worker_.progress()) *done = operations_.ended(number, &failed);
   return outcome(failed);
 }
 
-// A buffer that UCX still reads or writes is never the caller's: who cannot begin all parts waits for the others.
+// The caller must not get a buffer back that UCX still accesses. So after a failure the call waits for the issued parts.
 Status Client::finish(Lock& lock, Operation* whole, Status begun, std::uint64_t* number) {
   const std::uint64_t mine = Operations::number(whole);
   operations_.end_first(whole, UCS_OK);
   if (!begun.ok() || number == nullptr) {
     const Status ended = await(lock, mine);
-    leave();
+    request_progress();
     return ended.ok() ? begun : ended;
   }
   Operation* failed = nullptr;
   *number = operations_.ended(mine, &failed) && failed == nullptr ? 0 : mine;
-  leave();
+  request_progress();
   return kSuccess;
 }
 
@@ -125,15 +125,15 @@ ucp_request_param_t Client::end_param(Operation* operation) {
   return param;
 }
 
-// What UCX said to the call that begins a part.
+// Handles the result of a UCX call that issues a part.
 Status Client::begun_part(ucs_status_ptr_t request, Operation* whole) {
-  if (request != nullptr && !UCS_PTR_IS_ERR(request)) return kSuccess;  // its callback tells
+  if (request != nullptr && !UCS_PTR_IS_ERR(request)) return kSuccess;  // the callback ends the part
   operations_.end_part(whole, UCS_OK);
   if (request == nullptr) return kSuccess;
   return fail_ucs(UCS_PTR_STATUS(request), whole->call, whole->peer);
 }
 
-// --- who is talked to
+// --- endpoints
 
 Status Client::reach(int target) {
   Peer& of = peer(target);
@@ -190,9 +190,9 @@ Status Client::unpack(const Target& target, ucp_rkey_h* unpacked) {
     *unpacked = found->second;
     return kSuccess;
   }
-  // Memory that one process allocated alone is forgotten by nobody else. Keys that are needed again are unpacked again;
-  // whoever is in the middle of a transfer waits inside.
-  if (of.keys.size() >= kKeysMax && operations_.under_way() == 0 && waiting_ == 0) {
+  // Keys of memory that one process allocated alone are never forgotten by the others, so they are dropped here and
+  // unpacked again when needed. No thread is in a transfer: such a thread would count as waiting.
+  if (of.keys.size() >= kKeysMax && operations_.pending() == 0 && waiting_ == 0) {
     for (const auto& [number, key] : of.keys) ucp_rkey_destroy(key);
     of.keys.clear();
   }
@@ -215,8 +215,8 @@ Status Client::begin_flush(int target, std::uint64_t* number) {
   return status;
 }
 
-// Memory ordering: puts that were counted before a flush began are visible at its end; what others begin meanwhile is
-// not counted as flushed.
+// Memory ordering: puts that were issued before the flush are visible at its end. Puts that other threads issue meanwhile
+// do not count as flushed.
 Status Client::flush_puts(Lock& lock, int target) {
   Peer& of = peer(target);
   const std::uint64_t wanted = of.puts;
@@ -238,10 +238,10 @@ Status Client::flush(int target) {
   Lock lock(mutex_);
   Peer& of = peer(target);
   ARMCI_RETURN_IF_ERROR(send_batch(lock, target));
-  const std::uint64_t asked = of.last_store;
+  const std::uint64_t last = of.last_store;
   ARMCI_RETURN_IF_ERROR(flush_puts(lock, target));
-  await_until(lock, [&] { return has_executed(of, asked); });
-  leave();
+  await_until(lock, [&] { return has_executed(of, last); });
+  request_progress();
   ARMCI_RETURN_IF_ERROR(check_way(target));
   if (!std::exchange(of.refused, false)) return kSuccess;
   return fail(Code::kLayerBelow, nullptr, "a request to process %d was refused or not sent, see the message about it",
@@ -276,7 +276,7 @@ Status Client::flush_all() {
     if (!ended.ok()) status = ended;
   }
   lock.unlock();
-  // The counts of requests, and what others were flushing.
+  // Waits for the counts of executed requests, and for flushes of other threads.
   for (int target = 0; target < processes; ++target) {
     const Status one = flush(target);
     if (!one.ok()) status = one;

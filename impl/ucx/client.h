@@ -1,15 +1,15 @@
-// The client: what a process does with the memory of others, by UCX's put and get, and what it asks their servers for.
+// The client: accesses the memory of other processes with put and get of UCX, and sends requests to their servers.
 //
 //   put, get         ucp_put_nbx, ucp_get_nbx with the key of the memory, where the network has them
-//   small            non-blocking puts by request are gathered into a batch, which leaves as one request: when it is
-//                    full, before what may not overtake it, or when nobody has added to it for a while
+//   small            non-blocking puts by request are coalesced into a batch. The client sends the batch as one request
+//                    when it is full, before an operation that must not overtake it, or after a pause
 //   rows, long       the same, one by one
-//   rows, short      packed into requests, which the server unpacks; of a get the other way round
+//   rows, short      put: packed into requests, and the server unpacks them; get: the server packs the reply
 //   accumulate       requests, of pieces
 //   atomics          requests: all are executed by CPUs of the target's node
 //   flush            waits for the count of executed requests, and for ucp_ep_flush_nbx
 //
-// Endpoints are made by the first operation to a process, keys unpacked by the first to a memory.
+// The first operation to a process creates its endpoint. The first operation to a memory unpacks its key.
 //
 // Where the network has no put and get of its own (TCP, memory of a machine), UCX makes them of messages, which end
 // within words, and copies long ones byte by byte, so that elements are seen in halves [LC-3]. Requests are messages as
@@ -25,11 +25,11 @@
 //   request, then request   the server executes them in the order of their sequence
 //   request, then put, get  waits until the server has counted all that store; a get by request has a Completion
 //
-// Limits: ARMCI_UCX_PARTS puts, gets and answers under way; who begins another advances them until one has ended.
-// ARMCI_UCX_REQUESTS requests to a process. One flush at a time of an endpoint (UCX ends the process at the 256th): who
-// comes while one is under way waits, and may need none then.
+// Limits: ARMCI_UCX_PARTS pending puts, gets and replies; a thread that issues another one first waits for one to complete.
+// ARMCI_UCX_REQUESTS pending requests to a process. One pending flush of an endpoint (UCX ends the process at the 256th):
+// a second thread waits for the first flush, and may need none then.
 //
-// Thread safety: all members by any thread. Who waits lets others in whenever there is nothing to do.
+// Thread safety: all members by any thread. A thread that waits releases the lock between two polls.
 #pragma once
 
 #include <cstddef>
@@ -61,27 +61,27 @@ struct Target {
   const PackedKey& key;
 };
 
-// Which way transfers go, and how much may be under way.
+// The protocols of transfers, and the limits of pending operations.
 struct Ways {
   enum class PutGet { kAuto, kAlways, kNever } put_get;
   std::size_t parts;          // of operations
   std::uint64_t requests;     // to a process
-  std::size_t message_bytes;  // of the data of a request and of an answer
+  std::size_t message_bytes;  // of the data of a request and of a reply
   std::size_t pack_bytes;     // shorter rows are packed
-  std::size_t small_bytes;    // up to that length non-blocking puts by request are gathered
+  std::size_t small_bytes;    // up to that length non-blocking puts by request are coalesced
 };
 
 class Client {
  public:
   // Another thread may take the event that one sleeps for.
   static constexpr std::int64_t kSleepUs = 1000;
-  // Requests that nobody looks after.
+  // Pending requests that need no progress by the server thread.
   static constexpr std::uint64_t kFew = 8;
 
-  // What a batch has room for; message_bytes as in Ways.
+  // The longest put that fits into a batch; message_bytes as in Ways.
   static std::size_t small_bytes_max(std::size_t message_bytes);
 
-  // `mapped`: where local buffers may lie; `wake` has a thread call help().
+  // `mapped`: where local buffers may lie; `wake` makes the server thread call progress_for_server().
   Client(int process, const Ways& ways, const MappedMemory& mapped, std::function<void()> wake)
       : process_(static_cast<std::uint32_t>(process)),
         ways_(ways),
@@ -91,7 +91,7 @@ class Client {
 
   // addresses[r]: of the server of process r.
   Status open(const Context& context, std::vector<std::string> addresses);
-  // Nothing is under way.
+  // Precondition: no operation is pending.
   void close();
   // What the endpoint to a process is made of, in UCX's words.
   Status describe(int target, std::string* text);
@@ -112,21 +112,21 @@ class Client {
   Status atomic(int target, server::RequestHeader header, std::uint64_t* before);
 
   Status test(std::uint64_t operation, bool* done);
-  // Every store to the process is visible there.
+  // Waits until every store to the process is remotely complete.
   Status flush(int target);
   // The same for every process, overlapped.
   Status flush_all();
   void progress();
   std::size_t buffer_bytes() const { return buffers_.bytes(); }
 
-  // What the thread that helps should do next.
+  // What the server thread should do next.
   enum class Need {
     kNone,  // nothing until wake is called
     kSoon,  // come back after kSleepUs, or when *armed, if there is one, has an event
     kMore,  // come back at once
   };
-  // armed == nullptr: who calls does not sleep.
-  Need help(const Worker** armed);
+  // armed == nullptr: the caller does not sleep.
+  Need progress_for_server(const Worker** armed);
 
  private:
   using Lock = std::unique_lock<std::mutex>;
@@ -147,11 +147,11 @@ class Client {
     std::uint64_t requests = 0;    // sent
     std::uint64_t last_store = 0;  // of those
     std::uint64_t executed = 0;    // so many of those
-    ucs_status_t lost = UCS_OK;    // why one of those did not leave
+    ucs_status_t lost = UCS_OK;    // why a request was not sent
     bool refused = false;          // one of those, or not sent, since the last flush
   };
   struct Outgoing;
-  struct Answer {
+  struct PendingReply {
     Operation* operation;  // a part of it
     std::uint64_t* value;  // of an atomic
     std::size_t bytes;     // of a get
@@ -163,15 +163,15 @@ class Client {
   Status print_endpoint(int target, std::string* text);
   Status unpack(const Target& target, ucp_rkey_h* unpacked);
 
-  // Advances until condition(), without the lock in between.
+  // Makes progress until condition() holds. Releases the lock between two polls.
   template <class Condition>
   void await_until(Lock& lock, Condition condition) {
     node::Waiter waiter(node::WaitKind::kEvent);
     ++waiting_;
     while (!condition()) {
-      const bool any = worker_.advance();
+      const bool any = worker_.progress();
       if (any) waiter.restart();
-      // A thread that waits for the lock gets it in between. The waiter is asked in any case: MPI may be due.
+      // A thread that waits for the lock gets it in between. The waiter is called in any case: it may have to poll MPI.
       lock.unlock();
       const bool busy = waiter.busy() || any;
       lock.lock();
@@ -182,12 +182,12 @@ class Client {
     }
     --waiting_;
   }
-  void make_room(Lock& lock);
+  void await_part_slot(Lock& lock);
   Status await(Lock& lock, std::uint64_t number);
   Status outcome(Operation* failed);
-  // Before the return of a call that may leave something under way.
-  void leave();
-  bool has_more() const { return operations_.under_way() > 0 || !batched_.empty(); }
+  // Called before the return of a call that may leave a pending operation: wakes the server thread if necessary.
+  void request_progress();
+  bool has_more() const { return operations_.pending() > 0 || !batched_.empty(); }
   // A few short messages leave at once; of many, or of long ones, UCX may keep what the network did not take.
   bool has_many() const { return has_more() || unexecuted_ > kFew; }
   // Ends the part that begin() began: all others have been begun, or one could not, as `begun` says.
@@ -217,29 +217,29 @@ class Client {
   Status begin_flush(int target, std::uint64_t* number);
 
   // Or none will come.
-  bool has_room(const Peer& of) const { return of.requests - of.executed < ways_.requests || of.lost != UCS_OK; }
+  bool has_credit(const Peer& of) const { return of.requests - of.executed < ways_.requests || of.lost != UCS_OK; }
   bool has_executed(const Peer& of, std::uint64_t request) const { return of.executed >= request || of.lost != UCS_OK; }
   // Fails if requests to that process were lost.
   Status check_way(int target);
   void lose(int target, ucs_status_t status);
   // Of a batch, at most; message_bytes as in Ways.
   static std::size_t batch_bytes(std::size_t message_bytes);
-  void await_room(Lock& lock, const Peer& of);
-  Status send(Lock& lock, int target, Message message, bool is_store, std::uint64_t answer);
-  // The same where there is room, without a look at the batch.
-  Status send_now(int target, Message message, bool is_store, std::uint64_t answer);
-  Status put_into_batch(Lock& lock, int target, std::uint64_t address, const void* local, std::size_t bytes);
+  void await_credit(Lock& lock, const Peer& of);
+  Status send(Lock& lock, int target, Message message, bool is_store, std::uint64_t reply_id);
+  // The same with a credit, and without sending the batch first.
+  Status send_now(int target, Message message, bool is_store, std::uint64_t reply_id);
+  Status coalesce(Lock& lock, int target, std::uint64_t address, const void* local, std::size_t bytes);
   Status send_batch(Lock& lock, int target);
   Status send_batch_now(int target);
-  // Those that nobody has added to since the last look, and that have room.
+  // Sends the batches that were not filled since the last call, and whose process has a credit.
   void send_old_batches();
-  Status ask(Lock& lock, Operation* whole, int target, Message message, Answer answer);
+  Status send_request(Lock& lock, Operation* whole, int target, Message message, PendingReply reply);
   Status store_run(Lock& lock, int target, server::RequestHeader header, char* remote, const char* local,
                    std::size_t bytes);
   Status store_rows(Lock& lock, int target, server::RequestHeader header, const server::Rows& rows);
   Status fetch_run(Lock& lock, Operation* whole, int target, const char* remote, char* local, std::size_t bytes);
   Status fetch_rows(Lock& lock, Operation* whole, int target, const server::Rows& rows);
-  void take_reply(const ReplyMark& mark, const void* data, std::size_t bytes);
+  void take_reply(const ReplyPrefix& prefix, const void* data, std::size_t bytes);
 
   static ucs_status_t on_reply(void* self, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
                                const ucp_am_recv_param_t* param);
@@ -249,17 +249,17 @@ class Client {
   const MappedMemory& mapped_;
   const std::function<void()> wake_;
   std::mutex mutex_;
-  MessageBuffers buffers_;  // before whatever holds some
+  MessageBuffers buffers_;  // declared before all members that hold buffers
   std::vector<std::string> addresses_;
   std::vector<Peer> peers_;
   Operations operations_;
-  std::unordered_map<std::uint64_t, Answer> answers_;  // that are waited for
-  std::uint64_t last_answer_ = 0;
+  std::unordered_map<std::uint64_t, PendingReply> replies_;  // pending, by id
+  std::uint64_t last_reply_ = 0;
   std::uint64_t unexecuted_ = 0;  // requests, to all
   std::vector<int> batched_;      // processes for which there is a batch
   int waiting_ = 0;               // threads that wait inside
-  bool watched_ = false;          // a thread helps
-  // The last one: its end is the end of what is under way, which is told to all the others.
+  bool watched_ = false;          // the server thread makes progress
+  // Declared last: its destructor completes the pending operations, whose callbacks use the other members.
   Worker worker_;
 };
 

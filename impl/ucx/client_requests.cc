@@ -1,4 +1,4 @@
-// What servers are asked for.
+// Requests to servers.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -22,28 +22,28 @@ constexpr std::size_t kBatchBytes = 8000;
 
 }  // namespace
 
-// What has to lie where UCX can read it until the request has left.
+// The memory that UCX reads until the request is sent.
 struct Client::Outgoing {
-  RequestMark mark;
+  RequestPrefix prefix;
   Message message;
   Operation* operation;
   Client* client;
 };
 
-void Client::await_room(Lock& lock, const Peer& of) {
-  if (has_room(of)) return;
-  await_until(lock, [&] { return has_room(of); });
+void Client::await_credit(Lock& lock, const Peer& of) {
+  if (has_credit(of)) return;
+  await_until(lock, [&] { return has_credit(of); });
 }
 
-// Waits, letting other threads in, until the server has room, and sends. What this thread has put into the batch goes
-// before; what others add while it waits has no order with this.
-Status Client::send(Lock& lock, int target, Message message, bool is_store, std::uint64_t answer) {
+// Sends the batch, waits for a credit, and sends the message. Puts of this thread in the batch precede the message. Puts
+// that other threads add meanwhile have no order with it.
+Status Client::send(Lock& lock, int target, Message message, bool is_store, std::uint64_t reply_id) {
   ARMCI_RETURN_IF_ERROR(send_batch(lock, target));
-  await_room(lock, peer(target));
-  return send_now(target, std::move(message), is_store, answer);
+  await_credit(lock, peer(target));
+  return send_now(target, std::move(message), is_store, reply_id);
 }
 
-Status Client::send_now(int target, Message message, bool is_store, std::uint64_t answer) {
+Status Client::send_now(int target, Message message, bool is_store, std::uint64_t reply_id) {
   ARMCI_RETURN_IF_ERROR(reach(target));
   Peer& of = peer(target);
   ARMCI_RETURN_IF_ERROR(check_way(target));
@@ -52,10 +52,10 @@ Status Client::send_now(int target, Message message, bool is_store, std::uint64_
   ++unexecuted_;
   if (is_store) of.last_store = sequence;
   Operation* const operation = operations_.begin_part("ucp_am_send_nbx", target);
-  auto* const outgoing = new Outgoing{{process_, 0, sequence, answer}, std::move(message), operation, this};
+  auto* const outgoing = new Outgoing{{process_, 0, sequence, reply_id}, std::move(message), operation, this};
   ucp_request_param_t param{};
   param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
-  // They are copies already: nothing is saved by having the server ask for long ones first.
+  // The data are a copy already, so a rendezvous would save nothing.
   param.flags = UCP_AM_SEND_FLAG_REPLY | UCP_AM_SEND_FLAG_EAGER;
   param.user_data = outgoing;
   param.cb.send = [](void* request, ucs_status_t status, void* sent) {
@@ -66,13 +66,13 @@ Status Client::send_now(int target, Message message, bool is_store, std::uint64_
     operation->owner->end_part(operation, UCS_OK);
     ucp_request_free(request);
   };
-  const ucs_status_ptr_t request = ucp_am_send_nbx(of.endpoint, kRequestMessage, &outgoing->mark, sizeof outgoing->mark,
+  const ucs_status_ptr_t request = ucp_am_send_nbx(of.endpoint, kRequestMessage, &outgoing->prefix, sizeof outgoing->prefix,
                                                    outgoing->message.bytes.get(), outgoing->message.length, &param);
   if (request != nullptr && !UCS_PTR_IS_ERR(request)) return kSuccess;
   buffers_.give_back(std::move(outgoing->message));
   delete outgoing;
   if (request != nullptr) {
-    // Its number is not missed by the server.
+    // The message was not sent, so its sequence number is free again.
     --of.requests;
     --unexecuted_;
     of.last_store = last_store;
@@ -80,11 +80,11 @@ Status Client::send_now(int target, Message message, bool is_store, std::uint64_
   return begun_part(request, operation);
 }
 
-// What was sent did not leave: the server waits for it before it executes any other, so that nothing more will end.
+// A request was not sent. The server waits for it before it executes later ones, so no later request completes.
 void Client::lose(int target, ucs_status_t status) {
   Peer& of = peer(target);
   if (of.lost == UCS_OK) of.lost = status;
-  std::erase_if(answers_, [&](const auto& one) {
+  std::erase_if(replies_, [&](const auto& one) {
     Operation* const operation = one.second.operation;
     if (operation->peer != target) return false;
     operations_.end_part(operation, status);
@@ -107,25 +107,25 @@ std::size_t Client::small_bytes_max(std::size_t message_bytes) {
   return (batch_bytes(message_bytes) - sizeof(RequestHeader) - sizeof(server::BatchEntry)) / 8 * 8;
 }
 
-Status Client::put_into_batch(Lock& lock, int target, std::uint64_t address, const void* local, std::size_t bytes) {
+Status Client::coalesce(Lock& lock, int target, std::uint64_t address, const void* local, std::size_t bytes) {
   const std::size_t limit = batch_bytes(ways_.message_bytes);
   server::Batch<Buffer>& batch = peer(target).batch;
-  // Others may fill it again while this waits for room.
-  while (!batch.fits(bytes, limit)) ARMCI_RETURN_IF_ERROR(send_batch(lock, target));
+  // Other threads may fill the batch again while this one waits for a credit.
+  while (!batch.has_room(bytes, limit)) ARMCI_RETURN_IF_ERROR(send_batch(lock, target));
   if (batch.empty()) {
     batched_.push_back(target);
     batch.message = buffers_.take(limit).bytes;
   }
   batch.add(address, local, bytes);
-  leave();
+  request_progress();
   return kSuccess;
 }
 
-// The batch keeps its place among the requests: it is taken when there is room, and not before.
+// Waits for a credit before it takes the batch, so that the batch keeps its order among the requests.
 Status Client::send_batch(Lock& lock, int target) {
   Peer& of = peer(target);
   if (of.batch.empty()) return kSuccess;
-  await_room(lock, of);
+  await_credit(lock, of);
   // Another thread may have sent it meanwhile.
   return of.batch.empty() ? kSuccess : send_batch_now(target);
 }
@@ -138,15 +138,15 @@ Status Client::send_batch_now(int target) {
   Message message{std::move(batch.message), length};
   std::erase(batched_, target);
   const Status sent = send_now(target, std::move(message), true, 0);
-  if (!sent.ok()) peer(target).refused = true;  // its puts are lost: the next flush tells
+  if (!sent.ok()) peer(target).refused = true;  // its puts are lost: the next flush fails
   return sent;
 }
 
 void Client::send_old_batches() {
   for (std::size_t i = 0; i < batched_.size();) {
     const int target = batched_[i];
-    const bool old = std::exchange(peer(target).batch.is_unchanged, true);
-    if (!old || !has_room(peer(target))) {
+    const bool old = std::exchange(peer(target).batch.looked_at, true);
+    if (!old || !has_credit(peer(target))) {
       ++i;
     } else if (!send_batch_now(target).ok()) {
       print_failure("a batch of puts", last_cause());
@@ -154,48 +154,48 @@ void Client::send_old_batches() {
   }
 }
 
-// --- answers
+// --- replies
 
-// Sends a request whose answer ends a part of `whole`.
-Status Client::ask(Lock& lock, Operation* whole, int target, Message message, Answer answer) {
-  make_room(lock);
-  const std::uint64_t name = ++last_answer_;
-  const bool is_atomic = answer.value != nullptr;
+// Sends a request whose reply ends a part of `whole`.
+Status Client::send_request(Lock& lock, Operation* whole, int target, Message message, PendingReply reply) {
+  await_part_slot(lock);
+  const std::uint64_t name = ++last_reply_;
+  const bool is_atomic = reply.value != nullptr;
   operations_.add_part(whole);
-  answer.operation = whole;
-  answers_.emplace(name, std::move(answer));
+  reply.operation = whole;
+  replies_.emplace(name, std::move(reply));
   const Status sent = send(lock, target, std::move(message), is_atomic, name);
-  if (!sent.ok() && answers_.erase(name) > 0) operations_.end_part(whole, UCS_OK);
+  if (!sent.ok() && replies_.erase(name) > 0) operations_.end_part(whole, UCS_OK);
   return sent;
 }
 
 ucs_status_t Client::on_reply(void* self, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
                               const ucp_am_recv_param_t* param) {
-  ReplyMark mark{};
+  ReplyPrefix prefix{};
   auto* const client = static_cast<Client*>(self);
-  if (read_mark(header, header_bytes, *param, &mark) && mark.server < client->peers_.size()) {
-    client->take_reply(mark, data, bytes);
+  if (read_prefix(header, header_bytes, *param, &prefix) && prefix.server < client->peers_.size()) {
+    client->take_reply(prefix, data, bytes);
   }
   return UCS_OK;
 }
 
-void Client::take_reply(const ReplyMark& mark, const void* data, std::size_t bytes) {
-  Peer& of = peer(static_cast<int>(mark.server));
+void Client::take_reply(const ReplyPrefix& prefix, const void* data, std::size_t bytes) {
+  Peer& of = peer(static_cast<int>(prefix.server));
   // Replies may overtake each other.
-  if (mark.executed > of.executed) unexecuted_ -= mark.executed - std::exchange(of.executed, mark.executed);
-  // Who waits for an answer is told by it.
-  if (mark.failed != 0 && mark.answer == 0) of.refused = true;
-  const auto found = answers_.find(mark.answer);
-  if (found == answers_.end()) return;
-  Answer answer = std::move(found->second);
-  answers_.erase(found);
-  if (mark.failed != 0 || bytes != answer.bytes) {
-    operations_.end_part(answer.operation, UCS_ERR_REJECTED);
+  if (prefix.executed > of.executed) unexecuted_ -= prefix.executed - std::exchange(of.executed, prefix.executed);
+  // A thread that waits for a reply gets the failure with it.
+  if (prefix.failed != 0 && prefix.reply_id == 0) of.refused = true;
+  const auto found = replies_.find(prefix.reply_id);
+  if (found == replies_.end()) return;
+  PendingReply reply = std::move(found->second);
+  replies_.erase(found);
+  if (prefix.failed != 0 || bytes != reply.bytes) {
+    operations_.end_part(reply.operation, UCS_ERR_REJECTED);
     return;
   }
-  if (answer.value != nullptr) *answer.value = mark.value;
-  if (answer.unpack) answer.unpack(static_cast<const char*>(data));
-  operations_.end_part(answer.operation, UCS_OK);
+  if (reply.value != nullptr) *reply.value = prefix.value;
+  if (reply.unpack) reply.unpack(static_cast<const char*>(data));
+  operations_.end_part(reply.operation, UCS_OK);
 }
 
 Status Client::atomic(int target, RequestHeader header, std::uint64_t* before) {
@@ -207,8 +207,8 @@ Status Client::atomic(int target, RequestHeader header, std::uint64_t* before) {
   std::memcpy(message.bytes.get(), &header, sizeof header);
   Operation* const whole = operations_.begin("an atomic", target);
   std::uint64_t value = 0;
-  const Status asked = ask(lock, whole, target, std::move(message), {nullptr, &value, 0, {}});
-  ARMCI_RETURN_IF_ERROR(finish(lock, whole, asked, nullptr));
+  const Status sent = send_request(lock, whole, target, std::move(message), {nullptr, &value, 0, {}});
+  ARMCI_RETURN_IF_ERROR(finish(lock, whole, sent, nullptr));
   *before = value;
   return kSuccess;
 }
@@ -230,14 +230,14 @@ Status Client::add_rows(int target, RequestHeader header, const Rows& rows) {
 // Without gaps, in pieces that end between elements, wherever the first one begins.
 Status Client::store_run(Lock& lock, int target, RequestHeader header, char* remote, const char* local,
                          std::size_t bytes) {
-  const std::size_t room = ways_.message_bytes / kElementBytesMax * kElementBytesMax;
+  const std::size_t bytes_max = ways_.message_bytes / kElementBytesMax * kElementBytesMax;
   header.form = server::Form::kContiguous;
   header.origin = process_;
   while (bytes > 0) {
     const std::size_t odd =
         header.kind == server::RequestKind::kPut ? reinterpret_cast<std::uintptr_t>(remote) % sizeof(std::uint64_t) : 0;
     header.address = reinterpret_cast<std::uintptr_t>(remote);
-    header.bytes = std::min(bytes, room - odd);
+    header.bytes = std::min(bytes, bytes_max - odd);
     Message message = buffers_.take(sizeof header + header.bytes);
     node::copy(server::compose(header, {}, message.bytes.get()), local, header.bytes);
     ARMCI_RETURN_IF_ERROR(send(lock, target, std::move(message), true, 0));
@@ -245,11 +245,11 @@ Status Client::store_run(Lock& lock, int target, RequestHeader header, char* rem
     local += header.bytes;
     bytes -= header.bytes;
   }
-  leave();
+  request_progress();
   return kSuccess;
 }
 
-// As many rows as have room in each request.
+// Packs into each request as many rows as fit.
 Status Client::store_rows(Lock& lock, int target, RequestHeader header, const Rows& rows) {
   const std::size_t fitting = rows.fitting(ways_.message_bytes, rows.bytes());
   Status status;
@@ -271,7 +271,7 @@ Status Client::store_rows(Lock& lock, int target, RequestHeader header, const Ro
     status = send(lock, target, std::move(message), true, 0);
     first += now;
   }
-  leave();
+  request_progress();
   return status;
 }
 
@@ -290,7 +290,7 @@ Status Client::fetch_run(Lock& lock, Operation* whole, int target, const char* r
     Message message = buffers_.take(sizeof header);
     std::memcpy(message.bytes.get(), &header, sizeof header);
     const auto land = [=](const char* data) { node::copy(local, data, now); };
-    ARMCI_RETURN_IF_ERROR(ask(lock, whole, target, std::move(message), {nullptr, nullptr, now, land}));
+    ARMCI_RETURN_IF_ERROR(send_request(lock, whole, target, std::move(message), {nullptr, nullptr, now, land}));
     remote += now;
     local += now;
     bytes -= now;
@@ -298,7 +298,7 @@ Status Client::fetch_run(Lock& lock, Operation* whole, int target, const char* r
   return kSuccess;
 }
 
-// As many rows as have room in a request and in an answer.
+// As many rows as have capacity in a request and in an reply.
 Status Client::fetch_rows(Lock& lock, Operation* whole, int target, const Rows& rows) {
   RequestHeader header;
   header.kind = server::RequestKind::kGet;
@@ -325,7 +325,7 @@ Status Client::fetch_rows(Lock& lock, Operation* whole, int target, const Rows& 
         data += each;
       }
     };
-    ARMCI_RETURN_IF_ERROR(ask(lock, whole, target, std::move(message), {nullptr, nullptr, now * each, land}));
+    ARMCI_RETURN_IF_ERROR(send_request(lock, whole, target, std::move(message), {nullptr, nullptr, now * each, land}));
     first += now;
   }
   return kSuccess;

@@ -105,7 +105,7 @@ Status Client::transfer_run(Lock& lock, Operation* whole, Direction direction, c
   const bool whole_runs = has_device(target);
   while (bytes > 0) {
     const std::size_t now = piece_bytes(whole_runs, remote, bytes);
-    make_room(lock);
+    await_part_slot(lock);
     operations_.add_part(whole);
     Peer& of = peer(target.process);
     if (direction == Direction::kPut) ++of.puts;
@@ -135,13 +135,13 @@ Status Client::put(const Target& target, void* remote, const void* local, std::s
   auto* const to = static_cast<char*>(remote);
   const auto* const from = static_cast<const char*>(local);
   const Peer& of = peer(target.process);
-  const bool owed = of.executed < of.last_store || !of.batch.empty();
-  const bool follows = bytes <= kFollowBytes && owed && of.flushed == of.puts;
+  const bool unflushed = of.executed < of.last_store || !of.batch.empty();
+  const bool follows = bytes <= kFollowBytes && unflushed && of.flushed == of.puts;
   if (follows || by_request(target) || cuts_words(target, remote, bytes)) {
     ARMCI_RETURN_IF_ERROR(order_request(lock, target.process));
     if (operation != nullptr) *operation = 0;
     if (operation != nullptr && bytes <= ways_.small_bytes) {
-      return put_into_batch(lock, target.process, reinterpret_cast<std::uintptr_t>(remote), local, bytes);
+      return coalesce(lock, target.process, reinterpret_cast<std::uintptr_t>(remote), local, bytes);
     }
     return store_run(lock, target.process, server::put_header(), to, from, bytes);
   }

@@ -4,7 +4,7 @@
 
 namespace armci::ucx {
 
-Status ExposedMemory::expose(void* base, std::size_t bytes, std::uint32_t* number, std::string* packed_key) {
+Status ExposedMemory::register_memory(void* base, std::size_t bytes, std::uint32_t* number, std::string* packed_key) {
   ucp_mem_h memory = nullptr;
   ARMCI_RETURN_IF_ERROR(mapped_.map(base, bytes, &memory));
   void* packed = nullptr;
@@ -22,7 +22,7 @@ Status ExposedMemory::expose(void* base, std::size_t bytes, std::uint32_t* numbe
   return kSuccess;
 }
 
-void ExposedMemory::conceal(std::uint32_t number) {
+void ExposedMemory::deregister(std::uint32_t number) {
   std::lock_guard lock(mutex_);
   const auto found = bases_.find(number);
   if (found == bases_.end()) return;

@@ -20,8 +20,8 @@ class ExposedMemory {
   ExposedMemory(const Context& context, MappedMemory* mapped) : context_(context), mapped_(*mapped) {}
 
   // *number: never used again; *packed_key: as UCX packs it.
-  Status expose(void* base, std::size_t bytes, std::uint32_t* number, std::string* packed_key);
-  void conceal(std::uint32_t number);
+  Status register_memory(void* base, std::size_t bytes, std::uint32_t* number, std::string* packed_key);
+  void deregister(std::uint32_t number);
 
  private:
   const Context& context_;

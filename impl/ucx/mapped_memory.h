@@ -1,4 +1,4 @@
-// The memory of this process that UCX has been told of: what others may reach, and where local buffers lie.
+// The memory of this process that UCX has been reported of: what others may reach, and where local buffers lie.
 //
 // A transfer from or to it names its handle, and UCX does not look for a registration then.
 //

@@ -15,22 +15,22 @@ namespace armci::ucx {
 // Frees a buffer, and takes it out of the sum.
 struct CountedDelete {
   std::atomic<std::size_t>* sum = nullptr;
-  std::size_t room = 0;
+  std::size_t capacity = 0;
 
   void operator()(char* buffer) const {
-    sum->store(sum->load(std::memory_order_relaxed) - room, std::memory_order_relaxed);
+    sum->store(sum->load(std::memory_order_relaxed) - capacity, std::memory_order_relaxed);
     delete[] buffer;
   }
 };
 
 using Buffer = std::unique_ptr<char[], CountedDelete>;
 
-// What follows a mark (messages.h).
+// What follows a prefix (messages.h).
 struct Message {
   Buffer bytes;
   std::size_t length = 0;
 
-  std::size_t room() const { return bytes.get_deleter().room; }
+  std::size_t capacity() const { return bytes.get_deleter().capacity; }
 };
 
 // It outlives its buffers.
@@ -38,9 +38,9 @@ class MessageBuffers {
  public:
   // From the heap: it keeps such small ones itself.
   static constexpr std::size_t kShortBytes = 512;
-  // A message of up to so many bytes does not take the room of the longest one; most batches are as long.
+  // A message of up to so many bytes does not take the capacity of the longest one; most batches are as long.
   static constexpr std::size_t kMediumBytes = 8192;
-  // That nobody uses, of each of the two lengths; one buffer at least.
+  // Unused buffers to keep, of each of the two lengths; at least one.
   static constexpr std::size_t kKeptBytes = std::size_t{8} << 20;
 
   // longest_bytes: of a message; longer ones are not kept.
@@ -56,8 +56,8 @@ class MessageBuffers {
   }
 
   void give_back(Message message) {
-    Kind* const kind = kind_for(message.room());
-    if (message.bytes == nullptr || kind == nullptr || kind->bytes != message.room()) return;
+    Kind* const kind = kind_for(message.capacity());
+    if (message.bytes == nullptr || kind == nullptr || kind->bytes != message.capacity()) return;
     if ((kind->free.size() + 1) * kind->bytes <= kKeptBytes || kind->free.empty()) {
       kind->free.push_back(std::move(message.bytes));
     }
@@ -65,7 +65,7 @@ class MessageBuffers {
 
   // Of the buffers that are taken or kept.
   std::size_t bytes() const { return sum_.load(std::memory_order_relaxed); }
-  // Buffers that nobody uses.
+  // Unused buffers.
   std::size_t kept() const { return kinds_[0].free.size() + kinds_[1].free.size(); }
 
  private:
@@ -74,9 +74,9 @@ class MessageBuffers {
     std::vector<Buffer> free;
   };
 
-  Buffer made(std::size_t room) {
-    Buffer buffer(new char[room], CountedDelete{&sum_, room});
-    sum_.store(bytes() + room, std::memory_order_relaxed);
+  Buffer made(std::size_t capacity) {
+    Buffer buffer(new char[capacity], CountedDelete{&sum_, capacity});
+    sum_.store(bytes() + capacity, std::memory_order_relaxed);
     return buffer;
   }
 

@@ -1,7 +1,7 @@
-// Operations under way, and by which number their callers ask for them.
+// Pending operations and their numbers.
 //
-// A number can be asked for at any time, also when its operation has been forgotten: it has ended then. What failed is
-// kept until it is asked for.
+// ended() accepts a number at any time. An operation whose number is unknown has completed. A failed operation is kept
+// until ended() reports it.
 //
 // Thread safety: none, the client's lock.
 #pragma once
@@ -18,8 +18,8 @@ namespace armci::ucx {
 class Operations {
  public:
   struct Operation {
-    std::uint32_t generation = 1;  // counts who had this place
-    std::uint32_t parts = 0;       // that have not ended
+    std::uint32_t generation = 1;  // counts the operations that used this place
+    std::uint32_t parts = 0;       // pending ones
     ucs_status_t status = UCS_OK;  // the first failure
     const char* call = nullptr;    // that failed, or may
     int peer = -1;
@@ -27,8 +27,8 @@ class Operations {
     Operations* owner = nullptr;
   };
 
-  // Of one part, which does not count as under way: its owner ends it once it has begun the others, and may have to
-  // wait for room before.
+  // An operation with one part that does not count as pending. The owner ends this part after it has issued the others, and
+  // may wait in between.
   Operation* begin(const char* call, int peer) {
     if (free_.empty()) {
       free_.push_back(static_cast<std::uint32_t>(all_.size()));
@@ -45,20 +45,20 @@ class Operations {
     return operation;
   }
 
-  // Of one part, which is under way.
+  // An operation with one pending part.
   Operation* begin_part(const char* call, int peer) {
     Operation* const operation = begin(call, peer);
-    ++under_way_;
+    ++pending_;
     return operation;
   }
 
   void add_part(Operation* operation) {
     ++operation->parts;
-    ++under_way_;
+    ++pending_;
   }
 
   void end_part(Operation* operation, ucs_status_t status) {
-    --under_way_;
+    --pending_;
     end_first(operation, status);
   }
 
@@ -89,12 +89,12 @@ class Operations {
   }
 
   // Parts, of all.
-  std::size_t under_way() const { return under_way_; }
+  std::size_t pending() const { return pending_; }
 
  private:
   std::deque<Operation> all_;  // which stay where they are
   std::vector<std::uint32_t> free_;
-  std::size_t under_way_ = 0;
+  std::size_t pending_ = 0;
 };
 
 }  // namespace armci::ucx

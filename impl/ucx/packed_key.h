@@ -8,8 +8,8 @@
 
 namespace armci::ucx {
 
-// A remote key as UCX packs it, which is of no fixed length. One for which there is no room here is left out (length
-// 0); of a region the client has been told it (Client::learn), other memory is reached by requests.
+// A remote key as UCX packs it, which is of no fixed length. A key that does not fit is left out (length
+// 0); of a region the client has been reported it (Client::learn), other memory is reached by requests.
 struct PackedKey {
   static constexpr std::size_t kBytesMax = 52;
 
@@ -27,7 +27,7 @@ static_assert(sizeof(PackedKey) == 64);
 
 // Whether no memory domain of UCX's gave a key of its own, so that no device reaches the memory: UCX makes puts and
 // gets of messages then, or has the kernel copy. A packed key is the map of domains (8 bytes), the type of the memory
-// (1), and for each domain the length of its key (1) and that key. Of a format that is another one the answer is no.
+// (1), and for each domain the length of its key (1) and that key. For an unknown format the result is false.
 inline bool has_no_device(const void* packed, std::size_t length) {
   constexpr std::size_t kMapBytes = 8;
   std::uint64_t domains = 0;

@@ -1,4 +1,4 @@
-// What can be wrong without a network: operations and their numbers, keys, buffers of messages, what is told about
+// What can be wrong without a network: operations and their numbers, keys, buffers of messages, what is reported about
 // transports.
 #include <gtest/gtest.h>
 
@@ -29,14 +29,14 @@ TEST(OperationsTest, ends_with_its_last_part) {
   Operations operations;
   Operation* const whole = operations.begin("put", 1);
   const std::uint64_t number = Operations::number(whole);
-  EXPECT_EQ(operations.under_way(), 0U) << "who waits for room with nothing begun is in nobody's way";
+  EXPECT_EQ(operations.pending(), 0U) << "an operation without issued parts does not block others";
   operations.add_part(whole);
-  EXPECT_EQ(operations.under_way(), 1U);
+  EXPECT_EQ(operations.pending(), 1U);
   operations.end_part(whole, UCS_OK);
   EXPECT_FALSE(has_ended(&operations, number));
   operations.end_first(whole, UCS_OK);
   EXPECT_TRUE(has_ended(&operations, number));
-  EXPECT_EQ(operations.under_way(), 0U);
+  EXPECT_EQ(operations.pending(), 0U);
 }
 
 TEST(OperationsTest, number_stays_ended_when_its_place_is_taken_again) {
@@ -145,7 +145,7 @@ TEST(MessageBuffersTest, buffers_are_used_again) {
     message = buffers.take(longer);
     EXPECT_EQ(message.bytes.get(), buffer);
     EXPECT_EQ(message.length, longer);
-    std::memset(message.bytes.get(), 1, longer);  // which the sanitizer sees if there is no room for it
+    std::memset(message.bytes.get(), 1, longer);  // the sanitizer reports a write beyond the buffer
   }
 }
 
@@ -153,7 +153,7 @@ TEST(MessageBuffersTest, what_is_too_short_or_too_long_is_not_kept) {
   MessageBuffers buffers(kLongest);
   for (const std::size_t bytes : {std::size_t{0}, MessageBuffers::kShortBytes, kLongest + 1}) {
     Message message = buffers.take(bytes);
-    EXPECT_EQ(message.room(), bytes);
+    EXPECT_EQ(message.capacity(), bytes);
     buffers.give_back(std::move(message));
     buffers.give_back(Message{});
   }

@@ -4,33 +4,33 @@
 #include <string>
 
 #include "impl/node/agree.h"
-#include "impl/ucx/gather.h"
+#include "impl/ucx/allgather.h"
 
 namespace armci::ucx {
 
 using runtime::Exposed;
 using runtime::GroupView;
 
-Status Regions::expose(void* base, std::size_t bytes, PackedKey* key) {
+Status Regions::register_memory(void* base, std::size_t bytes, PackedKey* key) {
   std::string packed;
   *key = {};
-  ARMCI_RETURN_IF_ERROR(memory_.expose(base, bytes, &key->number, &packed));
+  ARMCI_RETURN_IF_ERROR(memory_.register_memory(base, bytes, &key->number, &packed));
   key->set(packed.data(), packed.size());
   return kSuccess;
 }
 
-Status Regions::expose_all(const GroupView& group, std::span<const Exposed> parts, std::span<PackedKey> keys) {
+Status Regions::register_all(const GroupView& group, std::span<const Exposed> parts, std::span<PackedKey> keys) {
   const Exposed& own = parts[static_cast<std::size_t>(group.rank)];
   std::uint32_t number = 0;
   std::string packed;
   Status status;
-  if (own.bytes > 0) status = memory_.expose(own.base, own.bytes, &number, &packed);
+  if (own.bytes > 0) status = memory_.register_memory(own.base, own.bytes, &number, &packed);
   std::vector<std::string> all;
   if (status.ok()) packed.insert(0, reinterpret_cast<const char*>(&number), sizeof number);
   status = node::agree(group.comm, status, "exposing memory by UCX");
-  if (status.ok()) status = node::agree(group.comm, gather_strings(group.comm, packed, &all), "exchanging keys");
+  if (status.ok()) status = node::agree(group.comm, allgather_strings(group.comm, packed, &all), "exchanging keys");
   if (!status.ok()) {
-    if (number != 0) memory_.conceal(number);
+    if (number != 0) memory_.deregister(number);
     return status;
   }
   Region region;
@@ -52,12 +52,12 @@ Status Regions::expose_all(const GroupView& group, std::span<const Exposed> part
   return kSuccess;
 }
 
-void Regions::conceal_all(const PackedKey& key) {
+void Regions::deregister_all(const PackedKey& key) {
   std::lock_guard lock(mutex_);
   const auto found = regions_.find(key.region);
   if (found == regions_.end()) return;
   for (const auto& [process, number] : found->second.parts) client_.forget(process, number);
-  if (found->second.mine != 0) memory_.conceal(found->second.mine);
+  if (found->second.mine != 0) memory_.deregister(found->second.mine);
   regions_.erase(found);
 }
 

@@ -1,9 +1,9 @@
 // Regions: whose memory they are made of, and the keys of all parts while they live.
 //
 // A region is exposed by all its members at once, since packed keys have no fixed length; memory that one process
-// allocates alone is exposed by that process, and its key travels in the room there is.
+// allocates alone is registered by that process, and its key has to fit into a PackedKey.
 //
-// Thread safety: all members by any thread, but collective ones as MPI asks.
+// Thread safety: all members by any thread, but collective ones as MPI requires.
 #pragma once
 
 #include <cstddef>
@@ -26,13 +26,13 @@ class Regions {
  public:
   Regions(const Context& context, MappedMemory* mapped, Client* client) : memory_(context, mapped), client_(*client) {}
 
-  Status expose(void* base, std::size_t bytes, PackedKey* key);
-  void conceal(const PackedKey& key) { memory_.conceal(key.number); }
+  Status register_memory(void* base, std::size_t bytes, PackedKey* key);
+  void deregister(const PackedKey& key) { memory_.deregister(key.number); }
 
   // Collective over the group.
-  Status expose_all(const runtime::GroupView& group, std::span<const runtime::Exposed> parts,
+  Status register_all(const runtime::GroupView& group, std::span<const runtime::Exposed> parts,
                     std::span<PackedKey> keys);
-  void conceal_all(const PackedKey& key);
+  void deregister_all(const PackedKey& key);
 
  private:
   struct Region {

@@ -16,9 +16,9 @@ using server::RequestKind;
 
 namespace {
 
-// What has to lie where UCX can read it until the reply has left.
+// The memory that UCX reads until the reply is sent.
 struct Outgoing {
-  ReplyMark mark;
+  ReplyPrefix prefix;
   Message data;
   MessageBuffers* buffers;
   int process;
@@ -29,22 +29,22 @@ void end_reply(Outgoing* outgoing) {
   delete outgoing;
 }
 
-// A reply did not leave: who asked would wait for it for good.
+// A reply was not sent: its origin would hang.
 [[noreturn]] void end_job(ucs_status_t status, int process) {
   (void)note(fail_ucs(status, "ucp_am_send_nbx", process),
-             "a reply has not left, and who asked would wait for it; ending the job");
+             "a reply was not sent, and its origin would hang; ending the job");
   die_of_failure("server");
 }
 
 }  // namespace
 
-Server::Server(int process, int processes, std::size_t answer_bytes_max)
+Server::Server(int process, int processes, std::size_t reply_bytes_max)
     : process_(process),
       is_inside_([this](std::uintptr_t address, std::size_t bytes) {
         return blocks_.holds(reinterpret_cast<const void*>(address), bytes);
       }),
-      bounds_{answer_bytes_max, 0},
-      buffers_(sizeof(server::RequestHeader) + answer_bytes_max),
+      bounds_{reply_bytes_max, 0},
+      buffers_(sizeof(server::RequestHeader) + reply_bytes_max),
       origins_(static_cast<std::size_t>(processes)) {}
 
 Status Server::open(const Context& context) {
@@ -60,56 +60,56 @@ Status Server::start(Client* client) {
 
 void Server::stop() {
   if (!thread_.joinable()) return;
-  leaving_.store(true);
+  stopping_.store(true);
   worker_.signal();
   thread_.join();
 }
 
 void Server::run() {
-  constexpr unsigned kRoundsWithoutHelp = 64;
+  constexpr unsigned kRoundsWithoutProgress = 64;
   unsigned rounds = 0;
   node::Waiter waiter(node::WaitKind::kRequests);
-  while (!leaving_.load()) {
-    const bool any = worker_.advance();
-    tell_counts();  // of what rest() found as well
+  while (!stopping_.load()) {
+    const bool any = worker_.progress();
+    report_counts();  // of what rest() found as well
     if (any) {
       waiter.restart();
-      if (++rounds % kRoundsWithoutHelp == 0) (void)client_->help(nullptr);
+      if (++rounds % kRoundsWithoutProgress == 0) (void)client_->progress_for_server(nullptr);
     } else if (waiter.pause_us() > 0) {  // else more may come at once
       rest();
     }
   }
 }
 
-// Nothing is to be done for others.
+// No request has arrived.
 void Server::rest() {
   constexpr int kWithoutEnd = -1;
   const Worker* other = nullptr;
-  const Client::Need need = client_->help(&other);
+  const Client::Need need = client_->progress_for_server(&other);
   if (need == Client::Need::kMore || !worker_.arm()) return;
   // The client's event may be taken by a caller, and no other come.
   worker_.await_event(other, need == Client::Need::kNone ? kWithoutEnd : Client::kSleepUs);
 }
 
-// --- what comes
+// --- requests
 
 ucs_status_t Server::on_request(void* self, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
                                 const ucp_am_recv_param_t* param) {
   auto* const server = static_cast<Server*>(self);
-  RequestMark mark{};
-  if (!read_mark(header, header_bytes, *param, &mark) || mark.origin >= server->origins_.size() ||
+  RequestPrefix prefix{};
+  if (!read_prefix(header, header_bytes, *param, &prefix) || prefix.origin >= server->origins_.size() ||
       (param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) == 0) {
     return UCS_OK;
   }
-  Origin* const from = &server->origins_[mark.origin];
+  Origin* const from = &server->origins_[prefix.origin];
   from->back = param->reply_ep;
   const std::span<const char> message(static_cast<const char*>(data), bytes);
-  if (mark.sequence == from->executed + 1) {
-    server->execute(from, mark, message);
+  if (prefix.sequence == from->executed + 1) {
+    server->execute(from, prefix, message);
     server->execute_waiting(from);
   } else {
-    Waiting& waiting = from->waiting[mark.sequence];
-    waiting.mark = mark;
+    Waiting& waiting = from->waiting[prefix.sequence];
+    waiting.prefix = prefix;
     waiting.message = server->copy_of(message);
   }
   return UCS_OK;
@@ -119,37 +119,37 @@ void Server::execute_waiting(Origin* from) {
   for (auto next = from->waiting.begin(); next != from->waiting.end() && next->first == from->executed + 1;
        next = from->waiting.begin()) {
     Waiting& waiting = next->second;
-    execute(from, waiting.mark, {waiting.message.bytes.get(), waiting.message.length});
+    execute(from, waiting.prefix, {waiting.message.bytes.get(), waiting.message.length});
     buffers_.give_back(std::move(waiting.message));
     from->waiting.erase(next);
   }
 }
 
-// --- what is done
+// --- execution
 
-void Server::execute(Origin* from, const RequestMark& mark, std::span<const char> message) {
+void Server::execute(Origin* from, const RequestPrefix& prefix, std::span<const char> message) {
   // Addresses in it are read as words.
   Message aligned;
   if (reinterpret_cast<std::uintptr_t>(message.data()) % alignof(std::uint64_t) != 0) {
     aligned = copy_of(message);
     message = {aligned.bytes.get(), aligned.length};
   }
-  ReplyMark answer{};
+  ReplyPrefix result{};
   Message data;
-  const Status status = perform(message, &answer, &data);
+  const Status status = perform(message, &result, &data);
   if (!status.ok()) {
-    // It is told that its request failed, and here is said why.
-    (void)note(status, "from process %u", mark.origin);
+    // It is reported that its request failed, and here is said why.
+    (void)note(status, "from process %u", prefix.origin);
     print_failure("server", last_cause());
-    answer.failed = 1;
+    result.failed = 1;
   }
   buffers_.give_back(std::move(aligned));
   ++from->executed;
-  answer.answer = mark.answer;
-  if (mark.answer != 0 || !status.ok()) {
-    reply(from, answer, std::move(data));
-  } else if (from->told + 1 == from->executed) {
-    untold_.push_back(mark.origin);
+  result.reply_id = prefix.reply_id;
+  if (prefix.reply_id != 0 || !status.ok()) {
+    reply(from, result, std::move(data));
+  } else if (from->reported + 1 == from->executed) {
+    unreported_.push_back(prefix.origin);
   }
 }
 
@@ -159,7 +159,7 @@ Message Server::copy_of(std::span<const char> message) {
   return copy;
 }
 
-Status Server::perform(std::span<const char> message, ReplyMark* reply, Message* data) {
+Status Server::perform(std::span<const char> message, ReplyPrefix* reply, Message* data) {
   Request request;
   ARMCI_RETURN_IF_ERROR(server::decode(message, is_inside_, bounds_, &request));
   switch (request.header.kind) {
@@ -180,38 +180,38 @@ Status Server::perform(std::span<const char> message, ReplyMark* reply, Message*
   return kSuccess;
 }
 
-// --- what goes back
+// --- replies
 
-void Server::reply(Origin* from, ReplyMark mark, Message data) {
-  mark.server = static_cast<std::uint32_t>(process_);
-  mark.executed = from->executed;
-  from->told = from->executed;
-  auto* const outgoing = new Outgoing{mark, std::move(data), &buffers_, static_cast<int>(from - origins_.data())};
+void Server::reply(Origin* from, ReplyPrefix prefix, Message data) {
+  prefix.server = static_cast<std::uint32_t>(process_);
+  prefix.executed = from->executed;
+  from->reported = from->executed;
+  auto* const outgoing = new Outgoing{prefix, std::move(data), &buffers_, static_cast<int>(from - origins_.data())};
   ucp_request_param_t param{};
   param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
-  // A copy already: nothing is saved by having the other side ask for a long one first.
+  // The data are a copy already, so a rendezvous would save nothing.
   param.flags = UCP_AM_SEND_FLAG_EAGER;
   param.user_data = outgoing;
   param.cb.send = [](void* request, ucs_status_t status, void* sent) {
     auto* const outgoing = static_cast<Outgoing*>(sent);
-    // Canceled: nobody asks any more.
+    // Canceled: no process waits for a reply at the end of the job.
     if (status != UCS_OK && status != UCS_ERR_CANCELED) end_job(status, outgoing->process);
     end_reply(outgoing);
     ucp_request_free(request);
   };
-  const ucs_status_ptr_t request = ucp_am_send_nbx(from->back, kReplyMessage, &outgoing->mark, sizeof outgoing->mark,
+  const ucs_status_ptr_t request = ucp_am_send_nbx(from->back, kReplyMessage, &outgoing->prefix, sizeof outgoing->prefix,
                                                    outgoing->data.bytes.get(), outgoing->data.length, &param);
   if (request != nullptr && !UCS_PTR_IS_ERR(request)) return;
   if (request != nullptr) end_job(UCS_PTR_STATUS(request), outgoing->process);
   end_reply(outgoing);
 }
 
-void Server::tell_counts() {
-  for (const std::uint32_t process : untold_) {
+void Server::report_counts() {
+  for (const std::uint32_t process : unreported_) {
     Origin& origin = origins_[process];
-    if (origin.told < origin.executed) reply(&origin, {}, {});
+    if (origin.reported < origin.executed) reply(&origin, {}, {});
   }
-  untold_.clear();
+  unreported_.clear();
 }
 
 }  // namespace armci::ucx

@@ -1,13 +1,12 @@
-// The server: a thread of each process that does what others ask of its memory and needs a CPU here: transfers that the
-// network cannot make by itself, and requests (impl/server). It also advances what the client has begun and nobody
-// waits for [PROG-3].
+// The server: a thread of each process that executes what needs a CPU of the target: requests (impl/server), and
+// transfers that the network cannot do. The thread also makes progress for the pending operations of the client [PROG-3].
 //
-// It calls UCX only (but to end the job), and sleeps on the event of its worker when there is nothing to do, and on
-// that of the client's too while that needs it.
+// The thread calls UCX only, except to end the job. When idle, it blocks on the event of its worker, and on that of the
+// client's worker while the client has pending operations.
 //
-// Requests of one process are executed in the order of their sequence, whatever way UCX has sent them: one that
-// overtook another waits. Their count goes back with every answer, and after every look at the network for those that
-// need none. A reply that UCX does not send ends the job, since who asked would wait for it.
+// The server executes requests of one process in the order of their sequence, also if UCX reorders them: a request that
+// is early waits. Each reply returns the count of executed requests. For requests without a reply the server sends the
+// count after each poll of the network. A reply that UCX does not send ends the job, since its origin would hang.
 //
 // Thread safety: open, start and stop by one thread.
 #pragma once
@@ -34,8 +33,8 @@ class Client;
 
 class Server {
  public:
-  // answer_bytes_max: of a get that is asked for.
-  Server(int process, int processes, std::size_t answer_bytes_max);
+  // reply_bytes_max: the longest data of a get.
+  Server(int process, int processes, std::size_t reply_bytes_max);
   ~Server() { stop(); }
 
   Status open(const Context& context);
@@ -43,31 +42,31 @@ class Server {
   // `client`: to be advanced, which calls wake() when it needs to be.
   Status start(Client* client);
   void wake() { worker_.signal(); }
-  // Nobody asks any more.
+  // Precondition: no process sends requests any more.
   void stop();
   std::size_t buffer_bytes() const { return buffers_.bytes(); }
 
  private:
-  // A request that came too early.
+  // A request that arrived before its predecessors.
   struct Waiting {
-    RequestMark mark;
+    RequestPrefix prefix;
     Message message;
   };
   struct Origin {
     std::uint64_t executed = 0;
-    std::uint64_t told = 0;  // of those
+    std::uint64_t reported = 0;  // of those
     ucp_ep_h back = nullptr;
     std::map<std::uint64_t, Waiting> waiting;  // by sequence
   };
 
   void run();
   void rest();
-  void execute(Origin* from, const RequestMark& mark, std::span<const char> message);
+  void execute(Origin* from, const RequestPrefix& prefix, std::span<const char> message);
   Message copy_of(std::span<const char> message);
-  Status perform(std::span<const char> message, ReplyMark* reply, Message* data);
+  Status perform(std::span<const char> message, ReplyPrefix* reply, Message* data);
   void execute_waiting(Origin* from);
-  void reply(Origin* from, ReplyMark mark, Message data);
-  void tell_counts();
+  void reply(Origin* from, ReplyPrefix prefix, Message data);
+  void report_counts();
 
   static ucs_status_t on_request(void* self, const void* header, std::size_t header_bytes, void* data,
                                  std::size_t bytes, const ucp_am_recv_param_t* param);
@@ -77,11 +76,11 @@ class Server {
   node::BlockFinder blocks_;
   const server::IsInside is_inside_;
   const server::Bounds bounds_;
-  MessageBuffers buffers_;             // of answers, and of copies of requests; before whatever holds some
+  MessageBuffers buffers_;             // of replies and copies of requests; before the members that hold some
   std::vector<Origin> origins_;        // by process
-  std::vector<std::uint32_t> untold_;  // processes whose count has changed
+  std::vector<std::uint32_t> unreported_;  // processes whose count has changed
   std::thread thread_;
-  std::atomic<bool> leaving_{false};
+  std::atomic<bool> stopping_{false};
   // The last one: its end is the end of the replies that have not left.
   Worker worker_;
 };

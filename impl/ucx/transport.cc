@@ -9,7 +9,7 @@
 #include "impl/server/compose.h"
 #include "impl/server/rows.h"
 #include "impl/ucx/client.h"
-#include "impl/ucx/gather.h"
+#include "impl/ucx/allgather.h"
 #include "impl/ucx/mapped_memory.h"
 #include "impl/ucx/regions.h"
 #include "impl/ucx/server.h"
@@ -51,7 +51,7 @@ Status choose_ways(Ways* ways) {
   return kSuccess;
 }
 
-// Who sends has to know what the server takes.
+// A client has to know the length of the server's messages.
 Status check_settings(MPI_Comm comm, const Ways& ways) {
   const node::SharedSetting shared[] = {{"ARMCI_UCX_PUT_GET", static_cast<long>(ways.put_get)},
                                         {"ARMCI_UCX_MESSAGE_BYTES", static_cast<long>(ways.message_bytes)}};
@@ -83,21 +83,21 @@ Status Transport::initialise(const World& world) {
   return connect(world);
 }
 
-// Endpoints are made by those who need them.
+// The first operation to a process creates its endpoint.
 Status Transport::connect(const World& world) {
   std::string mine;
   ARMCI_RETURN_IF_ERROR(agree(world.comm(), server_->address(&mine), "asking UCX for an address"));
   std::vector<std::string> addresses;
-  ARMCI_RETURN_IF_ERROR(gather_strings(world.comm(), mine, &addresses));
+  ARMCI_RETURN_IF_ERROR(allgather_strings(world.comm(), mine, &addresses));
   Status status = client_->open(*context_, std::move(addresses));
   if (status.ok()) status = server_->start(client_.get());
   ARMCI_RETURN_IF_ERROR(agree(world.comm(), status, "starting the servers"));
   comm_ = world.comm();
-  return tell_choices(world);
+  return share_choices(world);
 }
 
 // The transports are those between the first process and the first one of another node.
-Status Transport::tell_choices(const World& world) {
+Status Transport::share_choices(const World& world) {
   Status reached;
   if (world.rank() == 0) {
     const int other = world.node(world.my_node() == 0 ? 1 : 0).ranks[0];
@@ -105,19 +105,19 @@ Status Transport::tell_choices(const World& world) {
     reached = client_->describe(other, &description);
     const std::string transports = transports_of(description);
     choices_.add("transports of UCX",
-                 (transports.empty() ? "not told" : transports) + ", UCX " + ucp_get_version_string());
+                 (transports.empty() ? "not reported" : transports) + ", UCX " + ucp_get_version_string());
   }
   ARMCI_RETURN_IF_ERROR(agree(world.comm(), reached, "reaching another node by UCX"));
   return choices_.share(world.comm());
 }
 
-// A server goes when nobody has an endpoint to it any more.
+// A server stops after all processes have closed their endpoints to it.
 void Transport::finalise() {
   choices_.clear();
   if (client_ != nullptr) client_->close();
   if (comm_ != MPI_COMM_NULL) MPI_Barrier(comm_);
   if (server_ != nullptr) server_->stop();
-  // Nobody loses a connection while its server still looks at it.
+  // No worker is destroyed while another server still polls a connection to it.
   if (comm_ != MPI_COMM_NULL) MPI_Barrier(comm_);
   comm_ = MPI_COMM_NULL;
   regions_.reset();
@@ -129,21 +129,21 @@ void Transport::finalise() {
 
 Status Transport::register_memory(void* base, std::size_t bytes, Key* key) {
   *key = {};
-  return regions_ != nullptr ? regions_->expose(base, bytes, key) : kSuccess;
+  return regions_ != nullptr ? regions_->register_memory(base, bytes, key) : kSuccess;
 }
 
 void Transport::deregister_memory(const Key& key) {
-  if (regions_ != nullptr) regions_->conceal(key);
+  if (regions_ != nullptr) regions_->deregister(key);
 }
 
 Status Transport::register_region(const GroupView& group, std::span<const Exposed> parts, std::span<Key> keys) {
-  if (regions_ != nullptr) return regions_->expose_all(group, parts, keys);
+  if (regions_ != nullptr) return regions_->register_all(group, parts, keys);
   for (Key& key : keys) key = {};
   return kSuccess;
 }
 
 void Transport::deregister_region(const Key& key) {
-  if (regions_ != nullptr) regions_->conceal_all(key);
+  if (regions_ != nullptr) regions_->deregister_all(key);
 }
 
 // It is a hint: what UCX does not take is found by itself, or registered for each transfer.

@@ -1,13 +1,13 @@
 // The ucx implementation: ARMCI over UCX's one-sided and active messages.
 //
-// Each process has a server (server.h), a thread that answers by UCX alone, and a client (client.h), by which it asks.
+// Each process has a server (server.h), a thread that uses UCX alone, and a client (client.h), which sends requests.
 // The network, or that thread where the network cannot, moves what is put and got. Atomics are requests, which the
 // target's server executes with the CPU instructions of its node: UCX's own may be made by a device, and would not be
 // atomic with the CPU's.
 //
 // Limits, and what happens at them: client.h.
 //
-// Thread safety: as the contract asks, at every thread level of MPI: the thread calls UCX only.
+// Thread safety: as the contract requires, at every thread level of MPI: the thread calls UCX only.
 #pragma once
 
 #include <cstddef>
@@ -79,7 +79,7 @@ class Transport {
 
  private:
   Status connect(const runtime::World& world);
-  Status tell_choices(const runtime::World& world);
+  Status share_choices(const runtime::World& world);
 
   // In a job of one node there is none of these.
   MPI_Comm comm_ = MPI_COMM_NULL;  // of all, while there are servers

@@ -10,7 +10,7 @@ namespace armci::ucx {
 // "tcp/eth0, tcp/lo"; empty if there are none in it.
 std::string transports_of(std::string_view description);
 
-// Whether one of them (as transports_of says them) has a device put and get. Of one that is not known the answer is no:
+// Whether one of them (as transports_of says them) has a device put and get. For an unknown transport the result is false:
 // UCX may make puts of messages there, and copy by bytes.
 bool has_rdma(std::string_view transports);
 

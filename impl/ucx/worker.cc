@@ -16,7 +16,7 @@ Context::~Context() {
 Status Context::open(int processes, bool whole_words) {
   ucp_config_t* config = nullptr;
   ARMCI_UCS(ucp_config_read(nullptr, nullptr, &config), "ucp_config_read");
-  // The kernel copies for cma, byte by byte at times. Who says nothing about transports does not get it.
+  // cma is off unless UCX_TLS is set: the kernel may copy byte by byte, and show parts of words.
   if (whole_words && std::getenv("UCX_TLS") == nullptr) (void)ucp_config_modify(config, "TLS", "^cma");
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |

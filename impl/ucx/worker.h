@@ -1,6 +1,6 @@
 // UCX as this process has it: the context, and workers of it.
 //
-// A process has two workers: one that asks (client.h), which its callers advance, and one that answers (server.h),
+// A process has two workers: one that asks (client.h), which its callers progress, and one that answers (server.h),
 // which a thread of the port advances. Neither waits for the other, so that no lock is between them.
 //
 // Thread safety: a Context may be used by several threads; a Worker by one at a time, but for signal().
@@ -23,7 +23,7 @@ class Context {
   Context& operator=(const Context&) = delete;
 
   // The environment of UCX (UCX_TLS, UCX_NET_DEVICES, ...) is in force. `processes`: that may be talked to;
-  // `whole_words`: UCX's puts and gets must not show parts of words [LC-3], whatever makes them.
+  // `whole_words`: puts and gets of UCX must not show parts of words [LC-3], over any transport.
   Status open(int processes, bool whole_words);
   ucp_context_h handle() const { return context_; }
 
@@ -46,11 +46,11 @@ class Worker {
   Status handle_messages(unsigned id, ucp_am_recv_callback_t handler, void* argument);
 
   // Does what can be done now; whether there was anything.
-  bool advance() { return ucp_worker_progress(worker_) != 0; }
+  bool progress() { return ucp_worker_progress(worker_) != 0; }
   // Whether it will tell an await_event() of what comes from now on; not if there is something to do, or was and has
   // been done. A verbs device tells of what comes after it has been armed, not of what came unseen before: that is
   // looked for afterwards.
-  bool arm() { return ucp_worker_arm(worker_) == UCS_OK && !advance(); }
+  bool arm() { return ucp_worker_arm(worker_) == UCS_OK && !progress(); }
   // Blocks until an armed worker, this one or the other, may have something to do, at most `timeout_us`
   // (microseconds; negative: without end). Other threads may use the worker meanwhile.
   void await_event(const Worker* other, std::int64_t timeout_us) const;

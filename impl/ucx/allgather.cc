@@ -1,4 +1,4 @@
-#include "impl/ucx/gather.h"
+#include "impl/ucx/allgather.h"
 
 #include <climits>
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace armci::ucx {
 
-Status gather_strings(MPI_Comm comm, const std::string& mine, std::vector<std::string>* all) {
+Status allgather_strings(MPI_Comm comm, const std::string& mine, std::vector<std::string>* all) {
   int size = 0;
   ARMCI_MPI(MPI_Comm_size(comm, &size));
   const int length = static_cast<int>(mine.size());
