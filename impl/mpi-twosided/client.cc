@@ -60,7 +60,8 @@ std::size_t Client::buffer_bytes() {
   for (const Batch& one : batches_) requests += one.message != nullptr ? 1 : 0;
   std::size_t replies = 0;
   for (const Reply& reply : open_) replies += reply.message_bytes;
-  return requests * receive_buffers_.bytes + static_cast<std::size_t>(packing_memories_) * receive_buffers_.chunk_bytes + replies;
+  return requests * receive_buffers_.bytes +
+         static_cast<std::size_t>(packing_memories_) * receive_buffers_.chunk_bytes + replies;
 }
 
 // --- completion
@@ -101,7 +102,8 @@ Status Client::flush_all() {
     if (peer.executed < peer.sent) pending.emplace_back(&peer, peer.sent);
   }
   return await_until(lock, [&] {
-    return std::all_of(pending.begin(), pending.end(), [](const auto& one) { return one.first->executed >= one.second; });
+    return std::all_of(pending.begin(), pending.end(),
+                       [](const auto& one) { return one.first->executed >= one.second; });
   });
 }
 
@@ -273,7 +275,8 @@ Status Client::send(int node, Slot* slot, std::size_t bytes) {
   return kSuccess;
 }
 
-Status Client::send_request(Lock& lock, int node, RequestHeader header, std::span<const char> layout, Expected expected) {
+Status Client::send_request(Lock& lock, int node, RequestHeader header, std::span<const char> layout,
+                            Expected expected) {
   ARMCI_RETURN_IF_ERROR(send_batch(lock, node));
   Slot* slot = nullptr;
   ARMCI_RETURN_IF_ERROR(acquire(lock, node, &slot));

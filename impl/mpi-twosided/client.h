@@ -46,14 +46,15 @@ class Client {
  public:
   // servers[n]: the rank of the server of node n; `process`: the origin. background_progress: a thread calls progress()
   // regularly.
-  Client(const Comms& comms, ReceiveBuffers receive_buffers, const Thresholds& thresholds, const Routes& routes, std::vector<int> servers,
-         int process, bool background_progress);
+  Client(const Comms& comms, ReceiveBuffers receive_buffers, const Thresholds& thresholds, const Routes& routes,
+         std::vector<int> servers, int process, bool background_progress);
 
   // Disconnects from all connected servers. No operation may be pending.
   Status disconnect();
 
   // A put or an accumulate, as the header says; the client fills in addresses and lengths. *operation: for test(). The
-  // operation owns the local buffer until it completes; 0: complete. If `operation` is null, the buffer is free at return.
+  // operation owns the local buffer until it completes; 0: complete. If `operation` is null, the buffer is free at
+  // return.
   Status store(int target, RequestHeader header, void* remote, const void* local, std::size_t bytes,
                std::uint64_t* operation);
   Status store_strided(int target, RequestHeader header, void* remote, const void* local, const runtime::Strided& shape,
@@ -75,8 +76,8 @@ class Client {
   // The same for every node, overlapped.
   Status flush_all();
 
-  // The result of progress(): nothing is pending; operations are pending; or another thread waits in the client and makes
-  // progress for all.
+  // The result of progress(): nothing is pending; operations are pending; or another thread waits in the client and
+  // makes progress for all.
   enum class Progress { kIdle, kPending, kOtherThread };
   // One pass: receives replies and credits, and sends batches. Does not wait.
   Status progress(Progress* found);
@@ -149,10 +150,11 @@ class Client {
   Status send_request(Lock& lock, int node, RequestHeader header, std::span<const char> layout, Expected expected);
   // Sends a store. `fill` writes its data to the given address.
   template <class Fill>
-  Status send_store(Lock& lock, int node, RequestHeader header, std::span<const char> layout, std::size_t bytes, Fill fill);
+  Status send_store(Lock& lock, int node, RequestHeader header, std::span<const char> layout, std::size_t bytes,
+                    Fill fill);
   // Sends a store whose data follow in a message: `data`, which the operation owns until it completes, or `packed`.
   Status send_long_store(Lock& lock, int node, RequestHeader header, std::span<const char> layout, const void* data,
-                   std::size_t bytes, Memory packed, std::uint64_t operation);
+                         std::size_t bytes, Memory packed, std::uint64_t operation);
   // Whether a store goes into a batch: non-blocking puts whose total length is small.
   bool coalesces(const RequestHeader& header, const std::uint64_t* operation, std::size_t bytes) const;
   Status coalesce(Lock& lock, int node, std::uint64_t address, const void* local, std::size_t bytes);
@@ -161,11 +163,11 @@ class Client {
   Status post_batch(int node, Slot* slot);
   Status store_run(Lock& lock, int node, RequestHeader header, const char* local, std::size_t bytes,
                    std::uint64_t operation);
-  // A part of a long store: zero copy from `dense`, whose data have no gaps; if that is null, `pack` copies the data into
-  // packing memory first.
+  // A part of a long store: zero copy from `dense`, whose data have no gaps; if that is null, `pack` copies the data
+  // into packing memory first.
   template <class Pack>
-  Status send_store_part(Lock& lock, int node, const RequestHeader& header, std::span<const char> layout, const char* dense,
-                   std::size_t bytes, Pack pack, std::uint64_t operation);
+  Status send_store_part(Lock& lock, int node, const RequestHeader& header, std::span<const char> layout,
+                         const char* dense, std::size_t bytes, Pack pack, std::uint64_t operation);
   // Row by row, and in pieces of many rows.
   Status store_runs(Lock& lock, int node, RequestHeader header, void* remote, const char* local,
                     const runtime::Strided& shape, std::uint64_t operation);
@@ -207,12 +209,12 @@ class Client {
   const int process_;
   const bool background_progress_;
   std::mutex mutex_;
-  std::atomic<int> waiting_{0};    // threads that wait inside
+  std::atomic<int> waiting_{0};      // threads that wait inside
   std::atomic<bool> issued_{false};  // an operation was issued
-  std::vector<Peer> peers_;        // by node
-  std::vector<int> connected_;     // nodes with a connected server
-  std::vector<Batch> batches_;     // by node
-  std::vector<int> batched_;       // nodes that have a batch
+  std::vector<Peer> peers_;          // by node
+  std::vector<int> connected_;       // nodes with a connected server
+  std::vector<Batch> batches_;       // by node
+  std::vector<int> batched_;         // nodes that have a batch
   std::vector<Slot> slots_;
   std::vector<Sending> sending_;
   std::vector<Memory> packing_memory_;  // free

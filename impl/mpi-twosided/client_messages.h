@@ -30,7 +30,7 @@ class WaiterCount {
 
 template <class Fill>
 Status Client::send_store(Lock& lock, int node, RequestHeader header, std::span<const char> layout, std::size_t bytes,
-                    Fill fill) {
+                          Fill fill) {
   ARMCI_RETURN_IF_ERROR(send_batch(lock, node));
   Slot* slot = nullptr;
   ARMCI_RETURN_IF_ERROR(acquire(lock, node, &slot));

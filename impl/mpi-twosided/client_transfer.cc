@@ -46,8 +46,8 @@ std::size_t Client::reply_piece_bytes(std::size_t total) const {
 
 // --- stores
 
-Status Client::send_long_store(Lock& lock, int node, RequestHeader header, std::span<const char> layout, const void* data,
-                         std::size_t bytes, Memory packed, std::uint64_t operation) {
+Status Client::send_long_store(Lock& lock, int node, RequestHeader header, std::span<const char> layout,
+                               const void* data, std::size_t bytes, Memory packed, std::uint64_t operation) {
   header.tag = next_tag();
   ARMCI_RETURN_IF_ERROR(send_store(lock, node, header, layout, 0, [](char*) {}));
   Sending sending;
@@ -81,7 +81,8 @@ Status Client::store_run(Lock& lock, int node, RequestHeader header, const char*
 
 // Only with background progress: a program may issue a put and never call ARMCI again.
 bool Client::coalesces(const RequestHeader& header, const std::uint64_t* operation, std::size_t bytes) const {
-  return operation != nullptr && background_progress_ && header.kind == RequestKind::kPut && bytes <= thresholds_.small_put_bytes;
+  return operation != nullptr && background_progress_ && header.kind == RequestKind::kPut &&
+         bytes <= thresholds_.small_put_bytes;
 }
 
 Status Client::store(int target, RequestHeader header, void* remote, const void* local, std::size_t bytes,
@@ -101,7 +102,7 @@ Status Client::store(int target, RequestHeader header, void* remote, const void*
 
 template <class Pack>
 Status Client::send_store_part(Lock& lock, int node, const RequestHeader& header, std::span<const char> layout,
-                         const char* dense, std::size_t bytes, Pack pack, std::uint64_t operation) {
+                               const char* dense, std::size_t bytes, Pack pack, std::uint64_t operation) {
   if (dense != nullptr) return send_long_store(lock, node, header, layout, dense, bytes, nullptr, operation);
   Memory packed;
   ARMCI_RETURN_IF_ERROR(take_packing_memory(lock, &packed));
@@ -139,7 +140,7 @@ Status Client::store_rows(Lock& lock, int node, RequestHeader header, std::span<
   for (header.first = 0; header.first < rows; header.first += header.count) {
     header.count = std::min(rows_max, rows - header.first);
     ARMCI_RETURN_IF_ERROR(send_store_part(lock, node, header, layout, dense ? local + header.first * row : nullptr,
-                                    header.count * row, pack, operation));
+                                          header.count * row, pack, operation));
   }
   return kSuccess;
 }
@@ -152,7 +153,8 @@ Status Client::store_strided(int target, RequestHeader header, void* remote, con
   const std::vector<WireLevel> levels = wire_levels(shape, shape.dst_stride);
   header.address = address_of(remote);
   const auto issue_parts = [&](std::uint64_t whole) {
-    if (shape.count[0] > receive_buffers_.chunk_bytes / 2) return store_runs(lock, node, header, remote, from, shape, whole);
+    if (shape.count[0] > receive_buffers_.chunk_bytes / 2)
+      return store_runs(lock, node, header, remote, from, shape, whole);
     header.form = Form::kStrided;
     header.levels = static_cast<std::uint8_t>(shape.levels);
     header.bytes = shape.count[0];
@@ -167,8 +169,8 @@ Status Client::store_segments(Lock& lock, int node, RequestHeader header, const 
   header.form = Form::kList;
   header.bytes = bytes;
   const std::size_t short_max = data_bytes_max(0) / (bytes + sizeof(std::uint64_t));
-  const std::size_t long_max =
-      std::min(std::max(piece_bytes(list.count * bytes) / bytes, std::size_t{1}), data_bytes_max(0) / sizeof(std::uint64_t));
+  const std::size_t long_max = std::min(std::max(piece_bytes(list.count * bytes) / bytes, std::size_t{1}),
+                                        data_bytes_max(0) / sizeof(std::uint64_t));
   for (std::size_t i = 0; i < list.count; i += header.count) {
     const std::size_t rest = list.count - i;
     header.count = std::min(rest <= short_max ? short_max : long_max, rest);
@@ -182,8 +184,8 @@ Status Client::store_segments(Lock& lock, int node, RequestHeader header, const 
       continue;
     }
     const bool dense = is_dense(list.src + i, header.count, bytes);
-    ARMCI_RETURN_IF_ERROR(send_store_part(lock, node, header, layout, dense ? static_cast<const char*>(list.src[i]) : nullptr,
-                                    part, pack, operation));
+    ARMCI_RETURN_IF_ERROR(send_store_part(
+        lock, node, header, layout, dense ? static_cast<const char*>(list.src[i]) : nullptr, part, pack, operation));
   }
   return kSuccess;
 }

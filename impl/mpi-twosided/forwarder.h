@@ -7,9 +7,9 @@
 //   |             |<------------------------- ack |
 //   |<----credit, |
 //
-// A request stays in its buffer until the ack arrives. A server has ARMCI_SERVER_FORWARDS buffers for the requests of each
-// other server of its cluster, apart from the buffers of its own clients. The server executes a forwarded request without
-// waiting for any process except the origin. So servers cannot deadlock (docs/mpi-twosided.md).
+// A request stays in its buffer until the ack arrives. A server has ARMCI_SERVER_FORWARDS buffers for the requests of
+// each other server of its cluster, apart from the buffers of its own clients. The server executes a forwarded request
+// without waiting for any process except the origin. So servers cannot deadlock (docs/mpi-twosided.md).
 //
 // Thread safety: one thread, that of the server.
 #pragma once

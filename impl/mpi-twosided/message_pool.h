@@ -1,7 +1,7 @@
 // Receive buffers that are posted for messages of one kind from any process, and taken in the order of arrival.
 //
-// One buffer is spare. It replaces the buffer of a message that is being executed, so that the sender may get its credit
-// before the execution ends.
+// One buffer is spare. It replaces the buffer of a message that is being executed, so that the sender may get its
+// credit before the execution ends.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -59,7 +59,8 @@ class MessagePool {
 
   MessagePool(MPI_Comm comm, int tag, std::size_t bytes) : comm_(comm), tag_(tag), bytes_(bytes) {}
 
-  // Posts `count` buffers and creates the spare one. If count is 0, creates none. `purpose`: the messages, for an error.
+  // Posts `count` buffers and creates the spare one. If count is 0, creates none. `purpose`: the messages, for an
+  // error.
   Status open(std::size_t count, const char* purpose);
   // Cancels the posted receives.
   void close();

@@ -22,8 +22,8 @@ class ProcessWatch {
   ProcessWatch(const ProcessWatch&) = delete;
   ProcessWatch& operator=(const ProcessWatch&) = delete;
 
-  // Calls `ended` when the process ends, or at once if it has ended already. On a kernel without pidfd_open (before 5.3)
-  // `ended` is never called.
+  // Calls `ended` when the process ends, or at once if it has ended already. On a kernel without pidfd_open
+  // (before 5.3) `ended` is never called.
   Status start_for(pid_t pid, std::function<void()> ended);
   // Calls `late` unless stop() is called within that time.
   Status start_timer(int seconds, std::function<void()> late);

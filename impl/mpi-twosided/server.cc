@@ -15,7 +15,8 @@
 
 namespace armci::twosided {
 
-Server::Server(const Comms& comms, ReceiveBuffers receive_buffers, const Routes& routes, std::vector<int> servers, int node, int wait_us)
+Server::Server(const Comms& comms, ReceiveBuffers receive_buffers, const Routes& routes, std::vector<int> servers,
+               int node, int wait_us)
     : comms_(comms),
       receive_buffers_(receive_buffers),
       routes_(routes),
@@ -159,7 +160,8 @@ Status Server::arrived(const MessagePool::Message& message, bool forwarded) {
   work.forwarded = forwarded;
   work.source = message.source;
   work.ticket = ticket;
-  const Bounds bounds{std::max(receive_buffers_.chunk_bytes, receive_buffers_.reply_bytes()), receive_buffers_.chunk_bytes};
+  const Bounds bounds{std::max(receive_buffers_.chunk_bytes, receive_buffers_.reply_bytes()),
+                      receive_buffers_.chunk_bytes};
   valid = decode(message.text(), is_inside_, bounds, &work.request);
   if (!valid.ok()) return note(valid, "from process %u", header.origin);
   return begin(std::move(work));
@@ -242,8 +244,8 @@ Status Server::complete(Work* work) {
     take_reply(false, &sending);
     const ReplyHeader ack{0, 0, header.slot};
     std::memcpy(sending.reply.get(), &ack, sizeof ack);
-    ARMCI_MPI(MPI_Isend(sending.reply.get(), static_cast<int>(sizeof ack), MPI_BYTE, work->source,
-                        kAcknowledgeTag, comms_.forwards, &sending.request));
+    ARMCI_MPI(MPI_Isend(sending.reply.get(), static_cast<int>(sizeof ack), MPI_BYTE, work->source, kAcknowledgeTag,
+                        comms_.forwards, &sending.request));
     sending_.push_back(std::move(sending));
     return kSuccess;
   }

@@ -1,5 +1,5 @@
-// The server of a node: executes the requests that processes of other nodes send for its memory. The programs of the node
-// take no part.
+// The server of a node: executes the requests that processes of other nodes send for its memory. The programs of the
+// node take no part.
 //
 //   process (other node)                  server (a thread of the node's first process)
 //   put   |--header, data--------------->| copies the data into the memory
@@ -12,9 +12,9 @@
 //         |<-----------------------credit|
 //
 // Requests arrive in receive buffers that are posted before: ARMCI_SERVER_BUFFERS of ARMCI_SERVER_BUFFER_BYTES for each
-// client process. A process has as many credits. Each request uses one credit. The server returns the credit when it has
-// executed the request, with a reply or in a message of credits. No process sends without a credit, so MPI never has to
-// store a request, and the number of processes bounds the memory of a server.
+// client process. A process has as many credits. Each request uses one credit. The server returns the credit when it
+// has executed the request, with a reply or in a message of credits. No process sends without a credit, so MPI never
+// has to store a request, and the number of processes bounds the memory of a server.
 //
 // Order: the server executes requests of one process in the order of sending, and returns their credits in that order.
 // The server posts and takes buffers in one order, and MPI matches messages of one sender in the order of sending.
@@ -52,15 +52,16 @@ namespace armci::twosided {
 class Server {
  public:
   // servers[n]: the rank of the server of node n. `node`: the node of this server.
-  Server(const Comms& comms, ReceiveBuffers receive_buffers, const Routes& routes, std::vector<int> servers, int node, int wait_us);
+  Server(const Comms& comms, ReceiveBuffers receive_buffers, const Routes& routes, std::vector<int> servers, int node,
+         int wait_us);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
   // Posts the receive buffers. Every process may send after that.
   Status open();
-  // Starts the thread that serves until stop(). The thread calls `progress` regularly for the operations that this process
-  // issued; `progress` returns whether any is pending.
+  // Starts the thread that serves until stop(). The thread calls `progress` regularly for the operations that this
+  // process issued; `progress` returns whether any is pending.
   Status start(std::function<bool()> progress);
   // To be notified when this process issues an operation.
   EventCount& event_count() { return event_count_; }
@@ -140,7 +141,7 @@ class Server {
   MessagePool requests_;
   MessagePool forwarded_;
   Forwarder forwarder_;
-  std::vector<Origin> origins_;         // by process
+  std::vector<Origin> origins_;                // by process
   std::vector<std::uint32_t> credits_due_to_;  // processes with credits due, perhaps more than once
   std::vector<std::unique_ptr<Chunk>> chunks_;
   std::vector<Chunk*> free_chunks_;

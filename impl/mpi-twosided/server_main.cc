@@ -18,9 +18,9 @@
 #include <utility>
 
 #include "impl/base/backtrace.h"
-#include "impl/mpi-twosided/server_bootstrap.h"
 #include "impl/mpi-twosided/process_watch.h"
 #include "impl/mpi-twosided/server.h"
+#include "impl/mpi-twosided/server_bootstrap.h"
 #include "impl/mpi-twosided/settings.h"
 #include "impl/node/copy.h"
 #include "impl/node/node_memory.h"
@@ -58,9 +58,10 @@ Status receive_instructions(MPI_Comm all, Instructions* instructions) {
   ARMCI_MPI(MPI_Comm_size(all, &size));
   instructions->nodes = size - parameters.processes;
   instructions->node = rank - parameters.processes;
-  instructions->first = static_cast<int>(std::find(node_of.begin(), node_of.end(), instructions->node) - node_of.begin());
-  ARMCI_MPI(MPI_Recv(&instructions->memory, static_cast<int>(sizeof instructions->memory), MPI_BYTE, instructions->first, kMemoryTag, all,
-                     MPI_STATUS_IGNORE));
+  instructions->first =
+      static_cast<int>(std::find(node_of.begin(), node_of.end(), instructions->node) - node_of.begin());
+  ARMCI_MPI(MPI_Recv(&instructions->memory, static_cast<int>(sizeof instructions->memory), MPI_BYTE,
+                     instructions->first, kMemoryTag, all, MPI_STATUS_IGNORE));
   const int pid = getpid();
   ARMCI_MPI(MPI_Send(&pid, 1, MPI_INT, instructions->first, kPidTag, all));
   return kSuccess;
@@ -94,7 +95,8 @@ Status serve(ServerBootstrap* bootstrap) {
   std::vector<int> servers;
   for (int node = 0; node < instructions.nodes; ++node) servers.push_back(instructions.parameters.processes + node);
   const Routes routes(instructions.node_of, instructions.nodes, instructions.parameters.cluster);
-  Server server(bootstrap->comms, instructions.parameters.receive_buffers, routes, std::move(servers), instructions.node, instructions.parameters.wait_us);
+  Server server(bootstrap->comms, instructions.parameters.receive_buffers, routes, std::move(servers),
+                instructions.node, instructions.parameters.wait_us);
   const Status mine = prepare(instructions, &server, &watch);
   if (!mine.ok()) print_failure("server process", last_cause());
   // The processes that started the server report the failure.

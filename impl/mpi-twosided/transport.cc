@@ -89,7 +89,8 @@ Status Transport::initialise(const World& world) {
   world_comm_ = world.comm();
   Plan plan;
   ARMCI_RETURN_IF_ERROR(read_plan(world, &plan));
-  ARMCI_RETURN_IF_ERROR(node::agree(world_comm_, choose_kind(world_comm_, &plan), "choosing thread or process for the servers"));
+  ARMCI_RETURN_IF_ERROR(
+      node::agree(world_comm_, choose_kind(world_comm_, &plan), "choosing thread or process for the servers"));
   choices_.add("server of a node", plan.kind == ServerKind::kProcess ? "process" : "thread");
   choices_.add("nodes in a cluster", std::to_string(plan.cluster));
   std::vector<int> node_of;
@@ -97,24 +98,27 @@ Status Transport::initialise(const World& world) {
   const Routes routes(std::move(node_of), world.node_count(), plan.cluster);
   if (plan.kind == ServerKind::kProcess) {
     processes_ = std::make_unique<ServerProcesses>();
-    const ServerParameters parameters{plan.receive_buffers,    plan.cluster,          settings().wait_us, node::spin_iterations(),
-                      world.size(), runtime::server_cpus()};
-    ARMCI_RETURN_IF_ERROR(node::agree(world_comm_, processes_->start(world, parameters), "starting the server processes"));
+    const ServerParameters parameters{plan.receive_buffers,    plan.cluster, settings().wait_us,
+                                      node::spin_iterations(), world.size(), runtime::server_cpus()};
+    ARMCI_RETURN_IF_ERROR(
+        node::agree(world_comm_, processes_->start(world, parameters), "starting the server processes"));
     comms_ = processes_->comms();
   }
   // No process sends before every server has posted its buffers.
-  ARMCI_RETURN_IF_ERROR(
-      node::agree(world_comm_, open(world, plan.receive_buffers, routes, plan.threads), "creating the receive buffers"));
+  ARMCI_RETURN_IF_ERROR(node::agree(world_comm_, open(world, plan.receive_buffers, routes, plan.threads),
+                                    "creating the receive buffers"));
   return node::agree(world_comm_, start_threads(plan.threads), "starting the servers");
 }
 
-Status Transport::open(const World& world, ReceiveBuffers receive_buffers, const Routes& routes, bool background_progress) {
+Status Transport::open(const World& world, ReceiveBuffers receive_buffers, const Routes& routes,
+                       bool background_progress) {
   std::vector<int> servers;
   for (int node = 0; node < world.node_count(); ++node) {
     servers.push_back(processes_ != nullptr ? world.size() + node : world.node(node).ranks[0]);
   }
   if (processes_ == nullptr) ARMCI_RETURN_IF_ERROR(comms_.duplicate(world_comm_));
-  client_ = std::make_unique<Client>(comms_, receive_buffers, thresholds(receive_buffers), routes, servers, world.rank(), background_progress);
+  client_ = std::make_unique<Client>(comms_, receive_buffers, thresholds(receive_buffers), routes, servers,
+                                     world.rank(), background_progress);
   if (processes_ != nullptr || servers[static_cast<std::size_t>(world.my_node())] != world.rank()) return kSuccess;
   server_ = std::make_unique<Server>(comms_, receive_buffers, routes, servers, world.my_node(), settings().wait_us);
   return server_->open();

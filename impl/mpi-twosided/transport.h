@@ -63,17 +63,18 @@ class Transport {
   std::span<const runtime::Choice> choices() const { return choices_.all(); }
 
  private:
-  Status open(const runtime::World& world, ReceiveBuffers receive_buffers, const Routes& routes, bool background_progress);
+  Status open(const runtime::World& world, ReceiveBuffers receive_buffers, const Routes& routes,
+              bool background_progress);
   Status start_threads(bool threads);
   // To be called after every call that may leave a pending operation.
   Status issued();
   Status finish(std::uint64_t operation, Completion* completion);
 
-  MPI_Comm world_comm_ = MPI_COMM_NULL;         // the world's, while there are servers
-  std::unique_ptr<ServerProcesses> processes_;  // servers that are processes
-  Comms comms_;                                 // theirs if there are any
-  std::unique_ptr<Client> client_;              // none in a job of one node
-  std::unique_ptr<Server> server_;              // a thread, on the first process of a node
+  MPI_Comm world_comm_ = MPI_COMM_NULL;              // the world's, while there are servers
+  std::unique_ptr<ServerProcesses> processes_;       // servers that are processes
+  Comms comms_;                                      // theirs if there are any
+  std::unique_ptr<Client> client_;                   // none in a job of one node
+  std::unique_ptr<Server> server_;                   // a thread, on the first process of a node
   std::unique_ptr<ProgressThread> progress_thread_;  // on a process without a server thread, with MPI_THREAD_MULTIPLE
   runtime::ChoiceList choices_;
   bool without_threads_ = false;  // no thread makes progress

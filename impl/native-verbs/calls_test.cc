@@ -1,4 +1,5 @@
-// Needs a verbs device. Calls by datagram: the server executes each call once, also if it arrives several times or other processes call too.
+// Needs a verbs device. Calls by datagram: the server executes each call once, also if it arrives several times or
+// other processes call too.
 #include <poll.h>
 
 #include <set>

@@ -89,7 +89,8 @@ class Client {
   std::size_t aligned_run(const void* remote, std::size_t bytes) const;
   static std::size_t cut(const void* remote, std::size_t at_most, std::size_t bytes);
   static std::size_t piece_bytes(const Rows& rows);
-  bool find_registered(Transfer* transfer, const void* remote, const char* local, std::size_t* bytes, MemoryRegion* region);
+  bool find_registered(Transfer* transfer, const void* remote, const char* local, std::size_t* bytes,
+                       MemoryRegion* region);
   bool needs_server(const void* remote, std::size_t bytes) const;
   bool needs_server(const Rows& rows) const;
   Status put_run(Lock& lock, Transfer* transfer, char* remote, const char* local, std::size_t bytes, bool last);
@@ -120,8 +121,8 @@ class Client {
   Status request_rows(Lock& lock, int node, const server::RequestHeader& header, const Rows& rows, const Part& part,
                       const ConnectionManager::ReplyBuffers& reply, ScatterList** scatter_list);
   bool is_short_request(int node, const Rows& rows, std::size_t count) const;
-  Status request_by_value(Lock& lock, int node, std::span<const char> message, bool is_store, const ConnectionManager::ReplyBuffers& reply,
-                      ScatterList** scatter_list);
+  Status request_by_value(Lock& lock, int node, std::span<const char> message, bool is_store,
+                          const ConnectionManager::ReplyBuffers& reply, ScatterList** scatter_list);
   server::RequestHeader get_header() const;
 
   const bool tears_;  // parts of words

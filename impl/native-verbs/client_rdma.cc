@@ -69,8 +69,9 @@ Status Client::put(const Target& target, void* remote, const void* local, std::s
   Lock lock = connections_.lock();
   ARMCI_RETURN_IF_ERROR(connections_.reach(lock, target.node));
   if (point == nullptr) ARMCI_RETURN_IF_ERROR(connections_.await_executed(lock, target.node));
-  Transfer transfer{
-      target, {&registrations_, bytes, thresholds_.register_bytes}, point != nullptr || bytes > connections_.bounce_bytes()};
+  Transfer transfer{target,
+                    {&registrations_, bytes, thresholds_.register_bytes},
+                    point != nullptr || bytes > connections_.bounce_bytes()};
   ARMCI_RETURN_IF_ERROR(
       put_run(lock, &transfer, static_cast<char*>(remote), static_cast<const char*>(local), bytes, true));
   return finish(lock, transfer, /*is_get=*/false, point);
@@ -113,7 +114,8 @@ Status Client::put_run(Lock& lock, Transfer* transfer, char* remote, const char*
       const ibv_sge piece = piece_of(local, now, 0);
       const Work work{IBV_WR_RDMA_WRITE, {&piece, 1}, address_of(remote), target.key, false, true};
       ARMCI_RETURN_IF_ERROR(connections_.post(lock, target.node, work, {}));
-    } else if (transfer->may_zero_copy && now > kCopiedBytes && find_registered(transfer, remote, local, &now, &region)) {
+    } else if (transfer->may_zero_copy && now > kCopiedBytes &&
+               find_registered(transfer, remote, local, &now, &region)) {
       const ibv_sge piece = piece_of(local, now, region.key);
       const Work work{IBV_WR_RDMA_WRITE, {&piece, 1}, address_of(remote), target.key, last && now == bytes, false};
       ARMCI_RETURN_IF_ERROR(post_zero_copy(lock, transfer, work, region));
@@ -133,7 +135,7 @@ Status Client::put_run(Lock& lock, Transfer* transfer, char* remote, const char*
 
 // Limits `*bytes` to a part that is registered under one key and ends at a word. False: the caller has to copy.
 bool Client::find_registered(Transfer* transfer, const void* remote, const char* local, std::size_t* bytes,
-                           MemoryRegion* region) {
+                             MemoryRegion* region) {
   if (!transfer->lookup.find(local, *bytes, region)) return false;
   const std::size_t now = cut(remote, std::min(region->bytes, kWorkBytesMax), *bytes);
   if (now > 0) {
@@ -147,7 +149,8 @@ bool Client::find_registered(Transfer* transfer, const void* remote, const char*
 Status Client::post_zero_copy(Lock& lock, Transfer* transfer, const Work& work, const MemoryRegion& region) {
   Registration* const held = region.held;
   transfer->has_rdma = true;
-  return connections_.post(lock, transfer->target.node, work, {ConnectionManager::kNoBounce, {&held, held != nullptr ? 1U : 0U}});
+  return connections_.post(lock, transfer->target.node, work,
+                           {ConnectionManager::kNoBounce, {&held, held != nullptr ? 1U : 0U}});
 }
 
 Status Client::write_copy(Lock& lock, const Target& target, char* remote, const char* local, std::size_t bytes) {

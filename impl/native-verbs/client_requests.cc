@@ -30,7 +30,7 @@ Client::Client(const Device& device, int process, Registrations* registrations, 
 
 // Sends a message that is on the stack. The memory is free at return.
 Status Client::request_by_value(Lock& lock, int node, std::span<const char> message, bool is_store,
-                            const ConnectionManager::ReplyBuffers& reply, ScatterList** scatter_list) {
+                                const ConnectionManager::ReplyBuffers& reply, ScatterList** scatter_list) {
   const auto bytes = static_cast<std::uint32_t>(message.size());
   ConnectionManager::Request request{
       {reinterpret_cast<std::uintptr_t>(message.data()), bytes, 0}, true, ConnectionManager::kNoBounce, is_store};
@@ -52,8 +52,8 @@ Status Client::atomic(int node, RequestHeader header, std::uint64_t* before) {
   ConnectionManager::ReplyBuffers reply;
   reply.slot_bytes = sizeof *before;
   ScatterList* scatter_list = nullptr;
-  ARMCI_RETURN_IF_ERROR(
-      request_by_value(lock, node, {reinterpret_cast<const char*>(&header), sizeof header}, true, reply, &scatter_list));
+  ARMCI_RETURN_IF_ERROR(request_by_value(lock, node, {reinterpret_cast<const char*>(&header), sizeof header}, true,
+                                         reply, &scatter_list));
   scatter_list->set(scatter_list->from, reinterpret_cast<char*>(before), sizeof *before);
   return connections_.await_executed(lock, node);
 }
@@ -90,8 +90,8 @@ Status Client::store_run(Lock& lock, int node, RequestHeader header, char* remot
       int bounce = ConnectionManager::kNoBounce;
       ARMCI_RETURN_IF_ERROR(connections_.take_bounces(lock, node, {&bounce, 1}));
       node::copy(server::compose(header, {}, connections_.bounce(bounce)), local, header.bytes);
-      ARMCI_RETURN_IF_ERROR(
-          connections_.post_request(lock, node, {connections_.bounce_piece(bounce, length), false, bounce, true}, {}, nullptr));
+      ARMCI_RETURN_IF_ERROR(connections_.post_request(
+          lock, node, {connections_.bounce_piece(bounce, length), false, bounce, true}, {}, nullptr));
       ARMCI_RETURN_IF_ERROR(connections_.submit(node));
     }
     remote += header.bytes;
@@ -117,8 +117,8 @@ Status Client::store_rows(Lock& lock, int node, RequestHeader header, const Rows
       data += rows.bytes();
     });
     const auto length = static_cast<std::size_t>(data - message);
-    ARMCI_RETURN_IF_ERROR(
-        connections_.post_request(lock, node, {connections_.bounce_piece(bounce, length), false, bounce, true}, {}, nullptr));
+    ARMCI_RETURN_IF_ERROR(connections_.post_request(
+        lock, node, {connections_.bounce_piece(bounce, length), false, bounce, true}, {}, nullptr));
     ARMCI_RETURN_IF_ERROR(connections_.submit(node));
     first += now;
   }
@@ -151,8 +151,8 @@ Status Client::fetch_word(Lock& lock, int node, const void* remote, void* local,
   ConnectionManager::ReplyBuffers reply;
   reply.slot_bytes = bytes;
   ScatterList* scatter_list = nullptr;
-  ARMCI_RETURN_IF_ERROR(
-      request_by_value(lock, node, {reinterpret_cast<const char*>(&header), sizeof header}, false, reply, &scatter_list));
+  ARMCI_RETURN_IF_ERROR(request_by_value(lock, node, {reinterpret_cast<const char*>(&header), sizeof header}, false,
+                                         reply, &scatter_list));
   scatter_list->set(scatter_list->from, static_cast<char*>(local), bytes);
   return kSuccess;
 }
@@ -167,8 +167,8 @@ Status Client::request_rows(Lock& lock, int node, const RequestHeader& header, c
     return request_by_value(lock, node, {message.data(), length}, false, reply, scatter_list);
   }
   rows.describe(part.first, part.count, header, connections_.bounce(part.bounce));
-  return connections_.post_request(lock, node, {connections_.bounce_piece(part.bounce, length), false, part.bounce, false}, reply,
-                      scatter_list);
+  return connections_.post_request(
+      lock, node, {connections_.bounce_piece(part.bounce, length), false, part.bounce, false}, reply, scatter_list);
 }
 
 bool Client::is_short_request(int node, const Rows& rows, std::size_t count) const {

@@ -36,7 +36,8 @@ void ScatterList::scatter() const {
   }
 }
 
-ConnectionManager::ConnectionManager(const Device& device, Registrations* registrations, Caller* caller, std::vector<int> servers)
+ConnectionManager::ConnectionManager(const Device& device, Registrations* registrations, Caller* caller,
+                                     std::vector<int> servers)
     : device_(device),
       registrations_(*registrations),
       caller_(*caller),
@@ -140,7 +141,8 @@ Status ConnectionManager::add_to_batch(int number, const Work& work, const Held&
   return kSuccess;
 }
 
-Status ConnectionManager::post_request(Lock& lock, int number, const Request& request, const ReplyBuffers& reply, ScatterList** scatter_list) {
+Status ConnectionManager::post_request(Lock& lock, int number, const Request& request, const ReplyBuffers& reply,
+                                       ScatterList** scatter_list) {
   Node& node = at(number);
   ARMCI_RETURN_IF_ERROR(await(lock, number, [&] {
     return node.sender.can_post() && !node.requests.full() && pending_completions_ + 1 < completions_max_;

@@ -2,7 +2,8 @@
 // the buffers of a process. A queue pair is connected at its first use.
 //
 //   RDMA       complete when the device reports it; completions come in the order of posting
-//   requests   complete when the reply arrives. The receive buffer of the reply is posted before the request, and replies
+//   requests   complete when the reply arrives. The receive buffer of the reply is posted before the request, and
+//   replies
 //              arrive in order. While a request is pending, the manager probes its server
 //
 // One lock protects all state. A thread that waits releases the lock between two polls.
@@ -85,8 +86,8 @@ class ConnectionManager {
     int bounce = kNoBounce;
     std::span<Registration* const> registrations;
   };
-  // Posts a write or a read at the next submit(). At its completion the manager scatters the data and frees the resources.
-  // *scatter_list, if it is not null: the caller sets the list before it releases the lock.
+  // Posts a write or a read at the next submit(). At its completion the manager scatters the data and frees the
+  // resources. *scatter_list, if it is not null: the caller sets the list before it releases the lock.
   Status post(Lock& lock, int node, const Work& work, const Held& held, ScatterList** scatter_list = nullptr);
   // A request: a message that the server executes.
   struct Request {
@@ -95,14 +96,15 @@ class ConnectionManager {
     int bounce;  // where the message is, if it is not sent by value
     bool is_store;
   };
-  // The receive buffers of the reply: an iov in the held buffer or in the caller's memory; without an iov, `slot_bytes` in a
-  // slot.
+  // The receive buffers of the reply: an iov in the held buffer or in the caller's memory; without an iov, `slot_bytes`
+  // in a slot.
   struct ReplyBuffers {
     std::span<ibv_sge> iov;
     Held held;
     std::size_t slot_bytes = 0;
   };
-  Status post_request(Lock& lock, int node, const Request& request, const ReplyBuffers& reply, ScatterList** scatter_list = nullptr);
+  Status post_request(Lock& lock, int node, const Request& request, const ReplyBuffers& reply,
+                      ScatterList** scatter_list = nullptr);
   Status submit(int node);
 
   // The point after all work that was posted on a link.
@@ -135,15 +137,17 @@ class ConnectionManager {
     Sender<Sent> sender;
     Ring<PendingRequest> requests;
     Buffers slots;
-    std::uint64_t moved = 0;             // the last write or read
-    std::uint64_t stored = 0;            // the last write
-    std::uint64_t last_store_request = 0;    // the last request that stores
-    bool is_linked = false;              // under connecting_
-    std::atomic<bool> connected{false};  // changed with the lock held
+    std::uint64_t moved = 0;               // the last write or read
+    std::uint64_t stored = 0;              // the last write
+    std::uint64_t last_store_request = 0;  // the last request that stores
+    bool is_linked = false;                // under connecting_
+    std::atomic<bool> connected{false};    // changed with the lock held
 
     std::uint64_t replied() const { return requests.first() - 1; }
     bool executed() const { return replied() >= last_store_request; }
-    bool reached(const CompletionPoint& point) const { return sender.ended() >= point.sent && replied() >= point.replied; }
+    bool reached(const CompletionPoint& point) const {
+      return sender.ended() >= point.sent && replied() >= point.replied;
+    }
   };
 
   Node& at(int node) const { return nodes_[static_cast<std::size_t>(node)]; }

@@ -18,9 +18,10 @@ namespace armci::verbs {
 
 class Datagrams {
  public:
-  // Messages of up to `bytes`, with `receive_buffers` for those that arrive between two polls. The ids() completion ids start
-  // at `first_id`.
-  Status create(const Device& device, ibv_cq* done, std::size_t receive_buffers, std::size_t bytes, std::uint64_t first_id);
+  // Messages of up to `bytes`, with `receive_buffers` for those that arrive between two polls. The ids() completion ids
+  // start at `first_id`.
+  Status create(const Device& device, ibv_cq* done, std::size_t receive_buffers, std::size_t bytes,
+                std::uint64_t first_id);
   std::uint64_t ids() const { return received_.count() + sent_.count(); }
 
   // The address for senders.

@@ -1,10 +1,10 @@
-// Detects whether a range of addresses is still the same memory. After munmap, mremap, madvise or a new mapping at the same
-// address, the pages that the device has registered are no longer those of the program.
+// Detects whether a range of addresses is still the same memory. After munmap, mremap, madvise or a new mapping at the
+// same address, the pages that the device has registered are no longer those of the program.
 //
-// userfaultfd provides two signs. First, watch() marks a range in the kernel. New mappings (free, munmap, brk, mmap over
-// it) have no mark, and unchanged() sees that. Second, the kernel sends an event for munmap, MADV_DONTNEED, MADV_FREE and
-// mremap before the call returns, and a thread receives it. The event is necessary because mremap may grow marked memory
-// into the range. The mark covers the time before the event arrives.
+// userfaultfd provides two signs. First, watch() marks a range in the kernel. New mappings (free, munmap, brk, mmap
+// over it) have no mark, and unchanged() sees that. Second, the kernel sends an event for munmap, MADV_DONTNEED,
+// MADV_FREE and mremap before the call returns, and a thread receives it. The event is necessary because mremap may
+// grow marked memory into the range. The mark covers the time before the event arrives.
 //
 // Only private anonymous memory can be watched: pages of files and of shared memory change in other ways too. The watch
 // hooks no function and handles no fault.

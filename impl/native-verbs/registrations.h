@@ -102,8 +102,8 @@ class Registrations {
   MemoryWatch watch_;
 };
 
-// Finds the memory regions of one transfer, which consists of pieces of `whole` bytes. Registers memory of the program only
-// if `whole` is at least `threshold`. Adjacent addresses cost one search.
+// Finds the memory regions of one transfer, which consists of pieces of `whole` bytes. Registers memory of the program
+// only if `whole` is at least `threshold`. Adjacent addresses cost one search.
 class Lookup {
  public:
   Lookup(Registrations* registrations, std::size_t whole, std::size_t threshold)

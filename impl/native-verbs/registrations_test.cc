@@ -1,4 +1,5 @@
-// Needs a verbs device. A transfer from cached memory sends the current data, also if the program has remapped the memory.
+// Needs a verbs device. A transfer from cached memory sends the current data, also if the program has remapped the
+// memory.
 #include "impl/native-verbs/registrations.h"
 
 #include <fcntl.h>

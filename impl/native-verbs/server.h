@@ -1,13 +1,13 @@
-// The server of a node: registers the node's memory for RDMA, and executes the requests that RDMA cannot do, with the same
-// CPU instructions as the node's own processes.
+// The server of a node: registers the node's memory for RDMA, and executes the requests that RDMA cannot do, with the
+// same CPU instructions as the node's own processes.
 //
 // Processes of other nodes connect to the server at the first use. Processes of its own node call it to register their
 // memory, since a key belongs to the process that registers, and the links end in the server. Requests of all processes
 // arrive in the receive buffers of one shared receive queue. If none is free, the device of the sender retries.
 //
-// Order: the server executes requests of one process, and replies to them, in the order of sending, which the link keeps.
-// A request whose reply has no free buffer yet blocks the requests behind it. Completions free buffers, and need no
-// process.
+// Order: the server executes requests of one process, and replies to them, in the order of sending, which the link
+// keeps. A request whose reply has no free buffer yet blocks the requests behind it. Completions free buffers, and need
+// no process.
 //
 // Thread safety: all members but run() and expect_ends() by one thread, before start() and after stop(). In between the
 // server's own thread runs. It calls libibverbs only, never MPI.
@@ -37,8 +37,8 @@ namespace armci::verbs {
 
 // The number and the length of buffers and queues.
 struct ServerBounds {
-  std::size_t requests;      // receive buffers, for all processes together
-  std::size_t bytes;         // of a request, and of a packed reply
+  std::size_t requests;                // receive buffers, for all processes together
+  std::size_t bytes;                   // of a request, and of a packed reply
   std::uint32_t requests_per_process;  // of a process
 };
 
@@ -100,7 +100,9 @@ class Server {
   Status reply_in_place(Peer* peer, const server::Request& request);
   Status reply(Peer* peer, std::span<const ibv_sge> pieces, bool by_value, const PendingReply& what);
   int take_buffer();
-  bool can_post(const Peer& peer) const { return peer.sender.can_post() && !free_.empty() && signaled_ < signaled_max_; }
+  bool can_post(const Peer& peer) const {
+    return peer.sender.can_post() && !free_.empty() && signaled_ < signaled_max_;
+  }
   const ibv_mr* region_of(const char* address, std::size_t bytes) const;
 
   const Device& device_;
@@ -119,7 +121,7 @@ class Server {
   std::unordered_map<std::uint32_t, int> process_of_;  // by number of the queue pair
   std::deque<Arrival> arrivals_;
   std::size_t in_place_ = 0;  // pending zero-copy replies
-  std::size_t signaled_ = 0;      // signaled replies that are pending: the completion queue needs an entry for each
+  std::size_t signaled_ = 0;  // signaled replies that are pending: the completion queue needs an entry for each
   std::size_t signaled_max_ = 0;
   std::map<const char*, Owned<ibv_mr>> regions_;  // by address
   node::BlockFinder blocks_;

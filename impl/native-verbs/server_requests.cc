@@ -41,7 +41,8 @@ Status Server::decode(const Arrival& arrival, Request* request) const {
   const bool packed = is_get && !request->data_alone();
   if (request->header.kind == RequestKind::kBye || request->data_follow() ||
       (packed && request->total_bytes() > replies_.bytes())) {
-    return fail(Code::kLayerBelow, nullptr, "process %d sent a request of a kind that servers do not execute", arrival.process);
+    return fail(Code::kLayerBelow, nullptr, "process %d sent a request of a kind that servers do not execute",
+                arrival.process);
   }
   return kSuccess;
 }
@@ -96,7 +97,8 @@ Status Server::reply_in_place(Peer* peer, const Request& request) {
         {reinterpret_cast<std::uintptr_t>(place), static_cast<std::uint32_t>(request.header.bytes), region->lkey});
   });
   if (!reachable) {
-    return fail(Code::kLayerBelow, nullptr, "process %u requested %zu rows with zero copy, and one of them is not registered",
+    return fail(Code::kLayerBelow, nullptr,
+                "process %u requested %zu rows with zero copy, and one of them is not registered",
                 request.header.origin, request.segments());
   }
   ++in_place_;

@@ -241,7 +241,8 @@ Status Transport::atomic32(int target, const Key&, void* remote, AtomicOp op, st
 Status Transport::test(Completion* completion, bool* done) { return client_->test(completion->point, done); }
 
 std::size_t Transport::buffer_bytes() {
-  return (server_ != nullptr ? server_->buffer_bytes() : 0) + (connections_ != nullptr ? connections_->buffer_bytes() : 0);
+  return (server_ != nullptr ? server_->buffer_bytes() : 0) +
+         (connections_ != nullptr ? connections_->buffer_bytes() : 0);
 }
 
 }  // namespace armci::verbs

@@ -6,7 +6,8 @@
 // the same CPU instructions as the node's own processes, so that all are atomic together. HCA atomics are not used:
 // they are not atomic with the CPU's.
 //
-// Links are reliable connections, one from a process to each node's server that it has connected to. Order: see client.h.
+// Links are reliable connections, one from a process to each node's server that it has connected to. Order: see
+// client.h.
 //
 // Thread safety: as the contract requires, at every thread level of MPI: the server calls libibverbs only.
 #pragma once

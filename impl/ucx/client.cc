@@ -98,7 +98,8 @@ Status Client::test(std::uint64_t number, bool* done) {
   return outcome(failed);
 }
 
-// The caller must not get a buffer back that UCX still accesses. So after a failure the call waits for the issued parts.
+// The caller must not get a buffer back that UCX still accesses. So after a failure the call waits for the issued
+// parts.
 Status Client::finish(Lock& lock, Operation* whole, Status begun, std::uint64_t* number) {
   const std::uint64_t mine = Operations::number(whole);
   operations_.end_first(whole, UCS_OK);
@@ -215,8 +216,8 @@ Status Client::begin_flush(int target, std::uint64_t* number) {
   return status;
 }
 
-// Memory ordering: puts that were issued before the flush are visible at its end. Puts that other threads issue meanwhile
-// do not count as flushed.
+// Memory ordering: puts that were issued before the flush are visible at its end. Puts that other threads issue
+// meanwhile do not count as flushed.
 Status Client::flush_puts(Lock& lock, int target) {
   Peer& of = peer(target);
   const std::uint64_t wanted = of.puts;

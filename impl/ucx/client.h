@@ -25,9 +25,9 @@
 //   request, then request   the server executes them in the order of their sequence
 //   request, then put, get  waits until the server has counted all that store; a get by request has a Completion
 //
-// Limits: ARMCI_UCX_PARTS pending puts, gets and replies; a thread that issues another one first waits for one to complete.
-// ARMCI_UCX_REQUESTS pending requests to a process. One pending flush of an endpoint (UCX ends the process at the 256th):
-// a second thread waits for the first flush, and may need none then.
+// Limits: ARMCI_UCX_PARTS pending puts, gets and replies; a thread that issues another one first waits for one to
+// complete. ARMCI_UCX_REQUESTS pending requests to a process. One pending flush of an endpoint (UCX ends the process at
+// the 256th): a second thread waits for the first flush, and may need none then.
 //
 // Thread safety: all members by any thread. A thread that waits releases the lock between two polls.
 #pragma once

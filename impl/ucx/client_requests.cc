@@ -35,8 +35,8 @@ void Client::await_credit(Lock& lock, const Peer& of) {
   await_until(lock, [&] { return has_credit(of); });
 }
 
-// Sends the batch, waits for a credit, and sends the message. Puts of this thread in the batch precede the message. Puts
-// that other threads add meanwhile have no order with it.
+// Sends the batch, waits for a credit, and sends the message. Puts of this thread in the batch precede the message.
+// Puts that other threads add meanwhile have no order with it.
 Status Client::send(Lock& lock, int target, Message message, bool is_store, std::uint64_t reply_id) {
   ARMCI_RETURN_IF_ERROR(send_batch(lock, target));
   await_credit(lock, peer(target));
@@ -66,8 +66,9 @@ Status Client::send_now(int target, Message message, bool is_store, std::uint64_
     operation->owner->end_part(operation, UCS_OK);
     ucp_request_free(request);
   };
-  const ucs_status_ptr_t request = ucp_am_send_nbx(of.endpoint, kRequestMessage, &outgoing->prefix, sizeof outgoing->prefix,
-                                                   outgoing->message.bytes.get(), outgoing->message.length, &param);
+  const ucs_status_ptr_t request =
+      ucp_am_send_nbx(of.endpoint, kRequestMessage, &outgoing->prefix, sizeof outgoing->prefix,
+                      outgoing->message.bytes.get(), outgoing->message.length, &param);
   if (request != nullptr && !UCS_PTR_IS_ERR(request)) return kSuccess;
   buffers_.give_back(std::move(outgoing->message));
   delete outgoing;
@@ -298,7 +299,7 @@ Status Client::fetch_run(Lock& lock, Operation* whole, int target, const char* r
   return kSuccess;
 }
 
-// As many rows as have capacity in a request and in an reply.
+// Requests as many rows as fit into a request and into a reply.
 Status Client::fetch_rows(Lock& lock, Operation* whole, int target, const Rows& rows) {
   RequestHeader header;
   header.kind = server::RequestKind::kGet;

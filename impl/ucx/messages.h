@@ -6,7 +6,8 @@
 //     |          ReplyPrefix | data of a get     |     of a get and an atomic at once, of stores for several together
 //     |<---------------------------------------|
 //
-// UCX keeps no order between messages of different lengths and reports no arrival. `sequence` and `executed` provide both.
+// UCX keeps no order between messages of different lengths and reports no arrival. `sequence` and `executed` provide
+// both.
 #pragma once
 
 #include <ucp/api/ucp.h>
@@ -27,7 +28,7 @@ struct RequestPrefix {
   std::uint32_t origin;  // the origin
   std::uint32_t padding;
   std::uint64_t sequence;  // of its requests to this server, from 1 on
-  std::uint64_t reply_id;    // id of the reply; 0: the origin expects the count only
+  std::uint64_t reply_id;  // id of the reply; 0: the origin expects the count only
 };
 
 struct ReplyPrefix {

@@ -27,8 +27,8 @@ class Operations {
     Operations* owner = nullptr;
   };
 
-  // An operation with one part that does not count as pending. The owner ends this part after it has issued the others, and
-  // may wait in between.
+  // An operation with one part that does not count as pending. The owner ends this part after it has issued the others,
+  // and may wait in between.
   Operation* begin(const char* call, int peer) {
     if (free_.empty()) {
       free_.push_back(static_cast<std::uint32_t>(all_.size()));

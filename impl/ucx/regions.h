@@ -31,7 +31,7 @@ class Regions {
 
   // Collective over the group.
   Status register_all(const runtime::GroupView& group, std::span<const runtime::Exposed> parts,
-                    std::span<PackedKey> keys);
+                      std::span<PackedKey> keys);
   void deregister_all(const PackedKey& key);
 
  private:

@@ -138,7 +138,7 @@ void Server::execute(Origin* from, const RequestPrefix& prefix, std::span<const 
   Message data;
   const Status status = perform(message, &result, &data);
   if (!status.ok()) {
-    // It is reported that its request failed, and here is said why.
+    // The origin gets the failure. The server prints the cause.
     (void)note(status, "from process %u", prefix.origin);
     print_failure("server", last_cause());
     result.failed = 1;
@@ -199,8 +199,9 @@ void Server::reply(Origin* from, ReplyPrefix prefix, Message data) {
     end_reply(outgoing);
     ucp_request_free(request);
   };
-  const ucs_status_ptr_t request = ucp_am_send_nbx(from->back, kReplyMessage, &outgoing->prefix, sizeof outgoing->prefix,
-                                                   outgoing->data.bytes.get(), outgoing->data.length, &param);
+  const ucs_status_ptr_t request =
+      ucp_am_send_nbx(from->back, kReplyMessage, &outgoing->prefix, sizeof outgoing->prefix, outgoing->data.bytes.get(),
+                      outgoing->data.length, &param);
   if (request != nullptr && !UCS_PTR_IS_ERR(request)) return;
   if (request != nullptr) end_job(UCS_PTR_STATUS(request), outgoing->process);
   end_reply(outgoing);

@@ -1,5 +1,6 @@
 // The server: a thread of each process that executes what needs a CPU of the target: requests (impl/server), and
-// transfers that the network cannot do. The thread also makes progress for the pending operations of the client [PROG-3].
+// transfers that the network cannot do. The thread also makes progress for the pending operations of the client
+// [PROG-3].
 //
 // The thread calls UCX only, except to end the job. When idle, it blocks on the event of its worker, and on that of the
 // client's worker while the client has pending operations.
@@ -76,8 +77,8 @@ class Server {
   node::BlockFinder blocks_;
   const server::IsInside is_inside_;
   const server::Bounds bounds_;
-  MessageBuffers buffers_;             // of replies and copies of requests; before the members that hold some
-  std::vector<Origin> origins_;        // by process
+  MessageBuffers buffers_;                 // of replies and copies of requests; before the members that hold some
+  std::vector<Origin> origins_;            // by process
   std::vector<std::uint32_t> unreported_;  // processes whose count has changed
   std::thread thread_;
   std::atomic<bool> stopping_{false};

@@ -10,8 +10,8 @@ namespace armci::ucx {
 // "tcp/eth0, tcp/lo"; empty if there are none in it.
 std::string transports_of(std::string_view description);
 
-// Whether one of them (as transports_of says them) has a device put and get. For an unknown transport the result is false:
-// UCX may make puts of messages there, and copy by bytes.
+// Whether one of them (as transports_of says them) has a device put and get. For an unknown transport the result is
+// false: UCX may make puts of messages there, and copy by bytes.
 bool has_rdma(std::string_view transports);
 
 // The device of an endpoint whose description has one lane, of rc_verbs, so that all goes by one queue pair; else
