@@ -1,4 +1,4 @@
-// The end of a child is told once, and nothing is told after stop().
+// The watch reports the end of a child once, and reports nothing after stop().
 
 #include "impl/mpi-twosided/process_watch.h"
 
@@ -30,24 +30,24 @@ class ProcessWatchTest : public ::testing::Test {
     waitpid(child_, nullptr, 0);
     child_ = -1;
   }
-  bool told_within_patience() const {
-    for (int tenths = 0; tenths < kPatienceTenths && told_ == 0; ++tenths) usleep(100000);
-    return told_ != 0;
+  bool reported_within_patience() const {
+    for (int tenths = 0; tenths < kPatienceTenths && reported_ == 0; ++tenths) usleep(100000);
+    return reported_ != 0;
   }
 
   pid_t child_ = -1;
-  std::atomic<int> told_{0};
+  std::atomic<int> reported_{0};
 };
 
 TEST_F(ProcessWatchTest, EndIsToldOnce) {
   start_child();
   ProcessWatch watch;
-  ASSERT_TRUE(watch.start_for(child_, [this] { ++told_; }).ok());
-  EXPECT_EQ(told_, 0);
+  ASSERT_TRUE(watch.start_for(child_, [this] { ++reported_; }).ok());
+  EXPECT_EQ(reported_, 0);
   end_child();
-  EXPECT_TRUE(told_within_patience());
+  EXPECT_TRUE(reported_within_patience());
   watch.stop();
-  EXPECT_EQ(told_, 1);
+  EXPECT_EQ(reported_, 1);
 }
 
 TEST_F(ProcessWatchTest, EndBeforeTheStartIsTold) {
@@ -55,31 +55,31 @@ TEST_F(ProcessWatchTest, EndBeforeTheStartIsTold) {
   const pid_t pid = child_;
   end_child();
   ProcessWatch watch;
-  ASSERT_TRUE(watch.start_for(pid, [this] { ++told_; }).ok());
-  EXPECT_EQ(told_, 1);
+  ASSERT_TRUE(watch.start_for(pid, [this] { ++reported_; }).ok());
+  EXPECT_EQ(reported_, 1);
 }
 
 TEST_F(ProcessWatchTest, NothingIsToldAfterStop) {
   start_child();
   ProcessWatch watch;
-  ASSERT_TRUE(watch.start_for(child_, [this] { ++told_; }).ok());
+  ASSERT_TRUE(watch.start_for(child_, [this] { ++reported_; }).ok());
   watch.stop();
   end_child();
   watch.stop();
-  EXPECT_EQ(told_, 0);
+  EXPECT_EQ(reported_, 0);
 }
 
 TEST_F(ProcessWatchTest, TimeThatIsUpIsTold) {
   ProcessWatch watch;
-  ASSERT_TRUE(watch.start_timer(0, [this] { ++told_; }).ok());
-  EXPECT_TRUE(told_within_patience());
+  ASSERT_TRUE(watch.start_timer(0, [this] { ++reported_; }).ok());
+  EXPECT_TRUE(reported_within_patience());
 }
 
 TEST_F(ProcessWatchTest, TimerThatIsStoppedTellsNothing) {
   ProcessWatch watch;
-  ASSERT_TRUE(watch.start_timer(3600, [this] { ++told_; }).ok());
+  ASSERT_TRUE(watch.start_timer(3600, [this] { ++reported_; }).ok());
   watch.stop();
-  EXPECT_EQ(told_, 0);
+  EXPECT_EQ(reported_, 0);
 }
 
 }  // namespace

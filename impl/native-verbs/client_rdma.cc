@@ -15,7 +15,7 @@ constexpr std::size_t kWordBytes = 8;
 constexpr std::size_t kElementBytes = 4;
 // Of one work request: half of what InfiniBand allows.
 constexpr std::size_t kWorkBytesMax = std::size_t{1} << 30;
-// Copied rather than has_rdma: cheaper than to look for what the memory belongs to.
+// Up to this length a copy is faster than a search for the memory region.
 constexpr std::size_t kCopiedBytes = 512;
 // The first of several copies is short, so that the device sends it while the process makes the next one.
 constexpr std::size_t kFirstCopies = 4;

@@ -2,9 +2,8 @@
 // the buffers of a process. A queue pair is connected at its first use.
 //
 //   RDMA       complete when the device reports it; completions come in the order of posting
-//   requests   complete when the reply arrives. The receive buffer of the reply is posted before the request, and
-//   replies
-//              arrive in order. While a request is pending, the manager probes its server
+//   requests   complete when the reply arrives. The client posts the receive buffer of the reply before the request.
+//              Replies arrive in order. While a request is pending, the manager probes its server
 //
 // One lock protects all state. A thread that waits releases the lock between two polls.
 //

@@ -171,7 +171,7 @@ TEST_F(RegistrationsTest, MemoryThatWasMovedOverSentMemoryIsSent) {
   munmap(other, kBytes);
 }
 
-// What mremap adds bears the point of what was there before.
+// mremap extends the mark of a range to the memory that it adds.
 TEST_F(RegistrationsTest, MemoryThatShrankAndGrewIsSentAsItIsNow) {
   char* const memory = map(kBytes);
   send_first(memory);

@@ -1,4 +1,4 @@
-// Requests: executed, and replied.
+// The execution of requests, and their replies.
 #include <atomic>
 #include <cstring>
 

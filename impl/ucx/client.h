@@ -81,7 +81,7 @@ class Client {
   // The longest put that fits into a batch; message_bytes as in Ways.
   static std::size_t small_bytes_max(std::size_t message_bytes);
 
-  // `mapped`: where local buffers may lie; `wake` makes the server thread call progress_for_server().
+  // `mapped`: memory that may contain local buffers; `wake` makes the server thread call progress_for_server().
   Client(int process, const Ways& ways, const MappedMemory& mapped, std::function<void()> wake)
       : process_(static_cast<std::uint32_t>(process)),
         ways_(ways),

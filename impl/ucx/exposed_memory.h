@@ -1,4 +1,4 @@
-// The memory of this process that others may reach, and the keys by which they do.
+// The memory of this process that other processes may access, and its keys.
 //
 // Thread safety: all members by any thread.
 #pragma once

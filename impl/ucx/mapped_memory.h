@@ -1,6 +1,6 @@
-// The memory of this process that UCX has been reported of: what others may reach, and where local buffers lie.
+// The memory of this process that is mapped with UCX: memory for other processes, and local buffers.
 //
-// A transfer from or to it names its handle, and UCX does not look for a registration then.
+// A transfer passes the handle of its memory, so that UCX does not search for a registration.
 //
 // Thread safety: all members by any thread.
 #pragma once
@@ -26,9 +26,9 @@ class MappedMemory {
 
   // Until unmap(). No two pieces overlap.
   Status map(void* base, std::size_t bytes, ucp_mem_h* memory);
-  // With nothing under way that uses it; does nothing where there is none.
+  // Precondition: no pending operation uses the memory. Does nothing if it is not mapped.
   void unmap(const void* base);
-  // Of the piece in which all these bytes lie; nullptr: there is none.
+  // The handle of the piece that contains all these bytes; nullptr: none.
   ucp_mem_h holding(const void* address, std::size_t bytes) const;
 
  private:

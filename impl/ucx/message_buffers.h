@@ -25,7 +25,7 @@ struct CountedDelete {
 
 using Buffer = std::unique_ptr<char[], CountedDelete>;
 
-// What follows a prefix (messages.h).
+// The message after a prefix (messages.h).
 struct Message {
   Buffer bytes;
   std::size_t length = 0;
@@ -38,7 +38,7 @@ class MessageBuffers {
  public:
   // From the heap: it keeps such small ones itself.
   static constexpr std::size_t kShortBytes = 512;
-  // A message of up to so many bytes does not take the capacity of the longest one; most batches are as long.
+  // Messages up to this length get a buffer of this length. Most batches are shorter.
   static constexpr std::size_t kMediumBytes = 8192;
   // Unused buffers to keep, of each of the two lengths; at least one.
   static constexpr std::size_t kKeptBytes = std::size_t{8} << 20;

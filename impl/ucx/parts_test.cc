@@ -1,5 +1,4 @@
-// What can be wrong without a network: operations and their numbers, keys, buffers of messages, what is reported about
-// transports.
+// Tests of parts that need no network: operations and their numbers, keys, message buffers, descriptions of transports.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,6 +1,6 @@
-// Regions: whose memory they are made of, and the keys of all parts while they live.
+// Regions: the memory of their members, and the keys of all parts until the region is destroyed.
 //
-// A region is exposed by all its members at once, since packed keys have no fixed length; memory that one process
+// All members of a region register their parts at once, since packed keys have no fixed length; memory that one process
 // allocates alone is registered by that process, and its key has to fit into a PackedKey.
 //
 // Thread safety: all members by any thread, but collective ones as MPI requires.

@@ -40,7 +40,7 @@ class Server {
 
   Status open(const Context& context);
   Status address(std::string* address) const { return worker_.address(address); }
-  // `client`: to be advanced, which calls wake() when it needs to be.
+  // `client`: the thread makes progress for it. The client calls wake() when it needs progress.
   Status start(Client* client);
   void wake() { worker_.signal(); }
   // Precondition: no process sends requests any more.

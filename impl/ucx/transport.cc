@@ -86,7 +86,7 @@ Status Transport::initialise(const World& world) {
 // The first operation to a process creates its endpoint.
 Status Transport::connect(const World& world) {
   std::string mine;
-  ARMCI_RETURN_IF_ERROR(agree(world.comm(), server_->address(&mine), "asking UCX for an address"));
+  ARMCI_RETURN_IF_ERROR(agree(world.comm(), server_->address(&mine), "getting the address of a UCX worker"));
   std::vector<std::string> addresses;
   ARMCI_RETURN_IF_ERROR(allgather_strings(world.comm(), mine, &addresses));
   Status status = client_->open(*context_, std::move(addresses));

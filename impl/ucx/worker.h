@@ -1,7 +1,7 @@
 // UCX as this process has it: the context, and workers of it.
 //
-// A process has two workers: one that asks (client.h), which its callers progress, and one that answers (server.h),
-// which a thread of the port advances. Neither waits for the other, so that no lock is between them.
+// A process has two workers. The callers of the client (client.h) make progress on one, and the server thread
+// (server.h) on the other. Neither worker waits for the other, so they need no common lock.
 //
 // Thread safety: a Context may be used by several threads; a Worker by one at a time, but for signal().
 #pragma once
@@ -45,11 +45,10 @@ class Worker {
   // Calls `handler` for every active message with that number.
   Status handle_messages(unsigned id, ucp_am_recv_callback_t handler, void* argument);
 
-  // Does what can be done now; whether there was anything.
+  // One pass of progress; true if it found work.
   bool progress() { return ucp_worker_progress(worker_) != 0; }
-  // Whether it will tell an await_event() of what comes from now on; not if there is something to do, or was and has
-  // been done. A verbs device tells of what comes after it has been armed, not of what came unseen before: that is
-  // looked for afterwards.
+  // Arms the worker: true if a later arrival ends await_event(), false if there is or was work. A verbs device reports
+  // only arrivals after arm(), so arm() polls once more for earlier ones.
   bool arm() { return ucp_worker_arm(worker_) == UCS_OK && !progress(); }
   // Blocks until an armed worker, this one or the other, may have something to do, at most `timeout_us`
   // (microseconds; negative: without end). Other threads may use the worker meanwhile.

@@ -42,7 +42,7 @@ servers_left() {
   done
 }
 
-# Those that are told to end by the death of another process need a moment.
+# A server that ends because its process has died needs a moment.
 for _ in 1 2 3 4 5 6 7 8 9 10; do
   left=$(servers_left)
   [ -n "$left" ] || exit 0

@@ -8,8 +8,7 @@
 //   server_kind_test transfer LEVEL                a process is killed in the middle of long puts and gets; any servers
 //   server_kind_test exit LEVEL                    a process calls exit() with servers running
 //   server_kind_test stale LEVEL                   a put to memory that its owner has given back; 2 nodes, any servers
-//   server_kind_test left LEVEL                    pending operations of a process do not block other processes; 3
-//   nodes
+//   server_kind_test left LEVEL                    pending operations of a process block no other process; 3 nodes
 //
 // LEVEL: a number of MPI's. Where MPI starts no processes, ARMCI_Init says so in place of what needs them. Status 1
 // when a check fails.
