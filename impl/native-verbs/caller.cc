@@ -44,7 +44,7 @@ Status Caller::call(int node, Call call, Reply* reply) {
     node::Waiter waiter(node::WaitKind::kReply);
     while (node::now_us() - sent_us < wait_us) {
       bool come = false;
-      ARMCI_RETURN_IF_ERROR(look(call.sequence, &come, reply));
+      ARMCI_RETURN_IF_ERROR(poll(call.sequence, &come, reply));
       if (come) return kSuccess;
       waiter.step();
     }
@@ -58,7 +58,7 @@ Status Caller::call(int node, Call call, Reply* reply) {
   }
 }
 
-Status Caller::look(std::uint64_t sequence, bool* come, Reply* reply) {
+Status Caller::poll(std::uint64_t sequence, bool* come, Reply* reply) {
   std::array<ibv_wc, 8> works;
   const int count = ibv_poll_cq(done_.get(), static_cast<int>(works.size()), works.data());
   if (count < 0) return fail(Code::kLayerBelow, nullptr, "ibv_poll_cq failed");

@@ -24,7 +24,7 @@ class Caller {
   Status call(int node, Call call, Reply* reply);
 
  private:
-  Status look(std::uint64_t sequence, bool* come, Reply* reply);
+  Status poll(std::uint64_t sequence, bool* come, Reply* reply);
 
   std::mutex mutex_;
   std::uint32_t process_ = 0;

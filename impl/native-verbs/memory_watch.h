@@ -28,7 +28,7 @@ struct Range {
   std::uintptr_t begin;
   std::uintptr_t end;
 
-  bool meets(const Range& other) const { return begin < other.end && other.begin < end; }
+  bool overlaps(const Range& other) const { return begin < other.end && other.begin < end; }
 };
 
 class MemoryWatch {

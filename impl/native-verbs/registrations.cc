@@ -86,7 +86,7 @@ template <class Condition>
 void Registrations::drop_if(const Range& range, Condition condition) {
   for (auto at = by_use_.begin(); at != by_use_.end();) {
     Registration* const one = *at++;
-    if (one->range.meets(range) && condition(one->range)) drop(one);
+    if (one->range.overlaps(range) && condition(one->range)) drop(one);
   }
 }
 

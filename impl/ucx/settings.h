@@ -10,11 +10,11 @@ namespace armci::ucx {
 
 struct Settings {
   std::string put_get;             // ARMCI_UCX_PUT_GET: auto, always or never
-  int parts = 0;                   // ARMCI_UCX_PARTS: of operations under way
+  int parts = 0;                   // ARMCI_UCX_PARTS: of pending operations
   int requests = 0;                // ARMCI_UCX_REQUESTS: to a process
   std::int64_t message_bytes = 0;  // ARMCI_UCX_MESSAGE_BYTES: data in a request or a reply
   std::int64_t pack_bytes = 0;     // ARMCI_UCX_PACK_BYTES: shorter rows are packed
-  std::int64_t small_bytes = 0;    // ARMCI_UCX_SMALL_PUT_BYTES: puts that are gathered
+  std::int64_t small_bytes = 0;    // ARMCI_UCX_SMALL_PUT_BYTES: puts that are coalesced
 };
 
 // The values in force.
