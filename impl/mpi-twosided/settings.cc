@@ -20,10 +20,10 @@ const runtime::SettingRow kRows[] = {
      "MPI_Comm_spawn, at any thread level) or auto (thread where MPI has that level); the same on all processes.",
      &the_settings.server},
     {"ARMCI_SERVER_BUFFERS", "", "8", 2, 1024,
-     "Requests of one process that a server of another node has room for; the same on all processes.",
+     "Receive buffers of a server for the requests of each process of other nodes; the same on all processes.",
      &the_settings.buffers},
     {"ARMCI_SERVER_BUFFER_BYTES", "bytes", "32K", 1024, 1 << 24,
-     "Length of that room for each request, its header included; the same on all processes.",
+     "Length of such a receive buffer, with the header of the request; the same on all processes.",
      &the_settings.buffer_bytes},
     {"ARMCI_SERVER_CHUNKS", "", "3", 1, 1024,
      "Chunks that a server has for data which do not fit into a request or a short reply, for all processes together.",
@@ -31,14 +31,12 @@ const runtime::SettingRow kRows[] = {
     {"ARMCI_SERVER_CHUNK_BYTES", "bytes", "256K", 65536, 1 << 28, "Length of a chunk; the same on all processes.",
      &the_settings.chunk_bytes},
     {"ARMCI_SERVER_SMALL_PUT_BYTES", "bytes", "512", 0, 4096,
-     "Non-blocking puts of up to this length, and of what a request buffer has room for, are gathered into batches; 0: "
-     "none "
-     "is.",
+     "Non-blocking puts of up to this length that fit into a request buffer are coalesced into batches; 0: none.",
      &the_settings.small_put_bytes},
     {"ARMCI_SERVER_SMALL_GET_BYTES", "bytes", "4K", 0, 1 << 20,
-     "Contiguous gets of up to this length, and of a request buffer, are copied into the reply; longer ones are "
-     "received "
-     "where they belong.",
+     "The server copies contiguous gets of up to this length that fit into a request buffer into the reply; MPI "
+     "receives "
+     "longer ones in their final place.",
      &the_settings.small_get_bytes},
     {"ARMCI_SERVER_PIECE_BYTES", "bytes", "256K", 4096, 1 << 28,
      "Long transfers go in four pieces, of at least this length and of at most a chunk.", &the_settings.piece_bytes},
@@ -47,11 +45,11 @@ const runtime::SettingRow kRows[] = {
      "auto: about the square root of the number of nodes; the same on all processes.",
      &the_settings.cluster},
     {"ARMCI_SERVER_FORWARDS", "", "8", 1, 1024,
-     "Requests forwarded by another server of the cluster that a server has room for; the same on all processes.",
+     "Receive buffers of a server for requests that each other server of the cluster forwards; the same on all "
+     "processes.",
      &the_settings.forwards},
     {"ARMCI_SERVER_WAIT", "us", "2000", 0, 100000,
-     "How long a server that has nothing to do sleeps at most before it looks again; 0: it never sleeps.",
-     &the_settings.wait_us},
+     "Longest time that an idle server blocks between two polls; 0: it never blocks.", &the_settings.wait_us},
 };
 
 // The library reads the environment before it calls any member of the transport, so the rows are appended at load time.

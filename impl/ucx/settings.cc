@@ -13,18 +13,18 @@ const runtime::SettingRow kRows[] = {
      "Whether contiguous data go by UCX's put and get: auto (where the network has them; elsewhere by requests), "
      "always or never; the same on all processes.",
      &the_settings.put_get},
-    {"ARMCI_UCX_PARTS", "", "256", 4, 65536, "Puts, gets and answers of a process that it waits for, at most.",
+    {"ARMCI_UCX_PARTS", "", "256", 4, 65536, "Pending puts, gets and replies of a process, at most.",
      &the_settings.parts},
     {"ARMCI_UCX_REQUESTS", "", "64", 1, 65536,
      "Requests of a process to another one that have not been executed, at most.", &the_settings.requests},
     {"ARMCI_UCX_MESSAGE_BYTES", "bytes", "32K", 1024, 1 << 24,
-     "Data of a request or an answer, at most; the same on all processes.", &the_settings.message_bytes},
+     "Data of a request or a reply, at most; the same on all processes.", &the_settings.message_bytes},
     {"ARMCI_UCX_PACK_BYTES", "bytes", "4K", 0, 1 << 24,
      "Rows of strided and vector transfers that are shorter are packed, and unpacked by the server or by the process.",
      &the_settings.pack_bytes},
     {"ARMCI_UCX_SMALL_PUT_BYTES", "bytes", "512", 0, 1 << 24,
-     "Non-blocking puts by request of up to this length, and of what a batch of 8000 bytes has room for, are gathered; "
-     "0: none is.",
+     "Non-blocking puts by request of up to this length that fit into a batch of 8000 bytes are coalesced; "
+     "0: none.",
      &the_settings.small_bytes},
 };
 
