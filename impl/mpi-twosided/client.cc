@@ -41,7 +41,7 @@ Status Client::disconnect() {
     const Peer& peer = peers_[static_cast<std::size_t>(node)];
     ARMCI_RETURN_IF_ERROR(await_until(lock, [&] { return peer.executed == peer.sent; }));
     RequestHeader header;
-    header.kind = RequestKind::kBye;
+    header.kind = RequestKind::kDisconnect;
     ARMCI_RETURN_IF_ERROR(send_store(lock, node, header, {}, 0, [](char*) {}));
   }
   const auto none_connected = [this] {

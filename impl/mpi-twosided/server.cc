@@ -305,7 +305,7 @@ Status Server::execute(const Work& work) {
       return reply_get(work);
     case RequestKind::kAtomic:
       return reply(client, header.tag, server::execute_atomic(header));
-    case RequestKind::kBye:
+    case RequestKind::kDisconnect:
       return reply(client, kCreditTag, kLastCredits);
   }
   return kSuccess;

@@ -141,7 +141,7 @@ void leave_binding() {
   prctl(PR_SET_NAME, "armci-server", 0UL, 0UL, 0UL);
   ignore_signals_to_programs();
   leave_binding();
-  runtime::ask_for_short_turns();
+  runtime::request_short_slices();
   ServerBootstrap bootstrap;
   Status status = start_mpi(&bootstrap.spawned);
   if (status.ok()) status = serve(&bootstrap);

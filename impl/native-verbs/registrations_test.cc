@@ -209,7 +209,7 @@ TEST_F(RegistrationsTest, MemoryThatGrewIntoAPlaceThatWasUnmappedIsSent) {
 }
 
 // No thread listens after that.
-TEST_F(RegistrationsTest, AChildThatLivesOnKeepsNobodyFromGivingMemoryBack) {
+TEST_F(RegistrationsTest, MemoryGoesBackThoughAChildLivesOn) {
   char* const memory = map(kBytes);
   {
     Registrations short_lived(loop_.device, kBounds);

@@ -39,7 +39,7 @@ Status Server::decode(const Arrival& arrival, Request* request) const {
   }
   const bool is_get = request->header.kind == RequestKind::kGet;
   const bool packed = is_get && !request->data_alone();
-  if (request->header.kind == RequestKind::kBye || request->data_follow() ||
+  if (request->header.kind == RequestKind::kDisconnect || request->data_follow() ||
       (packed && request->total_bytes() > replies_.bytes())) {
     return fail(Code::kLayerBelow, nullptr, "process %d sent a request of a kind that servers do not execute",
                 arrival.process);

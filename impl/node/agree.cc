@@ -7,21 +7,21 @@
 namespace armci::node {
 
 Status agree(MPI_Comm comm, Status mine, const char* what, const char* clause) {
-  constexpr int kNobody = INT_MAX;
+  constexpr int kNone = INT_MAX;
   struct {
     int failed;  // rank
     int code;
-  } in{kNobody, mine.value()}, first{};
+  } in{kNone, mine.value()}, first{};
   if (!mine.ok()) ARMCI_MPI(MPI_Comm_rank(comm, &in.failed));
-  const node::CollectiveWait waiting;
+  const CollectiveWait waiting;
   ARMCI_MPI(MPI_Allreduce(&in, &first, 1, MPI_2INT, MPI_MINLOC, comm));
-  if (first.failed == kNobody || !mine.ok()) return mine;
+  if (first.failed == kNone || !mine.ok()) return mine;
   return fail(static_cast<Code>(first.code), clause, "%s failed on process %d of the group, see its message", what,
               first.failed);
 }
 
 Status same_on_all(MPI_Comm comm, std::span<const SharedSetting> settings) {
-  const node::CollectiveWait waiting;
+  const CollectiveWait waiting;
   for (const SharedSetting& setting : settings) {
     // The largest, and the smallest with its sign turned.
     long most[2] = {setting.value, -setting.value};

@@ -45,7 +45,7 @@ class NodeBarrierTest : public ::testing::TestWithParam<std::tuple<int, int>> {
 INSTANTIATE_TEST_SUITE_P(Sizes, NodeBarrierTest,
                          ::testing::Combine(::testing::Values(1, 2, 3, 5), ::testing::Values(0, -1)));
 
-TEST_P(NodeBarrierTest, NobodyLeavesBeforeAllHaveCome) {
+TEST_P(NodeBarrierTest, NoProcessLeavesBeforeAllHaveCome) {
   EXPECT_EQ(run([](Barrier* barrier, int, int processes) { barrier_wait(barrier, processes); }), 0);
 }
 

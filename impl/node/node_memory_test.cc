@@ -309,14 +309,14 @@ TEST_F(DeadPeerTest, APidOfAnotherNamespaceSaysNothing) {
   EXPECT_EQ(node_memory().dead_peer(), -1);
 }
 
-TEST_F(DeadPeerTest, WhoeverWaitsForItsMutexEndsTheJobWithAMessage) {
+TEST_F(DeadPeerTest, AWaiterForItsMutexEndsTheJobWithAMessage) {
   auto* mutex = static_cast<NodeMutex*>(take(sizeof(NodeMutex)));
   mutex_initialise(mutex);
   let_die([&] { mutex_lock(mutex, 1, 0); });
   EXPECT_DEATH(mutex_lock(mutex, 0, 1000), "process 1 died while this one waited for a mutex");
 }
 
-TEST_F(DeadPeerTest, WhoeverQueuesBehindAWaiterForItsMutexEndsTheJobToo) {
+TEST_F(DeadPeerTest, AProcessBehindAWaiterForItsMutexEndsTheJobToo) {
   auto* mutex = static_cast<NodeMutex*>(take(sizeof(NodeMutex)));
   mutex_initialise(mutex);
   // The dead process drew the first ticket and died in the queue; a live process holds the mutex.
@@ -325,14 +325,14 @@ TEST_F(DeadPeerTest, WhoeverQueuesBehindAWaiterForItsMutexEndsTheJobToo) {
   EXPECT_DEATH(mutex_lock(mutex, 0, 1000), "process 1 died while this one waited for a mutex");
 }
 
-TEST_F(DeadPeerTest, WhoeverWaitsForItAtABarrierEndsTheJobWithAMessage) {
+TEST_F(DeadPeerTest, AWaiterForItAtABarrierEndsTheJobWithAMessage) {
   auto* barrier = static_cast<Barrier*>(take(sizeof(Barrier)));
   std::memset(static_cast<void*>(barrier), 0, sizeof *barrier);
   let_die([] {});
   EXPECT_DEATH(barrier_wait(barrier, 2), "process 1 died while this one waited for a barrier");
 }
 
-TEST_F(DeadPeerTest, WhoeverWaitsForItsAccumulateEndsTheJobWithAMessage) {
+TEST_F(DeadPeerTest, AWaiterForItsAccumulateEndsTheJobWithAMessage) {
   auto* element = static_cast<long*>(take(sizeof(long)));
   AccumulateLock* locks = node_memory().accumulate_locks();
   let_die([&] { accumulate_lock(accumulate_lock_of(locks, reinterpret_cast<std::uintptr_t>(element))); });

@@ -39,7 +39,7 @@ TEST(FutexTest, AWordThatDiffersDoesNotBlock) {
   futex_wait_bits(&word, 1, 1, kHour);
 }
 
-TEST(FutexTest, ATimeLimitEndsAWaitThatNobodyEnds) {
+TEST(FutexTest, ATimeLimitEndsAWaitWithoutAWakeUp) {
   const std::atomic<std::uint32_t> word{1};
   const std::int64_t began = now_us();
   futex_wait(&word, 1, 1500);

@@ -82,7 +82,7 @@ TEST(HandleTableTest, AVisitReportsRunsOfOperationsToOneTarget) {
   EXPECT_EQ(runs_of(table), (Runs{{1, 2}, {2, 1}, {1, 2}}));
 }
 
-TEST(HandleTableTest, AVisitWaitsForNobody) {
+TEST(HandleTableTest, AVisitDoesNotWait) {
   Table table;
   table.add(nullptr, {0, 1});
   table.complete(nullptr, [&](int&) {  // the table is locked

@@ -103,7 +103,7 @@ TEST_F(RuntimeMemoryTest, NegativeLengthsAreRefused) {
   EXPECT_EQ(runtime_.regions().count(), regions_);
 }
 
-TEST_F(RuntimeMemoryTest, NothingIsAllocatedForNobody) {
+TEST_F(RuntimeMemoryTest, NothingIsAllocatedForZeroBytes) {
   EXPECT_EQ(allocate(0), nullptr);
   EXPECT_EQ(runtime_.regions().count(), regions_);
   EXPECT_TRUE(runtime_.release(everybody(), nullptr).ok());

@@ -72,7 +72,7 @@ std::string pair_name(const ::testing::TestParamInfo<Pair>& info) {
 }
 
 // A reader that reads whenever a store becomes visible. [ORD-1, ORD-5]
-TEST_P(StorePairTest, WhoeverSeesTheLaterStoreSeesTheEarlier) {
+TEST_P(StorePairTest, AReaderOfTheLaterStoreSeesTheEarlier) {
   const auto [earlier, later, order] = GetParam();
   Job job({0, 1});
   job.network().set_flush_order(order, 20261);

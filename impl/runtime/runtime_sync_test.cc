@@ -195,7 +195,7 @@ TEST(HandleTest, TheLibraryCompletesOlderOperationsWhenThereAreTooMany) {
 }
 
 // ARMCI_Test never blocks [CMPL-3], and a transfer does not wait for another one, also while other threads wait.
-TEST(HandleTest, AWaitingThreadHoldsUpNobody) {
+TEST(HandleTest, AWaitingThreadHoldsUpNoOther) {
   Job job({0, 1});
   job.network().hold();
   armci_hdl_t held{};
@@ -278,7 +278,7 @@ TEST(FenceTest, CompletesAnUnfinishedAggregate) {
   EXPECT_EQ(*job.at<std::int64_t>(1, 1), kValues[1]);
 }
 
-TEST(FenceTest, GroupFenceCoversTheMembersAndNobodyElse) {
+TEST(FenceTest, GroupFenceCoversTheMembersOnly) {
   Job job({0, 1, 2, 3});
   for (int proc = 1; proc < 4; ++proc) start_put(job, proc, 0, nullptr);
   const auto group = GroupForTest::make(world(), {0, 3, 1});

@@ -299,7 +299,7 @@ const Refusal kRefusals[] = {
      [](Job& j, char* l) { return j->contiguous<Kind::kPut>(l, j.memory(1), 8, 2, kBlocking); }},
     {"ProcNegative", Code::kProc,
      [](Job& j, char* l) { return j->contiguous<Kind::kGet>(j.memory(1), l, 8, -1, kBlocking); }},
-    {"EmptyToNobody", Code::kProc,
+    {"EmptyToNoProcess", Code::kProc,
      [](Job& j, char* l) { return j->contiguous<Kind::kPut>(l, j.memory(1), 0, 9, kBlocking); }},
     {"LocalNull", Code::kNull,
      [](Job& j, char*) { return j->contiguous<Kind::kPut>(nullptr, j.memory(1), 8, 1, kBlocking); }},

@@ -112,7 +112,7 @@ Status Client::coalesce(Lock& lock, int target, std::uint64_t address, const voi
   const std::size_t limit = batch_bytes(ways_.message_bytes);
   server::Batch<Buffer>& batch = peer(target).batch;
   // Other threads may fill the batch again while this one waits for a credit.
-  while (!batch.has_room(bytes, limit)) ARMCI_RETURN_IF_ERROR(send_batch(lock, target));
+  while (!batch.fits(bytes, limit)) ARMCI_RETURN_IF_ERROR(send_batch(lock, target));
   if (batch.empty()) {
     batched_.push_back(target);
     batch.message = buffers_.take(limit).bytes;
@@ -146,7 +146,7 @@ Status Client::send_batch_now(int target) {
 void Client::send_old_batches() {
   for (std::size_t i = 0; i < batched_.size();) {
     const int target = batched_[i];
-    const bool old = std::exchange(peer(target).batch.looked_at, true);
+    const bool old = std::exchange(peer(target).batch.is_unchanged, true);
     if (!old || !has_credit(peer(target))) {
       ++i;
     } else if (!send_batch_now(target).ok()) {

@@ -9,12 +9,12 @@
 
 namespace armci::ucx {
 
-inline constexpr int kNobody = -1;
+inline constexpr int kNoPeer = -1;
 
-// Of `call`, to process `peer` unless that is kNobody [ERR-3, MEM-8].
-[[gnu::cold]] inline Status fail_ucs(ucs_status_t status, const char* call, int peer = kNobody) {
+// Of `call`, to process `peer` unless that is kNoPeer [ERR-3, MEM-8].
+[[gnu::cold]] inline Status fail_ucs(ucs_status_t status, const char* call, int peer = kNoPeer) {
   const auto code = status == UCS_ERR_NO_MEMORY ? Code::kMemory : Code::kLayerBelow;
-  if (peer == kNobody) return fail(code, nullptr, "%s: %s", call, ucs_status_string(status));
+  if (peer == kNoPeer) return fail(code, nullptr, "%s: %s", call, ucs_status_string(status));
   return fail(code, nullptr, "%s to process %d: %s", call, peer, ucs_status_string(status));
 }
 

@@ -30,7 +30,7 @@ _UNWANTED = (
 
 # Top folders that are free of the old words. A row may name its own folders instead; "" stands for the whole tree.
 _RENAMED = (".ci", "bench", "conformance", "docs", "examples", "integration", "packaging", "spec", "tools", "README.md",
-            "CONTRIBUTING.md", "CHANGELOG.md")
+            "CONTRIBUTING.md", "CHANGELOG.md", "impl")
 # One term for each concept: an old word as a pattern, the term instead of it, and the folders that must not have the word.
 # Fields of written files in quotes keep their names, and so does the user "nobody".
 OLD_WORDS = tuple((re.compile(pattern), f"an old word: write {term}", folders) for pattern, term, folders in (

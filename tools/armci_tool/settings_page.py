@@ -19,7 +19,7 @@ _HEAD = """\
 # Environment
 
 Every variable that the libraries read. A value that cannot be read is refused at `ARMCI_Init` with the variable and
-what it may be; one with an unknown name that begins with `ARMCI_` is told. Sizes take K, M, G. `armci_info` prints the
+what it may be; one with an unknown name that begins with `ARMCI_` gets a warning. Sizes take K, M, G. `armci_info` prints the
 values in force. Made by `{command}` from the tables of the libraries; a test holds it against them.
 """
 

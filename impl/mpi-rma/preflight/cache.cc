@@ -66,7 +66,7 @@ std::string FindingsCache::text(std::uint64_t bits) const {
 }
 
 std::optional<std::uint64_t> FindingsCache::read() const {
-  // Neither a link to somewhere else nor a pipe that nobody writes to.
+  // Neither a link to somewhere else nor a pipe without a writer.
   const int descriptor = path_.empty() ? -1 : open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (descriptor < 0) return std::nullopt;
   std::string found;

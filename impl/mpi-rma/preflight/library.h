@@ -1,6 +1,6 @@
 // The MPI library of this process: what it is, how it is set, and what its version is known for.
 //
-// Thread safety: any thread, while nobody changes the environment.
+// Thread safety: any thread, while no thread changes the environment.
 #pragma once
 
 #include <string>

@@ -28,7 +28,7 @@ Findings probe_all(const Neighbourhood& around, Findings found) {
   return Findings(joined(found.bits(), around.comm()), Findings::Origin::kProbes);
 }
 
-// What the findings depend on. A process that has nobody to talk to has seen less than one that has, and so on. `known`
+// What the findings depend on. A process without a partner has seen less than one that has, and so on. `known`
 // is what the versions say, which findings that are kept hold as well: other rules, other findings.
 std::string cache_key(const Neighbourhood& around, const Findings& known) {
   std::string ids;

@@ -1,7 +1,7 @@
 // What the probes share: who tests with whom, windows of each kind, and memory with known contents.
 //
 // Every probe runs on all processes in step. Each process works on the memory of its target, and its own memory is
-// worked on by its source; targets are a permutation, so that nobody's memory is written twice. A call that returns an
+// worked on by its source; targets are a permutation, so that each memory is written once. A call that returns an
 // error counts as wrong data. A probe says what this process saw; preflight() joins what all saw.
 //
 // Thread safety: one thread.

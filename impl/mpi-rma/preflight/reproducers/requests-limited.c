@@ -10,7 +10,7 @@
 
 enum { kWords = 1024 };
 
-/* Single numbers with a gap on each side, so that nobody can join them. */
+/* Single numbers with a gap on each side, so that no library can join them. */
 static int gets_wrong(int count) {
   static int64_t got[kWords];
   int wrong = 0;
