@@ -55,7 +55,7 @@ def test_a_model_that_is_no_model_is_an_error(tmp_path: Path, monkeypatch: pytes
 
 def test_every_way_to_break_the_model_is_tried() -> None:
     text = model.MODEL.read_text()
-    listed = text.split("Broken on purpose", 1)[1].split("Run:", 1)[0]
+    listed = text.split("Faults on purpose", 1)[1].split("Run:", 1)[0]
     ways = {line.split()[1] for line in listed.splitlines() if line.startswith(" *   ")}
     tried = {check.defines[-1] for check in model.CHECKS if check.breaks}
     assert ways == tried and all(f"#ifdef {way}" in text for way in ways)
