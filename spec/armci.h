@@ -49,8 +49,8 @@
  *  C12 Threads. T-any: at MPI_THREAD_MULTIPLE any thread may call at any time; below it, the threads MPI allows to call
  *      it [THR-1]. T-collective: as T-any, but one thread of a process at a time per group. T-alone: no other thread of
  *      the process is inside the library. Calls are T-any.
- *  C13 Progress. A one-sided call completes in bounded time without any call of the target [PROG-1]; polling is
- *      never needed.
+ *  C13 Progress. A one-sided call completes in bounded time, also while the target computes, sleeps or waits in MPI
+ *      [PROG-1]; polling is never needed.
  *  C14 Profiling. Each function F is a weak name of a strong PF (parmci.h); a tool that defines F sees the calls of the
  *      program, and the library does not call F itself [PROF-1].
  *  C15 Binary interface. Types, values and prototypes are the same in all implementations: choose one when linking, or

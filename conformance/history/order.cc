@@ -27,7 +27,7 @@ RecordedLocks LocksOf(const Program& program, const History& history) {
       if (time(unlock_of[program.steps[before].unit]).start <= time(locks[i]).end) continue;
       recorded.violation = {"MUTEX-2",
                             TextOf(program, static_cast<std::size_t>(locks[i])) +
-                                "\n  obtained the mutex before its holder gave it back, which got it in\n  " +
+                                "\n  obtained the mutex before its holder gave it back; the holder got it in\n  " +
                                 TextOf(program, before)};
       return recorded;
     }

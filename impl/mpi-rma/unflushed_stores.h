@@ -1,7 +1,7 @@
 // UnflushedStores: the targets to which a process has issued stores that no flush covers yet.
 //
 //   store   issued | note(): flag of (window, rank) set, entry listed        one entry, however many stores
-//   flush            flush(): flag cleared | flush of MPI | entry removed    a later store is listed anew
+//   flush            flush(): flag cleared | flush of MPI | entry removed    a store meanwhile: listed anew
 //
 // The flag is set together with its entry, and the lock is held during a flush. A thread that finds the flag set thus
 // finds the entry. A thread that finds no entry knows that the flush has ended, also when another thread issued the

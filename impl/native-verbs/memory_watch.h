@@ -40,7 +40,7 @@ class MemoryWatch {
 
   // Whole pages. False: the range cannot be watched. The caller checks other watched ranges that overlap it before.
   bool watch(const Range& range);
-  // Whether a watched range still has its mark everywhere.
+  // Whether a watched range is still marked memory throughout, and no part of it is being moved.
   bool unchanged(const Range& range) const;
   // Calls gone(range) for each event since the last call. All calls of munmap, madvise or mremap that have returned are
   // among them. A range may be larger than the change.

@@ -84,7 +84,7 @@ class CopyTest : public ::testing::Test {
     delete dst_;
   }
 
-  // Copies and checks every byte of the destination and at the guard bands around it.
+  // Copies, and checks every byte of the destination and of the guard bands around it.
   static void check(const Candidate& candidate, size_t src_offset, size_t dst_offset, size_t bytes) {
     const char* src = src_->data() + src_offset;
     char* dst = dst_->data() + kGuardBytes + dst_offset;

@@ -1,4 +1,4 @@
-// HangBroadcast sends the hang report of a process to the other nodes: each process prints its state before the job
+// HangBroadcast notifies the processes of other nodes that a process hangs: each prints its own state before the job
 // ends (ARMCI_TIMEOUT).
 //
 //   watchdog of P, node 0          thread of P                 thread of the first rank of node 1

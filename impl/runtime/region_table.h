@@ -83,7 +83,8 @@ class RegionTable {
 
   // The part of `proc` that holds all of [address, address + bytes) when this thread used it lately, else nullptr; also
   // nullptr for a process id outside the world and for NULL, so that a hit needs no further check.
-  // Memory ordering: a region inserted before the call is found, a region removed before is not.
+  // Memory ordering: a region whose insertion happens before the call is found; one whose removal happens before it is
+  // not.
   const Part* find_recent(int proc, const void* address, std::size_t bytes) const {
     const Hit* set = hits_for(proc, address);
     const std::uint64_t tag = tag_of(generation_.load(std::memory_order_acquire), proc);

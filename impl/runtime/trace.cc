@@ -21,7 +21,7 @@ constexpr int kRoundTrips = 16;
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 constexpr std::int64_t kNanosecondsPerMicrosecond = 1000;
 
-// How far the clock of `peer` is ahead, or behind on the peer itself: rank 0 sends a request, the peer replies its
+// How far the clock of `peer` is ahead, or behind on the peer itself: rank 0 sends a request, the peer replies with its
 // time.
 std::int64_t compare_clocks(MPI_Comm comm, int rank, int peer) {
   std::int64_t shortest = std::numeric_limits<std::int64_t>::max();

@@ -24,9 +24,10 @@
 //   void deregister_memory(const Key&)   Local; no operation on it is pending.
 //   Status put(int target, const Key&, void* remote, const void* local, size_t bytes, Completion*)
 //   Status get(int target, const Key&, const void* remote, void* local, size_t bytes, Completion*)
-//                                        Start a transfer; bytes > 0, any alignment. May wait for
-//                                        credits that the network or a thread of the port returns, never for the
-//                                        target's program or a later call of this process; may be complete at return.
+//                                        Start a transfer; bytes > 0, any alignment. May wait for a
+//                                        buffer, a queue entry or a credit that the network or a thread of the port
+//                                        frees, never for the target's program or a later call of this process; may be
+//                                        complete at return.
 //                                        The Completion is a new one, never null. `remote` is an address of the target;
 //                                        the target may be this process where wants_on_node is true. The buffer belongs
 //                                        to the transport until test() reports done. Naturally aligned 4- and 8-byte

@@ -20,7 +20,7 @@
 //   40       8     count: of segments in this request (kStrided, kList, kBatch)
 //   48      16     operand: the scale of an accumulate; operand and comparand of an atomic
 //   64       4     node: that has the memory
-//   68       4     slot: by which a forwarding server matches the acknowledgement
+//   68       4     slot: by which a forwarding server matches the ack
 //
 // Places: nothing (kContiguous, kBatch); for each level its count and its stride, 8 bytes each (kStrided); an address
 // of 8 bytes for each segment (kList). The data of a batch are entries: address (8 bytes), length (8), and as many
@@ -29,7 +29,7 @@
 // A reply is a header of 16 bytes and the data of a get: credits that come back (4 bytes), zero (4), value (8). If the
 // data come alone, there is no header before them, so that they can be received where they belong. A message of credits
 // is a reply without data, with the tag kCreditTag; the reply to a disconnect
-// is the last of them, and has the value 1. An acknowledgement of a forwarded request is a reply whose value is the
+// is the last of them, and has the value 1. An ack of a forwarded request is a reply whose value is the
 // slot.
 //
 // There is no message for a fence, since credits come back when requests have been executed, and none for locks, which

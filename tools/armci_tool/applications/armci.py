@@ -76,7 +76,7 @@ def own(configuration: bazel.Configuration, note: Note) -> Armci:
     root = sources.cache() / f"installed-{configuration.mpi}"
     layout.install(root, repository.implementations(), "", configuration, on_progress=note)
     headers = sorted((root / "include").glob("*.h"))
-    exported = (ROOT / "spec" / "api_table.h").read_text()
+    exported = "".join((ROOT / "spec" / file).read_text() for file in ("api_table.h", "generate.py"))
     key = sources.digest(_tools(configuration.mpi), exported, *(header.read_text() for header in headers))
     return Armci(OWN, root / layout.CLASSIC / layout.USUAL_DEFAULT, configuration.mpi, key)
 

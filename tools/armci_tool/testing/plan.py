@@ -28,7 +28,8 @@ EXPORT_TESTS = "filter(exports_test, tests(//impl/...))"
 JOBLESS_TESTS = f"({ALL_TESTS}) except {JOB_TESTS} except {EXPORT_TESTS}"
 LIBRARY_TESTS = f"tests(//impl/...) except {device_tests.TESTS}"
 # What has threads. Jobs that have to end in time are left out: their ends take longer.
-THREAD_TESTS = ("tests(//impl/runtime/...) union tests(//impl/mpi-twosided:all) "
+THREAD_TESTS = ("tests(//impl/api/...) union tests(//impl/runtime/...) union tests(//impl/base/...) "
+                "union filter('(accumulate_test|agree_)', tests(//impl/node:all)) union tests(//impl/mpi-twosided:all) "
                 "union filter(server_kind, tests(//impl/mpi-twosided/testing:all))")
 
 # Of the libraries and of what is below them: named in titles.

@@ -1,4 +1,5 @@
-/* get-indexed: MPI_Get with an indexed type on either side moves wrong data.
+/* get-indexed: MPI_Get with an indexed type on either side moves wrong data. The data
+ * have to be at the origin when MPI_Win_flush returns.
  *
  * Control: the same numbers with contiguous types.
  *

@@ -1,4 +1,5 @@
-/* get-strided: MPI_Get with a vector or subarray type on either side moves wrong data.
+/* get-strided: MPI_Get with a vector or subarray type on either side moves wrong data. The data
+ * have to be at the origin when MPI_Win_flush returns.
  *
  * Control: the same numbers with contiguous types.
  *
