@@ -75,6 +75,7 @@ struct Wait {
   Action others;
   Action after;               // all
   Action ready = Nothing;     // the active process, before its use of MPI
+  Action prepare = Nothing;   // the waiter, before it begins its part of that
   bool stops_target = false;  // so that a collective activity has to do without it
   // It makes communicators. MPI libraries number those of several threads in turn, so it may not run beside a
   // collective call that makes one in another thread.
@@ -110,10 +111,10 @@ Wait OneSided(const char* name, const Action& call) {
     }
     raise(SIGSTOP);
   };
-  const auto wait = [call, let_stop](Stage* s) {
+  // Before the waiter begins its part of MPI: MPI may hold it there until the active process has begun as well.
+  const auto prepare = [let_stop](Stage*) {
     let_stop();
     MPI_Recv(nullptr, 0, MPI_BYTE, Active(), kTag + 1, Comm(), MPI_STATUS_IGNORE);
-    call(s);
   };
   const auto ready = [let_stop](Stage* s) {
     let_stop();
@@ -122,7 +123,7 @@ Wait OneSided(const char* name, const Action& call) {
     MPI_Send(nullptr, 0, MPI_BYTE, Waiting(), kTag + 1, Comm());
   };
   const auto resume = [](Stage* s) { EXPECT_EQ(kill(s->target, SIGCONT), 0); };
-  return {name, exchange_pid, wait, resume, stop, Nothing, ready, true};
+  return {name, exchange_pid, call, resume, stop, Nothing, ready, prepare, true};
 }
 
 std::vector<Wait> OneSidedWaits() {
@@ -367,6 +368,7 @@ void WaitWhile(const Wait& wait, const Activity& activity) {
   wait.before(&stage);
   Agree();
   if (Me() == Waiting()) {
+    wait.prepare(&stage);
     activity.begin(&stage);
     wait.wait(&stage);
     activity.end(&stage);
