@@ -28,33 +28,30 @@ _UNWANTED = (
     (re.compile(r"#define (?:private|protected) public"), "opened class: use a friend helper"),
 )
 
-# Top folders that are free of the old words. A row may name its own folders instead; "" stands for the whole tree.
-_RENAMED = (".ci", "bench", "conformance", "docs", "examples", "integration", "packaging", "spec", "tools", "README.md",
-            "CONTRIBUTING.md", "CHANGELOG.md", "impl")
-# One term for each concept: an old word as a pattern, the term instead of it, and the folders that must not have the word.
+# One term for each concept: an old word as a pattern, and the term instead of it.
 # Fields of written files in quotes keep their names, and so does the user "nobody".
-OLD_WORDS = tuple((re.compile(pattern), f"an old word: write {term}", folders) for pattern, term, folders in (
-    (r"(?i)(?<!\")c[o]ntestant", "candidate", _RENAMED),
-    (r"(?i)(?<!out)s[t]andings", "ranking", _RENAMED),
-    (r"(?i)w[a]rden", "reaper", _RENAMED),
-    (r"(?i)h[a]ng.?news", "hang report", _RENAMED),
-    (r"(?:\b|_)[Oo]w[e]d(?![a-z])|Ow[e]d", "pending, outstanding or unflushed", _RENAMED),
-    (r"(?i)wh[o]ever", "the name of the component", _RENAMED),
-    (r"(?i)s[o]mebody", "the name of the component", _RENAMED),
-    (r"(?i)(?<!\")n[o]body", "the name of the component", _RENAMED),
-    (r"(?i)c[o]mpanion", "progress thread", _RENAMED),
-    (r"(?i)e[n]list", "server bootstrap", _RENAMED),
-    (r"(?i)s[u]rvey", "segment check", _RENAMED),
-    (r"(?i)f[u]rnish", "create", _RENAMED),
-    (r"(?i)d[i]ssolv", "destroy", _RENAMED),
-    (r"(?i)g[o]odbye", "disconnect", _RENAMED),
-    (r"\bkB[y]e", "disconnect", _RENAMED),
-    (r"(?i)l[e]ftover", "leak check", _RENAMED),
-    (r"(?i)dr[o]p[-_]in(?![a-z])", "install test", _RENAMED),
-    (r"(?i)d[e]parture", "aborted", _RENAMED),
-    (r"(?i)c[o]nceal", "deregister", _RENAMED),
-    (r"(?i)(?<![a-z])e[n]rol", "register", _RENAMED),
-    (r"\bSl[e]eper", "event count", _RENAMED),
+OLD_WORDS = tuple((re.compile(pattern), f"an old word: write {term}") for pattern, term in (
+    (r"(?i)(?<!\")c[o]ntestant", "candidate"),
+    (r"(?i)(?<!out)s[t]andings", "ranking"),
+    (r"(?i)w[a]rden", "reaper"),
+    (r"(?i)h[a]ng.?news", "hang report"),
+    (r"(?:\b|_)[Oo]w[e]d(?![a-z])|Ow[e]d", "pending, outstanding or unflushed"),
+    (r"(?i)wh[o]ever", "the name of the component"),
+    (r"(?i)s[o]mebody", "the name of the component"),
+    (r"(?i)(?<!\")n[o]body", "the name of the component"),
+    (r"(?i)c[o]mpanion", "progress thread"),
+    (r"(?i)e[n]list", "server bootstrap"),
+    (r"(?i)s[u]rvey", "segment check"),
+    (r"(?i)f[u]rnish", "create"),
+    (r"(?i)d[i]ssolv", "destroy"),
+    (r"(?i)g[o]odbye", "disconnect"),
+    (r"\bkB[y]e", "disconnect"),
+    (r"(?i)l[e]ftover", "leak check"),
+    (r"(?i)dr[o]p[-_]in(?![a-z])", "install test"),
+    (r"(?i)d[e]parture", "aborted"),
+    (r"(?i)c[o]nceal", "deregister"),
+    (r"(?i)(?<![a-z])e[n]rol", "register"),
+    (r"\bSl[e]eper", "event count"),
 ))
 
 
@@ -102,12 +99,10 @@ def check_words(root: Path = ROOT) -> list[str]:
     problems = []
     for path in source_files(root, *TEXT_SUFFIXES):
         name = path.relative_to(root)
-        unwanted = [*_UNWANTED, *((pattern, reason) for pattern, reason, folders in OLD_WORDS
-                                  if "" in folders or name.parts[0] in folders)]
         text = path.read_bytes()
         lines = [] if b"\0" in text else text.decode("utf-8", "replace").splitlines()
         problems += [f"{relative(path)}:{number or 'its name'}: {reason}" for number, line in enumerate([str(name), *lines])
-                     for pattern, reason in unwanted if pattern.search(line)]
+                     for pattern, reason in (*_UNWANTED, *OLD_WORDS) if pattern.search(line)]
     return problems
 
 
