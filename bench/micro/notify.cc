@@ -67,32 +67,41 @@ Case Ping(const Session& session, const Side& side) {
   return {{"notify", "-", ""}, Crew::kTogether, actions, {}, kSample};
 }
 
+void PutPingOnce(const Side& side, int bytes) {
+  RoundTrip(
+      side, [&] { PutNotify(side, bytes); }, [&] { Await(side); });
+}
+
+void ExchangeOnce(const Side& side, int bytes) {
+  PutNotify(side, bytes);
+  Await(side);
+}
+
 // Each notification announces the put before it [ORD-6].
-std::string VerifyPutNotify(const Side& side, int bytes) {
+std::string Verify(const Side& side, int bytes, void (*transfer)(const Side&, int)) {
+  if (side.other < 0) return "";
   std::string fault;
   for (char turn = 1; turn <= 100; ++turn) {
     side.outgoing[0] = side.outgoing[bytes - 1] = turn;
-    RoundTrip(
-        side, [&] { PutNotify(side, bytes); }, [&] { Await(side); });
+    transfer(side, bytes);
     if (side.own[0] != turn || side.own[bytes - 1] != turn) fault = "a notification overtook the put before it";
     ARMCI_WaitAll();
+    // Both have read what came before the next puts overwrite it.
+    MPI_Sendrecv(nullptr, 0, MPI_CHAR, side.other, 0, nullptr, 0, MPI_CHAR, side.other, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
   }
   return fault;
 }
 
 Case PutPing(const Session& session, const Side& side, int bytes) {
   const auto actions = [=, &session]() -> std::vector<Action> {
-    return {session.Each("ARMCI_NbPut, armci_notify", Role::kSubject, kPair,
-                         [=] {
-                           RoundTrip(
-                               side, [&] { PutNotify(side, bytes); }, [&] { Await(side); });
-                         }),
+    return {session.Each("ARMCI_NbPut, armci_notify", Role::kSubject, kPair, [=] { PutPingOnce(side, bytes); }),
             session.Each("MPI_Send, MPI_Recv", Role::kBaseline, kPair, [=] {
               RoundTrip(
                   side, [&] { Send(side, bytes); }, [&] { Receive(side, bytes); });
             })};
   };
-  const auto verify = [=, &session] { return session.rank() < kPair ? VerifyPutNotify(side, bytes) : ""; };
+  const auto verify = [=] { return Verify(side, bytes, PutPingOnce); };
   return {{"put + notify", FormatBytes(static_cast<size_t>(bytes)), ""}, Crew::kTogether, actions, verify, kSample};
 }
 
@@ -107,15 +116,14 @@ Case Exchange(const Session& session, const Side& side, int bytes) {
   const auto actions = [=, &session]() -> std::vector<Action> {
     return {session.Jointly("ARMCI_NbPut, armci_notify", Role::kSubject,
                             [=] {
-                              if (side.other < 0) return;
-                              PutNotify(side, bytes);
-                              Await(side);
+                              if (side.other >= 0) ExchangeOnce(side, bytes);
                             }),
             session.Jointly("MPI_Isend, MPI_Irecv", Role::kBaseline, [=] {
               if (side.other >= 0) ExchangeMessages(side, bytes);
             })};
   };
-  return {{"exchange", FormatBytes(static_cast<size_t>(bytes)), ""}, Crew::kTogether, actions, {}, kSample};
+  const auto verify = [=] { return Verify(side, bytes, ExchangeOnce); };
+  return {{"exchange", FormatBytes(static_cast<size_t>(bytes)), ""}, Crew::kTogether, actions, verify, kSample};
 }
 
 }  // namespace
