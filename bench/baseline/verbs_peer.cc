@@ -19,8 +19,8 @@ constexpr size_t kPage = 4096;
 // Receives posted at a time, all into the first page, whose bytes are never read.
 constexpr uint32_t kReceives = 16;
 // One send in so many is signaled; without a completion the queue would fill up.
-constexpr long kToldOf = 32;
-static_assert(kToldOf < VerbsPeer::kWindowMost);
+constexpr long kSignaledOf = 32;
+static_assert(kSignaledOf < VerbsPeer::kWindowMost);
 constexpr uint32_t kInlineWanted = 64;
 constexpr int kPollsBeforeYield = 256;
 // Round trips before the time begins: the other side has to come out of MPI first.
@@ -48,7 +48,7 @@ void Await(ibv_cq* queue, int count) {
   }
 }
 
-bool IsTold(long send, long count) { return send % kToldOf == kToldOf - 1 || send == count - 1; }
+bool IsSignaled(long send, long count) { return send % kSignaledOf == kSignaledOf - 1 || send == count - 1; }
 
 }  // namespace
 
@@ -230,7 +230,7 @@ double VerbsPeer::RoundTrips(size_t bytes, long count) const {
   double start = 0;
   for (long i = 0; i < all; ++i) {
     if (i == kUntimed) start = NowSeconds();
-    Send(bytes, IsTold(i, all));
+    Send(bytes, IsSignaled(i, all));
     Receive();
   }
   return NowSeconds() - start;
@@ -241,7 +241,7 @@ void VerbsPeer::Look() const {
   if (rank_ != peer_ || !TakeOrder(comm_, &order)) return;
   for (long i = 0; i < order.count; ++i) {
     Receive();
-    Send(order.bytes, IsTold(i, order.count));
+    Send(order.bytes, IsSignaled(i, order.count));
   }
 }
 

@@ -265,7 +265,7 @@ TEST(HarwellBoeing, ReadsTheExampleOfSuperLu) {
   EXPECT_EQ(RowSumNorm(matrix), 8);
 }
 
-TEST(MatrixFile, ThatIsMissingOrEmptyIsTold) {
+TEST(MatrixFile, ThatIsMissingOrEmptyIsReported) {
   SparseMatrix matrix;
   EXPECT_EQ(ReadMatrix("/nowhere/at.all", &matrix), "/nowhere/at.all: cannot be opened");
   EXPECT_EQ(FaultIn(""), "is empty, or cannot be read");

@@ -66,7 +66,7 @@ TEST(LinearizabilityTest, IntegersWrapAround) {
   EXPECT_TRUE(Found({Add(0, 1, LONG_MAX, 1, 2), Add(0, 1, LONG_MIN, 3, 4)}, LONG_MAX, 8));
 }
 
-TEST(LinearizabilityTest, TheLongestBeginningIsTold) {
+TEST(LinearizabilityTest, TheLongestBeginningIsReported) {
   const Linearization result = Linearize(0, 8, {Add(0, 1, 0, 1, 2), Add(0, 1, 1, 3, 4), Add(0, 1, 7, 5, 6)});
   EXPECT_FALSE(result.found);
   EXPECT_EQ(result.order, (std::vector<std::size_t>{0, 1}));

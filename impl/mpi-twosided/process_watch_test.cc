@@ -31,6 +31,7 @@ class ProcessWatchTest : public ::testing::Test {
     child_ = -1;
   }
   bool reported_within_patience() const {
+    // The watch calls back on a thread of its own, at a time that the kernel chooses; the test ends as soon as it has.
     for (int tenths = 0; tenths < kPatienceTenths && reported_ == 0; ++tenths) usleep(100000);
     return reported_ != 0;
   }
@@ -39,7 +40,7 @@ class ProcessWatchTest : public ::testing::Test {
   std::atomic<int> reported_{0};
 };
 
-TEST_F(ProcessWatchTest, EndIsToldOnce) {
+TEST_F(ProcessWatchTest, EndIsReportedOnce) {
   start_child();
   ProcessWatch watch;
   ASSERT_TRUE(watch.start_for(child_, [this] { ++reported_; }).ok());
@@ -50,7 +51,7 @@ TEST_F(ProcessWatchTest, EndIsToldOnce) {
   EXPECT_EQ(reported_, 1);
 }
 
-TEST_F(ProcessWatchTest, EndBeforeTheStartIsTold) {
+TEST_F(ProcessWatchTest, EndBeforeTheStartIsReported) {
   start_child();
   const pid_t pid = child_;
   end_child();
@@ -59,7 +60,7 @@ TEST_F(ProcessWatchTest, EndBeforeTheStartIsTold) {
   EXPECT_EQ(reported_, 1);
 }
 
-TEST_F(ProcessWatchTest, NothingIsToldAfterStop) {
+TEST_F(ProcessWatchTest, NothingIsReportedAfterStop) {
   start_child();
   ProcessWatch watch;
   ASSERT_TRUE(watch.start_for(child_, [this] { ++reported_; }).ok());
@@ -69,13 +70,13 @@ TEST_F(ProcessWatchTest, NothingIsToldAfterStop) {
   EXPECT_EQ(reported_, 0);
 }
 
-TEST_F(ProcessWatchTest, TimeThatIsUpIsTold) {
+TEST_F(ProcessWatchTest, TimeThatIsUpIsReported) {
   ProcessWatch watch;
   ASSERT_TRUE(watch.start_timer(0, [this] { ++reported_; }).ok());
   EXPECT_TRUE(reported_within_patience());
 }
 
-TEST_F(ProcessWatchTest, TimerThatIsStoppedTellsNothing) {
+TEST_F(ProcessWatchTest, TimerThatIsStoppedReportsNothing) {
   ProcessWatch watch;
   ASSERT_TRUE(watch.start_timer(3600, [this] { ++reported_; }).ok());
   watch.stop();

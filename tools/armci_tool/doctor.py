@@ -129,7 +129,7 @@ def _ending(result: process.Result) -> str:
 
 def examine_all(faults: Sequence[Fault], mpi: str, placement: Placement, folder: Path,
                 note: Callable[[str], None]) -> list[Examination]:
-    """Compiles and runs the reproducers in `folder`, one after the other; `note` is told which."""
+    """Compiles and runs the reproducers in `folder`, one after the other; `note` gets the name of each."""
     made: list[Examination] = []
     compiler = launch.mpi_library(mpi).compiler
     for number, fault in enumerate(faults, 1):

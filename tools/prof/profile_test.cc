@@ -119,7 +119,7 @@ TEST_F(ProfileTest, CallsSizesPeersAndRegionsAreSummedUp) {
   EXPECT_NE(text.find("\n0                  64 B        140 B\n"), std::string::npos) << text;
 }
 
-TEST_F(ProfileTest, TheShareOfTimeInCallsIsTold) {
+TEST_F(ProfileTest, TheShareOfTimeInCallsIsPrinted) {
   using Seconds = std::chrono::duration<double>;
   const auto start = std::chrono::steady_clock::now();
   // The time is printed in milliseconds: it has to be long enough for the share to be computed from it.
