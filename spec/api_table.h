@@ -12,6 +12,7 @@
   X(int, PARMCI_Init_thread, ARMCI_Init_thread, (int required), (required))                                \
   X(int, PARMCI_Init_thread_comm, ARMCI_Init_thread_comm, (int required, MPI_Comm comm), (required, comm)) \
   X(int, PARMCI_Init_mpi_comm, ARMCI_Init_mpi_comm, (MPI_Comm comm), (comm))                               \
+  X(int, PARMCIX_Init_comm_f, ARMCIX_Init_comm_f, (int required, MPI_Fint comm), (required, comm))         \
   X(int, PARMCI_Initialized, ARMCI_Initialized, (void), ())                                                \
   X(int, PARMCI_Finalize, ARMCI_Finalize, (void), ())                                                      \
   X(void, PARMCI_Cleanup, ARMCI_Cleanup, (void), ())                                                       \
@@ -58,9 +59,9 @@
     (int datatype, void *scale, void *src, int src_stride[], void *dst, int dst_stride[], int count[],               \
      int stride_levels, int proc),                                                                                   \
     (datatype, scale, src, src_stride, dst, dst_stride, count, stride_levels, proc))                                 \
-  X(int, PARMCI_PutV, ARMCI_PutV, (armci_giov_t * iov, int len, int proc), (iov, len, proc))                         \
-  X(int, PARMCI_GetV, ARMCI_GetV, (armci_giov_t * iov, int len, int proc), (iov, len, proc))                         \
-  X(int, PARMCI_AccV, ARMCI_AccV, (int datatype, void *scale, armci_giov_t *iov, int len, int proc),                 \
+  X(int, PARMCI_PutV, ARMCI_PutV, (armci_giov_t iov[], int len, int proc), (iov, len, proc))                         \
+  X(int, PARMCI_GetV, ARMCI_GetV, (armci_giov_t iov[], int len, int proc), (iov, len, proc))                         \
+  X(int, PARMCI_AccV, ARMCI_AccV, (int datatype, void *scale, armci_giov_t iov[], int len, int proc),                \
     (datatype, scale, iov, len, proc))                                                                               \
   X(int, PARMCI_NbPut, ARMCI_NbPut, (void *src, void *dst, int bytes, int proc, armci_hdl_t *hdl),                   \
     (src, dst, bytes, proc, hdl))                                                                                    \
@@ -81,12 +82,12 @@
     (int datatype, void *scale, void *src, int src_stride[], void *dst, int dst_stride[], int count[],               \
      int stride_levels, int proc, armci_hdl_t *hdl),                                                                 \
     (datatype, scale, src, src_stride, dst, dst_stride, count, stride_levels, proc, hdl))                            \
-  X(int, PARMCI_NbPutV, ARMCI_NbPutV, (armci_giov_t * iov, int len, int proc, armci_hdl_t *hdl),                     \
+  X(int, PARMCI_NbPutV, ARMCI_NbPutV, (armci_giov_t iov[], int len, int proc, armci_hdl_t *hdl),                     \
     (iov, len, proc, hdl))                                                                                           \
-  X(int, PARMCI_NbGetV, ARMCI_NbGetV, (armci_giov_t * iov, int len, int proc, armci_hdl_t *hdl),                     \
+  X(int, PARMCI_NbGetV, ARMCI_NbGetV, (armci_giov_t iov[], int len, int proc, armci_hdl_t *hdl),                     \
     (iov, len, proc, hdl))                                                                                           \
   X(int, PARMCI_NbAccV, ARMCI_NbAccV,                                                                                \
-    (int datatype, void *scale, armci_giov_t *iov, int len, int proc, armci_hdl_t *hdl),                             \
+    (int datatype, void *scale, armci_giov_t iov[], int len, int proc, armci_hdl_t *hdl),                            \
     (datatype, scale, iov, len, proc, hdl))                                                                          \
   X(int, PARMCI_Put_flag, ARMCI_Put_flag, (void *src, void *dst, int bytes, int *flag, int value, int proc),         \
     (src, dst, bytes, flag, value, proc))                                                                            \
@@ -138,9 +139,9 @@
 
 // Groups and locality.
 #define ARMCI_API_GROUP(X)                                                                                  \
-  X(void, PARMCI_Group_create, ARMCI_Group_create, (int n, int *pids, ARMCI_Group *out), (n, pids, out))    \
+  X(void, PARMCI_Group_create, ARMCI_Group_create, (int n, int pids[], ARMCI_Group *out), (n, pids, out))   \
   X(void, PARMCI_Group_create_child, ARMCI_Group_create_child,                                              \
-    (int n, int *pids, ARMCI_Group *out, ARMCI_Group *parent), (n, pids, out, parent))                      \
+    (int n, int pids[], ARMCI_Group *out, ARMCI_Group *parent), (n, pids, out, parent))                     \
   X(void, PARMCI_Group_free, ARMCI_Group_free, (ARMCI_Group * group), (group))                              \
   X(int, PARMCI_Group_rank, ARMCI_Group_rank, (ARMCI_Group * group, int *rank), (group, rank))              \
   X(void, PARMCI_Group_size, ARMCI_Group_size, (ARMCI_Group * group, int *size), (group, size))             \
@@ -148,6 +149,7 @@
   X(void, PARMCI_Group_get_default, ARMCI_Group_get_default, (ARMCI_Group * out), (out))                    \
   X(void, PARMCI_Group_get_world, ARMCI_Group_get_world, (ARMCI_Group * out), (out))                        \
   X(int, PARMCI_Absolute_id, ARMCI_Absolute_id, (ARMCI_Group * group, int group_rank), (group, group_rank)) \
+  X(int, PARMCIX_Group_comm_f, ARMCIX_Group_comm_f, (ARMCI_Group * group, MPI_Fint * comm), (group, comm))  \
   X(MPI_Comm, parmci_group_comm, armci_group_comm, (ARMCI_Group * group), (group))                          \
   X(int, parmci_domain_nprocs, armci_domain_nprocs, (armci_domain_t domain, int id), (domain, id))          \
   X(int, parmci_domain_id, armci_domain_id, (armci_domain_t domain, int proc), (domain, proc))              \
@@ -187,30 +189,30 @@
     (x, n, op, type, contribute))                                                                                   \
   X(void, parmci_msg_sel_scope, armci_msg_sel_scope,                                                                \
     (int scope, void *x, int n, const char *op, int type, int contribute), (scope, x, n, op, type, contribute))     \
-  X(void, parmci_msg_igop, armci_msg_igop, (int *x, int n, const char *op), (x, n, op))                             \
-  X(void, parmci_msg_lgop, armci_msg_lgop, (long *x, int n, const char *op), (x, n, op))                            \
-  X(void, parmci_msg_llgop, armci_msg_llgop, (armci_long_long_t * x, int n, const char *op), (x, n, op))            \
-  X(void, parmci_msg_fgop, armci_msg_fgop, (float *x, int n, const char *op), (x, n, op))                           \
-  X(void, parmci_msg_dgop, armci_msg_dgop, (double *x, int n, const char *op), (x, n, op))                          \
+  X(void, parmci_msg_igop, armci_msg_igop, (int x[], int n, const char *op), (x, n, op))                            \
+  X(void, parmci_msg_lgop, armci_msg_lgop, (long x[], int n, const char *op), (x, n, op))                           \
+  X(void, parmci_msg_llgop, armci_msg_llgop, (armci_long_long_t x[], int n, const char *op), (x, n, op))            \
+  X(void, parmci_msg_fgop, armci_msg_fgop, (float x[], int n, const char *op), (x, n, op))                          \
+  X(void, parmci_msg_dgop, armci_msg_dgop, (double x[], int n, const char *op), (x, n, op))                         \
   X(void, parmci_msg_gop_scope, armci_msg_gop_scope, (int scope, void *x, int n, const char *op, int type),         \
     (scope, x, n, op, type))                                                                                        \
-  X(void, parmci_msg_group_igop, armci_msg_group_igop, (int *x, int n, const char *op, ARMCI_Group *group),         \
+  X(void, parmci_msg_group_igop, armci_msg_group_igop, (int x[], int n, const char *op, ARMCI_Group *group),        \
     (x, n, op, group))                                                                                              \
-  X(void, parmci_msg_group_lgop, armci_msg_group_lgop, (long *x, int n, const char *op, ARMCI_Group *group),        \
+  X(void, parmci_msg_group_lgop, armci_msg_group_lgop, (long x[], int n, const char *op, ARMCI_Group *group),       \
     (x, n, op, group))                                                                                              \
   X(void, parmci_msg_group_llgop, armci_msg_group_llgop,                                                            \
-    (armci_long_long_t * x, int n, const char *op, ARMCI_Group *group), (x, n, op, group))                          \
-  X(void, parmci_msg_group_fgop, armci_msg_group_fgop, (float *x, int n, const char *op, ARMCI_Group *group),       \
+    (armci_long_long_t x[], int n, const char *op, ARMCI_Group *group), (x, n, op, group))                          \
+  X(void, parmci_msg_group_fgop, armci_msg_group_fgop, (float x[], int n, const char *op, ARMCI_Group *group),      \
     (x, n, op, group))                                                                                              \
-  X(void, parmci_msg_group_dgop, armci_msg_group_dgop, (double *x, int n, const char *op, ARMCI_Group *group),      \
+  X(void, parmci_msg_group_dgop, armci_msg_group_dgop, (double x[], int n, const char *op, ARMCI_Group *group),     \
     (x, n, op, group))                                                                                              \
   X(void, parmci_msg_group_gop_scope, armci_msg_group_gop_scope,                                                    \
     (int scope, void *x, int n, const char *op, int type, ARMCI_Group *group), (scope, x, n, op, type, group))      \
-  X(void, parmci_msg_clus_igop, armci_msg_clus_igop, (int *x, int n, const char *op), (x, n, op))                   \
-  X(void, parmci_msg_clus_lgop, armci_msg_clus_lgop, (long *x, int n, const char *op), (x, n, op))                  \
-  X(void, parmci_msg_clus_llgop, armci_msg_clus_llgop, (armci_long_long_t * x, int n, const char *op), (x, n, op))  \
-  X(void, parmci_msg_clus_fgop, armci_msg_clus_fgop, (float *x, int n, const char *op), (x, n, op))                 \
-  X(void, parmci_msg_clus_dgop, armci_msg_clus_dgop, (double *x, int n, const char *op), (x, n, op))                \
+  X(void, parmci_msg_clus_igop, armci_msg_clus_igop, (int x[], int n, const char *op), (x, n, op))                  \
+  X(void, parmci_msg_clus_lgop, armci_msg_clus_lgop, (long x[], int n, const char *op), (x, n, op))                 \
+  X(void, parmci_msg_clus_llgop, armci_msg_clus_llgop, (armci_long_long_t x[], int n, const char *op), (x, n, op))  \
+  X(void, parmci_msg_clus_fgop, armci_msg_clus_fgop, (float x[], int n, const char *op), (x, n, op))                \
+  X(void, parmci_msg_clus_dgop, armci_msg_clus_dgop, (double x[], int n, const char *op), (x, n, op))               \
   X(void, parmci_exchange_address, armci_exchange_address, (void *ptr[], int n), (ptr, n))                          \
   X(void, parmci_exchange_address_grp, armci_exchange_address_grp, (void *ptr[], int n, ARMCI_Group *group),        \
     (ptr, n, group))                                                                                                \
@@ -220,53 +222,54 @@
     (void *ptr, int stride_levels, int stride[], int count[], char *buf), (ptr, stride_levels, stride, count, buf))
 
 // Extensions: transfers with 64-bit sizes.
-#define ARMCI_API_TRANSFER64(X)                                                                                        \
-  X(int, PARMCIX_Put, ARMCIX_Put, (const void *src, void *dst, size_t bytes, int proc), (src, dst, bytes, proc))       \
-  X(int, PARMCIX_Get, ARMCIX_Get, (const void *src, void *dst, size_t bytes, int proc), (src, dst, bytes, proc))       \
-  X(int, PARMCIX_Acc, ARMCIX_Acc,                                                                                      \
-    (int datatype, const void *scale, const void *src, void *dst, size_t bytes, int proc),                             \
-    (datatype, scale, src, dst, bytes, proc))                                                                          \
-  X(int, PARMCIX_PutS, ARMCIX_PutS,                                                                                    \
-    (const void *src, const ptrdiff_t *src_stride, void *dst, const ptrdiff_t *dst_stride, const size_t *count,        \
-     int stride_levels, int proc),                                                                                     \
-    (src, src_stride, dst, dst_stride, count, stride_levels, proc))                                                    \
-  X(int, PARMCIX_GetS, ARMCIX_GetS,                                                                                    \
-    (const void *src, const ptrdiff_t *src_stride, void *dst, const ptrdiff_t *dst_stride, const size_t *count,        \
-     int stride_levels, int proc),                                                                                     \
-    (src, src_stride, dst, dst_stride, count, stride_levels, proc))                                                    \
-  X(int, PARMCIX_AccS, ARMCIX_AccS,                                                                                    \
-    (int datatype, const void *scale, const void *src, const ptrdiff_t *src_stride, void *dst,                         \
-     const ptrdiff_t *dst_stride, const size_t *count, int stride_levels, int proc),                                   \
-    (datatype, scale, src, src_stride, dst, dst_stride, count, stride_levels, proc))                                   \
-  X(int, PARMCIX_PutV, ARMCIX_PutV, (const armcix_giov_t *iov, size_t len, int proc), (iov, len, proc))                \
-  X(int, PARMCIX_GetV, ARMCIX_GetV, (const armcix_giov_t *iov, size_t len, int proc), (iov, len, proc))                \
-  X(int, PARMCIX_AccV, ARMCIX_AccV, (int datatype, const void *scale, const armcix_giov_t *iov, size_t len, int proc), \
-    (datatype, scale, iov, len, proc))                                                                                 \
-  X(int, PARMCIX_NbPut, ARMCIX_NbPut, (const void *src, void *dst, size_t bytes, int proc, armci_hdl_t *hdl),          \
-    (src, dst, bytes, proc, hdl))                                                                                      \
-  X(int, PARMCIX_NbGet, ARMCIX_NbGet, (const void *src, void *dst, size_t bytes, int proc, armci_hdl_t *hdl),          \
-    (src, dst, bytes, proc, hdl))                                                                                      \
-  X(int, PARMCIX_NbAcc, ARMCIX_NbAcc,                                                                                  \
-    (int datatype, const void *scale, const void *src, void *dst, size_t bytes, int proc, armci_hdl_t *hdl),           \
-    (datatype, scale, src, dst, bytes, proc, hdl))                                                                     \
-  X(int, PARMCIX_NbPutS, ARMCIX_NbPutS,                                                                                \
-    (const void *src, const ptrdiff_t *src_stride, void *dst, const ptrdiff_t *dst_stride, const size_t *count,        \
-     int stride_levels, int proc, armci_hdl_t *hdl),                                                                   \
-    (src, src_stride, dst, dst_stride, count, stride_levels, proc, hdl))                                               \
-  X(int, PARMCIX_NbGetS, ARMCIX_NbGetS,                                                                                \
-    (const void *src, const ptrdiff_t *src_stride, void *dst, const ptrdiff_t *dst_stride, const size_t *count,        \
-     int stride_levels, int proc, armci_hdl_t *hdl),                                                                   \
-    (src, src_stride, dst, dst_stride, count, stride_levels, proc, hdl))                                               \
-  X(int, PARMCIX_NbAccS, ARMCIX_NbAccS,                                                                                \
-    (int datatype, const void *scale, const void *src, const ptrdiff_t *src_stride, void *dst,                         \
-     const ptrdiff_t *dst_stride, const size_t *count, int stride_levels, int proc, armci_hdl_t *hdl),                 \
-    (datatype, scale, src, src_stride, dst, dst_stride, count, stride_levels, proc, hdl))                              \
-  X(int, PARMCIX_NbPutV, ARMCIX_NbPutV, (const armcix_giov_t *iov, size_t len, int proc, armci_hdl_t *hdl),            \
-    (iov, len, proc, hdl))                                                                                             \
-  X(int, PARMCIX_NbGetV, ARMCIX_NbGetV, (const armcix_giov_t *iov, size_t len, int proc, armci_hdl_t *hdl),            \
-    (iov, len, proc, hdl))                                                                                             \
-  X(int, PARMCIX_NbAccV, ARMCIX_NbAccV,                                                                                \
-    (int datatype, const void *scale, const armcix_giov_t *iov, size_t len, int proc, armci_hdl_t *hdl),               \
+#define ARMCI_API_TRANSFER64(X)                                                                                    \
+  X(int, PARMCIX_Put, ARMCIX_Put, (const void *src, void *dst, size_t bytes, int proc), (src, dst, bytes, proc))   \
+  X(int, PARMCIX_Get, ARMCIX_Get, (const void *src, void *dst, size_t bytes, int proc), (src, dst, bytes, proc))   \
+  X(int, PARMCIX_Acc, ARMCIX_Acc,                                                                                  \
+    (int datatype, const void *scale, const void *src, void *dst, size_t bytes, int proc),                         \
+    (datatype, scale, src, dst, bytes, proc))                                                                      \
+  X(int, PARMCIX_PutS, ARMCIX_PutS,                                                                                \
+    (const void *src, const ptrdiff_t src_stride[], void *dst, const ptrdiff_t dst_stride[], const size_t count[], \
+     int stride_levels, int proc),                                                                                 \
+    (src, src_stride, dst, dst_stride, count, stride_levels, proc))                                                \
+  X(int, PARMCIX_GetS, ARMCIX_GetS,                                                                                \
+    (const void *src, const ptrdiff_t src_stride[], void *dst, const ptrdiff_t dst_stride[], const size_t count[], \
+     int stride_levels, int proc),                                                                                 \
+    (src, src_stride, dst, dst_stride, count, stride_levels, proc))                                                \
+  X(int, PARMCIX_AccS, ARMCIX_AccS,                                                                                \
+    (int datatype, const void *scale, const void *src, const ptrdiff_t src_stride[], void *dst,                    \
+     const ptrdiff_t dst_stride[], const size_t count[], int stride_levels, int proc),                             \
+    (datatype, scale, src, src_stride, dst, dst_stride, count, stride_levels, proc))                               \
+  X(int, PARMCIX_PutV, ARMCIX_PutV, (const armcix_giov_t iov[], size_t len, int proc), (iov, len, proc))           \
+  X(int, PARMCIX_GetV, ARMCIX_GetV, (const armcix_giov_t iov[], size_t len, int proc), (iov, len, proc))           \
+  X(int, PARMCIX_AccV, ARMCIX_AccV,                                                                                \
+    (int datatype, const void *scale, const armcix_giov_t iov[], size_t len, int proc),                            \
+    (datatype, scale, iov, len, proc))                                                                             \
+  X(int, PARMCIX_NbPut, ARMCIX_NbPut, (const void *src, void *dst, size_t bytes, int proc, armci_hdl_t *hdl),      \
+    (src, dst, bytes, proc, hdl))                                                                                  \
+  X(int, PARMCIX_NbGet, ARMCIX_NbGet, (const void *src, void *dst, size_t bytes, int proc, armci_hdl_t *hdl),      \
+    (src, dst, bytes, proc, hdl))                                                                                  \
+  X(int, PARMCIX_NbAcc, ARMCIX_NbAcc,                                                                              \
+    (int datatype, const void *scale, const void *src, void *dst, size_t bytes, int proc, armci_hdl_t *hdl),       \
+    (datatype, scale, src, dst, bytes, proc, hdl))                                                                 \
+  X(int, PARMCIX_NbPutS, ARMCIX_NbPutS,                                                                            \
+    (const void *src, const ptrdiff_t src_stride[], void *dst, const ptrdiff_t dst_stride[], const size_t count[], \
+     int stride_levels, int proc, armci_hdl_t *hdl),                                                               \
+    (src, src_stride, dst, dst_stride, count, stride_levels, proc, hdl))                                           \
+  X(int, PARMCIX_NbGetS, ARMCIX_NbGetS,                                                                            \
+    (const void *src, const ptrdiff_t src_stride[], void *dst, const ptrdiff_t dst_stride[], const size_t count[], \
+     int stride_levels, int proc, armci_hdl_t *hdl),                                                               \
+    (src, src_stride, dst, dst_stride, count, stride_levels, proc, hdl))                                           \
+  X(int, PARMCIX_NbAccS, ARMCIX_NbAccS,                                                                            \
+    (int datatype, const void *scale, const void *src, const ptrdiff_t src_stride[], void *dst,                    \
+     const ptrdiff_t dst_stride[], const size_t count[], int stride_levels, int proc, armci_hdl_t *hdl),           \
+    (datatype, scale, src, src_stride, dst, dst_stride, count, stride_levels, proc, hdl))                          \
+  X(int, PARMCIX_NbPutV, ARMCIX_NbPutV, (const armcix_giov_t iov[], size_t len, int proc, armci_hdl_t *hdl),       \
+    (iov, len, proc, hdl))                                                                                         \
+  X(int, PARMCIX_NbGetV, ARMCIX_NbGetV, (const armcix_giov_t iov[], size_t len, int proc, armci_hdl_t *hdl),       \
+    (iov, len, proc, hdl))                                                                                         \
+  X(int, PARMCIX_NbAccV, ARMCIX_NbAccV,                                                                            \
+    (int datatype, const void *scale, const armcix_giov_t iov[], size_t len, int proc, armci_hdl_t *hdl),          \
     (datatype, scale, iov, len, proc, hdl))
 
 // Extensions: atomics, signals, mutex sets, groups.

@@ -17,11 +17,11 @@ extern "C" {
  * group they are not in. Blocks for members only, never for a process that does not call.
  * Errors (through ARMCI_Error): a rank outside the parent or twice, n < 1.
  * Clauses: GROUP-1, GROUP-2. Source: [ARMCI 3.6], [AMPI V-A]. */
-void ARMCI_Group_create(int n, int *pids, ARMCI_Group *out);
+void ARMCI_Group_create(int n, int pids[], ARMCI_Group *out);
 
 /* ARMCI_Group_create with an explicit parent, whose group ranks pids holds.
  * Clauses: GROUP-1, GROUP-2. Source: [ARMCI 3.6], [AMPI V-A]. */
-void ARMCI_Group_create_child(int n, int *pids, ARMCI_Group *out, ARMCI_Group *parent);
+void ARMCI_Group_create_child(int n, int pids[], ARMCI_Group *out, ARMCI_Group *parent);
 
 /* Frees the group; its memory must be freed before, mutex sets of it may live on. Called by all members, blocking; a
  * process that is not a member may call it too. The world cannot be freed.

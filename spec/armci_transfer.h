@@ -50,15 +50,15 @@ int ARMCI_AccS(int datatype, void *scale, void *src, int src_stride[], void *dst
 
 /* ARMCI_Put of `len` descriptors: local src_ptr_array[i] to dst_ptr_array[i] at proc.
  * Clauses: XFER-6, XFER-7, XFER-8, CMPL-1, ORD-1. Source: [ARMCI 3.2]. */
-int ARMCI_PutV(armci_giov_t *iov, int len, int proc);
+int ARMCI_PutV(armci_giov_t iov[], int len, int proc);
 
 /* ARMCI_Get of `len` descriptors: src_ptr_array[i] at proc to local dst_ptr_array[i].
  * Clauses: XFER-6, XFER-7, XFER-8, CMPL-2, ORD-4. Source: [ARMCI 3.2]. */
-int ARMCI_GetV(armci_giov_t *iov, int len, int proc);
+int ARMCI_GetV(armci_giov_t iov[], int len, int proc);
 
 /* ARMCI_Acc of `len` descriptors. Segments that overlap add all.
  * Clauses: ACC-1 to ACC-5, XFER-6, XFER-7. Source: [ARMCI 3.3]. */
-int ARMCI_AccV(int datatype, void *scale, armci_giov_t *iov, int len, int proc);
+int ARMCI_AccV(int datatype, void *scale, armci_giov_t iov[], int len, int proc);
 
 /* NON-BLOCKING
  *
@@ -91,13 +91,13 @@ int ARMCI_NbAccS(int datatype, void *scale, void *src, int src_stride[], void *d
                  int stride_levels, int proc, armci_hdl_t *hdl);
 
 /* Non-blocking ARMCI_PutV: descriptors and pointer arrays are read at once. */
-int ARMCI_NbPutV(armci_giov_t *iov, int len, int proc, armci_hdl_t *hdl);
+int ARMCI_NbPutV(armci_giov_t iov[], int len, int proc, armci_hdl_t *hdl);
 
 /* Non-blocking ARMCI_GetV: descriptors and pointer arrays are read at once. */
-int ARMCI_NbGetV(armci_giov_t *iov, int len, int proc, armci_hdl_t *hdl);
+int ARMCI_NbGetV(armci_giov_t iov[], int len, int proc, armci_hdl_t *hdl);
 
 /* Non-blocking ARMCI_AccV: *scale, descriptors and pointer arrays are read at once. */
-int ARMCI_NbAccV(int datatype, void *scale, armci_giov_t *iov, int len, int proc, armci_hdl_t *hdl);
+int ARMCI_NbAccV(int datatype, void *scale, armci_giov_t iov[], int len, int proc, armci_hdl_t *hdl);
 
 /* WITH A FLAG */
 

@@ -136,6 +136,13 @@ typedef struct armcix_choice_s {
   const char *value; /* for instance "thread" */
 } armcix_choice_t;
 
+/* START */
+
+/* ARMCI_Init_thread_comm for Fortran, where a communicator is an integer. Collective over comm, blocking.
+ * Errors: those of ARMCI_Init_thread_comm.
+ * Clauses: INIT-8, ERR-1. Source: [here]. */
+int ARMCIX_Init_comm_f(int required, MPI_Fint comm);
+
 /* TRANSFERS WITH 64-BIT SIZES
  *
  * ARMCIX_X is ARMCI_X with size_t lengths and counts and ptrdiff_t strides, and otherwise the same: shapes (C8, C9),
@@ -153,25 +160,25 @@ int ARMCIX_Get(const void *src, void *dst, size_t bytes, int proc);
 int ARMCIX_Acc(int datatype, const void *scale, const void *src, void *dst, size_t bytes, int proc);
 
 /* ARMCI_PutS. Blocking. */
-int ARMCIX_PutS(const void *src, const ptrdiff_t *src_stride, void *dst, const ptrdiff_t *dst_stride,
-                const size_t *count, int stride_levels, int proc);
+int ARMCIX_PutS(const void *src, const ptrdiff_t src_stride[], void *dst, const ptrdiff_t dst_stride[],
+                const size_t count[], int stride_levels, int proc);
 
 /* ARMCI_GetS. Blocking. */
-int ARMCIX_GetS(const void *src, const ptrdiff_t *src_stride, void *dst, const ptrdiff_t *dst_stride,
-                const size_t *count, int stride_levels, int proc);
+int ARMCIX_GetS(const void *src, const ptrdiff_t src_stride[], void *dst, const ptrdiff_t dst_stride[],
+                const size_t count[], int stride_levels, int proc);
 
 /* ARMCI_AccS. Blocking. */
-int ARMCIX_AccS(int datatype, const void *scale, const void *src, const ptrdiff_t *src_stride, void *dst,
-                const ptrdiff_t *dst_stride, const size_t *count, int stride_levels, int proc);
+int ARMCIX_AccS(int datatype, const void *scale, const void *src, const ptrdiff_t src_stride[], void *dst,
+                const ptrdiff_t dst_stride[], const size_t count[], int stride_levels, int proc);
 
 /* ARMCI_PutV. Blocking. */
-int ARMCIX_PutV(const armcix_giov_t *iov, size_t len, int proc);
+int ARMCIX_PutV(const armcix_giov_t iov[], size_t len, int proc);
 
 /* ARMCI_GetV. Blocking. */
-int ARMCIX_GetV(const armcix_giov_t *iov, size_t len, int proc);
+int ARMCIX_GetV(const armcix_giov_t iov[], size_t len, int proc);
 
 /* ARMCI_AccV. Blocking. */
-int ARMCIX_AccV(int datatype, const void *scale, const armcix_giov_t *iov, size_t len, int proc);
+int ARMCIX_AccV(int datatype, const void *scale, const armcix_giov_t iov[], size_t len, int proc);
 
 /* ARMCI_NbPut. Non-blocking. */
 int ARMCIX_NbPut(const void *src, void *dst, size_t bytes, int proc, armci_hdl_t *hdl);
@@ -183,25 +190,25 @@ int ARMCIX_NbGet(const void *src, void *dst, size_t bytes, int proc, armci_hdl_t
 int ARMCIX_NbAcc(int datatype, const void *scale, const void *src, void *dst, size_t bytes, int proc, armci_hdl_t *hdl);
 
 /* ARMCI_NbPutS. Non-blocking. */
-int ARMCIX_NbPutS(const void *src, const ptrdiff_t *src_stride, void *dst, const ptrdiff_t *dst_stride,
-                  const size_t *count, int stride_levels, int proc, armci_hdl_t *hdl);
+int ARMCIX_NbPutS(const void *src, const ptrdiff_t src_stride[], void *dst, const ptrdiff_t dst_stride[],
+                  const size_t count[], int stride_levels, int proc, armci_hdl_t *hdl);
 
 /* ARMCI_NbGetS. Non-blocking. */
-int ARMCIX_NbGetS(const void *src, const ptrdiff_t *src_stride, void *dst, const ptrdiff_t *dst_stride,
-                  const size_t *count, int stride_levels, int proc, armci_hdl_t *hdl);
+int ARMCIX_NbGetS(const void *src, const ptrdiff_t src_stride[], void *dst, const ptrdiff_t dst_stride[],
+                  const size_t count[], int stride_levels, int proc, armci_hdl_t *hdl);
 
 /* ARMCI_NbAccS. Non-blocking. */
-int ARMCIX_NbAccS(int datatype, const void *scale, const void *src, const ptrdiff_t *src_stride, void *dst,
-                  const ptrdiff_t *dst_stride, const size_t *count, int stride_levels, int proc, armci_hdl_t *hdl);
+int ARMCIX_NbAccS(int datatype, const void *scale, const void *src, const ptrdiff_t src_stride[], void *dst,
+                  const ptrdiff_t dst_stride[], const size_t count[], int stride_levels, int proc, armci_hdl_t *hdl);
 
 /* ARMCI_NbPutV. Non-blocking. */
-int ARMCIX_NbPutV(const armcix_giov_t *iov, size_t len, int proc, armci_hdl_t *hdl);
+int ARMCIX_NbPutV(const armcix_giov_t iov[], size_t len, int proc, armci_hdl_t *hdl);
 
 /* ARMCI_NbGetV. Non-blocking. */
-int ARMCIX_NbGetV(const armcix_giov_t *iov, size_t len, int proc, armci_hdl_t *hdl);
+int ARMCIX_NbGetV(const armcix_giov_t iov[], size_t len, int proc, armci_hdl_t *hdl);
 
 /* ARMCI_NbAccV. Non-blocking. */
-int ARMCIX_NbAccV(int datatype, const void *scale, const armcix_giov_t *iov, size_t len, int proc, armci_hdl_t *hdl);
+int ARMCIX_NbAccV(int datatype, const void *scale, const armcix_giov_t iov[], size_t len, int proc, armci_hdl_t *hdl);
 
 /* ATOMICS */
 
@@ -289,6 +296,12 @@ void ARMCIX_Unlock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc);
  * Errors: ARMCI_ERR_GROUP (parent), ARMCI_ERR_NULL (out), ARMCI_ERR_MEMORY.
  * Clauses: GROUP-3. Source: [here]. */
 int ARMCIX_Group_split(ARMCI_Group *parent, int color, int key, ARMCI_Group *out);
+
+/* The communicator of the group, as armci_group_comm, in *comm as the integer that Fortran uses; MPI_COMM_NULL's integer
+ * where the caller is not a member. It stays the library's.
+ * Errors: ARMCI_ERR_GROUP, ARMCI_ERR_NULL.
+ * Clauses: GROUP-1. Source: [here]. */
+int ARMCIX_Group_comm_f(ARMCI_Group *group, MPI_Fint *comm);
 
 /* A second group with the same members in the same order. Collective over parent, blocking, T-collective.
  * Clauses: GROUP-3. Source: [here]. */

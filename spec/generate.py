@@ -1,4 +1,6 @@
-"""Makes parmci.h and libarmci.map of the table of functions, api_table.h: generate.py api_table.h NAME."""
+"""Makes a file of the table of functions: generate.py NAME api_table.h [HEADER...].
+
+NAME is parmci.h, libarmci.map or armci.f90, the Fortran module, which needs the public headers for types and constants."""
 
 from __future__ import annotations
 
@@ -6,6 +8,8 @@ import re
 import sys
 from pathlib import Path
 from typing import NamedTuple
+
+import fortran
 
 HEADER = """\
 /* parmci.h - the profiling names of every call: PF is the strong definition behind the weak F.
@@ -77,7 +81,7 @@ def prototype(function: Function) -> str:
     return f"{function.result}{space}{function.strong}{re.sub(r' [*] ', ' *', function.parameters)};"
 
 
-def generate(table: str, name: str) -> str:
+def generate(name: str, table: str, headers: list[str]) -> str:
     """The text of the file of that name."""
     functions = rows(table)
     if name == "parmci.h":
@@ -85,8 +89,10 @@ def generate(table: str, name: str) -> str:
     if name == "libarmci.map":
         names = sorted({name for function in functions for name in (function.weak, function.strong)})
         return MAP.format(functions="\n    ".join(f"{name};" for name in names), mpi="\n    ".join(f"{name};" for name in MPI))
-    raise SystemExit(f"generate.py: no file named {name}; next: parmci.h or libarmci.map")
+    if name == "armci.f90":
+        return fortran.module(list(functions), headers)
+    raise SystemExit(f"generate.py: no file named {name}; next: parmci.h, libarmci.map or armci.f90")
 
 
 if __name__ == "__main__":
-    sys.stdout.write(generate(Path(sys.argv[1]).read_text(), sys.argv[2]))
+    sys.stdout.write(generate(sys.argv[1], Path(sys.argv[2]).read_text(), [Path(name).read_text() for name in sys.argv[3:]]))

@@ -119,55 +119,55 @@ void armci_msg_sel_scope(int scope, void *x, int n, const char *op, int type, in
 /* GLOBAL OPERATIONS: x[0..n-1] of all processes is combined by op, and all get the same result in x. */
 
 /* Of int, over all processes. */
-void armci_msg_igop(int *x, int n, const char *op);
+void armci_msg_igop(int x[], int n, const char *op);
 
 /* Of long, over all processes. */
-void armci_msg_lgop(long *x, int n, const char *op);
+void armci_msg_lgop(long x[], int n, const char *op);
 
 /* Of long long, over all processes. */
-void armci_msg_llgop(armci_long_long_t *x, int n, const char *op);
+void armci_msg_llgop(armci_long_long_t x[], int n, const char *op);
 
 /* Of float, over all processes. */
-void armci_msg_fgop(float *x, int n, const char *op);
+void armci_msg_fgop(float x[], int n, const char *op);
 
 /* Of double, over all processes. */
-void armci_msg_dgop(double *x, int n, const char *op);
+void armci_msg_dgop(double x[], int n, const char *op);
 
 /* Of any type, over a scope. */
 void armci_msg_gop_scope(int scope, void *x, int n, const char *op, int type);
 
 /* Of int, over a group. */
-void armci_msg_group_igop(int *x, int n, const char *op, ARMCI_Group *group);
+void armci_msg_group_igop(int x[], int n, const char *op, ARMCI_Group *group);
 
 /* Of long, over a group. */
-void armci_msg_group_lgop(long *x, int n, const char *op, ARMCI_Group *group);
+void armci_msg_group_lgop(long x[], int n, const char *op, ARMCI_Group *group);
 
 /* Of long long, over a group. */
-void armci_msg_group_llgop(armci_long_long_t *x, int n, const char *op, ARMCI_Group *group);
+void armci_msg_group_llgop(armci_long_long_t x[], int n, const char *op, ARMCI_Group *group);
 
 /* Of float, over a group. */
-void armci_msg_group_fgop(float *x, int n, const char *op, ARMCI_Group *group);
+void armci_msg_group_fgop(float x[], int n, const char *op, ARMCI_Group *group);
 
 /* Of double, over a group. */
-void armci_msg_group_dgop(double *x, int n, const char *op, ARMCI_Group *group);
+void armci_msg_group_dgop(double x[], int n, const char *op, ARMCI_Group *group);
 
 /* Of any type, over a scope of a group. */
 void armci_msg_group_gop_scope(int scope, void *x, int n, const char *op, int type, ARMCI_Group *group);
 
 /* Of int, over the caller's node. */
-void armci_msg_clus_igop(int *x, int n, const char *op);
+void armci_msg_clus_igop(int x[], int n, const char *op);
 
 /* Of long, over the caller's node. */
-void armci_msg_clus_lgop(long *x, int n, const char *op);
+void armci_msg_clus_lgop(long x[], int n, const char *op);
 
 /* Of long long, over the caller's node. */
-void armci_msg_clus_llgop(armci_long_long_t *x, int n, const char *op);
+void armci_msg_clus_llgop(armci_long_long_t x[], int n, const char *op);
 
 /* Of float, over the caller's node. */
-void armci_msg_clus_fgop(float *x, int n, const char *op);
+void armci_msg_clus_fgop(float x[], int n, const char *op);
 
 /* Of double, over the caller's node. */
-void armci_msg_clus_dgop(double *x, int n, const char *op);
+void armci_msg_clus_dgop(double x[], int n, const char *op);
 
 /* EXCHANGE OF ADDRESSES: the caller gives ptr[its rank]; on return ptr[p] is what p gave, for all p; other entries are
  * not read. */

@@ -92,6 +92,12 @@ Valued<MPI_Comm> armci_group_comm(ARMCI_Group* handle) {
   if (Status found = groups().find(handle, &group); !found.ok()) return {found, MPI_COMM_NULL};
   return {kSuccess, group->comm()};
 }
+Status ARMCIX_Group_comm_f(ARMCI_Group* handle, MPI_Fint* comm) {
+  if (comm == nullptr) return fail(Code::kNull, "GROUP-1", "argument comm is NULL");
+  const Valued<MPI_Comm> found = api::armci_group_comm(handle);
+  if (found.status.ok()) *comm = MPI_Comm_c2f(found.value);
+  return found.status;
+}
 
 // --- locality: the only kind of domain is the node
 

@@ -299,6 +299,7 @@ bool allowed_while_down(ApiId id) {
     case ApiId::ARMCI_Init_thread:
     case ApiId::ARMCI_Init_thread_comm:
     case ApiId::ARMCI_Init_mpi_comm:
+    case ApiId::ARMCIX_Init_comm_f:
     case ApiId::ARMCI_Initialized:
     case ApiId::ARMCI_Finalize:
     case ApiId::ARMCI_Cleanup:

@@ -66,6 +66,8 @@ template <>
 struct Around<ApiId::ARMCI_Init_thread_comm> : Starts {};
 template <>
 struct Around<ApiId::ARMCI_Init_mpi_comm> : Starts {};
+template <>
+struct Around<ApiId::ARMCIX_Init_comm_f> : Starts {};
 
 template <>
 struct Around<ApiId::ARMCI_Finalize> {

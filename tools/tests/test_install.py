@@ -28,6 +28,7 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     make(folder / layout.INFO, "info")
     make(folder / layout.PROF, "prof")
     make(folder / "spec" / "parmci.h", "profiling names")
+    make(folder / "spec" / "armci.f90", "for Fortran")
     monkeypatch.setattr(bazel, "folder", lambda key, configuration: folder)
     monkeypatch.setattr(bazel, "build", lambda targets, configuration, **options: None)
     return folder

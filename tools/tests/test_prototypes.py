@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import runpy
+import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from armci_tool.repository import ROOT
 from generated import generated
 
@@ -55,6 +57,56 @@ def test_what_a_library_exports_is_what_the_headers_declare() -> None:
 
 def test_a_row_of_the_table_becomes_a_declaration_and_two_exported_names() -> None:
     table = "#define T(X) \\\n  X(void *, PF, F, (g_t * g, int x[]), \\\n    (g, x))  \\\n  X(int, PE, E, (void), ())\n"
-    module = runpy.run_path(str(ROOT / "spec" / "generate.py"))
-    assert "void *PF(g_t *g, int x[]);\nint PE(void);\n" in module["generate"](table, "parmci.h")
-    assert "    E;\n    F;\n    PE;\n    PF;\n" in module["generate"](table, "libarmci.map")
+    assert "void *PF(g_t *g, int x[]);\nint PE(void);\n" in of_table("parmci.h", table)
+    assert "    E;\n    F;\n    PE;\n    PF;\n" in of_table("libarmci.map", table)
+
+
+def of_table(name: str, table: str, *headers: str) -> str:
+    sys.path.insert(0, str(ROOT / "spec"))
+    try:
+        return str(runpy.run_path(str(ROOT / "spec" / "generate.py"))["generate"](name, table, list(headers)))
+    finally:
+        sys.path.remove(str(ROOT / "spec"))
+
+
+TABLE = "#define T(X) \\\n  X(void *, PF, F, (const g_t * g, size_t x[], uint64_t *signal, char *op), (g, x, signal, op))\n"
+HEADER = """typedef enum { A = 0, B = 1 } e_t; /* c */
+typedef struct g_s {
+  void **p; /* p */
+  int n[2];
+} g_t;
+#define ARMCIX_BIT ((uint64_t)1 << 3)
+"""
+
+
+def test_a_row_of_the_table_becomes_an_interface_of_fortran() -> None:
+    made = of_table("armci.f90", TABLE, HEADER)
+    assert """    function F(g, x, signal, op) &
+        bind(C, name="F")
+      import
+      type(g_t), intent(in), optional :: g
+      integer(c_size_t), intent(inout) :: x(*)
+      type(c_ptr), value :: signal
+      character(kind=c_char), intent(inout) :: op(*)
+      type(c_ptr) :: F
+    end function
+""" in made
+    assert "  type, bind(C) :: g_t\n    type(c_ptr) :: p\n    integer(c_int) :: n(2)\n  end type\n" in made
+    assert "parameter :: B = 1\n" in made and "parameter :: ARMCIX_BIT = shiftl(1_c_int64_t, 3)\n" in made
+
+
+def test_names_that_fortran_cannot_tell_apart_are_refused() -> None:
+    with pytest.raises(SystemExit, match="'f'"):
+        of_table("armci.f90", "  X(int, PF, F, (void), ())\n  X(int, Pf, f, (void), ())\n")
+
+
+def test_every_function_without_a_type_of_c_alone_has_an_interface_in_fortran() -> None:
+    made, names = generated("armci.f90"), set(re.findall(r"^ {4}(\w+);$", generated("libarmci.map"), re.MULTILINE))
+    public = {name for name in names if "P" + name in names or "p" + name in names}
+    missing = public - set(re.findall(r'bind\(C, name="(\w+)"\)', made))
+    assert missing == {"ARMCI_Init_args", "ARMCI_Init_thread_comm", "ARMCI_Init_mpi_comm", "armci_group_comm"}
+
+
+def test_the_header_for_cpp_calls_only_functions_that_are_there() -> None:
+    called = set(re.findall(r"\b(ARMCIX?_\w+)\(", (ROOT / "spec" / "armci.hpp").read_text()))
+    assert called <= set(re.findall(r"^ {4}(\w+);$", generated("libarmci.map"), re.MULTILINE))

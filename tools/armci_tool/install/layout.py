@@ -25,6 +25,7 @@ COMMON = "common"
 # Below bazel-bin.
 INFO = Path("tools/armci_info_shared")
 PROF = Path("tools/prof/libarmci-prof.so")
+GENERATED = (Path("spec/armci.f90"), Path("spec/parmci.h"))
 LIBRARIES = Path("lib/armci")
 # For build systems that take an ARMCI as one folder with include/ and lib/: one for each implementation, of links.
 CLASSIC = Path("impl")
@@ -137,8 +138,9 @@ def _copied(names: Sequence[str], configuration: bazel.Configuration) -> Iterato
     built = bazel.folder("bazel-bin", configuration)
     yield Item(Path("bin/armci_info"), built / INFO, mode=_PROGRAM_MODE)
     yield Item(LIBRARIES / PROF.name, built / PROF, mode=_PROGRAM_MODE)
-    yield Item(Path("include/parmci.h"), built / "spec/parmci.h")
-    for header in sorted((ROOT / "spec").glob("*.h")):
+    for generated in GENERATED:
+        yield Item(Path("include") / generated.name, built / generated)
+    for header in sorted([*(ROOT / "spec").glob("*.h"), ROOT / "spec/armci.hpp"]):
         if not header.name.startswith(("abi_", "api_")):
             yield Item(Path("include") / header.name, header)
     for name in names:
