@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from armci_tool.install import layout
 from armci_tool.repository import ROOT, source_files
 
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -66,8 +67,8 @@ def missing_paths(text: str, files: set[str]) -> list[str]:
 
 
 def files_and_folders() -> set[str]:
-    """All of the repository, as paths from its root."""
-    found: set[str] = set()
+    """All of the repository, as paths from its root, and what the build makes for users."""
+    found = {str(path) for path in layout.GENERATED}
     for path in source_files(ROOT):
         relative = path.relative_to(ROOT)
         found |= {str(relative), *(str(parent) for parent in relative.parents)}
