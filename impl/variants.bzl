@@ -1,23 +1,23 @@
 """The table of implementations, and the macros that stamp libraries, tests and programs for each of them.
 
 A new port is one folder (impl/<name>) and one row here. The rows decide what exists: every armci_binary is linked with
-every implementation, and every armci_suite is run on each, at each number of processes and nodes the row allows.
+every implementation, and every armci_suite is run on each, at each number of processes.
 """
 
 load("//impl:archive.bzl", "whole_archive")
 load("//third_party/pch:precompiled_header.bzl", "TEST_OPTIMISATION", "use_precompiled")
 
 IMPLEMENTATIONS = {
-    # library: the static library to link. nodes: how many (simulated) nodes its tests are run on. spans_nodes: whether
-    # it can leave the node at all. test_only: no library for users, built to prove something. device: what it needs
-    # between nodes, of which tools/armci makes a guest if the machine has none. port_level: of a port under way, the level
-    # of docs/porting.md that it has reached and tools/armci test holds it to; left out once that is the last.
-    "shmem": struct(library = "//impl/shmem:armci", nodes = [1], spans_nodes = False, test_only = False),
-    "mpi-rma": struct(library = "//impl/mpi-rma:armci", nodes = [1], spans_nodes = True, test_only = False),
-    "mpi-twosided": struct(library = "//impl/mpi-twosided:armci", nodes = [1], spans_nodes = True, test_only = False),
-    "native-verbs": struct(library = "//impl/native-verbs:armci", nodes = [1], spans_nodes = True, test_only = False, device = "verbs"),
-    "ucx": struct(library = "//impl/ucx:armci", nodes = [1], spans_nodes = True, test_only = False),
-    "loopback": struct(library = "//impl/loopback:armci", nodes = [1], spans_nodes = False, test_only = True),
+    # library: the static library to link. spans_nodes: whether it can leave the node at all. test_only: no library for
+    # users, built to prove something. device: what it needs between nodes, of which tools/armci makes a guest if the
+    # machine has none. port_level: of a port under way, the level of docs/porting.md that it has reached and tools/armci
+    # test holds it to; left out once that is the last.
+    "shmem": struct(library = "//impl/shmem:armci", spans_nodes = False, test_only = False),
+    "mpi-rma": struct(library = "//impl/mpi-rma:armci", spans_nodes = True, test_only = False),
+    "mpi-twosided": struct(library = "//impl/mpi-twosided:armci", spans_nodes = True, test_only = False),
+    "native-verbs": struct(library = "//impl/native-verbs:armci", spans_nodes = True, test_only = False, device = "verbs"),
+    "ucx": struct(library = "//impl/ucx:armci", spans_nodes = True, test_only = False),
+    "loopback": struct(library = "//impl/loopback:armci", spans_nodes = False, test_only = True),
 }
 
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
@@ -156,21 +156,17 @@ def armci_binary(name, srcs = [], deps = [], copts = [], testonly = False, imple
 
 def armci_suite(name, srcs = [], deps = [], processes = [1, 2, 3, 4], args = [], tags = [], timeout = "long", **kwargs):
     """Stamps the program <name>_<implementation> and its runs <name>_<implementation>_np<N>, one for each number of
-    processes, with _nodes<M> appended where the row names more than one node."""
+    processes."""
     armci_binary(name = name, srcs = srcs, deps = deps, testonly = True, **kwargs)
-    for implementation, row in IMPLEMENTATIONS.items():
+    for implementation in IMPLEMENTATIONS:
         for np in processes:
-            for nodes in row.nodes:
-                if np % nodes != 0:
-                    continue
-                program = "%s_%s" % (name, in_target(implementation))
-                suffix = "" if nodes == 1 else "_nodes%d" % nodes
-                native.sh_test(
-                    name = "%s_np%d%s" % (program, np, suffix),
-                    srcs = ["//tools:launch"],
-                    args = ["$(location :%s)" % program, str(np), str(np // nodes)] + args,
-                    data = [":" + program],
-                    env = {"ARMCI_TEST_MPI": "openmpi"},
-                    tags = tags + ["mpi", "exclusive", "impl=" + implementation],
-                    timeout = timeout,
-                )
+            program = "%s_%s" % (name, in_target(implementation))
+            native.sh_test(
+                name = "%s_np%d" % (program, np),
+                srcs = ["//tools:launch"],
+                args = ["$(location :%s)" % program, str(np), str(np)] + args,
+                data = [":" + program],
+                env = {"ARMCI_TEST_MPI": "openmpi"},
+                tags = tags + ["mpi", "exclusive", "impl=" + implementation],
+                timeout = timeout,
+            )

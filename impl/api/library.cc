@@ -181,7 +181,7 @@ namespace {
 // Collective: prints the memory of the processes for messages, with ARMCI_STATS and where a process has any.
 Status print_buffers(MPI_Comm comm) {
   const std::uint64_t mine = runtime().buffer_bytes();
-  // The least is the most of what each has less than the largest number.
+  // The maximum of ~bytes is the complement of the minimum of bytes.
   std::uint64_t most[3] = {stats().enabled() ? std::uint64_t{1} : 0, mine, ~mine};
   ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, most, 3, MPI_UINT64_T, MPI_MAX, comm));
   if (most[0] == 0 || most[1] == 0 || world().rank() != 0) return kSuccess;

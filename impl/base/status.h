@@ -1,8 +1,8 @@
 // Status: how a failure travels inside the library, from the place that saw it to the C entry point.
 //
 // The first to detect a failure records its exact cause with fail() (thread-local text, clause and code) and returns
-// the Status; everyone above passes it on or adds context with note(). Only the entry layer (entry.h) turns it into a
-// return code and one line on stderr. A Status is one integer: success costs nothing and carries nothing.
+// the Status; every caller passes the Status on, or adds context with note(). Only the entry layer (entry.h) turns it
+// into a return code and one line on stderr. A Status is one integer: success costs nothing and carries nothing.
 //
 // Thread safety: the recorded cause belongs to the calling thread.
 #pragma once

@@ -23,7 +23,8 @@ int issue_with_request(const Access& a, MPI_Request* request) {
 
 }  // namespace
 
-// A short blocking get, and what is non-blocking and one piece, are the quicker or the more independent by a request.
+// A short blocking get is quicker by a request than in pieces. A non-blocking operation of one piece completes by its
+// request, independently of others.
 bool Epochless::in_pieces(const Access& access, const Pending* pending) const {
   constexpr std::size_t kShortGetBytesMax = 8192;
   if (options_.piece_bytes == 0 || access.local_type != access.element || access.type != access.element) return false;

@@ -17,7 +17,6 @@ using server::wire_levels;
 
 namespace {
 
-constexpr std::size_t kElementBytesMax = 16;  // pieces of an accumulate end between elements
 constexpr std::size_t kPieces = 4;
 
 std::uint64_t address_of(const void* place) { return reinterpret_cast<std::uintptr_t>(place); }
@@ -30,12 +29,13 @@ std::span<const char> as_bytes(const Place* addresses, std::size_t count) {
 }  // namespace
 
 std::size_t Client::data_bytes_max(std::size_t place_bytes) const {
-  return (receive_buffers_.bytes - sizeof(RequestHeader) - place_bytes) / kElementBytesMax * kElementBytesMax;
+  return (receive_buffers_.bytes - sizeof(RequestHeader) - place_bytes) / server::kElementBytesMax *
+         server::kElementBytesMax;
 }
 
 // The piece length of a transfer whose data do not fit into one request.
 std::size_t Client::piece_bytes(std::size_t total) const {
-  const std::size_t part = total / kPieces / kElementBytesMax * kElementBytesMax;
+  const std::size_t part = total / kPieces / server::kElementBytesMax * server::kElementBytesMax;
   return std::min(std::max(part, thresholds_.piece_bytes), receive_buffers_.chunk_bytes);
 }
 

@@ -13,8 +13,6 @@ using server::RequestHeader;
 
 namespace {
 
-// Pieces end between elements, of every type.
-constexpr std::size_t kElementBytesMax = 16;
 // Requests up to that length need no buffer where the device sends them by value.
 constexpr std::size_t kShortBytes = 256;
 
@@ -75,7 +73,8 @@ Status Client::add_rows(const Target& target, RequestHeader header, const Rows& 
 // Without gaps, in pieces.
 Status Client::store_run(Lock& lock, int node, RequestHeader header, char* remote, const char* local,
                          std::size_t bytes) {
-  const std::size_t bytes_max = (connections_.bounce_bytes() - sizeof header) / kElementBytesMax * kElementBytesMax;
+  const std::size_t bytes_max =
+      (connections_.bounce_bytes() - sizeof header) / server::kElementBytesMax * server::kElementBytesMax;
   header.form = Form::kContiguous;
   header.origin = process_;
   while (bytes > 0) {

@@ -230,9 +230,9 @@ const CopyTable* fastest_rows(const CopyTable* present, const SampleBuffers& buf
 
 void measure_rows(const SampleBuffers& buffers) noexcept {
   constexpr size_t kNearRows = 32, kFarBytes = 64 << 10, kLineBytes = 64;
-  static_assert(3 * kFarBytes / kLineBytes * kLineBytes + 3 * internal::kSegmentBytesMax * kNearRows <=
+  static_assert(3 * kFarBytes / kLineBytes * kLineBytes + 3 * internal::kCopiedSegmentBytesMax * kNearRows <=
                 SampleBuffers::kBytes);
-  for (size_t bytes = 8; bytes <= internal::kSegmentBytesMax; bytes *= 2) {
+  for (size_t bytes = 8; bytes <= internal::kCopiedSegmentBytesMax; bytes *= 2) {
     SegmentTables& tables = choice.segments[std::bit_width(bytes)];
     write(tables.near, fastest_rows(read(tables.near), buffers, kNearRows, bytes));
     write(tables.far, fastest_rows(read(tables.far), buffers, kFarBytes / std::max(bytes, kLineBytes), bytes));

@@ -120,7 +120,7 @@ void copy_rows_with(const SegmentTables& tables, const Rows& r) noexcept {
   constexpr size_t kRowsMin = 8;
   const auto start = reinterpret_cast<uintptr_t>(r.dst) | static_cast<uintptr_t>(r.dst_stride);
   const bool whole = r.bytes == 8 || (start % 8 == 0 && r.bytes % (r.bytes <= CopyTable::kRowBytesFine ? 4 : 8) == 0);
-  if (r.bytes > kSegmentBytesMax) {
+  if (r.bytes > kCopiedSegmentBytesMax) {
     copy_each_row(r);
   } else if (whole) {
     const CopyTable& table = beyond_first_cache(r) ? *tables.far : *tables.near;
@@ -168,7 +168,7 @@ void copy_vector_with(const SegmentTables& tables, void* const* dst, const void*
                       size_t bytes, uintptr_t dst_bits) noexcept {
   if (segments == 0) return;
   const size_t phase = bytes == 8 || dst_bits % 8 == 0 ? 0 : common_phase(dst, segments);
-  if (phase == 8 || bytes > kSegmentBytesMax) {
+  if (phase == 8 || bytes > kCopiedSegmentBytesMax) {
     for (size_t i = 0; i < segments; ++i) copy(dst[i], src[i], bytes);
     return;
   }

@@ -29,7 +29,7 @@ struct CopyTable {
   BodyKernel backward;   // descending: when the destination lies just ahead modulo a page, ascending loads seem to
                          // depend on the stores before them (the CPU compares 12 address bits)
   BodyKernel streaming;  // ascending, past the caches
-  // Kernels for segments of `bytes`, a multiple of 8 from 8 to kSegmentBytesMax, all destinations multiples of 8.
+  // Kernels for segments of `bytes`, a multiple of 8 from 8 to kCopiedSegmentBytesMax, all destinations multiples of 8.
   // rows() also knows multiples of 4 up to kRowBytesFine.
   RowsKernel rows(size_t bytes) const noexcept {
     return bytes <= kRowBytesFine ? rows_exact[bytes / 4 - 1] : bytes < kBodySegmentBytesMin ? rows_blocks : rows_body;
@@ -48,7 +48,7 @@ struct CopyTable {
   RowsKernel rows_blocks, rows_body;
   VectorKernel vector_blocks, vector_body;
 };
-inline constexpr size_t kSegmentBytesMax = 2048;
+inline constexpr size_t kCopiedSegmentBytesMax = 2048;
 
 // kCopySse2.forward, for initialisation at compile time.
 void sse2_body(char* dst, const char* src, size_t bytes) noexcept;

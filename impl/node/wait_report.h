@@ -20,7 +20,7 @@ enum class WaitKind : std::uint8_t {
   kElement,
   kEvent,
   // For operations whose state only the network's library knows.
-  kOperations,
+  kOperations,  // the first kind without counted spins: spins_are_counted()
   kReply,
   kAccumulateLock,
   kOtherNodes,
@@ -31,6 +31,11 @@ enum class WaitKind : std::uint8_t {
   kRequests,
 };
 inline constexpr int kWaitKinds = static_cast<int>(WaitKind::kRequests) + 1;
+
+// The busy part of these kinds is ARMCI_SPIN turns without a system call, then some yields. The busy part of the others
+// lasts for some time. A poll costs more than a turn, since it calls the network's library. Each yield gives a
+// computing program a whole time slice, during which no thread replies to other nodes.
+constexpr bool spins_are_counted(WaitKind kind) { return kind < WaitKind::kOperations; }
 
 // The object of "waits for" in a report; nullptr for threads that serve.
 const char* wait_name(WaitKind kind);

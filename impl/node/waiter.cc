@@ -43,11 +43,6 @@ constexpr std::array<Policy, kWaitKinds> kPolicies = {{
     {Sleep::kShare, 10, 100, false},    // kRequests
 }};
 
-// The busy part of these kinds is ARMCI_SPIN turns without a system call, then some yields. The busy part of the others
-// lasts for some time. A poll costs more than a turn, since it calls the network's library. Each yield gives a
-// computing program a whole time slice, during which no thread replies to other nodes.
-constexpr bool is_counted(WaitKind kind) { return kind < WaitKind::kOperations; }
-
 constexpr const Policy& policy_of(WaitKind kind) { return kPolicies[static_cast<std::size_t>(kind)]; }
 
 // After a tenth of a second a wait may cost no more than a hundredth of a core or two, and a wake-up takes up to 40 us
@@ -85,7 +80,7 @@ constinit thread_local std::uint32_t Waiter::turns_ = 0;
 static thread_local std::int64_t polled_at_us = 0;
 
 bool Waiter::busy_after_spins(bool streaming) {
-  if (is_counted(kind_) && spins_ < spin_iterations() + kYields) {
+  if (spins_are_counted(kind_) && spins_ < spin_iterations() + kYields) {
     ++spins_;
     sched_yield();
     return true;
@@ -96,7 +91,7 @@ bool Waiter::busy_after_spins(bool streaming) {
     poll_mpi(now);
     return true;
   }
-  if (!is_counted(kind_)) {
+  if (!spins_are_counted(kind_)) {
     // Waits for a network are often over before they poll.
     if (poll_at_us_ != 0 && now - polled_at_us >= kLongestUnpolledUs) poll_mpi(now);
     const std::int64_t spin_us = !has_free_cores() ? kSpinWhenSharedUs : streaming ? kSpinWhenStreamingUs : kSpinUs;
@@ -119,7 +114,7 @@ void Waiter::begin(std::int64_t now_us) {
   }
   // A wait that begins anew goes on polling MPI, also when its condition comes true again and again.
   if (poll_at_us_ == 0 && policy_of(kind_).polls_mpi && may_poll_mpi()) {
-    poll_at_us_ = now_us + (is_counted(kind_) ? 0 : kSpinUs) + first_poll_us();
+    poll_at_us_ = now_us + (spins_are_counted(kind_) ? 0 : kSpinUs) + first_poll_us();
   }
 }
 

@@ -1,11 +1,14 @@
-// Waiter: the wait of a thread for another thread, process or node. All waiting loops in impl/ use this class.
+// Waiter: the wait of a thread for another thread, process or node. All loops in impl/ that wait for such use this
+// class; beside it are threads that sleep in poll() of sockets and devices, and the first tries of a mutex in
+// node_mutex.cc.
 //
 //   | busy: spins, or polls for some time | yields | polls MPI, sleeps, polls MPI, sleeps longer ...
 //   '--- nothing but the condition -------'        '--- a report names the wait ---------------
 //
-// The row of a WaitKind in waiter.cc says how long each part is. Between two sleeps the waiter lets MPI progress, so
-// that the program's own messages move while it waits in a call of this library [PROG-5]; mpi_progress.h says which
-// threads may. A thread whose waits all end in the busy part polls MPI every few milliseconds of them.
+// The busy part depends on spins_are_counted() of the WaitKind, its sleeps on the kind's row in waiter.cc. Between two
+// sleeps the waiter lets MPI progress, so that the program's own messages move while it waits in a call of this library
+// [PROG-5]; mpi_progress.h says which threads may. A thread whose waits all end in the busy part polls MPI every few
+// milliseconds of them.
 //
 //   Waiter waiter(WaitKind::kSignal);
 //   while (!arrived()) waiter.step();
@@ -39,7 +42,7 @@ class Waiter {
   // False once the thread should sleep. May have polled MPI, so the caller reads the condition again in either case.
   // `streaming`: long messages are in transit, which advance only while a thread polls.
   bool busy(bool streaming = false) {
-    if (kind_ < WaitKind::kOperations && spins_ < spin_iterations()) {
+    if (spins_are_counted(kind_) && spins_ < spin_iterations()) {
       if (++spins_ % kTurnsBetweenClocks == 0) after_turns();
       if (spins_ > kTurnsWithoutPause) cpu_relax();
       return true;

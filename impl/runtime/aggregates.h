@@ -76,9 +76,9 @@ struct Batch {
 
 class Aggregates {
  public:
-  static constexpr std::size_t kSegmentsMax = 1024;     // coalesced by one handle
-  static constexpr std::size_t kSegmentBytesMax = 512;  // of one segment: longer ones are not coalesced
-  static constexpr std::size_t kHandlesMax = 16;        // at a time
+  static constexpr std::size_t kSegmentsMax = 1024;       // coalesced by one handle
+  static constexpr std::size_t kCoalescedBytesMax = 512;  // of one segment: longer ones are not coalesced
+  static constexpr std::size_t kHandlesMax = 16;          // at a time
 
   // Whether no batch waits to be issued. A thread always sees its own batches; another thread's may be missed.
   // Memory ordering: a thread that finds its own batch issued also sees the effects of issuing it.

@@ -356,8 +356,8 @@ class Runtime {
   bool ended(Completion& completion, Status* status);
   Status flush(int proc);
   Status flush_all();
-  struct UnflushedStores;
-  void note_flushed(UnflushedStores& stores, std::uint64_t covered);
+  struct StoreCounts;
+  void note_flushed(StoreCounts& stores, std::uint64_t covered);
   void flush_if_unflushed(int proc, Status* status);
   template <class Wanted>
   Status complete_pending(Wanted wanted);
@@ -392,7 +392,7 @@ class Runtime {
 
   // Puts to one process: how many were issued, and how many of those the last finished flush covers. Two counts and not
   // a flag: a thread must not take another thread's unfinished flush for its own [THR-1].
-  struct UnflushedStores {
+  struct StoreCounts {
     std::atomic<std::uint64_t> issued{0};
     std::atomic<std::uint64_t> flushed{0};
   };
@@ -406,7 +406,7 @@ class Runtime {
   RegionType* service_ = nullptr;
   bool transport_started_ = false;
   std::vector<unsigned char> ways_;                        // by absolute id: kSameNode, and what the CPU does there
-  std::vector<UnflushedStores> unflushed_;                 // by absolute id
+  std::vector<StoreCounts> unflushed_;                     // by absolute id
   std::vector<std::atomic<std::uint32_t>> notifications_;  // by absolute id: consumed by notify_wait
   std::vector<std::uint32_t> notified_;                    // by absolute id: sent to other nodes
   std::atomic<std::int64_t> next_region_{0};

@@ -16,7 +16,7 @@ template <class T>
 template <Kind kind>
 bool Runtime<T>::is_coalesced(How how, std::size_t bytes, int proc) const {
   if constexpr (!kTakesShapes<kind>) return false;
-  return !how.blocking && bytes <= Aggregates::kSegmentBytesMax && how.handle != nullptr &&
+  return !how.blocking && bytes <= Aggregates::kCoalescedBytesMax && how.handle != nullptr &&
          read_handle(how.handle).aggregate != 0 && !same_node(proc);
 }
 

@@ -129,7 +129,7 @@ TEST_F(AggregateTest, HasAListForEachRunOfOneLength) {
 
 TEST_F(AggregateTest, LongTransfersGoByThemselves) {
   put(0);
-  put(100, 1, Aggregates::kSegmentBytesMax / 8 + 1);
+  put(100, 1, Aggregates::kCoalescedBytesMax / 8 + 1);
   EXPECT_EQ(calls(FakeCallKind::kPut), 1);
   EXPECT_TRUE(lists().empty());
   ASSERT_TRUE(job_->wait(&handle_).ok());

@@ -82,7 +82,7 @@ void Runtime<T>::prepare(const World& here) {
   for (int proc = 0; proc < size_; ++proc) {
     if (here.same_node(proc)) ways_[static_cast<std::size_t>(proc)] = static_cast<unsigned char>(on_node);
   }
-  unflushed_ = std::vector<UnflushedStores>(static_cast<std::size_t>(size_));
+  unflushed_ = std::vector<StoreCounts>(static_cast<std::size_t>(size_));
   notifications_ = std::vector<std::atomic<std::uint32_t>>(static_cast<std::size_t>(size_));
   notified_.assign(static_cast<std::size_t>(size_), 0);
 }

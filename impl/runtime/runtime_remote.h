@@ -75,7 +75,7 @@ Status Runtime<T>::complete_all_pending(Wanted wanted) {
 
 template <class T>
 bool Runtime<T>::has_unflushed_stores(int proc) const {
-  const UnflushedStores& stores = unflushed_[static_cast<std::size_t>(proc)];
+  const StoreCounts& stores = unflushed_[static_cast<std::size_t>(proc)];
   return stores.flushed.load(std::memory_order_acquire) < stores.issued.load(std::memory_order_relaxed);
 }
 
@@ -85,7 +85,7 @@ bool Runtime<T>::has_unflushed_stores(int proc) const {
 // as flushed comes after the flush.
 template <class T>
 Status Runtime<T>::flush(int proc) {
-  UnflushedStores& stores = unflushed_[static_cast<std::size_t>(proc)];
+  StoreCounts& stores = unflushed_[static_cast<std::size_t>(proc)];
   const std::uint64_t covered = stores.issued.load(std::memory_order_acquire);
   ARMCI_RETURN_IF_ERROR(transport_.flush(proc));
   note_flushed(stores, covered);
@@ -93,7 +93,7 @@ Status Runtime<T>::flush(int proc) {
 }
 
 template <class T>
-void Runtime<T>::note_flushed(UnflushedStores& stores, std::uint64_t covered) {
+void Runtime<T>::note_flushed(StoreCounts& stores, std::uint64_t covered) {
   std::uint64_t flushed = stores.flushed.load(std::memory_order_relaxed);
   while (flushed < covered && !stores.flushed.compare_exchange_weak(flushed, covered, std::memory_order_release)) {
   }

@@ -9,8 +9,8 @@ namespace armci::runtime {
 template <class T>
 Status Runtime<T>::bad_address(int proc, const char* name, const void* address, std::size_t bytes) const {
   return fail(Code::kAddress, "ERR-1",
-              "argument %s = %p with %zu bytes is outside every region of process %d; allocate it with ARMCI_Malloc "
-              "and check address and length",
+              "argument %s = %p with %zu bytes is outside every region of process %d; pass an "
+              "address in the part that ARMCI_Malloc returned for that process, with a length that ends in it",
               name, address, bytes, proc);
 }
 

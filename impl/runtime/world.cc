@@ -52,7 +52,6 @@ Status World::initialise(MPI_Comm parent, int node_size) {
   std::map<int, int> machines;
   nodes_.clear();
   node_of_.assign(static_cast<size_t>(size_), 0);
-  index_on_node_.assign(static_cast<size_t>(size_), 0);
   for (int r = 0; r < size_; ++r) {
     const Place& place = places[static_cast<size_t>(r)];
     machines.emplace(place.machine, 0);
@@ -60,7 +59,6 @@ Status World::initialise(MPI_Comm parent, int node_size) {
     if (fresh) nodes_.emplace_back();
     std::vector<int>& ranks = nodes_[static_cast<size_t>(entry->second)].ranks;
     node_of_[static_cast<size_t>(r)] = entry->second;
-    index_on_node_[static_cast<size_t>(r)] = static_cast<int>(ranks.size());
     ranks.push_back(r);
   }
   machine_count_ = static_cast<int>(machines.size());

@@ -36,7 +36,6 @@ class World {
   int node_count() const { return static_cast<int>(nodes_.size()); }
   const Node& node(int id) const { return nodes_[static_cast<size_t>(id)]; }
   int node_of(int rank) const { return node_of_[static_cast<size_t>(rank)]; }
-  int index_on_node(int rank) const { return index_on_node_[static_cast<size_t>(rank)]; }
   int my_node() const { return my_node_; }
   bool same_node(int rank) const { return node_of_[static_cast<size_t>(rank)] == my_node_; }
   // True when every process of the world shares memory (simulated nodes make no difference).
@@ -60,7 +59,6 @@ class World {
   bool simulated_ = false;
   std::vector<Node> nodes_;
   std::vector<int> node_of_;
-  std::vector<int> index_on_node_;
 };
 
 // The process's world; rank() is -1 outside init..finalize.

@@ -31,7 +31,6 @@ class WorldForTest {
     for (int proc = 0; proc < world->size_; ++proc) {
       const auto node = static_cast<std::size_t>(node_of[static_cast<std::size_t>(proc)]);
       if (world->nodes_.size() <= node) world->nodes_.resize(node + 1);
-      world->index_on_node_.push_back(static_cast<int>(world->nodes_[node].ranks.size()));
       world->nodes_[node].ranks.push_back(proc);
     }
     world->my_node_ = node_of[static_cast<std::size_t>(rank)];

@@ -12,9 +12,9 @@
 // The first operation to a process creates its endpoint. The first operation to a memory unpacks its key.
 //
 // Where the network has no put and get of its own (TCP, memory of a machine), UCX makes them of messages, which end
-// within words, and copies long ones byte by byte, so that elements are seen in halves [LC-3]. Requests are messages as
-// well, and are copied as they should be: they are taken there for everything, which also leaves nothing to be ordered
-// between two ways. ARMCI_UCX_PUT_GET=always cuts puts and gets into pieces that UCX copies whole.
+// within words, and copies long ones byte by byte, so that elements are seen in halves [LC-3]. The client then sends
+// requests for all operations: the server copies whole elements, and one kind of message to a process needs no order
+// against another. ARMCI_UCX_PUT_GET=always cuts puts and gets into pieces that UCX copies whole.
 //
 // Order, of what one thread does to one process (transport.h, in_order):
 //   put, then put or get    ucp_worker_fence between them, which UCX promises to order them; not tested where UCX takes

@@ -15,8 +15,6 @@ using server::Rows;
 
 namespace {
 
-// Pieces end between elements of every type.
-constexpr std::size_t kElementBytesMax = 16;
 // Of a batch with its header: long enough that what a message costs does not show.
 constexpr std::size_t kBatchBytes = 8000;
 
@@ -231,7 +229,7 @@ Status Client::add_rows(int target, RequestHeader header, const Rows& rows) {
 // Without gaps, in pieces that end between elements, wherever the first one begins.
 Status Client::store_run(Lock& lock, int target, RequestHeader header, char* remote, const char* local,
                          std::size_t bytes) {
-  const std::size_t bytes_max = ways_.message_bytes / kElementBytesMax * kElementBytesMax;
+  const std::size_t bytes_max = ways_.message_bytes / server::kElementBytesMax * server::kElementBytesMax;
   header.form = server::Form::kContiguous;
   header.origin = process_;
   while (bytes > 0) {
@@ -285,7 +283,8 @@ Status Client::fetch_run(Lock& lock, Operation* whole, int target, const char* r
   header.origin = process_;
   while (bytes > 0) {
     const std::size_t odd = reinterpret_cast<std::uintptr_t>(remote) % sizeof(std::uint64_t);
-    const std::size_t now = std::min(bytes, ways_.message_bytes / kElementBytesMax * kElementBytesMax - odd);
+    const std::size_t now =
+        std::min(bytes, ways_.message_bytes / server::kElementBytesMax * server::kElementBytesMax - odd);
     header.address = reinterpret_cast<std::uintptr_t>(remote);
     header.bytes = now;
     Message message = buffers_.take(sizeof header);

@@ -1,4 +1,4 @@
-// By what others reach memory of a process.
+// PackedKey: the key by which other processes reach memory of a process, as bytes to send.
 #pragma once
 
 #include <bit>

@@ -146,7 +146,7 @@ void Transport::deregister_region(const Key& key) {
   if (regions_ != nullptr) regions_->deregister_all(key);
 }
 
-// It is a hint: what UCX does not take is found by itself, or registered for each transfer.
+// A hint: UCX finds or registers memory that it refuses here for each transfer.
 void Transport::register_local(void* base, std::size_t bytes) {
   ucp_mem_h memory = nullptr;
   if (mapped_ != nullptr) (void)mapped_->map(base, bytes, &memory);

@@ -51,7 +51,7 @@ def make(name: str, root: Path = ROOT) -> NewPort:
     if missing := [str(path) for path in sources.values() if not path.exists()]:
         raise ToolError("the template of a port is incomplete", where=", ".join(missing) + " missing",
                         next_step="check out the whole repository")
-    row = (f'"{name}": struct(library = "//impl/{name}:armci", nodes = [1], spans_nodes = False, test_only = True, '
+    row = (f'"{name}": struct(library = "//impl/{name}:armci", spans_nodes = False, test_only = True, '
            "port_level = 0),")
     before = table.read_text()
     rows = _TABLE.search(before)

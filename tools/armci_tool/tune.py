@@ -77,7 +77,7 @@ class Trial:
         return median(one.score for one in self.rounds[value].values()) if self.rounds.get(value) else None
 
     def lacks(self, value: str) -> str:
-        """What it counts too little of; empty where it is not too little of anything."""
+        """The counter whose median is below the least that a valid run needs, as a sentence; empty if there is none."""
         for name, least in self.row.least.items():
             counted = [one.counted[name] for one in self.rounds.get(value, {}).values() if name in one.counted]
             if counted and median(counted) < least:

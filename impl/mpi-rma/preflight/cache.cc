@@ -81,7 +81,7 @@ std::optional<std::uint64_t> FindingsCache::read() const {
   const std::size_t begin = sizeof(kForm) - 1 + key_.size() + sizeof("findings: ") - 1;
   if (found.size() < begin + 16) return std::nullopt;
   const std::uint64_t bits = std::strtoull(found.substr(begin, 16).c_str(), nullptr, 16);
-  // What is to be believed is what would be written.
+  // The cache is valid only if it equals the text that is written for these bits.
   return found == text(bits) ? std::optional(bits) : std::nullopt;
 }
 

@@ -13,8 +13,6 @@ namespace armci::rma {
 
 enum class Shape { kContiguous, kVector, kSubarray, kIndexed, kDisplaced };
 
-inline constexpr bool is_strided(Shape shape) { return shape == Shape::kVector || shape == Shape::kSubarray; }
-
 // `count` numbers of type MPI_DOUBLE among kept ones. All begin at their base, as the library's own types do, but for
 // kDisplaced, which is indexed.
 class ProbeLayout {

@@ -6,7 +6,7 @@ from armci_tool import checks, new_port
 from armci_tool.commands import options
 
 
-@options.command("new-port", "tools/armci new-port ucx")
+@options.command("new-port", "tools/armci new-port mynet")
 @options.argument("name", help="what the implementation is called: small letters, digits and dashes")
 def execute(name: str) -> int:
     """Runs the command."""
