@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Callable, Iterator, Sequence
 
-from armci_tool import bazel, debian_package, launch, scratch_folders, settings_page
+from armci_tool import bazel, debian_package, documented, launch, scratch_folders, settings_page
 from armci_tool.install import descriptions, layout
 from armci_tool.installed import EXAMPLE, PROCESSES, Place, Word, case, case_of
 from armci_tool.repository import ROOT
@@ -36,7 +36,7 @@ def run(names: Sequence[str], configuration: bazel.Configuration, note: Note) ->
         sources = scratch / "examples"
         shutil.copytree(ROOT / "examples", sources)
         place = Place(root, sources, configuration.mpi, tuple(names), default)
-        cases = [_whole(names, configuration), *_links(place, note), *_loads(place, note), *_pages(place),
+        cases = [_whole(names, configuration), *_links(place, note), *_loads(place, note), *_pages(place), *documented.run(place, _ALLOWED),
                  *debian_package.of_installed(root, names, configuration.mpi, note), *_moved_and_removed(place, note)]
     if configuration.mpi == launch.DEFAULT_MPI:
         page = settings_page.PAGE.read_text() if settings_page.PAGE.is_file() else ""
