@@ -117,7 +117,13 @@ struct Entry {
   double value;
 };
 
-enum class Symmetry { kGeneral, kSymmetric, kSkew };
+void CheckCounts(const Lines& lines, const Header& header, const Refusal& refuse) {
+  if (header.symmetry != Symmetry::kGeneral && header.rows != header.columns)
+    lines.Fail("a symmetric matrix should be square, this one is " + std::to_string(header.rows) + " x " +
+               std::to_string(header.columns));
+  std::string refusal = refuse ? refuse(header) : "";
+  if (!refusal.empty()) lines.Fail(refusal);
+}
 
 // Adds the entry and, where the file stores one triangle only, its mirror image.
 void AddEntry(const Lines& lines, Symmetry symmetry, Entry entry, std::vector<Entry>* entries) {
@@ -133,13 +139,11 @@ void AddEntry(const Lines& lines, Symmetry symmetry, Entry entry, std::vector<En
 }
 
 // Sorts by rows; within a row the order of the file is kept.
-Matrix Compress(int64_t rows, int64_t columns, const std::vector<Entry>& entries) {
-  Matrix matrix;
-  matrix.rows = rows;
-  matrix.columns = columns;
-  matrix.row_start.assign(static_cast<size_t>(rows) + 1, 0);
+Matrix Compress(const Header& header, const std::vector<Entry>& entries) {
+  Matrix matrix = {header, {}, {}, {}};
+  matrix.row_start.assign(static_cast<size_t>(header.rows) + 1, 0);
   for (const Entry& entry : entries) ++matrix.row_start[entry.row + 1];
-  for (int64_t row = 0; row < rows; ++row) matrix.row_start[row + 1] += matrix.row_start[row];
+  for (int64_t row = 0; row < header.rows; ++row) matrix.row_start[row + 1] += matrix.row_start[row];
   matrix.column.resize(entries.size());
   matrix.value.resize(entries.size());
   std::vector<int64_t> next(matrix.row_start.begin(), matrix.row_start.end() - 1);
@@ -153,70 +157,60 @@ Matrix Compress(int64_t rows, int64_t columns, const std::vector<Entry>& entries
 
 // ---- MatrixMarket: a banner, comments, a line "rows columns entries", then one line for each entry ----
 
-struct MarketBanner {
-  bool has_values = true;
-  Symmetry symmetry = Symmetry::kGeneral;
-};
-
-MarketBanner ParseBanner(const Lines& lines) {
+Header ParseBanner(const Lines& lines) {
   std::string lower = Lower(lines.text());
   std::vector<std::string_view> words = Words(lower);
   if (words.size() != 5 || words[0] != "%%matrixmarket" || words[1] != "matrix")
     lines.Fail("the banner should be \"%%MatrixMarket matrix coordinate FIELD SYMMETRY\"");
   if (words[2] != "coordinate")
     lines.Fail("format " + Quoted(words[2]) + " is not read here, only \"coordinate\" (sparse) is");
-  MarketBanner banner;
-  banner.has_values = words[3] != "pattern";
+  Header header = {.format = Format::kMatrixMarket, .has_values = words[3] != "pattern"};
   if (words[3] != "real" && words[3] != "integer" && words[3] != "pattern")
     lines.Fail("field " + Quoted(words[3]) + " is not read here, only real, integer and pattern are");
   if (words[4] == "symmetric") {
-    banner.symmetry = Symmetry::kSymmetric;
+    header.symmetry = Symmetry::kSymmetric;
   } else if (words[4] == "skew-symmetric") {
-    banner.symmetry = Symmetry::kSkew;
+    header.symmetry = Symmetry::kSkew;
   } else if (words[4] != "general") {
     lines.Fail("symmetry " + Quoted(words[4]) + " is not read here, only general, symmetric and skew-symmetric are");
   }
-  return banner;
+  return header;
 }
 
-// The next line with data: comments (allowed before the sizes only) and empty lines are skipped.
-bool NextMeaningful(Lines* lines, bool comments_allowed) {
+// The next line with data: comments and empty lines are skipped.
+bool NextMeaningful(Lines* lines) {
   while (lines->Next()) {
-    if (Words(lines->text()).empty()) continue;
-    if (comments_allowed && lines->text()[0] == '%') continue;
-    return true;
+    if (!Words(lines->text()).empty() && lines->text()[0] != '%') return true;
   }
   return false;
 }
 
-Matrix ReadMarket(Lines* lines) {
-  MarketBanner banner = ParseBanner(*lines);
-  if (!NextMeaningful(lines, true)) lines->Fail("the file ends before the line with rows, columns and entries");
+Matrix ReadMarket(Lines* lines, const Refusal& refuse) {
+  Header header = ParseBanner(*lines);
+  if (!NextMeaningful(lines)) lines->Fail("the file ends before the line with rows, columns and entries");
   std::vector<std::string_view> words = Words(lines->text());
   if (words.size() != 3) lines->Fail("three numbers (rows, columns, entries) should be here");
-  int64_t rows = Integer(*lines, words[0], 1, kCountMax, "number of rows");
-  int64_t columns = Integer(*lines, words[1], 1, kCountMax, "number of columns");
-  int64_t count = Integer(*lines, words[2], 0, kCountMax, "number of entries");
-  if (banner.symmetry != Symmetry::kGeneral && rows != columns)
-    lines->Fail("a symmetric matrix should be square, this one is " + std::to_string(rows) + " x " +
-                std::to_string(columns));
+  header.rows = Integer(*lines, words[0], 1, kCountMax, "number of rows");
+  header.columns = Integer(*lines, words[1], 1, kCountMax, "number of columns");
+  header.stored = Integer(*lines, words[2], 0, kCountMax, "number of entries");
+  CheckCounts(*lines, header, refuse);
   std::vector<Entry> entries;
-  for (int64_t i = 0; i < count; ++i) {
-    if (!NextMeaningful(lines, false))
-      lines->Fail("the file ends after " + std::to_string(i) + " of " + std::to_string(count) + " entries");
+  for (int64_t i = 0; i < header.stored; ++i) {
+    if (!NextMeaningful(lines))
+      lines->Fail("the file ends after " + std::to_string(i) + " of " + std::to_string(header.stored) + " entries");
     words = Words(lines->text());
-    if (words.size() != (banner.has_values ? 3u : 2u))
-      lines->Fail(banner.has_values ? "an entry should be a row, a column and a value"
+    if (words.size() != (header.has_values ? 3u : 2u))
+      lines->Fail(header.has_values ? "an entry should be a row, a column and a value"
                                     : "an entry of a pattern should be a row and a column");
     Entry entry = {};
-    entry.row = Integer(*lines, words[0], 1, rows, "row") - 1;
-    entry.column = Integer(*lines, words[1], 1, columns, "column") - 1;
-    entry.value = banner.has_values ? Real(*lines, Lower(words[2]), words[2]) : 1.0;
-    AddEntry(*lines, banner.symmetry, entry, &entries);
+    entry.row = Integer(*lines, words[0], 1, header.rows, "row") - 1;
+    entry.column = Integer(*lines, words[1], 1, header.columns, "column") - 1;
+    entry.value = header.has_values ? Real(*lines, Lower(words[2]), words[2]) : 1.0;
+    AddEntry(*lines, header.symmetry, entry, &entries);
   }
-  if (NextMeaningful(lines, false))
-    lines->Fail("there is more than the " + std::to_string(count) + " entries announced");
-  return Compress(rows, columns, entries);
+  if (NextMeaningful(lines))
+    lines->Fail("there is more than the " + std::to_string(header.stored) + " entries announced");
+  return Compress(header, entries);
 }
 
 // ---- Harwell-Boeing: fixed columns as Fortran writes them; the header says how wide, and fields may touch ----
@@ -230,7 +224,8 @@ struct FieldFormat {
 
 // Reads "(16I5)", "(5E15.8)", "(1P,4D20.12)", "(10F7.1)", "(1P5E16.8E3)"; letters are the allowed kinds of field.
 FieldFormat ParseFormat(const Lines& lines, std::string_view text, std::string_view letters) {
-  std::string lower = Lower(Trimmed(text));
+  std::string lower = Lower(text);
+  std::erase(lower, ' ');
   std::string_view rest = lower;
   auto fail = [&]() { lines.Fail("format " + Quoted(Trimmed(text)) + " is not understood"); };
   auto number = [&](int missing) {
@@ -310,15 +305,10 @@ double FortranReal(const Lines& lines, std::string_view field, const FieldFormat
   return shift != 0 && has_exponent ? number * std::pow(10.0, shift) : number;
 }
 
-struct BoeingHeader {
+struct BoeingHeader : Header {
   int64_t pointer_lines = 0;
   int64_t index_lines = 0;
   int64_t value_lines = 0;
-  bool has_values = true;
-  Symmetry symmetry = Symmetry::kGeneral;
-  int64_t rows = 0;
-  int64_t columns = 0;
-  int64_t entries = 0;
   FieldFormat pointers;
   FieldFormat indices;
   FieldFormat values;
@@ -331,10 +321,10 @@ std::string_view Columns(std::string_view line, size_t begin, size_t width) {
 void ParseType(const Lines& lines, std::string_view text, BoeingHeader* header) {
   std::string type = Lower(text);
   if (type.size() != 3) lines.Fail("a type of three letters, such as RUA, should begin this line");
-  if (type[0] != 'r' && type[0] != 'p')
-    lines.Fail("type " + Quoted(text) + " is not read here: values must be real (R) or absent (P)");
+  if (type[0] != 'r' && type[0] != 'i' && type[0] != 'p')
+    lines.Fail("type " + Quoted(text) + " is not read here: values must be real (R), integer (I) or absent (P)");
   if (type[2] != 'a') lines.Fail("type " + Quoted(text) + " is not read here: the matrix must be assembled (A)");
-  header->has_values = type[0] == 'r';
+  header->has_values = type[0] != 'p';
   if (type[1] == 's') {
     header->symmetry = Symmetry::kSymmetric;
   } else if (type[1] == 'z') {
@@ -353,7 +343,7 @@ void CheckLineCount(const Lines& lines, int64_t announced, int64_t fields, const
                std::to_string(needed));
 }
 
-BoeingHeader ReadBoeingHeader(Lines* lines) {
+BoeingHeader ReadBoeingHeader(Lines* lines, const Refusal& refuse) {
   BoeingHeader header;
   std::string_view line = lines->Require("line 2 of the header (numbers of lines)");
   header.pointer_lines = Integer(*lines, Columns(line, 14, 14), 1, kCountMax, "number of pointer lines");
@@ -366,47 +356,45 @@ BoeingHeader ReadBoeingHeader(Lines* lines) {
   ParseType(*lines, Columns(line, 0, 3), &header);
   header.rows = Integer(*lines, Columns(line, 14, 14), 1, kCountMax, "number of rows");
   header.columns = Integer(*lines, Columns(line, 28, 14), 1, kCountMax, "number of columns");
-  header.entries = Integer(*lines, Columns(line, 42, 14), 0, kCountMax, "number of entries");
-  if (header.symmetry != Symmetry::kGeneral && header.rows != header.columns)
-    lines->Fail("a symmetric matrix should be square, this one is " + std::to_string(header.rows) + " x " +
-                std::to_string(header.columns));
+  header.stored = Integer(*lines, Columns(line, 42, 14), 0, kCountMax, "number of entries");
+  CheckCounts(*lines, header, refuse);
 
   line = lines->Require("line 4 of the header (formats)");
   header.pointers = ParseFormat(*lines, Columns(line, 0, 16), "i");
   header.indices = ParseFormat(*lines, Columns(line, 16, 16), "i");
   if (header.has_values) header.values = ParseFormat(*lines, Columns(line, 32, 20), "edfg");
   CheckLineCount(*lines, header.pointer_lines, header.columns + 1, header.pointers, "pointers");
-  CheckLineCount(*lines, header.index_lines, header.entries, header.indices, "row indices");
-  if (header.has_values) CheckLineCount(*lines, header.value_lines, header.entries, header.values, "values");
+  CheckLineCount(*lines, header.index_lines, header.stored, header.indices, "row indices");
+  if (header.has_values) CheckLineCount(*lines, header.value_lines, header.stored, header.values, "values");
 
   if (rhs_lines > 0) lines->Require("line 5 of the header (right-hand sides)");
   return header;
 }
 
-Matrix ReadBoeing(Lines* lines) {
-  BoeingHeader header = ReadBoeingHeader(lines);
+Matrix ReadBoeing(Lines* lines, const Refusal& refuse) {
+  BoeingHeader header = ReadBoeingHeader(lines, refuse);
   std::vector<int64_t> column_start;
   Fields pointers(lines, header.pointers, "column pointers");
   int64_t previous = 1;
   for (int64_t i = 0; i <= header.columns; ++i) {
-    previous = Integer(*lines, pointers.Next(), previous, header.entries + 1, "column pointer");
+    previous = Integer(*lines, pointers.Next(), previous, header.stored + 1, "column pointer");
     if (i == 0 && previous != 1) lines->Fail("the first column pointer should be 1");
     column_start.push_back(previous - 1);
   }
-  if (previous != header.entries + 1)
+  if (previous != header.stored + 1)
     lines->Fail("the last column pointer is " + std::to_string(previous) +
-                ", it should be the number of entries + 1 = " + std::to_string(header.entries + 1));
+                ", it should be the number of entries + 1 = " + std::to_string(header.stored + 1));
 
   std::vector<int64_t> row_of;
   std::vector<Entry> entries;
   Fields indices(lines, header.indices, "row indices");
   int64_t column = 0;
-  for (int64_t i = 0; i < header.entries; ++i) {
+  for (int64_t i = 0; i < header.stored; ++i) {
     int64_t row = Integer(*lines, indices.Next(), 1, header.rows, "row index") - 1;
     while (column_start[column + 1] <= i) ++column;
     AddEntry(*lines, header.symmetry, {row, column, 1.0}, &entries);
   }
-  if (!header.has_values) return Compress(header.rows, header.columns, entries);
+  if (!header.has_values) return Compress(header, entries);
 
   Fields values(lines, header.values, "values");
   for (size_t i = 0; i < entries.size(); ++i) {
@@ -416,24 +404,24 @@ Matrix ReadBoeing(Lines* lines) {
     // AddEntry has put the mirror image right behind.
     if (mirrored) entries[++i].value = header.symmetry == Symmetry::kSkew ? -entry.value : entry.value;
   }
-  return Compress(header.rows, header.columns, entries);
+  return Compress(header, entries);
 }
 
-Matrix ReadAny(Lines* lines) {
+Matrix ReadAny(Lines* lines, const Refusal& refuse) {
   const std::string& first = lines->Require("a matrix");
   if (first.size() >= 2 && first[0] == '\x1f' && first[1] == '\x8b')
     lines->Fail("the file is compressed: unpack it first (gunzip -k FILE)");
-  if (Lower(first).rfind("%%matrixmarket", 0) == 0) return ReadMarket(lines);
+  if (Lower(first).rfind("%%matrixmarket", 0) == 0) return ReadMarket(lines, refuse);
   if (first.rfind("%%", 0) == 0) lines->Fail("the banner should begin with %%MatrixMarket");
-  return ReadBoeing(lines);
+  return ReadBoeing(lines, refuse);
 }
 
 }  // namespace
 
-std::optional<Matrix> ReadMatrix(std::istream& in, std::string* error) {
+std::optional<Matrix> ReadMatrix(std::istream& in, std::string* error, const Refusal& refuse) {
   Lines lines(in);
   try {
-    return ReadAny(&lines);
+    return ReadAny(&lines, refuse);
   } catch (const FormatError& failure) {
     *error = failure.what();
   } catch (const std::bad_alloc&) {
@@ -442,7 +430,7 @@ std::optional<Matrix> ReadMatrix(std::istream& in, std::string* error) {
   return std::nullopt;
 }
 
-std::optional<Matrix> ReadMatrixFile(const std::string& path, std::string* error) {
+std::optional<Matrix> ReadMatrixFile(const std::string& path, std::string* error, const Refusal& refuse) {
   std::ifstream in(path, std::ios::binary);
   if (!in) {
     *error = path + ": cannot be opened: " + std::strerror(errno);
@@ -455,7 +443,7 @@ std::optional<Matrix> ReadMatrixFile(const std::string& path, std::string* error
     return std::nullopt;
   }
   in.clear();
-  std::optional<Matrix> matrix = ReadMatrix(in, error);
+  std::optional<Matrix> matrix = ReadMatrix(in, error, refuse);
   if (!matrix) *error = path + ": " + *error;
   return matrix;
 }

@@ -202,7 +202,8 @@ TEST(HarwellBoeing, ReadsNumbersAsFortranDoes) {
 
 TEST(HarwellBoeing, NamesTheLineOfEachFault) {
   auto broken = [](const std::string& from, const std::string& to) { return Error(Replaced(kSmallBoeing, from, to)); };
-  EXPECT_EQ(broken("RRA", "CUA"), "line 3: type \"CUA\" is not read here: values must be real (R) or absent (P)");
+  EXPECT_EQ(broken("RRA", "CUA"),
+            "line 3: type \"CUA\" is not read here: values must be real (R), integer (I) or absent (P)");
   EXPECT_EQ(broken("RRA", "RUE"), "line 3: type \"RUE\" is not read here: the matrix must be assembled (A)");
   EXPECT_EQ(broken("RRA", "RHA"), "line 3: type \"RHA\" is not read here: the kind must be U, R, S or Z");
   EXPECT_EQ(broken("RRA", "RSA"), "line 3: a symmetric matrix should be square, this one is 2 x 3");

@@ -1,59 +1,74 @@
 #include "bench/kernels/matrix_file.h"
 
-#include <charconv>
-#include <climits>
+#include <algorithm>
+#include <optional>
 #include <utility>
+#include <vector>
 
-#include "bench/kernels/matrix_formats.h"
-#include "bench/kernels/text_lines.h"
+#include "examples/matrix_reader.h"
 
 namespace armci::bench {
 namespace {
 
-std::string_view Trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  text = text.substr(first, text.find_last_not_of(" \t") - first + 1);
-  // A sign that from_chars does not know.
-  const bool plus = text.size() > 1 && text[0] == '+' && text[1] != '-';
-  return plus ? text.substr(1) : text;
+using Row = std::vector<std::pair<int, double>>;  // columns and values
+
+std::string Refused(const sparse::Header& header) {
+  if (header.symmetry == sparse::Symmetry::kSkew) return "only general and symmetric matrices are read";
+  if (header.rows != header.columns) return "the matrix is not square";
+  if (header.rows > header.stored) return "more rows than entries";
+  if (header.stored > header.rows * header.columns) return "more entries than places for them";
+  return "";
 }
 
-template <typename Number>
-bool Parse(std::string_view text, Number* number) {
-  const std::string_view digits = Trimmed(text);
-  const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), *number);
-  return result.ec == std::errc() && result.ptr == digits.data() + digits.size();
+Row RowOf(const sparse::Matrix& from, size_t at) {
+  Row row;
+  for (int64_t i = from.row_start[at]; i < from.row_start[at + 1]; ++i) {
+    const auto entry = static_cast<size_t>(i);
+    row.emplace_back(static_cast<int>(from.column[entry]), from.value[entry]);
+  }
+  return row;
+}
+
+void MakeDefinite(int diagonal, Row* row) {
+  double sum = 1;
+  for (const auto& [column, value] : *row) sum += column != diagonal ? value : 0;
+  for (auto& [column, value] : *row) value = column == diagonal ? sum : -1;
+}
+
+std::string Convert(const sparse::Matrix& from, SparseMatrix* to) {
+  const bool market = from.format == sparse::Format::kMatrixMarket;
+  const bool definite = market && from.symmetry == sparse::Symmetry::kSymmetric && !from.has_values;
+  to->columns = static_cast<long>(from.columns);
+  for (long at = 0; at < from.rows; ++at) {
+    Row row = RowOf(from, static_cast<size_t>(at));
+    if (definite) MakeDefinite(static_cast<int>(at), &row);
+    std::stable_sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [column, value] : row) {
+      const bool again = static_cast<long>(to->column.size()) > to->entries() && to->column.back() == column;
+      if (again && !market) {
+        return "row " + std::to_string(at + 1) + ", column " + std::to_string(column + 1) + ": an entry is given twice";
+      }
+      if (again) {
+        to->value.back() += value;
+      } else {
+        to->column.push_back(column);
+        to->value.push_back(value);
+      }
+    }
+    to->row_begin.push_back(static_cast<long>(to->column.size()));
+  }
+  return "";
 }
 
 }  // namespace
 
-std::string FaultOfCounts(long rows, long columns, long entries) {
-  if (rows <= 0 || columns <= 0 || entries <= 0) return "counts have to be positive";
-  if (rows != columns) return "the matrix is not square";
-  if (rows > INT_MAX) return "more rows than an int can count";
-  if (rows > entries) return "more rows than entries";
-  if (entries > rows * columns) return "more entries than places for them";
-  return "";
-}
-
-bool ParseInteger(std::string_view text, long* number) { return Parse(text, number); }
-
-bool ParseReal(std::string_view text, double* number) {
-  // "nan" and "inf" are numbers to from_chars alone.
-  if (text.find_first_not_of("0123456789+-.eE \t") != std::string_view::npos) return false;
-  return Parse(text, number);
-}
-
 std::string ReadMatrix(const std::string& path, SparseMatrix* matrix) {
-  TextLines lines(path);
-  if (!lines.opened()) return path + ": cannot be opened";
-  if (!lines.Next()) return path + ": is empty, or cannot be read";
+  std::string fault;
+  const std::optional<sparse::Matrix> file = sparse::ReadMatrixFile(path, &fault, Refused);
+  if (!file) return fault;
   SparseMatrix read;
-  const bool market = lines.text().starts_with("%%MatrixMarket");
-  std::string fault = market ? ReadMatrixMarket(path, &read) : ReadHarwellBoeing(path, &read);
-  if (!fault.empty()) return fault;
-  fault = FaultOf(read);
+  fault = Convert(*file, &read);
+  if (fault.empty()) fault = FaultOf(read);
   if (!fault.empty()) return path + ": " + fault;
   *matrix = std::move(read);
   return "";

@@ -1,13 +1,13 @@
 // Reads a square sparse matrix of real numbers from a file of the usual exchange formats.
 //
-//   MatrixMarket       "coordinate" files; real, integer or pattern; general or symmetric. Read by CHOLMOD, which gives
-//   a
-//                      pattern 1 for every entry, and a symmetric one -1 beside the diagonal and on it the number of
-//                      entries of the row, so that it is positive definite. Entries given twice are added.
+//   MatrixMarket       "coordinate" files; real, integer or pattern; general or symmetric. A pattern has 1 for every
+//                      entry. A symmetric pattern has -1 beside the diagonal, and on it the number of entries of the
+//                      row, so that it is positive definite. Entries given twice are added.
 //   Harwell-Boeing,    assembled matrices; real, integer or pattern (1 for every entry); unsymmetric or symmetric.
 //   Rutherford-Boeing  Right-hand sides after the matrix are not looked at.
 //
-// Matrices with more rows than entries are refused: they are singular, and their counts more likely wrong.
+// The reader of the examples reads the file. Matrices with more rows than entries are refused: they are singular, and
+// their counts more likely wrong.
 //
 // Thread safety: one thread at a time.
 #ifndef ARMCI_BENCH_KERNELS_MATRIX_FILE_H_
