@@ -42,17 +42,24 @@ def armci_library(name, deps = [], **kwargs):
 TEST_HEADER = "//third_party/pch:tests"
 TEST_COPTS = WARNINGS + use_precompiled(TEST_HEADER) + TEST_OPTIMISATION
 
-def armci_test(name, deps = [], linkopts = [], own_main = False, **kwargs):
-    """A unit test with GoogleTest, whose main() it has unless own_main."""
+def armci_test(name, srcs = None, deps = None, linkopts = [], own_main = False, **kwargs):
+    """A unit test with GoogleTest, whose main() it has unless own_main. <library>_test is by default <library>_test.cc with
+    :<library>."""
     native.cc_test(
         name = name,
         size = "small",
+        srcs = srcs or [name + ".cc"],
         copts = TEST_COPTS,
         linkopts = linkopts + ([] if own_main else ["-lgtest_main"]),
         linkstatic = True,
-        deps = deps + [TEST_HEADER],
+        deps = (deps or [":" + name[:-len("_test")]]) + [TEST_HEADER],
         **kwargs
     )
+
+def armci_tests(names, **kwargs):
+    """An armci_test for each of the names."""
+    for name in names:
+        armci_test(name = name, **kwargs)
 
 def armci_implementation(name, transport_header, deps):
     """Stamps one implementation: :armci (static), :libarmci.so.1 (shared), :shared (to link with that), :libarmci.a (static, for
