@@ -4,6 +4,8 @@
 #include "impl/runtime/config.h"
 
 namespace armci::rma {
+using runtime::read_word;
+using runtime::Word;
 
 namespace {
 
@@ -48,37 +50,13 @@ const runtime::SettingRow kRows[] = {
      &the_settings.progress_us},
 };
 
-// The rows have to exist before the environment is read, and no member of the transport runs before that.
-[[maybe_unused]] const bool appended = [] {
-  runtime::append_settings(kRows);
-  return true;
-}();
+const runtime::AppendedSettings appended(kRows);
 
 }  // namespace
 
 Settings& settings() { return the_settings; }
 
 namespace {
-
-template <class Value>
-struct Word {
-  const char* text;
-  Value value;
-};
-
-template <class Value, std::size_t count>
-Status read_word(const char* variable, const std::string& text, const Word<Value> (&words)[count], Value* value) {
-  std::string known;
-  for (const Word<Value>& word : words) {
-    if (text == word.text) {
-      *value = word.value;
-      return kSuccess;
-    }
-    known += std::string(known.empty() ? "" : ", ") + word.text;
-  }
-  return fail(Code::kArgument, "ERR-1", "environment variable %s = %s is none of %s", variable, text.c_str(),
-              known.c_str());
-}
 
 constexpr Word<SyncKind> kSyncWords[] = {
     {"auto", SyncKind::kAuto}, {"epochless", SyncKind::kEpochless}, {"exclusive", SyncKind::kExclusive}};

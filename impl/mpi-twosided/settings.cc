@@ -52,10 +52,10 @@ const runtime::SettingRow kRows[] = {
      "Longest time that an idle server blocks between two polls; 0: it never blocks.", &the_settings.wait_us},
 };
 
-// The library reads the environment before it calls any member of the transport, so the rows are appended at load time.
-[[maybe_unused]] const bool appended = [] {
-  runtime::append_settings(kRows);
-  // MPI may start before the settings are read.
+const runtime::AppendedSettings appended(kRows);
+
+// MPI may start before the settings are read.
+[[maybe_unused]] const bool level_kept = [] {
   const char* const server = std::getenv("ARMCI_SERVER");
   if (server != nullptr && std::strcmp(server, "process") == 0) runtime::keep_thread_level();
   return true;
@@ -80,17 +80,9 @@ Status cluster_size(int nodes, int* size) {
 }
 
 Status read_server_kind(ServerKind* kind) {
-  constexpr struct {
-    const char* word;
-    ServerKind kind;
-  } kWords[] = {{"auto", ServerKind::kAuto}, {"thread", ServerKind::kThread}, {"process", ServerKind::kProcess}};
-  for (const auto& known : kWords) {
-    if (the_settings.server != known.word) continue;
-    *kind = known.kind;
-    return kSuccess;
-  }
-  return fail(Code::kArgument, "ERR-1", "environment variable ARMCI_SERVER = %s is none of auto, thread, process",
-              the_settings.server.c_str());
+  constexpr runtime::Word<ServerKind> kWords[] = {
+      {"auto", ServerKind::kAuto}, {"thread", ServerKind::kThread}, {"process", ServerKind::kProcess}};
+  return runtime::read_word("ARMCI_SERVER", the_settings.server, kWords, kind);
 }
 
 }  // namespace armci::twosided

@@ -2,7 +2,7 @@
 //
 // One table (config.cc) has a row per variable: name, type, unit, default, range, text and the field it fills. The
 // parser, ARMCIX_Setting and armci_info all read that table, so a new variable is one row and one field. An
-// implementation appends a table of its own with append_settings(), its rows pointing at variables of its own.
+// implementation appends a table of its own with AppendedSettings, its rows pointing at variables of its own.
 //
 // Order of use at init: append_settings() (implementations with own rows), load_config(), set_config(); then, on rank 0
 // once ranks are known, warn_unknown_settings().
@@ -11,6 +11,7 @@
 // called by any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -73,6 +74,32 @@ struct SettingView {
 // Appends the rows of an implementation; `rows` must live as long as the process. Appending the same span again does
 // nothing. Their variables get their default values at once.
 void append_settings(std::span<const SettingRow> rows);
+
+// Appends rows at load time: the library reads the environment before it calls any member of a transport.
+struct AppendedSettings {
+  explicit AppendedSettings(std::span<const SettingRow> rows) { append_settings(rows); }
+};
+
+template <class Value>
+struct Word {
+  const char* text;
+  Value value;
+};
+
+// The value of a setting that is a word. Fails for a word that is not in the list, with the list in the error [ERR-1].
+template <class Value, std::size_t count>
+Status read_word(const char* variable, const std::string& text, const Word<Value> (&words)[count], Value* value) {
+  std::string known;
+  for (const Word<Value>& word : words) {
+    if (text == word.text) {
+      *value = word.value;
+      return kSuccess;
+    }
+    known += std::string(known.empty() ? "" : ", ") + word.text;
+  }
+  return fail(Code::kArgument, "ERR-1", "environment variable %s = %s is none of %s", variable, text.c_str(),
+              known.c_str());
+}
 
 // Reads the environment. On success `*config` and the variables of appended rows hold the values; on failure nothing is
 // written and the cause names the variable, the value and the allowed range [ERR-1].

@@ -28,11 +28,7 @@ const runtime::SettingRow kRows[] = {
      &the_settings.small_bytes},
 };
 
-// The library reads the environment before it calls any member of the transport, so the rows are appended at load time.
-[[maybe_unused]] const bool appended = [] {
-  runtime::append_settings(kRows);
-  return true;
-}();
+const runtime::AppendedSettings appended(kRows);
 
 }  // namespace
 
