@@ -132,10 +132,10 @@ def _hand_progress(on_progress: Callable[[str], None], line: str) -> None:
         on_progress("waiting for another Bazel command of this checkout")
 
 
-def _without_progress(output: str, lines: int = 200) -> str:
+def _without_progress(output: str) -> str:
     kept = [line for line in output.splitlines()
             if line.strip() and not _ACTION_COUNT.match(line) and not line.startswith(("Loading:", "Analyzing:"))]
-    return "\n".join(kept[-lines:])
+    return "\n".join(kept[-200:])
 
 
 @lru_cache(maxsize=None)

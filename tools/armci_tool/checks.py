@@ -60,7 +60,7 @@ def relative(path: Path) -> str:
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
 
 
-def check_format(root: Path = ROOT) -> list[str]:
+def check_format(root: Path) -> list[str]:
     """C and C++ files that clang-format would change."""
     files = list(source_files(root, *CXX_SUFFIXES))
     if not files:
@@ -87,14 +87,14 @@ def fix_format(root: Path = ROOT) -> int:
     return len(files)
 
 
-def check_length(root: Path = ROOT, lines_max: int = FILE_LINES_MAX) -> list[str]:
+def check_length(root: Path) -> list[str]:
     """Files longer than a reader can hold in mind."""
     counted = {path: len(path.read_text(errors="replace").splitlines()) for path in source_files(root, *CODE_SUFFIXES)}
-    return [f"{relative(path)}: {lines} lines, at most {lines_max}: split it by what happens in it"
-            for path, lines in counted.items() if lines > lines_max]
+    return [f"{relative(path)}: {lines} lines, at most {FILE_LINES_MAX}: split it by what happens in it"
+            for path, lines in counted.items() if lines > FILE_LINES_MAX]
 
 
-def check_words(root: Path = ROOT) -> list[str]:
+def check_words(root: Path) -> list[str]:
     """Lines, and names of files, with words that do not belong."""
     problems = []
     for path in source_files(root, *TEXT_SUFFIXES):
@@ -106,7 +106,7 @@ def check_words(root: Path = ROOT) -> list[str]:
     return problems
 
 
-def check_types(root: Path = ROOT) -> list[str]:
+def check_types(root: Path) -> list[str]:
     """The complaints of mypy about the Python files, each folder with its own path as pytest gives it."""
     problems = []
     # No cache: the check leaves nothing behind and takes two seconds.
@@ -120,9 +120,9 @@ def check_types(root: Path = ROOT) -> list[str]:
     return problems
 
 
-def all_checks(root: Path = ROOT) -> Sequence[tuple[str, list[str], str]]:
+def all_checks() -> Sequence[tuple[str, list[str], str]]:
     """(name, problems, how to mend) of each check."""
-    return (("clang-format", check_format(root), "tools/armci format --fix"),
-            ("types of the Python files", check_types(root), "tools/armci format"),
-            ("file length", check_length(root), "tools/armci format"),
-            ("unwanted words", check_words(root), "tools/armci format"))
+    return (("clang-format", check_format(ROOT), "tools/armci format --fix"),
+            ("types of the Python files", check_types(ROOT), "tools/armci format"),
+            ("file length", check_length(ROOT), "tools/armci format"),
+            ("unwanted words", check_words(ROOT), "tools/armci format"))

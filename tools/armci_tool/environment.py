@@ -58,9 +58,9 @@ def _release_name() -> str:
         return _UNKNOWN
 
 
-def _cpu_model(path: Path = Path("/proc/cpuinfo")) -> str:
+def _cpu_model() -> str:
     try:
-        found = re.search(r"^model name\s*:\s*(.+)$", path.read_text(), re.MULTILINE)
+        found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     except OSError:
         found = None
     return found.group(1).strip() if found else platform.machine()

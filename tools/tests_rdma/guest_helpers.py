@@ -37,6 +37,19 @@ def wait_for_emulators(wanted: Sequence[str]) -> None:
     assert emulators() == wanted
 
 
+def assert_they_go_with_their_tool(*options: str, cwd: Path, guests: int) -> None:
+    """Kills a tool whose command runs on so many guests of its own."""
+    before = emulators()
+    tool = subprocess.Popen([str(ARMCI), "rdma", *options, "--", "sh", "-c", "echo on; exec sleep 1000"], cwd=cwd,
+                            stdout=subprocess.PIPE)
+    assert tool.stdout is not None and tool.stdout.readline() == b"on\n"
+    assert len(emulators()) == len(before) + guests
+    tool.kill()
+    tool.wait()
+    tool.stdout.close()
+    wait_for_emulators(before)
+
+
 def assert_nothing_is_left() -> None:
     """No guest, no keeper, and no file of one."""
     wait_for_emulators([])

@@ -12,7 +12,7 @@ from typing import Iterator
 import pytest
 from armci_tool.errors import ToolError
 from armci_tool.rdma import machine, session
-from guest_helpers import ARMCI, KEEP, START_S, assert_nothing_is_left, emulators, rdma, wait_for_emulators
+from guest_helpers import ARMCI, KEEP, START_S, assert_nothing_is_left, assert_they_go_with_their_tool, emulators, rdma, wait_for_emulators
 
 
 @pytest.fixture(scope="module")
@@ -121,15 +121,7 @@ def test_a_guest_of_its_own_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_a_guest_goes_when_its_tool_is_killed(tmp_path: Path) -> None:
-    before = emulators()
-    tool = subprocess.Popen([str(ARMCI), "rdma", "--", "sh", "-c", "echo on; exec sleep 1000"], cwd=tmp_path,
-                            stdout=subprocess.PIPE)
-    assert tool.stdout is not None and tool.stdout.readline() == b"on\n"
-    assert len(emulators()) == len(before) + 1
-    tool.kill()
-    tool.wait()
-    tool.stdout.close()
-    wait_for_emulators(before)
+    assert_they_go_with_their_tool(cwd=tmp_path, guests=1)
 
 
 def test_stopping_ends_the_command_too(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from armci_tool import launch, process
 from armci_tool.launch import Launch
 from armci_tool.placement import Placement
-from guest_helpers import ARMCI, KEEP, assert_nothing_is_left, emulators, rdma, wait_for_emulators
+from guest_helpers import ARMCI, KEEP, assert_nothing_is_left, assert_they_go_with_their_tool, emulators, rdma, wait_for_emulators
 
 SOURCE = Path(__file__).parents[1] / "tests" / "node_program.c"
 MESSAGE_BYTES = 4 << 20
@@ -116,14 +116,7 @@ def test_one_does_not_live_without_the_other(tmp_path: Path) -> None:
 
 
 def test_both_go_when_their_tool_is_killed(tmp_path: Path) -> None:
-    before = emulators()
-    tool = subprocess.Popen([*SLEEPS, "echo on; exec sleep 1000"], cwd=tmp_path, stdout=subprocess.PIPE)
-    assert tool.stdout is not None and tool.stdout.readline() == b"on\n"
-    assert len(emulators()) == len(before) + 2
-    tool.kill()
-    tool.wait()
-    tool.stdout.close()
-    wait_for_emulators(before)
+    assert_they_go_with_their_tool("--guests", "2", cwd=tmp_path, guests=2)
 
 
 def test_three_are_refused(tmp_path: Path) -> None:

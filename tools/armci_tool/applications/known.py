@@ -75,10 +75,10 @@ def read(path: Path = FILE) -> list[KnownFailure]:
     return entries
 
 
-def require_programs(recipe: Recipe, programs: Collection[str], entries: Sequence[KnownFailure], path: Path = FILE) -> None:
+def require_programs(recipe: Recipe, programs: Collection[str], entries: Sequence[KnownFailure]) -> None:
     """Raises ToolError where an entry speaks of a program that the application does not have: it would never apply."""
     _refuse([f"{entry.ticket} names the program {name!r} of {recipe.name}, which has none of that name"
-             for entry in entries if entry.application == recipe.name for name in entry.programs if name not in programs], path)
+             for entry in entries if entry.application == recipe.name for name in entry.programs if name not in programs], FILE)
 
 
 def _unknown_names(entries: Sequence[KnownFailure]) -> Iterator[str]:

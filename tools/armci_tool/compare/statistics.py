@@ -44,7 +44,7 @@ def intervals(logs: DataFrame, name: str = "ratio") -> DataFrame:
     return _around(logs.mean(axis=1), margin.where(rounds > 1, math.inf), name)
 
 
-def welch(ours: DataFrame, theirs: DataFrame, name: str = "ratio") -> DataFrame:
+def welch(ours: DataFrame, theirs: DataFrame) -> DataFrame:
     """Of each row of ours over that row of theirs, whose rounds did not take turns: they are of two runs of the tool."""
     sides = [side.reset_index(drop=True) for side in (ours, theirs)]
     rounds = [side.count(axis=1) for side in sides]
@@ -54,7 +54,7 @@ def welch(ours: DataFrame, theirs: DataFrame, name: str = "ratio") -> DataFrame:
     # Rounded down, which is on the safe side; but not what is a whole number, up to the rounding of its parts.
     margin = (_student((freedom + 1e-9) // 1) * total ** 0.5).where(total > 0, 0.0)
     enough = (rounds[0] > 1) & (rounds[1] > 1)
-    return _around(sides[0].mean(axis=1) - sides[1].mean(axis=1), margin.where(enough, math.inf), name)
+    return _around(sides[0].mean(axis=1) - sides[1].mean(axis=1), margin.where(enough, math.inf), "ratio")
 
 
 def bounded(table: DataFrame, name: str = "ratio") -> Series:
