@@ -21,6 +21,13 @@ ARMCI_Group Reversed() {
   return group;
 }
 
+// Adds 1 to the long at `at` of process 0 by a get and a put, which is right under mutual exclusion only.
+void AddOne(void* at) {
+  const long value = ARMCI_GetValueLong(at, 0);
+  EXPECT_EQ(ARMCI_PutValueLong(value + 1, at, 0), 0);
+  ARMCI_Fence(0);
+}
+
 CLAUSE_TEST(MUTEX, MUTEX7_sets_are_independent_and_use_group_ranks, "MUTEX-7", "MUTEX-4") {
   ARMCI_Group world;
   ARMCI_Group_get_world(&world);
@@ -39,9 +46,7 @@ CLAUSE_TEST(MUTEX, MUTEX7_sets_are_independent_and_use_group_ranks, "MUTEX-7", "
     Region region(64);
     for (int i = 0; i < 300; ++i) {
       ARMCIX_Lock_hdl(second, 1, 0);
-      const long value = ARMCI_GetValueLong(region.At(0), 0);
-      EXPECT_EQ(ARMCI_PutValueLong(value + 1, region.At(0), 0), 0);
-      ARMCI_Fence(0);
+      AddOne(region.At(0));
       ARMCIX_Unlock_hdl(second, 1, 0);
       ARMCI_Lock(0, Me());
       ARMCI_Unlock(0, Me());
@@ -65,9 +70,7 @@ CLAUSE_TEST(MUTEX, MUTEX7_a_set_outlives_the_handle_of_its_group, "MUTEX-7", "GR
   Region region(64);
   for (int i = 0; i < 100; ++i) {
     ARMCIX_Lock_hdl(set, 0, 0);
-    const long value = ARMCI_GetValueLong(region.At(0), 0);
-    EXPECT_EQ(ARMCI_PutValueLong(value + 1, region.At(0), 0), 0);
-    ARMCI_Fence(0);
+    AddOne(region.At(0));
     ARMCIX_Unlock_hdl(set, 0, 0);
   }
   Sync();
@@ -153,9 +156,7 @@ CLAUSE_TEST(MUTEX, MUTEX7_trylock_excludes_under_contention, "MUTEX-7", "MUTEX-2
       sched_yield();
       continue;
     }
-    const long value = ARMCI_GetValueLong(region.At(0), 0);
-    EXPECT_EQ(ARMCI_PutValueLong(value + 1, region.At(0), 0), 0);
-    ARMCI_Fence(0);
+    AddOne(region.At(0));
     ARMCIX_Unlock_hdl(set, 0, host);
     ++mine;
   }

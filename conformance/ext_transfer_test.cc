@@ -19,24 +19,7 @@ struct WideCalls {
   using Length = std::size_t;
   using Stride = std::ptrdiff_t;
   using Descriptor = armcix_giov_t;
-  static constexpr auto Put = ARMCIX_Put;
-  static constexpr auto NbPut = ARMCIX_NbPut;
-  static constexpr auto PutS = ARMCIX_PutS;
-  static constexpr auto NbPutS = ARMCIX_NbPutS;
-  static constexpr auto PutV = ARMCIX_PutV;
-  static constexpr auto NbPutV = ARMCIX_NbPutV;
-  static constexpr auto Get = ARMCIX_Get;
-  static constexpr auto NbGet = ARMCIX_NbGet;
-  static constexpr auto GetS = ARMCIX_GetS;
-  static constexpr auto NbGetS = ARMCIX_NbGetS;
-  static constexpr auto GetV = ARMCIX_GetV;
-  static constexpr auto NbGetV = ARMCIX_NbGetV;
-  static constexpr auto Acc = ARMCIX_Acc;
-  static constexpr auto NbAcc = ARMCIX_NbAcc;
-  static constexpr auto AccS = ARMCIX_AccS;
-  static constexpr auto NbAccS = ARMCIX_NbAccS;
-  static constexpr auto AccV = ARMCIX_AccV;
-  static constexpr auto NbAccV = ARMCIX_NbAccV;
+  TRANSFER_CALLS(ARMCIX_);
 };
 
 }  // namespace

@@ -28,46 +28,22 @@ std::vector<std::string> OperatorsOf() {
 
 template <typename T>
 struct TypeInfo;
-template <>
-struct TypeInfo<int> {
-  static constexpr int kCode = ARMCI_INT;
-  static constexpr auto kGlobal = armci_msg_igop;
-  static constexpr auto kGroup = armci_msg_group_igop;
-  static constexpr auto kCluster = armci_msg_clus_igop;
-  static constexpr const char* kClusterName = "armci_msg_clus_igop";
-};
-template <>
-struct TypeInfo<long> {
-  static constexpr int kCode = ARMCI_LONG;
-  static constexpr auto kGlobal = armci_msg_lgop;
-  static constexpr auto kGroup = armci_msg_group_lgop;
-  static constexpr auto kCluster = armci_msg_clus_lgop;
-  static constexpr const char* kClusterName = "armci_msg_clus_lgop";
-};
-template <>
-struct TypeInfo<long long> {
-  static constexpr int kCode = ARMCI_LONG_LONG;
-  static constexpr auto kGlobal = armci_msg_llgop;
-  static constexpr auto kGroup = armci_msg_group_llgop;
-  static constexpr auto kCluster = armci_msg_clus_llgop;
-  static constexpr const char* kClusterName = "armci_msg_clus_llgop";
-};
-template <>
-struct TypeInfo<float> {
-  static constexpr int kCode = ARMCI_FLOAT;
-  static constexpr auto kGlobal = armci_msg_fgop;
-  static constexpr auto kGroup = armci_msg_group_fgop;
-  static constexpr auto kCluster = armci_msg_clus_fgop;
-  static constexpr const char* kClusterName = "armci_msg_clus_fgop";
-};
-template <>
-struct TypeInfo<double> {
-  static constexpr int kCode = ARMCI_DOUBLE;
-  static constexpr auto kGlobal = armci_msg_dgop;
-  static constexpr auto kGroup = armci_msg_group_dgop;
-  static constexpr auto kCluster = armci_msg_clus_dgop;
-  static constexpr const char* kClusterName = "armci_msg_clus_dgop";
-};
+
+#define TYPE_INFO(type, code, letters)                                            \
+  template <>                                                                     \
+  struct TypeInfo<type> {                                                         \
+    static constexpr int kCode = code;                                            \
+    static constexpr auto kGlobal = armci_msg_##letters##gop;                     \
+    static constexpr auto kGroup = armci_msg_group_##letters##gop;                \
+    static constexpr auto kCluster = armci_msg_clus_##letters##gop;               \
+    static constexpr const char* kClusterName = "armci_msg_clus_" #letters "gop"; \
+  }
+TYPE_INFO(int, ARMCI_INT, i);
+TYPE_INFO(long, ARMCI_LONG, l);
+TYPE_INFO(long long, ARMCI_LONG_LONG, ll);
+TYPE_INFO(float, ARMCI_FLOAT, f);
+TYPE_INFO(double, ARMCI_DOUBLE, d);
+#undef TYPE_INFO
 
 // Element i of process p: small whole numbers of both signs, so that every order of additions and products is exact.
 template <typename T>

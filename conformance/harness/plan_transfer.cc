@@ -35,24 +35,7 @@ struct ClassicCalls {
   using Length = int;
   using Stride = int;
   using Descriptor = armci_giov_t;
-  static constexpr auto Put = ARMCI_Put;
-  static constexpr auto NbPut = ARMCI_NbPut;
-  static constexpr auto PutS = ARMCI_PutS;
-  static constexpr auto NbPutS = ARMCI_NbPutS;
-  static constexpr auto PutV = ARMCI_PutV;
-  static constexpr auto NbPutV = ARMCI_NbPutV;
-  static constexpr auto Get = ARMCI_Get;
-  static constexpr auto NbGet = ARMCI_NbGet;
-  static constexpr auto GetS = ARMCI_GetS;
-  static constexpr auto NbGetS = ARMCI_NbGetS;
-  static constexpr auto GetV = ARMCI_GetV;
-  static constexpr auto NbGetV = ARMCI_NbGetV;
-  static constexpr auto Acc = ARMCI_Acc;
-  static constexpr auto NbAcc = ARMCI_NbAcc;
-  static constexpr auto AccS = ARMCI_AccS;
-  static constexpr auto NbAccS = ARMCI_NbAccS;
-  static constexpr auto AccV = ARMCI_AccV;
-  static constexpr auto NbAccV = ARMCI_NbAccV;
+  TRANSFER_CALLS(ARMCI_);
 };
 
 std::unique_ptr<TransferCalls> MakeCalls(const Plan& plan, Width width) {

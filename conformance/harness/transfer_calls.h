@@ -26,6 +26,21 @@ struct TransferRequest {
   armci_hdl_t* handle;
 };
 
+// The member `name` and its non-blocking form, and all of a width, of the library's calls with this prefix.
+#define TRANSFER_CALL(prefix, name)          \
+  static constexpr auto name = prefix##name; \
+  static constexpr auto Nb##name = prefix##Nb##name
+#define TRANSFER_CALLS(prefix) \
+  TRANSFER_CALL(prefix, Put);  \
+  TRANSFER_CALL(prefix, PutS); \
+  TRANSFER_CALL(prefix, PutV); \
+  TRANSFER_CALL(prefix, Get);  \
+  TRANSFER_CALL(prefix, GetS); \
+  TRANSFER_CALL(prefix, GetV); \
+  TRANSFER_CALL(prefix, Acc);  \
+  TRANSFER_CALL(prefix, AccS); \
+  TRANSFER_CALL(prefix, AccV)
+
 // Makes the calls of one plan, and owns the arrays that describe its shape.
 class TransferCalls {
  public:

@@ -58,21 +58,8 @@ Work OwnedPut(const Move& move) {
   return {move.proc, move.blocking, move.handle, [copy = std::move(copy), data] { RightPut(copy); }};
 }
 
-void RunHeldBeforeRemoteCalls(Calls* calls) {
-  PrecedeAll<RunHeld>(calls);
-  const Calls& right = Right();
-  calls->ARMCI_INIT_HANDLE = right.ARMCI_INIT_HANDLE;
-  calls->ARMCI_SET_AGGREGATE_HANDLE = right.ARMCI_SET_AGGREGATE_HANDLE;
-  calls->ARMCI_UNSET_AGGREGATE_HANDLE = right.ARMCI_UNSET_AGGREGATE_HANDLE;
-  calls->ARMCI_Wait = right.ARMCI_Wait;
-  calls->ARMCI_WaitAll = right.ARMCI_WaitAll;
-  calls->ARMCI_WaitProc = right.ARMCI_WaitProc;
-  calls->ARMCI_Test = right.ARMCI_Test;
-  calls->armci_domain_same_id = right.armci_domain_same_id;
-}
-
 void HoldStores(Calls* calls) {
-  RunHeldBeforeRemoteCalls(calls);
+  PrecedeRemoteCalls<RunHeld>(calls);
   RoutePuts(calls, [](const Move& move) {
     Hold(OwnedPut(move));
     return 0;

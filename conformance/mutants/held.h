@@ -30,9 +30,21 @@ void RunHeldTo(int proc);
 // Forgets it without doing it.
 void DropHeldIf(const std::function<bool(const Work&)>& which);
 
-// Has what is held done before every call, except those that concern local completion: work that owns its data has
-// nothing to do with them.
-void RunHeldBeforeRemoteCalls(Calls* calls);
+// Has every call preceded by `first`, except those that concern local completion: work that owns its data has nothing
+// to do with them.
+template <void (*first)()>
+void PrecedeRemoteCalls(Calls* calls) {
+  PrecedeAll<first>(calls);
+  const Calls& right = Right();
+  calls->ARMCI_INIT_HANDLE = right.ARMCI_INIT_HANDLE;
+  calls->ARMCI_SET_AGGREGATE_HANDLE = right.ARMCI_SET_AGGREGATE_HANDLE;
+  calls->ARMCI_UNSET_AGGREGATE_HANDLE = right.ARMCI_UNSET_AGGREGATE_HANDLE;
+  calls->ARMCI_Wait = right.ARMCI_Wait;
+  calls->ARMCI_WaitAll = right.ARMCI_WaitAll;
+  calls->ARMCI_WaitProc = right.ARMCI_WaitProc;
+  calls->ARMCI_Test = right.ARMCI_Test;
+  calls->armci_domain_same_id = right.armci_domain_same_id;
+}
 // Every put copies its data and is held until the next call that is neither a put nor a wait.
 void HoldStores(Calls* calls);
 // A copy of the put that owns its data, as work.

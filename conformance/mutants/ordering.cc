@@ -41,7 +41,7 @@ int OvertakenPut(const Move& move) {
 
 template <Form first, Form second>
 void InstallOvertaking(Calls* calls) {
-  RunHeldBeforeRemoteCalls(calls);
+  PrecedeRemoteCalls<RunHeld>(calls);
   RoutePuts(calls, OvertakenPut<first, second>);
 }
 
@@ -97,7 +97,7 @@ MUTANT(put_overtakes_accumulate, "ORD-1", "a put takes effect before the accumul
 
 MUTANT(small_put_overtakes_large_one, "ORD-1", "small and large puts take different ways without order between them",
        Tests{"^ORD\\.ORD1_(later_store|stores_of)"}) {
-  RunHeldBeforeRemoteCalls(calls);
+  PrecedeRemoteCalls<RunHeld>(calls);
   RoutePuts(calls, [](const Move& move) {
     if (move.TotalBytes() <= kLargeBytes) return RightPut(move);
     Hold(OwnedPut(move));

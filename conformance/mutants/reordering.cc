@@ -47,13 +47,13 @@ int PutPastOtherTargets(const Move& move) {
 
 MUTANT(targets_are_stored_to_in_any_order, "ORD-2", "a store overtakes earlier ones to other targets, up to a fence",
        Legal{}, Tests{"^(FENCE|ORD|CMPL|AGG|LC|MUTEX|RMW|ACC)\\."}) {
-  RunHeldBeforeRemoteCalls(calls);
+  PrecedeRemoteCalls<RunHeld>(calls);
   RoutePuts(calls, PutPastOtherTargets);
 }
 
 MUTANT(fence_orders_nothing_between_targets, "ORD-2",
        "a store overtakes earlier ones to other targets, fenced or not") {
-  RunHeldBeforeRemoteCalls(calls);
+  PrecedeRemoteCalls<RunHeld>(calls);
   RoutePuts(calls, PutPastOtherTargets);
   calls->ARMCI_Fence = [](int) {};
 }
@@ -61,7 +61,7 @@ MUTANT(fence_orders_nothing_between_targets, "ORD-2",
 MUTANT(store_to_another_target_repeats_the_last, "ORD-2",
        "with a store to another target the one before is sent again") {
   static std::vector<Work> last;
-  RunHeldBeforeRemoteCalls(calls);
+  PrecedeRemoteCalls<RunHeld>(calls);
   RoutePuts(calls, [](const Move& move) {
     const int code = RightPut(move);
     if (last.size() == 2 && last.back().proc != move.proc) last.front().run();
@@ -120,12 +120,7 @@ int PutInAnyOrder(const Move& move) {
 
 // Each of a call's own; the waits complete nothing remotely, but what comes later is another epoch.
 void StoreInAnyOrder(Calls* calls) {
-  PrecedeAll<RunPending>(calls);
-  const Calls& right = Right();
-  calls->ARMCI_INIT_HANDLE = right.ARMCI_INIT_HANDLE;
-  calls->ARMCI_SET_AGGREGATE_HANDLE = right.ARMCI_SET_AGGREGATE_HANDLE;
-  calls->ARMCI_UNSET_AGGREGATE_HANDLE = right.ARMCI_UNSET_AGGREGATE_HANDLE;
-  calls->armci_domain_same_id = right.armci_domain_same_id;
+  PrecedeRemoteCalls<RunPending>(calls);
   calls->ARMCI_Wait = [](armci_hdl_t* hdl) {
     ++epoch;
     return PARMCI_Wait(hdl);
@@ -175,7 +170,7 @@ MUTANT(stores_in_flight_to_one_place_are_mixed, "ORD-3",
        "of two non-blocking stores to one place neither arrives whole", Tests{"^ORD\\.ORD3"}) {
   static std::vector<char> former;
   static const char* former_place = nullptr;
-  RunHeldBeforeRemoteCalls(calls);
+  PrecedeRemoteCalls<RunHeld>(calls);
   RoutePuts(calls, [](const Move& move) {
     Move mixed = move;
     const Piece& piece = move.pieces[0];
