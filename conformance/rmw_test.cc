@@ -4,6 +4,7 @@
 #include <climits>
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -13,46 +14,37 @@
 namespace conformance {
 namespace {
 
+// Fetch-and-add of `extra`, then a swap, on the first T of the target's slot. False if they stored anything else.
+template <typename T>
+bool AddAndSwap(Arena* arena, int target, int extra, int add, int swap, const std::string& type) {
+  using Unsigned = std::make_unsigned_t<T>;
+  char* image = arena->Image(target) + kGuard;
+  void* remote = arena->Slot(target) + kGuard;
+  T before;
+  std::memcpy(&before, image, sizeof before);
+  T local = static_cast<T>(MyRng().Next());
+  EXPECT_EQ(ARMCI_Rmw(add, &local, remote, extra, target), 0);
+  EXPECT_EQ(local, before);
+  const T sum = static_cast<T>(static_cast<Unsigned>(before) + static_cast<Unsigned>(extra));
+  std::memcpy(image, &sum, sizeof sum);
+  if (!arena->Verify(target, "fetch-and-add of " + type)) return false;
+
+  local = static_cast<T>(MyRng().Next());
+  const T given = local;
+  EXPECT_EQ(ARMCI_Rmw(swap, &local, remote, extra, target), 0);
+  EXPECT_EQ(local, sum);
+  std::memcpy(image, &given, sizeof given);
+  return arena->Verify(target, "swap of " + type);
+}
+
 CLAUSE_TEST(RMW, RMW1_fetch_and_add_and_swap_on_int_and_long, "RMW-1", "XFER-4") {
   Arena arena(512);
   for (int target = 0; target < Np(); ++target) {
     arena.Refill(&MyRng(), target);
-    char* image = arena.Image(target) + kGuard;
-    void* remote = arena.Slot(target) + kGuard;
     for (int i = 0; i < 50; ++i) {
       const int extra = static_cast<int>(MyRng().Between(-100000, 100000));
-      int before_int;
-      std::memcpy(&before_int, image, 4);
-      int local_int = static_cast<int>(MyRng().Next());
-      EXPECT_EQ(ARMCI_Rmw(ARMCI_FETCH_AND_ADD, &local_int, remote, extra, target), 0);
-      EXPECT_EQ(local_int, before_int);
-      const int sum_int = static_cast<int>(static_cast<unsigned>(before_int) + static_cast<unsigned>(extra));
-      std::memcpy(image, &sum_int, 4);
-      if (!arena.Verify(target, "fetch-and-add of int")) return;
-
-      local_int = static_cast<int>(MyRng().Next());
-      const int given_int = local_int;
-      EXPECT_EQ(ARMCI_Rmw(ARMCI_SWAP, &local_int, remote, extra, target), 0);
-      EXPECT_EQ(local_int, sum_int);
-      std::memcpy(image, &given_int, 4);
-      if (!arena.Verify(target, "swap of int")) return;
-
-      long before_long;
-      std::memcpy(&before_long, image, 8);
-      long local_long = 0;
-      EXPECT_EQ(ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &local_long, remote, extra, target), 0);
-      EXPECT_EQ(local_long, before_long);
-      const long sum_long =
-          static_cast<long>(static_cast<unsigned long>(before_long) + static_cast<unsigned long>(extra));
-      std::memcpy(image, &sum_long, 8);
-      if (!arena.Verify(target, "fetch-and-add of long")) return;
-
-      local_long = static_cast<long>(MyRng().Next());
-      const long given_long = local_long;
-      EXPECT_EQ(ARMCI_Rmw(ARMCI_SWAP_LONG, &local_long, remote, extra, target), 0);
-      EXPECT_EQ(local_long, sum_long);
-      std::memcpy(image, &given_long, 8);
-      if (!arena.Verify(target, "swap of long")) return;
+      if (!AddAndSwap<int>(&arena, target, extra, ARMCI_FETCH_AND_ADD, ARMCI_SWAP, "int")) return;
+      if (!AddAndSwap<long>(&arena, target, extra, ARMCI_FETCH_AND_ADD_LONG, ARMCI_SWAP_LONG, "long")) return;
     }
   }
   arena.VerifyByOwners();
