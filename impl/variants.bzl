@@ -161,6 +161,18 @@ def armci_binary(name, srcs = [], deps = [], copts = [], testonly = False, imple
             **kwargs
         )
 
+def armci_job_test(name, program, processes, nodes = 1, args = [], data = [], size = "medium", **kwargs):
+    """Runs a program of the package as a job of so many processes on so many nodes."""
+    native.sh_test(
+        name = name,
+        size = size,
+        srcs = ["//tools:launch"],
+        args = ["$(location :%s)" % program, str(processes), str(processes // nodes)] + args,
+        data = [":" + program] + data,
+        tags = ["exclusive", "mpi"],
+        **kwargs
+    )
+
 def armci_suite(name, srcs = [], deps = [], processes = [1, 2, 3, 4], args = [], tags = [], timeout = "long", **kwargs):
     """Stamps the program <name>_<implementation> and its runs <name>_<implementation>_np<N>, one for each number of
     processes."""
