@@ -60,7 +60,7 @@ def test_a_program_compiles_alone_and_has_only_what_it_uses(fault: doctor.Fault,
     ("kIndexed", "kStrided"),
     ("begin", "open_window"),
 ])
-def testshared_parts_come_with_what_they_use_and_no_more(name: str, missing: str) -> None:
+def test_shared_parts_come_with_what_they_use_and_no_more(name: str, missing: str) -> None:
     parts = doctor.shared_parts(f"int main(void) {{ return (int){name}; }} /* {missing} */")
     assert re.search(rf"\b{name}\b", parts) and not re.search(rf"\b{missing}\b", parts)
     assert parts.startswith("#include <mpi.h>\n")
