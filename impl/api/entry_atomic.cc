@@ -15,7 +15,7 @@ template <class Value, node::RmwOp op>
 
 [[gnu::always_inline]] inline Status ARMCI_Rmw(int op, void* ploc, void* prem, int extra, int proc) {
   if (ploc == nullptr) [[unlikely]]
-    return fail(Code::kNull, "ERR-1", "argument ploc is NULL");
+    return fail(Code::kNull, "ERR-1", "argument ploc is NULL; pass the address for the fetched value");
   switch (op) {
     case ARMCI_FETCH_AND_ADD:
       return classic_rmw<int, node::RmwOp::kAdd>(ploc, prem, extra, proc);
@@ -26,8 +26,8 @@ template <class Value, node::RmwOp op>
     case ARMCI_SWAP_LONG:
       return classic_rmw<long, node::RmwOp::kSwap>(ploc, prem, extra, proc);
     default:
-      return fail(Code::kType, "ERR-1", "argument op = %d is none of ARMCI_FETCH_AND_ADD(_LONG), ARMCI_SWAP(_LONG)",
-                  op);
+      return fail(Code::kType, "ERR-1",
+                  "argument op = %d is none of ARMCI_FETCH_AND_ADD(_LONG), ARMCI_SWAP(_LONG); pass one of them", op);
   }
 }
 

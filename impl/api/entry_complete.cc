@@ -6,7 +6,8 @@ namespace armci::runtime::api {
 namespace {
 
 Status check_handle(const armci_hdl_t* hdl) {
-  return hdl != nullptr ? kSuccess : fail(Code::kNull, "ERR-1", "argument hdl is NULL");
+  return hdl != nullptr ? kSuccess
+                        : fail(Code::kNull, "ERR-1", "argument hdl is NULL; pass the handle of the operation");
 }
 
 Status set_aggregate(armci_hdl_t* hdl, bool aggregate) {

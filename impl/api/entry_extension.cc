@@ -30,10 +30,11 @@ Status extended_rmw(armcix_op_t op, void* result, const void* operand, const voi
 Status ARMCIX_Rmw(armcix_op_t op, armcix_type_t type, void* result, const void* operand, const void* compare,
                   void* remote, int proc) {
   if (static_cast<unsigned>(op) > ARMCIX_MAX) {
-    return fail(Code::kType, "ERR-1", "argument op = %d is outside 0..%d", static_cast<int>(op), ARMCIX_MAX);
+    return fail(Code::kType, "ERR-1", "argument op = %d is outside 0..%d; pass a constant of armcix_op_t",
+                static_cast<int>(op), ARMCIX_MAX);
   }
   if (result == nullptr || operand == nullptr || (op == ARMCIX_CAS && compare == nullptr)) {
-    return fail(Code::kNull, "ERR-1", "argument %s is NULL",
+    return fail(Code::kNull, "ERR-1", "argument %s is NULL; pass the address of a value",
                 result == nullptr    ? "result"
                 : operand == nullptr ? "operand"
                                      : "compare");
@@ -48,7 +49,8 @@ Status ARMCIX_Rmw(armcix_op_t op, armcix_type_t type, void* result, const void* 
     case ARMCIX_UINT64:
       return extended_rmw<std::uint64_t>(op, result, operand, compare, remote, proc);
   }
-  return fail(Code::kType, "ERR-1", "argument type = %d is outside 0..3", static_cast<int>(type));
+  return fail(Code::kType, "ERR-1", "argument type = %d is outside 0..3; pass a constant of armcix_type_t",
+              static_cast<int>(type));
 }
 // Complete at its return: the result of an atomic is needed to go on, so no transport gains from postponing it here.
 Status ARMCIX_NbRmw(armcix_op_t op, armcix_type_t type, void* result, const void* operand, const void* compare,
@@ -60,12 +62,13 @@ Status ARMCIX_NbRmw(armcix_op_t op, armcix_type_t type, void* result, const void
 
 Status check_signal(const std::uint64_t* signal, armcix_signal_op_t op, int proc) {
   if (op != ARMCIX_SIGNAL_SET && op != ARMCIX_SIGNAL_ADD) {
-    return fail(Code::kType, "ERR-1", "argument op = %d is neither ARMCIX_SIGNAL_SET nor ARMCIX_SIGNAL_ADD",
+    return fail(Code::kType, "ERR-1",
+                "argument op = %d is neither ARMCIX_SIGNAL_SET nor ARMCIX_SIGNAL_ADD; pass one of them",
                 static_cast<int>(op));
   }
   ARMCI_RETURN_IF_ERROR(runtime().check_remote("signal", signal, sizeof *signal, proc));
   if (reinterpret_cast<std::uintptr_t>(signal) % sizeof *signal == 0) return kSuccess;
-  return fail(Code::kAlignment, "EXT-3", "argument signal = %p is not aligned to 8 bytes",
+  return fail(Code::kAlignment, "EXT-3", "argument signal = %p is not aligned to 8 bytes; pass an aligned address",
               static_cast<const void*>(signal));
 }
 
@@ -103,7 +106,8 @@ bool compares(armcix_cmp_t cmp, std::uint64_t left, std::uint64_t right) {
 
 Status check_waited_signal(std::uint64_t* signal, armcix_cmp_t cmp) {
   if (static_cast<unsigned>(cmp) > ARMCIX_CMP_LE) {
-    return fail(Code::kType, "EXT-4", "argument cmp = %d is outside 0..%d", static_cast<int>(cmp), ARMCIX_CMP_LE);
+    return fail(Code::kType, "EXT-4", "argument cmp = %d is outside 0..%d; pass a constant of armcix_cmp_t",
+                static_cast<int>(cmp), ARMCIX_CMP_LE);
   }
   return check_signal(signal, ARMCIX_SIGNAL_SET, world().rank());
 }
@@ -111,7 +115,8 @@ Status check_waited_signal(std::uint64_t* signal, armcix_cmp_t cmp) {
 Status ARMCIX_Signal_test(std::uint64_t* signal, armcix_cmp_t cmp, std::uint64_t value, std::uint64_t* seen,
                           int* satisfied) {
   ARMCI_RETURN_IF_ERROR(check_waited_signal(signal, cmp));
-  if (satisfied == nullptr) return fail(Code::kNull, "ERR-1", "argument satisfied is NULL");
+  if (satisfied == nullptr)
+    return fail(Code::kNull, "ERR-1", "argument satisfied is NULL; pass the address for the result");
   runtime().progress();
   const std::uint64_t now = std::atomic_ref<std::uint64_t>(*signal).load(std::memory_order_acquire);
   if (seen != nullptr) *seen = now;
@@ -144,9 +149,11 @@ std::set<armcix_mutex_hdl_t> live_sets;
 Status check_set(armcix_mutex_hdl_t hdl) {
   std::shared_lock lock(live_sets_mutex);
   if (live_sets.count(hdl) != 0) return kSuccess;
-  if (hdl == nullptr) return fail(Code::kNull, "ERR-1", "argument hdl is NULL");
-  return fail(Code::kMutex, "MUTEX-8", "argument hdl = %p is no set of mutexes, or one that was destroyed",
-              static_cast<void*>(hdl));
+  if (hdl == nullptr) return fail(Code::kNull, "ERR-1", "argument hdl is NULL; pass the address of a set of mutexes");
+  return fail(
+      Code::kMutex, "MUTEX-8",
+      "argument hdl = %p is no set of mutexes, or one that was destroyed; pass one of ARMCIX_Create_mutexes_hdl",
+      static_cast<void*>(hdl));
 }
 
 Valued<armcix_mutex_hdl_t> ARMCIX_Create_mutexes_hdl(int count, ARMCI_Group* handle) {
@@ -193,7 +200,7 @@ Status split(ARMCI_Group* parent, int colour, int key, ARMCI_Group* out) {
   ARMCI_Group handle{};
   Group* made = nullptr;
   ARMCI_RETURN_IF_ERROR(groups().split(*group, wanted ? colour : MPI_UNDEFINED, key, &handle, &made));
-  if (out == nullptr) return fail(Code::kNull, "ERR-1", "argument out is NULL");
+  if (out == nullptr) return fail(Code::kNull, "ERR-1", "argument out is NULL; pass the address for the result");
   if (made != nullptr) ARMCI_RETURN_IF_ERROR(runtime().create_resources(*made));
   *out = handle;
   return kSuccess;

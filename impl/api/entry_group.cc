@@ -6,7 +6,8 @@ namespace armci::runtime::api {
 namespace {
 
 Status check_out(const void* out) {
-  return out != nullptr ? kSuccess : fail(Code::kNull, "ERR-1", "the argument for the result is NULL");
+  return out != nullptr ? kSuccess
+                        : fail(Code::kNull, "ERR-1", "the argument for the result is NULL; pass the address for it");
 }
 
 Status create(Group& parent, int n, int* pids, ARMCI_Group* out) {
@@ -80,7 +81,8 @@ Valued<int> ARMCI_Absolute_id(ARMCI_Group* handle, int group_rank) {
   Group* group = nullptr;
   if (Status found = groups().find(handle, &group); !found.ok()) return {found, -1};
   if (group_rank < 0 || group_rank >= group->size()) {
-    return {fail(Code::kProc, "GROUP-1", "argument group_rank = %d is outside 0..%d", group_rank, group->size() - 1),
+    return {fail(Code::kProc, "GROUP-1", "argument group_rank = %d is outside 0..%d; pass a rank of the group",
+                 group_rank, group->size() - 1),
             -1};
   }
   return {kSuccess, group->absolute_id(group_rank)};
@@ -103,12 +105,14 @@ Status ARMCIX_Group_comm_f(ARMCI_Group* handle, MPI_Fint* comm) {
 
 Status check_domain(armci_domain_t domain) {
   if (domain == ARMCI_DOMAIN_SMP) return kSuccess;
-  return fail(Code::kType, "DOM-1", "argument domain = %d is not ARMCI_DOMAIN_SMP", static_cast<int>(domain));
+  return fail(Code::kType, "DOM-1", "argument domain = %d is not ARMCI_DOMAIN_SMP; pass ARMCI_DOMAIN_SMP",
+              static_cast<int>(domain));
 }
 Status check_node(armci_domain_t domain, int id) {
   ARMCI_RETURN_IF_ERROR(check_domain(domain));
   if (id >= 0 && id < world().node_count()) return kSuccess;
-  return fail(Code::kProc, "DOM-1", "argument id = %d is outside 0..%d", id, world().node_count() - 1);
+  return fail(Code::kProc, "DOM-1", "argument id = %d is outside 0..%d; pass the number of a domain", id,
+              world().node_count() - 1);
 }
 
 Valued<int> armci_domain_nprocs(armci_domain_t domain, int id) {
@@ -126,7 +130,9 @@ Valued<int> armci_domain_glob_proc_id(armci_domain_t domain, int id, int local) 
   if (!status.ok()) return {status, -1};
   const std::vector<int>& ranks = world().node(id).ranks;
   if (local < 0 || local >= static_cast<int>(ranks.size())) {
-    return {fail(Code::kProc, "DOM-1", "argument local = %d is outside 0..%zu", local, ranks.size() - 1), -1};
+    return {fail(Code::kProc, "DOM-1", "argument local = %d is outside 0..%zu; pass a number within the domain", local,
+                 ranks.size() - 1),
+            -1};
   }
   return {kSuccess, ranks[static_cast<std::size_t>(local)]};
 }

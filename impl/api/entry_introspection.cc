@@ -25,8 +25,8 @@ Status ARMCIX_Region_mode(void* base, armcix_mode_t mode, ARMCI_Group* handle) {
   if (static_cast<unsigned>(mode) > ARMCIX_MODE_PUT_ONLY) {
     // The others are in the call: take part with a base that no region has, so that all fail.
     (void)runtime().set_mode(*group, &runtime(), AccessMode::kDefault);
-    return fail(Code::kType, "MODE-1", "argument mode = %d is outside 0..%d", static_cast<int>(mode),
-                ARMCIX_MODE_PUT_ONLY);
+    return fail(Code::kType, "MODE-1", "argument mode = %d is outside 0..%d; pass a constant of armcix_mode_t",
+                static_cast<int>(mode), ARMCIX_MODE_PUT_ONLY);
   }
   return runtime().set_mode(*group, base, static_cast<AccessMode>(mode));
 }
@@ -55,7 +55,8 @@ std::uint64_t ARMCIX_Capabilities() {
 }
 
 Status ARMCIX_Query_thread(int* provided) {
-  if (provided == nullptr) return fail(Code::kNull, "ERR-1", "argument provided is NULL");
+  if (provided == nullptr)
+    return fail(Code::kNull, "ERR-1", "argument provided is NULL; pass the address for the result");
   *provided = library_thread_level();
   return kSuccess;
 }
@@ -63,10 +64,10 @@ Status ARMCIX_Query_thread(int* provided) {
 // --- statistics
 
 Status ARMCIX_Stats_get(armcix_stats_t* out) {
-  if (out == nullptr) return fail(Code::kNull, "ERR-1", "argument out is NULL");
+  if (out == nullptr) return fail(Code::kNull, "ERR-1", "argument out is NULL; pass the address for the result");
   if (out->struct_bytes < sizeof out->struct_bytes) {
-    return fail(Code::kLength, "EXT-7", "argument out->struct_bytes = %zu: set it to sizeof(armcix_stats_t)",
-                out->struct_bytes);
+    return fail(Code::kLength, "EXT-7",
+                "argument out->struct_bytes = %zu is too small; set it to sizeof(armcix_stats_t)", out->struct_bytes);
   }
   armcix_stats_t totals = snapshot_totals();
   totals.regions_live = runtime().region_usage().live;
@@ -80,11 +81,14 @@ Status ARMCIX_Stats_get(armcix_stats_t* out) {
 
 Status ARMCIX_Stats_call(const char* call_name, armcix_call_stats_t* out) {
   if (call_name == nullptr || out == nullptr) {
-    return fail(Code::kNull, "ERR-1", "argument %s is NULL", call_name == nullptr ? "call_name" : "out");
+    return fail(Code::kNull, "ERR-1", "argument %s is NULL; pass a valid address",
+                call_name == nullptr ? "call_name" : "out");
   }
   const int call = find_call(call_name);
   if (call < 0) {
-    return fail(Code::kType, "EXT-7", "argument call_name = \"%.100s\" is no function of the library", call_name);
+    return fail(Code::kType, "EXT-7",
+                "argument call_name = \"%.100s\" is no function of the library; pass a name such as ARMCI_Put",
+                call_name);
   }
   *out = armcix_call_stats_t{};
   if (!stats().enabled()) return kSuccess;
@@ -105,7 +109,7 @@ void ARMCIX_Stats_reset() {
 // The end of the list is no error: no line is printed.
 Valued<int> ARMCIX_Setting(int index, armcix_setting_t* out) {
   if (out == nullptr) {
-    Status status = fail(Code::kNull, "ERR-1", "argument out is NULL");
+    Status status = fail(Code::kNull, "ERR-1", "argument out is NULL; pass the address for the result");
     return {status, status.value()};
   }
   SettingView view;
@@ -119,7 +123,7 @@ Valued<int> ARMCIX_Setting(int index, armcix_setting_t* out) {
 template <class Item, class Out, class Convert>
 Valued<int> copy_item(std::span<const Item> items, int index, Out* out, const Convert& convert) {
   if (out == nullptr) {
-    Status status = fail(Code::kNull, "ERR-1", "argument out is NULL");
+    Status status = fail(Code::kNull, "ERR-1", "argument out is NULL; pass the address for the result");
     return {status, status.value()};
   }
   if (index < 0 || static_cast<std::size_t>(index) >= items.size()) return {kSuccess, ARMCI_PENDING};

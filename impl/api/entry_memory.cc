@@ -16,7 +16,7 @@ Status allocate(Group& group, void** ptr, armci_size_t bytes) {
   constexpr armci_size_t kRefused = -1;
   std::vector<void*> nowhere(static_cast<std::size_t>(group.size()));
   (void)runtime().allocate(group, kRefused, nowhere.data());
-  return fail(Code::kNull, "ERR-1", "argument ptr is NULL");
+  return fail(Code::kNull, "ERR-1", "argument ptr is NULL; pass an array of one pointer for each process");
 }
 
 // Kinds of memory by name: there is one, so every other name gets it, with one warning.
@@ -26,7 +26,7 @@ void note_device(const char* device) {
   if (device == nullptr || *device == '\0' || std::string(device) == "host") return;
   std::lock_guard lock(mutex);
   if (warned.insert(device).second && world().rank() == 0) {
-    warn("memory kind \"%s\" is not known; using the default, host memory [MEM-13]", device);
+    warn("memory kind \"%s\" is not known; the library uses the default, host memory [MEM-13]", device);
   }
 }
 
@@ -59,12 +59,16 @@ std::mutex local_mutex;
 std::unordered_set<void*> local_memory;
 
 Valued<void*> ARMCI_Malloc_local(armci_size_t bytes) {
-  if (bytes < 0) return {fail(Code::kLength, "ERR-1", "argument bytes = %ld is negative", bytes), nullptr};
+  if (bytes < 0)
+    return {fail(Code::kLength, "ERR-1", "argument bytes = %ld is negative; pass 0 or more", bytes), nullptr};
   void* memory = nullptr;
   const std::size_t wanted = bytes > 0 ? static_cast<std::size_t>(bytes) : 1;
   if (posix_memalign(&memory, kPartAlignment, wanted) != 0) {
-    return {fail(Code::kMemory, "MEM-8", "no memory for %ld bytes; see ulimit -v and the machine's free memory", bytes),
-            nullptr};
+    return {
+        fail(Code::kMemory, "MEM-8",
+             "argument bytes = %ld: the system has no memory for it; raise ulimit -v, or free memory of the machine",
+             bytes),
+        nullptr};
   }
   runtime().note_local(memory, wanted);
   std::lock_guard lock(local_mutex);
@@ -75,7 +79,9 @@ Status ARMCI_Free_local(void* ptr) {
   if (ptr == nullptr) return kSuccess;
   std::lock_guard lock(local_mutex);
   if (local_memory.erase(ptr) == 0) {
-    return fail(Code::kAddress, "MEM-9", "argument ptr = %p is not from ARMCI_Malloc_local, or was freed", ptr);
+    return fail(Code::kAddress, "MEM-9",
+                "argument ptr = %p is not from ARMCI_Malloc_local, or was freed; pass what that call returned, once",
+                ptr);
   }
   runtime().forget_local(ptr);
   free(ptr);
@@ -83,7 +89,8 @@ Status ARMCI_Free_local(void* ptr) {
 }
 
 Status ARMCI_Memget(std::size_t bytes, armci_meminfo_t* info, int) {
-  if (info == nullptr) return fail(Code::kNull, "ERR-1", "argument info is NULL");
+  if (info == nullptr)
+    return fail(Code::kNull, "ERR-1", "argument info is NULL; pass the address of an armci_meminfo_t");
   if (bytes == 0) {
     *info = armci_meminfo_t{nullptr, nullptr, 0, world().rank(), {}};
     return kSuccess;
@@ -94,9 +101,11 @@ Status ARMCI_Memget(std::size_t bytes, armci_meminfo_t* info, int) {
 Valued<void*> ARMCI_Memat(armci_meminfo_t* info, long offset) {
   Valued<void*> result;
   if (info == nullptr) {
-    result.status = fail(Code::kNull, "ERR-1", "argument info is NULL");
+    result.status = fail(Code::kNull, "ERR-1", "argument info is NULL; pass the address of an armci_meminfo_t");
   } else if (offset < 0 || static_cast<std::size_t>(offset) >= info->size) {
-    result.status = fail(Code::kAddress, "MEM-14", "argument offset = %ld is outside 0..%zu", offset, info->size);
+    result.status =
+        fail(Code::kAddress, "MEM-14",
+             "argument offset = %ld is outside the memory of %zu bytes; pass a smaller offset", offset, info->size);
   } else {
     result.status = runtime().memattach(*info, &result.value);
     if (result.status.ok()) result.value = static_cast<char*>(result.value) + offset;
@@ -105,7 +114,8 @@ Valued<void*> ARMCI_Memat(armci_meminfo_t* info, long offset) {
 }
 
 Status ARMCI_Memdt(armci_meminfo_t* info, int) {
-  if (info == nullptr) return fail(Code::kNull, "ERR-1", "argument info is NULL");
+  if (info == nullptr)
+    return fail(Code::kNull, "ERR-1", "argument info is NULL; pass the address of an armci_meminfo_t");
   if (info->size == 0) return kSuccess;
   ARMCI_RETURN_IF_ERROR(info->cpid == world().rank() ? runtime().memdelete(*info) : runtime().memdetach(*info));
   *info = armci_meminfo_t{};
@@ -113,14 +123,15 @@ Status ARMCI_Memdt(armci_meminfo_t* info, int) {
 }
 
 Status ARMCI_Memctl(armci_meminfo_t* info) {
-  return info != nullptr ? kSuccess : fail(Code::kNull, "ERR-1", "argument info is NULL");
+  return info != nullptr ? kSuccess
+                         : fail(Code::kNull, "ERR-1", "argument info is NULL; pass the address of an armci_meminfo_t");
 }
 
 Status ARMCI_Copy(void* src, void* dst, int n) {
-  if (n < 0) return fail(Code::kLength, "ERR-1", "argument n = %d is negative", n);
+  if (n < 0) return fail(Code::kLength, "ERR-1", "argument n = %d is negative; pass 0 or more", n);
   if (n == 0) return kSuccess;
   if (src == nullptr || dst == nullptr) {
-    return fail(Code::kNull, "ERR-1", "argument %s is NULL", src == nullptr ? "src" : "dst");
+    return fail(Code::kNull, "ERR-1", "argument %s is NULL; pass a valid address", src == nullptr ? "src" : "dst");
   }
   node::copy(dst, src, static_cast<std::size_t>(n));
   return kSuccess;

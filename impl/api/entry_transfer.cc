@@ -10,7 +10,7 @@ template <Kind kind>
 [[gnu::always_inline]] inline Status contiguous(const void* src, void* dst, int bytes, int proc, How how,
                                                 const node::AccSpec& acc = node::kNoAccumulate) {
   if (bytes < 0) [[unlikely]]
-    return fail(Code::kLength, "ERR-1", "argument bytes = %d is negative", bytes);
+    return fail(Code::kLength, "ERR-1", "argument bytes = %d is negative; pass 0 or more", bytes);
   return runtime().contiguous<kind>(src, dst, static_cast<std::size_t>(bytes), proc, how, acc);
 }
 
@@ -31,8 +31,8 @@ Valued<Value> get_value(const void* src, int proc) {
 Status check_flag(int* flag, int proc) {
   ARMCI_RETURN_IF_ERROR(runtime().check_remote("flag", flag, sizeof *flag, proc));
   if (reinterpret_cast<std::uintptr_t>(flag) % sizeof *flag == 0) return kSuccess;
-  return fail(Code::kAlignment, "ERR-1", "argument flag = %p is not aligned to %zu bytes", static_cast<void*>(flag),
-              sizeof *flag);
+  return fail(Code::kAlignment, "ERR-1", "argument flag = %p is not aligned to %zu bytes; pass an aligned address",
+              static_cast<void*>(flag), sizeof *flag);
 }
 
 // --- contiguous, strided, vector: blocking

@@ -45,12 +45,15 @@ bool mpi_running() {
 
 Status start_mpi(int* argc, char*** argv, int required) {
   if (required != kAnyThreadLevel && (required < MPI_THREAD_SINGLE || required > MPI_THREAD_MULTIPLE)) {
-    return fail(Code::kType, "INIT-8", "argument required = %d is no MPI thread level", required);
+    return fail(Code::kType, "INIT-8",
+                "argument required = %d is no MPI thread level; pass one from MPI_THREAD_SINGLE to MPI_THREAD_MULTIPLE",
+                required);
   }
   ARMCI_RETURN_IF_ERROR(require_mpi_of_build());
   int ended = 0;
   MPI_Finalized(&ended);
-  if (ended != 0) return fail(Code::kState, "INIT-1", "MPI has been finalized; the library cannot start after that");
+  if (ended != 0)
+    return fail(Code::kState, "INIT-1", "MPI has been finalized; initialize the library before MPI_Finalize");
   if (!mpi_running()) {
     ARMCI_MPI(MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &thread_level));
     owns_mpi = true;
@@ -59,7 +62,8 @@ Status start_mpi(int* argc, char*** argv, int required) {
   }
   if (required > thread_level) {
     return fail(Code::kUnsupported, "INIT-8",
-                "thread level %d was requested, MPI provides %d; call MPI_Init_thread with it", required, thread_level);
+                "argument required = %d: MPI provides thread level %d; call MPI_Init_thread with the level required",
+                required, thread_level);
   }
   return kSuccess;
 }
@@ -217,7 +221,9 @@ Status print_wait_times(MPI_Comm comm) {
 }  // namespace
 
 Status library_finalise() {
-  if (inits == 0) return fail(Code::kState, "INIT-2", "called without a matching init");
+  if (inits == 0)
+    return fail(Code::kState, "INIT-2",
+                "the process has called no matching init; call ARMCI_Init once for each ARMCI_Finalize");
   if (inits == 1 && !mpi_running()) {
     return fail(Code::kState, "INIT-5", "MPI has been finalized before; call ARMCI_Finalize before MPI_Finalize");
   }
@@ -257,7 +263,9 @@ void report_fatal(ApiId id) {
   die(static_cast<int>(cause.code));
 }
 
-Status refuse_while_down() { return fail(Code::kState, "ERR-1", "called before ARMCI_Init or after ARMCI_Finalize"); }
+Status refuse_while_down() {
+  return fail(Code::kState, "ERR-1", "the library is not initialized; call between ARMCI_Init and ARMCI_Finalize");
+}
 
 bool returns_value(ApiId id) {
   switch (id) {

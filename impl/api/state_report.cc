@@ -149,10 +149,11 @@ void print_pending(int fd) {
 Status start_signal_reports(int signal_number) {
   if (signal_number == 0) return kSuccess;
   if (!is_for_programs(signal_number) || sigaction(signal_number, nullptr, &before_reports) != 0) {
-    return fail(Code::kType, "ERR-1",
-                "ARMCI_REPORT_SIGNAL = %d is no signal for reports; take SIGUSR1 (%d), SIGUSR2 (%d), SIGWINCH (%d), a "
-                "real-time signal, or 0 for none",
-                signal_number, SIGUSR1, SIGUSR2, SIGWINCH);
+    return fail(
+        Code::kType, "ERR-1",
+        "ARMCI_REPORT_SIGNAL = %d is no signal for reports; set it to SIGUSR1 (%d), SIGUSR2 (%d), SIGWINCH (%d), a "
+        "real-time signal, or 0 for none",
+        signal_number, SIGUSR1, SIGUSR2, SIGWINCH);
   }
   const bool is_default = (before_reports.sa_flags & SA_SIGINFO) == 0 && before_reports.sa_handler == SIG_DFL;
   if (!is_default && !is_mpis(before_reports)) return kSuccess;

@@ -52,7 +52,8 @@ Status element_bytes(MPI_Datatype element, std::size_t bytes, std::size_t* eleme
   ARMCI_MPI(MPI_Type_size(element, &size));
   *element_bytes = static_cast<std::size_t>(size);
   if (bytes % *element_bytes != 0) {
-    return fail(Code::kLength, nullptr, "a segment of %zu bytes is not a whole number of elements of %d bytes", bytes,
+    return fail(Code::kLength, nullptr,
+                "a segment of %zu bytes is not a whole number of elements of %d bytes; pass whole elements", bytes,
                 size);
   }
   return kSuccess;

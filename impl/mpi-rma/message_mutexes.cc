@@ -57,14 +57,14 @@ Status MessageMutexes::prepare(std::span<const int> counts, std::size_t* bytes) 
   ARMCI_RETURN_IF_ERROR(runtime::largest_tag(comm_, &tag_max));
   if (total - 1 > tag_max) {
     return fail(Code::kUnsupported, nullptr,
-                "mutexes over messages need a tag for each, and %lld are more than this MPI has (%d); set "
+                "%lld mutexes over messages need a tag each, and this MPI has %d; set "
                 "ARMCI_RMA_MUTEX=atomic",
                 static_cast<long long>(total), tag_max);
   }
   *bytes = static_cast<std::size_t>(counts[static_cast<std::size_t>(rank_)]) * static_cast<std::size_t>(size_);
   memory_.reset(new (std::nothrow) char[*bytes + kBaseAlignment]());
   if (memory_ != nullptr) return kSuccess;
-  return fail(Code::kMemory, "MUTEX-1", "no memory for mutexes, %zu bytes; create fewer", *bytes);
+  return fail(Code::kMemory, "MUTEX-1", "the process has no memory for mutexes, %zu bytes; create fewer", *bytes);
 }
 
 MessageMutexes::~MessageMutexes() {

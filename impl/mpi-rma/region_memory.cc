@@ -46,7 +46,9 @@ const FaultRow* hindrance(RegionKind kind, const Findings& findings) {
 Status make_pages(char* from, std::size_t bytes) {
   constexpr std::size_t kBytesOfOneCall = std::size_t{1} << 30;
   const int zeros = open("/dev/zero", O_RDONLY | O_CLOEXEC);
-  if (zeros < 0) return fail(Code::kMemory, "MEM-8", "cannot open /dev/zero: %s", std::strerror(errno));
+  if (zeros < 0)
+    return fail(Code::kMemory, "MEM-8", "the process cannot open /dev/zero: %s; give it the right to read this device",
+                std::strerror(errno));
   int error = 0;
   for (std::size_t done = 0; done < bytes && error == 0;) {
     const ssize_t now = read(zeros, from + done, std::min(bytes - done, kBytesOfOneCall));
@@ -83,7 +85,7 @@ Status RegionMemory::check_memory(std::span<const runtime::Exposed> parts, std::
   }
   if (wanted <= free) return kSuccess;
   return fail(Code::kMemory, "MEM-8",
-              "the processes of this machine want %llu bytes of MPI, and %llu are free in %s: enlarge it (mount -o "
+              "the processes of this machine request %llu bytes of MPI, and %llu are free in %s: enlarge it (mount -o "
               "remount,size=...), or set ARMCI_RMA_WINDOW=create",
               static_cast<unsigned long long>(wanted), static_cast<unsigned long long>(free), kSharedFolder);
 }

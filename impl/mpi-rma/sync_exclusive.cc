@@ -89,7 +89,9 @@ class Staging {
           total);
     }
     copies_.emplace_back(new (std::nothrow) char[total]);
-    if (copies_.back() == nullptr) return fail(Code::kMemory, nullptr, "no memory for a copy of %zu bytes", total);
+    if (copies_.back() == nullptr)
+      return fail(Code::kMemory, nullptr,
+                  "the process has no memory for a copy of %zu bytes; transfer fewer bytes in a call", total);
     Access copying = *access;
     copying.kind = access->kind == Kind::kGet ? Kind::kPut : Kind::kGet;
     copying.window = own;

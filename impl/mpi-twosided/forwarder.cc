@@ -47,7 +47,9 @@ Status Forwarder::next_done(Done* done) {
   if (message.bytes == sizeof reply) std::memcpy(&reply, message.buffer->data.get(), sizeof reply);
   const auto number = static_cast<std::uint32_t>(reply.value);
   if (message.bytes != sizeof reply || reply.value >= slots_.size() || !slots_[number].sent) {
-    return fail(Code::kLayerBelow, nullptr, "rank %d sent an ack for a request that was not forwarded", message.source);
+    return fail(Code::kLayerBelow, nullptr,
+                "rank %d sent an ack for a request that was not forwarded; link all processes with the same library",
+                message.source);
   }
   ARMCI_RETURN_IF_ERROR(acks_.post(message.buffer));
   Slot& slot = slots_[number];

@@ -22,7 +22,8 @@ Status MessagePool::open(std::size_t count, const char* purpose) {
     for (Buffer& buffer : buffers_) buffer.data.reset(new char[bytes_]);
   } catch (const std::bad_alloc&) {
     return fail(Code::kMemory, nullptr,
-                "no memory for %zu buffers of %zu bytes for %s; set ARMCI_SERVER_BUFFERS or ARMCI_SERVER_BUFFER_BYTES "
+                "the process has no memory for %zu buffers of %zu bytes for %s; set ARMCI_SERVER_BUFFERS or "
+                "ARMCI_SERVER_BUFFER_BYTES "
                 "lower, or ARMCI_SERVER_CLUSTER higher",
                 count, bytes_, purpose);
   }

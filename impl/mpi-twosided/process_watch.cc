@@ -19,7 +19,8 @@ Status ProcessWatch::start_for(pid_t pid, std::function<void()> ended) {
   if (process >= 0) return start(process, kForever, std::move(ended));
   if (errno == ESRCH) return ended(), kSuccess;
   if (errno == ENOSYS) return kSuccess;
-  return fail_errno(errno, "cannot watch process %d", static_cast<int>(pid));
+  return fail_errno(errno, "the process cannot watch process %d; raise the limit on open files (ulimit -n)",
+                    static_cast<int>(pid));
 }
 
 Status ProcessWatch::start_timer(int seconds, std::function<void()> late) {
@@ -33,7 +34,8 @@ Status ProcessWatch::start(int process, int timeout_ms, std::function<void()> ev
   if (over_ < 0) {
     const int error = errno;
     stop();
-    return fail_errno(error, "cannot make a descriptor to watch a process with");
+    return fail_errno(
+        error, "the process cannot create a descriptor for its watch; raise the limit on open files (ulimit -n)");
   }
   const auto body = [watched = process_, over = over_, timeout_ms, event = std::move(event)] {
     pollfd entries[2] = {{over, POLLIN, 0}, {watched, POLLIN, 0}};

@@ -48,7 +48,8 @@ Status Server::open() {
     }
   } catch (const std::bad_alloc&) {
     return fail(Code::kMemory, nullptr,
-                "no memory for %d chunks of %zu bytes; set ARMCI_SERVER_CHUNKS or ARMCI_SERVER_CHUNK_BYTES lower",
+                "the server has no memory for %d chunks of %zu bytes; set ARMCI_SERVER_CHUNKS or "
+                "ARMCI_SERVER_CHUNK_BYTES lower",
                 receive_buffers_.chunks, receive_buffers_.chunk_bytes);
   }
   return kSuccess;
@@ -139,12 +140,16 @@ Status Server::arrived(const MessagePool::Message& message, bool forwarded) {
   Status valid = read_header(message.text(), &header);
   if (valid.ok() && (header.origin >= origins_.size() ||
                      (!forwarded && header.origin != static_cast<std::uint32_t>(message.source)))) {
-    valid = fail(Code::kLayerBelow, nullptr, "a request with origin = %u came from another process and is refused",
-                 header.origin);
+    valid = fail(
+        Code::kLayerBelow, nullptr,
+        "the server refused a request with origin = %u from another process; link all processes with the same library",
+        header.origin);
   }
   const bool here = header.node == static_cast<std::uint32_t>(node_);
   if (valid.ok() && !here && (forwarded || !forwarder_.reaches(header.node))) {
-    valid = fail(Code::kLayerBelow, nullptr, "a request for node %u came to that of node %d and is refused",
+    valid = fail(Code::kLayerBelow, nullptr,
+                 "the server refused a request for node %u, because its own is node %d; link all processes with the "
+                 "same library",
                  header.node, node_);
   }
   if (!valid.ok()) return note(valid, "from rank %d", message.source);

@@ -73,8 +73,8 @@ Status prepare(const Instructions& instructions, Server* server, ProcessWatch* w
     char host[HOST_NAME_MAX + 1] = "";
     gethostname(host, sizeof host);
     return note(attached,
-                "the server of the node of process %d, process %d on %s, must be where that node is; if the launcher "
-                "put it elsewhere, set ARMCI_SERVER=thread",
+                "the server of the node of process %d, process %d on %s, has to run on that node; if the launcher put "
+                "this process elsewhere, set ARMCI_SERVER=thread",
                 instructions.first, static_cast<int>(getpid()), host);
   }
   const bool stays = CPU_COUNT(&instructions.parameters.cpus) == 0;
@@ -157,7 +157,10 @@ void leave_binding() {
 Status own_program(std::string* path) {
   char text[PATH_MAX];
   const ssize_t length = readlink("/proc/self/exe", text, sizeof text);
-  if (length < 0) return fail_errno(errno, "cannot read /proc/self/exe, the path of this program");
+  if (length < 0)
+    return fail_errno(
+        errno,
+        "the process cannot read /proc/self/exe, the path of its program; mount /proc, or set ARMCI_SERVER=thread");
   path->assign(text, static_cast<std::size_t>(length));
   return kSuccess;
 }
@@ -175,10 +178,11 @@ Status server_command(Command* command) {
   char path[PATH_MAX];
   if (dladdr(reinterpret_cast<const void*>(getauxval(AT_BASE)), &loader) == 0 ||
       realpath(library.dli_fname, path) == nullptr) {
-    return fail(Code::kUnsupported, nullptr,
-                "cannot tell how to load %s into a server process; link the program with libarmci.a, or set "
-                "ARMCI_SERVER=thread",
-                library.dli_fname);
+    return fail(
+        Code::kUnsupported, nullptr,
+        "the process cannot find how to load %s into a server process; link the program with libarmci.a, or set "
+        "ARMCI_SERVER=thread",
+        library.dli_fname);
   }
   std::vector<std::string> arguments;
   // The folders of the program's libraries. The launcher need not know them.

@@ -141,7 +141,9 @@ Status ServerProcesses::start(const World& world, const ServerParameters& parame
   serving_ = true;
   if (server_ < 0) return kSuccess;
   return watch_.start_for(pid, [pid, node = world.my_node()] {
-    (void)fail(Code::kLayerBelow, "INIT-7", "the server of node %d, process %d, died; ending the job", node, pid);
+    (void)fail(Code::kLayerBelow, "INIT-7",
+               "the server of node %d, process %d, died; the job ends; see the last messages of that process", node,
+               pid);
     print_failure("watching the server", last_cause());
     die(1);
   });

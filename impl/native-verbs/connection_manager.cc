@@ -203,7 +203,7 @@ Status ConnectionManager::poll() {
   if (!broken_.empty()) return give_up();
   std::array<ibv_wc, 16> works;
   const int count = ibv_poll_cq(done_.get(), static_cast<int>(works.size()), works.data());
-  if (count < 0) return broken(0, "ibv_poll_cq for", "it failed", false);
+  if (count < 0) return broken(0, "ibv_poll_cq for", "the device reports an error", false);
   if (count == 0) return ++empty_polls_ % kPollsBeforeClock == 0 ? probe() : kSuccess;
   std::atomic_thread_fence(std::memory_order_acquire);
   for (int i = 0; i < count; ++i) ARMCI_RETURN_IF_ERROR(ended(works[static_cast<std::size_t>(i)]));

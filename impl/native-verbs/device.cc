@@ -30,7 +30,8 @@ struct DeviceList {
 
 Status fail_verbs(int error, const char* call) {
   if (error == ENOMEM) {
-    return fail_errno(error, "%s: the device, or the limit on locked memory, has no room for it (ulimit -l)", call);
+    return fail_errno(error, "%s: the device, or the limit on locked memory, has no memory for it; raise ulimit -l",
+                      call);
   }
   return fail_errno(error, "%s", call);
 }
@@ -50,8 +51,8 @@ Status Device::open() {
     if (last.ok()) return kSuccess;
   }
   if (last.ok()) {
-    return fail(Code::kUnsupported, nullptr, "there is no verbs device %s (ARMCI_VERBS_DEVICE); ibv_devices lists them",
-                of.device.c_str());
+    return fail(Code::kUnsupported, nullptr,
+                "there is no verbs device %s; set ARMCI_VERBS_DEVICE to one that ibv_devices lists", of.device.c_str());
   }
   return last;
 }
@@ -67,7 +68,8 @@ Status Device::choose_port(ibv_device* device, bool named) {
   context_.reset(ibv_open_device(device));
   const char* const name = ibv_get_device_name(device);
   if (context_ == nullptr) {
-    return fail_errno(errno, "the verbs device %s cannot be opened; see who may use /dev/infiniband/uverbs*", name);
+    return fail_errno(
+        errno, "the verbs device %s cannot be opened; give this user the rights to /dev/infiniband/uverbs*", name);
   }
   if (const int error = ibv_query_device(context_.get(), &limits_); error != 0) {
     return fail_verbs(error, "ibv_query_device");
@@ -92,8 +94,9 @@ Status Device::find_port(bool* up) {
   const int wanted = settings().port;
   *up = false;
   if (wanted > limits_.phys_port_cnt) {
-    return fail(Code::kUnsupported, nullptr, "the verbs device %s has no port %d (ARMCI_VERBS_PORT), its last is %d",
-                name(), wanted, limits_.phys_port_cnt);
+    return fail(Code::kUnsupported, nullptr,
+                "the verbs device %s has no port %d; set ARMCI_VERBS_PORT to a number from 1 to %d", name(), wanted,
+                limits_.phys_port_cnt);
   }
   for (int number = 1; number <= limits_.phys_port_cnt && !*up; ++number) {
     if (wanted != 0 && number != wanted) continue;
@@ -122,7 +125,8 @@ Status Device::choose_gid() {
   gid_index_ = best;
   if (best >= 0) return kSuccess;
   return wanted >= 0
-             ? fail(Code::kUnsupported, nullptr, "port %d of the verbs device %s has no GID %d (ARMCI_VERBS_GID)",
+             ? fail(Code::kUnsupported, nullptr,
+                    "port %d of the verbs device %s has no GID %d; set ARMCI_VERBS_GID to another index, or to -1",
                     port_number_, name(), wanted)
              : fail(Code::kUnsupported, nullptr,
                     "port %d of the verbs device %s has no GID of RoCE v2; give its network an address, or choose one "

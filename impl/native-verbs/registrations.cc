@@ -34,10 +34,11 @@ void Registrations::forget(void* base) {
 void Registrations::warn() {
   if (warned_) return;
   warned_ = true;
-  std::fprintf(stderr,
-               "armci: the verbs device %s, or the limit on locked memory (ulimit -l), has no room for more registered "
-               "memory: transfers copy their data, which is slower; raise the limit\n",
-               device_.name());
+  std::fprintf(
+      stderr,
+      "armci: the verbs device %s, or the limit on locked memory (ulimit -l), has no memory for more registered "
+      "memory: transfers copy their data, and take longer; raise the limit\n",
+      device_.name());
 }
 
 bool Registrations::find(const void* address, std::size_t bytes, MemoryRegion* region) {

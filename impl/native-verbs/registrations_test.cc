@@ -362,7 +362,7 @@ int take_until_refused() {
 TEST(RegistrationsLimitTest, WhereLittleMemoryMayBeLockedTheRestIsCopied) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   EXPECT_EXIT(_exit(take_until_refused()), testing::ExitedWithCode(0),
-              "limit on locked memory \\(ulimit -l\\), has no room for more registered");
+              "limit on locked memory \\(ulimit -l\\), has no memory for more registered");
 }
 
 }  // namespace

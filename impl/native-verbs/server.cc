@@ -57,8 +57,10 @@ Server::~Server() {
 Status Server::open(const ServerBounds& bounds) {
   bounds_ = bounds;
   if (processes_ > device_.limits().max_qp) {
-    return fail(Code::kUnsupported, nullptr, "the verbs device %s has %d queue pairs, too few for %d processes",
-                device_.name(), device_.limits().max_qp, processes_);
+    return fail(
+        Code::kUnsupported, nullptr,
+        "the verbs device %s has %d queue pairs, too few for %d processes; start fewer processes, or link mpi-twosided",
+        device_.name(), device_.limits().max_qp, processes_);
   }
   channel_.reset(ibv_create_comp_channel(device_.context()));
   if (channel_ == nullptr) return fail_verbs(errno, "ibv_create_comp_channel");
@@ -172,7 +174,8 @@ Status Server::done(const ibv_wc& work) {
   const auto found = process_of_.find(work.qp_num);
   const int process = found != process_of_.end() ? found->second : -1;
   if (work.status != IBV_WC_SUCCESS || process < 0) {
-    return fail(Code::kLayerBelow, nullptr, "%s process %d failed: %s; it has died, or the network between is down",
+    return fail(Code::kLayerBelow, nullptr,
+                "%s process %d failed: %s; that process has died, or the network between is down",
                 id.received ? "a request of" : "a reply to", process, ibv_wc_status_str(work.status));
   }
   if (id.received) {
@@ -222,7 +225,8 @@ Reply Server::carry_out(const Call& call) {
   if (call.kind == CallKind::kConnect) return connect(call);
   if (call.kind == CallKind::kRegister) return register_memory(call);
   const auto found = regions_.find(server::pointer(call.address));
-  if (found == regions_.end() || found->second->rkey != call.key) return refusal(EINVAL, "no such registration");
+  if (found == regions_.end() || found->second->rkey != call.key)
+    return refusal(EINVAL, "the server has no such registration");
   regions_.erase(found);
   return {};
 }

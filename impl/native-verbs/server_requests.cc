@@ -34,15 +34,18 @@ Status Server::decode(const Arrival& arrival, Request* request) const {
       server::decode({requests_.at(arrival.buffer), arrival.bytes}, is_inside_, {kInPlaceBytesMax, 0}, request);
   if (!valid.ok()) return note(valid, "from process %d", arrival.process);
   if (request->header.origin != static_cast<std::uint32_t>(arrival.process)) {
-    return fail(Code::kLayerBelow, nullptr, "a request of process %d names process %u as its origin", arrival.process,
-                request->header.origin);
+    return fail(Code::kLayerBelow, nullptr,
+                "a request of process %d names process %u as its origin; link all processes with the same library",
+                arrival.process, request->header.origin);
   }
   const bool is_get = request->header.kind == RequestKind::kGet;
   const bool packed = is_get && !request->data_alone();
   if (request->header.kind == RequestKind::kDisconnect || request->data_follow() ||
       (packed && request->total_bytes() > replies_.bytes())) {
-    return fail(Code::kLayerBelow, nullptr, "process %d sent a request of a kind that servers do not execute",
-                arrival.process);
+    return fail(
+        Code::kLayerBelow, nullptr,
+        "process %d sent a request of a kind that servers do not execute; link all processes with the same library",
+        arrival.process);
   }
   return kSuccess;
 }
@@ -98,7 +101,8 @@ Status Server::reply_in_place(Peer* peer, const Request& request) {
   });
   if (!reachable) {
     return fail(Code::kLayerBelow, nullptr,
-                "process %u requested %zu rows with zero copy, and one of them is not registered",
+                "process %u requested %zu rows with zero copy, and one of them is not registered; link all processes "
+                "with the same library",
                 request.header.origin, request.segments());
   }
   ++in_place_;

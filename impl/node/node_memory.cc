@@ -153,10 +153,11 @@ Status NodeMemory::address(NodeMemoryAddress* address) const {
 Status NodeMemory::attach_as_guest(const NodeMemoryAddress& address) {
   const int descriptor = open_at(address.file);
   if (descriptor < 0) {
-    return fail(Code::kUnsupported, nullptr,
-                "descriptor %d of process %d, the node memory, cannot be opened here: this process is on another "
-                "machine, in another container or of another user",
-                address.file.descriptor, address.file.pid);
+    return fail(
+        Code::kUnsupported, nullptr,
+        "descriptor %d of process %d, the node memory, cannot be opened here: this process is on another machine, in "
+        "another container or of another user; start the job alike for all processes of the machine",
+        address.file.descriptor, address.file.pid);
   }
   void* const wanted = reinterpret_cast<void*>(static_cast<std::uintptr_t>(address.base));
   void* const got = mmap(wanted, address.reserve_bytes, PROT_READ | PROT_WRITE,
@@ -286,7 +287,7 @@ Status NodeMemory::shortage(std::uint64_t bytes, int error) const {
   const auto mib = [&](std::uint64_t blocks) { return static_cast<unsigned long long>(blocks * space.f_frsize >> 20); };
   Status status =
       fail_errno(error,
-                 "shared memory ran out: %llu bytes wanted in %s, which has %llu of %llu MiB free; enlarge "
+                 "shared memory ran out: the region needs %llu bytes of %s, which has %llu of %llu MiB free; enlarge "
                  "it (mount -o remount,size=...) or set ARMCI_SHM_DIR to a larger tmpfs",
                  static_cast<unsigned long long>(bytes), directory_.c_str(), mib(space.f_bavail), mib(space.f_blocks));
   return fail(status.code(), "MEM-8", "%s", std::string(last_cause().text).c_str());
@@ -328,8 +329,10 @@ int NodeMemory::dead_peer() const {
 void NodeMemory::check_peers(const char* waiting_for) const {
   const int dead = dead_peer();
   if (dead < 0) return;
-  (void)fail(Code::kLayerBelow, "INIT-7", "process %d died while this one waited for %s; ending the job", dead,
-             waiting_for);
+  (void)fail(
+      Code::kLayerBelow, "INIT-7",
+      "process %d died while this process waited for %s; the job ends; see the last messages of the dead process", dead,
+      waiting_for);
   print_failure("watching the processes", last_cause());
   die(1);
 }

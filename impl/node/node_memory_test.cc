@@ -313,7 +313,7 @@ TEST_F(DeadPeerTest, AWaiterForItsMutexEndsTheJobWithAMessage) {
   auto* mutex = static_cast<NodeMutex*>(take(sizeof(NodeMutex)));
   mutex_initialise(mutex);
   let_die([&] { mutex_lock(mutex, 1, 0); });
-  EXPECT_DEATH(mutex_lock(mutex, 0, 1000), "process 1 died while this one waited for a mutex");
+  EXPECT_DEATH(mutex_lock(mutex, 0, 1000), "process 1 died while this process waited for a mutex");
 }
 
 TEST_F(DeadPeerTest, AProcessBehindAWaiterForItsMutexEndsTheJobToo) {
@@ -322,14 +322,14 @@ TEST_F(DeadPeerTest, AProcessBehindAWaiterForItsMutexEndsTheJobToo) {
   // The dead process drew the first ticket and died in the queue; a live process holds the mutex.
   let_die([&] { mutex->tail.fetch_add(1); });
   mutex_lock(mutex, 0, 0);
-  EXPECT_DEATH(mutex_lock(mutex, 0, 1000), "process 1 died while this one waited for a mutex");
+  EXPECT_DEATH(mutex_lock(mutex, 0, 1000), "process 1 died while this process waited for a mutex");
 }
 
 TEST_F(DeadPeerTest, AWaiterForItAtABarrierEndsTheJobWithAMessage) {
   auto* barrier = static_cast<Barrier*>(take(sizeof(Barrier)));
   std::memset(static_cast<void*>(barrier), 0, sizeof *barrier);
   let_die([] {});
-  EXPECT_DEATH(barrier_wait(barrier, 2), "process 1 died while this one waited for a barrier");
+  EXPECT_DEATH(barrier_wait(barrier, 2), "process 1 died while this process waited for a barrier");
 }
 
 TEST_F(DeadPeerTest, AWaiterForItsAccumulateEndsTheJobWithAMessage) {
@@ -338,7 +338,8 @@ TEST_F(DeadPeerTest, AWaiterForItsAccumulateEndsTheJobWithAMessage) {
   let_die([&] { accumulate_lock(accumulate_lock_of(locks, reinterpret_cast<std::uintptr_t>(element))); });
   const long one = 1;
   const Accumulator accumulator(locks, AccType::kLong, &one);
-  EXPECT_DEATH(accumulator.add(element, &one, sizeof one), "process 1 died while this one waited for an accumulate");
+  EXPECT_DEATH(accumulator.add(element, &one, sizeof one),
+               "process 1 died while this process waited for an accumulate");
 }
 
 }  // namespace

@@ -137,16 +137,17 @@ Status open_shared_file(MPI_Comm machine_comm, const std::string& directory, std
       return fail_errno(invitation.created, "cannot create a file in %s; set ARMCI_SHM_DIR to a writable tmpfs",
                         directory.c_str());
     }
-    return fail(Code::kLayerBelow, nullptr,
-                "the processes of this machine cannot open one file in %s; set ARMCI_SHM_DIR to a tmpfs that all see",
-                directory.c_str());
+    return fail(
+        Code::kLayerBelow, nullptr,
+        "the processes of this machine cannot open one file in %s; set ARMCI_SHM_DIR to a tmpfs that all processes see",
+        directory.c_str());
   }
   int rank = 0;
   ARMCI_MPI(MPI_Comm_rank(machine_comm, &rank));
   Status mine = check_file_size_limit(bytes);
   if (mine.ok() && rank == 0 && ftruncate(*descriptor, static_cast<off_t>(bytes)) != 0) {
-    mine = fail_errno(errno, "cannot give the file in %s a length of %llu bytes", directory.c_str(),
-                      static_cast<unsigned long long>(bytes));
+    mine = fail_errno(errno, "cannot give the file in %s a length of %llu bytes; set ARMCI_SHM_DIR to another tmpfs",
+                      directory.c_str(), static_cast<unsigned long long>(bytes));
   }
   Status all = agree(machine_comm, mine, "setting the length of node memory");
   if (!all.ok()) close(*descriptor);

@@ -53,7 +53,8 @@ Status set_server_cpus(const std::string& text) {
   if (text == kOwnCpus) return kSuccess;
   if (!read_cpu_list(text.c_str(), &the_cpus)) {
     return fail(Code::kArgument, "ERR-1",
-                "environment variable ARMCI_SERVER_CPUS = '%s' is neither a list of CPUs such as 0-3,8 nor own",
+                "environment variable ARMCI_SERVER_CPUS = '%s' is neither a list of CPUs such as 0-3,8 nor own; set it "
+                "to one of these",
                 text.c_str());
   }
   // Tried by the caller: no thread is there yet.
@@ -72,8 +73,8 @@ Status place_server(pthread_t thread, const cpu_set_t& cpus) {
   const int error = pthread_setaffinity_np(thread, sizeof cpus, &cpus);
   if (error == 0 || CPU_COUNT(&cpus) == CPU_SETSIZE) return kSuccess;
   return fail_errno(error,
-                    "the server cannot run on the CPUs of ARMCI_SERVER_CPUS; name some that the job may use (taskset "
-                    "-cp PID shows them)");
+                    "the server cannot run on the CPUs of ARMCI_SERVER_CPUS; set it to CPUs that the job may use "
+                    "(taskset -cp PID shows them)");
 }
 
 // Time slices of 100 us, the shortest of Linux, instead of a millisecond or more. Linux from 6.12 on then runs this
@@ -109,7 +110,8 @@ Status start_background_thread(const char* name, std::function<void()> body, std
       body();
     });
   } catch (const std::system_error& error) {
-    status = fail(Code::kMemory, nullptr, "cannot start the thread %s: %s", name, error.what());
+    status = fail(Code::kMemory, nullptr, "cannot start the thread %s: %s; raise the limit on processes (ulimit -u)",
+                  name, error.what());
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ARMCI_RETURN_IF_ERROR(status);

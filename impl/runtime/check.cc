@@ -43,7 +43,7 @@ Status verify(Ended ended) {
     if (status.ok() && hash_of(buffer.address, buffer.bytes) != buffer.hash) {
       status = fail(Code::kPromise, "CMPL-3",
                     "the local buffer %p (%zu bytes) of a non-blocking store was changed before the store was waited "
-                    "for",
+                    "for; wait for the store, then write to the buffer",
                     buffer.address, buffer.bytes);
     }
     return true;

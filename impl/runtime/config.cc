@@ -246,16 +246,17 @@ Status refuse(const SettingRow& row, const char* text) {
     case 0:
       return fail(Code::kArgument, "ERR-1", "%s = \"%s\" is not a switch: use 0 or 1", row.name, text);
     case 1:
-      return fail(Code::kArgument, "ERR-1", "%s = \"%s\" is not a whole number within %.0f..%.0f%s%s", row.name, text,
-                  row.minimum, row.maximum, *row.unit != '\0' ? " " : "", row.unit);
+      return fail(Code::kArgument, "ERR-1", "%s = \"%s\" is not a whole number within %.0f..%.0f%s%s: use one of these",
+                  row.name, text, row.minimum, row.maximum, *row.unit != '\0' ? " " : "", row.unit);
     case 2:
-      return fail(Code::kArgument, "ERR-1", "%s = \"%s\" is not a number within %g..%g%s%s", row.name, text,
-                  row.minimum, row.maximum, *row.unit != '\0' ? " " : "", row.unit);
+      return fail(Code::kArgument, "ERR-1", "%s = \"%s\" is not a number within %g..%g%s%s: use one of these", row.name,
+                  text, row.minimum, row.maximum, *row.unit != '\0' ? " " : "", row.unit);
     default:
-      return fail(Code::kArgument, "ERR-1",
-                  "%s = \"%s\" is not a number of bytes within %s..%s: use digits, then K, M, G or T if you like",
-                  row.name, text, bytes_text(static_cast<int64_t>(row.minimum)).c_str(),
-                  bytes_text(static_cast<int64_t>(row.maximum)).c_str());
+      return fail(
+          Code::kArgument, "ERR-1",
+          "%s = \"%s\" is not a number of bytes within %s..%s: use digits, and K, M, G or T after them if needed",
+          row.name, text, bytes_text(static_cast<int64_t>(row.minimum)).c_str(),
+          bytes_text(static_cast<int64_t>(row.maximum)).c_str());
   }
 }
 

@@ -36,18 +36,20 @@ ARMCI_Group make_handle(MPI_Comm comm, const HandleWords& words) {
 
 Status check_list(const Group& parent, const int* ranks, int count) {
   if (count <= 0 || count > parent.size()) {
-    return fail(Code::kLength, "GROUP-1", "argument n = %d is outside 1..%d, the size of the parent group", count,
+    return fail(Code::kLength, "GROUP-1",
+                "argument n = %d is outside 1..%d, the size of the parent group; pass as many as pids has", count,
                 parent.size());
   }
-  if (ranks == nullptr) return fail(Code::kNull, "ERR-1", "argument pids is NULL");
+  if (ranks == nullptr) return fail(Code::kNull, "ERR-1", "argument pids is NULL; pass an array of ranks");
   std::vector<bool> seen(static_cast<std::size_t>(parent.size()));
   for (int i = 0; i < count; ++i) {
     if (ranks[i] < 0 || ranks[i] >= parent.size()) {
-      return fail(Code::kProc, "GROUP-1", "argument pids[%d] = %d is outside 0..%d, the ranks of the parent group", i,
+      return fail(Code::kProc, "GROUP-1",
+                  "argument pids[%d] = %d is outside 0..%d, the ranks of the parent group; pass one of these", i,
                   ranks[i], parent.size() - 1);
     }
     if (seen[static_cast<std::size_t>(ranks[i])]) {
-      return fail(Code::kProc, "GROUP-1", "argument pids[%d] = %d is listed twice", i, ranks[i]);
+      return fail(Code::kProc, "GROUP-1", "argument pids[%d] = %d is listed twice; list each rank once", i, ranks[i]);
     }
     seen[static_cast<std::size_t>(ranks[i])] = true;
   }
@@ -151,10 +153,10 @@ void GroupTable::finalise() {
 
 Status GroupTable::find(const ARMCI_Group* handle, Group** group) {
   *group = nullptr;
-  if (handle == nullptr) return fail(Code::kNull, "ERR-1", "argument group is NULL");
+  if (handle == nullptr) return fail(Code::kNull, "ERR-1", "argument group is NULL; pass the address of a group");
   const HandleWords words = read_words(*handle);
   if (words.kind == kOutside) {
-    return fail(Code::kGroup, "GROUP-1", "argument group: this process is not in it (rank -1)");
+    return fail(Code::kGroup, "GROUP-1", "argument group: this process is no member (rank -1); only members may call");
   }
   std::lock_guard lock(mutex_);
   if (words.kind == kMember && words.number >= 0 && words.number < static_cast<int>(groups_.size())) {
@@ -162,7 +164,8 @@ Status GroupTable::find(const ARMCI_Group* handle, Group** group) {
     if (*group != nullptr && (*group)->serial_ == words.serial && !(*group)->forgotten_) return kSuccess;
     *group = nullptr;
   }
-  return fail(Code::kGroup, "ERR-1", "argument group is no group of this library, or one that was freed");
+  return fail(Code::kGroup, "ERR-1",
+              "argument group is no group of this library, or one that was freed; pass a live group");
 }
 
 Status GroupTable::create(const Group& parent, const int* ranks, int count, ARMCI_Group* handle, Group** made) {
@@ -197,7 +200,9 @@ Status GroupTable::forget(ARMCI_Group* handle, Group** group) {
   *group = nullptr;
   if (!outside(handle)) {
     ARMCI_RETURN_IF_ERROR(find(handle, group));
-    if (*group == world_) return fail(Code::kGroup, "GROUP-1", "the world group cannot be freed");
+    if (*group == world_)
+      return fail(Code::kGroup, "GROUP-1",
+                  "argument group is the world group, which cannot be freed; free groups that the program created");
     std::lock_guard lock(mutex_);
     (*group)->forgotten_ = true;
     if (read_words(default_handle_).serial == (*group)->serial_) default_handle_ = world_handle_;

@@ -17,9 +17,11 @@ namespace armci::runtime {
 namespace {
 
 Status check_buffer(const char* name, const void* buffer, const char* length_name, int length) {
-  if (length < 0) return fail(Code::kLength, "MSG-1", "argument %s = %d is negative", length_name, length);
+  if (length < 0)
+    return fail(Code::kLength, "MSG-1", "argument %s = %d is negative; pass 0 or more", length_name, length);
   if (length > 0 && buffer == nullptr) {
-    return fail(Code::kNull, "ERR-1", "argument %s is NULL with %s = %d", name, length_name, length);
+    return fail(Code::kNull, "ERR-1", "argument %s is NULL with %s = %d; pass a buffer, or length 0", name, length_name,
+                length);
   }
   return kSuccess;
 }
@@ -27,14 +29,16 @@ Status check_buffer(const char* name, const void* buffer, const char* length_nam
 Status check_process(const char* name, int process) {
   const int size = groups().world().size();
   if (process >= 0 && process < size) return kSuccess;
-  return fail(Code::kProc, "ERR-1", "argument %s = %d is outside 0..%d", name, process, size - 1);
+  return fail(Code::kProc, "ERR-1", "argument %s = %d is outside 0..%d; pass a rank in this range", name, process,
+              size - 1);
 }
 
 Status check_tag(int tag) {
   int reserved = 0;
   ARMCI_RETURN_IF_ERROR(largest_tag(groups().world().comm(), &reserved));
   if (tag >= 0 && tag < reserved) return kSuccess;
-  return fail(Code::kArgument, "MSG-1", "argument tag = %d is outside 0..%d", tag, reserved - 1);
+  return fail(Code::kArgument, "MSG-1", "argument tag = %d is outside 0..%d; pass a tag within this range", tag,
+              reserved - 1);
 }
 
 // Takes a message that does not fit out of the queue, so that the next receive finds the next message.
@@ -54,7 +58,8 @@ Status receive(int tag, void* buf, int buflen, int* msglen, int source, int* fro
   ARMCI_MPI(MPI_Get_count(&status, MPI_BYTE, &bytes));
   if (bytes > buflen) {
     discard(&message, bytes);
-    return fail(Code::kLength, "MSG-1", "argument buflen = %d is too small for the message of %d bytes from process %d",
+    return fail(Code::kLength, "MSG-1",
+                "argument buflen = %d is too small for the message of %d bytes from process %d; pass a longer buffer",
                 buflen, bytes, status.MPI_SOURCE);
   }
   ARMCI_MPI(MPI_Mrecv(buf, bytes, MPI_BYTE, &message, &status));
@@ -70,7 +75,9 @@ Status broadcast(Group& group, int scope, void* buf, int len, int root) {
   ARMCI_RETURN_IF_ERROR(find_circle(group, scope, &circle));
   const int place = circle.place_of(root);
   if (place < 0) {
-    return fail(Code::kProc, "MSG-1", "argument root = %d is not in the scope (%d) of the caller", root, scope);
+    return fail(Code::kProc, "MSG-1",
+                "argument root = %d is not in the scope (%d) of this process; pass a process of the scope", root,
+                scope);
   }
   if (len == 0) return kSuccess;
   MPI_Comm comm;
@@ -82,9 +89,11 @@ Status broadcast(Group& group, int scope, void* buf, int len, int root) {
 
 Status exchange_addresses(Group& group, void* ptr[], int n) {
   if (n != group.size()) {
-    return fail(Code::kLength, "MSG-1", "argument n = %d differs from the number of processes, %d", n, group.size());
+    return fail(Code::kLength, "MSG-1", "argument n = %d differs from the number of processes; pass %d", n,
+                group.size());
   }
-  if (ptr == nullptr) return fail(Code::kNull, "ERR-1", "argument ptr is NULL");
+  if (ptr == nullptr)
+    return fail(Code::kNull, "ERR-1", "argument ptr is NULL; pass an array of one pointer for each process");
   const node::CollectiveWait waiting;
   ARMCI_MPI(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, ptr, sizeof(void*), MPI_BYTE, group.comm()));
   return kSuccess;
@@ -105,15 +114,17 @@ int Circle::place_of(int absolute_id) const {
 
 Status find_circle(Group& group, int scope, Circle* out) {
   if (scope < SCOPE_ALL || scope > SCOPE_MASTERS) {
-    return fail(Code::kArgument, "MSG-1", "argument scope = %d is outside SCOPE_ALL..SCOPE_MASTERS (%d..%d)", scope,
-                SCOPE_ALL, SCOPE_MASTERS);
+    return fail(Code::kArgument, "MSG-1",
+                "argument scope = %d is outside SCOPE_ALL..SCOPE_MASTERS (%d..%d); pass a constant of this range",
+                scope, SCOPE_ALL, SCOPE_MASTERS);
   }
   out->group_ = &group;
   out->scope_ = static_cast<Scope>(scope);
   if (out->scope_ != Scope::kAll) out->listed_ = out->scope_ == Scope::kNode ? &group.on_node() : &group.masters();
   out->place_ = out->place_of(group.absolute_id(group.rank()));
   if (out->place_ >= 0) return kSuccess;
-  return fail(Code::kArgument, "MSG-1", "argument scope = SCOPE_MASTERS: process %d is not the first of its node",
+  return fail(Code::kArgument, "MSG-1",
+              "argument scope = SCOPE_MASTERS: process %d is not the first of its node; call on the first only",
               group.absolute_id(group.rank()));
 }
 
@@ -154,7 +165,7 @@ Status armci_msg_barrier() { return process_barrier(groups().world()); }
 Status armci_msg_bintree(int scope, int* Root, int* Up, int* Left, int* Right) {
   if (Root == nullptr || Up == nullptr || Left == nullptr || Right == nullptr) {
     const char* name = Root == nullptr ? "Root" : Up == nullptr ? "Up" : Left == nullptr ? "Left" : "Right";
-    return fail(Code::kNull, "ERR-1", "argument %s is NULL", name);
+    return fail(Code::kNull, "ERR-1", "argument %s is NULL; pass a valid address", name);
   }
   Circle circle;
   ARMCI_RETURN_IF_ERROR(find_circle(groups().world(), scope, &circle));

@@ -23,8 +23,9 @@ Status prepare(Group& group, int scope, const void* x, int n, const char* op, in
   ARMCI_RETURN_IF_ERROR(parse_operator(op, &out->op));
   ARMCI_RETURN_IF_ERROR(parse_element(type, &out->element));
   ARMCI_RETURN_IF_ERROR(check_reduction(out->op, out->element));
-  if (n < 0) return fail(Code::kLength, "MSG-1", "argument n = %d is negative", n);
-  if (n > 0 && x == nullptr) return fail(Code::kNull, "ERR-1", "argument x is NULL with n = %d", n);
+  if (n < 0) return fail(Code::kLength, "MSG-1", "argument n = %d is negative; pass 0 or more", n);
+  if (n > 0 && x == nullptr)
+    return fail(Code::kNull, "ERR-1", "argument x is NULL with n = %d; pass a buffer, or n = 0", n);
   return find_circle(group, scope, &out->circle);
 }
 
@@ -52,7 +53,9 @@ Status reduce_to_first(Group& group, int scope, void* x, int n, const char* op, 
   if (needs_preparation(reduction.op) && !is_root) {
     // Only the root's x may change.
     changed.reset(new (std::nothrow) char[count * element_bytes(reduction.element)]);
-    if (changed == nullptr) return fail(Code::kMemory, nullptr, "no memory for %d operands", n);
+    if (changed == nullptr)
+      return fail(Code::kMemory, nullptr,
+                  "argument n = %d: the process has no memory for so many operands; reduce fewer in a call", n);
     prepare_operands(reduction.op, reduction.element, x, changed.get(), count);
     contribution = changed.get();
   }
@@ -105,11 +108,12 @@ Status select(Group& group, int scope, void* x, int n, const char* op, int type,
   ARMCI_RETURN_IF_ERROR(prepare(group, scope, x, n, op, type, &reduction));
   const Operator order = reduction.op;
   if (order != Operator::kMax && order != Operator::kMin && !takes_magnitudes(order)) {
-    return fail(Code::kArgument, "MSG-1", "argument op = \"%s\" selects nothing: use max, min, absmax or absmin",
+    return fail(Code::kArgument, "MSG-1", "argument op = \"%s\" selects no element; use max, min, absmax or absmin",
                 operator_name(order));
   }
   if (static_cast<size_t>(n) < element_bytes(reduction.element)) {
-    return fail(Code::kLength, "MSG-1", "argument n = %d bytes is less than one element of type %d", n, type);
+    return fail(Code::kLength, "MSG-1",
+                "argument n = %d bytes is less than one element of type %d; pass whole elements", n, type);
   }
   MPI_Comm comm;
   MPI_Op mpi_op;

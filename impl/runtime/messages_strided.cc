@@ -12,13 +12,14 @@ namespace {
 Status packing_shape(const void* ptr, int levels, const int* stride, const int* count, const char* buf,
                      Strided* shape) {
   if (levels > 0 && levels <= kMaxStrideLevels && stride == nullptr) {
-    return fail(Code::kNull, "ERR-1", "argument stride is NULL with stride_levels = %d", levels);
+    return fail(Code::kNull, "ERR-1", "argument stride is NULL with stride_levels = %d; pass an array of strides",
+                levels);
   }
   // Also checks the arguments before they are used below.
   ARMCI_RETURN_IF_ERROR(normalise(stride, stride, count, levels, shape));
   if (shape->empty()) return kSuccess;
-  if (ptr == nullptr) return fail(Code::kNull, "ERR-1", "argument ptr is NULL");
-  if (buf == nullptr) return fail(Code::kNull, "ERR-1", "argument buf is NULL");
+  if (ptr == nullptr) return fail(Code::kNull, "ERR-1", "argument ptr is NULL; pass the address of the data");
+  if (buf == nullptr) return fail(Code::kNull, "ERR-1", "argument buf is NULL; pass a buffer for the packed data");
   ptrdiff_t memory[kMaxStrideLevels];
   ptrdiff_t packed[kMaxStrideLevels];
   ptrdiff_t bytes = count[0];

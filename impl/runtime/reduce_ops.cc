@@ -89,7 +89,7 @@ int compare_keys(Operator op, T left, T right) {
 }  // namespace
 
 Status parse_operator(const char* text, Operator* out) {
-  if (text == nullptr) return fail(Code::kNull, "ERR-1", "argument op is NULL");
+  if (text == nullptr) return fail(Code::kNull, "ERR-1", "argument op is NULL; pass the name of an operation");
   // A Fortran program that passes its string along passes no end with it. A name that begins with another one comes
   // first.
   for (const Name& known : kNames) {
@@ -98,14 +98,17 @@ Status parse_operator(const char* text, Operator* out) {
       return kSuccess;
     }
   }
-  return fail(Code::kArgument, "MSG-1",
-              "argument op = \"%.16s\" is none of + * max min absmax absmin && || & | land lor band bor or", text);
+  return fail(
+      Code::kArgument, "MSG-1",
+      "argument op = \"%.16s\" is none of + * max min absmax absmin && || & | land lor band bor or; pass one of them",
+      text);
 }
 
 Status parse_element(int type, Element* out) {
   if (type < ARMCI_INT || type > ARMCI_DOUBLE) {
-    return fail(Code::kType, "MSG-1", "argument type = %d is outside ARMCI_INT..ARMCI_DOUBLE (%d..%d)", type, ARMCI_INT,
-                ARMCI_DOUBLE);
+    return fail(Code::kType, "MSG-1",
+                "argument type = %d is outside ARMCI_INT..ARMCI_DOUBLE (%d..%d); pass a constant of this range", type,
+                ARMCI_INT, ARMCI_DOUBLE);
   }
   *out = static_cast<Element>(type);
   return kSuccess;
@@ -125,7 +128,9 @@ const char* operator_name(Operator op) {
 Status check_reduction(Operator op, Element element) {
   const bool is_for_integers = is_logical(op) || op == Operator::kBitAnd || op == Operator::kBitOr;
   if (is_for_integers && (element == Element::kFloat || element == Element::kDouble)) {
-    return fail(Code::kType, "MSG-1", "argument op = \"%s\" is for integers, argument type = %d is floating point",
+    return fail(Code::kType, "MSG-1",
+                "argument op = \"%s\" is for integers, and argument type = %d is floating point; pass another "
+                "operation or type",
                 operator_name(op), static_cast<int>(element));
   }
   return kSuccess;

@@ -215,13 +215,13 @@ class Runtime {
   // Whether [address, address + bytes) lies in a region of proc; `name` is the argument's, for the message.
   Status check_remote(const char* name, const void* address, std::size_t bytes, int proc) {
     ARMCI_RETURN_IF_ERROR(check_proc(proc));
-    if (address == nullptr) return fail(Code::kNull, "ERR-1", "argument %s is NULL", name);
+    if (address == nullptr) return fail(Code::kNull, "ERR-1", "argument %s is NULL; pass a valid address", name);
     return regions_.find(proc, address, bytes) != nullptr ? kSuccess : bad_address(proc, name, address, bytes);
   }
   Status check_proc(int proc) const {
     if (static_cast<unsigned>(proc) < static_cast<unsigned>(size_)) [[likely]]
       return kSuccess;
-    return fail(Code::kProc, "ERR-1", "argument proc = %d is outside 0..%d", proc, size_ - 1);
+    return fail(Code::kProc, "ERR-1", "argument proc = %d is outside 0..%d; pass a rank of the world", proc, size_ - 1);
   }
 
  private:

@@ -75,7 +75,8 @@ template <class T>
 Status Runtime<T>::check_rmw(const void* remote, std::size_t bytes, int proc, const Part** part) {
   ARMCI_RETURN_IF_ERROR(check_remote("prem", remote, bytes, proc));
   if (reinterpret_cast<std::uintptr_t>(remote) % bytes != 0) {
-    return fail(Code::kAlignment, "ERR-1", "argument prem = %p is not aligned to %zu bytes", remote, bytes);
+    return fail(Code::kAlignment, "ERR-1", "argument prem = %p is not aligned to %zu bytes; pass an aligned address",
+                remote, bytes);
   }
   *part = regions_.find(proc, remote, bytes);
   return observe_flags != 0 ? observe<Kind::kPut>(*(*part)->region, bytes, proc) : kSuccess;

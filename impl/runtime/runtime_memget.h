@@ -17,7 +17,7 @@ template <class T>
 Status Runtime<T>::memget(std::size_t bytes, armci_meminfo_t* info) {
   static_assert(sizeof(MemoryTicket<Key>) <= sizeof info->idlist);
   if (bytes > kLargestBlock) {
-    return fail(Code::kMemory, "MEM-8", "argument bytes = %zu is more than any node can have", bytes);
+    return fail(Code::kMemory, "MEM-8", "argument bytes = %zu is more than a node can have; pass fewer", bytes);
   }
   auto region = std::make_unique<RegionType>();
   region->id = (static_cast<std::int64_t>(rank_) << 40) | ++next_region_;
@@ -47,7 +47,7 @@ Status Runtime<T>::memattach(const armci_meminfo_t& info, void** address) {
   *address = info.armci_addr;
   if (regions_.by_id(ticket.id) != nullptr) return kSuccess;  // spares the usual call the work below
   if (info.armci_addr == nullptr || info.size == 0) {
-    return fail(Code::kArgument, "ERR-1", "argument info describes no memory: fill it with ARMCI_Memget");
+    return fail(Code::kArgument, "ERR-1", "argument info describes no memory; fill it with ARMCI_Memget");
   }
   auto region = std::make_unique<RegionType>();
   region->id = ticket.id;
@@ -74,7 +74,8 @@ Status Runtime<T>::memdelete(const armci_meminfo_t& info) {
   const bool mine = info.cpid == rank_;
   std::unique_ptr<RegionType> region = mine ? regions_.remove(ticket.id) : nullptr;
   if (region == nullptr) {
-    return fail(Code::kAddress, "ERR-1", "argument info names no live memory that this process allocated");
+    return fail(Code::kAddress, "ERR-1",
+                "argument info describes no live memory of this process; pass what ARMCI_Memget filled in, once");
   }
   dispose(std::move(region), true);
   return kSuccess;

@@ -31,7 +31,7 @@ Status Runtime<T>::allgather_sizes(Group& group, std::int64_t bytes, std::vector
   for (int r = 0; r < group.size(); ++r) {
     const std::int64_t wanted = all[static_cast<std::size_t>(r)].bytes;
     if (wanted < 0) {
-      return fail(Code::kLength, "ERR-1", "argument bytes = %lld of process %d is negative",
+      return fail(Code::kLength, "ERR-1", "argument bytes = %lld of process %d is negative; pass 0 or more",
                   static_cast<long long>(wanted), group.absolute_id(r));
     }
     sizes->push_back(wanted);
@@ -53,7 +53,10 @@ auto Runtime<T>::lay_out(const Group& group, const std::vector<std::int64_t>& si
     layout.offset[r] = node::round_up(end, alignment);
     // Offsets of sizes near 2^63 would wrap; half of the range is more than any machine has.
     if (bytes > kLargestBlock || layout.offset[r] + bytes > kLargestBlock) {
-      *status = fail(Code::kMemory, "MEM-8", "%zu bytes are more than any node can have", bytes);
+      *status =
+          fail(Code::kMemory, "MEM-8",
+               "argument bytes = %zu, with the parts of the other processes, is more than a node can have; pass fewer",
+               bytes);
       return layout;
     }
     end = layout.offset[r] + node::round_up(bytes, kPartAlignment);
@@ -100,9 +103,10 @@ template <class T>
 Status Runtime<T>::check_limit(std::size_t bytes) const {
   const auto limit = static_cast<std::uint64_t>(config().max_shm_bytes);
   if (limit == 0 || region_usage_.bytes + bytes <= limit) return kSuccess;
-  return fail(Code::kMemory, "MEM-8",
-              "%zu bytes beyond the %llu allocated exceed this process's limit of %llu; raise ARMCI_MAX_SHM", bytes,
-              static_cast<unsigned long long>(region_usage_.bytes), static_cast<unsigned long long>(limit));
+  return fail(
+      Code::kMemory, "MEM-8",
+      "argument bytes = %zu, with the %llu allocated, exceeds this process's limit of %llu; raise ARMCI_MAX_SHM", bytes,
+      static_cast<unsigned long long>(region_usage_.bytes), static_cast<unsigned long long>(limit));
 }
 
 // This process's own part, and its key unless keys are made for all parts at once.
@@ -202,7 +206,9 @@ Status Runtime<T>::make_by_transport([[maybe_unused]] Group& group, [[maybe_unus
         status = fail(Code::kMemory, "MEM-8", "process %d may not allocate that much, see its message", part.proc);
       }
       if (part.bytes > kLargestBlock && status.ok()) {
-        status = fail(Code::kMemory, "MEM-8", "%zu bytes are more than any node can have", part.bytes);
+        status =
+            fail(Code::kMemory, "MEM-8", "argument bytes = %zu of process %d is more than a node can have; pass fewer",
+                 part.bytes, part.proc);
       }
       exposed.push_back({part.proc, nullptr, node::round_up(part.bytes, kPartAlignment)});
     }
@@ -248,9 +254,13 @@ Status Runtime<T>::agree_on_region(Group& group, void* base, std::int64_t* id) {
     RegionType* region = regions_.find_base(rank_, base);
     if (region == nullptr) {
       status =
-          fail(Code::kAddress, "MEM-6", "argument ptr = %p is not the base of this process's part of a region", base);
+          fail(Code::kAddress, "MEM-6",
+               "argument ptr = %p is not the base of this process's part of a region; pass what ARMCI_Malloc returned",
+               base);
     } else if (region->group != group.serial()) {
-      status = fail(Code::kGroup, "MEM-11", "argument ptr = %p belongs to a region of another group", base);
+      status = fail(Code::kGroup, "MEM-11",
+                    "argument ptr = %p belongs to a region of another group; free it with the group that allocated it",
+                    base);
     } else {
       mine = region->id;
     }
@@ -272,15 +282,18 @@ Status Runtime<T>::agree_on_region(Group& group, void* base, std::int64_t* id) {
     }
     if (vote.id == kNone) continue;
     if (agreed != kNone && vote.id != agreed) {
-      return fail(Code::kAddress, "MEM-6", "the processes named different regions; all must free the same one");
+      return fail(Code::kAddress, "MEM-6",
+                  "argument ptr: the processes passed addresses of different regions; pass parts of the same one");
     }
     agreed = vote.id;
   }
   RegionType* region = agreed == kNone ? nullptr : regions_.by_id(agreed);
   for (int r = 0; region != nullptr && r < group.size(); ++r) {
     if (votes[static_cast<std::size_t>(r)].id == kNone && region->parts[static_cast<std::size_t>(r)].bytes > 0) {
-      return fail(Code::kNull, "MEM-6", "argument ptr is NULL on process %d, whose part of the region is not empty",
-                  group.absolute_id(r));
+      return fail(
+          Code::kNull, "MEM-6",
+          "argument ptr is NULL on process %d, whose part of the region is not empty; pass the base of that part",
+          group.absolute_id(r));
     }
   }
   *id = agreed;
@@ -347,7 +360,7 @@ Status Runtime<T>::set_mode(Group& group, void* base, AccessMode mode) {
   for (int r = 1; r < group.size(); ++r) {
     if (const AccessMode other = modes[static_cast<std::size_t>(r)]; other != modes[0]) {
       return fail(Code::kType, "MODE-1",
-                  "argument mode = %d on process %d, %d on process %d; all must promise the same",
+                  "argument mode = %d on process %d, %d on process %d; pass the same on all processes",
                   static_cast<int>(modes[0]), group.absolute_id(0), static_cast<int>(other), group.absolute_id(r));
     }
   }

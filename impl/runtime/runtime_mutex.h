@@ -18,7 +18,8 @@ Status Runtime<T>::create_mutexes(Group& group, int count, std::unique_ptr<Mutex
   for (int r = 0; r < group.size(); ++r) {
     const int wanted = set->counts[static_cast<std::size_t>(r)];
     if (wanted < 0) {
-      return fail(Code::kLength, "MUTEX-1", "argument n = %d of process %d is negative", wanted, group.absolute_id(r));
+      return fail(Code::kLength, "MUTEX-1", "argument n = %d of process %d is negative; pass 0 or more", wanted,
+                  group.absolute_id(r));
     }
   }
   set->number();
@@ -130,12 +131,13 @@ Status Runtime<T>::destroy_mutexes(std::unique_ptr<MutexSet>* mutexes) {
 template <class T>
 Status Runtime<T>::check_mutex(const MutexSet& set, int mutex, int group_rank) const {
   if (group_rank < 0 || group_rank >= set.group->size()) [[unlikely]] {
-    return fail(Code::kProc, "MUTEX-8", "argument proc = %d is outside 0..%d", group_rank, set.group->size() - 1);
+    return fail(Code::kProc, "MUTEX-8", "argument proc = %d is outside 0..%d; pass a rank of the group", group_rank,
+                set.group->size() - 1);
   }
   const int count = set.counts[static_cast<std::size_t>(group_rank)];
   if (mutex < 0 || mutex >= count) [[unlikely]] {
-    return fail(Code::kMutex, "MUTEX-8", "argument mutex = %d: process %d hosts %d mutexes (0..%d)", mutex, group_rank,
-                count, count - 1);
+    return fail(Code::kMutex, "MUTEX-8", "argument mutex = %d: process %d hosts %d mutexes (0..%d); pass one of them",
+                mutex, group_rank, count, count - 1);
   }
   return kSuccess;
 }

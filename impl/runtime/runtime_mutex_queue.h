@@ -39,7 +39,8 @@
 namespace armci::runtime {
 
 inline Status not_the_owner(int mutex, int group_rank) {
-  return fail(Code::kMutex, "MUTEX-8", "mutex %d of process %d is not held by this process", mutex, group_rank);
+  return fail(Code::kMutex, "MUTEX-8", "argument mutex = %d of process %d is not held by this process; lock it first",
+              mutex, group_rank);
 }
 
 // One process's place in the queue of one mutex, in the process's own part of the region. All bits zero at the start.

@@ -18,7 +18,7 @@ template <class T>
 Status Runtime<T>::check_buffers(const void* src, const void* dst) const {
   if (src != nullptr && dst != nullptr) [[likely]]
     return kSuccess;
-  return fail(Code::kNull, "ERR-1", "argument %s is NULL", src == nullptr ? "src" : "dst");
+  return fail(Code::kNull, "ERR-1", "argument %s is NULL; pass a valid address", src == nullptr ? "src" : "dst");
 }
 
 template <class T>
@@ -26,19 +26,21 @@ template <class T>
                                                                   std::size_t bytes, const void* dst,
                                                                   std::uintptr_t alignment) const {
   if (static_cast<unsigned>(acc.type) > static_cast<unsigned>(node::AccType::kComplexDouble)) [[unlikely]] {
-    return fail(Code::kType, "ERR-1", "argument datatype = %d is outside 0..5 (ARMCI_ACC_INT..ARMCI_ACC_DCP)",
+    return fail(Code::kType, "ERR-1",
+                "argument datatype = %d is outside 0..5 (ARMCI_ACC_INT..ARMCI_ACC_DCP); pass one of these",
                 static_cast<int>(acc.type));
   }
-  if (acc.scale == nullptr) return fail(Code::kNull, "ERR-1", "argument scale is NULL");
+  if (acc.scale == nullptr) return fail(Code::kNull, "ERR-1", "argument scale is NULL; pass the address of the scale");
   // Sizes are powers of two: masks, because a division takes longer than the rest of a small accumulate.
   if ((bytes & (node::element_bytes(acc.type) - 1)) != 0) [[unlikely]] {
-    return fail(Code::kLength, "ACC-5", "argument %s = %zu is no multiple of the element size %zu", length_name, bytes,
-                node::element_bytes(acc.type));
+    return fail(Code::kLength, "ACC-5", "argument %s = %zu is no multiple of the element size %zu; pass whole elements",
+                length_name, bytes, node::element_bytes(acc.type));
   }
   if ((alignment & (node::component_bytes(acc.type) - 1)) != 0) [[unlikely]] {
     return fail(Code::kAlignment, "ACC-5",
-                "argument dst = %p or one of its strides is not aligned to the %zu bytes of its type", dst,
-                node::component_bytes(acc.type));
+                "argument dst = %p or one of its strides is not aligned to the %zu bytes of its type; align address "
+                "and strides",
+                dst, node::component_bytes(acc.type));
   }
   return kSuccess;
 }
@@ -221,7 +223,7 @@ Status Runtime<T>::locate_vector(const Segments& segments, int proc, std::uintpt
   void* const* remotes = kind == Kind::kGet ? segments.src : segments.dst;
   void* const* locals = kind == Kind::kGet ? segments.dst : segments.src;
   if (remotes == nullptr || locals == nullptr) {
-    return fail(Code::kNull, "ERR-1", "argument iov: %s is NULL",
+    return fail(Code::kNull, "ERR-1", "argument iov: %s is NULL; pass an array of addresses",
                 segments.src == nullptr ? "src_ptr_array" : "dst_ptr_array");
   }
   const Part* part = regions_.find(proc, remotes[0], segments.bytes);
@@ -243,7 +245,7 @@ Status Runtime<T>::locate_segments(void* const* remotes, void* const* locals, co
   *dst_bits = 0;
   for (std::size_t i = 0; i < segments.count; ++i) {
     if (remotes[i] == nullptr || locals[i] == nullptr) {
-      return fail(Code::kNull, "ERR-1", "argument iov: %s[%zu] is NULL",
+      return fail(Code::kNull, "ERR-1", "argument iov: %s[%zu] is NULL; pass the address of a segment",
                   (remotes[i] == nullptr) == (kind == Kind::kGet) ? "src_ptr_array" : "dst_ptr_array", i);
     }
     const Part* part = regions_.find(proc, remotes[i], segments.bytes);

@@ -40,7 +40,7 @@ Status extent_of(const std::size_t* count, const std::ptrdiff_t* stride, int lev
   }
   if (overflow) {
     return fail(Code::kAddress, "ERR-1",
-                "the strided shape reaches over more than 2^63 bytes: check count and strides");
+                "arguments count and strides reach over more than 2^63 bytes; pass smaller ones");
   }
   *extent = {low, high};
   return kSuccess;

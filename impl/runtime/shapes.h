@@ -74,12 +74,13 @@ bool normalise_rows(const Stride* src_stride, const Stride* dst_stride, const Co
 template <class Count, class Stride>
 Status normalise(const Stride* src_stride, const Stride* dst_stride, const Count* count, int levels, Strided* shape) {
   if (levels < 0 || levels > kMaxStrideLevels) [[unlikely]] {
-    return fail(Code::kStride, "ERR-1", "argument stride_levels = %d is outside 0..%d", levels, kMaxStrideLevels);
+    return fail(Code::kStride, "ERR-1", "argument stride_levels = %d is outside 0..%d; pass the number of strides",
+                levels, kMaxStrideLevels);
   }
   if (count == nullptr) [[unlikely]]
-    return fail(Code::kNull, "ERR-1", "argument count is NULL");
+    return fail(Code::kNull, "ERR-1", "argument count is NULL; pass an array of stride_levels + 1 counts");
   if (levels > 0 && (src_stride == nullptr || dst_stride == nullptr)) [[unlikely]] {
-    return fail(Code::kNull, "ERR-1", "argument %s is NULL with stride_levels = %d",
+    return fail(Code::kNull, "ERR-1", "argument %s is NULL with stride_levels = %d; pass an array of strides",
                 src_stride == nullptr ? "src_stride" : "dst_stride", levels);
   }
   if (levels <= 1 && normalise_rows(src_stride, dst_stride, count, levels, shape)) {
@@ -90,7 +91,7 @@ Status normalise(const Stride* src_stride, const Stride* dst_stride, const Count
   for (int l = 0; l <= levels; ++l) {
     if constexpr (std::is_signed_v<Count>) {
       if (count[l] < 0) [[unlikely]] {
-        return fail(Code::kLength, "ERR-1", "argument count[%d] = %lld is negative", l,
+        return fail(Code::kLength, "ERR-1", "argument count[%d] = %lld is negative; pass 0 or more", l,
                     static_cast<long long>(count[l]));
       }
     }

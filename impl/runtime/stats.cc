@@ -79,7 +79,8 @@ Status Stats::initialise(const char* const* names, int count) {
     shard.reset(new (std::nothrow) Counters[static_cast<size_t>(count)]);
     if (shard == nullptr) {
       finalise();
-      return fail(Code::kMemory, nullptr, "no memory for the statistics of %d calls: unset ARMCI_STATS", count);
+      return fail(Code::kMemory, nullptr, "the process has no memory for the statistics of %d calls; unset ARMCI_STATS",
+                  count);
     }
   }
   names_ = names;

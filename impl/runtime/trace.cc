@@ -107,7 +107,7 @@ bool is_special(const std::string& path) {
 
 Status cannot_write(const std::string& path, int error) {
   return fail(Code::kArgument, nullptr,
-              "ARMCI_TRACE=%s: cannot be written: %s; name a file in a folder that process 0 can write to",
+              "ARMCI_TRACE=%s: the file cannot be written: %s; name a file in a folder that process 0 can write to",
               path.c_str(), std::strerror(error));
 }
 
@@ -310,8 +310,10 @@ Status Trace::write_all(int size) {
   if (error == 0 && is_beside && std::rename(written_path_.c_str(), path_.c_str()) != 0) error = errno;
   if (error != 0 && is_beside) unlink(written_path_.c_str());
   if (error != 0 && status.ok()) {
-    status = fail(Code::kLayerBelow, nullptr, "ARMCI_TRACE=%s: cannot be written: %s; there is no timeline of this job",
-                  path_.c_str(), std::strerror(error));
+    status = fail(
+        Code::kLayerBelow, nullptr,
+        "ARMCI_TRACE=%s: the file cannot be written: %s; free space on its disk and run the job again for its timeline",
+        path_.c_str(), std::strerror(error));
   }
   return status;
 }

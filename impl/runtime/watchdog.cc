@@ -125,7 +125,9 @@ Status Watchdog::start(double timeout_seconds, const WatchdogHooks& hooks) {
   try {
     thread_ = std::thread(&Watchdog::run, this);
   } catch (const std::system_error& error) {
-    status = fail_errno(error.code().value(), "the watchdog's thread cannot be made (unset ARMCI_TIMEOUT)");
+    status = fail_errno(error.code().value(),
+                        "the process cannot create the thread of the watchdog; raise the limit on processes (ulimit "
+                        "-u), or unset ARMCI_TIMEOUT");
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ARMCI_RETURN_IF_ERROR(status);

@@ -7,24 +7,24 @@ namespace armci::server {
 namespace {
 
 Status malformed(const char* what, std::uint64_t value) {
-  return fail(Code::kLayerBelow, nullptr, "a request with %s = %llu came from another process and is refused", what,
-              static_cast<unsigned long long>(value));
+  return fail(
+      Code::kLayerBelow, nullptr,
+      "the server refused a request with %s = %llu from another process; link all processes with the same library",
+      what, static_cast<unsigned long long>(value));
 }
 
 Status not_allocated(std::uint64_t address, std::uint64_t bytes) {
-  return fail(
-      Code::kLayerBelow, nullptr,
-      "a request for %llu bytes with address = 0x%llx came from another process and is refused: nothing of that "
-      "length is allocated there; was the memory given back while others still use it?",
-      static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(address));
+  return fail(Code::kLayerBelow, nullptr,
+              "the server refused a request of another process for %llu bytes with address = 0x%llx: no region has "
+              "that much memory there; free memory only after the last access of other processes",
+              static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(address));
 }
 
 Status misaligned(std::uint64_t address) {
-  return fail(
-      Code::kLayerBelow, nullptr,
-      "a request with address = 0x%llx or a stride that is not aligned to the type came from another process and "
-      "is refused",
-      static_cast<unsigned long long>(address));
+  return fail(Code::kLayerBelow, nullptr,
+              "the server refused a request of another process with address = 0x%llx, or a stride, not aligned to the "
+              "type; align both",
+              static_cast<unsigned long long>(address));
 }
 
 Status check_atomic(const RequestHeader& header, const IsInside& inside) {

@@ -36,7 +36,8 @@ class Transport {
 
  private:
   static Status no_node(int target) {
-    return fail(Code::kUnsupported, nullptr, "process %d is on another node, which shmem cannot reach", target);
+    return fail(Code::kUnsupported, nullptr,
+                "process %d is on another node, which shmem cannot reach; link another implementation", target);
   }
 };
 

@@ -18,7 +18,8 @@ Status allgather_strings(MPI_Comm comm, const std::string& mine, std::vector<std
     places.push_back(static_cast<int>(end));
     end += one;
     if (end > INT_MAX) {
-      return fail(Code::kLayerBelow, nullptr, "%d processes have more than 2 GiB of addresses or keys", size);
+      return fail(Code::kLayerBelow, nullptr,
+                  "%d processes have more than 2 GiB of addresses or keys; start fewer processes", size);
     }
   }
   std::string joined(static_cast<std::size_t>(end), '\0');

@@ -19,7 +19,8 @@ Status MappedMemory::map(void* base, std::size_t bytes, ucp_mem_h* memory) {
   std::lock_guard lock(mutex_);
   if (pieces_.emplace(reinterpret_cast<std::uintptr_t>(base), Piece{bytes, *memory}).second) return kSuccess;
   (void)ucp_mem_unmap(context_.handle(), *memory);
-  return fail(Code::kLayerBelow, nullptr, "memory at %p is mapped already", base);
+  return fail(Code::kLayerBelow, nullptr, "memory at %p is mapped already; free the region that has this memory first",
+              base);
 }
 
 void MappedMemory::unmap(const void* base) {

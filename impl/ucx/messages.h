@@ -45,8 +45,8 @@ bool read_prefix(const void* header, std::size_t header_bytes, const ucp_am_recv
   if ((param.recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) {
     // A thread that waits for the message would hang.
     (void)fail(Code::kLayerBelow, nullptr,
-               "UCX has announced a message that it was to send at once (UCP_AM_SEND_FLAG_EAGER); UCX_RNDV_THRESH=inf "
-               "forbids that");
+               "UCX has announced a message that it was to send at once (UCP_AM_SEND_FLAG_EAGER); set "
+               "UCX_RNDV_THRESH=inf, which forbids that");
     die_of_failure("a message of UCX");
   }
   if (header_bytes != sizeof *prefix) return false;

@@ -32,7 +32,7 @@ void end_reply(Outgoing* outgoing) {
 // A reply was not sent: its origin would hang.
 [[noreturn]] void end_job(ucs_status_t status, int process) {
   (void)note(fail_ucs(status, "ucp_am_send_nbx", process),
-             "a reply was not sent, and its origin would hang; ending the job");
+             "a reply was not sent, so the job ends, because the origin would hang");
   die_of_failure("server");
 }
 

@@ -44,8 +44,8 @@ Status Worker::open(const Context& context) {
   if (const ucs_status_t status = ucp_worker_create(context.handle(), &params, &worker_); status != UCS_OK) {
     worker_ = nullptr;
     return note(fail_ucs(status, "ucp_worker_create"),
-                "UCX has no room for its queues, in /dev/shm or in locked memory (ulimit -l); UCX_LOG_LEVEL=info tells "
-                "more");
+                "UCX has no memory for its queues in /dev/shm, or no locked memory; enlarge /dev/shm or raise ulimit "
+                "-l (UCX_LOG_LEVEL=info tells more)");
   }
   ARMCI_UCS(ucp_worker_get_efd(worker_, &event_fd_), "ucp_worker_get_efd");
   return kSuccess;

@@ -23,7 +23,7 @@ case $text in *'starts no processes'*) exit "$status" ;; esac
 [ "$status" -ne 124 ] || fail "the job hangs: it has not ended after $hang_s s"
 case $text in *UNEXPECTED*) fail 'no process goes on' ;; esac
 if [ "$killed" = stale ]; then
-  printf '%s\n' "$text" | grep -q 'armci: rank [0-9]*: .*a request for [0-9]* bytes with address = 0x[0-9a-f]* came from .* is refused' ||
+  printf '%s\n' "$text" | grep -q 'armci: rank [0-9]*: .*the server refused a request of another process for [0-9]* bytes with address = 0x[0-9a-f]*' ||
     fail 'a line says what was asked for'
 else
   case $text in *killing*) ;; *) fail 'the job comes to the point' ;; esac
