@@ -127,7 +127,8 @@ def require_measured(implementation: str) -> None:
     """Raises ToolError if no benchmark is linked with it."""
     suffix = bazel.target_suffix(implementation)
     if not any(one.endswith(suffix) for one in bazel.query("kind(cc_binary, //bench/...)")):
-        raise ToolError(f"there are no benchmarks for {implementation}", where=f"//bench has no binary *{suffix}")
+        raise ToolError(f"there are no benchmarks for {implementation}", where=f"//bench has no binary *{suffix}",
+                        next_step="give --impl another implementation")
 
 
 def run_program(program: Program, arguments: Sequence[str] = (), *, timeout_s: Optional[float] = None,

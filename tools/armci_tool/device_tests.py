@@ -20,7 +20,8 @@ def run(configuration: bazel.Configuration, note: Callable[[str], None]) -> Sequ
     """All of them; their cases."""
     labels = bazel.query(TESTS)
     if not labels:
-        raise ToolError("there are no tests that need a verbs device", where=f"bazel query '{TESTS}' is empty")
+        raise ToolError("there are no tests that need a verbs device", where=f"bazel query '{TESTS}' is empty",
+                        next_step="check out the whole repository")
     bazel.build(labels, configuration, on_progress=note)
     cases: list[Case] = []
     with scratch_folders.make() as scratch:  # which a guest may write

@@ -70,7 +70,8 @@ def run(program: Path, folder: Path, note: Callable[[str], None] = lambda text: 
         corpus.mkdir()
         written = process.run([str(program), f"--write-seeds={seeds}"])
         if not written.ok or not any(seeds.iterdir()):
-            raise ToolError("the target of fuzzing did not write its seeds", where=written.tail(10))
+            raise ToolError("the target of fuzzing did not write its seeds", where=written.tail(10),
+                            next_step="mend the fault above, in impl/server/fuzz")
         result = process.run([str(program), *OPTIONS, f"-artifact_prefix={folder}/", str(corpus), str(seeds)],
                              environment={"UBSAN_OPTIONS": "print_stacktrace=1"}, timeout_s=RUN_TIMEOUT_S, on_line=note)
     if not result.ok:

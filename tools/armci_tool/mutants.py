@@ -107,14 +107,15 @@ def parse_table(text: str) -> list[Mutant]:
     for line in text.splitlines():
         fields = line.split("\t")
         if len(fields) != 6 or not fields[2].isdigit():
-            raise ToolError("cannot read the table of mutants", where=f"line {line!r}")
+            raise ToolError("cannot read the table of mutants", where=f"line {line!r}",
+                            next_step="print six fields, separated by tabs, for each mutant")
         name, clause, processes, traits, filter_text, description = fields
         if name in made:
-            raise ToolError(f"there are two mutants {name}", next_step="give one of them another name")
+            raise ToolError(f"two mutants have the name {name}", next_step="give one of them another name")
         made[name] = Mutant(name, clause, int(processes), "legal" in traits.split(","), "hangs" in traits.split(","),
                             filter_text, description)
     if not made:
-        raise ToolError("the table of mutants is empty")
+        raise ToolError("the table of mutants is empty", next_step="run a suite that is linked with mutants")
     return list(made.values())
 
 

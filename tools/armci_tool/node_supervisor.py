@@ -179,7 +179,8 @@ def _make_shared_files(request: argparse.Namespace) -> None:
         made = subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-Wall", "-o", nodes.preload(request.preload),
                                str(source)], text=True, capture_output=True, check=False)
         if made.returncode != 0:
-            raise ToolError(f"cannot make {nodes.preload(request.preload)}", where=made.stderr.strip())
+            raise ToolError(f"cannot make {nodes.preload(request.preload)}", where=made.stderr.strip(),
+                            next_step="run tools/armci setup, which installs gcc")
 
 
 def _ip(prefix: Sequence[str], lines: Sequence[str]) -> None:

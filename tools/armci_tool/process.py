@@ -152,7 +152,8 @@ def _start(command: Sequence[str], cwd: Optional[Path], environment: Mapping[str
                                 stdin=stdin, stdout=subprocess.PIPE if capture else None,
                                 stderr=subprocess.STDOUT if capture else None)
     except OSError as error:
-        raise ToolError(f"cannot run {command[0]}", where=str(error)) from error
+        raise ToolError(f"cannot run {command[0]}", where=str(error),
+                        next_step="give a program that this machine can run") from error
     finally:
         os.close(nothing)
 

@@ -58,7 +58,8 @@ def implementation_table(variants: Path = VARIANTS_FILE) -> list[Implementation]
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "IMPLEMENTATIONS":
             if isinstance(node.value, ast.Dict):
                 return [_row(key, value) for key, value in zip(node.value.keys, node.value.values)]
-    raise ToolError("cannot list the implementations", where=f"no table IMPLEMENTATIONS = {{...}} in {variants}")
+    raise ToolError("cannot list the implementations", where=f"no table IMPLEMENTATIONS = {{...}} in {variants}",
+                    next_step="restore the table, or check out the file anew")
 
 
 def _row(key: Optional[ast.expr], value: ast.expr) -> Implementation:

@@ -30,7 +30,8 @@ def settings(name: str, configuration: bazel.Configuration) -> list[Setting]:
     job = launch.Launch((str(binary), "--json"), 1, configuration.mpi, configuration.environment())
     made = launch.start(job, timeout_s=_TIME_LIMIT_S)
     if not made.ok:
-        raise ToolError(f"armci_info of {name} failed", where=made.tail(10), next_step="see its message")
+        raise ToolError(f"armci_info of {name} failed", where=made.tail(10),
+                        next_step="mend the fault that its last lines name")
     found: list[Setting] = json.loads(made.output[made.output.index("{"):])["settings"]
     return found
 

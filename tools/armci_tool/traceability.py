@@ -41,7 +41,8 @@ class Clause:
 def read_clauses(path: Path = SEMANTICS_FILE) -> list[Clause]:
     """All clauses in the order of the text. Raises ToolError on a repeated ID."""
     if not path.exists():
-        raise ToolError("cannot read the clauses", where=f"{path} is missing")
+        raise ToolError("cannot read the clauses", where=f"{path} is missing",
+                        next_step="check out the whole repository")
     text, found = path.read_text(), dict[str, Clause]()
     for match in _CLAUSE.finditer(text):
         identifier, line = match[1], text.count("\n", 0, match.start()) + 1
@@ -54,7 +55,8 @@ def read_clauses(path: Path = SEMANTICS_FILE) -> list[Clause]:
         found[identifier] = Clause(identifier, line, frozenset(needs), whole.strip(),
                                    "".join(_MEASURED.findall(whole)[:1]))
     if not found:
-        raise ToolError("cannot read the clauses", where=f"{path} has no line like '- **ORD-1** text'")
+        raise ToolError("cannot read the clauses", where=f"{path} has no line like '- **ORD-1** text'",
+                        next_step="write each clause as such a line")
     return list(found.values())
 
 

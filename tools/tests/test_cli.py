@@ -166,7 +166,7 @@ def test_values_that_make_no_sense_are_refused(words: str) -> None:
 
 
 def test_the_score_of_the_mutants_needs_a_report() -> None:
-    with pytest.raises(ToolError, match="--mutants is for a report"):
+    with pytest.raises(ToolError, match="--mutants needs a report"):
         conformance.execute.main(["--impl", "shmem", "--mutants"], standalone_mode=False)
 
 

@@ -190,7 +190,7 @@ def test_the_screen_says_which_library_wins_and_what_is_wrong() -> None:
 
 
 @pytest.mark.parametrize("arguments, said", [
-    (("--strict",), "--strict is about what has become slower"),
+    (("--strict",), "--strict compares with an earlier run"),
     (("--baseline", "/no/such/file"), "cannot read /no/such/file"),
     (("--report", "/proc/none"), "cannot write the report"),
     (("--impl", "shmem", "--simulate-node-size", "1"), "it spans no nodes"),

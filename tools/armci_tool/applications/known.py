@@ -94,7 +94,7 @@ def _unknown_names(entries: Sequence[KnownFailure]) -> Iterator[str]:
 
 def _refuse(faults: Sequence[str], path: Path) -> None:
     if faults:
-        raise ToolError(f"{path.name} names what does not exist", where="; ".join(faults),
+        raise ToolError(f"{path.name} names something that does not exist", where="; ".join(faults),
                         next_step=f"mend the name in {path}, or take the entry off")
 
 

@@ -53,7 +53,7 @@ def execute(where: Placement, **values: Any) -> int:
     given = Namespace(**values)
     statistics.require()
     if given.strict and not given.baseline:
-        raise ToolError("--strict is about what has become slower", next_step="add --baseline FILE")
+        raise ToolError("--strict compares with an earlier run, and none is given", next_step="add --baseline FILE")
     if given.strict and given.rounds is not None and given.rounds < plan.ROUNDS_LEAST:
         raise ToolError(f"--strict needs {plan.ROUNDS_LEAST} rounds: fewer have no interval", next_step="raise --rounds")
     before = record.read(given.baseline) if given.baseline else None

@@ -72,10 +72,10 @@ def execute(where: placement.Placement, configurations: Sequence[bazel.Configura
     if given.report:
         options.require_folder(given.report)
     elif given.mutants:
-        raise ToolError("--mutants is for a report", next_step="add --report DIR, or use tools/armci mutants")
+        raise ToolError("--mutants needs a report", next_step="add --report DIR, or use tools/armci mutants")
     if given.rdma:
         if where.kind == "machine":
-            raise ToolError("--rdma is about what is between nodes", next_step="add --simulate-node-size 1")
+            raise ToolError("--rdma needs more than one node", next_step="add --simulate-node-size 1")
         where = placement.in_guest(where)
     chosen_libraries = _libraries(given)
     for library in chosen_libraries:

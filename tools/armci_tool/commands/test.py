@@ -36,7 +36,7 @@ def execute(quick: bool, full: bool, changed: bool, since: Optional[str], fresh:
     """Runs the command; 0 when every step ran and nothing failed."""
     del verbose  # the log of each step has all of it
     if since and not changed:
-        raise ToolError("--since is for --changed", next_step="add --changed")
+        raise ToolError("--since needs --changed", next_step="add --changed")
     if junit and not only_list:
         options.require_file(junit)
     level = Level.QUICK if quick else Level.FULL if full else Level.USUAL

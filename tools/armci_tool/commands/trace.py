@@ -22,7 +22,8 @@ def execute(file: Path, picture: Optional[Path]) -> int:
     print(trace.render(timeline))
     if picture:
         if not timeline.events:
-            raise ToolError("there is nothing to draw", where=f"{file} has no calls")
+            raise ToolError(f"{file} cannot be drawn", where="the timeline has no calls",
+                            next_step="leave --picture out, or give a timeline of a job with calls")
         trace.draw(timeline, picture)
         print(f"wrote {picture}")
     return 0

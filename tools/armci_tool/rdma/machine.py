@@ -188,7 +188,7 @@ class Guests:
     def failure(self, what: str) -> ToolError:
         """The error `what`, with the last words of each guest."""
         last_words = "\n".join(words for each in self._guests if (words := each.last_words()))
-        return ToolError(what, where=last_words or "it has said nothing",
+        return ToolError(what, where=last_words or "the guest has printed nothing",
                          next_step="run tools/armci setup --rdma, and look whether there is memory for it (--memory)")
 
     @property

@@ -82,7 +82,8 @@ def _turn(options: machine.Options, log: IO[bytes]) -> Channel:
             elif started.returncode is not None:
                 log.seek(0)
                 last_words = log.read().decode(errors="replace").splitlines()[-_LAST_LINES:]
-                raise ToolError("cannot start a guest", where="\n".join(last_words) or "it has said nothing")
+                raise ToolError("cannot start a guest", where="\n".join(last_words) or "the keeper has printed nothing",
+                                next_step="run tools/armci setup --rdma, or give less --memory")
             time.sleep(0.05)
     except BaseException:
         if started:
@@ -128,7 +129,8 @@ def connect(name: str) -> Optional[Channel]:
         if connection.connect_ex(f"\0{name}") != 0:
             return None
         if not peer(connection):
-            raise ToolError("a process of another user has the name of a keeper", where=name)
+            raise ToolError("a process of another user has the name of a keeper", where=name,
+                            next_step="have that user run tools/armci rdma --stop")
         return Channel(connection.detach())
 
 

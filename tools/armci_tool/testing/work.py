@@ -81,7 +81,8 @@ def run_pytest(folder: str, note: Note, environment: Mapping[str, str] = {}, wor
         result = process.run([PYTHON, "-B", "-m", "pytest", *options, folder], cwd=repository.ROOT, on_line=note,
                              environment={"PYTHONDONTWRITEBYTECODE": "1", **environment})
         if not junit.exists():
-            raise ToolError(f"pytest did not run {folder}", where=result.tail(20))
+            raise ToolError(f"pytest did not run {folder}", where=result.tail(20),
+                            next_step="mend the first error above")
         cases = [replace(case, rerun=_pytest_rerun(case.name, environment)) for case in results.read_junit(junit)]
     if not result.ok and all(case.outcome != FAILED for case in cases):
         cases.append(Case(folder, FAILED, detail=result.tail(30)))
@@ -110,7 +111,8 @@ def run_unit_tests(configuration: bazel.Configuration, tests: str, note: Note) -
     """Those that match a query of Bazel."""
     labels = bazel.query(tests)
     if not labels:
-        raise ToolError("there are no unit tests", where=f"bazel query '{tests}' is empty")
+        raise ToolError("there are no unit tests", where=f"bazel query '{tests}' is empty",
+                        next_step="check out the whole repository")
     result = bazel.test(labels, configuration, on_progress=note)
     logs = bazel.folder("bazel-testlogs", configuration)
     cases: list[Case] = []
