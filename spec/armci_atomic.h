@@ -10,7 +10,7 @@ extern "C" {
 
 /* Reads and updates one int or long (op with _LONG) at remote address prem of proc in one atomic step. ploc, local,
  * receives the value before. ARMCI_FETCH_AND_ADD(_LONG) adds extra; ARMCI_SWAP(_LONG) stores the value that was in
- * *ploc and ignores extra. Atomic against every RMW on that location, by anyone; not against put, accumulate or direct
+ * *ploc and ignores extra. Atomic against every RMW on that location, by any process; not against put, accumulate or direct
  * stores. Wraps in two's complement. Local, blocking, T-any; no action by proc.
  * Errors: ARMCI_ERR_TYPE (op), ARMCI_ERR_ALIGNMENT (prem).
  * Ordering: after the origin's earlier blocking stores to proc; a later get of the origin sees it. All RMW on one
@@ -30,8 +30,8 @@ int ARMCI_Create_mutexes(int n);
 int ARMCI_Destroy_mutexes(void);
 
 /* Returns when the caller holds mutex `mutex` of proc. Not recursive: a holder that locks again waits for itself (the
- * watchdog, ARMCI_TIMEOUT, tells). The mutex belongs to the process; threads of one process exclude each other too.
- * Waiting does not burn the core that the holder needs. Local, blocking, T-any; no action by proc.
+ * watchdog, ARMCI_TIMEOUT, reports it). The mutex belongs to the process; threads of one process exclude each other
+ * too. A waiter does not occupy the core that the holder needs. Local, blocking, T-any; no action by proc.
  * Ordering: acquire: what earlier holders stored and fenced before their unlock is visible.
  * Clauses: MUTEX-2 to MUTEX-6, MUTEX-8, LC-1. Source: [ARMCI 3.4]. */
 void ARMCI_Lock(int mutex, int proc);
@@ -42,14 +42,14 @@ void ARMCI_Lock(int mutex, int proc);
  * Clauses: MUTEX-2, MUTEX-5, MUTEX-8, LC-1. Source: [ARMCI 3.4]. */
 void ARMCI_Unlock(int mutex, int proc);
 
-/* Tells proc that all stores that the origin issued to it so far are there. Includes ARMCI_Fence(proc). Local, blocking; no action by
- * proc.
+/* Tells proc that all stores that the origin has issued to proc so far are visible there. Includes ARMCI_Fence(proc).
+ * Local, blocking; no action by proc.
  * Ordering: all earlier stores of the origin to proc are visible to proc when the matching wait returns.
  * Clauses: ORD-6, LC-1. Source: [impl]. */
 int armci_notify(int proc);
 
 /* Returns when one more notification of proc has come: the k-th wait for proc matches its k-th notify, and *pval is k,
- * counted since init. Does not burn a core that proc needs. Blocking until proc notifies.
+ * counted since init. The wait does not occupy a core that proc needs. Blocking until proc notifies.
  * Ordering: acquire, see armci_notify.
  * Clauses: ORD-6, LC-1. Source: [impl]. */
 int armci_notify_wait(int proc, int *pval);

@@ -17,9 +17,9 @@ extern "C" {
  * Clauses: CMPL-5. Source: [ARMCI 4.1]. */
 void ARMCI_INIT_HANDLE(armci_hdl_t *hdl);
 
-/* Lets the library hold the puts (or gets) that use *hdl from now on and issue them together. They should go to one
- * target and be of one kind; others are legal and cost the gain. Shapes may mix. Local buffers belong to the library
- * until ARMCI_Wait; before it, nothing is promised. Local, not blocking.
+/* Lets the library hold the puts (or gets) that use *hdl from now on and issue them together. Operations to one
+ * target and of one kind gain by this; others are legal and lose the gain. Shapes may mix. Local buffers belong to the
+ * library until ARMCI_Wait; before that wait, nothing is promised. Local, not blocking.
  * Clauses: AGG-1, AGG-2. Source: [ARMCI 4.2]. */
 void ARMCI_SET_AGGREGATE_HANDLE(armci_hdl_t *hdl);
 
@@ -34,7 +34,7 @@ void ARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t *hdl);
 int ARMCI_Wait(armci_hdl_t *hdl);
 
 /* 0 (ARMCI_OK) when every operation of *hdl is locally complete or there is none, ARMCI_PENDING when not. Never blocks,
- * and repeated calls end in 0 without help from the target. Note that 0 means complete. Local.
+ * and repeated calls end in 0 without action by the target. Note that 0 means complete. Local.
  * Errors: ARMCI_ERR_HANDLE, ARMCI_ERR_NULL.
  * Clauses: CMPL-3, CMPL-5. Source: [ARMCI 4.1], [impl]. */
 int ARMCI_Test(armci_hdl_t *hdl);
@@ -72,8 +72,8 @@ void ARMCI_GroupFence(ARMCI_Group *group);
  * Clauses: FENCE-4. Source: [ARMCI 2.3]. */
 void ARMCI_Barrier(void);
 
-/* May help outstanding operations along, and lets MPI progress, where this thread may call it. No operation of this library needs
- * it. Local, not blocking.
+/* May make progress on outstanding operations, and lets MPI progress where this thread may call MPI. No operation of
+ * this library needs this call. Local, not blocking.
  * Clauses: PROG-4, PROG-5. Source: [98], [here]. */
 void ARMCI_Poll(void);
 

@@ -36,7 +36,7 @@ int ARMCI_Group_rank(ARMCI_Group *group, int *rank);
  * Clauses: GROUP-1. Source: [ARMCI 3.6]. */
 void ARMCI_Group_size(ARMCI_Group *group, int *size);
 
-/* Makes *group the default group of the caller: the parent of ARMCI_Group_create. Nothing else depends on it.
+/* Makes *group the default group of the caller: the parent of ARMCI_Group_create. Nothing else depends on the default group.
  * Clauses: GROUP-1. Source: [ARMCI 3.6]. */
 void ARMCI_Group_set_default(ARMCI_Group *group);
 

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /* Allocates a region: `bytes` of this process's own part; sizes may differ and be 0. ptr has an entry per process; on
- * return ptr[p] is the remote address of p's part on every process, NULL where p asked for 0. On the caller's node
+ * return ptr[p] is the remote address of p's part on every process, NULL where p requested 0. On the caller's node
  * ptr[p] can be loaded and stored directly. Contents are unspecified. The array is the caller's; on an error it is
  * unchanged. Collective, blocking, T-collective.
  * Errors: ARMCI_ERR_LENGTH (negative), ARMCI_ERR_MEMORY (what ran out, and how to raise it).
@@ -34,7 +34,7 @@ int ARMCI_Free(void *ptr);
  * Clauses: MEM-9. Source: [ARMCI 3.5]. */
 void *ARMCI_Malloc_local(armci_size_t bytes);
 
-/* Frees memory of ARMCI_Malloc_local; no operation may be using it. NULL is fine. Local.
+/* Frees memory of ARMCI_Malloc_local; no operation may be using it. NULL is allowed. Local.
  * Errors: ARMCI_ERR_ADDRESS (not from ARMCI_Malloc_local, or freed already).
  * Clauses: MEM-9. Source: [ARMCI 3.5]. */
 int ARMCI_Free_local(void *ptr);
@@ -73,8 +73,8 @@ int ARMCI_Memget(size_t bytes, armci_meminfo_t *info, int flag);
  * Clauses: MEM-14, MEM-4. Source: [98]. */
 void *ARMCI_Memat(armci_meminfo_t *info, long offset);
 
-/* The owner gives the memory back: no operation on it may be outstanding anywhere. Another process drops what it keeps
- * for it. flag is reserved: 0. *info must not be used afterwards. Local.
+/* The owner frees the memory: no operation on it may be outstanding in any process. Another process releases what it
+ * keeps for the memory. flag is reserved: 0. *info must not be used afterwards. Local.
  * Clauses: MEM-14. Source: [98]. */
 void ARMCI_Memdt(armci_meminfo_t *info, int flag);
 
@@ -95,8 +95,8 @@ int ARMCI_Uses_shm(void);
  * Clauses: MEM-15. Source: [impl]. */
 int ARMCI_Uses_shm_grp(ARMCI_Group *group);
 
-/* A hint of how much shared memory the program means to use. It never makes an allocation fail: limits of the machine
- * do, and environment variables (ARMCIX_Setting lists them). Local; before init too.
+/* A hint of how much shared memory the program means to use. The hint never makes an allocation fail: limits of the
+ * machine and environment variables do (ARMCIX_Setting lists them). Local; before init too.
  * Clauses: MEM-15. Source: [98]. */
 void ARMCI_Set_shm_limit(unsigned long bytes);
 

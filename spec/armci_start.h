@@ -1,7 +1,7 @@
 /* armci_start.h - start and end. Included by armci.h, whose conventions C1..C16 hold here.
  *
  * Init and finalize are collective and T-alone. The library works on a communicator of its own, so its messages never
- * meet those of the program [INIT-4].
+ * match those of the program [INIT-4].
  */
 #ifndef ARMCI_SPEC_ARMCI_START_H_
 #define ARMCI_SPEC_ARMCI_START_H_
@@ -13,8 +13,8 @@ extern "C" {
 #endif
 
 /* Starts the library on all processes of MPI_COMM_WORLD. MPI may have been initialised before, at any thread level; if
- * not, this initialises it at MPI_THREAD_MULTIPLE and the matching ARMCI_Finalize finalizes it. A second init nests: it
- * only asks for a second finalize. Reads the ARMCI_* environment variables (ARMCIX_Setting lists them).
+ * not, ARMCI_Init initialises it at MPI_THREAD_MULTIPLE and the matching ARMCI_Finalize finalizes it. A second init
+ * nests and only requires a second finalize. Reads the ARMCI_* environment variables (ARMCIX_Setting lists them).
  * Collective, blocking, T-alone.
  * Errors: ARMCI_ERR_MEMORY (shared memory, descriptors), ARMCI_ERR_UNSUPPORTED (this implementation cannot serve the
  * processes as they are placed; the line says which can), ARMCI_ERR_TYPE (an environment variable does not parse). On
@@ -22,11 +22,11 @@ extern "C" {
  * Clauses: INIT-1, INIT-2, INIT-4. Source: [ARMCI 3]. */
 int ARMCI_Init(void);
 
-/* ARMCI_Init; argc and argv go to MPI if this initialises it, and may be NULL. The arrays stay the caller's.
+/* ARMCI_Init; argc and argv go to MPI if this call initialises it, and may be NULL. The arrays stay the caller's.
  * Clauses: INIT-1, INIT-2. Source: [ARMCI 3]. */
 int ARMCI_Init_args(int *argc, char ***argv);
 
-/* ARMCI_Init that asks for a thread level, MPI_THREAD_SINGLE to MPI_THREAD_MULTIPLE.
+/* ARMCI_Init that requests a thread level, MPI_THREAD_SINGLE to MPI_THREAD_MULTIPLE.
  * Errors: those of ARMCI_Init; ARMCI_ERR_TYPE (no such level); ARMCI_ERR_UNSUPPORTED (MPI provides less).
  * Clauses: INIT-8, THR-1. Source: [impl]. */
 int ARMCI_Init_thread(int required);
@@ -53,7 +53,8 @@ int ARMCI_Initialized(void);
 int ARMCI_Finalize(void);
 
 /* Releases the system resources of the caller that would outlive it, for use before an abort; the watchdog stops, and
- * shared memory has no name and goes with its processes. The library cannot be used afterwards. Local, not blocking; may be called more than once, and when init has not run.
+ * shared memory has no name and goes with its processes. The library cannot be used afterwards. Local, not blocking;
+ * may be called more than once, and when init has not run.
  * Clauses: INIT-6. Source: [98]. */
 void ARMCI_Cleanup(void);
 

@@ -56,8 +56,9 @@ enum { ARMCI_FETCH_AND_ADD = 0, ARMCI_FETCH_AND_ADD_LONG = 1, ARMCI_SWAP = 2, AR
 /* Kinds of locality: SMP is "can load and store each other's regions". */
 typedef enum { ARMCI_DOMAIN_SMP = 0 } armci_domain_t;
 
-/* Handle of non-blocking operations: set it up with ARMCI_INIT_HANDLE, then let only the library write it. It belongs
- * to the process, must stay at its address while operations are outstanding, and one thread uses it at a time. */
+/* Handle of non-blocking operations: set it up with ARMCI_INIT_HANDLE, then let only the library write it. The handle
+ * belongs to the process and must stay at its address while operations are outstanding. One thread at a time
+ * uses it. */
 typedef struct armci_hdl_s {
   int opaque[2];
 } armci_hdl_t;
@@ -70,7 +71,7 @@ typedef struct armci_giov_s {
   int ptr_array_len; /* number of segments */
 } armci_giov_t;
 
-/* A process group. It may be copied as a value; copies name the same group. comm, the communicator of the group's
+/* A process group, which may be copied as a value; copies name the same group. comm, the communicator of the group's
  * members in group rank order, may be used for MPI calls by the program (MPI_COMM_NULL where the caller is not a
  * member); the rest is the library's. */
 typedef struct armci_group_s {

@@ -78,7 +78,7 @@ typedef enum {
 typedef struct armcix_mutex_set_s *armcix_mutex_hdl_t;
 
 /* Totals of this process since init or the last reset. Set struct_bytes to sizeof(armcix_stats_t) before the call: a
- * library that knows more fields fills what the caller has room for, one that knows fewer sets struct_bytes to what it
+ * library with more fields fills those that the caller has, and a library with fewer sets struct_bytes to the bytes
  * filled. The counts need ARMCI_STATS=1 and are 0 without; the region fields and buffer_bytes are always right. */
 typedef struct armcix_stats_s {
   size_t struct_bytes;
@@ -123,7 +123,7 @@ typedef struct armcix_setting_s {
   const char *text;          /* one sentence */
 } armcix_setting_t;
 
-/* One fault of the layer below that this run goes around. The texts stay valid until finalize. */
+/* One fault of the layer below that this run avoids. The texts stay valid until finalize. */
 typedef struct armcix_finding_s {
   const char *name;    /* permanent, for instance "passive-progress" */
   const char *text;    /* what goes wrong, one sentence */
@@ -222,8 +222,8 @@ int ARMCIX_NbAccV(int datatype, const void *scale, const armcix_giov_t iov[], si
 int ARMCIX_Rmw(armcix_op_t op, armcix_type_t type, void *result, const void *operand, const void *compare, void *remote,
                int proc);
 
-/* ARMCIX_Rmw that may return before *result is there: it is when the wait (or a fence) returns, and must not be touched
- * until then. Ordered with other calls only by wait and fence. Non-blocking; hdl as in ARMCI_NbPut.
+/* ARMCIX_Rmw that may return before *result is there. *result is there when the wait (or a fence) returns, and must not
+ * be touched until then. Ordered with other calls only by wait and fence. Non-blocking; hdl as in ARMCI_NbPut.
  * Clauses: EXT-2, CMPL-3 to CMPL-6. Source: [here]. */
 int ARMCIX_NbRmw(armcix_op_t op, armcix_type_t type, void *result, const void *operand, const void *compare,
                  void *remote, int proc, armci_hdl_t *hdl);
@@ -246,24 +246,24 @@ int ARMCIX_NbPut_signal(const void *src, void *dst, size_t bytes, uint64_t *sign
                         armcix_signal_op_t op, int proc, armci_hdl_t *hdl);
 
 /* Returns when "*signal cmp value" holds; signal lies in the caller's own part of a region. *seen (NULL: not wanted)
- * receives the value that satisfied it. Blocking until a signal arrives; does not burn a core that the sender needs.
+ * receives the value that satisfied it. Blocking until a signal arrives; does not occupy a core that the sender needs.
  * Errors: ARMCI_ERR_TYPE (cmp), ARMCI_ERR_ADDRESS, ARMCI_ERR_ALIGNMENT.
  * Ordering: acquire: the data of the signals seen can be loaded.
  * Clauses: EXT-4, EXT-3. Source: [here]. */
 int ARMCIX_Signal_wait(uint64_t *signal, armcix_cmp_t cmp, uint64_t value, uint64_t *seen);
 
-/* Looks once: *satisfied is 1 when "*signal cmp value" holds, else 0, and *seen (NULL: not wanted) is the value looked
- * at. Never blocks.
+/* Reads the signal once: *satisfied is 1 when "*signal cmp value" holds, else 0, and *seen (NULL: not wanted) is the
+ * value read. Never blocks.
  * Errors: as ARMCIX_Signal_wait.
  * Ordering: acquire where *satisfied is 1.
  * Clauses: EXT-4, EXT-3. Source: [here]. */
 int ARMCIX_Signal_test(uint64_t *signal, armcix_cmp_t cmp, uint64_t value, uint64_t *seen, int *satisfied);
 
-/* MUTEX SETS: as many as wanted, each of one group; mutex m of the process with group rank p is (m, p). They differ
- * from ARMCI_Lock only in what is said here. */
+/* MUTEX SETS: as many as wanted, each of one group; mutex m of the process with group rank p is (m, p). The calls
+ * differ from those of the program's set (armci_atomic.h) only in what their texts say. */
 
 /* Creates a set: count mutexes at this process (may differ and be 0), all free. NULL, with the line of C4 and on all
- * members alike, when it cannot. Collective over the group, blocking, T-collective.
+ * members alike, on an error. Collective over the group, blocking, T-collective.
  * Clauses: MUTEX-7, MUTEX-1. Source: [AMPI V-C]. */
 armcix_mutex_hdl_t ARMCIX_Create_mutexes_hdl(int count, ARMCI_Group *group);
 
@@ -309,8 +309,8 @@ int ARMCIX_Group_dup(ARMCI_Group *parent, ARMCI_Group *out);
 
 /* PROGRESS, ADDRESSES, ACCESS MODES */
 
-/* ARMCI_Poll with a result. Lets MPI progress as well, where this thread may call it. No operation of this library needs it. Not
- * blocking.
+/* ARMCI_Poll with a result. Lets MPI progress as well, where this thread may call MPI. No operation of this library
+ * needs this call. Not blocking.
  * Clauses: PROG-4, PROG-5. Source: [here]. */
 int ARMCIX_Progress(void);
 
@@ -320,7 +320,8 @@ int ARMCIX_Progress(void);
 void *ARMCIX_Ptr(int proc, const void *addr);
 
 /* Promises what the program will do with the region whose own part starts at base (NULL where that is empty). The
- * library may use it to be faster, never to give other results. group is the group that allocated it, NULL the world.
+ * library may use the promise to be faster, never to give other results. group is the group that allocated the region,
+ * NULL the world.
  * Completes what is outstanding on the region first. Collective over the group, blocking, T-collective.
  * Errors: ARMCI_ERR_TYPE (mode). With ARMCI_CHECK=1, calls that break the promise return ARMCI_ERR_PROMISE.
  * Clauses: MODE-1. Source: [AMPI VIII-A]. */
@@ -363,15 +364,15 @@ void ARMCIX_Stats_reset(void);
  * Clauses: EXT-8. Source: [here]. */
 int ARMCIX_Setting(int index, armcix_setting_t *out);
 
-/* Fault number index, 0 and up, in *out: what the library found out, at init, of the layer below (the MPI library, say)
- * and goes around in this run, unless a setting chooses otherwise. The same on all processes. Non-zero past the last
- * one (ARMCI_PENDING, no line printed); an implementation that looks for none has none.
+/* Fault number index, 0 and up, in *out: one that the library found, at init, in the layer below (the MPI library, say)
+ * and avoids in this run, unless a setting chooses otherwise. The same on all processes. Non-zero past the last one
+ * (ARMCI_PENDING, no line printed); an implementation that looks for none has none.
  * Clauses: EXT-9. Source: [here]. */
 int ARMCIX_Finding(int index, armcix_finding_t *out);
 
-/* Choice number index, 0 and up, in *out: what the library took at init where the layer below or a setting left it
- * several ways between nodes (a device, transports, what a server is); where nodes may differ, what process 0 took. The
- * same on all processes. Non-zero past the last one (ARMCI_PENDING, no line printed); a job on one node may have none.
+/* Choice number index, 0 and up, in *out: the way that the library chose at init among several ways between nodes (a
+ * device, transports, the kind of a server). Where nodes may differ, the choice of process 0. The same on all
+ * processes. Non-zero past the last one (ARMCI_PENDING, no line printed); a job on one node may have none.
  * Clauses: EXT-10. Source: [here]. */
 int ARMCIX_Choice(int index, armcix_choice_t *out);
 

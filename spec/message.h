@@ -7,7 +7,8 @@
  *      SCOPE_MASTERS: the first process of each node. A call is made by all processes of its scope and by no other.
  *  M3  Roots are absolute ids of a process in the scope, in the group forms too.
  *  M4  Collectives are blocking and T-collective. Buffers are the caller's again on return; len is in bytes, n in
- *      elements. They are no fences: one-sided stores are made visible by ARMCI_Barrier or a fence before the message.
+ *      elements. Collectives are no fences: ARMCI_Barrier, or a fence before the message, makes one-sided stores
+ *      visible.
  *  M5  Operators: "+", "*", "max", "min", "absmax", "absmin" (largest and smallest absolute value), and of
  *      integers "&&" or "land", "||" or "lor" (1 where all, or some, are not 0, else 0), "&" or "band", "|", "bor" or
  *      "or" (of their bits). Logical and bit operators on floating-point types are an error. The longest name that
