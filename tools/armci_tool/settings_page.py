@@ -18,9 +18,10 @@ Setting = Mapping[str, str]
 _HEAD = """\
 # Environment
 
-Every variable that the libraries read. A value that cannot be read is refused at `ARMCI_Init` with the variable and
-what it may be; one with an unknown name that begins with `ARMCI_` gets a warning. Sizes take K, M, G. `armci_info` prints the
-values in force. Made by `{command}` from the tables of the libraries; a test holds it against them.
+After this page you can look up every variable that the libraries read. `ARMCI_Init` refuses a value that it cannot
+read, and names the variable and its range. It warns of an unknown variable whose name begins with `ARMCI_`. Sizes take
+K, M, G. `armci_info` prints the values in force. Made by `{command}` from the tables of the
+libraries; a test holds it against them.
 """
 
 
