@@ -113,10 +113,11 @@ Status NodeMemory::map_equally(MPI_Comm machine_comm) {
     }
     if (got != MAP_FAILED) munmap(got, reserve_);
   }
-  return fail_errno(error != 0 ? error : ENOMEM,
-                    "cannot reserve %zu MiB of addresses at one place in all processes of the machine; raise the limit "
-                    "on address space (ulimit -v unlimited) or lower ARMCI_SHM_RESERVE",
-                    reserve_ >> 20);
+  return fail_errno(
+      error != 0 ? error : ENOMEM,
+      "the process cannot reserve %zu MiB of addresses at one place in all processes of the machine; raise the limit "
+      "on address space (ulimit -v unlimited) or lower ARMCI_SHM_RESERVE",
+      reserve_ >> 20);
 }
 
 void NodeMemory::construct_control(int peer_count, std::size_t retain_bytes) {
@@ -168,7 +169,7 @@ Status NodeMemory::attach_as_guest(const NodeMemoryAddress& address) {
     close(descriptor);
     return fail_errno(
         error,
-        "cannot map %llu MiB of node memory at %p, where the node's processes have it; raise the limit on "
+        "the process cannot map %llu MiB of node memory at %p, where the node's processes have it; raise the limit on "
         "address space (ulimit -v unlimited) or lower ARMCI_SHM_RESERVE",
         static_cast<unsigned long long>(address.reserve_bytes >> 20), wanted);
   }

@@ -113,7 +113,7 @@ std::uint64_t pid_namespace() {
 
 Status address_of(int descriptor, FileAddress* address) {
   const int error = describe(descriptor, address);
-  return error == 0 ? kSuccess : fail_errno(error, "cannot find the file of descriptor %d", descriptor);
+  return error == 0 ? kSuccess : fail_errno(error, "the process cannot find the file of descriptor %d", descriptor);
 }
 
 int open_at(const FileAddress& address) {
@@ -134,7 +134,8 @@ Status open_shared_file(MPI_Comm machine_comm, const std::string& directory, std
   }
   if (!everywhere) {
     if (invitation.created != 0) {
-      return fail_errno(invitation.created, "cannot create a file in %s; set ARMCI_SHM_DIR to a writable tmpfs",
+      return fail_errno(invitation.created,
+                        "the process cannot create a file in %s; set ARMCI_SHM_DIR to a writable tmpfs",
                         directory.c_str());
     }
     return fail(
@@ -146,8 +147,9 @@ Status open_shared_file(MPI_Comm machine_comm, const std::string& directory, std
   ARMCI_MPI(MPI_Comm_rank(machine_comm, &rank));
   Status mine = check_file_size_limit(bytes);
   if (mine.ok() && rank == 0 && ftruncate(*descriptor, static_cast<off_t>(bytes)) != 0) {
-    mine = fail_errno(errno, "cannot give the file in %s a length of %llu bytes; set ARMCI_SHM_DIR to another tmpfs",
-                      directory.c_str(), static_cast<unsigned long long>(bytes));
+    mine = fail_errno(
+        errno, "the process cannot give the file in %s a length of %llu bytes; set ARMCI_SHM_DIR to another tmpfs",
+        directory.c_str(), static_cast<unsigned long long>(bytes));
   }
   Status all = agree(machine_comm, mine, "setting the length of node memory");
   if (!all.ok()) close(*descriptor);

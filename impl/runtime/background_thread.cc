@@ -110,8 +110,9 @@ Status start_background_thread(const char* name, std::function<void()> body, std
       body();
     });
   } catch (const std::system_error& error) {
-    status = fail(Code::kMemory, nullptr, "cannot start the thread %s: %s; raise the limit on processes (ulimit -u)",
-                  name, error.what());
+    status = fail(Code::kMemory, nullptr,
+                  "the process cannot start the thread %s: %s; raise the limit on processes (ulimit -u)", name,
+                  error.what());
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ARMCI_RETURN_IF_ERROR(status);
