@@ -1,4 +1,4 @@
-// Prints what the linked library is and how it is set: name, version, capabilities, thread level, what it goes around,
+// Prints what the linked library is and how it is set: name, version, capabilities, thread level, what it avoids,
 // every setting.
 //
 // Rank 0 prints; all ranks must run the same library, which is checked. Status 0 when that is so.
@@ -101,7 +101,7 @@ Report Collect() {
 }
 
 void PrintFindings(const Report& report) {
-  std::printf("faults of the layer below that this run goes around%s\n", report.findings.empty() ? ": none" : "");
+  std::printf("faults of the layer below that this run avoids%s\n", report.findings.empty() ? ": none" : "");
   for (const armcix_finding_t& one : report.findings) {
     std::printf("  %s: %s\n    Instead: %s\n", one.name, one.text, one.instead);
   }

@@ -12,9 +12,7 @@ Status ARMCI_Init() { return library_init(nullptr, nullptr, kAnyThreadLevel, MPI
 Status ARMCI_Init_args(int* argc, char*** argv) { return library_init(argc, argv, kAnyThreadLevel, MPI_COMM_NULL); }
 Status ARMCI_Init_thread(int required) { return library_init(nullptr, nullptr, required, MPI_COMM_NULL); }
 
-Status check_comm(MPI_Comm comm) {
-  if (comm == MPI_COMM_NULL)
-    return fail(Code::kNull, "INIT-8", "argument comm is MPI_COMM_NULL; pass a communicator that has this process");
+Status check_mpi() {
   int running = 0;
   MPI_Initialized(&running);
   if (running == 0)
@@ -24,6 +22,12 @@ Status check_comm(MPI_Comm comm) {
   if (ended != 0)
     return fail(Code::kState, "INIT-8",
                 "argument comm: MPI has been finalized; initialize the library before MPI_Finalize");
+  return kSuccess;
+}
+Status check_comm(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL)
+    return fail(Code::kNull, "INIT-8", "argument comm is MPI_COMM_NULL; pass a communicator that has this process");
+  ARMCI_RETURN_IF_ERROR(check_mpi());
   int between_groups = 0;
   MPI_Comm_test_inter(comm, &between_groups);
   if (between_groups != 0) {

@@ -58,26 +58,6 @@ Settings& settings() { return the_settings; }
 
 namespace {
 
-template <class Value>
-struct Word {
-  const char* text;
-  Value value;
-};
-
-template <class Value, std::size_t count>
-Status read_word(const char* variable, const std::string& text, const Word<Value> (&words)[count], Value* value) {
-  std::string known;
-  for (const Word<Value>& word : words) {
-    if (text == word.text) {
-      *value = word.value;
-      return kSuccess;
-    }
-    known += std::string(known.empty() ? "" : ", ") + word.text;
-  }
-  return fail(Code::kArgument, "ERR-1", "environment variable %s = %s is none of %s; set it to one of them", variable,
-              text.c_str(), known.c_str());
-}
-
 constexpr Word<SyncKind> kSyncWords[] = {
     {"auto", SyncKind::kAuto}, {"epochless", SyncKind::kEpochless}, {"exclusive", SyncKind::kExclusive}};
 constexpr Word<MutexKind> kMutexWords[] = {{"atomic", MutexKind::kAtomic}, {"message", MutexKind::kMessage}};
@@ -98,8 +78,7 @@ Status read_choices(Choices* choices) {
   ARMCI_RETURN_IF_ERROR(read_word("ARMCI_RMA_STRIDED", the_settings.strided, kMethodWords, &read.strided));
   ARMCI_RETURN_IF_ERROR(read_word("ARMCI_RMA_VECTOR", the_settings.vector, kMethodWords, &read.vector));
   if (!parse_preflight_mode(the_settings.preflight.c_str(), &read.preflight)) {
-    return fail(Code::kArgument, "ERR-1",
-                "environment variable ARMCI_PREFLIGHT = %s is none of 0, 1, force; set it to one of them",
+    return fail(Code::kArgument, "ERR-1", "environment variable ARMCI_PREFLIGHT = %s is none of 0, 1, force",
                 the_settings.preflight.c_str());
   }
   *choices = read;

@@ -74,24 +74,15 @@ Status cluster_size(int nodes, int* size) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *size);
   if (error == std::errc() && end == text.data() + text.size() && *size >= 1) return kSuccess;
   return fail(Code::kArgument, "ERR-1",
-              "environment variable ARMCI_SERVER_CLUSTER = '%s' is neither auto nor a number of nodes of at least 1; "
-              "set it to one of these",
+              "environment variable ARMCI_SERVER_CLUSTER = '%s' is neither auto nor a number of nodes of at "
+              "least 1",
               text.c_str());
 }
 
 Status read_server_kind(ServerKind* kind) {
-  constexpr struct {
-    const char* word;
-    ServerKind kind;
-  } kWords[] = {{"auto", ServerKind::kAuto}, {"thread", ServerKind::kThread}, {"process", ServerKind::kProcess}};
-  for (const auto& known : kWords) {
-    if (the_settings.server != known.word) continue;
-    *kind = known.kind;
-    return kSuccess;
-  }
-  return fail(Code::kArgument, "ERR-1",
-              "environment variable ARMCI_SERVER = %s is none of auto, thread, process; set it to one of them",
-              the_settings.server.c_str());
+  constexpr runtime::Word<ServerKind> kWords[] = {
+      {"auto", ServerKind::kAuto}, {"thread", ServerKind::kThread}, {"process", ServerKind::kProcess}};
+  return runtime::read_word("ARMCI_SERVER", the_settings.server, kWords, kind);
 }
 
 }  // namespace armci::twosided

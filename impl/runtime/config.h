@@ -97,8 +97,8 @@ Status read_word(const char* variable, const std::string& text, const Word<Value
     }
     known += std::string(known.empty() ? "" : ", ") + word.text;
   }
-  return fail(Code::kArgument, "ERR-1", "environment variable %s = %s is none of %s", variable, text.c_str(),
-              known.c_str());
+  return fail(Code::kArgument, "ERR-1", "environment variable %s = %s is none of %s; set it to one of them", variable,
+              text.c_str(), known.c_str());
 }
 
 // Reads the environment. On success `*config` and the variables of appended rows hold the values; on failure nothing is

@@ -40,18 +40,9 @@ Status choose_ways(Ways* ways) {
   ways->message_bytes = static_cast<std::size_t>(of.message_bytes);
   ways->pack_bytes = static_cast<std::size_t>(of.pack_bytes);
   ways->small_bytes = std::min(static_cast<std::size_t>(of.small_bytes), Client::small_bytes_max(ways->message_bytes));
-  if (of.put_get == "auto") {
-    ways->put_get = Ways::PutGet::kAuto;
-  } else if (of.put_get == "always") {
-    ways->put_get = Ways::PutGet::kAlways;
-  } else if (of.put_get == "never") {
-    ways->put_get = Ways::PutGet::kNever;
-  } else {
-    return fail(Code::kArgument, "ERR-1",
-                "environment variable ARMCI_UCX_PUT_GET = %s is none of auto, always, never; set it to one of them",
-                of.put_get.c_str());
-  }
-  return kSuccess;
+  constexpr runtime::Word<Ways::PutGet> kWords[] = {
+      {"auto", Ways::PutGet::kAuto}, {"always", Ways::PutGet::kAlways}, {"never", Ways::PutGet::kNever}};
+  return runtime::read_word("ARMCI_UCX_PUT_GET", of.put_get, kWords, &ways->put_get);
 }
 
 // A client has to know the length of the server's messages.

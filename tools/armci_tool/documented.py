@@ -1,7 +1,7 @@
 """Runs command blocks of the documentation against an installation.
 
 A block of indented lines is run if a comment stands before it: `<!-- runnable: program.c -->`. The comment lists the files
-that the commands expect in their folder; the blocks of a page share one folder. Two blanks begin a remark."""
+that the commands expect in their folder (`program` is program.c, compiled); the blocks of a page share one folder. Two blanks begin a remark."""
 
 from __future__ import annotations
 
@@ -51,11 +51,18 @@ def run(place: Place, environment: dict[str, str]) -> Iterator[Case]:
             tools = _tools(folder / "bin", place)
             for block in found:
                 for name in block.files:
-                    shutil.copy(_FILES[name], folder / name)
+                    _provide(name, folder, place)
                 commands = block.commands.replace(_PREFIX, str(place.root))
                 made = process.run(["bash", "-ec", commands], cwd=folder, timeout_s=_TIME_LIMIT_S,
                                    environment={**environment, "PATH": f"{tools}:/usr/local/bin:/usr/bin:/bin"})
                 yield case_of(f"{page.relative_to(ROOT)}, commands at line {block.line}", made, made.ok)
+
+
+def _provide(name: str, folder: Path, place: Place) -> None:
+    if name == "program":
+        place.compiles(name, folder / name, f"-L{place.root}/lib", f"-Wl,--enable-new-dtags,-rpath,{place.root}/lib", "-larmci")
+    else:
+        shutil.copy(_FILES[name], folder / name)
 
 
 def _tools(folder: Path, place: Place) -> Path:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# armci_info shows what a library goes around and what it chose, as text and as JSON:  armci_info.sh LAUNCH RMA UCX
+# armci_info shows what a library avoids and what it chose, as text and as JSON:  armci_info.sh LAUNCH RMA UCX
 set -eu
 
 launch=$1
@@ -15,7 +15,7 @@ expect() {  # WHAT PATTERN TEXT
 
 # Every MPI library that is known makes progress in its own calls only.
 text=$("$launch" "$program" 2 1)
-expect 'two nodes' '^faults of the layer below that this run goes around$' "$text"
+expect 'two nodes' '^faults of the layer below that this run avoids$' "$text"
 expect 'two nodes' '^  passive-progress: ' "$text"
 expect 'two nodes' '^    Instead: A progress thread' "$text"
 json=$("$launch" "$program" 2 1 --json)
@@ -42,4 +42,4 @@ expect 'ucx on one node' '^chosen between nodes: nothing$' "$text"
 
 # A job on one node asks nothing of MPI.
 text=$("$launch" "$program" 2 2)
-expect 'one node' '^faults of the layer below that this run goes around: none$' "$text"
+expect 'one node' '^faults of the layer below that this run avoids: none$' "$text"

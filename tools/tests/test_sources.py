@@ -111,3 +111,12 @@ def test_missing_table_is_an_error(tmp_path: Path) -> None:
 ])
 def test_label_of_a_program(label: str, expected: str) -> None:
     assert programs.implementation_label(label, "shmem") == expected
+
+
+def test_no_port_includes_the_entry_points() -> None:
+    """The build cannot see it: each port compiles them."""
+    above = ("impl/api/", "impl/testing/")
+    files = {str(path.relative_to(repository.ROOT)): path.read_text()
+             for suffix in (".cc", ".h") for path in repository.source_files(repository.ROOT / "impl", suffix)}
+    wrong = [name for name, text in files.items() if '#include "impl/api/' in text and not name.startswith(above)]
+    assert len(files) > 200 and not wrong

@@ -92,7 +92,7 @@ const FaultRow& fault_row(Fault fault);
 // The row of that id, or nullptr.
 const FaultRow* find_fault(const char* id);
 
-// The faults that this run has to go around, the same on all processes.
+// The faults that this run has to avoid, the same on all processes.
 class Findings {
  public:
   // Where they come from.
