@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 from typing import Iterator, NamedTuple
 
-from armci_tool import process, scratch_folders
+from armci_tool import process, repository, scratch_folders
 from armci_tool.installed import Place, case_of
 from armci_tool.repository import ROOT, source_files
 from armci_tool.results import Case
@@ -52,10 +52,17 @@ def run(place: Place, environment: dict[str, str]) -> Iterator[Case]:
             for block in found:
                 for name in block.files:
                     _provide(name, folder, place)
-                commands = block.commands.replace(_PREFIX, str(place.root))
+                commands = _of_the_installation(block.commands, place)
                 made = process.run(["bash", "-ec", commands], cwd=folder, timeout_s=_TIME_LIMIT_S,
                                    environment={**environment, "PATH": f"{tools}:/usr/local/bin:/usr/bin:/bin"})
                 yield case_of(f"{page.relative_to(ROOT)}, commands at line {block.line}", made, made.ok)
+
+
+def _of_the_installation(commands: str, place: Place) -> str:
+    """With its prefix. The last implementation that is installed stands for each that is not."""
+    missing = [name for name in repository.implementations() if name not in place.names]
+    pattern = rf"\b({'|'.join(map(re.escape, missing))})\b" if missing else r"$^"
+    return re.sub(pattern, place.names[-1], commands).replace(_PREFIX, str(place.root))
 
 
 def _provide(name: str, folder: Path, place: Place) -> None:

@@ -54,5 +54,10 @@ def test_a_block_that_fails_is_a_failure(place: Place, tmp_path: Path, monkeypat
     assert first.outcome == PASSED and (second.outcome == PASSED) == passes
 
 
+def test_an_installed_implementation_stands_for_one_that_is_not(place: Place) -> None:
+    assert documented._of_the_installation("--impl ucx -L/opt/armci/lib/armci/mpi-rma", place) == \
+        f"--impl shmem -L{place.root}/lib/armci/shmem"
+
+
 def test_the_pages_have_runnable_blocks() -> None:
     assert sum(len(documented.blocks(path)) for path in source_files(ROOT, ".md")) >= 5
