@@ -77,7 +77,8 @@ void StoreBuffering(bool by_load, bool value_put, bool own_side) {
   if (Me() < 2) {
     long* write_word = region.As<long>(write_at, static_cast<std::size_t>(16 * Me()));
     long* read_word = region.As<long>(read_at, static_cast<std::size_t>(16 * other));
-    std::vector<long> seen(static_cast<std::size_t>(rounds));
+    // What no round has written passes.
+    std::vector<long> seen(static_cast<std::size_t>(rounds), rounds);
     for (long round = 1; round <= rounds; ++round) {
       if (!gate.Meet(round)) break;
       for (std::uint64_t spin = MyRng().Below(60); spin > 0; --spin) __asm__ volatile("");

@@ -70,6 +70,8 @@ bool AllNear(const std::vector<int>& ranks) {
 constexpr std::size_t kSteps = 0;
 constexpr std::size_t kContent = 64;
 
+constexpr double kSecondsByMessages = 20;  // of a Gate
+
 }  // namespace
 
 Gate::Gate(std::vector<int> ranks, int close_looks)
@@ -77,12 +79,17 @@ Gate::Gate(std::vector<int> ranks, int close_looks)
 
 bool Gate::Meet(long round) {
   if (!direct_) {
+    if (round == 1) end_ = MPI_Wtime() + kSecondsByMessages;
+    // The first rank decides for all.
+    int over = Me() == ranks_.front() && MPI_Wtime() > end_ ? 1 : 0;
     for (int p : ranks_) {
       if (p == Me()) continue;
       const PendingNote inside({.what = "gate", .proc = p});
-      MPI_Sendrecv(nullptr, 0, MPI_INT, p, 9, nullptr, 0, MPI_INT, p, 9, Comm(), MPI_STATUS_IGNORE);
+      int theirs = 0;
+      MPI_Sendrecv(&over, 1, MPI_INT, p, 9, &theirs, 1, MPI_INT, p, 9, Comm(), MPI_STATUS_IGNORE);
+      if (p == ranks_.front()) over = theirs;
     }
-    return true;
+    return over == 0;
   }
   StoreShared<long>(flags_.Mine(), round);
   const auto all_here = [&] {

@@ -68,7 +68,8 @@ class Gate {
   // Collective; `ranks` are those that will call Meet. One that waits looks `close_looks` more times before it lets
   // others have its core: many where the ranks have cores of their own.
   explicit Gate(std::vector<int> ranks, int close_looks = 0);
-  // All of `ranks` call it with 1, 2, 3, ... Returns false when the others do not come (a failure is recorded).
+  // All of `ranks` call it with 1, 2, 3, ... Returns false when the others do not come (a failure is recorded); and by
+  // messages, which take milliseconds with more ranks than cores, on all ranks alike when 20 s are over.
   bool Meet(long round);
   // Whether the ranks load and store each other's memory; the same on all.
   bool direct() const { return direct_; }
@@ -78,6 +79,7 @@ class Gate {
   const std::vector<int> ranks_;
   const int close_looks_;
   bool direct_ = false;
+  double end_ = 0;
 };
 
 // A loop in which ranks race against each other, and which goes on until they really have.
