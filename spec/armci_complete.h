@@ -29,13 +29,12 @@ void ARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t *hdl);
 
 /* Returns when every operation of *hdl is locally complete; at once when there is none. The handle can be used again.
  * NULL waits for all implicit operations of the origin. Local, blocking, in bounded time.
- * Errors: ARMCI_ERR_HANDLE.
  * Clauses: CMPL-3, CMPL-5, CMPL-7, AGG-1. Source: [ARMCI 4.1]. */
 int ARMCI_Wait(armci_hdl_t *hdl);
 
 /* 0 (ARMCI_OK) when every operation of *hdl is locally complete or there is none, ARMCI_PENDING when not. Never blocks,
  * and repeated calls end in 0 without action by the target. Note that 0 means complete. Local.
- * Errors: ARMCI_ERR_HANDLE, ARMCI_ERR_NULL.
+ * Errors: ARMCI_ERR_NULL.
  * Clauses: CMPL-3, CMPL-5. Source: [ARMCI 4.1], [impl]. */
 int ARMCI_Test(armci_hdl_t *hdl);
 

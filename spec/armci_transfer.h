@@ -66,7 +66,7 @@ int ARMCI_AccV(int datatype, void *scale, armci_giov_t iov[], int len, int proc)
  * ARMCI_INIT_HANDLE, carries the operation until ARMCI_Wait or ARMCI_Test says it is complete, and may carry many; NULL
  * makes it implicit, for ARMCI_WaitProc and ARMCI_WaitAll. Never waits for the target; when too many operations are
  * outstanding it completes older ones first. Stores are unordered until a fence. Errors are those of the blocking call,
- * returned at once; and ARMCI_ERR_HANDLE.
+ * returned at once.
  * Clauses: CMPL-3 to CMPL-7, ORD-3, PROG-3, and those of the blocking call. Source: [ARMCI 4.1]. */
 
 /* Non-blocking ARMCI_Put: src must not be written until the operation is complete. */

@@ -31,7 +31,7 @@ typedef enum {
   ARMCI_ERR_TYPE = 7,         /* unknown datatype, operation, comparison, mode or other choice */
   ARMCI_ERR_ADDRESS = 8,      /* remote address outside every live region of the target */
   ARMCI_ERR_ALIGNMENT = 9,    /* address not aligned as the element type needs */
-  ARMCI_ERR_HANDLE = 10,      /* handle that was not initialised, where the library can detect it */
+  ARMCI_ERR_HANDLE = 10,      /* reserved: no call returns it in this version */
   ARMCI_ERR_MUTEX = 11,       /* mutex index outside the set, no set, a set there already, or not held by the caller */
   ARMCI_ERR_GROUP = 12,       /* group invalid, freed, or one the caller is not in */
   ARMCI_ERR_MEMORY = 13,      /* memory or another limited resource ran out */
