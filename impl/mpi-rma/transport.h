@@ -17,11 +17,11 @@
 
 #include "impl/mpi-rma/dynamic_window.h"
 #include "impl/mpi-rma/message_mutexes.h"
+#include "impl/mpi-rma/noncontiguous.h"
 #include "impl/mpi-rma/preflight/preflight.h"
 #include "impl/mpi-rma/progress.h"
 #include "impl/mpi-rma/region_memory.h"
 #include "impl/mpi-rma/settings.h"
-#include "impl/mpi-rma/shapes.h"
 #include "impl/mpi-rma/sync.h"
 #include "impl/mpi-rma/unflushed_stores.h"
 #include "impl/mpi-rma/window.h"

@@ -5,7 +5,7 @@
 #include "impl/server/compose.h"
 #include "impl/ucx/client.h"
 #include "impl/ucx/failure.h"
-#include "impl/ucx/transports.h"
+#include "impl/ucx/used_transports.h"
 
 namespace armci::ucx {
 using server::Rows;

@@ -12,7 +12,7 @@
 #include "impl/ucx/message_buffers.h"
 #include "impl/ucx/operations.h"
 #include "impl/ucx/packed_key.h"
-#include "impl/ucx/transports.h"
+#include "impl/ucx/used_transports.h"
 
 namespace armci::ucx {
 namespace {

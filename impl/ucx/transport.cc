@@ -15,7 +15,7 @@
 #include "impl/ucx/regions.h"
 #include "impl/ucx/server.h"
 #include "impl/ucx/settings.h"
-#include "impl/ucx/transports.h"
+#include "impl/ucx/used_transports.h"
 #include "impl/ucx/worker.h"
 
 namespace armci::ucx {

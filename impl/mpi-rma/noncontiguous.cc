@@ -1,4 +1,4 @@
-#include "impl/mpi-rma/shapes.h"
+#include "impl/mpi-rma/noncontiguous.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "impl/ucx/transports.h"
+#include "impl/ucx/used_transports.h"
 
 #include <unistd.h>
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "impl/mpi-rma/shapes.h"
+#include "impl/mpi-rma/noncontiguous.h"
 #include "impl/node/copy.h"
 
 namespace armci::rma {
