@@ -8,7 +8,7 @@ namespace conformance {
 namespace {
 
 CLAUSE_TEST(DLA, DLA1_owner_and_origins_take_turns, "DLA-1", "LC-1") {
-  // Even rounds: everyone puts into its right neighbour's memory, the owner loads. Odd rounds: the owner stores, the
+  // Even rounds: each rank puts into its right neighbour's memory, the owner loads. Odd rounds: the owner stores, the
   // left neighbour gets. Every access by load and store is bracketed.
   constexpr int kElements = 5000;
   constexpr int kBytes = kElements * 8;

@@ -117,7 +117,7 @@ std::string Everything(int (*ask)(int, One*), const std::function<std::vector<st
   return all;
 }
 
-// It is the same on all processes and at all times, and ends at both ends.
+// The enumeration is the same on all processes and at all times, and ends at both ends.
 template <class One>
 void ExpectEnumeratedAlike(int (*ask)(int, One*), const std::function<std::vector<std::string>(const One&)>& texts) {
   Agree();

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kSizes[] = {8, 512, 20000, 300000};
 
-// Rank 0 stores in `mode` to `target`, fences, and tells everyone; each then reads by get, on the node also by load.
-void FenceThenEveryoneReads(Mode mode, Shape shape, std::size_t bytes, int target, bool wait_first, Region* region) {
+// Rank 0 stores in `mode` to `target`, fences, and tells all ranks; each then reads by get, on the node also by load.
+void FenceThenAllRanksRead(Mode mode, Shape shape, std::size_t bytes, int target, bool wait_first, Region* region) {
   const Plan plan = PlanOfSize(shape, bytes, 8);
   Bytes image(static_cast<std::size_t>(plan.DstEnd()), 0);
   Bytes source(static_cast<std::size_t>(plan.SrcEnd()));
@@ -52,9 +52,9 @@ CLAUSE_TEST(FENCE, FENCE1_every_kind_of_store_is_visible_after_the_fence, "FENCE
     for (Shape shape : kShapes) {
       for (Mode mode : kModes) {
         for (bool wait_first : {true, false}) {
-          FenceThenEveryoneReads(mode, shape, bytes,
-                                 static_cast<int>(SharedRng().Below(static_cast<std::uint64_t>(Np()))), wait_first,
-                                 &region);
+          FenceThenAllRanksRead(mode, shape, bytes,
+                                static_cast<int>(SharedRng().Below(static_cast<std::uint64_t>(Np()))), wait_first,
+                                &region);
           Sync();
         }
       }
@@ -77,7 +77,7 @@ void StoreBuffering(bool by_load, bool value_put, bool own_side) {
   if (Me() < 2) {
     long* write_word = region.As<long>(write_at, static_cast<std::size_t>(16 * Me()));
     long* read_word = region.As<long>(read_at, static_cast<std::size_t>(16 * other));
-    // What no round has written passes.
+    // A round that does not run leaves the value `rounds`, which passes.
     std::vector<long> seen(static_cast<std::size_t>(rounds), rounds);
     for (long round = 1; round <= rounds; ++round) {
       if (!gate.Meet(round)) break;

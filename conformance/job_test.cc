@@ -328,7 +328,7 @@ CHILD_CASE(killed) {
   std::memset(ptr[static_cast<std::size_t>(place.me)], 0, 64);
   ARMCI_Barrier();
   if (place.me == 1) ARMCI_Lock(0, 0);
-  // The mutex is taken before anyone else asks for it.
+  // The mutex is taken before another process requests it.
   MPI_Barrier(MPI_COMM_WORLD);
   if (place.me == 1) {
     // The others must be waiting when it happens, which nothing tells; a moment is long.

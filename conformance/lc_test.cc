@@ -142,8 +142,8 @@ class RandomProgram {
         armci_msg_barrier();
         break;
       default:
-        // Everybody notifies everybody; the notification covers the stores to its receiver only, so the rest is
-        // fenced first.
+        // Every rank notifies every rank. A notification covers only the stores to its receiver, so a fence completes
+        // the rest first.
         ARMCI_AllFence();
         for (int p = 0; p < Np(); ++p) EXPECT_EQ(armci_notify(p), 0);
         for (int p = 0; p < Np(); ++p) {

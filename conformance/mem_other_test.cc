@@ -12,7 +12,7 @@ namespace {
 
 std::vector<void*> Pointers() { return std::vector<void*>(static_cast<std::size_t>(Np()), nullptr); }
 
-// Everyone puts into its right neighbour's part and finds its left neighbour's value.
+// Every rank puts into its right neighbour's part and finds its left neighbour's value.
 void UseRegion(const std::vector<void*>& ptr, long tag) {
   const int right = (Me() + 1) % Np();
   EXPECT_EQ(ARMCI_PutValueLong(tag + Me(), ptr[static_cast<std::size_t>(right)], right), 0);
@@ -67,7 +67,7 @@ CLAUSE_TEST(MEM, MEM14_memget_is_not_collective, "MEM-14") {
     }
     Agree();
   }
-  // The last descriptor of each goes to everybody as bytes.
+  // The last descriptor of each rank goes to all ranks as bytes.
   std::vector<armci_meminfo_t> all = OneOfEachRank(mine.back());
   for (int p = 0; p < Np(); ++p) {
     armci_meminfo_t* info = &all[static_cast<std::size_t>(p)];

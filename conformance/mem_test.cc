@@ -14,7 +14,7 @@ namespace {
 std::vector<void*> Pointers() { return std::vector<void*>(static_cast<std::size_t>(Np()), nullptr); }
 
 CLAUSE_TEST(MEM, MEM1_all_processes_mean_the_same_memory, "MEM-1") {
-  // Sizes differ; each process leaves its mark in its own place of everybody's part, and all read all marks.
+  // Sizes differ; each process leaves its mark in its own place of every part, and all read all marks.
   const std::size_t mine = 64 * static_cast<std::size_t>(Np()) * (static_cast<std::size_t>(Me()) + 1);
   Region region(mine);
   for (int target = 0; target < Np(); ++target) {
@@ -95,7 +95,7 @@ CLAUSE_TEST(MEM, MEM4_direct_load_and_store_on_the_node, "MEM-4") {
 }
 
 CLAUSE_TEST(MEM, MEM4_atomic_instructions_of_many_processes, "MEM-4") {
-  // Everyone adds to a word of every part on its node, without the library: as to memory of one process.
+  // Every rank adds to a word of every part on its node, without the library: as to memory of one process.
   Region region(64);
   const long times = Scaled(50000, 5000);
   long sharing = 0;

@@ -77,8 +77,8 @@ struct Wait {
   Action ready = Nothing;     // the active process, before its use of MPI
   Action prepare = Nothing;   // the waiter, before it begins its part of that
   bool stops_target = false;  // so that a collective activity has to do without it
-  // It makes communicators. MPI libraries number those of several threads in turn, so it may not run beside a
-  // collective call that makes one in another thread.
+  // The activity makes communicators. MPI libraries number those of several threads in turn, so it may not run beside
+  // a collective call that makes one in another thread.
   bool makes_communicators = false;
 };
 

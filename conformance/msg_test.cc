@@ -92,12 +92,6 @@ std::vector<T> Model(const std::string& op, const std::vector<int>& members, int
   return result;
 }
 
-std::vector<int> Everyone() {
-  std::vector<int> all;
-  for (int p = 0; p < Np(); ++p) all.push_back(p);
-  return all;
-}
-
 std::vector<int> MyNode() {
   std::vector<int> node;
   for (int p = 0; p < Np(); ++p) {
@@ -119,7 +113,7 @@ bool In(const std::vector<int>& list) { return std::find(list.begin(), list.end(
 template <typename T>
 void GlobalOperations() {
   using Info = TypeInfo<T>;
-  std::vector<int> reversed = Everyone();
+  std::vector<int> reversed = AllRanks();
   std::reverse(reversed.begin(), reversed.end());
   ARMCI_Group group;
   Agree();
@@ -130,17 +124,17 @@ void GlobalOperations() {
       const std::uint64_t salt = SharedRng().Next() % 1000;
       std::vector<T> x = Mine<T>(n, salt);
       Info::kGlobal(x.data(), n, op.c_str());
-      EXPECT_EQ(x, Model<T>(op, Everyone(), n, salt)) << op << " over all";
+      EXPECT_EQ(x, Model<T>(op, AllRanks(), n, salt)) << op << " over all";
       x = Mine<T>(n, salt);
       Info::kGroup(x.data(), n, op.c_str(), &group);
-      EXPECT_EQ(x, Model<T>(op, Everyone(), n, salt)) << op << " over a group";
+      EXPECT_EQ(x, Model<T>(op, AllRanks(), n, salt)) << op << " over a group";
       if (LibraryHas(Info::kClusterName)) {
         x = Mine<T>(n, salt);
         Info::kCluster(x.data(), n, op.c_str());
         EXPECT_EQ(x, Model<T>(op, MyNode(), n, salt)) << op << " over the node";
       }
       const std::pair<int, std::vector<int>> scopes[] = {
-          {SCOPE_ALL, Everyone()}, {SCOPE_NODE, MyNode()}, {SCOPE_MASTERS, Masters()}};
+          {SCOPE_ALL, AllRanks()}, {SCOPE_NODE, MyNode()}, {SCOPE_MASTERS, Masters()}};
       for (const auto& [scope, members] : scopes) {
         // One process has nothing to combine: see the test of that.
         if (!In(members) || members.size() == 1) continue;
@@ -150,7 +144,7 @@ void GlobalOperations() {
       }
       x = Mine<T>(n, salt);
       armci_msg_group_gop_scope(SCOPE_ALL, x.data(), n, op.c_str(), Info::kCode, &group);
-      EXPECT_EQ(x, Model<T>(op, Everyone(), n, salt)) << op << " over a group, by scope";
+      EXPECT_EQ(x, Model<T>(op, AllRanks(), n, salt)) << op << " over a group, by scope";
     }
     Agree();
   }
@@ -176,14 +170,14 @@ template <typename T>
 void Reductions() {
   Agree();
   const std::pair<int, std::vector<int>> scopes[] = {
-      {SCOPE_ALL, Everyone()}, {SCOPE_NODE, MyNode()}, {SCOPE_MASTERS, Masters()}};
+      {SCOPE_ALL, AllRanks()}, {SCOPE_NODE, MyNode()}, {SCOPE_MASTERS, Masters()}};
   for (const std::string& op : OperatorsOf<T>()) {
     const int n = 100;
     const std::uint64_t salt = SharedRng().Next() % 1000;
     std::vector<T> x = Mine<T>(n, salt);
     armci_msg_reduce(x.data(), n, op.c_str(), TypeInfo<T>::kCode);
     if (Me() == 0) {
-      EXPECT_EQ(x, Model<T>(op, Everyone(), n, salt)) << op << " reduced over all";
+      EXPECT_EQ(x, Model<T>(op, AllRanks(), n, salt)) << op << " reduced over all";
     }
     for (const auto& [scope, members] : scopes) {
       if (!In(members)) continue;
@@ -218,7 +212,7 @@ CLAUSE_TEST(MSG, MSG2_names_of_operators_need_no_end, "MSG-2") {
     const std::string text = op + "and what happens to lie behind it";
     std::vector<int> x = Mine<int>(10, 1);
     armci_msg_igop(x.data(), 10, text.c_str());
-    EXPECT_EQ(x, Model<int>(op, Everyone(), 10, 1)) << text;
+    EXPECT_EQ(x, Model<int>(op, AllRanks(), 10, 1)) << text;
   }
 }
 
@@ -289,7 +283,7 @@ CLAUSE_TEST(MSG, MSG1_receive_from_any_and_by_tag, "MSG-1", NeedsRanks(2)) {
 CLAUSE_TEST(MSG, MSG1_broadcasts, "MSG-1") {
   Agree();
   const std::pair<int, std::vector<int>> scopes[] = {
-      {SCOPE_ALL, Everyone()}, {SCOPE_NODE, MyNode()}, {SCOPE_MASTERS, Masters()}};
+      {SCOPE_ALL, AllRanks()}, {SCOPE_NODE, MyNode()}, {SCOPE_MASTERS, Masters()}};
   const auto content = [](int root, int bytes) {
     return Bytes(static_cast<std::size_t>(bytes), static_cast<char>('A' + root));
   };

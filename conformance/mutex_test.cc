@@ -166,7 +166,7 @@ CLAUSE_TEST(MUTEX, MUTEX4_mutexes_are_independent, "MUTEX-4", NeedsRanks(2)) {
 }
 
 CLAUSE_TEST(MUTEX, MUTEX4_same_number_at_another_process_is_another_mutex, "MUTEX-4", NeedsRanks(2)) {
-  // Everyone holds mutex 0 of its own process at the same time.
+  // Every rank holds mutex 0 of its own process at the same time.
   Mutexes mutexes(1);
   ARMCI_Lock(0, Me());
   Agree();

@@ -146,8 +146,8 @@ CLAUSE_TEST(ORD, ORD6_notify_tells_of_every_earlier_store, "ORD-6", "LC-1", Dead
 }
 
 CLAUSE_TEST(ORD, ORD6_notifications_of_different_processes_are_apart, "ORD-6", NeedsRanks(3)) {
-  // Everyone notifies rank 0: all but the last one twice at once, the last one when rank 0 has let it go. A wait for
-  // the last one must not be content with what is there of the others.
+  // Every rank notifies rank 0: all but the last one twice at once, the last one when rank 0 has let it go. A wait for
+  // the last one must not return on a notification of another rank.
   if (!LibraryHas("armci_notify")) SkipTest("the library has no armci_notify");  // the last one would learn it too late
   Region region(64 * static_cast<std::size_t>(Np()));
   const int last = Np() - 1;

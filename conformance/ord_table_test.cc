@@ -65,7 +65,7 @@ void SwapSomeElement(const Store& store, char* slot, char* image, int target, co
   EXPECT_EQ(value, before) << "the RMW at " << at << " missed the earlier store: " << text;
 }
 
-// get; store; [RMW;] get: the first shows what was there before, though the store came before anyone looked at its
+// get; store; [RMW;] get: the first shows what was there before, though the store came before the test read its
 // buffer; the RMW and the second get show the store, without a fence.
 bool GetStoreGet(const Way& get_way, std::size_t bytes, Store* store, int target, Arena* arena) {
   TableTransfer get(get_way, bytes);

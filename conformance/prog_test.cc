@@ -230,7 +230,7 @@ bool RegisterAll() {
 const bool registered [[maybe_unused]] = RegisterAll();
 
 CLAUSE_TEST(PROG, PROG2_all_work_on_all_while_all_compute_in_turn, "PROG-2", "PROG-1", NeedsRanks(2)) {
-  // Everyone is origin and target at once, and computes between its operations without calling the library.
+  // Every rank is origin and target at once, and computes between its operations without calling the library.
   Region region(static_cast<std::size_t>(Np()) * 1024);
   Mutexes mutexes(1);
   volatile double work = 1;

@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &nproc);
 
-  /* Collective: afterwards memory[p] is the address of the part of process p, for everyone. */
+  /* Collective: afterwards memory[p] is the address of the part of process p, on every process. */
   memory = malloc((size_t)nproc * sizeof(void *));
   if (memory == NULL) ARMCI_Error("malloc", 1);
   check(ARMCI_Malloc(memory, kBytes), "ARMCI_Malloc");

@@ -19,7 +19,7 @@ namespace sparse {
 enum class Format { kHarwellBoeing, kMatrixMarket };
 enum class Symmetry { kGeneral, kSymmetric, kSkew };
 
-// What a file states before its entries.
+// The facts that a file states before its entries.
 struct Header {
   Format format = Format::kHarwellBoeing;
   Symmetry symmetry = Symmetry::kGeneral;

@@ -1,10 +1,10 @@
 // spmv - y = A x with a real sparse matrix from a file; rows distributed, x fetched by one-sided gets.
 //
 // Process 0 reads the file and puts each process's rows into that process's memory. x and y are cut into blocks, one
-// for each process. Before the products every process finds out once which elements of x its rows need and from whom:
-// where it needs most of a stretch, one contiguous get brings the stretch; where the columns are scattered, one vector
-// get brings just these elements. A product is then: fetch, multiply. The result goes to process 0 by puts and is
-// compared with the product that process 0 computes alone from the file.
+// for each process. Before the products every process finds out once which elements of x its rows need, and which
+// processes have them: where it needs most of a stretch, one contiguous get brings the stretch; where the columns are
+// scattered, one vector get brings just these elements. A product is then: fetch, multiply. The result goes to process
+// 0 by puts and is compared with the product that process 0 computes alone from the file.
 //
 // Run:    mpirun -n 4 ./spmv FILE [PRODUCTS]      (FILE: Harwell-Boeing or MatrixMarket; default 20 products)
 // Prints: sizes, kinds of gets, the time, then "spmv: PASS ..." (exit status 0) or "spmv: FAIL ..." (1); a file that

@@ -22,7 +22,7 @@ IMPLEMENTATIONS = {
 
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 
-# What the entry points and everything below them are compiled with: only the public functions leave the library.
+# The options for the entry points and everything below them: only the public functions leave the library.
 LIBRARY_COPTS = WARNINGS + ["-fvisibility=hidden"]
 
 # Of C++ sources that have LIBRARY_HEADER in their deps, and no optimisation of their own.

@@ -66,7 +66,7 @@ double Percentile99(const Session& session, double seconds, const std::function<
 // The largest of all processes.
 double IdleShare(double seconds) {
   MPI_Barrier(MPI_COMM_WORLD);
-  Compute(0.05);  // what the barrier has stirred up comes to rest
+  Compute(0.05);  // lets the threads that the barrier woke come to rest
   const double before = OtherThreadsSeconds();
   const double start = NowSeconds();
   Compute(seconds);

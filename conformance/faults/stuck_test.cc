@@ -10,7 +10,7 @@
 namespace conformance {
 namespace {
 
-// Longer than anybody waits.
+// Longer than any process waits.
 constexpr double kForever = 1e5;
 
 CLAUSE_TEST(MUTEX, MUTEX6_every_rank_is_stuck_in_another_way, "MUTEX-6", NeedsRanks(4)) {
@@ -20,7 +20,7 @@ CLAUSE_TEST(MUTEX, MUTEX6_every_rank_is_stuck_in_another_way, "MUTEX-6", NeedsRa
   const Plan plan = PlanOfSize(Shape::kStrided, 512, 8);
   Transfer transfer(plan, Op::kPut, Mode::kAggregate);
   if (Me() == 0) {
-    // The mutex is held for good before anybody else asks for it.
+    // The mutex is held for good before another rank requests it.
     const Locked locked(1, 2);
     EXPECT_EQ(transfer.Start(local.data(), region.At(3), 3), 0);
     Agree();

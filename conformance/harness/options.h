@@ -26,7 +26,7 @@ struct Options {
   bool child_jobs = true;  // run tests that start child jobs
   bool fail_fast = false;  // end after the first test that failed
   bool list_clauses = false;
-  std::string thread_level = "multiple";  // what MPI_Init_thread is asked for
+  std::string thread_level = "multiple";  // the level to request of MPI_Init_thread
   std::string child;                      // run this child case instead of the tests
   std::string child_argument;
   std::string program;  // argv[0]

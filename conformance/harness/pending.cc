@@ -81,7 +81,7 @@ Block* MyBlock() {
   return owner.block;
 }
 
-// Only the owner takes slots, so a free one stays free; anybody may free one.
+// Only the owner takes slots, so a free one stays free; any thread may free one.
 Slot* FreeSlot(Block* block) {
   for (std::size_t i = 0; i < kSlots; ++i) {
     const std::size_t at = (block->try_first + i) % kSlots;

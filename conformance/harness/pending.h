@@ -26,7 +26,7 @@ struct PendingCall {
   const char* how = nullptr;  // more about it: "aggregate"
   long bytes = -1;            // the numbers: -1 for none
   long mutex = -1;
-  long proc = -1;                // whom it needs
+  long proc = -1;                // the process that it needs
   const char* file = nullptr;    // of the test, where it is known
   unsigned line = 0;             //
   const char* detail = nullptr;  // its beginning is copied

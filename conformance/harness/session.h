@@ -3,8 +3,8 @@
 //
 // How a failure on one rank keeps from hanging the others. Every meeting point inside a test first agrees, over a
 // private communicator, whether any rank has failed so far. A rank whose ASSERT returned from the body is already at
-// the last meeting point and reports its failure there; the agreement answers "someone failed" to everyone, and those
-// still inside the body leave it by the exception TestAborted. Collective ARMCI calls in tests therefore come through
+// the last meeting point and reports its failure there; the agreement tells every rank of the failure, and ranks still
+// inside the body leave it by the exception TestAborted. Collective ARMCI calls in tests therefore come through
 // Sync(), Region and the other helpers. Between two meeting points a test may make raw collective calls as long as it
 // uses EXPECT only.
 //
@@ -57,7 +57,7 @@ const std::string& ArtifactsFolder();
 void Agree(const std::source_location& where = std::source_location::current());
 // For destructors: as Agree, but aborts the test at the next meeting point instead of throwing.
 void AgreeQuietly(const std::source_location& where = std::source_location::current()) noexcept;
-// Agree, then ARMCI_Barrier: afterwards every store issued before is visible to everyone.
+// Agree, then ARMCI_Barrier: afterwards every store issued before is visible to every rank.
 void Sync(const std::source_location& where = std::source_location::current());
 
 // Ends the test as skipped, on all ranks; every rank must call it with the same decision.

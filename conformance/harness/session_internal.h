@@ -21,7 +21,7 @@ struct Session {
   int initialized_before_mpi = -1;
   int initialized_before_init = -1;
   ProcessState before_init;
-  double meeting_s = 0;  // what an MPI_Barrier takes
+  double meeting_s = 0;  // the time of an MPI_Barrier
   // Of the running test.
   double deadline_s = 0;
   std::uint64_t iteration_seed = 0;
@@ -31,7 +31,7 @@ struct Session {
   std::string skip_reason;
   Facts facts;
   int children = 0;              // see RunsNextChild
-  std::string missing_function;  // what the library does not have; see missing.h
+  std::string missing_function;  // a function that the library lacks; see missing.h
 };
 
 Session& TheSession();

@@ -350,7 +350,7 @@ class Generator {
   std::deque<Step> closing_;               // waits and receives that must still come
   std::set<std::pair<int, int>> pending_;  // (rank, handle) with pending operations
   std::set<std::pair<int, int>> touched_;  // (host, cell) in the critical section
-  std::deque<Place> recent_;               // written lately, by anyone
+  std::deque<Place> recent_;               // written lately, by any rank
   std::map<int, Place> last_;              // written last, by rank
 };
 

@@ -136,7 +136,7 @@ class Investigation {
     const std::string code = EmitC(program, story);
     if (!ArtifactsFolder().empty()) {
       const std::string name = ArtifactsFolder() + "/" + test_ + "_seed" + std::to_string(Seed()) + ".c";
-      std::error_code ignored;  // what matters is whether the file can be written
+      std::error_code ignored;  // only whether the file can be written matters
       std::filesystem::create_directories(ArtifactsFolder(), ignored);
       std::ofstream file(name);
       file << code;

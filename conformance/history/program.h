@@ -21,12 +21,12 @@ namespace conformance::history {
 // The operations on a cell. Stores of different classes (put, accumulate, RMW) are not atomic against each other, so
 // they meet on one cell only where the program orders them.
 enum class Role {
-  kData,         // puts and gets of anybody
-  kSum,          // accumulates and gets of anybody
-  kMixed,        // every kind of store, by one rank; gets of anybody
+  kData,         // puts and gets of any rank
+  kSum,          // accumulates and gets of any rank
+  kMixed,        // every kind of store, by one rank; gets of any rank
   kGuarded,      // every kind of store and get, by the holder of a mutex
-  kCounterLong,  // RMW of anybody, 8 bytes
-  kCounterInt,   // RMW of anybody, 4 bytes
+  kCounterLong,  // RMW of any rank, 8 bytes
+  kCounterInt,   // RMW of any rank, 4 bytes
 };
 
 struct Cell {

@@ -1,8 +1,8 @@
 // A simulated machine on which programs run without MPI, so that the judges can be judged.
 //
-// It is as weak as the clauses allow: stores stay pending for any time until a fence, non-blocking ones overtake
-// each other, a non-blocking get reads at any time before its wait. Histories made without a fault must be legal;
-// with a fault, some must not be.
+// The machine is as weak as the clauses allow: stores stay pending for any time until a fence, non-blocking ones
+// overtake each other, a non-blocking get reads at any time before its wait. Histories made without a fault must be
+// legal; with a fault, some must not be.
 #ifndef CONFORMANCE_HISTORY_SIMULATE_H_
 #define CONFORMANCE_HISTORY_SIMULATE_H_
 

@@ -143,7 +143,7 @@ bool Run::At(const Place& place, double seconds) {
 }
 
 void Run::ZeroSlots() {
-  // Everybody has read the last round's values: the sum of the registers was a meeting.
+  // Every rank has read the last round's values: the sum of the registers was a meeting point.
   ARMCI_Access_begin(region_.Mine());
   std::memset(region_.Mine(), 0, region_.bytes());
   ARMCI_Access_end(region_.Mine());

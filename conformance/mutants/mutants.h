@@ -20,8 +20,8 @@ namespace conformance::mutants {
 
 struct Mutant {
   std::string name;
-  std::string clause;       // what it breaks
-  std::string description;  // how
+  std::string clause;       // the clause that it breaks
+  std::string description;  // the defect
   void (*install)(Calls* calls) = nullptr;
   int ranks = 2;       // processes that are needed to see it
   std::string tests;   // --filter of the suite, the clause if empty

@@ -157,7 +157,7 @@ MUTANT(trylock_always_succeeds, "MUTEX-7", "trylock says that the caller holds t
   };
 }
 
-// Shared words: notifications that a process has received, from anyone.
+// Shared words: notifications that a process has received, from any process.
 constexpr int kNotified = 0;
 
 MUTANT(notification_of_anyone_will_do, "ORD-6", "a wait for a process returns on the notification of another one",

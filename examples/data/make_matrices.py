@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes the small matrices of this folder, so that anyone can check where their numbers come from.
+"""Writes the small matrices of this folder, so that readers can check where their numbers come from.
 
 Both come from the 5-point finite-difference scheme on a grid of 11 x 7 inner points:
 laplace.{rsa,mtx} is -u_xx - u_yy (symmetric), convection.{rua,mtx} adds an upwind first derivative in x.

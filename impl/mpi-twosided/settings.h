@@ -10,7 +10,7 @@
 
 namespace armci::twosided {
 
-// What a server is. kAuto: a thread where MPI lets several threads call it, else a process.
+// The kind of a server. kAuto: a thread where MPI lets several threads call it, else a process.
 enum class ServerKind { kAuto, kThread, kProcess };
 
 struct Settings {
@@ -34,7 +34,7 @@ Settings& settings();
 // How many nodes form a cluster, by ARMCI_SERVER_CLUSTER.
 Status cluster_size(int nodes, int* size);
 
-// What ARMCI_SERVER stands for; an error that lists the words there are for any other one [ERR-1].
+// The kind that ARMCI_SERVER names. For an unknown word, an error that lists the known words [ERR-1].
 Status read_server_kind(ServerKind* kind);
 
 }  // namespace armci::twosided

@@ -114,7 +114,7 @@ TEST_F(CallsTest, WhatIsNotACallOfThisJobIsNotAnswered) {
   ASSERT_TRUE(datagrams_.send(server_->address(), {reinterpret_cast<const char*>(&call), sizeof call / 2}).ok());
   EXPECT_TRUE(replies().empty());
   send(connect_call(link, 0, 1));
-  EXPECT_EQ(replies().size(), 1U);  // it goes on
+  EXPECT_EQ(replies().size(), 1U);  // the server goes on
 }
 
 TEST_F(CallsTest, AllProcessesConnectAtTheSameMoment) {

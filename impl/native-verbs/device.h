@@ -16,7 +16,7 @@ namespace armci::verbs {
 // A failed call of libibverbs: `error` as errno has it.
 Status fail_verbs(int error, const char* call);
 
-// What ends an object of libibverbs, in the order of destruction.
+// The calls that destroy objects of libibverbs, in the order of destruction.
 struct Destroy {
   void operator()(ibv_context* context) const { ibv_close_device(context); }
   void operator()(ibv_pd* domain) const { ibv_dealloc_pd(domain); }

@@ -149,7 +149,7 @@ Status Link::receive(std::span<ibv_sge> iov, std::uint64_t id) {
 }
 
 void Link::end() {
-  batched_ = 0;  // what it points to may be gone
+  batched_ = 0;  // the memory that the batch points to may be gone
   ibv_qp_attr now{};
   now.qp_state = IBV_QPS_ERR;
   if (pair_ != nullptr) (void)ibv_modify_qp(pair_.get(), &now, IBV_QP_STATE);

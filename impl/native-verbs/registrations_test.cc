@@ -329,7 +329,7 @@ TEST_F(RegistrationsTest, WhatChangesDuringATransferIsDroppedAfterIt) {
   map(kBytes, memory);
   std::memset(memory, 'b', kBytes);
   EXPECT_EQ(sent(memory), std::string(kBytes, 'b'));
-  EXPECT_EQ(loop_.written(memory, 10, pending.key), std::string(10, 'a'));  // what it was begun with
+  EXPECT_EQ(loop_.written(memory, 10, pending.key), std::string(10, 'a'));  // the memory that the transfer began with
   registrations_.release(pending.held);
   munmap(memory, kBytes);
 }

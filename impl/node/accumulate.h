@@ -90,7 +90,7 @@ inline void add_scaled(const void* scale, const void* src, void* dst, size_t ele
 
 }  // namespace internal
 
-// The same for a handful of elements, inline, for callers to whom the call through a pointer matters.  Gives the same
+// The same for a handful of elements, inline, for callers that avoid a call through a pointer.  Gives the same
 // bits as the kernels as long as the caller is not compiled for fused multiply-add.
 inline void accumulate_small(AccType type, const void* scale, const void* src, void* dst, size_t elements) noexcept {
   switch (type) {

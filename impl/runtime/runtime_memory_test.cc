@@ -38,10 +38,10 @@ class RuntimeMemoryTest : public ::testing::Test {
   }
 
   FakeNetwork& network() { return runtime_.transport(); }
-  Group& everybody() { return groups().world(); }
+  Group& world_group() { return groups().world(); }
   char* allocate(std::int64_t bytes) {
     void* base = nullptr;
-    EXPECT_TRUE(runtime_.allocate(everybody(), bytes, &base).ok()) << last_cause().text;
+    EXPECT_TRUE(runtime_.allocate(world_group(), bytes, &base).ok()) << last_cause().text;
     return static_cast<char*>(base);
   }
 
@@ -54,7 +54,7 @@ TEST_F(RuntimeMemoryTest, WhatIsAllocatedIsRegisteredUntilItIsFreed) {
   char* base = allocate(1000);
   EXPECT_EQ(network().registered(), registered_ + 1);
   EXPECT_EQ(runtime_.regions().count(), regions_ + 1);
-  ASSERT_TRUE(runtime_.release(everybody(), base).ok());
+  ASSERT_TRUE(runtime_.release(world_group(), base).ok());
   EXPECT_EQ(network().registered(), registered_);
   EXPECT_EQ(runtime_.regions().count(), regions_);
 }
@@ -68,12 +68,12 @@ TEST_F(RuntimeMemoryTest, WhatIsNotFreedEndsWithTheRuntime) {
 TEST_F(RuntimeMemoryTest, MemoryThatCannotBeRegisteredIsGivenBack) {
   network().fail_call(FakeCallKind::kRegister, 1, Code::kMemory);
   void* base = nullptr;
-  EXPECT_EQ(runtime_.allocate(everybody(), 100000, &base).code(), Code::kMemory);
+  EXPECT_EQ(runtime_.allocate(world_group(), 100000, &base).code(), Code::kMemory);
   EXPECT_NE(std::string(last_cause().text).find(FakeNetwork::kInjected), std::string::npos) << last_cause().text;
   EXPECT_EQ(runtime_.regions().count(), regions_);
   EXPECT_EQ(network().registered(), registered_);
   char* first = allocate(100000);
-  ASSERT_TRUE(runtime_.release(everybody(), first).ok());
+  ASSERT_TRUE(runtime_.release(world_group(), first).ok());
   EXPECT_EQ(allocate(100000), first);
 }
 
@@ -82,7 +82,7 @@ TEST_F(RuntimeMemoryTest, RepeatedFailuresLoseNothing) {
   for (int i = 0; i < 1000; ++i) {
     network().fail_call(FakeCallKind::kRegister, 1, Code::kMemory);
     void* base = nullptr;
-    ASSERT_FALSE(runtime_.allocate(everybody(), 16 << 20, &base).ok());
+    ASSERT_FALSE(runtime_.allocate(world_group(), 16 << 20, &base).ok());
   }
   EXPECT_NE(allocate(16 << 20), nullptr);
 }
@@ -91,7 +91,7 @@ TEST_F(RuntimeMemoryTest, MoreThanThereIsIsRefusedAndTheRestWorks) {
   char* kept = allocate(1000);
   std::memset(kept, 7, 1000);
   void* base = nullptr;
-  EXPECT_EQ(runtime_.allocate(everybody(), std::int64_t{1} << 40, &base).code(), Code::kMemory);
+  EXPECT_EQ(runtime_.allocate(world_group(), std::int64_t{1} << 40, &base).code(), Code::kMemory);
   int value = 0;
   EXPECT_TRUE(runtime_.get_value(reinterpret_cast<int*>(kept), 0, &value).ok());
   EXPECT_EQ(value, 0x07070707);
@@ -99,23 +99,23 @@ TEST_F(RuntimeMemoryTest, MoreThanThereIsIsRefusedAndTheRestWorks) {
 
 TEST_F(RuntimeMemoryTest, NegativeLengthsAreRefused) {
   void* base = nullptr;
-  EXPECT_EQ(runtime_.allocate(everybody(), -1, &base).code(), Code::kLength);
+  EXPECT_EQ(runtime_.allocate(world_group(), -1, &base).code(), Code::kLength);
   EXPECT_EQ(runtime_.regions().count(), regions_);
 }
 
 TEST_F(RuntimeMemoryTest, NothingIsAllocatedForZeroBytes) {
   EXPECT_EQ(allocate(0), nullptr);
   EXPECT_EQ(runtime_.regions().count(), regions_);
-  EXPECT_TRUE(runtime_.release(everybody(), nullptr).ok());
+  EXPECT_TRUE(runtime_.release(world_group(), nullptr).ok());
 }
 
 TEST_F(RuntimeMemoryTest, OnlyABaseCanBeFreed) {
   char* base = allocate(1000);
   int local = 0;
-  EXPECT_EQ(runtime_.release(everybody(), base + 64).code(), Code::kAddress);
-  EXPECT_EQ(runtime_.release(everybody(), &local).code(), Code::kAddress);
-  EXPECT_TRUE(runtime_.release(everybody(), base).ok());
-  EXPECT_EQ(runtime_.release(everybody(), base).code(), Code::kAddress);
+  EXPECT_EQ(runtime_.release(world_group(), base + 64).code(), Code::kAddress);
+  EXPECT_EQ(runtime_.release(world_group(), &local).code(), Code::kAddress);
+  EXPECT_TRUE(runtime_.release(world_group(), base).ok());
+  EXPECT_EQ(runtime_.release(world_group(), base).code(), Code::kAddress);
 }
 
 TEST_F(RuntimeMemoryTest, FreeingCompletesWhatIsUnderWayOnTheRegion) {
@@ -123,7 +123,7 @@ TEST_F(RuntimeMemoryTest, FreeingCompletesWhatIsUnderWayOnTheRegion) {
   armci_hdl_t handle{};
   const int value = 5;
   ASSERT_TRUE(runtime_.contiguous<Kind::kPut>(&value, base, sizeof value, 0, through(&handle)).ok());
-  ASSERT_TRUE(runtime_.release(everybody(), base).ok());
+  ASSERT_TRUE(runtime_.release(world_group(), base).ok());
   EXPECT_TRUE(network().invisible(0).empty());
 }
 
@@ -132,7 +132,7 @@ TEST_F(RuntimeMemoryTest, AFenceThatFailsDoesNotKeepTheRegion) {
   char* base = allocate(1000);
   ASSERT_TRUE(runtime_.put_value(5, reinterpret_cast<int*>(base), 0).ok());
   network().fail_call(FakeCallKind::kFlush, 1);
-  EXPECT_EQ(runtime_.release(everybody(), base).code(), Code::kLayerBelow);
+  EXPECT_EQ(runtime_.release(world_group(), base).code(), Code::kLayerBelow);
   EXPECT_EQ(runtime_.regions().count(), regions_);
 }
 
@@ -151,9 +151,9 @@ TEST_F(RuntimeMemoryTest, MemoryOfMemgetThatCannotBeRegisteredIsGivenBack) {
 TEST_F(RuntimeMemoryTest, MutexesThatCannotBeRegisteredDoNotExist) {
   std::unique_ptr<FakeRuntime::MutexSet> set;
   network().fail_call(FakeCallKind::kRegister, 1, Code::kMemory);
-  EXPECT_EQ(runtime_.create_mutexes(everybody(), 3, &set).code(), Code::kMemory);
+  EXPECT_EQ(runtime_.create_mutexes(world_group(), 3, &set).code(), Code::kMemory);
   EXPECT_EQ(set, nullptr);
-  ASSERT_TRUE(runtime_.create_mutexes(everybody(), 3, &set).ok());
+  ASSERT_TRUE(runtime_.create_mutexes(world_group(), 3, &set).ok());
   EXPECT_TRUE(runtime_.lock(*set, 2, 0).ok());
   EXPECT_TRUE(runtime_.unlock(*set, 2, 0).ok());
   EXPECT_TRUE(runtime_.destroy_mutexes(&set).ok());

@@ -206,7 +206,7 @@ TEST(HandleTest, AWaitingThreadHoldsUpNoOther) {
     returned.store(true);
   });
   const int before = job.network().progress_count();
-  while (job.network().progress_count() < before + 3) std::this_thread::yield();  // it is inside wait
+  while (job.network().progress_count() < before + 3) std::this_thread::yield();  // the waiter is inside wait
   armci_hdl_t other{};
   start_put(job, 1, 1, &other);
   EXPECT_FALSE(tested_done(job, &other));

@@ -160,8 +160,8 @@ enum class AccessMode : int { kDefault = 0, kReadOnly = 1, kAccOnly = 2, kPutOnl
 
 // The mechanism that makes accumulate, RMW and mutexes of a region atomic. One per implementation, never mixed.
 enum class Atomicity {
-  kNodeCpu,    // CPU atomics in node memory, by a caller on the node or by the target node's server (optional members)
-  kTransport,  // the transport's atomic64, for every target, the caller's own node included
+  kNodeCpu,    // CPU atomics in node memory, by an origin on the node or by the target node's server (optional members)
+  kTransport,  // the transport's atomic64, for every target, the origin's own node included
 };
 
 struct TransportTraits {
@@ -174,7 +174,7 @@ struct TransportTraits {
   Atomicity atomicity;
 };
 
-// Same-node targets in one job: whether the caller's CPU copies bytes, and whether it executes accumulates, RMW and
+// Same-node targets in one job: whether the origin's CPU copies bytes, and whether it executes accumulates, RMW and
 // mutexes. The latter only where no other node can reach the same memory.
 struct Routing {
   bool cpu_copies;

@@ -9,7 +9,7 @@
 namespace armci::runtime {
 
 enum class Verbosity : int {
-  kChoices = 1,  // what was chosen at init; by process 0
+  kChoices = 1,  // the choices of init; by process 0
   kObjects =
       2,       // where processes are; regions, groups and sets of mutexes as they come and go, by the first of a group
   kCalls = 3,  // each call of each process

@@ -153,7 +153,7 @@ class FakeNetwork {
     std::size_t bytes = 0;
     std::optional<node::AccType> adds;
     std::array<char, 16> scale{};
-    std::vector<char> staged;  // what a locally complete put will write
+    std::vector<char> staged;  // the bytes that a locally complete put will write
   };
   struct Failure {
     FakeCallKind kind;

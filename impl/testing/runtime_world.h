@@ -68,7 +68,7 @@ class RuntimeForTest {
 
   explicit RuntimeForTest(const std::vector<int>& node_of) {
     WorldForTest::fill(&world(), 0, node_of);
-    group_ = GroupForTest::make(world(), everybody());
+    group_ = GroupForTest::make(world(), all_processes());
     group_->barrier = new (&barrier_) node::Barrier();
     runtime_.prepare(world());
     const std::size_t service_bytes = sizeof(Service) + node_of.size() * sizeof(NotifyCell);
@@ -129,7 +129,7 @@ class RuntimeForTest {
     std::memset(memory_.back().get(), 0, bytes);
     return memory_.back().get();
   }
-  std::vector<int> everybody() const {
+  std::vector<int> all_processes() const {
     std::vector<int> all;
     for (int proc = 0; proc < world().size(); ++proc) all.push_back(proc);
     return all;

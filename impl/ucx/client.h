@@ -93,7 +93,7 @@ class Client {
   Status open(const Context& context, std::vector<std::string> addresses);
   // Precondition: no operation is pending.
   void close();
-  // What the endpoint to a process is made of, in UCX's words.
+  // The description of the endpoint to a process, in UCX's words.
   Status describe(int target, std::string* text);
 
   // Of a key that is too long to travel in a PackedKey; until forget(), which is for all.
@@ -101,7 +101,7 @@ class Client {
   void forget(int target, std::uint32_t number);
 
   // *operation: for test(), the local buffer belongs to it until then, 0 if it is complete; nullptr: the call returns
-  // when the buffer is the caller's again.
+  // at local completion.
   Status put(const Target& target, void* remote, const void* local, std::size_t bytes, std::uint64_t* operation);
   Status get(const Target& target, const void* remote, void* local, std::size_t bytes, std::uint64_t* operation);
   Status put_rows(const Target& target, const server::Rows& rows, std::uint64_t* operation);
@@ -119,7 +119,7 @@ class Client {
   void progress();
   std::size_t buffer_bytes() const { return buffers_.bytes(); }
 
-  // What the server thread should do next.
+  // The next step of the server thread.
   enum class Need {
     kNone,  // nothing until wake is called
     kSoon,  // come back after kSleepUs, or when *armed, if there is one, has an event
@@ -206,7 +206,7 @@ class Client {
   bool cuts_words(const Target& target, const void* remote, std::size_t bytes);
   bool cuts_words(const Target& target, const server::Rows& rows);
   bool is_packed(const Target& target, const server::Rows& rows);
-  // What must not be overtaken.
+  // Order a transfer, or a request, behind earlier operations that it must not overtake.
   Status order_transfer(Lock& lock, int target);
   Status order_request(Lock& lock, int target);
   Status transfer_run(Lock& lock, Operation* whole, Direction direction, const Target& target, const char* remote,

@@ -1,4 +1,4 @@
-// What UCX puts and gets, and which way a transfer goes.
+// Puts and gets by UCX, and the choice between a transfer and a request.
 #include <algorithm>
 #include <cstring>
 
@@ -12,7 +12,7 @@ using server::Rows;
 
 namespace {
 
-// What UCX copies by whole words where it copies, and what fits into one message of every transport.
+// A piece fits into one message of every transport. Where UCX copies, it copies by whole words.
 constexpr std::size_t kPieceBytes = 1024;
 constexpr std::size_t kWordBytes = 8;
 // Up to that length a put follows requests as a request, instead of waiting for them.
@@ -33,7 +33,7 @@ bool Client::has_device(const Target& target) {
   if (has_none) return false;
   if (!of.has_rdma) {
     std::string description;
-    // What fails here fails in the transfer as well.
+    // An endpoint that fails here fails in the transfer as well.
     if (!print_endpoint(target.process, &description).ok()) return false;
     of.has_rdma = has_rdma(transports_of(description));
     of.keeps_order = is_soft_roce(device_of_one_lane(description));

@@ -33,7 +33,7 @@ struct Message {
   std::size_t capacity() const { return bytes.get_deleter().capacity; }
 };
 
-// It outlives its buffers.
+// A MessageBuffers outlives its buffers.
 class MessageBuffers {
  public:
   // From the heap: it keeps such small ones itself.

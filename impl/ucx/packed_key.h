@@ -14,7 +14,7 @@ struct PackedKey {
   static constexpr std::size_t kBytesMax = 52;
 
   std::uint32_t number = 0;  // of the memory, among those of its owner; never used again
-  std::uint32_t region = 0;  // it belongs to, in this process; 0: none
+  std::uint32_t region = 0;  // that the memory belongs to, in this process; 0: none
   std::uint32_t length = 0;
   unsigned char bytes[kBytesMax] = {};
 

@@ -1,4 +1,4 @@
-// What UCX chose: for people to read, and what of it decides which way the client goes.
+// The transports that UCX chose: as text for people, and the facts by which the client chooses its way.
 #pragma once
 
 #include <string>

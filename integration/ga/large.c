@@ -26,7 +26,7 @@ static void fill(double* patch, const int* lo, const int* hi) {
   }
 }
 
-/* A stripe of columns for each process, across all owners; then all of it by everyone. */
+/* A stripe of columns for each process, across all owners; then all of it by every process. */
 static void put_and_get(int array, double* buffer) {
   const int me = GA_Nodeid(), processes = GA_Nnodes();
   int lo[2] = {0, COLUMNS * me / processes};

@@ -40,7 +40,7 @@ class Ghosts {
 std::unique_ptr<Ghosts> MakeMessageGhosts(MPI_Comm comm, const Decomposition& parts, size_t doubles,
                                           const Extent& finest);
 
-// By non-blocking puts, straight to where they belong, and a notice to whom they are for; faces across axis 0, whose
+// By non-blocking puts, straight to where they belong, and a notification of the receiver; faces across axis 0, whose
 // points are single words, are packed.
 std::unique_ptr<Ghosts> MakeArmciGhosts(const Session& session, const Decomposition& parts, size_t doubles,
                                         const Extent& finest);

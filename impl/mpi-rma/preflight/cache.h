@@ -8,8 +8,8 @@
 //   findings: 0000000000000a01
 //   end
 //
-// It lies in $XDG_CACHE_HOME/armci or ~/.cache/armci, is written under another name and renamed, and is believed only
-// when it belongs to this user, who alone can write it. Whatever is wrong with it, it is as if there were none.
+// The file lies in $XDG_CACHE_HOME/armci or ~/.cache/armci, and is written under another name and renamed. The library
+// reads it only if it belongs to this user and no other user can write it. A faulty file counts as none.
 //
 // Thread safety: any thread, and several processes at once.
 #pragma once

@@ -81,7 +81,7 @@ struct FaultRow {
   Fault fault;
   const char* id;           // permanent; also the name of the reproducer
   const char* description;  // one sentence
-  const char* safe_method;  // what the library does where it is present, one sentence
+  const char* safe_method;  // the workaround where the fault is present, one sentence
   Evidence evidence;
   bool allowed;  // by the MPI standard
 };

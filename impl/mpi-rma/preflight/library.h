@@ -9,11 +9,11 @@
 
 namespace armci::rma {
 
-// What the findings depend on, one `name: value` in a line: the library's text of its version, its file with size and
-// time of change, and the settings that choose its transport.
+// The facts that the findings depend on, one `name: value` in a line: the library's text of its version, its file with
+// size and time of change, and the settings that choose its transport.
 std::string library_description();
 
-// What decides the faults of Evidence::kVersion.
+// The facts that decide the faults of Evidence::kVersion.
 struct LibraryFacts {
   std::string version;  // MPI_Get_library_version
   std::string osc;      // OMPI_MCA_osc

@@ -28,8 +28,8 @@ Findings probe_all(const Neighbourhood& around, Findings found) {
   return Findings(joined(found.bits(), around.comm()), Findings::Origin::kProbes);
 }
 
-// What the findings depend on. A process without a partner has seen less than one that has, and so on. `known`
-// is what the versions say, which findings that are kept hold as well: other rules, other findings.
+// All facts that the findings depend on. A process without a partner has seen less than one that has, and so on.
+// `known` has the faults by version. Stored findings contain them, so other rules make another key.
 std::string cache_key(const Neighbourhood& around, const Findings& known) {
   std::string ids;
   for (const FaultRow& row : fault_table()) ids += std::string(row.id) + " ";
@@ -38,7 +38,7 @@ std::string cache_key(const Neighbourhood& around, const Findings& known) {
          std::to_string(fingerprint(ids)) + "\nby version: " + std::to_string(known.bits()) + "\n";
 }
 
-// What process 0 finds in the cache, on all.
+// The findings that process 0 reads from the cache, on all processes.
 std::optional<Findings> cached(const Neighbourhood& around, const FindingsCache& cache) {
   std::array<std::uint64_t, 2> message = {0, 0};
   if (around.rank() == 0) {

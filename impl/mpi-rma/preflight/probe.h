@@ -1,4 +1,4 @@
-// What the probes share: who tests with whom, windows of each kind, and memory with known contents.
+// The parts that the probes share: the partners of each process, windows of each kind, and memory with known contents.
 //
 // Every probe runs on all processes in step. Each process works on the memory of its target, and its own memory is
 // worked on by its source; targets are a permutation, so that each memory is written once. A call that returns an

@@ -107,7 +107,7 @@ class Track {
     return right;
   }
 
-  // What the source left here, and around it.
+  // Whether the source left the right word here, and nothing around it.
   bool left_right() const {
     for (std::size_t place = 0; place < kWords; ++place) {
       if (words_[place] != (place == kMiddle ? left_ : kLargest)) return false;

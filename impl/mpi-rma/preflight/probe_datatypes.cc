@@ -1,10 +1,10 @@
 // Transfers with datatypes: every shape on either side, for each operation, in three sizes.
 //
-// Each case has a region of its own in everybody's memory, so that all are under way together:
+// Each case has a region of its own in the memory of every process, so that all cases are pending together:
 //
 //   set up all regions | meet | start all, complete all | meet | compare all, gaps as well
 //
-// What MPI_Rget brought is compared as soon as its request is complete, and the buffer of an MPI_Rput is overwritten.
+// Once a request is complete, the probe compares the data of an MPI_Rget, or overwrites the buffer of an MPI_Rput.
 #include <algorithm>
 #include <cstddef>
 #include <vector>
@@ -81,7 +81,7 @@ std::vector<Case> all_cases(bool requests) {
   return cases;
 }
 
-// What process `rank` has at a place of a case; small whole numbers, so that sums are exact.
+// The number of process `rank` at a place of a case; small whole numbers, so that sums are exact.
 double value(int rank, std::size_t place) {
   return static_cast<double>(1000 * (rank + 1)) + static_cast<double>(place % 997);
 }
@@ -135,7 +135,7 @@ class Transfer {
     return false;
   }
 
-  // After everybody's completion: what this process has in its buffer, and what its source did to its memory.
+  // After completion on all processes: whether this process's buffer, or the memory that its source wrote, is right.
   bool right() const { return brings_data_here(case_.operation) ? arrived_here() : arrived_from_source(); }
 
  private:

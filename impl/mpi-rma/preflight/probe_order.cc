@@ -1,4 +1,4 @@
-// What is complete after a flush, and what overtakes what.
+// Completion after a flush, and operations that overtake others.
 //
 //   process                          target
 //   put data[round]

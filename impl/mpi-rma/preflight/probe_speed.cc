@@ -18,7 +18,7 @@ constexpr int kTurns = 16;
 constexpr std::size_t kRows = 64;
 constexpr std::size_t kRowBytes = 128;
 constexpr std::size_t kRunBytes = kRows * kRowBytes;
-// What has to be gained.
+// The other way has to be faster by this factor.
 constexpr double kMargin = 1.5;
 
 double lower_quartile(std::vector<double>* seconds) {

@@ -23,7 +23,7 @@ constexpr std::size_t kSlotBytes = kWords * sizeof(std::int64_t);
 constexpr std::size_t kSlots = 5;
 constexpr int kUnequalTrials = 4;
 
-// A number that tells who wrote it and where.
+// A number that tells which process wrote it, and where.
 std::int64_t number(int rank, std::size_t place) {
   return (std::int64_t{rank} + 1) * 1'000'000 + static_cast<std::int64_t>(place);
 }
@@ -42,7 +42,7 @@ void fill(std::int64_t* words, int rank) {
 // Whether compare_and_swap may be tried: on memory of MPI_Win_allocate it ends the process with some libraries.
 enum class Swap { kYes, kNo };
 
-// What was right in a round.
+// The operations that gave the right data in a round.
 struct Verdict {
   bool data;  // put, get and accumulate
   bool add;   // fetch_and_op
@@ -92,7 +92,7 @@ std::size_t unequal_words(int trial, int rank) {
   return kChoices[static_cast<std::size_t>(trial + 2 * rank) % kChoices.size()];
 }
 
-// Everybody fills its own memory, and reads that of its targets from the first number to the last.
+// Every process fills its own memory, and reads that of its targets from the first number to the last.
 bool works_with_unequal_sizes(const Neighbourhood& around, int trial) {
   const std::size_t mine = unequal_words(trial, around.rank());
   const ProbeWindow window(around, WindowKind::kAllocate, mine * sizeof(std::int64_t));
@@ -117,7 +117,7 @@ bool works_with_unequal_sizes(const Neighbourhood& around, int trial) {
   return well;
 }
 
-// Everybody on a node stores into the part of the next, by its own address of it.
+// Every process on a node stores into the part of the next one, by its own address of it.
 bool shares_memory(const Neighbourhood& around) {
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_split_type(around.comm(), MPI_COMM_TYPE_SHARED, around.rank(), MPI_INFO_NULL, &node);

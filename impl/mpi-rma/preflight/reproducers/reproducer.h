@@ -1,4 +1,4 @@
-/* What the reproducers in this folder share. Each program includes this file and adds its fault: a comment and a few
+/* The parts that all reproducers here share. Each program includes this file and adds its fault: a comment and a few
  * calls. `tools/armci mpi-doctor` replaces the #include by those parts of this file that the program uses. One file of
  * plain C99 and MPI is thus compiled, run, and sent to the maintainers of an MPI library.
  *

@@ -7,7 +7,7 @@
  */
 #include "reproducer.h"
 
-/* What each process sends to the next on its node, by a message or by a store. */
+/* Each process sends a number to the next one on its node, by a message or by a store. */
 static int exchange_wrong(MPI_Comm node, int by_store) {
   int me, members, unit;
   MPI_Aint bytes;

@@ -67,7 +67,7 @@ void check_cache(const fs::path& home) {
 void check_defects() {
   const Findings clean = run(PreflightMode::kForce);
   for (const auto& row : defect_table()) {
-    // What is faulty without us shows nothing.
+    // A fault that the library has without the defect proves nothing.
     if (clean.has(row.expected)) continue;
     if (rank == 0) set_defect(row.defect);
     const Findings found = run(PreflightMode::kForce);
