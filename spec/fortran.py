@@ -51,7 +51,7 @@ GROUP = "  type, bind(C) :: ARMCI_Group\n    integer(c_int64_t) :: opaque(4)\n  
 
 
 class Function(Protocol):
-    """What is needed of a row of the table."""
+    """The properties that are needed of a row of the table."""
 
     @property
     def result(self) -> str: ...

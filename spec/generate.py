@@ -35,8 +35,8 @@ extern "C" {{
 """
 
 MAP = """\
-/* What libarmci.so.1 exports: the linker leaves everything else inside, and impl/exports_test.sh compares every library with this
-   list. */
+/* The symbols that libarmci.so.1 exports. The linker leaves everything else inside, and impl/exports_test.sh compares
+   every library with this list. */
 {{
   global:
     /* The calls, and their names in the profiling interface. */

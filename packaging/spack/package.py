@@ -1,9 +1,9 @@
 # A Spack package: put the folder this file is in into a repository of yours as packages/armci-suite/package.py, and set
 # `git` to where the sources are.
 #
-# It has not been run under Spack so far; a test runs it with a stand-in and compares its commands with tools/armci.
-# From Spack it takes MPI and the compiler. Bazel and the headers of CLI11, nlohmann-json, libibverbs and UCX are the
-# system's: run `tools/armci setup` before (it installs the packages of tools/packages.txt).
+# The recipe has not been run under Spack so far. A test runs it with a stand-in and compares its commands with
+# tools/armci. From Spack it takes MPI and the compiler. Bazel and the headers of CLI11, nlohmann-json, libibverbs and
+# UCX are the system's: run `tools/armci setup` before (it installs the packages of tools/packages.txt).
 
 import os
 import tempfile

@@ -14,7 +14,7 @@ skipped with that reason.
 
 load("//third_party/foreign:prototypes.bzl", "parse_prototypes")
 
-# What else the tests name, with a stand-in where the headers have none.
+# Other names that the tests use, with a stand-in where the headers have none.
 _STAND_INS = {
     "ARMCI_MAX_STRIDE_LEVEL": "#define ARMCI_MAX_STRIDE_LEVEL 8",
     "armci_long_long_t": "typedef long long armci_long_long_t;",
@@ -51,7 +51,7 @@ _WRAPPER = """
 extern "C" {{
 #include_next <armci.h>
 {more_includes}
-/* What these headers do not declare. */
+/* Names that these headers do not declare. */
 {supplements}
 }}
 #endif

@@ -1,4 +1,4 @@
-// What many sources of the libraries and benchmarks include; precompiled. A source still includes what it uses.
+// Headers that many sources of the libraries and benchmarks include; precompiled. A source still includes what it uses.
 #include <algorithm>
 #include <atomic>
 #include <chrono>

@@ -1,4 +1,4 @@
-// What nearly every test includes; precompiled. A source still includes what it uses.
+// Headers that nearly every test includes; precompiled. A source still includes what it uses.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -11,7 +11,7 @@ cc_library(
 """
 
 def _find(ctx, header):
-    # What differs from one architecture to the next is in a folder named after it.
+    # Headers that differ between architectures are in a folder named after the architecture.
     root = ctx.path("/usr/include")
     folders = [root] + [folder for folder in root.readdir() if "-linux-" in folder.basename]
     for folder in folders:

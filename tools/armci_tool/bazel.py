@@ -25,7 +25,7 @@ _TESTS_STATUS = 3  # `bazel test` ran, and some test failed
 
 
 def target_suffix(implementation: str) -> str:
-    """What the name of a target linked with an implementation ends with (impl/variants.bzl)."""
+    """The end of the name of a target linked with an implementation (impl/variants.bzl)."""
     return "_" + implementation.replace("-", "_")
 
 
@@ -53,7 +53,7 @@ class Configuration:
         return flags + [f"--repo_env={name}={value}" for name, value in self.repository_environment]
 
     def environment(self) -> dict[str, str]:
-        """What programs built this way are run with; what the caller has set wins."""
+        """The environment of programs built this way; a variable that the caller has set wins."""
         return sanitizers.environment(self.mode, os.environ)
 
     def test_flags(self) -> list[str]:

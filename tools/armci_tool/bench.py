@@ -17,8 +17,8 @@ from armci_tool.repository import ROOT
 QUESTIONS_FILE = ROOT / "bench" / "benchmarks.json"
 DEFAULT_PROCESSES = 2
 
-# What mpi-rma sets, for all that is measured. The one-sided calls of Open MPI on one machine: osc/rdma, which it would
-# take by itself for some windows, is far behind osc/sm. Between nodes: locks of UCX that sleep, and its segments.
+# The settings of mpi-rma, for all that is measured. The one-sided calls of Open MPI on one machine: osc/rdma, which it
+# would take by itself for some windows, is far behind osc/sm. Between nodes: locks of UCX that sleep, and its segments.
 MPI_SETTINGS = {"OMPI_MCA_osc": "^rdma", "UCX_USE_MT_MUTEX": "y", "UCX_TCP_TX_SEG_SIZE": "8196"}
 
 # No case is measured for so long, beyond the requested time.
@@ -37,7 +37,7 @@ class BenchRun:
 
     @property
     def cases(self) -> list[dict[str, Any]]:
-        """What it measured."""
+        """The cases that the program measured."""
         return (self.data or {}).get("cases", [])
 
 

@@ -96,7 +96,7 @@ def run(names: Sequence[str], counts: Sequence[int], configuration: bazel.Config
 
 
 def observe(configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
-    """What the library reports of a program whose calls are known."""
+    """The reports of the library about a program whose calls are known."""
     made = _workshop(configuration, note)
     if made.fault is not None:
         return [made.fault]
@@ -129,7 +129,7 @@ def _profiled(workshop: Workshop, name: str) -> Iterator[Case]:
                                     ("in a script", (run, "--impl", name, "--prof", *with_children), True)):
         made = workshop.twice({"ARMCI_VERBOSE": "1"}, *words)
         rows = [line.split() for line in made.output.splitlines() if line.startswith("ARMCI_Put ")]
-        # What each puts to the other, and gets of itself.
+        # The bytes that each process puts to the other and gets of itself.
         matrix = ["0 8 B 8 B", "1 8 B 8 B"]
         last = [" ".join(line.split()) for line in made.output[made.output.rfind("bytes from (down)"):].splitlines()]
         is_right = (made.ok and made.output.count("armci-prof: 2 processes") == 3 and len(rows) == 6
@@ -160,7 +160,7 @@ def _traced_each_start(workshop: Workshop, scratch: Path) -> Case:
 
 
 def _traced_to_a_device(workshop: Workshop, scratch: Path) -> Case:
-    """It is written to, and never replaced by a file."""
+    """The library writes to the device, and never replaces it by a file."""
     title = "a timeline to a device"
     if os.geteuid() != 0:
         return Case(title, SKIPPED, detail="devices are made by root")

@@ -36,7 +36,7 @@ _NOTHING_TO_RUN = 2
 
 @dataclass(frozen=True)
 class Selection:
-    """What to run and how."""
+    """The tests to run, and how."""
 
     filter: str = ""
     seed: Optional[int] = None
@@ -94,7 +94,7 @@ class SuiteRun:
 
     @property
     def label(self) -> str:
-        """What else sets it apart, such as `2 nodes` or `nodes of 2, simulated`."""
+        """The other properties that set the run apart, such as `2 nodes` or `nodes of 2, simulated`."""
         threads = self.selection.thread_level and f"threads: {self.selection.thread_level}"
         level = f"level {self.selection.level}" if self.selection.level else ""
         return ", ".join(part for part in (self.placement.label, threads, level, *self.settings) if part)
@@ -206,7 +206,7 @@ class _Launches:
                 self._fail(f"(job {self.deaths + 1})", *found, *log.recent)
             return False
         has_tests = bool(log.cases or log.running)
-        # What a dying rank says overtakes the verdicts of the tests before: those it seems to speak of run once more.
+        # The output of a dying rank overtakes the verdicts of the tests before: those it seems to name run once more.
         self.finished.update({name: case for name, case in log.cases.items() if name not in log.suspects})
         if self.deaths > 0 and not has_tests and result.status == _NOTHING_TO_RUN:
             return False  # the deaths were after the last test: nothing was left for this launch

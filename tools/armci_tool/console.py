@@ -102,7 +102,7 @@ class _Display:
                 self._live.start(refresh=True)
 
     def remove(self, progress: Progress) -> None:
-        """It has none."""
+        """From now on it has no line."""
         with self._lock:
             self._shown.remove(progress)
             if not self._shown and self._live is not None:

@@ -70,7 +70,7 @@ def _package(folder: Path, names: Sequence[str], mpi: str) -> Iterator[Case]:
 
 
 def _out_of_place(unpacked: Path, home: Path, name: str) -> list[str]:
-    """It is Multi-Arch: same."""
+    """Problems with the places of its files: the package is `Multi-Arch: same`."""
     files = [path.relative_to(unpacked) for path in unpacked.rglob("*") if path.is_symlink() or not path.is_dir()]
     documents = Path("usr/share/doc") / name
     wrong = [str(path) for path in files if home not in path.parents and documents not in path.parents]

@@ -1,4 +1,4 @@
-"""What an MPI library gets wrong under one-sided communication: each known fault in a job of its own.
+"""Faults of an MPI library under one-sided communication: each known fault in a job of its own.
 
 The faults are the rows of impl/mpi-rma/preflight/faults.cc; each has a program in the folder `reproducers` beside it,
 which says `control: ok` before it comes to the fault and `fault: present` or `fault: absent` after it. A crash or a
@@ -36,7 +36,7 @@ _SIGNAL = re.compile(r"(?:exited on signal|EXIT STRING:) *(.+?)(?: \(signal \d+\
 _INCLUDE = '#include "reproducer.h"\n'
 _COMMENT = re.compile(r"/\*.*?\*/\s*", re.DOTALL)
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
-# What a paragraph of reproducer.h declares: its lines without indentation, up to the parameters or the value.
+# The declarations of a paragraph of reproducer.h: its lines without indentation, up to the parameters or the value.
 _DECLARATION = re.compile(r"^(?:static|enum)\b[^(=;\n]*[(=;]|^typedef .*?\(\*\w+\)|^\} \w+;", re.MULTILINE)
 _DECLARED = re.compile(r"(\w+)(?:\[\w*\])?\s*[(=,;)]")
 _OWN_WORDS = "there is no such window"
@@ -73,7 +73,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Examination:
-    """What a reproducer said, under one MPI library."""
+    """The outcome of a reproducer under one MPI library."""
 
     fault: Fault
     outcome: str

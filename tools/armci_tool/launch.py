@@ -130,7 +130,7 @@ class Launch:
         if self.processes < 1:
             raise ToolError(f"cannot start {self.processes} processes", next_step="give -n a number of at least 1")
         line = [library.launcher]
-        # In a guest everybody is root.
+        # In a guest every process runs as root.
         if as_root if as_root is not None else os.geteuid() == 0 or self.placement.guest:
             line += library.only_as_root
         present = os.environ if present is None else present

@@ -55,7 +55,7 @@ def html(matrix: Matrix) -> str:
 
 
 def screen(matrix: Matrix) -> str:
-    """What a user sees after a run: the clauses that something was run for."""
+    """The table that a user sees after a run: the clauses that tests were run for."""
     return _clause_table(matrix.data, [row for row in matrix.data["clauses"]
                                        if any(cell["verdict"] != NOT_COVERED for cell in row["cells"])])
 

@@ -14,7 +14,7 @@ from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT, implementation_table
 
 TEMPLATE = "template"
-# What a port begins with; the tests of the template are about the template.
+# The files that a port begins with; the tests of the template are about the template.
 FILES = ("BUILD", "transport.h", "transport.cc")
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*")

@@ -45,7 +45,7 @@ class Measurement:
     column: str
     case: str = ""  # empty: there is none
     size: str = ""
-    # What the column says, in nanoseconds of what the baseline is of: times this, of 1 over it for a rate of messages.
+    # The column times this is in nanoseconds, as the baseline is; for a rate of messages, this over the column.
     scale: float = 1e3
 
     @property
@@ -70,7 +70,7 @@ MEASUREMENTS = (
     # Of the way there alone, whose end the other side sees in its memory.
     Measurement("write of 8 B, one way", "ib_write_lat", ("-s", "8", "-n", "3000"), _TYPICAL),
     Measurement("read of 8 B", "ib_read_lat", ("-s", "8", "-n", "3000"), _TYPICAL, "get", "8 B"),
-    # It prints half of a round trip.
+    # ib_send_lat prints half of a round trip.
     Measurement("send and receive, 16 B", "ib_send_lat", ("-s", "16", "-n", "3000"), _TYPICAL, "fetch-and-add", "16 B",
                 scale=2e3),
     Measurement("writes of 64 KiB", "ib_write_bw", ("-s", "65536", "-t", "16", "-Q", "1", "-n", "500"), _RATE,

@@ -14,7 +14,7 @@ from armci_tool.install import layout
 from armci_tool.install.prefix import Prefix
 from armci_tool.placement import Placement
 
-# What a label is linked with on one node.
+# The implementation that a label is linked with on one node.
 DEFAULT = "shmem"
 LIBRARY = "libarmci.so.1"
 _MAGIC_BYTES = 64
@@ -23,7 +23,7 @@ _MPI_BY_LIBRARY = {"libmpi.so.40": "openmpi", "libmpich.so.12": "mpich"}
 
 
 def default_implementation(where: Placement) -> str:
-    """What a label is linked with where the user does not say: between nodes the first that spans them without a device."""
+    """The implementation for a label if none is named; between nodes, the first that spans them without a device."""
     if where.kind == "machine":
         return DEFAULT
     return next(row.name for row in repository.implementation_table()
@@ -85,7 +85,7 @@ def wrapper(text: str) -> tuple[str, ...]:
 
 def libraries_of(binary: Path) -> list[str]:
     """The library that the loader has to find; empty for a script, or a static program."""
-    # What is missing has a name all the same: NAME => not found.
+    # A missing library has a name all the same: NAME => not found.
     listed = process.run(["ldd", str(binary)]).output
     return [line.split()[0] for line in listed.splitlines() if "=>" in line]
 

@@ -39,7 +39,7 @@ class Implementation:
     name: str
     test_only: bool = False
     spans_nodes: bool = False
-    device: str = ""  # what it needs between nodes: "verbs", or nothing
+    device: str = ""  # the device that it needs between nodes: "verbs", or nothing
     port_level: int = 5  # which level of docs/porting.md an unfinished port has reached; 0: none yet
 
 

@@ -29,8 +29,8 @@ _OF_THE_LIBRARY = "armci: "
 _WHOLE = (_BEGIN, _FACT, _VERDICT, _CLOSING_LIST, _END, _START)
 # A launcher reads stdout and stderr in pieces, and may put a line of the library into the middle of one of the suite.
 _TORN = re.compile(rf"^((?:RUN|PASS|FAIL|SKIP|INFO|failed:|conformance:|\d+ passed,) .*?|[A-Z]{{1,4}})({_OF_THE_LIBRARY}.*)$")
-# What the MPI libraries, the C and C++ run times and the sanitizers print when a process dies of an error. Tests that
-# end a job on purpose keep the output of that job to themselves.
+# Texts of the MPI libraries, the C and C++ run times and the sanitizers when a process dies of an error. Tests that end
+# a job on purpose keep the output of that job to themselves.
 _ABORT_TEXTS = (
     r"MPI_ABORT was invoked", r"application called MPI_Abort", r"Abort\(\d+\) on node \d+",
     r"BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES", r"mpirun noticed that process rank",
@@ -66,7 +66,7 @@ class SuiteLog:
     init_failed: bool = False
     # Between the lines that init begins and is done.
     starting: bool = False
-    # What a suite that is left alone would not say: the library prints to the same stream.
+    # Lines that no suite prints by itself: the library prints to the same stream.
     contradictions: list[str] = field(default_factory=list)
     # The failed test that the coming lines describe.
     _failed: str = ""
@@ -122,7 +122,7 @@ class SuiteLog:
         self._close_failure(keep_lines=True)
 
     def objections(self, status: int, left_behind: Sequence[str]) -> list[str]:
-        """What is wrong with a job whose suite came to its end, apart from its tests. After a failed test some
+        """The faults of a job whose suite came to its end, apart from its tests. After a failed test some
         launchers print abort text of any status but 0, which is no news."""
         said_fail = "FAIL" in self._words
         found = [f"the suite contradicts itself, or the library speaks for it: {line}" for line in self.contradictions]

@@ -84,7 +84,7 @@ def read(path: Path) -> Timeline:
 
 
 def check(document: Any) -> str:
-    """What breaks the trace-event format, in the form that has an object with traceEvents; empty if nothing does."""
+    """The first breach of the trace-event format, in its form with an object of traceEvents; "" if there is none."""
     if not isinstance(document, dict) or not isinstance(document.get("traceEvents"), list):
         return "it has no list of traceEvents"
     about = document.get("otherData", {})
@@ -214,8 +214,8 @@ def draw(timeline: Timeline, target: Path) -> None:
     _draw_calls(timeline, along)
     image = between.imshow(_matrix(moved(timeline.table), timeline.processes) / 1e3, cmap="Greys", vmin=0)
     figure.colorbar(image, ax=between, label="kB")
-    everyone = range(timeline.processes)
-    between.set(xlabel="to process", ylabel="from process", xticks=everyone, yticks=everyone)
+    processes = range(timeline.processes)
+    between.set(xlabel="to process", ylabel="from process", xticks=processes, yticks=processes)
     figure.suptitle(timeline.title)
     try:
         figure.savefig(target, dpi=110, format="png")

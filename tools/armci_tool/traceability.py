@@ -95,8 +95,8 @@ def check(clauses: Sequence[Clause], tests: Mapping[str, Sequence[str]], *, span
 
 
 def problems(clauses: Sequence[Clause], tests: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """What has to fit together before the suite's word is worth something: by what is checked, sentences about what is
-    wrong; none where all is well."""
+    """The problems that make the suite's word worthless: sentences about each, by the check that found them; none where
+    all is well."""
     from armci_tool import bench, levels
     names = [clause.identifier for clause in clauses]
     return {"every clause has a test and every test a clause":

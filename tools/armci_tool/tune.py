@@ -38,8 +38,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a round said of a value: the time of each case over that of its raw calls, or in nanoseconds where it has
-    none; and what was counted."""
+    """The results of a round for a value: the time of each case over that of its raw calls, or in nanoseconds where it
+    has none; and the counts."""
 
     times: Mapping[str, float]
     counted: Mapping[str, float] = field(default_factory=dict)
@@ -157,7 +157,7 @@ def environment_file(trials: Sequence[Trial], implementation: str, mpi: str, whe
     lines = [f"# Settings of {implementation} above {mpi}, {where}: what tools/armci tune found best.",
              "# Behind each value the scores of the rounds, the smaller the better, and the median of each case: times over",
              "# those of raw calls, or nanoseconds where it has none.",
-             f"# What is not better than the default for certain (95 %), and by {WORTH:.0%}, is not advised.", ""]
+             f"# A value not better than the default for certain (95 %), and by {WORTH:.0%}, is not advised.", ""]
     for trial in trials:
         lines.append(f"# {trial.row.setting}, by the benchmark {trial.row.benchmark}, cases with "
                      + " or ".join(f"'{one}'" for one in trial.row.filters))

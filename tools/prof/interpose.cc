@@ -36,7 +36,7 @@ void print() {
   if (std::fclose(out) != 0 || !is_whole) std::fprintf(stderr, "armci-prof: cannot write all of %s\n", path);
 }
 
-// What has to be done besides counting, before a call, and after one that succeeded.
+// The work besides counting, before a call, and after one that succeeded.
 template <ApiId>
 struct Around {
   template <class... Arguments>

@@ -28,7 +28,7 @@ def armci(*arguments: str, environment: Mapping[str, str] = {}, timeout_s: float
 
 
 def parsed(*words: str) -> SimpleNamespace:
-    """What a command line means: `command_name` and the values of its options."""
+    """The meaning of a command line: `command_name` and the values of its options."""
     context = TOOL.make_context("tools/armci", list(words))
     name, command, rest = TOOL.resolve_command(context, [*context.protected_args, *context.args])
     assert command is not None

@@ -46,7 +46,7 @@ def mpi_wrapper(folder: Path, kind: str) -> Path:
 
 
 def package(root: Path, mpi: str) -> Path:
-    """What install() writes, for an implementation that is not there."""
+    """A prefix with the files of install(), for an implementation that is not there."""
     (root / "include").mkdir(parents=True)
     for name in descriptions.CMAKE_FILES:
         path = root / descriptions.CMAKE / name
@@ -56,7 +56,7 @@ def package(root: Path, mpi: str) -> Path:
 
 
 def configure(folder: Path, root: Path, *options: str) -> str:
-    """What CMake says; "" if it is content."""
+    """The complaints of CMake; "" if it has none."""
     source = folder / ("program.cc" if "-DLANGUAGES=CXX" in options else "program.c")
     source.write_text("int main(void) { return 0; }\n")
     done = subprocess.run(["cmake", "-B", str(folder / "build"), f"-DCMAKE_PREFIX_PATH={root}", "-DTARGET=ARMCI::armci",

@@ -1,4 +1,4 @@
-"""What a comparison leaves behind: files that can be read again, a page that needs nothing else, and words on the screen."""
+"""The results of a comparison: files that can be read again, a page that needs no other file, words on the screen."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def made_up(scale: float = 2.0) -> record.Comparison:
 
 
 class Page(HTMLParser):
-    """What is in the page."""
+    """The tags of the page, and the files that it loads."""
 
     def __init__(self, source: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What samples say: known answers, and noise as machines have it."""
+"""Statistics of samples: known answers, and noise as machines have it."""
 
 from __future__ import annotations
 

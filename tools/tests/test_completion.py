@@ -17,7 +17,7 @@ from helpers import ARMCI, armci, script
 
 
 def completed(*words: str, environment: dict[str, str] = {}) -> list[str]:
-    """What the tool offers for the last word."""
+    """The words that the tool offers for the last one."""
     done = armci(environment={"_ARMCI_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(["tools/armci", *words]),
                               "COMP_CWORD": str(len(words)), **environment})
     assert done.returncode == 0 and not done.stderr

@@ -39,7 +39,7 @@ _ROOT = str(Path(console.__file__).resolve().parents[1])
 
 
 def on_terminal(stdout_is_terminal: bool) -> tuple[str, str]:
-    """What the program writes to the terminal, and to a pipe if its stdout is one."""
+    """The output of the program on the terminal, and on a pipe if its stdout is one."""
     master, slave = pty.openpty()
     process = subprocess.Popen([sys.executable, "-B", "-c", _PROGRAM], stdin=slave, stderr=slave,
                                stdout=slave if stdout_is_terminal else subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""What a report says about the machine."""
+"""The facts about the machine in a report."""
 
 from __future__ import annotations
 

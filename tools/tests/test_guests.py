@@ -93,7 +93,7 @@ def test_what_guests_preload_is_made_once_for_each_text(monkeypatch: pytest.Monk
 
 
 def test_what_runs_in_a_guest_needs_the_standard_library_alone() -> None:
-    """It starts without the packages of Python, which takes half the time."""
+    """The agent starts without the packages of Python, which takes half the time."""
     for module in ("agent", "shell"):
         line = [sys.executable, "-B", "-S", "-c", f"import armci_tool.rdma.{module}"]
         subprocess.run(line, env={"PYTHONPATH": str(guests.AGENT.parent)}, check=True)
@@ -169,7 +169,7 @@ def test_a_command_ends_with_its_client(pair: tuple[Channel, Channel], tmp_path:
     pids = tmp_path / "pids"
 
     def end() -> None:
-        client.receive()  # it runs
+        client.receive()  # the command runs
         if by == "closing":
             client.close()
         else:

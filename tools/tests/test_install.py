@@ -36,7 +36,7 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """What is installed into."""
+    """The prefix to install into."""
     return tmp_path / "opt" / "armci"
 
 

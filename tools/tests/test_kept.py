@@ -196,7 +196,7 @@ def test_a_client_whose_keeper_ends_before_its_turn_starts_another(keeping: Keep
     statuses: list[int] = []
     with first:
         client = run_in_thread(statuses)
-        time.sleep(0.5)  # it waits for its turn
+        time.sleep(0.5)  # the client waits for its turn
         old.terminate()
         assert started.wait(20)
     assert keeping.guest.receive()[0] == RUN

@@ -19,7 +19,7 @@ VOID_ELEMENTS = frozenset({"meta", "br", "link", "img", "hr", "input"})
 
 
 class Page(HTMLParser):
-    """What a browser would make of the page; complains about tags that do not pair."""
+    """The page as a browser would read it; complains about tags that do not pair."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)

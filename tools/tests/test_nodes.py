@@ -34,7 +34,7 @@ def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def machine_state() -> tuple[str, str, str, set[str]]:
-    """What a job on nodes must leave as it is: devices, mounts, names of hosts, and named namespaces."""
+    """The state that a job on nodes must leave as it is: devices, mounts, names of hosts, and named namespaces."""
     run, hosts = Path("/run/netns"), Path("/etc/hosts")
     return (subprocess.run(["ip", "-o", "link"], text=True, capture_output=True, check=True).stdout,
             Path("/proc/self/mountinfo").read_text(), hosts.read_text() if hosts.exists() else "",

@@ -1,4 +1,4 @@
-"""What `run` makes of the word for a program."""
+"""The meaning of the word for a program in `run`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs with a sanitizer are run with."""
+"""The environment of programs with a sanitizer."""
 
 from __future__ import annotations
 

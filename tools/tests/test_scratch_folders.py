@@ -17,7 +17,7 @@ _ROOT = str(Path(scratch_folders.__file__).resolve().parents[1])
 
 
 def wait_for(path: Path) -> str:
-    """What another process writes there."""
+    """The text that another process writes there."""
     deadline = time.monotonic() + 20
     while not path.exists() or not path.read_text().endswith("\n"):
         assert time.monotonic() < deadline

@@ -19,7 +19,7 @@ SETTING = "default"
 
 
 class Ran:
-    """What the recipe has run, and what the wrappers were then that it had put on the path."""
+    """The command that the recipe has run, and the compilers behind the wrappers that it had put on the path."""
 
     def __init__(self) -> None:
         self.command = ""

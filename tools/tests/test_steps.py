@@ -1,4 +1,4 @@
-"""What the steps of the test run make of the files they find."""
+"""The steps of the test run, and the files that they find."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_suite_is_run_under_settings_that_there_are(name: str) -> None:
     assert "ARMCI_VERBOSE" in known
     named = {key for tested in repository.tested_settings(name) for key in tested.environment}
     assert {key for key in named if key.startswith("ARMCI_")} <= known
-    # What is not ours belongs to a layer below.
+    # A variable that is not ours belongs to a layer below.
     assert all(key.startswith(("ARMCI_", "UCX_", "OMPI_")) for key in named)
 
 

@@ -46,7 +46,7 @@ def meeting(barrier: threading.Barrier, name: str, cores: float) -> PlannedStep:
 
 @pytest.fixture(autouse=True)
 def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the steps have to share."""
+    """The cores that the steps have to share."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
 
 
@@ -393,7 +393,7 @@ def test_apt_gets_this_release_only(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert fresh_machine._apt_sources("trixie", tmp_path) == []
 
 
-# What a module finds out about the machine: calls whose answer setup, or the user, may change while the tool runs.
+# Calls that ask about the machine: setup, or the user, may change the answer while the tool runs.
 _LOOKS = {"glob", "rglob", "exists", "is_dir", "is_file", "iterdir", "stat", "which", "read_text", "read_bytes", "open", "run",
           "check_output", "getenv", "geteuid", "cpu_count", "sched_getaffinity", "isatty", "listdir", "freedesktop_os_release", "environ"}
 

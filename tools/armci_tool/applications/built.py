@@ -18,7 +18,7 @@ from armci_tool.placement import Placement
 
 @dataclass(frozen=True)
 class Built:
-    """What `build` made, by the name of what it was built on."""
+    """The results of `build`, by the name of the library that they were built on."""
 
     recipe: Recipe
     libraries: Mapping[str, Armci]

@@ -16,7 +16,7 @@ PRK = ROOT / "integration" / "prk"
 _KERNELS = {"p2p": ("Synch_p2p", ("20", "1024", "1024"), None), "stencil": ("Stencil", ("20", "1024"), None),
             "transpose": ("Transpose", ("20", "1024"), ("20", "1024", "32")), "random": ("Random", ("16", "4", "64"), ("4", "16")),
             "sparse": ("Sparse", ("20", "10", "4"), None)}
-# What else the archive has of them, by folder: the title in the table.
+# The other versions in the archive, by folder: the title in the table.
 _MODELS = {"MPI1": "MPI messages", "MPIRMA": "MPI one-sided", "SHMEM": "OpenSHMEM"}
 _VALIDATES = "Solution validates"
 

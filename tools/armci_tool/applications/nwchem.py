@@ -51,7 +51,7 @@ def references(text: str) -> tuple[Reference, ...]:
 
 
 def _programs(folder: Path, built_on: str) -> Mapping[str, Sequence[Program]]:
-    # It reads no path without the slash.
+    # NWChem reads no path without the slash.
     environment = {"NWCHEM_BASIS_LIBRARY": f"{folder}/source/src/basis/libraries/"}
     return {built_on: [Program(path.stem, folder / "build" / "nwchem", (str(path),), references=references(path.read_text()),
                                environment=environment, writes=True) for path in sorted(INPUTS.glob("*.nw"))]}

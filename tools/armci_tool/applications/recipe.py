@@ -26,7 +26,8 @@ class Reference:
     tolerance: float
 
     def fault(self, output: str) -> str:
-        """What is wrong with them; empty when nothing is. A program may print its input, which has the reference in a comment."""
+        """The fault of the printed values; empty when they are right. A program may print its input, which has the
+        reference in a comment."""
         lines = [line for line in output.splitlines() if self.label in line and "#" not in line.partition(self.label)[0]]
         if not lines:
             return f"it did not say {self.label!r}"
@@ -39,7 +40,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Program:
-    """What is started: a file, and what it prints when it is right, besides its status."""
+    """A program to start: its file, and the text that it prints when it is right, besides its status."""
 
     name: str
     path: Path
@@ -51,7 +52,7 @@ class Program:
     environment: Mapping[str, str] = field(default_factory=dict)
     # The program writes files. Each run gets a folder of its own, which is removed after the run.
     writes: bool = False
-    # It computes for minutes: its time limit is longer.
+    # The program computes for minutes: its time limit is longer.
     is_long: bool = False
     # Where it finds its input, if that is not beside it.
     folder: Optional[Path] = None

@@ -1,6 +1,6 @@
 """The commands of `tools/armci`: one module for each, whose `execute` does the work and returns the exit status."""
 
-# What each does, in the order of --help. The module of `new-port` is new_port; only a command that runs is imported.
+# Summaries, in the order of --help. The module of `new-port` is new_port; only a command that runs is imported.
 SUMMARIES = {
     "quickstart": "set up, build, run the examples on real input, and compare with raw memory",
     "test": "set up, build and run the tests; the last line counts them",

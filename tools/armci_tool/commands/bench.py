@@ -75,7 +75,7 @@ def _check_baseline(data: dict[str, Any], program: bench.Program) -> None:
 
 
 def _plan(implementation: str, where: Placement, given: Namespace) -> list[tuple[bench.Question, Placement]]:
-    """What is measured of an implementation, and where the processes of each benchmark are to be."""
+    """The benchmarks of an implementation, and where the processes of each are to be."""
     device = repository.device_of(implementation)
     chosen = bench.choose(given.benchmarks, where.kind != "machine", device)
     bench.require_measured(implementation)

@@ -135,7 +135,7 @@ def _describe(one: candidates.Candidate) -> str:
 
 
 def _remarks(planned: plan.Plan, chosen: Sequence[candidates.Candidate]) -> list[str]:
-    """What a reader has to know before the figures."""
+    """Remarks that a reader has to know before the figures."""
     said = []
     for one in chosen:
         without = sorted({entry.question.name for entry in planned.entries if one not in entry.candidates})

@@ -13,7 +13,7 @@ from armci_tool.errors import ToolError
 from armci_tool.libraries import ForeignLibrary, Library, OwnLibrary
 from armci_tool.placement import Placement
 
-# What Debian has.
+# The ARMCI that Debian has.
 PEER_NAME = "armci-mpi"
 PEER_PREFIX = Path("/usr")
 PEER_LIBS = "-larmci-{mpi}"

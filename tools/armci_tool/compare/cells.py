@@ -118,7 +118,7 @@ def _described(table: DataFrame, samples: DataFrame, medians: DataFrame, logs: D
     table["bytes"] = pandas.array(table["size"].map(bytes_of), dtype="Int64")
     moved = table.moved.where(table.moved > 0)
     table["rate"] = moved.fillna(table.bytes.astype(float)) / table.value.where(~table.counted)
-    # What the program says that it moves: `64 x 64` of a patch are so many doubles.
+    # The amount that the program says that it moves: `64 x 64` of a patch are so many doubles.
     table["amount"] = table.bytes.astype(float).fillna(moved.groupby(table.question).transform("max"))
     classes = pandas.cut(table.amount, [0, *SIZE_CLASSES.values()], labels=list(SIZE_CLASSES))
     table["size_class"] = classes.astype(object).fillna(NO_SIZE)

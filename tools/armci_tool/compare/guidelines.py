@@ -1,4 +1,4 @@
-"""What holds of any good implementation on any machine: the direct way to move data is no slower than the roundabout
+"""Rules of any good implementation on any machine: the direct way to move data is no slower than the roundabout
 one. guidelines.json has a row for each rule; kinds:
 
     cases       a case against another one of the same size, of the same benchmark and candidate

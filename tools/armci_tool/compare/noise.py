@@ -13,7 +13,7 @@ REPETITIONS = 400
 # About a millisecond of work that stays in the nearest cache.
 _WORK = bytes(16384)
 _PASSES = 64
-# What is beyond it a reader should know of before anything else.
+# A reader should know of a larger factor before anything else.
 QUIET = 1.1
 # So many of the cores may be taken by others.
 OTHERS_MOST = 1 / 8

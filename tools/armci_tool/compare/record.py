@@ -38,7 +38,7 @@ class Comparison:
     remarks: Sequence[str] = ()
     changes: Sequence[Any] = ()  # of earlier.changes
     agreements: Sequence[earlier.Agreement] = ()
-    baseline: str = ""  # what the changes are against
+    baseline: str = ""  # the title of the run that the changes are against
     cells: Cells = field(init=False)
     checks: list[Any] = field(init=False)  # of guidelines.check
     names: list[str] = field(init=False)  # of the libraries that answered anything, in the order of candidates

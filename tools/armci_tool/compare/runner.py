@@ -136,7 +136,7 @@ def _fate(ended: bench.BenchRun) -> str:
 
 
 def _trimmed(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What a program says, without what can be computed from it, or is there once more for its target."""
+    """The report of a program, without values that can be computed from it, or are there once more for its target."""
     kept = {key: data[key] for key in data if key not in ("cases", "question", "schema", "benchmark", "ranks")}
     kept["cases"] = [{**_only(case, "name", "size", "bytes", "value", "core_wait_share"), "series": [
         {**_only(series, "name", "role", "layer", "iterations", "dropped"),

@@ -63,8 +63,8 @@ def bounded(table: DataFrame, name: str = "ratio") -> Series:
 
 
 def verdicts(table: DataFrame, name: str = "ratio") -> Any:
-    """What a ratio of times says of the first: the same where the interval contains 1, or is next to it; unclear where
-    it contains 1 and much else; nothing where there is none."""
+    """The verdict of a ratio of times on the first: the same where the interval contains 1, or is next to it; unclear
+    where it contains 1 and much else; nothing where there is none."""
     import numpy
     low, high = table[f"{name}_low"], table[f"{name}_high"]
     contains = (low <= 1) & (high >= 1)

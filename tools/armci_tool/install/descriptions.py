@@ -30,7 +30,7 @@ def version() -> str:
 
 
 def pkg_config_names(name: str) -> tuple[str, str]:
-    """What pkg-config calls an implementation: its shared library, and its static one for programs that take that."""
+    """The packages of an implementation for pkg-config: its shared library, and its static one for some programs."""
     return f"armci-{name}", f"armci-{name}-static"
 
 
@@ -53,7 +53,7 @@ def pkg_config(package: str, name: str, mpi: str, libs: str) -> str:
 
 
 def of_static_program(flags: Sequence[str]) -> str:
-    """What it is linked with besides, from what the linker would take for the library itself, MPI left out."""
+    """The other libraries of a static program; `flags` are those of the library itself, without MPI."""
     return " ".join([*flags, *_CPP_LIBS])
 
 

@@ -146,7 +146,7 @@ def _tidy() -> None:
 def _others_live() -> bool:
     """Whether a process lives but process 1 and this one. Zombies and threads of the kernel have no command line."""
     for pid in set(filter(str.isdigit, os.listdir("/proc"))) - {"1", str(os.getpid())}:
-        with suppress(OSError):  # it has ended
+        with suppress(OSError):  # the process has ended
             if Path(f"/proc/{pid}/cmdline").read_bytes():
                 return True
     return False

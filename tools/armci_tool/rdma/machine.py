@@ -153,7 +153,7 @@ class Guests:
         try:
             guest.channel.receive()
         except Closed:
-            status = guest.emulator.wait()  # it alone has the other end
+            status = guest.emulator.wait()  # only the emulator has the other end
             raise self.failure(f"the guest ended while it was started, {_EMULATOR} with status {status}") from None
         guest.is_ready = True
 
@@ -237,7 +237,7 @@ class _Guest:
 
 
 def _own_archive(settings: Mapping[str, str]) -> bytes:
-    """What only this guest has in its memory at its start."""
+    """The archive of the files that only this guest has in its memory at its start."""
     with scratch_folders.make() as made:
         init, exported = made / "init", made / "config"
         shutil.copyfile(Path(__file__).with_name("init.sh"), init)

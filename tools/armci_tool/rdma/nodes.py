@@ -23,7 +23,7 @@ def require(count: int, preloaded: str = "") -> None:
     if not preloaded or made.exists():
         return
     unfinished = made.with_suffix(f".{os.getpid()}")
-    made.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # it runs with this user's rights
+    made.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # the library runs with this user's rights
     result = process.run(["gcc", "-shared", "-fPIC", "-O1", "-Wall", "-o", str(unfinished), str(_source(preloaded))])
     if not result.ok:
         unfinished.unlink(missing_ok=True)

@@ -93,7 +93,7 @@ def _turn(options: machine.Options, log: IO[bytes]) -> Channel:
 
 def _start(options: machine.Options, log: IO[bytes]) -> "subprocess.Popen[bytes]":
     machine.require(options.guests)
-    # It outlives the job that it is started for, and ends by itself.
+    # The keeper outlives the job that it is started for, and ends by itself.
     own = {name: value for name, value in os.environ.items() if name != leak_check.MARKER}
     line = [sys.executable, "-B", "-m", "armci_tool.rdma.keeper", json.dumps(asdict(options))]
     return subprocess.Popen(line, env=own, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)

@@ -19,8 +19,8 @@ _OF_ALL_BUILDS = ("WORKSPACE", ".bazelrc")
 
 
 def files(since: Optional[str]) -> list[str]:
-    """What differs from a commit; without one what git knows as changed or new, and if that is nothing, what the last commit
-    changed."""
+    """The files that differ from a commit. Without a commit, those that git knows as changed or new, and if there are
+    none, those that the last commit changed."""
     if since:
         [commit] = _git("rev-parse", "--verify", "--end-of-options", since + "^{commit}",
                         next_step="give --since a commit of this repository")

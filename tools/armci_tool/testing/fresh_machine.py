@@ -35,7 +35,7 @@ from armci_tool.testing.steps import Note, PlannedStep
 INSIDE_VARIABLE = "ON_FRESH_MACHINE"
 CLONE = "/srv/armci"
 NAME = "fresh machine"
-# What a newcomer uses: packages, the tool, how things are built, and the README's own commands.
+# The files that a newcomer uses: packages, the tool, how things are built, and the README's own commands.
 _DEPENDENCIES = re.compile(r"tools/|(.*/)?BUILD$|.*[.]bzl$|WORKSPACE$|[.]bazelrc$|[.]ci/|README[.]md$|examples/|third_party/")
 _DAY_S = 24 * 3600
 _COMMITS = 4

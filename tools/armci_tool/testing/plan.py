@@ -23,11 +23,11 @@ Item = TypeVar("Item")
 # The conformance programs have steps of their own, with the process counts chosen there. Job tests start MPI jobs.
 ALL_TESTS = f"tests(//...) except //conformance:all except {device_tests.TESTS}"
 JOB_TESTS = f"attr(tags, mpi, {ALL_TESTS})"
-# What each library exports: they need all libraries.
+# Tests of the exports of each library: they need all libraries.
 EXPORT_TESTS = "filter(exports_test, tests(//impl/...))"
 JOBLESS_TESTS = f"({ALL_TESTS}) except {JOB_TESTS} except {EXPORT_TESTS}"
 LIBRARY_TESTS = f"tests(//impl/...) except {device_tests.TESTS}"
-# What has threads. Jobs that have to end in time are left out: their ends take longer.
+# Tests of code with threads. Jobs that have to end in time are left out: their ends take longer.
 THREAD_TESTS = ("tests(//impl/api/...) union tests(//impl/runtime/...) union tests(//impl/base/...) "
                 "union filter('(accumulate_test|agree_)', tests(//impl/node:all)) union tests(//impl/mpi-twosided:all) "
                 "union filter(server_kind, tests(//impl/mpi-twosided/testing:all))")
@@ -71,9 +71,9 @@ def plan_steps(level: Level) -> list[PlannedStep]:
 
 
 def changed_steps(changed: Sequence[str]) -> list[PlannedStep]:
-    """What changed files can affect besides the steps of --quick: the tests of the tool, what libraries export, tests that start
-    jobs, and of each implementation that leaves the node the suite where every process is a node, without races. Faults take
-    long: only where these tests have changed themselves."""
+    """The steps that changed files can affect besides those of --quick: the tests of the tool, those of the exports of
+    libraries, and those that start jobs; for each implementation that leaves the node the suite where every process is
+    a node, without races. Faults take long: only where these tests have changed themselves."""
     opt = bazel.Configuration()
     faults = [_faults_step(name, opt) for name in _on_one_node() if any(file.startswith(FAULTS + "/") for file in changed)]
     return [_tool_step(), _unit_step(opt, EXPORT_TESTS), _unit_step(opt, JOB_TESTS), *faults,

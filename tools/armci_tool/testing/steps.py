@@ -18,7 +18,7 @@ _SLUG_LENGTH = 120  # a file's name may have 255 bytes
 ALL_CORES = math.inf
 # Planned load for each core: a step often keeps fewer cores busy than it declares.
 _OVERSUBSCRIPTION = 1.5
-# What a target begins with that is a query of labels.
+# The prefix of a target that is a query of labels.
 QUERY = "query: "
 # Gets the progress line to say what is running now.
 StepFunction = Callable[[Note], Sequence[Case]]
@@ -40,7 +40,7 @@ class PlannedStep:
     function: StepFunction
     rerun: str
     level: Level = Level.USUAL
-    # What Bazel has to build before, and how: labels, or QUERY and an expression.
+    # The targets that Bazel has to build before, and how: labels, or QUERY and an expression.
     targets: tuple[str, ...] = ()
     configuration: Optional[Configuration] = None
     # Files that change its result and that Bazel knows nothing of: paths or folders from the root.

@@ -19,10 +19,10 @@ from armci_tool.results import FAILED, PASSED, SKIPPED, Case
 from armci_tool.testing.steps import QUERY, Note
 
 PYTHON = "/usr/bin/python3"
-# What the suite is shown on: a Debian package. Chapters without the calls that end its jobs, each of which
+# The library that the suite is shown on: a Debian package. Chapters without the calls that end its jobs, each of which
 # costs a launch; tools/armci conformance runs all.
 FOREIGN_LIBRARY = libraries.ForeignLibrary(Path("/usr"), "-larmci-{mpi}", "armci-mpi-0.3.1")
-# What says most in short time; races that are rare even on a faulty library are for runs by hand.
+# The tests that say most in short time; races that are rare even on a faulty library are for runs by hand.
 FOREIGN_FILTER = "^(ACC|AGG|CMPL|FENCE|LC|ORD|RMW|XFER)[.](?!.*(litmus|histories))"
 FOREIGN_PROCESSES = 2
 
