@@ -126,8 +126,8 @@ typedef struct armcix_setting_s {
 /* One fault of the layer below that this run avoids. The texts stay valid until finalize. */
 typedef struct armcix_finding_s {
   const char *name;    /* permanent, for instance "passive-progress" */
-  const char *text;    /* what goes wrong, one sentence */
-  const char *instead; /* what the library does, one sentence */
+  const char *text;    /* the fault, one sentence */
+  const char *instead; /* the workaround, one sentence */
 } armcix_finding_t;
 
 /* The choices of the library at init, where several ways were open. The texts stay valid until finalize. */

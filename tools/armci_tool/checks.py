@@ -1,4 +1,4 @@
-"""Checks of the sources that need no build: format, length of files, words that do not belong."""
+"""Checks of the sources that need no build: format, length of files, words that do not belong, comments."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import os
 import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Sequence
+from typing import Iterator, Sequence
 
 from armci_tool import process
 from armci_tool.repository import ROOT, source_files
 
 CXX_SUFFIXES = (".cc", ".h", ".c")
 CODE_SUFFIXES = CXX_SUFFIXES + (".py", ".bzl")
+COMMENT_SUFFIXES = CODE_SUFFIXES + (".sh", ".bazelrc", "")
 TEXT_SUFFIXES = CODE_SUFFIXES + (".md", ".txt", ".sh", ".j2", ".1", ".7", ".bazelrc", "")
 FILE_LINES_MAX = 500
 
@@ -53,6 +54,13 @@ OLD_WORDS = tuple((re.compile(pattern), f"an old word: write {term}") for patter
     (r"(?i)(?<![a-z])e[n]rol", "register"),
     (r"\bSl[e]eper", "event count"),
 ))
+
+# A comment, on a line of its own or behind code, or a docstring: its mark and its text.
+_CXX_COMMENT = re.compile(r"(?:^ *|\S +)(//|/\*+)(.*)")
+_HASH_COMMENT = re.compile(r'(?:^ *|\S  +(?=#))(#|""")(.*)')
+# Words that leave the subject to the reader; OLD_WORDS refuses others anywhere.
+_NO_SUBJECT = re.compile(r" *([Ww]hat(?:ever)?|[Ww]ho|[Ii]t|[Ee]very(?:body|one)|[Aa]ny(?:body|one)|[Ss]omeone)"
+                         r"(?='s|[\s,:])")
 
 
 def relative(path: Path) -> str:
@@ -106,6 +114,43 @@ def check_words(root: Path) -> list[str]:
     return problems
 
 
+def check_subjects(root: Path) -> list[str]:
+    """Comments and docstrings that begin with a word which names nothing, questions left out."""
+    problems = []
+    for path in source_files(root, *COMMENT_SUFFIXES):
+        text = path.read_bytes()
+        lines = [] if b"\0" in text else text.decode("utf-8", "replace").splitlines()
+        paragraphs = _paragraphs(lines, _CXX_COMMENT if path.suffix in CXX_SUFFIXES else _HASH_COMMENT)
+        problems += [f"{relative(path)}:{number}: the comment begins with {found[1]}: name the subject"
+                     for number, words in paragraphs
+                     if (found := _NO_SUBJECT.match(words)) and not words.endswith("?")]
+    return problems
+
+
+def _paragraphs(lines: Sequence[str], comment: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+    """The number of the first line of each paragraph of comments, and its words; only the first one of a docstring
+    and of a comment in /* */."""
+    number = 0
+    while number < len(lines):
+        found = comment.search(lines[number])
+        number += 1
+        if found is None or not found[2].strip():
+            continue
+        first, mark, words = number, found[1], [found[2]]
+        if mark in ("//", "#"):
+            beginning = " " * found.start(1) + mark + " "
+            while number < len(lines) and lines[number].startswith(beginning):
+                words.append(lines[number])
+                number += 1
+        else:
+            end = '"""' if mark == '"""' else "*/"
+            while end not in words[-1] and number < len(lines) and lines[number].strip(" *"):
+                words.append(lines[number])
+                number += 1
+            words[-1] = words[-1].partition(end)[0]
+        yield first, " ".join(words).rstrip()
+
+
 def check_types(root: Path) -> list[str]:
     """The complaints of mypy about the Python files, each folder with its own path as pytest gives it."""
     problems = []
@@ -125,4 +170,5 @@ def all_checks() -> Sequence[tuple[str, list[str], str]]:
     return (("clang-format", check_format(ROOT), "tools/armci format --fix"),
             ("types of the Python files", check_types(ROOT), "tools/armci format"),
             ("file length", check_length(ROOT), "tools/armci format"),
-            ("unwanted words", check_words(ROOT), "tools/armci format"))
+            ("unwanted words", check_words(ROOT), "tools/armci format"),
+            ("comments without a subject", check_subjects(ROOT), "tools/armci format"))

@@ -68,6 +68,47 @@ def test_words_that_resemble_old_ones_are_left_alone(tmp_path: Path, line: str) 
     assert not checks.check_words(tmp_path)
 
 
+@pytest.mark.parametrize("name, text, line", [
+    ("a.cc", "// What is left.\n", 1),
+    ("a.cc", "int x;\n  // It ends.\nint y;\n", 2),
+    ("a.h", "int x;  // what is left\n", 1),
+    ("a.h", "int x;  // the rest\n// Everyone calls this.\n", 2),
+    ("a.h", "// A call.\n//\n// It is collective.\n", 3),
+    ("a.h", "// Who calls? Any process.\n", 1),
+    ("a.c", "int x; /* who calls */\n", 1),
+    ("a.c", "/* What is left?\n * The rest. */\n", 1),
+    ("a.py", "x = 1\n# Anyone can call this.\n", 2),
+    ("a.py", "x = 1  #" " it is one\n", 1),
+    ("a.py", 'def f():\n    """What f returns."""\n', 2),
+    ("a.py", 'def f():\n    """A call.\n    """\n    #' " What is left.\n", 4),
+    ("BUILD", "# It's a rule.\n", 1),
+    ("a.bzl", '"""Whatever is built."""\n', 1),
+    ("a.sh", "# Someone else's file.\n", 1),
+])
+def test_a_comment_without_a_subject_is_refused(tmp_path: Path, name: str, text: str, line: int) -> None:
+    put(tmp_path, name, text)
+    [problem] = checks.check_subjects(tmp_path)
+    assert f"{name}:{line}: the comment begins with" in problem and problem.endswith(": name the subject")
+
+
+@pytest.mark.parametrize("name, text", [
+    ("a.cc", "// What does a put cost?\n"),
+    ("a.cc", "// What does a put cost,\n// against a copy?\n//\n// Cases: one.\n"),
+    ("a.cc", "// The next line says\n// what it needs.\n"),
+    ("a.cc", "int x;  // the rest, and\n        // what is left\n"),
+    ("a.cc", 'f("// What");\n// Items.\n'),
+    ("a.c", "/* A call.\n * It is collective. */\n"),
+    ("a.py", '"""What is left?"""\n'),
+    ("a.py", '"""A call.\nIt is collective.\n"""\n'),
+    ("a.py", 'print("# What")\n'),
+    ("a.sh", "expect() {  # WHAT PATTERN\n"),
+    ("a.md", "# What to read\n"),
+])
+def test_comments_with_a_subject_and_questions_are_left_alone(tmp_path: Path, name: str, text: str) -> None:
+    put(tmp_path, name, text)
+    assert not checks.check_subjects(tmp_path)
+
+
 @pytest.mark.parametrize("line", ["/usr/include", "examples/work/x", "TODOS_left", "#if 0x10 < X"])
 def test_ordinary_lines_are_left_alone(tmp_path: Path, line: str) -> None:
     put(tmp_path, "a.cc", line + "\n")

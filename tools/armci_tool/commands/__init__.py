@@ -19,6 +19,6 @@ SUMMARIES = {
     "rdma": "run a command on a machine made by QEMU that has a verbs device (Soft-RoCE)",
     "trace": "sum up a timeline: calls, waiting, bytes between processes",
     "new-port": "begin a new implementation: a copy of impl/template and a row in impl/variants.bzl",
-    "format": "check the form of the sources: clang-format, length of files, unwanted words",
+    "format": "check the form of the sources: clang-format, length of files, unwanted words, comments",
     "traceability": "check that every clause has a test and a level, and every test a clause",
 }
