@@ -76,5 +76,8 @@ def _tools(folder: Path, place: Place) -> Path:
     """The commands of the MPI library of the installation, without its name."""
     folder.mkdir()
     for name in ("mpicc", "mpicxx", "mpif90", "mpirun"):
-        (folder / name).symlink_to(str(shutil.which(f"{name}.{place.mpi}")))
+        # No link: MPICH's launcher looks for its other programs beside itself.
+        script = folder / name
+        script.write_text(f'#!/bin/sh\nexec {shutil.which(f"{name}.{place.mpi}")} "$@"\n')
+        script.chmod(0o755)
     return folder
