@@ -258,8 +258,6 @@ void accumulate(View<const T> from, T* to, std::type_identity_t<T> scale, int pr
           ARMCIX_NbAcc(kAccumulated<T>, &scale, from.data(), to, from.size_bytes(), process, handle.get()));
 }
 
-// Strided transfers of a block of count[0] elements, count[1] rows, ... : as the contiguous forms. stride[i] is the distance, in
-// elements, from one index of dimension i + 1 to the next. All spans are read before the call returns.
 namespace internal {
 
 using Counts = std::span<const std::size_t>;
@@ -289,6 +287,8 @@ struct Shape {
 
 }  // namespace internal
 
+// Strided transfers of a block of count[0] elements, count[1] rows, ... : as the contiguous forms. stride[i] is the distance, in
+// elements, from one index of dimension i + 1 to the next. All spans are read before the call returns.
 template <Element T>
 void put_strided(std::type_identity_t<const T>* from, internal::Strides from_stride, T* to, internal::Strides to_stride,
                  internal::Counts count, int process) {

@@ -95,7 +95,7 @@ Valued<MPI_Comm> armci_group_comm(ARMCI_Group* handle) {
   return {kSuccess, group->comm()};
 }
 Status ARMCIX_Group_comm_f(ARMCI_Group* handle, MPI_Fint* comm) {
-  if (comm == nullptr) return fail(Code::kNull, "GROUP-1", "argument comm is NULL");
+  ARMCI_RETURN_IF_ERROR(check_out(comm));
   const Valued<MPI_Comm> found = api::armci_group_comm(handle);
   if (found.status.ok()) *comm = MPI_Comm_c2f(found.value);
   return found.status;

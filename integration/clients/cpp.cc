@@ -1,4 +1,4 @@
-// A client in C++, by armci.hpp: every class and function of it once, checked against what each process can compute.
+// A client in C++, by armci.hpp: all its classes and functions, checked against what each process can compute.
 #include <mpi.h>
 
 #include <array>
@@ -59,11 +59,45 @@ void Column() {
   handle.wait();
   armci::fence(right);
   std::array<double, 8> back{};
-  armci::get_strided(matrix.on(right) + 3, row, back.data(), dense, count, right);
+  armci::get_strided(matrix.on(right) + 3, row, back.data(), dense, count, right, handle);
+  handle.wait();
   for (std::size_t i = 0; i < 8; ++i)
     Expect(back[i] == 3 * (10.0 + static_cast<double>(i)), "the column that was put and added to");
   armci::barrier();
   for (std::size_t i = 0; i < 80; ++i) Expect(i % 10 == 3 || matrix.local()[i] == 1.0, "nothing beside the column");
+  armci::barrier();
+}
+
+// The same forms the other way round: blocking strided, and contiguous ones with a handle.
+void OtherForms() {
+  const int right = (armci::rank() + 1) % armci::size();
+  armci::Region<int> part(4);
+  std::fill(part.local().begin(), part.local().end(), 1);
+  armci::barrier();
+  const std::array<std::size_t, 2> count = {1, 2};
+  const std::array<std::ptrdiff_t, 1> apart = {2};
+  const std::array<std::ptrdiff_t, 1> dense = {1};
+  const std::array<int, 2> pair = {5, 6};
+  {
+    armci::Handle handle;
+    armci::put_strided(pair.data(), dense, part.on(right), apart, count, right, handle);
+  }
+  armci::fence_all();
+  armci::accumulate_strided(pair.data(), dense, part.on(right), apart, count, 10, right);
+  armci::fence(right);
+  std::array<int, 2> back{};
+  armci::get_strided(part.on(right), apart, back.data(), dense, count, right);
+  Expect(back[0] == 55 && back[1] == 66, "blocking strided forms");
+  armci::barrier();
+  {
+    armci::Handle handle;
+    armci::put(pair, part.on(right), right, handle);
+    handle.wait();
+    armci::fence(right);
+    armci::accumulate(pair, part.on(right), 1, right, handle);
+  }
+  armci::barrier();
+  Expect(part.local()[0] == 10 && part.local()[1] == 12, "contiguous forms with a handle");
   armci::barrier();
 }
 
@@ -95,6 +129,11 @@ void Together() {
       value[0] += 1;
       armci::put(value, words.on(0) + 3, 0);
       armci::fence(0);
+    }
+    armci::barrier();
+    if (me == 0) {
+      const std::unique_lock lock(mutex, std::try_to_lock);
+      Expect(lock.owns_lock(), "a free mutex by try_lock");
     }
     armci::barrier();
   }
@@ -142,10 +181,12 @@ int main(int argc, char** argv) {
   int size = 1;
   {
     const armci::Library library;
+    const armci::Library again(MPI_THREAD_SINGLE, MPI_COMM_WORLD);
     rank = armci::rank();
     size = armci::size();
     SumOfAll();
     Column();
+    OtherForms();
     Together();
     Halves();
     Errors();

@@ -1,7 +1,8 @@
 """Runs command blocks of the documentation against an installation.
 
 A block of indented lines is run if a comment stands before it: `<!-- runnable: program.c -->`. The comment lists the files
-that the commands expect in their folder (`program` is program.c, compiled); the blocks of a page share one folder. Two blanks begin a remark."""
+that the commands expect in their folder (`program` is program.c, compiled); the blocks of a page share one folder. Two
+blanks begin a remark."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ from armci_tool.results import Case
 _PREFIX = "/opt/armci"
 _BLOCK = re.compile(r"^<!-- runnable:(.*) -->\n\n((?:    .*\n)+)", re.MULTILINE)
 _FILES = {"program.c": ROOT / "examples" / "hello.c", "runtime.c": ROOT / "examples" / "transpose.c",
-          "program.cc": ROOT / "integration" / "clients" / "cpp.cc",
           "solver.f90": ROOT / "integration" / "clients" / "fortran_module.f90"}
+_COMPILE = f"mpicc program.c -o program -I{_PREFIX}/include -L{_PREFIX}/lib -Wl,--enable-new-dtags,-rpath,{_PREFIX}/lib -larmci"
 _TIME_LIMIT_S = 180.0
 
 
@@ -50,10 +51,12 @@ def run(place: Place, environment: dict[str, str]) -> Iterator[Case]:
         with scratch_folders.make() as folder:
             tools = _tools(folder / "bin", place)
             for block in found:
+                compiled = "program" in block.files
                 for name in block.files:
-                    _provide(name, folder, place)
-                commands = _of_the_installation(block.commands, place)
-                made = process.run(["bash", "-ec", commands], cwd=folder, timeout_s=_TIME_LIMIT_S,
+                    source = "program.c" if name == "program" else name
+                    shutil.copy(_FILES[source], folder / source)
+                commands = "\n".join([*([_COMPILE] if compiled else []), block.commands])
+                made = process.run(["bash", "-ec", _of_the_installation(commands, place)], cwd=folder, timeout_s=_TIME_LIMIT_S,
                                    environment={**environment, "PATH": f"{tools}:/usr/local/bin:/usr/bin:/bin"})
                 yield case_of(f"{page.relative_to(ROOT)}, commands at line {block.line}", made, made.ok)
 
@@ -63,13 +66,6 @@ def _of_the_installation(commands: str, place: Place) -> str:
     missing = [name for name in repository.implementations() if name not in place.names]
     pattern = rf"\b({'|'.join(map(re.escape, missing))})\b" if missing else r"$^"
     return re.sub(pattern, place.names[-1], commands).replace(_PREFIX, str(place.root))
-
-
-def _provide(name: str, folder: Path, place: Place) -> None:
-    if name == "program":
-        place.compiles(name, folder / name, f"-L{place.root}/lib", f"-Wl,--enable-new-dtags,-rpath,{place.root}/lib", "-larmci")
-    else:
-        shutil.copy(_FILES[name], folder / name)
 
 
 def _tools(folder: Path, place: Place) -> Path:
