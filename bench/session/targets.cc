@@ -63,6 +63,7 @@ constexpr Row kTargets[] = {
     // While processes compute: microseconds, part of a core, part of a transfer.
     {"busy_p99", {Limit::kValueAtMost, 1000}},
     {"idle_server", {Limit::kValueAtMost, 0.02}},
+    {"idle_wait", {Limit::kValueAtMost, 0.02}},
     {"overlap", {Limit::kValueAtMost, 0.2}},
     // A guideline: the direct way is never slower than the roundabout one, but for noise.
     {"consistency", {Limit::kTimeAtMost, 1.05}},
