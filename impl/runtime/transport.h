@@ -83,6 +83,13 @@
 //                                        word; nothing is promised against an atomic64 on the 8 bytes around it.
 //                                        Without it, RMW on 4 bytes replaces the 8 bytes around them.
 //
+//   Status put_signal(int target, const Key&, void* remote, const void* local, size_t bytes, const node::Signal&)
+//                                        As put_now, of 0 bytes or more, and a signal (impl/node/signal.h) to a word of
+//                                        the target. The word changes after the data and after every store that this
+//                                        process issued to the target before, complete or not. Needs no later call of
+//                                        the origin. Complete after a flush, as a store. Without it Runtime flushes,
+//                                        and changes the word by put or atomic64, which wakes no thread.
+//
 //   bool Completion::complete() const    Whether the operation was complete when it was issued. Runtime does not call
 //                                        test() then.
 //   size_t buffer_bytes()                Memory for messages of and to other nodes, at this moment.
@@ -148,6 +155,7 @@
 
 #include "impl/base/status.h"
 #include "impl/node/accumulate.h"
+#include "impl/node/signal.h"
 #include "impl/runtime/shapes.h"
 #include "impl/runtime/world.h"
 
@@ -254,6 +262,12 @@ concept TransfersAtOnce = requires(T t, int target, const typename T::Key& key, 
                                    std::size_t bytes) {
   { t.put_now(target, key, to, from, bytes) } -> std::same_as<Status>;
   { t.get_now(target, key, from, to, bytes) } -> std::same_as<Status>;
+};
+
+template <class T>
+concept Signals = requires(T t, int target, const typename T::Key& key, void* to, const void* from, std::size_t bytes,
+                           const node::Signal& signal) {
+  { t.put_signal(target, key, to, from, bytes, signal) } -> std::same_as<Status>;
 };
 
 template <class T>

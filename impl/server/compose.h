@@ -19,6 +19,17 @@ inline RequestHeader put_header() {
   return header;
 }
 
+// The data are filled in as those of a put.
+inline RequestHeader signal_header(const node::Signal& signal) {
+  RequestHeader header;
+  header.kind = RequestKind::kSignal;
+  header.type = static_cast<std::uint8_t>(signal.op);
+  header.first = reinterpret_cast<std::uintptr_t>(signal.wake_up);
+  header.operand[0] = reinterpret_cast<std::uintptr_t>(signal.word);
+  header.operand[1] = signal.value;
+  return header;
+}
+
 inline RequestHeader accumulate_header(const node::AccSpec& acc) {
   RequestHeader header;
   header.kind = RequestKind::kAccumulate;

@@ -8,6 +8,7 @@
 #include "impl/node/node_accumulate.h"
 #include "impl/node/node_atomics.h"
 #include "impl/node/node_memory.h"
+#include "impl/node/signal.h"
 
 namespace armci::server {
 
@@ -30,6 +31,11 @@ std::uint64_t rmw(const RequestHeader& header) {
   return static_cast<std::uint64_t>(before);
 }
 
+node::Signal signal_of(const RequestHeader& header) {
+  return {reinterpret_cast<std::uint64_t*>(pointer(header.operand[0])), header.operand[1],
+          static_cast<node::SignalOp>(header.type), reinterpret_cast<node::WakeUp*>(pointer(header.first))};
+}
+
 }  // namespace
 
 void store(const Request& request, const char* data) {
@@ -37,7 +43,7 @@ void store(const Request& request, const char* data) {
   std::atomic_thread_fence(std::memory_order_release);
   if (request.header.form == Form::kBatch) {
     store_batch(request);
-  } else if (request.header.kind == RequestKind::kPut) {
+  } else if (request.header.kind != RequestKind::kAccumulate) {
     for_places(request, [&](char* to) {
       node::copy(to, data, bytes);
       data += bytes;
@@ -51,6 +57,7 @@ void store(const Request& request, const char* data) {
     });
   }
   std::atomic_thread_fence(std::memory_order_release);
+  if (request.header.kind == RequestKind::kSignal) node::apply(signal_of(request.header));
 }
 
 char* collect(const Request& request, char* to) {

@@ -35,6 +35,20 @@ Status check_atomic(const RequestHeader& header, const IsInside& inside) {
   return inside(header.address, header.bytes) ? kSuccess : not_allocated(header.address, header.bytes);
 }
 
+// All of a signal but its data.
+Status check_signal(const RequestHeader& header, const IsInside& inside) {
+  constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
+  if (header.form != Form::kContiguous) return malformed("form", static_cast<std::uint64_t>(header.form));
+  if (header.tag != 0) return malformed("tag", header.tag);
+  if (header.type > static_cast<std::uint8_t>(node::kLastSignalOp)) return malformed("operation", header.type);
+  const auto check_word = [&](std::uint64_t address) {
+    if (address % kWordBytes != 0) return misaligned(address);
+    return inside(address, kWordBytes) ? kSuccess : not_allocated(address, kWordBytes);
+  };
+  ARMCI_RETURN_IF_ERROR(check_word(header.operand[0]));
+  return header.first == 0 ? kSuccess : check_word(header.first);
+}
+
 Status check_element(const RequestHeader& header) {
   if (header.type >= node::kAccTypes) return malformed("type", header.type);
   const auto type = static_cast<node::AccType>(header.type);
@@ -124,6 +138,7 @@ Status check_places(std::span<const char> places, const IsInside& inside, Reques
   *used = 0;
   switch (header.form) {
     case Form::kContiguous:
+      if (header.bytes == 0) return kSuccess;  // a signal alone
       if (!inside(header.address, header.bytes)) return not_allocated(header.address, header.bytes);
       return is_misaligned(header, header.address) ? misaligned(header.address) : kSuccess;
     case Form::kStrided:
@@ -166,7 +181,9 @@ Status decode(std::span<const char> message, const IsInside& inside, const Bound
   ARMCI_RETURN_IF_ERROR(read_header(message, &header));
   if (header.kind == RequestKind::kDisconnect) return kSuccess;
   if (header.kind == RequestKind::kAtomic) return check_atomic(header, inside);
-  if (header.bytes == 0 || header.bytes > kSegmentBytesMax) return malformed("bytes", header.bytes);
+  const bool is_signal = header.kind == RequestKind::kSignal;
+  if ((header.bytes == 0 && !is_signal) || header.bytes > kSegmentBytesMax) return malformed("bytes", header.bytes);
+  if (is_signal) ARMCI_RETURN_IF_ERROR(check_signal(header, inside));
   if (header.kind == RequestKind::kAccumulate) ARMCI_RETURN_IF_ERROR(check_element(header));
   if (header.kind == RequestKind::kGet && header.type > kDataAlone) return malformed("type", header.type);
   if (header.tag > kLastTag || (!request->is_store() && header.tag < kFirstTag)) return malformed("tag", header.tag);

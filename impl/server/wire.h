@@ -10,17 +10,20 @@
 //    0       4     magic: kMagic, which includes the version of the format
 //    4       1     kind: RequestKind
 //    5       1     form: how the places are described, Form
-//    6       1     type: of an accumulate's elements; an atomic's operation; 1: the data of a get come alone
+//    6       1     type: of an accumulate's elements; an atomic's or a signal's operation; 1: the data of a get come
+//                  alone
 //    7       1     levels: of strides, form kStrided only
 //    8       4     tag: of the reply; of a store: of the message that has its data, or 0 if they are here
 //   12       4     origin: the process that sent the request
 //   16       8     address: of the first byte (kContiguous, kStrided); of the word of an atomic
 //   24       8     bytes: of the transfer, of one segment, of a whole batch (kBatch), of an atomic's word
-//   32       8     first: the first segment, in the order of the loop nest (kStrided)
+//   32       8     first: the first segment, in the order of the loop nest (kStrided); the WakeUp of a signal, or 0
 //   40       8     count: of segments in this request (kStrided, kList, kBatch)
-//   48      16     operand: the scale of an accumulate; operand and comparand of an atomic
+//   48      16     operand: the scale of an accumulate; operand and comparand of an atomic; word and value of a signal
 //   64       4     node: that has the memory
 //   68       4     slot: by which a forwarding server matches the ack
+//
+// A signal is a put without gaps, of 0 bytes or more, and then the change of a word (impl/node/signal.h).
 //
 // Places: nothing (kContiguous, kBatch); for each level its count and its stride, 8 bytes each (kStrided); an address
 // of 8 bytes for each segment (kList). The data of a batch are entries: address (8 bytes), length (8), and as many
@@ -46,13 +49,21 @@
 #include "impl/base/status.h"
 #include "impl/node/accumulate.h"
 #include "impl/node/node_atomics.h"
+#include "impl/node/signal.h"
 #include "impl/runtime/shapes.h"
 
 namespace armci::server {
 
-inline constexpr std::uint32_t kMagic = 0x03534d41;  // "AMS", version 3
+inline constexpr std::uint32_t kMagic = 0x04534d41;  // "AMS", version 4
 
-enum class RequestKind : std::uint8_t { kPut = 1, kGet = 2, kAccumulate = 3, kAtomic = 4, kDisconnect = 5 };
+enum class RequestKind : std::uint8_t {
+  kPut = 1,
+  kGet = 2,
+  kAccumulate = 3,
+  kAtomic = 4,
+  kSignal = 5,
+  kDisconnect = 6
+};
 enum class Form : std::uint8_t { kContiguous = 0, kStrided = 1, kList = 2, kBatch = 3 };
 
 struct RequestHeader {
@@ -121,7 +132,10 @@ struct Request {
 
   std::size_t segments() const { return header.form == Form::kContiguous ? 1 : header.count; }
   std::size_t total_bytes() const { return header.form == Form::kBatch ? header.bytes : segments() * header.bytes; }
-  bool is_store() const { return header.kind == RequestKind::kPut || header.kind == RequestKind::kAccumulate; }
+  bool is_store() const {
+    return header.kind == RequestKind::kPut || header.kind == RequestKind::kAccumulate ||
+           header.kind == RequestKind::kSignal;
+  }
   // The data come in a message of their own.
   bool data_follow() const { return is_store() && header.tag != 0; }
   bool data_alone() const { return header.kind == RequestKind::kGet && header.type == kDataAlone; }

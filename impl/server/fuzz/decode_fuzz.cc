@@ -49,6 +49,14 @@ void check_atomic(const RequestHeader& header) {
   promise(header.type <= static_cast<std::uint8_t>(node::RmwOp::kMax), "the operation of an atomic exists");
 }
 
+void check_signal(const RequestHeader& header) {
+  promise(is_inside(header.operand[0], 8) && header.operand[0] % 8 == 0, "the word of a signal is aligned in memory");
+  promise(header.first == 0 || (is_inside(header.first, 8) && header.first % 8 == 0),
+          "the wake-up of a signal is aligned in memory");
+  promise(header.type <= static_cast<std::uint8_t>(node::kLastSignalOp), "the operation of a signal exists");
+  promise(header.tag == 0 && header.form == Form::kContiguous, "a signal comes with its data, which have no gaps");
+}
+
 // Calls visit(address, bytes) for every segment, as the server does. To change when places are described in other ways.
 template <class Visit>
 void for_places(const Request& request, Visit visit) {
@@ -100,6 +108,8 @@ Wide check_places(const Request& request) {
   std::size_t places = 0;
   Wide total = 0;
   for_places(request, [&](std::uint64_t address, std::uint64_t bytes) {
+    ++places;
+    if (header.kind == RequestKind::kSignal && bytes == 0) return;
     promise(bytes > 0 && bytes <= kSegmentBytesMax, "a segment has a length that MPI can count");
     promise(is_inside(address, bytes), "every segment lies in memory");
     if (accumulate) {
@@ -107,7 +117,6 @@ Wide check_places(const Request& request) {
       promise(bytes % node::element_bytes(type) == 0, "elements are added whole");
     }
     total += bytes;
-    ++places;
   });
   promise(places == request.segments(), "the walk has as many places as the request says");
   promise(total == request.total_bytes(), "the lengths add up to total_bytes()");
@@ -135,6 +144,7 @@ void check(const Request& request, std::span<const char> message) {
   const RequestHeader& header = request.header;
   if (header.kind == RequestKind::kDisconnect) return;
   if (header.kind == RequestKind::kAtomic) return check_atomic(header);
+  if (header.kind == RequestKind::kSignal) check_signal(header);
   const Wide total = check_places(request);
   if (request.is_store()) check_data(request, message, total);
   if (header.kind != RequestKind::kGet) return;

@@ -20,7 +20,7 @@ RequestHeader header_of(RequestKind kind, std::uint8_t type) {
   RequestHeader header;
   header.kind = kind;
   header.type = type;
-  const bool store = kind == RequestKind::kPut || kind == RequestKind::kAccumulate;
+  const bool store = kind == RequestKind::kPut || kind == RequestKind::kAccumulate || kind == RequestKind::kSignal;
   header.tag = store ? 0 : kFirstTag;
   header.address = kMemory + 4096;
   header.bytes = 32;
@@ -45,6 +45,18 @@ void append_forms(const std::string& name, RequestHeader header, std::size_t byt
     places += bytes_of(kMemory + offset);
   }
   seeds->push_back({name + "-list", bytes_of(header) + places + std::string(3 * bytes_each, 'l')});
+}
+
+// Alone, and behind its data.
+void append_signals(std::vector<Seed>* seeds) {
+  RequestHeader header = header_of(RequestKind::kSignal, static_cast<std::uint8_t>(node::SignalOp::kAdd));
+  header.operand[0] = kMemory + 64;
+  header.operand[1] = 1;
+  header.first = kMemory + kMemoryBytes - 8;
+  seeds->push_back({"signal-put", bytes_of(header) + std::string(header.bytes, 'c')});
+  header.bytes = 0;
+  header.first = 0;
+  seeds->push_back({"signal", bytes_of(header)});
 }
 
 void append_batch(std::vector<Seed>* seeds) {
@@ -99,6 +111,7 @@ std::vector<Seed> seeds() {
     header.bytes = bytes;
     made.push_back({"atomic" + std::to_string(bytes), bytes_of(header)});
   }
+  append_signals(&made);
   append_batch(&made);
   append_forms_that_follow(&made);
   made.push_back({"disconnect", bytes_of(header_of(RequestKind::kDisconnect, 0))});
