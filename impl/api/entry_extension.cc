@@ -75,10 +75,8 @@ Status check_signal(const std::uint64_t* signal, armcix_signal_op_t op, int proc
 Status ARMCIX_Put_signal(const void* src, void* dst, std::size_t bytes, std::uint64_t* signal, std::uint64_t value,
                          armcix_signal_op_t op, int proc) {
   ARMCI_RETURN_IF_ERROR(check_signal(signal, op, proc));
-  ARMCI_RETURN_IF_ERROR(runtime().contiguous<Kind::kPut>(src, dst, bytes, proc, kBlocking));
-  std::uint64_t before = 0;
-  const auto how = op == ARMCIX_SIGNAL_SET ? node::RmwOp::kSwap : node::RmwOp::kAdd;
-  return runtime().rmw<std::uint64_t>(how, signal, value, 0, &before, proc);
+  const auto how = op == ARMCIX_SIGNAL_SET ? node::SignalOp::kSet : node::SignalOp::kAdd;
+  return runtime().put_signal(src, dst, bytes, signal, value, how, proc);
 }
 // The signal must follow the data, so the put is completed here, and the handle is unused.
 Status ARMCIX_NbPut_signal(const void* src, void* dst, std::size_t bytes, std::uint64_t* signal, std::uint64_t value,
@@ -124,20 +122,16 @@ Status ARMCIX_Signal_test(std::uint64_t* signal, armcix_cmp_t cmp, std::uint64_t
   return kSuccess;
 }
 
-// A signal may come from the network, which wakes no thread, so the wait polls in growing intervals [EXT-4].
+// A put or an atomic may change the word, and wakes no thread, so the wait also reads it in growing intervals [EXT-4].
 Status ARMCIX_Signal_wait(std::uint64_t* signal, armcix_cmp_t cmp, std::uint64_t value, std::uint64_t* seen) {
   ARMCI_RETURN_IF_ERROR(check_waited_signal(signal, cmp));
-  node::Waiter waiter(node::WaitKind::kSignal);
-  for (;;) {
-    const std::uint64_t now = std::atomic_ref<std::uint64_t>(*signal).load(std::memory_order_acquire);
-    if (compares(cmp, now, value)) {
-      if (seen != nullptr) *seen = now;
-      return kSuccess;
-    }
-    runtime().progress();
-    waiter.step();
-    if (waiter.liveness_due()) node::node_memory().check_peers(node::WaitKind::kSignal);
-  }
+  std::uint64_t now = 0;
+  runtime().await_signal(node::WaitKind::kSignal, false, [&] {
+    now = std::atomic_ref(*signal).load(std::memory_order_acquire);
+    return compares(cmp, now, value);
+  });
+  if (seen != nullptr) *seen = now;
+  return kSuccess;
 }
 
 // --- mutex sets

@@ -30,6 +30,7 @@
 #include "impl/node/node_exchange.h"
 #include "impl/node/node_memory.h"
 #include "impl/node/node_mutex.h"
+#include "impl/node/signal.h"
 #include "impl/node/waiter.h"
 #include "impl/runtime/aggregates.h"
 #include "impl/runtime/background_thread.h"
@@ -59,12 +60,6 @@ inline constexpr How kBlocking{};
 constexpr How through(armci_hdl_t* handle) { return {false, handle}; }
 
 struct QueueNode;
-
-// One per pair of processes, in the memory of the one that is notified.
-struct NotifyCell {
-  std::atomic<std::uint32_t> count;
-  std::atomic<std::uint32_t> sleeping;  // the number of threads of the owner that sleep on count
-};
 
 template <class T>
 class Runtime {
@@ -111,7 +106,7 @@ class Runtime {
   bool visit_pending(Visit visit) const {
     return handles_.try_visit(visit);
   }
-  bool has_unflushed_stores(int proc) const;
+  bool has_unflushed_stores(int proc) const { return !unflushed(proc).stores.is_flushed(); }
   template <class Visit>
   bool visit_held(Visit visit);
 
@@ -188,6 +183,14 @@ class Runtime {
   Status rmw(node::RmwOp op, void* remote, Value operand, Value compare, Value* before, int proc);
   Status notify(int proc);
   Status notify_wait(int proc, int* count);
+  // A blocking put of 0 bytes or more, then the change of a word, which lies in a region of the target. op: not
+  // kClearIfEqual.
+  Status put_signal(const void* src, void* dst, std::size_t bytes, std::uint64_t* word, std::uint64_t value,
+                    node::SignalOp op, int proc);
+  // Returns when changed() holds, which reads words of this process. woken: a signal of the same node or a server wakes
+  // this thread after each change.
+  template <class Changed>
+  void await_signal(node::WaitKind kind, bool woken, Changed changed);
 
   // --- mutexes (runtime_mutex.h)
   Status create_mutexes(Group& group, int count, std::unique_ptr<MutexSet>* out);
@@ -243,6 +246,7 @@ class Runtime {
   static constexpr unsigned char kCpuCopies = 2;
   static constexpr unsigned char kCpuAtomics = 4;
   static constexpr bool kNodeOnly = !T::kTraits.reaches_nodes;
+  static constexpr bool kServersWake = kNodeOnly || Signals<T>;
 
   Status choose_provider(MPI_Comm parent);
   void prepare(const World& here);  // the part of initialise() without communication
@@ -294,6 +298,8 @@ class Runtime {
   Status move_contiguous(const Part& part, const void* src, void* dst, std::size_t bytes, int proc, How how,
                          const node::AccSpec& acc);
   template <Kind kind>
+  Status check_contiguous(const void* src, const void* dst, std::size_t bytes, int proc, const Part** part);
+  template <Kind kind>
   Status move_to_other_node(const Part& part, const void* src, void* dst, std::size_t bytes, int proc, How how,
                             const node::AccSpec& acc);
   template <Kind kind>
@@ -318,7 +324,11 @@ class Runtime {
   Status issue_list(const Segments& segments, int proc, How how, const node::AccSpec& acc);
 
   // atomics
-  void sleep_for_notification(NotifyCell& cell, std::uint32_t consumed, int proc, node::Waiter& waiter);
+  node::WakeUp* wake_up_of(int proc) const;
+  Status remote_put_signal(const void* src, void* dst, std::size_t bytes, std::uint64_t* word, std::uint64_t value,
+                           node::SignalOp op, int proc);
+  Status set_word(int proc, const Part& part, std::uint64_t* word, std::uint64_t value);
+  Status issue_signal(int proc, const Part& part, std::uint64_t* word, std::uint64_t value, node::SignalOp op);
   Status check_rmw(const void* remote, std::size_t bytes, int proc, const Part** part);
   template <std::integral Value>
   Status checked_rmw(node::RmwOp op, void* remote, Value operand, Value compare, Value* before, int proc);
@@ -356,8 +366,14 @@ class Runtime {
   bool ended(Completion& completion, Status* status);
   Status flush(int proc);
   Status flush_all();
-  struct StoreCounts;
-  void note_flushed(StoreCounts& stores, std::uint64_t covered);
+  struct Unflushed;
+  struct Covered;
+  Unflushed& unflushed(int proc) { return unflushed_[static_cast<std::size_t>(proc)]; }
+  const Unflushed& unflushed(int proc) const { return unflushed_[static_cast<std::size_t>(proc)]; }
+  bool has_unflushed(int proc) const;
+  void note_store(int proc) { unflushed(proc).stores.note_issued(); }
+  Covered issued_to(int proc) const;
+  void note_flushed(int proc, const Covered& covered);
   void flush_if_unflushed(int proc, Status* status);
   template <class Wanted>
   Status complete_pending(Wanted wanted);
@@ -384,17 +400,38 @@ class Runtime {
   Status try_queue(const Queue& queue, std::uint32_t turn, bool* taken);
   Status leave_queue(const Queue& queue);
   Status queue_up(const Queue& queue, std::uint32_t turn);
-  Status stand_behind(const Queue& queue, std::int64_t mine, std::int64_t ahead);
-  Status find_successor(const Queue& queue, int* successor);
+  Status stand_behind(const Queue& queue, std::int64_t mine, std::int64_t ahead, bool* released);
+  Status free_tail(const Queue& queue, bool* freed);
+  Status release_turn(const Queue& queue, int* successor);
   Status hand_over(const Queue& queue, int successor);
   template <class Word>
   Status read_word(int proc, const Part& part, const void* remote, Word* value);
 
-  // Puts to one process: how many were issued, and how many of those the last finished flush covers. Two counts and not
-  // a flag: a thread must not take another thread's unfinished flush for its own [THR-1].
-  struct StoreCounts {
+  // Stores or signals to one process: how many were issued, and how many of those the last finished flush covers. Two
+  // counts and not a flag: a thread must not take another thread's unfinished flush for its own [THR-1].
+  struct IssuedCount {
     std::atomic<std::uint64_t> issued{0};
     std::atomic<std::uint64_t> flushed{0};
+
+    // After the call that issued it, so that a flush that covers the count covers the store.
+    void note_issued() { issued.fetch_add(1, std::memory_order_release); }
+    bool is_flushed() const {
+      return flushed.load(std::memory_order_acquire) >= issued.load(std::memory_order_relaxed);
+    }
+    void note_flushed(std::uint64_t covered) {
+      std::uint64_t before = flushed.load(std::memory_order_relaxed);
+      while (before < covered && !flushed.compare_exchange_weak(before, covered, std::memory_order_release)) {
+      }
+    }
+  };
+  // Signals count by themselves: an unlock needs a flush after stores, and none after the signal of the last unlock.
+  struct Unflushed {
+    IssuedCount stores;
+    IssuedCount signals;
+  };
+  struct Covered {
+    std::uint64_t stores;
+    std::uint64_t signals;
   };
 
   T transport_;
@@ -406,9 +443,9 @@ class Runtime {
   RegionType* service_ = nullptr;
   bool transport_started_ = false;
   std::vector<unsigned char> ways_;                        // by absolute id: kSameNode, and what the CPU does there
-  std::vector<StoreCounts> unflushed_;                     // by absolute id
-  std::vector<std::atomic<std::uint32_t>> notifications_;  // by absolute id: consumed by notify_wait
-  std::vector<std::uint32_t> notified_;                    // by absolute id: sent to other nodes
+  std::vector<Unflushed> unflushed_;                       // by absolute id
+  std::vector<std::atomic<std::uint64_t>> notifications_;  // by absolute id: consumed by notify_wait
+  std::vector<std::uint64_t> notified_;                    // by absolute id: sent to other nodes
   std::atomic<std::int64_t> next_region_{0};
   RegionUsage region_usage_;
   std::mutex usage_mutex_;

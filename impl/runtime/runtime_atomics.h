@@ -8,12 +8,13 @@
 
 namespace armci::runtime {
 
-// The memory of the runtime itself in every process: the lock of accumulates that go through the transport, and
-// one notification cell per peer, which only that peer writes.
+// The memory of the runtime itself in every process: the lock of accumulates that go through the transport, the sleep
+// of this process's threads, and for each peer the number of its notifications, which only that peer changes.
 template <class T>
 struct Runtime<T>::Service {
   alignas(64) std::atomic<std::int64_t> accumulate_lock;
-  alignas(64) NotifyCell cells[];
+  alignas(64) node::WakeUp wake_up;
+  alignas(64) std::uint64_t notifications[];
 };
 
 // The operation of a transport that does the same at once.
@@ -127,25 +128,33 @@ Status Runtime<T>::rmw_in_word(const Part& part, node::RmwOp op, void* remote, V
   }
 }
 
-// Every store of this process to proc is complete before the count moves [ORD-6]. Only this process writes the cell, so
-// a put is enough on the way to another node.
+template <class T>
+node::WakeUp* Runtime<T>::wake_up_of(int proc) const {
+  return &reinterpret_cast<Service*>(service_->parts[static_cast<std::size_t>(proc)].base)->wake_up;
+}
+
+// Every store of this process to proc precedes the count [ORD-6]. Only this process changes the count, so it can be set
+// on the way to another node.
 template <class T>
 Status Runtime<T>::notify(int proc) {
-  ARMCI_RETURN_IF_ERROR(fence(proc));
+  ARMCI_RETURN_IF_ERROR(check_proc(proc));
   const Part& part = service_->parts[static_cast<std::size_t>(proc)];
-  NotifyCell& cell = reinterpret_cast<Service*>(part.base)->cells[rank_];
+  std::uint64_t* const count = &reinterpret_cast<Service*>(part.base)->notifications[rank_];
   if (on_node(proc)) {
-    cell.count.fetch_add(1, std::memory_order_seq_cst);
-    if (cell.sleeping.load(std::memory_order_seq_cst) != 0) node::futex_wake(&cell.count, INT_MAX);
+    ARMCI_RETURN_IF_ERROR(fence(proc));
+    node::apply({count, 1, node::SignalOp::kAdd, wake_up_of(proc)});
     return kSuccess;
   }
   if constexpr (!kNodeOnly) {
+    if constexpr (Signals<T>) {
+      ARMCI_RETURN_IF_ERROR(flush_batches([proc](int target) { return target == proc; }));
+    } else {
+      ARMCI_RETURN_IF_ERROR(fence(proc));
+    }
     std::lock_guard guard(notify_mutex_);  // counts arrive in order
-    std::uint32_t& sent = notified_[static_cast<std::size_t>(proc)];
-    const std::uint32_t count = sent + 1;
-    ARMCI_RETURN_IF_ERROR(remote_put(part, &cell.count, &count, sizeof count, proc, kBlocking));
-    ARMCI_RETURN_IF_ERROR(flush(proc));
-    sent = count;  // one that failed is sent again, not made up for
+    std::uint64_t& sent = notified_[static_cast<std::size_t>(proc)];
+    ARMCI_RETURN_IF_ERROR(set_word(proc, part, count, sent + 1));
+    ++sent;  // one that failed is sent again, not made up for
   }
   return kSuccess;
 }
@@ -154,34 +163,61 @@ template <class T>
 Status Runtime<T>::notify_wait(int proc, int* count) {
   ARMCI_RETURN_IF_ERROR(check_proc(proc));
   const Part& part = service_->parts[static_cast<std::size_t>(rank_)];
-  NotifyCell& cell = reinterpret_cast<Service*>(part.base)->cells[proc];
-  std::atomic<std::uint32_t>& taken = notifications_[static_cast<std::size_t>(proc)];
-  node::Waiter waiter(node::WaitKind::kNotification);
-  std::uint32_t consumed = taken.load(std::memory_order_relaxed);
-  for (;;) {
-    // Several threads may wait for one process: each takes a notification of its own.
-    if (cell.count.load(std::memory_order_acquire) != consumed) {
-      if (taken.compare_exchange_strong(consumed, consumed + 1, std::memory_order_relaxed)) break;
-      continue;
+  const std::atomic_ref arrived(reinterpret_cast<Service*>(part.base)->notifications[proc]);
+  std::atomic<std::uint64_t>& taken = notifications_[static_cast<std::size_t>(proc)];
+  std::uint64_t number = 0;
+  // Several threads may wait for one process: each takes a notification of its own.
+  await_signal(node::WaitKind::kNotification, kServersWake || on_node(proc), [&] {
+    std::uint64_t last = taken.load(std::memory_order_relaxed);
+    while (arrived.load(std::memory_order_acquire) != last) {
+      number = last + 1;
+      if (taken.compare_exchange_weak(last, number, std::memory_order_relaxed)) return true;
     }
-    transport_.progress();
-    const bool busy = waiter.busy();
-    if (on_node(proc) && waiter.liveness_due()) node::node_memory().check_peers(node::WaitKind::kNotification);
-    if (!busy) sleep_for_notification(cell, consumed, proc, waiter);
-    consumed = taken.load(std::memory_order_relaxed);
-  }
-  if (count != nullptr) *count = static_cast<int>(consumed + 1);
+    return false;
+  });
+  if (count != nullptr) *count = static_cast<int>(number);
   return kSuccess;
 }
 
 template <class T>
-void Runtime<T>::sleep_for_notification(NotifyCell& cell, std::uint32_t consumed, int proc, node::Waiter& waiter) {
-  cell.sleeping.fetch_add(1, std::memory_order_seq_cst);
-  if (cell.count.load(std::memory_order_seq_cst) == consumed) {
-    // A notification of another node wakes no thread.
-    waiter.sleep_on(&cell.count, consumed, on_node(proc) ? node::kLivenessPeriodUs : waiter.sleep_us());
+template <class Changed>
+void Runtime<T>::await_signal(node::WaitKind kind, bool woken, Changed changed) {
+  node::Waiter waiter(kind);
+  for (bool over = changed(); !over;) {
+    transport_.progress();
+    const bool busy = waiter.busy();
+    if (waiter.liveness_due()) node::node_memory().check_peers(kind);
+    if (!busy) {
+      node::sleep_until_signal(*wake_up_of(rank_), waiter, woken ? node::kLivenessPeriodUs : waiter.sleep_us(),
+                               [&] { return over = changed(); });
+    }
+    if (!over) over = changed();
   }
-  cell.sleeping.fetch_sub(1, std::memory_order_relaxed);
+}
+
+template <class T>
+Status Runtime<T>::put_signal(const void* src, void* dst, std::size_t bytes, std::uint64_t* word, std::uint64_t value,
+                              node::SignalOp op, int proc) {
+  if constexpr (Signals<T>) {
+    if (!on_node(proc)) return remote_put_signal(src, dst, bytes, word, value, op, proc);
+  }
+  ARMCI_RETURN_IF_ERROR(contiguous<Kind::kPut>(src, dst, bytes, proc, kBlocking));
+  std::uint64_t before = 0;
+  const auto how = op == node::SignalOp::kSet ? node::RmwOp::kSwap : node::RmwOp::kAdd;
+  ARMCI_RETURN_IF_ERROR(rmw<std::uint64_t>(how, word, value, 0, &before, proc));
+  if (same_node(proc)) node::wake(*wake_up_of(proc));
+  return kSuccess;
+}
+
+template <class T>
+Status Runtime<T>::remote_put_signal(const void* src, void* dst, std::size_t bytes, std::uint64_t* word,
+                                     std::uint64_t value, node::SignalOp op, int proc) {
+  const Part* part = nullptr;
+  ARMCI_RETURN_IF_ERROR(check_rmw(word, sizeof *word, proc, &part));
+  if (bytes > 0) ARMCI_RETURN_IF_ERROR(check_contiguous<Kind::kPut>(src, dst, bytes, proc, &part));
+  const Status issued = transport_.put_signal(proc, part->key, dst, src, bytes, {word, value, op, wake_up_of(proc)});
+  note_store(proc);
+  return issued;
 }
 
 }  // namespace armci::runtime

@@ -194,14 +194,12 @@ TEST(RmwWordTest, RefusesWhatItCannotDo) {
 TEST(NotifyTest, ArrivesAfterEverythingStoredBefore) {
   Job job({0, 1});
   bool early = false;
-  job.network().on_visible = [&] {
-    early = early || (job.notify_cell(1, 0).count.load() == 1 && *job.at<int>(1, 0) != 5);
-  };
+  job.network().on_visible = [&] { early = early || (job.notifications(1, 0) == 1 && *job.at<int>(1, 0) != 5); };
   const int value = 5;
   ASSERT_TRUE(job->contiguous<Kind::kPut>(&value, job.memory(1), sizeof value, 1, through(nullptr)).ok());
   ASSERT_TRUE(job->notify(1).ok());
   EXPECT_FALSE(early);
-  EXPECT_EQ(job.notify_cell(1, 0).count.load(), 1u);
+  EXPECT_EQ(job.notifications(1, 0), 1u);
   EXPECT_EQ(*job.at<int>(1, 0), 5);
 }
 
@@ -209,13 +207,13 @@ TEST(NotifyTest, CountsUp) {
   for (int node : {0, 1}) {
     Job job({0, node});
     for (int i = 0; i < 3; ++i) ASSERT_TRUE(job->notify(1).ok());
-    EXPECT_EQ(job.notify_cell(1, 0).count.load(), 3u);
+    EXPECT_EQ(job.notifications(1, 0), 3u);
   }
 }
 
 TEST(NotifyTest, EachWaitConsumesOne) {
   Job job({0, 1});
-  job.notify_cell(0, 1).count.store(2);
+  job.notifications(0, 1) = 2;
   int count = 0;
   ASSERT_TRUE(job->notify_wait(1, &count).ok());
   EXPECT_EQ(count, 1);
@@ -228,9 +226,7 @@ TEST(NotifyTest, AWaitEndsWhenTheNotificationComes) {
     Job job({0, node});
     std::thread other([&] {
       while (job.network().progress_count() < 3) std::this_thread::yield();  // the waiter polls and finds nothing
-      NotifyCell& cell = job.notify_cell(0, 1);
-      cell.count.fetch_add(1);
-      if (cell.sleeping.load() != 0) node::futex_wake(&cell.count, 1);
+      node::apply({&job.notifications(0, 1), 1, node::SignalOp::kAdd, &job.wake_up(0)});
     });
     int count = 0;
     ASSERT_TRUE(job->notify_wait(1, &count).ok());
@@ -241,11 +237,62 @@ TEST(NotifyTest, AWaitEndsWhenTheNotificationComes) {
 
 TEST(NotifyTest, PeersAreDistinguished) {
   Job job({0, 1, 2});
-  job.notify_cell(0, 2).count.store(1);
+  job.notifications(0, 2) = 1;
   ASSERT_TRUE(job->notify_wait(2, nullptr).ok());
   ASSERT_TRUE(job->notify(1).ok());
-  EXPECT_EQ(job.notify_cell(2, 0).count.load(), 0u);
-  EXPECT_EQ(job.notify_cell(1, 0).count.load(), 1u);
+  EXPECT_EQ(job.notifications(2, 0), 0u);
+  EXPECT_EQ(job.notifications(1, 0), 1u);
+}
+
+// Signals.
+
+using SignalsJob = RuntimeForTest<testing::SignalsTransport>;
+
+TEST(SignalTest, ANotificationIsOneSignalBehindTheStores) {
+  SignalsJob job({0, 1});
+  const int value = 5;
+  armci_hdl_t handle{};
+  job.network().hold();
+  ASSERT_TRUE(job->contiguous<Kind::kPut>(&value, job.at<int>(1, 0), sizeof value, 1, through(&handle), {}).ok());
+  ASSERT_TRUE(job->notify(1).ok());
+  EXPECT_EQ(job.network().count(FakeCallKind::kFlush), 0);
+  EXPECT_EQ(job.network().count(FakeCallKind::kSignal), 1);
+  EXPECT_EQ(job.notifications(1, 0), 1u);
+  EXPECT_EQ(*job.at<int>(1, 0), 5) << "a store that had not completed";
+}
+
+TEST(SignalTest, APutWithSignalIsOneCallOfTheTransport) {
+  SignalsJob job({0, 1});
+  const int value = 5;
+  auto* word = job.at<std::uint64_t>(1, 64);
+  ASSERT_TRUE(job->put_signal(&value, job.at<int>(1, 0), sizeof value, word, 3, node::SignalOp::kAdd, 1).ok());
+  EXPECT_EQ(*job.at<int>(1, 0), 5);
+  EXPECT_EQ(*word, 3u);
+  EXPECT_EQ(job.network().count(FakeCallKind::kFlush), 0);
+  EXPECT_EQ(job.network().count(FakeCallKind::kAtomic), 0);
+  ASSERT_TRUE(job->put_signal(nullptr, nullptr, 0, word, 9, node::SignalOp::kSet, 1).ok());
+  EXPECT_EQ(*word, 9u);
+}
+
+TEST(SignalTest, AFenceCoversNotifications) {
+  SignalsJob job({0, 1});
+  job.network().holds_signals = true;
+  ASSERT_TRUE(job->notify(1).ok());
+  EXPECT_EQ(job.notifications(1, 0), 0u);
+  ASSERT_TRUE(job->fence_all().ok());
+  EXPECT_EQ(job.notifications(1, 0), 1u);
+}
+
+TEST(SignalTest, ASleeperIsWoken) {
+  SignalsJob job({0, 1});
+  std::thread other([&] {
+    while (job.wake_up(0).sleeping.load() == 0) std::this_thread::yield();
+    node::apply({&job.notifications(0, 1), 1, node::SignalOp::kAdd, &job.wake_up(0)});
+  });
+  int count = 0;
+  ASSERT_TRUE(job->notify_wait(1, &count).ok());
+  EXPECT_EQ(count, 1);
+  other.join();
 }
 
 }  // namespace armci::runtime::atomics_test

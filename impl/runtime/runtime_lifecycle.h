@@ -82,8 +82,8 @@ void Runtime<T>::prepare(const World& here) {
   for (int proc = 0; proc < size_; ++proc) {
     if (here.same_node(proc)) ways_[static_cast<std::size_t>(proc)] = static_cast<unsigned char>(on_node);
   }
-  unflushed_ = std::vector<StoreCounts>(static_cast<std::size_t>(size_));
-  notifications_ = std::vector<std::atomic<std::uint32_t>>(static_cast<std::size_t>(size_));
+  unflushed_ = std::vector<Unflushed>(static_cast<std::size_t>(size_));
+  notifications_ = std::vector<std::atomic<std::uint64_t>>(static_cast<std::size_t>(size_));
   notified_.assign(static_cast<std::size_t>(size_), 0);
 }
 
@@ -128,7 +128,7 @@ Status Runtime<T>::initialise(MPI_Comm parent) {
   ARMCI_RETURN_IF_ERROR(create_resources(groups().world()));
   transport_started_ = true;
   ARMCI_RETURN_IF_ERROR(node::agree(here.comm(), transport_.initialise(here), "starting the transport"));
-  const std::size_t service_bytes = sizeof(Service) + static_cast<std::size_t>(size_) * sizeof(NotifyCell);
+  const std::size_t service_bytes = sizeof(Service) + static_cast<std::size_t>(size_) * sizeof(std::uint64_t);
   ARMCI_RETURN_IF_ERROR(allocate_region(groups().world(), static_cast<std::int64_t>(service_bytes), &service_));
   std::memset(service_->parts[static_cast<std::size_t>(rank_)].base, 0, service_bytes);
   return barrier(groups().world());

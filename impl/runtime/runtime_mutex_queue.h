@@ -1,26 +1,30 @@
 // Runtime<T>: mutexes where the transport makes things atomic, a queue lock after Mellor-Crummey and Scott (ACM TOCS
 // 9(1), 1991) over atomic64 and put. Included by runtime.h.
 //
-// A waiting process polls its own memory only, without load on the network or the holder. A hand-over is one put.
+// A waiting process reads its own memory only, without load on the network or the holder. A hand-over is one signal,
+// and an unlock waits for nothing but stores to the host.
 //
 //   P (rank 4, its turn 7)             tail, at the host       S (rank 2)
 //   swap(7|5) -> 0: the holder         0 -> 7|5
 //   |                                  7|5 -> 9|3              swap(9|3) -> 7|5: behind P, turn 7
 //   |  P.next = 7|3 <-----------------------------------------  swap into P's node: S is behind turn 7
-//   | holds                                                    | polls S.granted: spins, yields, sleeps
+//   | holds                                                    | reads S.granted: spins, yields, sleeps
 //   flush of the stores to the host                            |
 //   P.next names turn 7, so S is next                          |
-//   put, flush ----------------------------------------------> S.granted = 7|5: the holder
+//   signal --------------------------------------------------> S.granted = 7|5: the holder
 //   |                                                          |
-//   (a new turn begins)                9|3 -> 0                compare-and-swap(9|3 -> 0): no successor, free
+//   (a new turn begins)                9|3 -> 0                signal: clears the tail if it is 9|3 still; and
+//                                                              S.next = 9|released
 //
-//   unlock, when P.next names an older turn and the compare-and-swap fails: a process has swapped the tail and not yet
-//   written P.next. P waits for P.next. P also repeats the compare-and-swap at times, since a process that cannot write
-//   P.next leaves the queue.
+//   A process that has swapped the tail behind S, before S cleared it, finds 9|released when it swaps S.next, and is
+//   the holder. So S need not wait for it, nor for the tail.
 //
-// A word is turn|rank + 1, 32 bits each; 0: no process. `turn` counts how often the process queued up for this mutex,
-// so no word is ever reset and a repeated write is harmless: `next` counts if it names the turn of its owner, `granted`
-// if it is the word that was found in the tail. An unlock that failed half-way can be repeated.
+// Where the transport has no signals, an unlock clears the tail by a compare-and-swap, whose result spares the second
+// step, and a hand-over is a put and a flush.
+//
+// A word is turn|rank + 1, 32 bits each, or turn|released; 0: no process. `turn` counts how often the process queued up
+// for this mutex, so no word is ever reset and a repeated write is harmless: `next` counts if it names the turn of its
+// owner, `granted` if it is the word that was found in the tail. An unlock that failed half-way can be repeated.
 //
 // One thread of a process is in the queue; its other threads wait for their turn at the process, in the order of their
 // calls. Each thread has its own turn in the queue, so a process with many threads delays no other process longer.
@@ -45,7 +49,7 @@ inline Status not_the_owner(int mutex, int group_rank) {
 
 // One process's place in the queue of one mutex, in the process's own part of the region. All bits zero at the start.
 struct QueueNode {
-  std::int64_t next;                   // written by the successor: turn of this process|successor
+  std::int64_t next;                   // turn of this process|successor, by the successor; or turn|released
   std::int64_t granted;                // written by the predecessor at hand-over: its word
   std::atomic<std::uint32_t> drawn;    // turns begun by threads of this process
   std::atomic<std::uint32_t> serving;  // the turn that may be in the queue
@@ -61,6 +65,12 @@ inline std::uint32_t turn(std::int64_t word) {
   return static_cast<std::uint32_t>(static_cast<std::uint64_t>(word) >> 32);
 }
 inline int rank(std::int64_t word) { return static_cast<int>(static_cast<std::uint32_t>(word)) - 1; }
+// The group rank of the successor of that turn, or a negative number.
+inline int successor(std::int64_t link, std::uint32_t of_turn) { return turn(link) == of_turn ? rank(link) : -1; }
+// The process has left without a successor.
+inline std::int64_t released(std::uint32_t turn) {
+  return static_cast<std::int64_t>(std::uint64_t{turn} << 32 | ~std::uint32_t{0});
+}
 }  // namespace queue_word
 
 // The queue of one mutex, as this process sees it.
@@ -171,8 +181,17 @@ Status Runtime<T>::leave_queue(const Queue& queue) {
       return queue.set.own->unlock(queue.mutex, queue.group_rank);
     }
   }
-  int successor = -1;
-  ARMCI_RETURN_IF_ERROR(find_successor(queue, &successor));
+  // Stores to the host take another path than the hand-over, so no network orders them before it.
+  if (has_unflushed_stores(queue.host)) ARMCI_RETURN_IF_ERROR(flush(queue.host));
+  const std::uint32_t turn = queue.node.serving.load(std::memory_order_relaxed);
+  const std::int64_t link = std::atomic_ref(queue.node.next).load(std::memory_order_acquire);
+  int successor = queue_word::successor(link, turn);
+  if (successor < 0) {
+    bool freed = false;
+    ARMCI_RETURN_IF_ERROR(free_tail(queue, &freed));
+    if (freed) return kSuccess;
+    ARMCI_RETURN_IF_ERROR(release_turn(queue, &successor));
+  }
   return successor >= 0 ? hand_over(queue, successor) : kSuccess;
 }
 
@@ -202,24 +221,24 @@ Status Runtime<T>::queue_up(const Queue& queue, std::uint32_t turn) {
   std::int64_t ahead = 0;
   ARMCI_RETURN_IF_ERROR(order_after_stores(queue.host));
   ARMCI_RETURN_IF_ERROR(atomic64(queue.host, queue.host_part, queue.tail, AtomicOp::kSwap, mine, 0, &ahead));
-  if (ahead != 0) {
+  bool released = ahead == 0;
+  if (!released) ARMCI_RETURN_IF_ERROR(stand_behind(queue, mine, ahead, &released));
+  if (!released) {
     const node::MutexWait waiting(queue.mutex, queue.host, nullptr);
-    ARMCI_RETURN_IF_ERROR(stand_behind(queue, mine, ahead));
     const std::atomic_ref granted(queue.node.granted);
-    node::Waiter waiter(node::WaitKind::kMutexGrant);
-    while (granted.load(std::memory_order_acquire) != ahead) {
-      transport_.progress();
-      waiter.step();
-    }
+    await_signal(node::WaitKind::kMutexGrant, kServersWake,
+                 [&] { return granted.load(std::memory_order_acquire) == ahead; });
   }
   std::atomic_thread_fence(std::memory_order_acquire);
   return kSuccess;
 }
 
-// Writes this process as successor into the node of the process ahead. If that fails, this process leaves the queue.
-// With a process behind it, leaving would block that process for ever; this process then repeats the write for a while.
+// Writes this process as successor into the node of the process ahead, unless that one has released the mutex. If that
+// fails, this process leaves the queue. With a process behind it, leaving would block that process for ever; this
+// process then repeats the write for a while. A mutex whose holder released it meanwhile is free for lock() then, and
+// taken for try_lock().
 template <class T>
-Status Runtime<T>::stand_behind(const Queue& queue, std::int64_t mine, std::int64_t ahead) {
+Status Runtime<T>::stand_behind(const Queue& queue, std::int64_t mine, std::int64_t ahead, bool* released) {
   constexpr int kTriesMax = 100;
   const int rank = queue_word::rank(ahead);
   const Part& part = queue.set.region->parts[static_cast<std::size_t>(rank)];
@@ -229,6 +248,7 @@ Status Runtime<T>::stand_behind(const Queue& queue, std::int64_t mine, std::int6
   for (int tries = 1;; ++tries) {
     std::int64_t before = 0;
     const Status linked = atomic64(queue.set.group->absolute_id(rank), part, next, AtomicOp::kSwap, link, 0, &before);
+    *released = before == queue_word::released(queue_word::turn(ahead));
     if (linked.ok() || tries == kTriesMax) return linked;
     ARMCI_RETURN_IF_ERROR(
         atomic64(queue.host, queue.host_part, queue.tail, AtomicOp::kCompareSwap, ahead, mine, &before));
@@ -270,45 +290,51 @@ Status Runtime<T>::queue_unlock(const MutexSet& set, int mutex, int group_rank) 
   return kSuccess;
 }
 
-// The group rank of the successor; -1: there is none, and the mutex is free.
+// Clears the tail if no process has queued up behind this one. *freed: the call knows that.
 template <class T>
-Status Runtime<T>::find_successor(const Queue& queue, int* successor) {
-  constexpr std::int64_t kRetryUs = 10000;
-  const std::uint32_t turn = queue.node.serving.load(std::memory_order_relaxed);
-  const std::int64_t mine = queue.word(turn);
-  const std::atomic_ref next(queue.node.next);
-  ARMCI_RETURN_IF_ERROR(order_after_stores(queue.host));
-  node::Waiter waiter(node::WaitKind::kMutexSuccessor);
-  for (std::int64_t retry_at = 0;;) {
-    const std::int64_t link = next.load(std::memory_order_acquire);
-    *successor = queue_word::turn(link) == turn ? queue_word::rank(link) : -1;
-    if (*successor >= 0) return kSuccess;
-    if (node::now_us() >= retry_at) {
-      std::int64_t before = 0;
-      ARMCI_RETURN_IF_ERROR(
-          atomic64(queue.host, queue.host_part, queue.tail, AtomicOp::kCompareSwap, 0, mine, &before));
-      if (before == mine) return kSuccess;
-      retry_at = node::now_us() + kRetryUs;
+Status Runtime<T>::free_tail(const Queue& queue, bool* freed) {
+  const std::int64_t mine = queue.word(queue.node.serving.load(std::memory_order_relaxed));
+  if constexpr (Signals<T>) {
+    if (!cpu_atomics(queue.host)) {
+      return issue_signal(queue.host, queue.host_part, reinterpret_cast<std::uint64_t*>(queue.tail),
+                          static_cast<std::uint64_t>(mine), node::SignalOp::kClearIfEqual);
     }
-    transport_.progress();
-    waiter.step();
+  }
+  std::int64_t before = 0;
+  ARMCI_RETURN_IF_ERROR(atomic64(queue.host, queue.host_part, queue.tail, AtomicOp::kCompareSwap, 0, mine, &before));
+  *freed = before == mine;
+  return kSuccess;
+}
+
+// Notes in this process's node that it has left, for a successor that is not there yet. *successor: the group rank of
+// one that is; -1: none.
+template <class T>
+Status Runtime<T>::release_turn(const Queue& queue, int* successor) {
+  const std::uint32_t turn = queue.node.serving.load(std::memory_order_relaxed);
+  const Part& part = queue.set.region->parts[static_cast<std::size_t>(queue.set.group->rank())];
+  std::int64_t link = std::atomic_ref(queue.node.next).load(std::memory_order_acquire);
+  for (;;) {
+    *successor = queue_word::successor(link, turn);
+    if (*successor >= 0) return kSuccess;
+    std::int64_t before = 0;
+    ARMCI_RETURN_IF_ERROR(
+        atomic64(rank_, part, &queue.node.next, AtomicOp::kCompareSwap, queue_word::released(turn), link, &before));
+    if (before == link) return kSuccess;
+    link = before;
   }
 }
 
 template <class T>
 Status Runtime<T>::hand_over(const Queue& queue, int successor) {
-  // Stores to the host take another path than the hand-over, so no network orders them before it.
-  if (has_unflushed_stores(queue.host)) ARMCI_RETURN_IF_ERROR(flush(queue.host));
   const int proc = queue.set.group->absolute_id(successor);
-  std::int64_t* granted = &queue_node(queue.set, queue.number, successor)->granted;
-  const std::int64_t word = queue.word(queue.node.serving.load(std::memory_order_relaxed));
+  auto* granted = reinterpret_cast<std::uint64_t*>(&queue_node(queue.set, queue.number, successor)->granted);
+  const std::int64_t mine = queue.word(queue.node.serving.load(std::memory_order_relaxed));
+  const auto word = static_cast<std::uint64_t>(mine);
   if (on_node(proc)) {
-    std::atomic_ref(*granted).store(word, std::memory_order_release);
+    node::apply({granted, word, node::SignalOp::kSet, wake_up_of(proc)});
     return kSuccess;
   }
-  const Part& part = queue.set.region->parts[static_cast<std::size_t>(successor)];
-  ARMCI_RETURN_IF_ERROR(issue_put(part, granted, &word, sizeof word, proc, kBlocking));
-  return flush(proc);
+  return set_word(proc, queue.set.region->parts[static_cast<std::size_t>(successor)], granted, word);
 }
 
 }  // namespace armci::runtime

@@ -202,6 +202,64 @@ class QueueOf : public ::testing::Test {
 };
 class QueueTest : public QueueOf<QueueJob> {};
 
+using SignalsJob = RuntimeForTest<testing::SignalsTransport>;
+class SignaledQueueTest : public QueueOf<SignalsJob> {
+ protected:
+  int count(FakeCallKind kind) { return job_.network().count(kind); }
+};
+
+TEST_F(SignaledQueueTest, AnUncontendedLockAndUnlockAreOneAtomicAndOneSignal) {
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(lock().ok());
+    ASSERT_TRUE(unlock().ok());
+    EXPECT_EQ(tail(), 0);
+  }
+  EXPECT_EQ(count(FakeCallKind::kAtomic), 3);
+  EXPECT_EQ(count(FakeCallKind::kSignal), 3);
+  EXPECT_EQ(count(FakeCallKind::kFlush), 0);
+}
+
+TEST_F(SignaledQueueTest, UnlockReturnsBeforeItsSignalArrives) {
+  job_.network().holds_signals = true;
+  ASSERT_TRUE(lock().ok());
+  ASSERT_TRUE(unlock().ok());
+  EXPECT_NE(tail(), 0);
+  EXPECT_EQ(node(0).next, queue_word::released(0));
+  job_.network().deliver_signals();
+  EXPECT_EQ(tail(), 0);
+}
+
+TEST_F(SignaledQueueTest, ALateSignalDoesNotFreeTheMutexOfASuccessor) {
+  job_.network().holds_signals = true;
+  ASSERT_TRUE(lock().ok());
+  ASSERT_TRUE(unlock().ok());
+  enters(kOther, 9);
+  job_.network().deliver_signals();
+  EXPECT_EQ(tail(), queue_word::make(9, kOther));
+}
+
+TEST_F(SignaledQueueTest, AHandOverIsOneSignalBehindTheStoresToTheHost) {
+  ASSERT_TRUE(lock().ok());
+  ASSERT_TRUE(job_->put_value(5, job_.template at<int>(kHost, 0), kHost).ok());
+  enters(kOther, 9);
+  links(kOther, 0);
+  job_.network().forget_calls();
+  ASSERT_TRUE(unlock().ok());
+  EXPECT_EQ(job_.network().flushed(), std::vector<int>{kHost});
+  EXPECT_EQ(count(FakeCallKind::kSignal), 1);
+  EXPECT_EQ(count(FakeCallKind::kAtomic), 0);
+  EXPECT_EQ(node(kOther).granted, queue_word::make(0, 0));
+}
+
+TEST_F(SignaledQueueTest, AFenceCoversTheSignalOfAnUnlock) {
+  job_.network().holds_signals = true;
+  ASSERT_TRUE(lock().ok());
+  ASSERT_TRUE(unlock().ok());
+  EXPECT_FALSE(job_->has_unflushed_stores(kHost));
+  ASSERT_TRUE(job_->fence(kHost).ok());
+  EXPECT_EQ(tail(), 0);
+}
+
 TEST_F(QueueTest, ThreadsAreServedInTheOrderInWhichTheyCame) {
   ASSERT_TRUE(lock().ok());
   std::vector<int> served;
@@ -277,36 +335,63 @@ TEST_F(QueueTest, UnlockHandsOverToWhoStandsBehind) {
   }
 }
 
-TEST_F(QueueTest, UnlockWaitsForOneWhoIsAboutToStandBehind) {
+TEST_F(QueueTest, UnlockLeavesANoteForASuccessorThatIsNotThereYet) {
   ASSERT_TRUE(lock().ok());
   // The successor comes at the last moment: between a load of `next` and the compare-and-swap.
   bool once = true;
   job_.network().before_atomic = [&] {
     if (std::exchange(once, false)) enters(kOther, 9);
   };
-  std::atomic<bool> left{false};
-  std::thread holder_ends([&] {
-    let_waiters_poll();
-    EXPECT_FALSE(left.load());
-    EXPECT_EQ(load(tail()), queue_word::make(9, kOther));
-    links(kOther, 0);
-  });
   ASSERT_TRUE(unlock().ok());
-  left.store(true);
-  holder_ends.join();
-  EXPECT_EQ(node(kOther).granted, queue_word::make(0, 0));
+  EXPECT_EQ(node(0).next, queue_word::released(0));
+  EXPECT_EQ(tail(), queue_word::make(9, kOther));
 }
 
-TEST_F(QueueTest, UnlockDoesNotWaitForOneWhoLeftTheQueueAgain) {
+TEST_F(QueueTest, ASuccessorThatComesBeforeTheNoteGetsTheMutex) {
+  ASSERT_TRUE(lock().ok());
+  enters(kOther, 9);
+  // Its link arrives between the compare-and-swap of the tail and that of the own node.
+  int atomics = 0;
+  job_.network().before_atomic = [&] {
+    if (++atomics == 2) links(kOther, 0);
+  };
+  ASSERT_TRUE(unlock().ok());
+  EXPECT_EQ(node(kOther).granted, queue_word::make(0, 0));
+  EXPECT_EQ(node(0).next, queue_word::make(0, kOther));
+}
+
+TEST_F(QueueTest, AHolderThatHasLeftIsNotWaitedFor) {
+  node(kOther).next = queue_word::released(7);
+  enters(kOther, 7);
+  ASSERT_TRUE(lock().ok());
+  EXPECT_EQ(node(kOther).next, queue_word::make(7, 0));
+  ASSERT_TRUE(unlock().ok());
+  EXPECT_EQ(tail(), 0);
+}
+
+TEST_F(QueueTest, ANoteOfAnEarlierTurnIsNotTaken) {
+  node(kOther).next = queue_word::released(6);
+  enters(kOther, 7);
+  std::atomic<bool> entered{false};
+  std::thread waiter([&] {
+    EXPECT_TRUE(lock().ok());
+    entered.store(true);
+  });
+  until([&] { return load(node(kOther).next) == queue_word::make(7, 0); });
+  let_waiters_poll();
+  EXPECT_FALSE(entered.load());
+  grants(kOther, 7);
+  waiter.join();
+}
+
+TEST_F(QueueTest, AMutexWhoseSuccessorLeftTheQueueCanBeLocked) {
   ASSERT_TRUE(lock().ok());
   const std::int64_t mine = tail();
   enters(kOther, 9);
-  std::thread other([&] {
-    let_waiters_poll();
-    store(tail(), mine);
-  });
   ASSERT_TRUE(unlock().ok());
-  other.join();
+  store(tail(), mine);
+  ASSERT_TRUE(lock().ok());
+  ASSERT_TRUE(unlock().ok());
   EXPECT_EQ(tail(), 0);
 }
 

@@ -73,51 +73,53 @@ Status Runtime<T>::complete_all_pending(Wanted wanted) {
   return completed.ok() ? flushed : completed;
 }
 
+// Stores or signals.
 template <class T>
-bool Runtime<T>::has_unflushed_stores(int proc) const {
-  const StoreCounts& stores = unflushed_[static_cast<std::size_t>(proc)];
-  return stores.flushed.load(std::memory_order_acquire) < stores.issued.load(std::memory_order_relaxed);
+bool Runtime<T>::has_unflushed(int proc) const {
+  return has_unflushed_stores(proc) || !unflushed(proc).signals.is_flushed();
+}
+
+// Memory ordering: acquire. A count read as issued belongs to an operation that began before; a thread that reads the
+// count as flushed comes after the flush.
+template <class T>
+auto Runtime<T>::issued_to(int proc) const -> Covered {
+  const Unflushed& counts = unflushed(proc);
+  return {counts.stores.issued.load(std::memory_order_acquire), counts.signals.issued.load(std::memory_order_acquire)};
+}
+
+template <class T>
+void Runtime<T>::note_flushed(int proc, const Covered& covered) {
+  unflushed(proc).stores.note_flushed(covered.stores);
+  unflushed(proc).signals.note_flushed(covered.signals);
 }
 
 // Stores stay unflushed when the flush fails.
-//
-// Memory ordering: a count read as issued belongs to a put that began before the flush; a thread that reads the count
-// as flushed comes after the flush.
 template <class T>
 Status Runtime<T>::flush(int proc) {
-  StoreCounts& stores = unflushed_[static_cast<std::size_t>(proc)];
-  const std::uint64_t covered = stores.issued.load(std::memory_order_acquire);
+  const Covered covered = issued_to(proc);
   ARMCI_RETURN_IF_ERROR(transport_.flush(proc));
-  note_flushed(stores, covered);
+  note_flushed(proc, covered);
   return kSuccess;
-}
-
-template <class T>
-void Runtime<T>::note_flushed(StoreCounts& stores, std::uint64_t covered) {
-  std::uint64_t flushed = stores.flushed.load(std::memory_order_relaxed);
-  while (flushed < covered && !stores.flushed.compare_exchange_weak(flushed, covered, std::memory_order_release)) {
-  }
 }
 
 // As flush(), for all targets at once. Only for transports with flush_all().
 template <class T>
 Status Runtime<T>::flush_all() {
-  std::vector<std::pair<int, std::uint64_t>> covered;
+  std::vector<std::pair<int, Covered>> covered;
   for (int proc = 0; proc < size_; ++proc) {
-    if (!has_unflushed_stores(proc)) continue;
-    covered.emplace_back(proc, unflushed_[static_cast<std::size_t>(proc)].issued.load(std::memory_order_acquire));
+    if (has_unflushed(proc)) covered.emplace_back(proc, issued_to(proc));
   }
   if (covered.empty()) return kSuccess;
   if (covered.size() == 1) return flush(covered.front().first);
   ARMCI_RETURN_IF_ERROR(transport_.flush_all());
-  for (const auto& [proc, count] : covered) note_flushed(unflushed_[static_cast<std::size_t>(proc)], count);
+  for (const auto& [proc, counts] : covered) note_flushed(proc, counts);
   return kSuccess;
 }
 
 // Keeps an earlier failure in *status unless this one fails too.
 template <class T>
 void Runtime<T>::flush_if_unflushed(int proc, Status* status) {
-  if (!has_unflushed_stores(proc)) return;
+  if (!has_unflushed(proc)) return;
   const Status one = flush(proc);
   if (!one.ok()) *status = one;
 }
@@ -140,16 +142,36 @@ Status Runtime<T>::issue_put(const Part& part, void* remote, const void* local, 
   if constexpr (TransfersAtOnce<T>) {
     if (how.blocking) {
       const Status done = transport_.put_now(proc, part.key, remote, local, bytes);
-      unflushed_[static_cast<std::size_t>(proc)].issued.fetch_add(1, std::memory_order_release);
+      note_store(proc);
       return done;
     }
   }
   Completion completion;
   const Status issued = transport_.put(proc, part.key, remote, local, bytes, &completion);
-  // Counted once issued, so that a flush that covers the count covers the put.
-  unflushed_[static_cast<std::size_t>(proc)].issued.fetch_add(1, std::memory_order_release);
+  note_store(proc);
   ARMCI_RETURN_IF_ERROR(issued);
   return finish(std::move(completion), proc, how);
+}
+
+// Has a word of another process changed behind all earlier stores to it.
+template <class T>
+Status Runtime<T>::issue_signal(int proc, const Part& part, std::uint64_t* word, std::uint64_t value,
+                                node::SignalOp op) {
+  const Status issued = transport_.put_signal(proc, part.key, nullptr, nullptr, 0, {word, value, op, wake_up_of(proc)});
+  unflushed(proc).signals.note_issued();
+  return issued;
+}
+
+// Sets a word that only this process changes, of a process of another node. Stores before it are complete or, with
+// signals, precede it.
+template <class T>
+Status Runtime<T>::set_word(int proc, const Part& part, std::uint64_t* word, std::uint64_t value) {
+  if constexpr (Signals<T>) {
+    return issue_signal(proc, part, word, value, node::SignalOp::kSet);
+  } else {
+    ARMCI_RETURN_IF_ERROR(issue_put(part, word, &value, sizeof value, proc, kBlocking));
+    return flush(proc);
+  }
 }
 
 template <class T>
@@ -172,7 +194,7 @@ Status Runtime<T>::issue_whole(int proc, How how, Issue issue) {
   const bool at_once = how.blocking || on_node(proc);
   Completion completion;
   const Status issued = issue(at_once ? nullptr : &completion);
-  if (kind != Kind::kGet) unflushed_[static_cast<std::size_t>(proc)].issued.fetch_add(1, std::memory_order_release);
+  if (kind != Kind::kGet) note_store(proc);
   ARMCI_RETURN_IF_ERROR(issued);
   if (!at_once) return finish(std::move(completion), proc, how);
   return on_node(proc) ? flush(proc) : kSuccess;

@@ -69,7 +69,7 @@ Status Runtime<T>::wait_all() {
 template <class T>
 [[gnu::always_inline]] inline Status Runtime<T>::fence(int proc) {
   ARMCI_RETURN_IF_ERROR(check_proc(proc));
-  if (!idle() || observe_flags != 0 || (!kNodeOnly && has_unflushed_stores(proc))) return fence_pending(proc);
+  if (!idle() || observe_flags != 0 || (!kNodeOnly && has_unflushed(proc))) return fence_pending(proc);
   full_fence();
   return kSuccess;
 }

@@ -121,16 +121,23 @@ template <Kind kind>
 
 template <class T>
 template <Kind kind>
+Status Runtime<T>::check_contiguous(const void* src, const void* dst, std::size_t bytes, int proc, const Part** part) {
+  ARMCI_RETURN_IF_ERROR(check_buffers(src, dst));
+  const void* remote = kind == Kind::kGet ? src : dst;
+  *part = regions_.find(proc, remote, bytes);
+  if (*part == nullptr) return bad_address(proc, kind == Kind::kGet ? "src" : "dst", remote, bytes);
+  return observe_flags != 0 ? observe<kind>(*(*part)->region, bytes, proc) : kSuccess;
+}
+
+template <class T>
+template <Kind kind>
 [[gnu::noinline]] Status Runtime<T>::contiguous_checked(const void* src, void* dst, std::size_t bytes, int proc,
                                                         How how, const node::AccSpec& acc) {
   ARMCI_RETURN_IF_ERROR(check_proc(proc));
   if (bytes == 0) return kSuccess;  // [XFER-3]
-  ARMCI_RETURN_IF_ERROR(check_buffers(src, dst));
-  const void* remote = kind == Kind::kGet ? src : dst;
-  const Part* part = regions_.find(proc, remote, bytes);
-  if (part == nullptr) return bad_address(proc, kind == Kind::kGet ? "src" : "dst", remote, bytes);
+  const Part* part = nullptr;
+  ARMCI_RETURN_IF_ERROR(check_contiguous<kind>(src, dst, bytes, proc, &part));
   if (observe_flags != 0) {
-    ARMCI_RETURN_IF_ERROR(observe<kind>(*part->region, bytes, proc));
     if ((observe_flags & kObserveCheck) != 0 && kind != Kind::kAcc && same_node(proc)) {
       check_contiguous_overlap(src, dst, bytes);
     }

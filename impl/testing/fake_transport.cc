@@ -121,6 +121,30 @@ Status FakeNetwork::atomic(int target, const Key& key, void* remote, AtomicOp op
 template Status FakeNetwork::atomic(int, const Key&, void*, AtomicOp, std::int32_t, std::int32_t, std::int32_t*);
 template Status FakeNetwork::atomic(int, const Key&, void*, AtomicOp, std::int64_t, std::int64_t, std::int64_t*);
 
+Status FakeNetwork::put_and_hold(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
+                                 const node::Signal& signal) {
+  if (bytes > 0) {
+    ARMCI_RETURN_IF_ERROR(
+        start(FakeCallKind::kPutNow, target, key, remote, {{remote, local, bytes}}, nullptr, nullptr));
+  }
+  std::lock_guard lock(mutex_);
+  check_key(target, key);
+  ARMCI_RETURN_IF_ERROR(record(FakeCallKind::kSignal, target, signal.word, sizeof *signal.word, 0));
+  signals_.push_back({invisible_locked(target), signal});
+  return kSuccess;
+}
+
+void FakeNetwork::deliver_held_signals() {
+  std::lock_guard lock(mutex_);
+  for (const HeldSignal& held : signals_) {
+    for (const std::uint64_t number : held.before) {
+      if (!operations_[number - 1].visible) deliver({number});
+    }
+    node::apply(held.signal);
+  }
+  signals_.clear();
+}
+
 void FakeNetwork::stage(Operation* put) {
   if (put->done) return;
   for (const Piece& piece : put->pieces) {

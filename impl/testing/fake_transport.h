@@ -41,6 +41,7 @@ enum class FakeCallKind {
   kAtomic,
   kTest,
   kFlush,
+  kSignal,
   kRegister,
   kDeregister,
   // The optional members (fake_shapes.h).
@@ -140,6 +141,12 @@ class FakeNetwork {
   template <class Word>
   Status atomic(int target, const Key& key, void* remote, AtomicOp op, Word operand, Word compare, Word* before);
 
+  // A put, and a signal that waits for deliver_signals().
+  Status put_and_hold(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
+                      const node::Signal& signal);
+  // The stores before each signal become visible first.
+  void deliver_held_signals();
+
  private:
   struct Operation {
     std::uint64_t number = 0;
@@ -172,9 +179,15 @@ class FakeNetwork {
   void check_key(int target, const Key& key) const;
   void notify_visible(std::size_t times) const;
 
+  struct HeldSignal {
+    std::vector<std::uint64_t> before;  // stores
+    node::Signal signal;
+  };
+
   const bool in_order_;
   mutable std::mutex mutex_;
   std::vector<Operation> operations_;  // by number - 1
+  std::vector<HeldSignal> signals_;
   std::vector<FakeCall> calls_;
   std::vector<Failure> failures_;
   std::vector<std::uint64_t> visible_;
@@ -217,6 +230,24 @@ class FlushAllTransport : public ReorderingTransport {
   static constexpr int kTargets = 8;
 };
 static_assert(FlushesAll<FlushAllTransport> && !FlushesAll<ReorderingTransport>);
+
+// A network of servers: one with signals, which arrive at once or on command, at a flush at the latest.
+class SignalsTransport : public FakeTransport<true, Atomicity::kNodeCpu> {
+ public:
+  Status put_signal(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
+                    const node::Signal& signal) {
+    ARMCI_RETURN_IF_ERROR(put_and_hold(target, key, remote, local, bytes, signal));
+    if (!holds_signals) deliver_signals();
+    return kSuccess;
+  }
+  Status flush(int target) {
+    deliver_signals();
+    return FakeNetwork::flush(target);
+  }
+  void deliver_signals() { deliver_held_signals(); }
+  bool holds_signals = false;
+};
+static_assert(Signals<SignalsTransport> && !Signals<ReorderingTransport>);
 
 // One with atomics of 4 bytes as well.
 class NarrowAtomicsTransport : public ReorderingTransport {

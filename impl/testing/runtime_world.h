@@ -71,7 +71,7 @@ class RuntimeForTest {
     group_ = GroupForTest::make(world(), all_processes());
     group_->barrier = new (&barrier_) node::Barrier();
     runtime_.prepare(world());
-    const std::size_t service_bytes = sizeof(Service) + node_of.size() * sizeof(NotifyCell);
+    const std::size_t service_bytes = sizeof(Service) + node_of.size() * sizeof(std::uint64_t);
     runtime_.service_ = add_region(std::vector<std::size_t>(node_of.size(), service_bytes));
     region_ = add_region(std::vector<std::size_t>(node_of.size(), kMemoryBytes));
   }
@@ -80,7 +80,7 @@ class RuntimeForTest {
   RuntimeForTest& operator=(const RuntimeForTest&) = delete;
 
   RuntimeType* operator->() { return &runtime_; }
-  testing::FakeNetwork& network() { return runtime_.transport(); }
+  T& network() { return runtime_.transport(); }
   Group& group() { return *group_; }
 
   // Process proc's part of the program's region, zeroed at the start.
@@ -114,8 +114,9 @@ class RuntimeForTest {
 
   std::int64_t accumulate_lock(int proc) { return service(proc)->accumulate_lock.load(); }
   void set_accumulate_lock(int proc, std::int64_t holder) { service(proc)->accumulate_lock.store(holder); }
-  // The counter of `from` in `at_proc`'s memory.
-  NotifyCell& notify_cell(int at_proc, int from) { return service(at_proc)->cells[from]; }
+  // The count of the notifications of `from` in `at_proc`'s memory.
+  std::uint64_t& notifications(int at_proc, int from) { return service(at_proc)->notifications[from]; }
+  node::WakeUp& wake_up(int proc) { return service(proc)->wake_up; }
   std::size_t outstanding() const { return runtime_.handles_.total(); }
 
  private:
