@@ -61,6 +61,9 @@ class Client {
                        std::uint64_t* operation);
   Status store_list(int target, RequestHeader header, const runtime::Segments& list, std::uint64_t* operation);
 
+  // A put of 0 bytes or more, and a signal behind it, in one request if the data fit. The buffer is free at return.
+  Status put_signal(int target, void* remote, const void* local, std::size_t bytes, const node::Signal& signal);
+
   // *operation: for test(). The operation owns the local buffer until it completes.
   Status get(int target, const void* remote, void* local, std::size_t bytes, std::uint64_t* operation);
   Status get_strided(int target, const void* remote, void* local, const runtime::Strided& shape,

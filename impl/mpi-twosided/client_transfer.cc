@@ -100,6 +100,25 @@ Status Client::store(int target, RequestHeader header, void* remote, const void*
   return operation != nullptr ? begin_parts(lock, operation, issue_parts) : await_parts(lock, issue_parts);
 }
 
+Status Client::put_signal(int target, void* remote, const void* local, std::size_t bytes, const node::Signal& signal) {
+  Lock lock(mutex_);
+  const int node = routes_.node_of(target);
+  const char* const from = static_cast<const char*>(local);
+  RequestHeader header = server::signal_header(signal);
+  header.address = address_of(remote);
+  const auto send_signal = [&](std::size_t with) {
+    header.bytes = with;
+    return send_store(lock, node, header, {}, with, [=](char* to) { node::copy(to, from, with); });
+  };
+  if (bytes <= data_bytes_max(0)) return send_signal(bytes);
+  RequestHeader put = server::put_header();
+  put.address = header.address;
+  return await_parts(lock, [&](std::uint64_t whole) {
+    ARMCI_RETURN_IF_ERROR(store_run(lock, node, put, from, bytes, whole));
+    return send_signal(0);
+  });
+}
+
 template <class Pack>
 Status Client::send_store_part(Lock& lock, int node, const RequestHeader& header, std::span<const char> layout,
                                const char* dense, std::size_t bytes, Pack pack, std::uint64_t operation) {

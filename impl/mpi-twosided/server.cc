@@ -303,6 +303,7 @@ Status Server::execute(const Work& work) {
   switch (header.kind) {
     case RequestKind::kPut:
     case RequestKind::kAccumulate:
+    case RequestKind::kSignal:
       server::store(work.request, work.chunk != nullptr ? work.chunk->data.get() : work.request.data.data());
       if (work.chunk != nullptr) free_chunks_.push_back(work.chunk);
       return kSuccess;

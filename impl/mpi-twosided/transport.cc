@@ -198,6 +198,12 @@ Status Transport::put_now(int target, const Key&, void* remote, const void* loca
   return issued();
 }
 
+Status Transport::put_signal(int target, const Key&, void* remote, const void* local, std::size_t bytes,
+                             const node::Signal& signal) {
+  ARMCI_RETURN_IF_ERROR(client_->put_signal(target, remote, local, bytes, signal));
+  return issued();
+}
+
 Status Transport::get_now(int target, const Key&, const void* remote, void* local, std::size_t bytes) {
   std::uint64_t operation = 0;
   ARMCI_RETURN_IF_ERROR(client_->get(target, remote, local, bytes, &operation));

@@ -55,6 +55,10 @@ class Client {
   Status get(const Target& target, const void* remote, void* local, std::size_t bytes, CompletionPoint* point);
   Status put_rows(const Target& target, const Rows& rows, CompletionPoint* point);
   Status get_rows(const Target& target, const Rows& rows, CompletionPoint* point);
+  // A put of 0 bytes or more, and a signal behind it and all earlier stores: a request, with the data if they are
+  // short. The local buffer is free at return.
+  Status put_signal(const Target& target, void* remote, const void* local, std::size_t bytes,
+                    const node::Signal& signal);
   // Accumulates, as the header says; the client fills in addresses and lengths. The local buffer is free at return.
   Status add(const Target& target, server::RequestHeader header, void* remote, const void* local, std::size_t bytes);
   Status add_rows(const Target& target, server::RequestHeader header, const Rows& rows);

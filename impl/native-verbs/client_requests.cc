@@ -70,6 +70,25 @@ Status Client::add_rows(const Target& target, RequestHeader header, const Rows& 
   return store_rows(lock, target.node, header, rows);
 }
 
+// The device delivers a request behind the writes that were posted before it.
+Status Client::put_signal(const Target& target, void* remote, const void* local, std::size_t bytes,
+                          const node::Signal& signal) {
+  std::array<char, kShortBytes> message;
+  RequestHeader header = server::signal_header(signal);
+  if (bytes > message.size() - sizeof header) {
+    ARMCI_RETURN_IF_ERROR(put(target, remote, local, bytes, nullptr));
+    bytes = 0;
+  }
+  Lock lock = connections_.lock();
+  ARMCI_RETURN_IF_ERROR(connections_.reach(lock, target.node));
+  header.origin = process_;
+  header.address = reinterpret_cast<std::uintptr_t>(remote);
+  header.bytes = bytes;
+  char* const data = server::compose(header, {}, message.data());
+  if (bytes > 0) std::memcpy(data, local, bytes);
+  return request_by_value(lock, target.node, {message.data(), sizeof header + bytes}, true, {}, nullptr);
+}
+
 // Without gaps, in pieces.
 Status Client::store_run(Lock& lock, int node, RequestHeader header, char* remote, const char* local,
                          std::size_t bytes) {

@@ -178,6 +178,11 @@ Status Transport::put_now(int target, const Key& key, void* remote, const void* 
   return client_->put(at(target, key), remote, local, bytes, nullptr);
 }
 
+Status Transport::put_signal(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
+                             const node::Signal& signal) {
+  return client_->put_signal(at(target, key), remote, local, bytes, signal);
+}
+
 Status Transport::get(int target, const Key& key, const void* remote, void* local, std::size_t bytes,
                       Completion* completion) {
   return client_->get(at(target, key), remote, local, bytes, &completion->point);

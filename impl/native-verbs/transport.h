@@ -51,6 +51,8 @@ class Transport {
   Status put(int target, const Key& key, void* remote, const void* local, std::size_t bytes, Completion*);
   Status get(int target, const Key& key, const void* remote, void* local, std::size_t bytes, Completion* completion);
   Status put_now(int target, const Key& key, void* remote, const void* local, std::size_t bytes);
+  Status put_signal(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
+                    const node::Signal& signal);
   Status get_now(int target, const Key& key, const void* remote, void* local, std::size_t bytes);
   Status put_strided(int target, const Key& key, void* remote, const void* local, const runtime::Strided& shape,
                      Completion* completion);
@@ -93,6 +95,7 @@ class Transport {
 };
 
 static_assert(runtime::Transport<Transport>);
+static_assert(runtime::Signals<Transport>);
 static_assert(runtime::TransfersAtOnce<Transport> && runtime::HasAtomic32<Transport> && runtime::FlushesAll<Transport>);
 static_assert(runtime::ReportsCompletion<Transport> && runtime::HasBuffers<Transport> &&
               runtime::Accumulates<Transport>);

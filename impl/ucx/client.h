@@ -106,6 +106,10 @@ class Client {
   Status get(const Target& target, const void* remote, void* local, std::size_t bytes, std::uint64_t* operation);
   Status put_rows(const Target& target, const server::Rows& rows, std::uint64_t* operation);
   Status get_rows(const Target& target, const server::Rows& rows, std::uint64_t* operation);
+  // A put of 0 bytes or more, and a signal behind it and all earlier stores; one request, if the data fit into it. The
+  // local buffer is free at return.
+  Status put_signal(const Target& target, void* remote, const void* local, std::size_t bytes,
+                    const node::Signal& signal);
   // Accumulates, as the header says; places and lengths are filled in. The local buffer is free at return.
   Status add(int target, server::RequestHeader header, void* remote, const void* local, std::size_t bytes);
   Status add_rows(int target, server::RequestHeader header, const server::Rows& rows);

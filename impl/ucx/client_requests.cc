@@ -226,6 +226,25 @@ Status Client::add_rows(int target, RequestHeader header, const Rows& rows) {
   return store_rows(lock, target, header, rows);
 }
 
+Status Client::put_signal(const Target& target, void* remote, const void* local, std::size_t bytes,
+                          const node::Signal& signal) {
+  if (bytes > ways_.message_bytes) {
+    ARMCI_RETURN_IF_ERROR(put(target, remote, local, bytes, nullptr));
+    bytes = 0;
+  }
+  Lock lock(mutex_);
+  ARMCI_RETURN_IF_ERROR(order_request(lock, target.process));
+  RequestHeader header = server::signal_header(signal);
+  header.origin = process_;
+  header.address = reinterpret_cast<std::uintptr_t>(remote);
+  header.bytes = bytes;
+  Message message = buffers_.take(sizeof header + bytes);
+  node::copy(server::compose(header, {}, message.bytes.get()), local, bytes);
+  ARMCI_RETURN_IF_ERROR(send(lock, target.process, std::move(message), true, 0));
+  request_progress();
+  return kSuccess;
+}
+
 // Without gaps, in pieces that end between elements, wherever the first one begins.
 Status Client::store_run(Lock& lock, int target, RequestHeader header, char* remote, const char* local,
                          std::size_t bytes) {

@@ -165,6 +165,7 @@ Status Server::perform(std::span<const char> message, ReplyPrefix* reply, Messag
   switch (request.header.kind) {
     case RequestKind::kPut:
     case RequestKind::kAccumulate:
+    case RequestKind::kSignal:
       server::store(request, request.data.data());
       break;
     case RequestKind::kGet:

@@ -166,6 +166,11 @@ Status Transport::put_now(int target, const Key& key, void* remote, const void* 
   return client_->put({target, key}, remote, local, bytes, nullptr);
 }
 
+Status Transport::put_signal(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
+                             const node::Signal& signal) {
+  return client_->put_signal({target, key}, remote, local, bytes, signal);
+}
+
 Status Transport::get_now(int target, const Key& key, const void* remote, void* local, std::size_t bytes) {
   return client_->get({target, key}, remote, local, bytes, nullptr);
 }
