@@ -42,9 +42,10 @@ void ARMCI_Lock(int mutex, int proc);
  * Clauses: MUTEX-2, MUTEX-5, MUTEX-8, LC-1. Source: [ARMCI 3.4]. */
 void ARMCI_Unlock(int mutex, int proc);
 
-/* Tells proc that all stores that the origin has issued to proc so far are visible there. Includes ARMCI_Fence(proc).
- * Local, blocking; no action by proc.
- * Ordering: all earlier stores of the origin to proc are visible to proc when the matching wait returns.
+/* Tells proc that all stores that the origin has issued to proc so far are visible there. No fence: the call may return
+ * before they are, and completes no handle. Local; no action by proc, and no later call of the origin.
+ * Ordering: release: all earlier stores of the origin to proc, blocking or not, are remotely complete when the matching
+ * wait returns; nothing for other processes.
  * Clauses: ORD-6, LC-1. Source: [impl]. */
 int armci_notify(int proc);
 

@@ -76,6 +76,17 @@ TEST(LocationConsistencyTest, ANotificationCarriesTheStoresToItsReceiver) {
   EXPECT_EQ(SeenOf(Script(2).Put(0, kX, kA).Fence(0).Notify(0, 1, 1).Await(1, 0, 1), 1), "new");
 }
 
+TEST(LocationConsistencyTest, ANotificationOrdersStoresForItsReceiverAndFromThereOn) {
+  Script told(3);
+  told.Put(1, kX, kA).Notify(1, 0, 1);
+  // Rank 2 knows that rank 1 has notified, not that rank 0 has seen it.
+  EXPECT_EQ(SeenOf(Script(told).Send(1, 2, 2).Receive(2, 1, 2).Await(0, 1, 1), 2), "old new");
+  EXPECT_EQ(SeenOf(Script(told).Await(0, 1, 1).Send(0, 2, 2).Receive(2, 0, 2), 2), "new");
+  // A store behind the notification, and one to another rank.
+  EXPECT_EQ(SeenOf(Script(2).Notify(1, 0, 1).Put(1, kX, kA).Await(0, 1, 1), 0), "old new");
+  EXPECT_EQ(SeenOf(Script(3).Put(1, kX, kA).Notify(1, 2, 1).Await(2, 1, 1), 2), "old new");
+}
+
 TEST(LocationConsistencyTest, AMutexCarriesFencedStoresToTheNextHolder) {
   EXPECT_EQ(SeenOf(Script(2).Lock(0, 1).Put(0, kX, kA).Fence(0).Unlock(0, 1).Lock(1, 2), 1), "new");
   EXPECT_EQ(SeenOf(Script(2).Lock(0, 1).Put(0, kX, kA).Unlock(0, 1).Lock(1, 2), 1), "old new");

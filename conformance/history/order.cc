@@ -41,6 +41,7 @@ Order::Order(const Program& program, const LockOrder& locks)
       position_(program.steps.size(), 0),
       completed_(program.steps.size(), kNever),
       fenced_(program.steps.size(), kNever),
+      awaited_(program.steps.size(), kNever),
       clocks_(program.steps.size() * static_cast<std::size_t>(program.ranks), 0) {
   Number();
   FindFences();
@@ -64,18 +65,27 @@ void Order::Number() {
 }
 
 void Order::FindFences() {
+  std::map<int, int> wait_of;  // by unit
+  for (std::size_t at = 0; at < program_.steps.size(); ++at) {
+    if (program_.steps[at].kind == Kind::kAwait) wait_of[program_.steps[at].unit] = position_[at];
+  }
   for (const std::vector<int>& steps : own_) {
     std::vector<int> fence_to(static_cast<std::size_t>(program_.ranks), kNever);
+    std::vector<int> wait_at(static_cast<std::size_t>(program_.ranks), kNever);
     for (int position = static_cast<int>(steps.size()) - 1; position >= 0; --position) {
       const int at = steps[static_cast<std::size_t>(position)];
       const Step& step = StepAt(at);
       const auto target = static_cast<std::size_t>(step.target);
       if (step.kind == Kind::kAllFence || step.kind == Kind::kBarrier) {
         std::fill(fence_to.begin(), fence_to.end(), position);
-      } else if (step.kind == Kind::kFence || step.kind == Kind::kNotify) {
+      } else if (step.kind == Kind::kFence) {
         fence_to[target] = position;
+      } else if (step.kind == Kind::kNotify) {
+        const auto wait = wait_of.find(step.unit);
+        if (wait != wait_of.end()) wait_at[target] = wait->second;
       } else if (Stores(step.kind)) {
         fenced_[static_cast<std::size_t>(at)] = fence_to[target];
+        awaited_[static_cast<std::size_t>(at)] = wait_at[target];
       }
     }
   }
@@ -148,10 +158,16 @@ bool Order::Meet(const std::vector<std::size_t>& at, int step) {
   return true;
 }
 
+bool Order::CompleteBefore(int store, int step) const {
+  const Step& first = StepAt(store);
+  return fenced_[static_cast<std::size_t>(store)] < Clock(step, first.rank) ||
+         awaited_[static_cast<std::size_t>(store)] < Clock(step, first.target);
+}
+
 bool Order::StoreBeforeStore(int a, int b) const {
   const Step& first = StepAt(a);
   const Step& second = StepAt(b);
-  if (fenced_[static_cast<std::size_t>(a)] < Clock(b, first.rank)) return true;
+  if (CompleteBefore(a, b)) return true;
   // ORD-1 orders blocking stores as they are; by ORD-3 everything else needs a fence.
   return first.rank == second.rank && first.mode == Mode::kBlocking && second.mode == Mode::kBlocking && a < b;
 }
@@ -159,7 +175,7 @@ bool Order::StoreBeforeStore(int a, int b) const {
 bool Order::StoreBeforeRead(int store, int read) const {
   const Step& first = StepAt(store);
   const Step& second = StepAt(read);
-  if (fenced_[static_cast<std::size_t>(store)] < Clock(read, first.rank)) return true;
+  if (CompleteBefore(store, read)) return true;
   // ORD-4 speaks of get and of RMW; a load sees what is remotely complete.
   if (first.rank != second.rank || second.kind == Kind::kLoad) return false;
   if (IsRmw(second.kind)) return first.mode == Mode::kBlocking && store < read;

@@ -5,8 +5,8 @@
 //    rank 1:                ...      barrier --- get x
 //
 // A vector clock counts, for every step and rank, the steps of that rank that are before it. A store is ordered for
-// others from the first fence behind it (a barrier and a notification of the target contain one); for its own rank
-// ORD-1, ORD-3 and ORD-4 say more.
+// others from the first fence behind it, which a barrier contains, or from the target's wait for the first notification
+// behind it [ORD-6]. For its own rank ORD-1, ORD-3 and ORD-4 say more.
 #ifndef CONFORMANCE_HISTORY_ORDER_H_
 #define CONFORMANCE_HISTORY_ORDER_H_
 
@@ -47,6 +47,8 @@ class Order {
  private:
   void Number();
   void FindFences();
+  // Whether the store is remotely complete before `step`.
+  bool CompleteBefore(int store, int step) const;
   void RunClocks(const LockOrder& locks);
   // The step that must be over before `step` can begin, -1 if none.
   std::vector<int> Awaited(const LockOrder& locks) const;
@@ -62,6 +64,7 @@ class Order {
   std::vector<int> position_;          // of a step in the list of its rank (barriers: unused)
   std::vector<int> completed_;         // position at which it is locally complete
   std::vector<int> fenced_;            // position of the first fence behind a store
+  std::vector<int> awaited_;           // position, in the list of the target, of the wait for the first notification
   std::vector<int> clocks_;            // step x rank: how many steps of the rank are before it
   std::vector<std::vector<int>> now_;  // of each rank while the clocks run
 };

@@ -119,7 +119,7 @@ TEST_P(ShrinkFaultTest, FaultsOfTheMachineBecomeSmallPrograms) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Some, ShrinkFaultTest,
-                         ::testing::Values(Fault::kFenceDoesNothing, Fault::kNotifyDoesNotFence, Fault::kReorderedPuts,
+                         ::testing::Values(Fault::kFenceDoesNothing, Fault::kNotifyDoesNotOrder, Fault::kReorderedPuts,
                                            Fault::kTornElement, Fault::kLostAccumulate, Fault::kStaleRmw));
 
 }  // namespace

@@ -112,13 +112,15 @@ class Machine {
         held_.erase(step.number);
         return true;
       case Kind::kNotify:
-        if (fault_ != Fault::kNotifyDoesNotFence) Fence(rank, step.target);
         done_.insert(step.unit);
         return true;
       case Kind::kSend:
         done_.insert(step.unit);
         return true;
       case Kind::kAwait:
+        if (done_.count(step.unit) == 0) return false;
+        if (fault_ != Fault::kNotifyDoesNotOrder) Fence(step.target, rank);
+        return true;
       case Kind::kReceive:
         return done_.count(step.unit) > 0;
       case Kind::kBarrier:

@@ -18,7 +18,7 @@ enum class Fault {
   kNone,
   kFenceDoesNothing,
   kFenceForgetsNonblocking,
-  kNotifyDoesNotFence,
+  kNotifyDoesNotOrder,
   kBarrierDoesNotFence,
   kEarlyWait,         // of a get: the data is not there yet
   kReorderedPuts,     // of blocking stores to one target

@@ -79,7 +79,7 @@ TEST_P(FaultTest, IsFound) {
 
 INSTANTIATE_TEST_SUITE_P(All, FaultTest,
                          ::testing::Values(Fault::kFenceDoesNothing, Fault::kFenceForgetsNonblocking,
-                                           Fault::kNotifyDoesNotFence, Fault::kBarrierDoesNotFence, Fault::kEarlyWait,
+                                           Fault::kNotifyDoesNotOrder, Fault::kBarrierDoesNotFence, Fault::kEarlyWait,
                                            Fault::kReorderedPuts, Fault::kGetOvertakesPut, Fault::kTornElement,
                                            Fault::kLostAccumulate, Fault::kTwiceAccumulated, Fault::kLostRmw,
                                            Fault::kStaleRmw, Fault::kMutexLetsTwoIn, Fault::kStrayWrite));
