@@ -1,7 +1,11 @@
 // EXT-3, EXT-4: signals.
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <cstring>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "armcix.h"
@@ -96,6 +100,78 @@ CLAUSE_TEST(EXT, EXT4_signal_test_looks_once_with_every_comparison, "EXT-4") {
       EXPECT_EQ(seen, now);
     }
   }
+}
+
+// The others set their signals at rank 0 in an order that the seed chooses.
+CLAUSE_TEST(EXT, EXT4_waits_for_several_signals, "EXT-4", "EXT-3", NeedsRanks(2)) {
+  const auto np = static_cast<std::size_t>(Np());
+  Region region(16 * np);
+  auto* signals = reinterpret_cast<std::uint64_t*>(region.At(0));
+  std::vector<int> skip(np, 0);
+  skip[0] = 1;  // rank 0's own is never set
+  for (std::uint64_t round = 1; round <= static_cast<std::uint64_t>(Rounds(200, 30)); ++round) {
+    if (Me() != 0) {
+      if (MyRng().Chance(1, 4)) std::this_thread::sleep_for(std::chrono::microseconds(MyRng().Below(3000)));
+      auto data = static_cast<long>(round);
+      EXPECT_EQ(ARMCIX_Put_signal(&data, region.At(0, 8 * (np + static_cast<std::size_t>(Me()))), 8, signals + Me(),
+                                  round, ARMCIX_SIGNAL_SET, 0),
+                0);
+    } else {
+      const auto expect_data = [&](std::size_t rank) {
+        EXPECT_EQ(LoadShared<long>(region.At(0, 8 * (np + rank))), static_cast<long>(round)) << "of rank " << rank;
+      };
+      std::vector<int> left = skip;
+      std::size_t one = 0;
+      EXPECT_EQ(ARMCIX_Signal_wait_any(signals, np, left.data(), ARMCIX_CMP_GE, round, &one), 0);
+      ASSERT_LT(one, np);
+      EXPECT_EQ(left[one], 0);
+      expect_data(one);
+      left[one] = 1;
+      while (std::count(left.begin(), left.end(), 0) > 1) {
+        std::vector<std::size_t> some(np);
+        std::size_t found = 0;
+        EXPECT_EQ(ARMCIX_Signal_wait_some(signals, np, left.data(), ARMCIX_CMP_GE, round, some.data(), &found), 0);
+        ASSERT_GE(found, 1u);
+        for (std::size_t i = 0; i < found; ++i) {
+          EXPECT_EQ(std::exchange(left[some[i]], 1), 0) << "found twice, or left out";
+          expect_data(some[i]);
+        }
+      }
+      EXPECT_EQ(ARMCIX_Signal_wait_all(signals, np, skip.data(), ARMCIX_CMP_GE, round), 0);
+      for (std::size_t rank = 1; rank < np; ++rank) expect_data(rank);
+    }
+    Sync();
+  }
+}
+
+CLAUSE_TEST(EXT, EXT4_a_wait_for_no_signal_returns_at_once, "EXT-4") {
+  Region region(64);
+  auto* signals = reinterpret_cast<std::uint64_t*>(region.Mine());
+  const int all[] = {1, 1, 1};
+  for (std::size_t count : {std::size_t{0}, std::size_t{3}}) {
+    std::size_t which[3] = {7, 7, 7};
+    std::size_t found = 7;
+    EXPECT_EQ(ARMCIX_Signal_wait_all(signals, count, all, ARMCIX_CMP_EQ, 1), 0);
+    EXPECT_EQ(ARMCIX_Signal_wait_some(signals, count, all, ARMCIX_CMP_EQ, 1, which, &found), 0);
+    EXPECT_EQ(found, 0u);
+    EXPECT_EQ(ARMCIX_Signal_wait_any(signals, count, all, ARMCIX_CMP_EQ, 1, which), 0);
+    EXPECT_EQ(which[0], SIZE_MAX);
+  }
+}
+
+CLAUSE_TEST(EXT, EXT4_some_are_all_that_hold, "EXT-4") {
+  Region region(64);
+  auto* signals = reinterpret_cast<std::uint64_t*>(region.Mine());
+  for (std::size_t i = 0; i < 5; ++i) StoreShared<long>(signals + i, i % 2 == 0 ? 10 : 3);
+  const int skip[] = {0, 0, 1, 0, 0};
+  std::size_t which[5];
+  std::size_t found = 0;
+  EXPECT_EQ(ARMCIX_Signal_wait_some(signals, 5, skip, ARMCIX_CMP_GT, 5, which, &found), 0);
+  ASSERT_EQ(found, 2u);
+  EXPECT_EQ(which[0], 0u);
+  EXPECT_EQ(which[1], 4u);
+  EXPECT_EQ(ARMCIX_Signal_wait_any(signals, 5, nullptr, ARMCIX_CMP_LT, 5, which), 0);
+  EXPECT_EQ(which[0], 1u);
 }
 
 }  // namespace

@@ -291,6 +291,16 @@
     (src, dst, bytes, signal, value, op, proc, hdl))                                                                 \
   X(int, PARMCIX_Signal_wait, ARMCIX_Signal_wait,                                                                    \
     (uint64_t * signal, armcix_cmp_t cmp, uint64_t value, uint64_t * seen), (signal, cmp, value, seen))              \
+  X(int, PARMCIX_Signal_wait_all, ARMCIX_Signal_wait_all,                                                            \
+    (uint64_t signals[], size_t count, const int skip[], armcix_cmp_t cmp, uint64_t value),                          \
+    (signals, count, skip, cmp, value))                                                                              \
+  X(int, PARMCIX_Signal_wait_any, ARMCIX_Signal_wait_any,                                                            \
+    (uint64_t signals[], size_t count, const int skip[], armcix_cmp_t cmp, uint64_t value, size_t *which),           \
+    (signals, count, skip, cmp, value, which))                                                                       \
+  X(int, PARMCIX_Signal_wait_some, ARMCIX_Signal_wait_some,                                                          \
+    (uint64_t signals[], size_t count, const int skip[], armcix_cmp_t cmp, uint64_t value, size_t which[],           \
+     size_t *found),                                                                                                 \
+    (signals, count, skip, cmp, value, which, found))                                                                \
   X(int, PARMCIX_Signal_test, ARMCIX_Signal_test,                                                                    \
     (uint64_t * signal, armcix_cmp_t cmp, uint64_t value, uint64_t * seen, int *satisfied),                          \
     (signal, cmp, value, seen, satisfied))                                                                           \

@@ -252,6 +252,29 @@ int ARMCIX_NbPut_signal(const void *src, void *dst, size_t bytes, uint64_t *sign
  * Clauses: EXT-4, EXT-3. Source: [here]. */
 int ARMCIX_Signal_wait(uint64_t *signal, armcix_cmp_t cmp, uint64_t value, uint64_t *seen);
 
+/* ARMCIX_Signal_wait for `count` signals, one behind the other: until "signal cmp value" holds for all, at the same time
+ * or one after the other. skip (NULL: none; else `count` ints): signals with a number that is not 0 do not count. Returns
+ * at once if none counts. Blocking.
+ * Errors: as ARMCIX_Signal_wait.
+ * Ordering: acquire, for each signal.
+ * Clauses: EXT-4, EXT-3. Source: [here]. */
+int ARMCIX_Signal_wait_all(uint64_t signals[], size_t count, const int skip[], armcix_cmp_t cmp, uint64_t value);
+
+/* The same until it holds for one: *which is its number, from 0; SIZE_MAX if none counts. Blocking.
+ * Errors: as ARMCIX_Signal_wait, ARMCI_ERR_NULL (which).
+ * Ordering: acquire, for that signal.
+ * Clauses: EXT-4, EXT-3. Source: [here]. */
+int ARMCIX_Signal_wait_any(uint64_t signals[], size_t count, const int skip[], armcix_cmp_t cmp, uint64_t value,
+                           size_t *which);
+
+/* The same until it holds for one or more: which[0] to which[*found - 1], of `count` places, are their numbers, in
+ * ascending order; *found is 0 if none counts. Blocking.
+ * Errors: as ARMCIX_Signal_wait, ARMCI_ERR_NULL (which, found).
+ * Ordering: acquire, for those signals.
+ * Clauses: EXT-4, EXT-3. Source: [here]. */
+int ARMCIX_Signal_wait_some(uint64_t signals[], size_t count, const int skip[], armcix_cmp_t cmp, uint64_t value,
+                            size_t which[], size_t *found);
+
 /* Reads the signal once: *satisfied is 1 when "*signal cmp value" holds, else 0, and *seen (NULL: not wanted) is the
  * value read. Never blocks.
  * Errors: as ARMCIX_Signal_wait.

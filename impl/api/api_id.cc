@@ -21,6 +21,9 @@ bool waits(ApiId id) {
     case ApiId::ARMCIX_Lock_hdl:
     case ApiId::armci_notify_wait:
     case ApiId::ARMCIX_Signal_wait:
+    case ApiId::ARMCIX_Signal_wait_all:
+    case ApiId::ARMCIX_Signal_wait_any:
+    case ApiId::ARMCIX_Signal_wait_some:
     case ApiId::armci_msg_barrier:
     case ApiId::armci_msg_group_barrier:
     case ApiId::armci_msg_rcv:
