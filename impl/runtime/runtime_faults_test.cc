@@ -298,16 +298,16 @@ TEST_F(QueueFaultTest, AProcessThatCannotLinkTriesOnForItsSuccessor) {
   };
   job_.network().fail_call(FakeCallKind::kAtomic, 2);
   ASSERT_TRUE(job_->lock(*set_, 0, 1).ok());
-  EXPECT_EQ(node(2).next, queue_word::make(7, 0));
+  EXPECT_EQ(node(2).next_of(7), queue_word::make(7, 0));
   EXPECT_EQ(tail(), queue_word::make(4, 1));
 }
 
 TEST_F(QueueFaultTest, AHandOverThatFailedCanBeRepeated) {
   for (const FakeCallKind kind : {FakeCallKind::kPut, FakeCallKind::kTest, FakeCallKind::kFlush}) {
-    const std::uint32_t turn = node(0).drawn.load();
+    const std::uint32_t turn = node(0).turn;
     ASSERT_TRUE(job_->lock(*set_, 0, 1).ok());
     tail() = queue_word::make(9, 2);
-    node(0).next = queue_word::make(turn, 2);
+    node(0).next_of(turn) = queue_word::make(turn, 2);
     job_.network().fail_call(kind, 1);
     expect_injected(job_->unlock(*set_, 0, 1));
     EXPECT_TRUE(job_->unlock(*set_, 0, 1).ok());

@@ -7,29 +7,32 @@
 //   P (rank 4, its turn 7)             tail, at the host       S (rank 2)
 //   swap(7|5) -> 0: the holder         0 -> 7|5
 //   |                                  7|5 -> 9|3              swap(9|3) -> 7|5: behind P, turn 7
-//   |  P.next = 7|3 <-----------------------------------------  swap into P's node: S is behind turn 7
+//   |  P.next[1] = 7|3 <--------------------------------------  swap into P's node: S is behind turn 7
 //   | holds                                                    | reads S.granted: spins, yields, sleeps
 //   flush of the stores to the host                            |
-//   P.next names turn 7, so S is next                          |
+//   P.next[1] names turn 7, so S is next                       |
 //   signal --------------------------------------------------> S.granted = 7|5: the holder
 //   |                                                          |
 //   (a new turn begins)                9|3 -> 0                signal: clears the tail if it is 9|3 still; and
-//                                                              S.next = 9|released
+//                                                              S.next[1] = 9|released
 //
-//   A process that has swapped the tail behind S, before S cleared it, finds 9|released when it swaps S.next, and is
+//   A process that has swapped the tail behind S, before S cleared it, finds 9|released when it swaps S.next[1], and is
 //   the holder. So S need not wait for it, nor for the tail.
+//
+//   S may queue up again, for turn 10, before that process has come to its node: hence the other `next`. Turn 11 may
+//   use the first one again: S then has held the mutex for turn 10, behind that process.
 //
 // Where the transport has no signals, an unlock clears the tail by a compare-and-swap, whose result spares the second
 // step, and a hand-over is a put and a flush.
 //
-// A word is turn|rank + 1, 32 bits each, or turn|released; 0: no process. `turn` counts how often the process queued up
-// for this mutex, so no word is ever reset and a repeated write is harmless: `next` counts if it names the turn of its
+// A word is turn|rank + 1, 32 bits each, or turn|released; 0: no process. `turn` counts how often the process has held
+// this mutex, so no word is ever reset and a repeated write is harmless: `next` counts if it names the turn of its
 // owner, `granted` if it is the word that was found in the tail. An unlock that failed half-way can be repeated.
 //
 // One thread of a process is in the queue; its other threads wait for their turn at the process, in the order of their
 // calls. Each thread has its own turn in the queue, so a process with many threads delays no other process longer.
 //
-// Memory: a process has a node of 32 bytes for each mutex of the whole set, of whichever host, behind the 64 bytes of
+// Memory: a process has a node of 48 bytes for each mutex of the whole set, of whichever host, behind the 64 bytes of
 // each mutex it hosts: it may hold any number of them at once.
 #pragma once
 
@@ -49,13 +52,17 @@ inline Status not_the_owner(int mutex, int group_rank) {
 
 // One process's place in the queue of one mutex, in the process's own part of the region. All bits zero at the start.
 struct QueueNode {
-  std::int64_t next;                   // turn of this process|successor, by the successor; or turn|released
+  std::int64_t next[2];                // by turn % 2: turn of this process|successor, by that one; or turn|released
   std::int64_t granted;                // written by the predecessor at hand-over: its word
-  std::atomic<std::uint32_t> drawn;    // turns begun by threads of this process
-  std::atomic<std::uint32_t> serving;  // the turn that may be in the queue
+  std::atomic<std::uint32_t> drawn;    // numbers that threads of this process have drawn
+  std::atomic<std::uint32_t> serving;  // the number of the thread that may be in the queue
   std::atomic<std::thread::id> owner;  // the thread that holds the mutex
+  std::uint32_t turn;                  // turns of this process that are over; of the thread that may be in the queue
+  std::uint32_t unused;
+
+  std::int64_t& next_of(std::uint32_t of_turn) { return next[of_turn % 2]; }
 };
-static_assert(sizeof(QueueNode) == 32);
+static_assert(sizeof(QueueNode) == 48);
 
 namespace queue_word {
 inline std::int64_t make(std::uint32_t turn, int group_rank) {
@@ -85,7 +92,8 @@ struct Runtime<T>::Queue {
   std::size_t number;  // of the mutex, among all of the set
   QueueNode& node;     // this process's
 
-  std::int64_t word(std::uint32_t turn) const { return queue_word::make(turn, set.group->rank()); }
+  // Of this process's turn.
+  std::int64_t word() const { return queue_word::make(node.turn, set.group->rank()); }
 };
 
 template <class T>
@@ -120,25 +128,25 @@ auto Runtime<T>::queue_of(const MutexSet& set, int mutex, int group_rank) const 
           *queue_node(set, number, set.group->rank())};
 }
 
-// --- turns of the threads of this process
+// --- the threads of this process
 
 // Memory ordering: acquire; the previous thread's stores before leave_turn() are visible.
 template <class T>
-std::uint32_t Runtime<T>::take_turn(QueueNode& node) {
-  const std::uint32_t turn = node.drawn.fetch_add(1, std::memory_order_relaxed);
+void Runtime<T>::take_turn(QueueNode& node) {
+  const std::uint32_t number = node.drawn.fetch_add(1, std::memory_order_relaxed);
   node::Waiter waiter(node::WaitKind::kMutexTurn);
   for (;;) {
     const std::uint32_t serving = node.serving.load(std::memory_order_acquire);
-    if (serving == turn) return turn;
+    if (serving == number) return;
     transport_.progress();
-    waiter.step_behind(turn - serving);
+    waiter.step_behind(number - serving);
   }
 }
 
-inline bool try_turn(QueueNode& node, std::uint32_t* turn) {
-  *turn = node.serving.load(std::memory_order_acquire);
-  std::uint32_t expected = *turn;
-  return node.drawn.compare_exchange_strong(expected, *turn + 1, std::memory_order_relaxed);
+inline bool try_turn(QueueNode& node) {
+  const std::uint32_t number = node.serving.load(std::memory_order_acquire);
+  std::uint32_t expected = number;
+  return node.drawn.compare_exchange_strong(expected, number + 1, std::memory_order_relaxed);
 }
 
 // Memory ordering: release.
@@ -147,7 +155,7 @@ inline void leave_turn(QueueNode& node) { node.serving.fetch_add(1, std::memory_
 // --- one thread of each process: this queue, or the transport's
 
 template <class T>
-Status Runtime<T>::enter_queue(const Queue& queue, std::uint32_t turn) {
+Status Runtime<T>::enter_queue(const Queue& queue) {
   if constexpr (MakesMutexes<T>) {
     if (queue.set.own != nullptr) {
       ARMCI_RETURN_IF_ERROR(order_after_stores(queue.host));
@@ -158,17 +166,17 @@ Status Runtime<T>::enter_queue(const Queue& queue, std::uint32_t turn) {
       return kSuccess;
     }
   }
-  return queue_up(queue, turn);
+  return queue_up(queue);
 }
 
 template <class T>
-Status Runtime<T>::try_queue(const Queue& queue, std::uint32_t turn, bool* taken) {
+Status Runtime<T>::try_queue(const Queue& queue, bool* taken) {
   if constexpr (MakesMutexes<T>) {
     if (queue.set.own != nullptr) return queue.set.own->try_lock(queue.mutex, queue.group_rank, taken);
   }
   std::int64_t before = 0;
   const Status tried =
-      atomic64(queue.host, queue.host_part, queue.tail, AtomicOp::kCompareSwap, queue.word(turn), 0, &before);
+      atomic64(queue.host, queue.host_part, queue.tail, AtomicOp::kCompareSwap, queue.word(), 0, &before);
   *taken = tried.ok() && before == 0;
   return tried;
 }
@@ -183,8 +191,8 @@ Status Runtime<T>::leave_queue(const Queue& queue) {
   }
   // Stores to the host take another path than the hand-over, so no network orders them before it.
   if (has_unflushed_stores(queue.host)) ARMCI_RETURN_IF_ERROR(flush(queue.host));
-  const std::uint32_t turn = queue.node.serving.load(std::memory_order_relaxed);
-  const std::int64_t link = std::atomic_ref(queue.node.next).load(std::memory_order_acquire);
+  const std::uint32_t turn = queue.node.turn;
+  const std::int64_t link = std::atomic_ref(queue.node.next_of(turn)).load(std::memory_order_acquire);
   int successor = queue_word::successor(link, turn);
   if (successor < 0) {
     bool freed = false;
@@ -200,12 +208,11 @@ Status Runtime<T>::leave_queue(const Queue& queue) {
 template <class T>
 Status Runtime<T>::queue_lock(const MutexSet& set, int mutex, int group_rank) {
   const Queue queue = queue_of(set, mutex, group_rank);
-  std::uint32_t turn = 0;
-  if (!try_turn(queue.node, &turn)) {
+  if (!try_turn(queue.node)) {
     const node::MutexWait waiting(mutex, queue.host, nullptr);
-    turn = take_turn(queue.node);
+    take_turn(queue.node);
   }
-  const Status queued = enter_queue(queue, turn);
+  const Status queued = enter_queue(queue);
   if (!queued.ok()) {
     leave_turn(queue.node);
     return queued;
@@ -216,8 +223,8 @@ Status Runtime<T>::queue_lock(const MutexSet& set, int mutex, int group_rank) {
 
 // Memory ordering: acquire; the stores that the last holder made visible before its unlock are visible.
 template <class T>
-Status Runtime<T>::queue_up(const Queue& queue, std::uint32_t turn) {
-  const std::int64_t mine = queue.word(turn);
+Status Runtime<T>::queue_up(const Queue& queue) {
+  const std::int64_t mine = queue.word();
   std::int64_t ahead = 0;
   ARMCI_RETURN_IF_ERROR(order_after_stores(queue.host));
   ARMCI_RETURN_IF_ERROR(atomic64(queue.host, queue.host_part, queue.tail, AtomicOp::kSwap, mine, 0, &ahead));
@@ -242,7 +249,7 @@ Status Runtime<T>::stand_behind(const Queue& queue, std::int64_t mine, std::int6
   constexpr int kTriesMax = 100;
   const int rank = queue_word::rank(ahead);
   const Part& part = queue.set.region->parts[static_cast<std::size_t>(rank)];
-  void* next = &queue_node(queue.set, queue.number, rank)->next;
+  void* next = &queue_node(queue.set, queue.number, rank)->next_of(queue_word::turn(ahead));
   const std::int64_t link = queue_word::make(queue_word::turn(ahead), queue.set.group->rank());
   node::Waiter waiter(node::WaitKind::kMutexSuccessor);
   for (int tries = 1;; ++tries) {
@@ -261,10 +268,9 @@ Status Runtime<T>::stand_behind(const Queue& queue, std::int64_t mine, std::int6
 template <class T>
 Status Runtime<T>::queue_try_lock(const MutexSet& set, int mutex, int group_rank, bool* taken) {
   const Queue queue = queue_of(set, mutex, group_rank);
-  std::uint32_t turn = 0;
   *taken = false;
-  if (!try_turn(queue.node, &turn)) return kSuccess;
-  const Status tried = try_queue(queue, turn, taken);
+  if (!try_turn(queue.node)) return kSuccess;
+  const Status tried = try_queue(queue, taken);
   if (*taken) {
     std::atomic_thread_fence(std::memory_order_acquire);
     queue.node.owner.store(std::this_thread::get_id(), std::memory_order_relaxed);
@@ -285,6 +291,7 @@ Status Runtime<T>::queue_unlock(const MutexSet& set, int mutex, int group_rank) 
   std::atomic_thread_fence(std::memory_order_release);
   ARMCI_RETURN_IF_ERROR(leave_queue(queue));
   // After success only: a failed unlock can be repeated.
+  ++queue.node.turn;
   queue.node.owner.store(std::thread::id(), std::memory_order_relaxed);
   leave_turn(queue.node);
   return kSuccess;
@@ -293,7 +300,7 @@ Status Runtime<T>::queue_unlock(const MutexSet& set, int mutex, int group_rank) 
 // Clears the tail if no process has queued up behind this one. *freed: the call knows that.
 template <class T>
 Status Runtime<T>::free_tail(const Queue& queue, bool* freed) {
-  const std::int64_t mine = queue.word(queue.node.serving.load(std::memory_order_relaxed));
+  const std::int64_t mine = queue.word();
   if constexpr (Signals<T>) {
     if (!cpu_atomics(queue.host)) {
       return issue_signal(queue.host, queue.host_part, reinterpret_cast<std::uint64_t*>(queue.tail),
@@ -310,15 +317,16 @@ Status Runtime<T>::free_tail(const Queue& queue, bool* freed) {
 // one that is; -1: none.
 template <class T>
 Status Runtime<T>::release_turn(const Queue& queue, int* successor) {
-  const std::uint32_t turn = queue.node.serving.load(std::memory_order_relaxed);
+  const std::uint32_t turn = queue.node.turn;
+  std::int64_t& next = queue.node.next_of(turn);
   const Part& part = queue.set.region->parts[static_cast<std::size_t>(queue.set.group->rank())];
-  std::int64_t link = std::atomic_ref(queue.node.next).load(std::memory_order_acquire);
+  std::int64_t link = std::atomic_ref(next).load(std::memory_order_acquire);
   for (;;) {
     *successor = queue_word::successor(link, turn);
     if (*successor >= 0) return kSuccess;
     std::int64_t before = 0;
     ARMCI_RETURN_IF_ERROR(
-        atomic64(rank_, part, &queue.node.next, AtomicOp::kCompareSwap, queue_word::released(turn), link, &before));
+        atomic64(rank_, part, &next, AtomicOp::kCompareSwap, queue_word::released(turn), link, &before));
     if (before == link) return kSuccess;
     link = before;
   }
@@ -328,8 +336,7 @@ template <class T>
 Status Runtime<T>::hand_over(const Queue& queue, int successor) {
   const int proc = queue.set.group->absolute_id(successor);
   auto* granted = reinterpret_cast<std::uint64_t*>(&queue_node(queue.set, queue.number, successor)->granted);
-  const std::int64_t mine = queue.word(queue.node.serving.load(std::memory_order_relaxed));
-  const auto word = static_cast<std::uint64_t>(mine);
+  const auto word = static_cast<std::uint64_t>(queue.word());
   if (on_node(proc)) {
     node::apply({granted, word, node::SignalOp::kSet, wake_up_of(proc)});
     return kSuccess;

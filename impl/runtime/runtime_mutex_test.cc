@@ -183,7 +183,9 @@ class QueueOf : public ::testing::Test {
   }
   // Another process holds the mutex, or has come behind.
   void enters(int proc, std::uint32_t turn) { store(tail(), queue_word::make(turn, proc)); }
-  void links(int proc, std::uint32_t turn_of_0) { store(node(0).next, queue_word::make(turn_of_0, proc)); }
+  void links(int proc, std::uint32_t turn_of_0) {
+    store(node(0).next_of(turn_of_0), queue_word::make(turn_of_0, proc));
+  }
   void grants(int proc, std::uint32_t turn) { store(node(0).granted, queue_word::make(turn, proc)); }
   Status lock() { return job_->lock(*set_, 0, kHost); }
   Status unlock() { return job_->unlock(*set_, 0, kHost); }
@@ -224,7 +226,7 @@ TEST_F(SignaledQueueTest, UnlockReturnsBeforeItsSignalArrives) {
   ASSERT_TRUE(lock().ok());
   ASSERT_TRUE(unlock().ok());
   EXPECT_NE(tail(), 0);
-  EXPECT_EQ(node(0).next, queue_word::released(0));
+  EXPECT_EQ(node(0).next_of(0), queue_word::released(0));
   job_.network().deliver_signals();
   EXPECT_EQ(tail(), 0);
 }
@@ -236,6 +238,30 @@ TEST_F(SignaledQueueTest, ALateSignalDoesNotFreeTheMutexOfASuccessor) {
   enters(kOther, 9);
   job_.network().deliver_signals();
   EXPECT_EQ(tail(), queue_word::make(9, kOther));
+}
+
+// The late successor of turn 0 and the early one of turn 1 come in the wrong order.
+TEST_F(SignaledQueueTest, ASuccessorOfTheNextTurnDoesNotTakeThePlaceOfALateOne) {
+  job_.network().holds_signals = true;
+  ASSERT_TRUE(lock().ok());
+  enters(kOther, 9);
+  ASSERT_TRUE(unlock().ok());
+  std::thread again([&] {
+    EXPECT_TRUE(lock().ok());  // behind kOther
+    EXPECT_TRUE(unlock().ok());
+  });
+  until([&] { return load(node(kOther).next_of(9)) == queue_word::make(9, 0); });
+  links(kNeighbour, 1);
+  EXPECT_EQ(load(node(0).next_of(0)), queue_word::released(0)) << "what kOther has to find";
+  grants(kOther, 9);
+  again.join();
+  EXPECT_EQ(node(kNeighbour).granted, queue_word::make(1, 0));
+}
+
+TEST_F(SignaledQueueTest, AFailedTryTakesNoTurn) {
+  enters(kOther, 9);
+  EXPECT_FALSE(tried(job_, *set_, 0, kHost));
+  EXPECT_EQ(node(0).turn, 0u);
 }
 
 TEST_F(SignaledQueueTest, AHandOverIsOneSignalBehindTheStoresToTheHost) {
@@ -287,7 +313,7 @@ TEST_F(QueueTest, AProcessElsewhereIsServedFirstWhenItCameFirst) {
     entered.store(true);
     EXPECT_TRUE(unlock().ok());
   });
-  until([&] { return load(node(kOther).next) == queue_word::make(7, 0); });
+  until([&] { return load(node(kOther).next_of(7)) == queue_word::make(7, 0); });
   let_waiters_poll();
   EXPECT_FALSE(entered.load());
   grants(kOther, 7);
@@ -298,7 +324,7 @@ TEST_F(QueueTest, AProcessElsewhereIsServedFirstWhenItCameFirst) {
 TEST_F(QueueTest, AWaiterCausesNoNetworkTraffic) {
   enters(kOther, 7);
   std::thread waiter([&] { EXPECT_TRUE(lock().ok()); });
-  until([&] { return load(node(kOther).next) != 0; });
+  until([&] { return load(node(kOther).next_of(7)) != 0; });
   let_waiters_poll();
   const std::size_t before = job_.network().calls().size();
   let_waiters_poll();
@@ -315,7 +341,7 @@ TEST_F(QueueTest, AGrantOfAnEarlierTurnIsNotTaken) {
     EXPECT_TRUE(lock().ok());
     entered.store(true);
   });
-  until([&] { return load(node(kOther).next) != 0; });
+  until([&] { return load(node(kOther).next_of(7)) != 0; });
   let_waiters_poll();
   EXPECT_FALSE(entered.load());
   grants(kOther, 7);
@@ -324,7 +350,7 @@ TEST_F(QueueTest, AGrantOfAnEarlierTurnIsNotTaken) {
 
 TEST_F(QueueTest, UnlockHandsOverToWhoStandsBehind) {
   for (const int proc : {kOther, kNeighbour}) {
-    const std::uint32_t turn = node(0).drawn.load();
+    const std::uint32_t turn = node(0).turn;
     ASSERT_TRUE(lock().ok());
     enters(proc, 9);
     links(proc, turn);
@@ -343,7 +369,7 @@ TEST_F(QueueTest, UnlockLeavesANoteForASuccessorThatIsNotThereYet) {
     if (std::exchange(once, false)) enters(kOther, 9);
   };
   ASSERT_TRUE(unlock().ok());
-  EXPECT_EQ(node(0).next, queue_word::released(0));
+  EXPECT_EQ(node(0).next_of(0), queue_word::released(0));
   EXPECT_EQ(tail(), queue_word::make(9, kOther));
 }
 
@@ -357,27 +383,27 @@ TEST_F(QueueTest, ASuccessorThatComesBeforeTheNoteGetsTheMutex) {
   };
   ASSERT_TRUE(unlock().ok());
   EXPECT_EQ(node(kOther).granted, queue_word::make(0, 0));
-  EXPECT_EQ(node(0).next, queue_word::make(0, kOther));
+  EXPECT_EQ(node(0).next_of(0), queue_word::make(0, kOther));
 }
 
 TEST_F(QueueTest, AHolderThatHasLeftIsNotWaitedFor) {
-  node(kOther).next = queue_word::released(7);
+  node(kOther).next_of(7) = queue_word::released(7);
   enters(kOther, 7);
   ASSERT_TRUE(lock().ok());
-  EXPECT_EQ(node(kOther).next, queue_word::make(7, 0));
+  EXPECT_EQ(node(kOther).next_of(7), queue_word::make(7, 0));
   ASSERT_TRUE(unlock().ok());
   EXPECT_EQ(tail(), 0);
 }
 
 TEST_F(QueueTest, ANoteOfAnEarlierTurnIsNotTaken) {
-  node(kOther).next = queue_word::released(6);
+  node(kOther).next_of(7) = queue_word::released(6);
   enters(kOther, 7);
   std::atomic<bool> entered{false};
   std::thread waiter([&] {
     EXPECT_TRUE(lock().ok());
     entered.store(true);
   });
-  until([&] { return load(node(kOther).next) == queue_word::make(7, 0); });
+  until([&] { return load(node(kOther).next_of(7)) == queue_word::make(7, 0); });
   let_waiters_poll();
   EXPECT_FALSE(entered.load());
   grants(kOther, 7);
@@ -409,7 +435,7 @@ TEST_F(QueueTest, TrylockLeavesTheQueueAsItWas) {
   enters(kOther, 7);
   EXPECT_FALSE(tried(job_, *set_, 0, kHost));
   EXPECT_EQ(tail(), queue_word::make(7, kOther));
-  EXPECT_EQ(node(kOther).next, 0);
+  EXPECT_EQ(node(kOther).next_of(7), 0);
   tail() = 0;
   EXPECT_TRUE(tried(job_, *set_, 0, kHost)) << "the next try of this process";
 }
