@@ -25,6 +25,7 @@
 #include <mutex>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "impl/base/status.h"
@@ -48,6 +49,9 @@ class Client {
   // regularly.
   Client(const Comms& comms, ReceiveBuffers receive_buffers, const Thresholds& thresholds, const Routes& routes,
          std::vector<int> servers, int process, bool background_progress);
+
+  // Called by threads that wait, again and again, without a lock. To be set before the first operation.
+  void call_while_waiting(std::function<void()> serve) { serve_ = std::move(serve); }
 
   // Disconnects from all connected servers. No operation may be pending.
   Status disconnect();
@@ -211,6 +215,7 @@ class Client {
   const std::vector<int> servers_;
   const int process_;
   const bool background_progress_;
+  std::function<void()> serve_;  // may be empty
   std::mutex mutex_;
   std::atomic<int> waiting_{0};      // threads that wait inside
   std::atomic<bool> issued_{false};  // an operation was issued

@@ -64,11 +64,14 @@ Status Client::await_until(Lock& lock, Condition condition) {
   ARMCI_RETURN_IF_ERROR(poll());
   if (condition()) return kSuccess;
   const WaiterCount counted(&waiting_);
+  constexpr unsigned kPollsBeforeServing = 4;  // most replies come sooner
   node::Waiter waiter(node::WaitKind::kReply);
+  unsigned polls = 0;
   for (;;) {
     const bool streaming = !sending_.empty() || long_replies_ > 0;
     const std::uint64_t before = ended_;
     lock.unlock();
+    if (serve_ && ++polls % kPollsBeforeServing == 0) serve_();
     waiter.step(streaming);
     lock.lock();
     ARMCI_RETURN_IF_ERROR(poll());

@@ -81,20 +81,21 @@ std::size_t Server::buffer_bytes() const {
 
 void Server::run(const std::function<bool()>& over) {
   constexpr int kActiveSleepUs = 50;
+  // While waiting threads serve, which is as fast, this one stays away from their core.
+  constexpr std::int64_t kHelpedSleepUs = 100;
+  constexpr std::int64_t kHelpedUs = 2000;          // since the last request that one of them served
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // nanoseconds; short sleeps are to be short
   node::Waiter idleness(node::WaitKind::kRequests, wait_us_);
   node::Waiter activity(node::WaitKind::kRequests, std::min(wait_us_, kActiveSleepUs));
   bool will_block = false;
   bool active = false;
+  std::uint32_t passes = 0;
+  std::int64_t helped_until_us = 0;
   while (!over()) {
     bool busy = false;
     const std::uint32_t seen = will_block ? event_count_.prepare_wait() : event_count_.count();
-    const Status status = step(&busy);
-    if (!status.ok()) {
-      // The origin of the request would hang: it waits for the reply.
-      die_of_failure("server");
-    }
-    const bool streaming = !sending_.empty() || !receiving_.empty();
+    try_step(&busy);
+    const bool streaming = streaming_.load(std::memory_order_relaxed);
     const bool was_active = std::exchange(active, (progress_ && progress_()) || streaming);
     if (active && !was_active) activity.restart();
     if (busy || active) event_count_.cancel_wait();
@@ -102,13 +103,40 @@ void Server::run(const std::function<bool()>& over) {
       idleness.restart();
       activity.restart();
       will_block = false;
+      helped_until_us = 0;
       continue;
     }
-    const std::int64_t us = (active ? activity : idleness).pause_us(streaming);
+    if (std::exchange(passes, passes_.load(std::memory_order_relaxed)) != passes) {
+      helped_until_us = node::now_us() + kHelpedUs;
+    }
+    const bool helped = helped_until_us != 0 && node::now_us() < helped_until_us;
+    const std::int64_t us = helped ? kHelpedSleepUs : (active ? activity : idleness).pause_us(streaming);
     // Polls once more after prepare_wait(): from there on a thread that issues an operation notifies this one.
-    if (us > 0 && (active || will_block)) event_count_.wait(seen, us);
+    if (us > 0 && (active || will_block)) {
+      resting_.store(us > kHelpedSleepUs);
+      event_count_.wait(seen, us);
+      resting_.store(false);
+    }
     will_block = us > 0 && !active;
   }
+}
+
+void Server::try_step(bool* busy) {
+  const std::unique_lock lock(stepping_, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  const Status status = step(busy);
+  streaming_.store(!sending_.empty() || !receiving_.empty(), std::memory_order_relaxed);
+  // The origin of the request would hang: it waits for the reply.
+  if (!status.ok()) die_of_failure("server");
+}
+
+// The server thread returns the credits, and serves when the wait is over: so it is woken from a long sleep.
+void Server::serve_while_waiting() {
+  bool busy = false;
+  try_step(&busy);
+  if (!busy) return;
+  passes_.fetch_add(1, std::memory_order_relaxed);
+  if (resting_.exchange(false)) event_count_.notify();
 }
 
 Status Server::step(bool* busy) {
@@ -117,7 +145,10 @@ Status Server::step(bool* busy) {
   ARMCI_RETURN_IF_ERROR(take_requests(&forwarded_, true, busy));
   ARMCI_RETURN_IF_ERROR(receive_chunks(busy));
   ARMCI_RETURN_IF_ERROR(take_acks(busy));
-  ARMCI_RETURN_IF_ERROR(return_credits());
+  if (!*busy || ++busy_passes_ >= kBusyPassesMax) {
+    busy_passes_ = 0;
+    ARMCI_RETURN_IF_ERROR(return_credits());
+  }
   return collect_sent();
 }
 
@@ -278,15 +309,19 @@ void Server::executed(std::uint32_t process, std::uint64_t ticket) {
   Origin& from = origin(process);
   from.open[ticket - from.first] = true;
   const bool none_due = from.credits_due == 0;
+  const bool few_due = static_cast<int>(from.credits_due) < receive_buffers_.credits / 2;
   while (!from.open.empty() && from.open.front()) {
     from.open.pop_front();
     ++from.first;
     ++from.credits_due;
   }
   if (none_due && from.credits_due != 0) credits_due_to_.push_back(process);
+  // The process may wait for them.
+  if (few_due && static_cast<int>(from.credits_due) >= receive_buffers_.credits / 2) busy_passes_ = kBusyPassesMax;
 }
 
-// Sends the credits that no reply has returned.
+// Sends the credits that no reply has returned: in a pass that finds no request, so that the message does not keep the
+// next request waiting, and of many requests at once.
 Status Server::return_credits() {
   for (const std::uint32_t process : credits_due_to_) {
     if (origin(process).credits_due != 0) ARMCI_RETURN_IF_ERROR(reply(static_cast<int>(process), kCreditTag, 0));

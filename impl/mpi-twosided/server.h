@@ -23,8 +23,9 @@
 // Clusters (routes.h): the server forwards a request for another node of the cluster to that node's server
 // (forwarder.h). That server also keeps the order of each process, and replies to the process itself.
 //
-// Thread safety: start() and stop() by one thread. The server thread calls MPI, which needs MPI_THREAD_MULTIPLE. In a
-// server process (server_process.h) the caller of run() is the server, at any thread level.
+// Thread safety: start() and stop() by one thread. One thread at a time makes a pass over queues and network: the
+// server thread, or a thread of the process that waits in the library. The server thread calls MPI, which needs
+// MPI_THREAD_MULTIPLE. In a server process (server_process.h) the caller of run() is the server, at any thread level.
 #pragma once
 
 #include <mpi.h>
@@ -35,6 +36,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <thread>
 #include <vector>
@@ -63,6 +65,9 @@ class Server {
   // Starts the thread that serves until stop(). The thread calls `progress` regularly for the operations that this
   // process issued; `progress` returns whether any is pending.
   Status start(std::function<bool()> progress);
+  // One pass by a thread of this process that waits in the library: so a request that ends the wait needs no switch to
+  // the server thread, which sleeps meanwhile. Returns at once while another thread makes a pass. By any thread.
+  void serve_while_waiting();
   // To be notified when this process issues an operation.
   EventCount& event_count() { return event_count_; }
   // Serves in the calling thread until `over` returns true. `over` is called between requests.
@@ -105,6 +110,8 @@ class Server {
   };
 
   Origin& origin(std::uint32_t process) { return origins_[process]; }
+  // A pass, if no other thread makes one. Ends the job on failure.
+  void try_step(bool* busy);
   // One pass over queues and network. *busy: whether it found work.
   Status step(bool* busy);
   Status take_requests(MessagePool* pool, bool forwarded, bool* busy);
@@ -143,6 +150,8 @@ class Server {
   Forwarder forwarder_;
   std::vector<Origin> origins_;                // by process
   std::vector<std::uint32_t> credits_due_to_;  // processes with credits due, perhaps more than once
+  static constexpr int kBusyPassesMax = 8;     // before credits are returned
+  int busy_passes_ = 0;
   std::vector<std::unique_ptr<Chunk>> chunks_;
   std::vector<Chunk*> free_chunks_;
   std::deque<Work*> wants_chunk_;
@@ -151,6 +160,10 @@ class Server {
   // Free reply buffers: without space for data, and with it.
   std::vector<std::unique_ptr<char[]>> free_replies_[2];
   std::atomic<std::size_t> replies_[2] = {0, 0};  // created so far
+  std::mutex stepping_;                           // held during a pass
+  std::atomic<std::uint32_t> passes_{0};          // of waiting threads, that found work
+  std::atomic<bool> streaming_{false};            // long data are in transit
+  std::atomic<bool> resting_{false};              // the server thread sleeps for long, or is about to
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };

@@ -121,6 +121,7 @@ Status Transport::open(const World& world, ReceiveBuffers receive_buffers, const
                                      world.rank(), background_progress);
   if (processes_ != nullptr || servers[static_cast<std::size_t>(world.my_node())] != world.rank()) return kSuccess;
   server_ = std::make_unique<Server>(comms_, receive_buffers, routes, servers, world.my_node(), settings().wait_us);
+  client_->call_while_waiting([server = server_.get()] { server->serve_while_waiting(); });
   return server_->open();
 }
 
@@ -155,6 +156,7 @@ Status Transport::issued() {
 void Transport::progress() {
   Client::Progress found = Client::Progress::kIdle;
   if (without_threads_) (void)client_->progress(&found);
+  if (server_ != nullptr) server_->serve_while_waiting();
 }
 
 void Transport::finalise() {

@@ -81,12 +81,15 @@ class Client {
   // The longest put that fits into a batch; message_bytes as in Ways.
   static std::size_t small_bytes_max(std::size_t message_bytes);
 
-  // `mapped`: memory that may contain local buffers; `wake` makes the server thread call progress_for_server().
-  Client(int process, const Ways& ways, const MappedMemory& mapped, std::function<void()> wake)
+  // `mapped`: memory that may contain local buffers; `wake` makes the server thread call progress_for_server(); threads
+  // that wait call `serve` again and again, without the lock.
+  Client(int process, const Ways& ways, const MappedMemory& mapped, std::function<void()> wake,
+         std::function<void()> serve)
       : process_(static_cast<std::uint32_t>(process)),
         ways_(ways),
         mapped_(mapped),
         wake_(std::move(wake)),
+        serve_(std::move(serve)),
         buffers_(sizeof(server::RequestHeader) + ways.message_bytes) {}
 
   // addresses[r]: of the server of process r.
@@ -170,13 +173,16 @@ class Client {
   // Makes progress until condition() holds. Releases the lock between two polls.
   template <class Condition>
   void await_until(Lock& lock, Condition condition) {
+    constexpr unsigned kPollsBeforeServing = 4;  // most replies come sooner
     node::Waiter waiter(node::WaitKind::kEvent);
+    unsigned polls = 0;
     ++waiting_;
     while (!condition()) {
       const bool any = worker_.progress();
       if (any) waiter.restart();
       // A thread that waits for the lock gets it in between. The waiter is called in any case: it may have to poll MPI.
       lock.unlock();
+      if (++polls % kPollsBeforeServing == 0) serve_();
       const bool busy = waiter.busy() || any;
       lock.lock();
       if (busy || condition() || !worker_.arm()) continue;
@@ -252,6 +258,7 @@ class Client {
   const Ways ways_;
   const MappedMemory& mapped_;
   const std::function<void()> wake_;
+  const std::function<void()> serve_;
   std::mutex mutex_;
   MessageBuffers buffers_;  // declared before all members that hold buffers
   std::vector<std::string> addresses_;

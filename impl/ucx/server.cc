@@ -1,6 +1,8 @@
 #include "impl/ucx/server.h"
 
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "impl/base/backtrace.h"
@@ -67,18 +69,49 @@ void Server::stop() {
 
 void Server::run() {
   constexpr unsigned kRoundsWithoutProgress = 64;
+  // While waiting threads serve, which is as fast, this one stays away from their core.
+  constexpr std::int64_t kHelpedSleepUs = 100;
+  constexpr std::int64_t kHelpedUs = 2000;  // since the last request that one of them served
   unsigned rounds = 0;
+  std::uint32_t passes = 0;
+  std::int64_t helped_until_us = 0;
   node::Waiter waiter(node::WaitKind::kRequests);
   while (!stopping_.load()) {
-    const bool any = worker_.progress();
-    report_counts();  // of what rest() found as well
-    if (any) {
+    if (step()) {
       waiter.restart();
+      helped_until_us = 0;
       if (++rounds % kRoundsWithoutProgress == 0) (void)client_->progress_for_server(nullptr);
+      continue;
+    }
+    if (std::exchange(passes, passes_.load(std::memory_order_relaxed)) != passes) {
+      helped_until_us = node::now_us() + kHelpedUs;
+    }
+    if (helped_until_us != 0 && node::now_us() < helped_until_us) {
+      (void)client_->progress_for_server(nullptr);
+      std::this_thread::sleep_for(std::chrono::microseconds(kHelpedSleepUs));
     } else if (waiter.pause_us() > 0) {  // else more may come at once
       rest();
     }
   }
+}
+
+bool Server::step() {
+  const std::unique_lock lock(stepping_, std::try_to_lock);
+  if (!lock.owns_lock()) return false;
+  const bool any = worker_.progress();
+  // In a pass that finds no request, so that the message does not keep the next request waiting.
+  if (!any || ++busy_passes_ >= kBusyPassesMax) {
+    busy_passes_ = 0;
+    report_counts();
+  }
+  return any;
+}
+
+// The server thread reports the counts, and serves when the wait is over: so a thread that sleeps without end is woken.
+void Server::serve_while_waiting() {
+  if (!step()) return;
+  passes_.fetch_add(1, std::memory_order_relaxed);
+  if (resting_.exchange(false)) worker_.signal();
 }
 
 // No request has arrived.
@@ -86,9 +119,16 @@ void Server::rest() {
   constexpr int kWithoutEnd = -1;
   const Worker* other = nullptr;
   const Client::Need need = client_->progress_for_server(&other);
-  if (need == Client::Need::kMore || !worker_.arm()) return;
+  if (need == Client::Need::kMore) return;
+  {
+    const std::lock_guard lock(stepping_);
+    report_counts();
+    if (!worker_.arm()) return;
+    resting_.store(true);
+  }
   // The client's event may be taken by a caller, and no other come.
   worker_.await_event(other, need == Client::Need::kNone ? kWithoutEnd : Client::kSleepUs);
+  resting_.store(false);
 }
 
 // --- requests

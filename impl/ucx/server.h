@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <span>
 #include <string>
 #include <thread>
@@ -43,6 +44,9 @@ class Server {
   // `client`: the thread makes progress for it. The client calls wake() when it needs progress.
   Status start(Client* client);
   void wake() { worker_.signal(); }
+  // A pass by a thread of this process that waits in the library: so a request that ends the wait needs no switch to
+  // the server thread, which sleeps meanwhile. Returns at once while another thread makes a pass. By any thread.
+  void serve_while_waiting();
   // Precondition: no process sends requests any more.
   void stop();
   std::size_t buffer_bytes() const { return buffers_.bytes(); }
@@ -61,6 +65,8 @@ class Server {
   };
 
   void run();
+  // A pass, if no other thread makes one; true if it found work.
+  bool step();
   void rest();
   void execute(Origin* from, const RequestPrefix& prefix, std::span<const char> message);
   Message copy_of(std::span<const char> message);
@@ -81,6 +87,11 @@ class Server {
   std::vector<Origin> origins_;            // by process
   std::vector<std::uint32_t> unreported_;  // processes whose count has changed
   std::thread thread_;
+  std::mutex stepping_;                     // held during a pass
+  static constexpr int kBusyPassesMax = 8;  // before counts are reported
+  int busy_passes_ = 0;
+  std::atomic<std::uint32_t> passes_{0};  // of waiting threads, that found work
+  std::atomic<bool> resting_{false};      // the server thread sleeps, or is about to
   std::atomic<bool> stopping_{false};
   // The last one: its end is the end of the replies that have not left.
   Worker worker_;

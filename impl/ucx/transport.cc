@@ -69,7 +69,8 @@ Status Transport::initialise(const World& world) {
   context_ = std::make_unique<Context>();
   server_ = std::make_unique<Server>(world.rank(), world.size(), ways.message_bytes);
   mapped_ = std::make_unique<MappedMemory>(*context_);
-  client_ = std::make_unique<Client>(world.rank(), ways, *mapped_, [this] { server_->wake(); });
+  client_ = std::make_unique<Client>(
+      world.rank(), ways, *mapped_, [this] { server_->wake(); }, [this] { server_->serve_while_waiting(); });
   Status status = context_->open(world.size(), ways.put_get == Ways::PutGet::kAlways);
   if (status.ok()) status = server_->open(*context_);
   ARMCI_RETURN_IF_ERROR(agree(world.comm(), status, "opening UCX"));
@@ -234,6 +235,7 @@ Status Transport::flush_all() { return client_->flush_all(); }
 
 void Transport::progress() {
   if (client_ != nullptr) client_->progress();
+  if (server_ != nullptr) server_->serve_while_waiting();
 }
 
 std::size_t Transport::buffer_bytes() {
