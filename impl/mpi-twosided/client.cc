@@ -125,7 +125,7 @@ Status Client::progress(Progress* found) {
       ++i;
       continue;
     }
-    ARMCI_RETURN_IF_ERROR(post_batch(node, slot));
+    ARMCI_RETURN_IF_ERROR(post_batch(node, slot, server::put_header()));
   }
   bool pending = false;
   ARMCI_RETURN_IF_ERROR(find_pending(&pending));
@@ -199,12 +199,11 @@ Status Client::send_batch(Lock& lock, int node) {
   Slot* slot = nullptr;
   ARMCI_RETURN_IF_ERROR(acquire(lock, node, &slot));
   // Another thread may have sent it meanwhile.
-  return batch(node).empty() ? kSuccess : post_batch(node, slot);
+  return batch(node).empty() ? kSuccess : post_batch(node, slot, server::put_header());
 }
 
-Status Client::post_batch(int node, Slot* slot) {
+Status Client::post_batch(int node, Slot* slot, RequestHeader header) {
   Batch& from = batch(node);
-  RequestHeader header;
   address(node, &header);
   const std::size_t bytes = from.complete(header);
   std::swap(from.message, slot->data);

@@ -167,7 +167,8 @@ class Client {
   Status coalesce(Lock& lock, int node, std::uint64_t address, const void* local, std::size_t bytes);
   Status send_batch(Lock& lock, int node);
   Status send_batches(Lock& lock);
-  Status post_batch(int node, Slot* slot);
+  // `header`: of a put, or of a signal behind the batch.
+  Status post_batch(int node, Slot* slot, RequestHeader header);
   Status store_run(Lock& lock, int node, RequestHeader header, const char* local, std::size_t bytes,
                    std::uint64_t operation);
   // A part of a long store: zero copy from `dense`, whose data have no gaps; if that is null, `pack` copies the data

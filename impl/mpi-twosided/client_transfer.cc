@@ -110,6 +110,14 @@ Status Client::put_signal(int target, void* remote, const void* local, std::size
     header.bytes = with;
     return send_store(lock, node, header, {}, with, [=](char* to) { node::copy(to, from, with); });
   };
+  if (!batch(node).empty() && bytes <= thresholds_.small_put_bytes) {
+    if (bytes > 0) ARMCI_RETURN_IF_ERROR(coalesce(lock, node, header.address, from, bytes));
+    bytes = 0;
+    Slot* slot = nullptr;
+    ARMCI_RETURN_IF_ERROR(acquire(lock, node, &slot));
+    // Another thread may have sent it meanwhile.
+    if (!batch(node).empty()) return post_batch(node, slot, header);
+  }
   if (bytes <= data_bytes_max(0)) return send_signal(bytes);
   RequestHeader put = server::put_header();
   put.address = header.address;

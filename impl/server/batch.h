@@ -36,9 +36,9 @@ class Batch {
     is_unchanged = false;
   }
 
-  // Writes the header in front and returns the length of the request. The batch is empty afterwards.
+  // Writes the header, of a put or a signal, in front and returns the length of the request. The batch is empty
+  // afterwards.
   std::size_t complete(RequestHeader header) {
-    header.kind = RequestKind::kPut;
     header.form = Form::kBatch;
     header.count = std::exchange(entries_, 0);
     header.bytes = std::exchange(bytes_, 0);

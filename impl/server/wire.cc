@@ -38,7 +38,9 @@ Status check_atomic(const RequestHeader& header, const IsInside& inside) {
 // All of a signal but its data.
 Status check_signal(const RequestHeader& header, const IsInside& inside) {
   constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
-  if (header.form != Form::kContiguous) return malformed("form", static_cast<std::uint64_t>(header.form));
+  if (header.form != Form::kContiguous && header.form != Form::kBatch) {
+    return malformed("form", static_cast<std::uint64_t>(header.form));
+  }
   if (header.tag != 0) return malformed("tag", header.tag);
   if (header.type > static_cast<std::uint8_t>(node::kLastSignalOp)) return malformed("operation", header.type);
   const auto check_word = [&](std::uint64_t address) {
@@ -115,7 +117,8 @@ Status check_list(std::span<const char> places, const IsInside& inside, Request*
 
 // The entries, which end where the message does.
 Status check_batch(std::span<const char> entries, const IsInside& inside, const RequestHeader& header) {
-  if (header.kind != RequestKind::kPut || header.tag != 0) return malformed("form", 3);
+  const bool has_batches = header.kind == RequestKind::kPut || header.kind == RequestKind::kSignal;
+  if (!has_batches || header.tag != 0) return malformed("form", 3);
   std::size_t total = 0;
   for (std::size_t i = 0; i < header.count; ++i) {
     BatchEntry entry;

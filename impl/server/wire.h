@@ -23,7 +23,7 @@
 //   64       4     node: that has the memory
 //   68       4     slot: by which a forwarding server matches the ack
 //
-// A signal is a put without gaps, of 0 bytes or more, and then the change of a word (impl/node/signal.h).
+// A signal is a put without gaps, of 0 bytes or more, or a batch, and then the change of a word (impl/node/signal.h).
 //
 // Places: nothing (kContiguous, kBatch); for each level its count and its stride, 8 bytes each (kStrided); an address
 // of 8 bytes for each segment (kList). The data of a batch are entries: address (8 bytes), length (8), and as many

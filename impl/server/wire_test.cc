@@ -106,11 +106,34 @@ Message atomic() {
   return Message(header);
 }
 
+RequestHeader signal_header_of(Form form, std::uint64_t bytes) {
+  RequestHeader header = header_of(RequestKind::kSignal, form, kMemory, bytes);
+  header.type = static_cast<std::uint8_t>(node::SignalOp::kAdd);
+  header.first = kMemory + 40;
+  header.operand[0] = kMemory + kMemoryBytes - 8;
+  return header;
+}
+
+Message signal() { return Message(signal_header_of(Form::kContiguous, 0)); }
+Message put_with_signal() { return Message(signal_header_of(Form::kContiguous, 24)).data(24); }
+Message batch_with_signal() {
+  RequestHeader header = signal_header_of(Form::kBatch, 5);
+  header.count = 1;
+  return Message(header).address(kMemory + 3).address(5).data(8);
+}
+
 std::vector<Message> valid_messages() {
-  return {contiguous_put(),  strided_put(),
-          list_accumulate(), strided_get(),
-          atomic(),          batch(),
-          long_put(),        Message(header_of(RequestKind::kDisconnect, Form::kContiguous, 0, 0))};
+  return {contiguous_put(),
+          strided_put(),
+          list_accumulate(),
+          strided_get(),
+          atomic(),
+          batch(),
+          long_put(),
+          signal(),
+          put_with_signal(),
+          batch_with_signal(),
+          Message(header_of(RequestKind::kDisconnect, Form::kContiguous, 0, 0))};
 }
 
 bool accepted(const Message& message) {
@@ -145,7 +168,8 @@ TEST(Decode, FindsPlacesAndData) {
 }
 
 TEST(Decode, RefusesEveryOtherLength) {
-  for (const Message& message : {contiguous_put(), strided_put(), list_accumulate(), batch()}) {
+  for (const Message& message : {contiguous_put(), strided_put(), list_accumulate(), batch(), signal(),
+                                 put_with_signal(), batch_with_signal()}) {
     for (std::size_t length = 0; length < message.bytes().size(); ++length) {
       Request request;
       EXPECT_FALSE(decode(message.bytes().first(length), inside, kBounds, &request).ok()) << length;
@@ -189,6 +213,22 @@ TEST(Decode, RefusesWrongFields) {
   EXPECT_FALSE(accepted_with(atomic(), [](RequestHeader& h) { h.address += 4; }));
 }
 
+TEST(Decode, RefusesWrongFieldsOfASignal) {
+  for (const Message& message : {signal(), put_with_signal(), batch_with_signal()}) {
+    EXPECT_TRUE(accepted_with(message, [](RequestHeader& h) { h.first = 0; })) << "no wake-up";
+    EXPECT_FALSE(accepted_with(message, [](RequestHeader& h) { h.first += 4; }));
+    EXPECT_FALSE(accepted_with(message, [](RequestHeader& h) { h.first = kMemory + kMemoryBytes; }));
+    EXPECT_FALSE(accepted_with(message, [](RequestHeader& h) { h.operand[0] = 0; }));
+    EXPECT_FALSE(accepted_with(message, [](RequestHeader& h) { h.operand[0] = h.first = 0; }));
+    EXPECT_FALSE(accepted_with(message, [](RequestHeader& h) { h.operand[0] += 8; }));
+    EXPECT_FALSE(accepted_with(message, [](RequestHeader& h) { h.operand[0] -= 4; }));
+    EXPECT_FALSE(accepted_with(message, [](RequestHeader& h) { h.type = 3; }));
+    EXPECT_FALSE(accepted_with(message, [](RequestHeader& h) { h.tag = kFirstTag; }));
+  }
+  EXPECT_FALSE(accepted_with(signal(), [](RequestHeader& h) { h.form = Form::kList; }));
+  EXPECT_FALSE(accepted_with(put_with_signal(), [](RequestHeader& h) { h.address = kMemory - 1; }));
+}
+
 TEST(BatchOfPuts, BecomesARequestThatIsTaken) {
   Batch<std::unique_ptr<char[]>> batch;
   EXPECT_TRUE(batch.empty());
@@ -203,6 +243,7 @@ TEST(BatchOfPuts, BecomesARequestThatIsTaken) {
   EXPECT_FALSE(batch.is_unchanged);
   EXPECT_FALSE(batch.fits(1, kLimit));
   RequestHeader header;
+  header.kind = RequestKind::kPut;
   header.origin = 5;
   const std::size_t length = batch.complete(header);
   EXPECT_EQ(length, kLimit);
@@ -297,8 +338,12 @@ void expect_harmless(const Request& request, std::span<const char> message) {
     EXPECT_EQ(request.data.size(), request.data_follow() ? 0 : request.total_bytes());
     EXPECT_EQ(request.data.data() + request.data.size(), message.data() + message.size());
   }
+  if (header.kind == RequestKind::kSignal) {
+    EXPECT_TRUE(inside(header.operand[0], 8));
+    EXPECT_TRUE(header.first == 0 || inside(header.first, 8));
+  }
   if (header.kind == RequestKind::kAtomic || header.form == Form::kContiguous) {
-    EXPECT_TRUE(inside(header.address, header.bytes));
+    EXPECT_TRUE(header.bytes == 0 || inside(header.address, header.bytes));
     return;
   }
   for (std::size_t i = 0; header.form == Form::kList && i < header.count; ++i) {

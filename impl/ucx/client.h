@@ -240,7 +240,8 @@ class Client {
   Status send_now(int target, Message message, bool is_store, std::uint64_t reply_id);
   Status coalesce(Lock& lock, int target, std::uint64_t address, const void* local, std::size_t bytes);
   Status send_batch(Lock& lock, int target);
-  Status send_batch_now(int target);
+  // `header`: of a put, or of a signal behind the batch.
+  Status send_batch_now(int target, server::RequestHeader header);
   // Sends the batches that were not filled since the last call, and whose process has a credit.
   void send_old_batches();
   Status send_request(Lock& lock, Operation* whole, int target, Message message, PendingReply reply);

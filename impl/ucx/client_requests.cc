@@ -126,12 +126,11 @@ Status Client::send_batch(Lock& lock, int target) {
   if (of.batch.empty()) return kSuccess;
   await_credit(lock, of);
   // Another thread may have sent it meanwhile.
-  return of.batch.empty() ? kSuccess : send_batch_now(target);
+  return of.batch.empty() ? kSuccess : send_batch_now(target, server::put_header());
 }
 
-Status Client::send_batch_now(int target) {
+Status Client::send_batch_now(int target, RequestHeader header) {
   server::Batch<Buffer>& batch = peer(target).batch;
-  RequestHeader header;
   header.origin = process_;
   const std::size_t length = batch.complete(header);
   Message message{std::move(batch.message), length};
@@ -147,7 +146,7 @@ void Client::send_old_batches() {
     const bool old = std::exchange(peer(target).batch.is_unchanged, true);
     if (!old || !has_credit(peer(target))) {
       ++i;
-    } else if (!send_batch_now(target).ok()) {
+    } else if (!send_batch_now(target, server::put_header()).ok()) {
       print_failure("a batch of puts", last_cause());
     }
   }
@@ -237,6 +236,13 @@ Status Client::put_signal(const Target& target, void* remote, const void* local,
   RequestHeader header = server::signal_header(signal);
   header.origin = process_;
   header.address = reinterpret_cast<std::uintptr_t>(remote);
+  if (!peer(target.process).batch.empty() && bytes <= ways_.small_bytes) {
+    if (bytes > 0) ARMCI_RETURN_IF_ERROR(coalesce(lock, target.process, header.address, local, bytes));
+    bytes = 0;
+    await_credit(lock, peer(target.process));
+    // Another thread may have sent it meanwhile.
+    if (!peer(target.process).batch.empty()) return send_batch_now(target.process, header);
+  }
   header.bytes = bytes;
   Message message = buffers_.take(sizeof header + bytes);
   node::copy(server::compose(header, {}, message.bytes.get()), local, bytes);

@@ -54,7 +54,8 @@ void check_signal(const RequestHeader& header) {
   promise(header.first == 0 || (is_inside(header.first, 8) && header.first % 8 == 0),
           "the wake-up of a signal is aligned in memory");
   promise(header.type <= static_cast<std::uint8_t>(node::kLastSignalOp), "the operation of a signal exists");
-  promise(header.tag == 0 && header.form == Form::kContiguous, "a signal comes with its data, which have no gaps");
+  promise(header.tag == 0, "a signal comes with its data");
+  promise(header.form == Form::kContiguous || header.form == Form::kBatch, "the data of a signal have no gaps");
 }
 
 // Calls visit(address, bytes) for every segment, as the server does. To change when places are described in other ways.
@@ -125,7 +126,8 @@ Wide check_places(const Request& request) {
 
 void check_data(const Request& request, std::span<const char> message, Wide total) {
   if (request.header.form == Form::kBatch) {
-    promise(request.header.kind == RequestKind::kPut && !request.data_follow(), "a batch is of puts, with their data");
+    promise(request.header.kind != RequestKind::kAccumulate && !request.data_follow(),
+            "a batch is of puts, with their data");
   } else if (request.data_follow()) {
     promise(request.data.empty(), "a store whose data follow comes without");
     promise(total <= kBounds.follows, "data that follow fit into a chunk");

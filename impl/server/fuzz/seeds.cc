@@ -54,6 +54,11 @@ void append_signals(std::vector<Seed>* seeds) {
   header.operand[1] = 1;
   header.first = kMemory + kMemoryBytes - 8;
   seeds->push_back({"signal-put", bytes_of(header) + std::string(header.bytes, 'c')});
+  const std::string entry = bytes_of(BatchEntry{kMemory + 3, header.bytes}) + std::string(header.bytes, 'b');
+  RequestHeader batch = header;
+  batch.form = Form::kBatch;
+  batch.count = 1;
+  seeds->push_back({"signal-batch", bytes_of(batch) + entry});
   header.bytes = 0;
   header.first = 0;
   seeds->push_back({"signal", bytes_of(header)});
