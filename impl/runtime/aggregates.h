@@ -1,5 +1,5 @@
 // Aggregates holds the batches of aggregate handles. A batch is a set of coalesced segments of one kind and target,
-// which the runtime issues together, as lists [AGG-1].
+// which the runtime issues together, as lists [AGG-1]. A batch of impl/server is another thing: a request.
 //
 // Thread safety: all members may be called by several threads.
 #pragma once
@@ -20,28 +20,28 @@
 namespace armci::runtime {
 
 // The properties that all segments of a batch share.
-struct BatchKey {
+struct AggregateKey {
   Kind kind = Kind::kPut;
   int proc = -1;
   node::AccType type = node::AccType::kInt;
   alignas(std::max_align_t) std::array<unsigned char, 16> scale{};  // of an accumulate: its own copy
 
-  BatchKey(Kind of, int target) : kind(of), proc(target) {}
-  BatchKey() = default;
+  AggregateKey(Kind of, int target) : kind(of), proc(target) {}
+  AggregateKey() = default;
   void set_accumulate(const node::AccSpec& acc) {
     type = acc.type;
     std::memcpy(scale.data(), acc.scale, node::element_bytes(acc.type));
   }
   node::AccSpec accumulate() const { return {type, scale.data()}; }
-  bool operator==(const BatchKey& other) const {
+  bool operator==(const AggregateKey& other) const {
     return kind == other.kind && proc == other.proc &&
            (kind != Kind::kAcc || (type == other.type && scale == other.scale));
   }
 };
 
 // The coalesced segments of one handle.
-struct Batch {
-  BatchKey key;
+struct AggregateBatch {
+  AggregateKey key;
   HandleBits handle{};
   std::vector<void*> src;
   std::vector<void*> dst;
@@ -85,68 +85,69 @@ class Aggregates {
   bool empty() const { return open_.load(std::memory_order_acquire) == 0; }
 
   // Adds a segment to the batch of `handle`. False, without effect, if the batch has another key, is full or is absent.
-  bool add(const HandleBits& handle, const BatchKey& key, const void* src, const void* dst, std::size_t bytes) {
-    Place& place = place_of(handle);
-    const std::lock_guard lock(place);
-    if (!place.is_of(handle) || !(place.batch.key == key) || place.batch.src.size() == kSegmentsMax) return false;
-    place.batch.add(src, dst, bytes);
+  bool add(const HandleBits& handle, const AggregateKey& key, const void* src, const void* dst, std::size_t bytes) {
+    Bucket& bucket = bucket_of(handle);
+    const std::lock_guard lock(bucket);
+    if (!bucket.is_of(handle) || !(bucket.batch.key == key) || bucket.batch.src.size() == kSegmentsMax) return false;
+    bucket.batch.add(src, dst, bytes);
     return true;
   }
 
-  // Opens a batch with its first segment. False, without effect, while another handle has the place.
-  bool open(const HandleBits& handle, const BatchKey& key, const void* src, const void* dst, std::size_t bytes) {
-    Place& place = place_of(handle);
-    const std::lock_guard lock(place);
-    if (place.batch.handle.slot != 0) return false;
-    place.batch.handle = handle;
-    place.batch.key = key;
-    place.batch.reserve(kSegmentsMax);
-    place.batch.add(src, dst, bytes);
+  // Opens a batch with its first segment. False, without effect, while another handle has the bucket.
+  bool open(const HandleBits& handle, const AggregateKey& key, const void* src, const void* dst, std::size_t bytes) {
+    Bucket& bucket = bucket_of(handle);
+    const std::lock_guard lock(bucket);
+    if (bucket.batch.handle.slot != 0) return false;
+    bucket.batch.handle = handle;
+    bucket.batch.key = key;
+    bucket.batch.reserve(kSegmentsMax);
+    bucket.batch.add(src, dst, bytes);
     open_.fetch_add(1, std::memory_order_relaxed);
     return true;
   }
 
   // Moves the batch of `handle` to *taken, in exchange for memory; false if there is none. The taker calls flushed()
   // once all of the batch is issued.
-  bool take(const HandleBits& handle, Batch* taken) {
-    Place& place = place_of(handle);
-    const std::lock_guard lock(place);
-    if (!place.is_of(handle)) return false;
-    take_out(place, taken);
+  bool take(const HandleBits& handle, AggregateBatch* taken) {
+    Bucket& bucket = bucket_of(handle);
+    const std::lock_guard lock(bucket);
+    if (!bucket.is_of(handle)) return false;
+    take_out(bucket, taken);
     return true;
   }
 
-  // As take(), of place number `number` and any handle, if `wanted(int)` accepts the target.
+  // As take(), of bucket number `number` and any handle, if `wanted(int)` accepts the target.
   template <class Wanted>
-  bool take_from(std::size_t number, Wanted wanted, Batch* taken) {
-    Place& place = places_[number];
-    const std::lock_guard lock(place);
-    if (place.batch.handle.slot == 0 || !wanted(place.batch.key.proc)) return false;
-    take_out(place, taken);
+  bool take_from(std::size_t number, Wanted wanted, AggregateBatch* taken) {
+    Bucket& bucket = buckets_[number];
+    const std::lock_guard lock(bucket);
+    if (bucket.batch.handle.slot == 0 || !wanted(bucket.batch.key.proc)) return false;
+    take_out(bucket, taken);
     return true;
   }
 
-  // Returns the rest of a taken batch. False, without effect, if another handle has the place.
-  bool put_back(Batch* rest) {
-    Place& place = place_of(rest->handle);
-    const std::lock_guard lock(place);
-    if (place.batch.handle.slot != 0) return false;
-    std::swap(*rest, place.batch);
+  // Returns the rest of a taken batch. False, without effect, if another handle has the bucket.
+  bool put_back(AggregateBatch* rest) {
+    Bucket& bucket = bucket_of(rest->handle);
+    const std::lock_guard lock(bucket);
+    if (bucket.batch.handle.slot != 0) return false;
+    std::swap(*rest, bucket.batch);
     return true;
   }
 
   void flushed() { open_.fetch_sub(1, std::memory_order_release); }
 
   void clear() {
-    for (Place& place : places_) place.batch = Batch{};
+    for (Bucket& bucket : buckets_) bucket.batch = AggregateBatch{};
     open_ = 0;
   }
 
  private:
-  // A lock that costs one exchange: it is held for the time of a few stores.
-  struct Place {
+  // The batch of one handle, found by the slot of the handle: handles whose slots are equal modulo kHandlesMax share a
+  // bucket. Its lock costs one exchange, and is held for the time of a few stores.
+  struct Bucket {
     std::atomic<bool> locked{false};
-    Batch batch;
+    AggregateBatch batch;
 
     void lock() {
       while (locked.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
@@ -157,14 +158,14 @@ class Aggregates {
     }
   };
 
-  Place& place_of(const HandleBits& handle) { return places_[handle.slot % kHandlesMax]; }
+  Bucket& bucket_of(const HandleBits& handle) { return buckets_[handle.slot % kHandlesMax]; }
 
-  static void take_out(Place& place, Batch* taken) {
-    std::swap(*taken, place.batch);
-    place.batch.clear();
+  static void take_out(Bucket& bucket, AggregateBatch* taken) {
+    std::swap(*taken, bucket.batch);
+    bucket.batch.clear();
   }
 
-  std::array<Place, kHandlesMax> places_;
+  std::array<Bucket, kHandlesMax> buckets_;
   std::atomic<int> open_{0};  // batches that are not flushed
 };
 

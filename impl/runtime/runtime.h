@@ -439,7 +439,7 @@ class Runtime {
   HandleTable<Completion> handles_;
   Aggregates aggregates_;
   std::mutex flushing_;
-  Batch taken_;  // being flushed
+  AggregateBatch taken_;  // being flushed
   RegionType* service_ = nullptr;
   bool transport_started_ = false;
   std::vector<unsigned char> ways_;                        // by absolute id: kSameNode, and what the CPU does there

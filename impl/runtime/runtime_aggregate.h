@@ -24,21 +24,21 @@ template <class T>
 template <Kind kind>
 Status Runtime<T>::coalesce(const Part& part, const void* src, void* dst, std::size_t bytes, int proc, How how,
                             const node::AccSpec& acc) {
-  BatchKey key(kind, proc);
+  AggregateKey key(kind, proc);
   if constexpr (kind == Kind::kAcc) key.set_accumulate(acc);
   if (aggregates_.add(read_handle(how.handle), key, src, dst, bytes)) [[likely]]
     return kSuccess;
   ARMCI_RETURN_IF_ERROR(flush_batch(read_handle(how.handle)));
   const HandleBits held = handles_.hold(how.handle);
   if (aggregates_.open(held, key, src, dst, bytes)) return kSuccess;
-  // Another handle has the place: this transfer is not coalesced.
+  // Another handle has the bucket: this transfer is not coalesced.
   const Status issued = issue_to_other_node<kind>(part, src, dst, bytes, proc, how, acc);
   handles_.let_go(held);
   return issued;
 }
 
 // For calls that must not wait: issues one list, as one non-blocking call would. The call issues all lists if another
-// handle has taken the place meanwhile. True: nothing is left. False also while another thread flushes a batch.
+// handle has taken the bucket meanwhile. True: nothing is left. False also while another thread flushes a batch.
 template <class T>
 bool Runtime<T>::flush_batch_step(const HandleBits& handle, Status* status) {
   if (aggregates_.empty() || handle.slot == 0) return true;
@@ -66,8 +66,8 @@ Status Runtime<T>::flush_batches(Wanted wanted) {
   Status status;
   if (aggregates_.empty()) return status;
   const std::lock_guard lock(flushing_);
-  for (std::size_t place = 0; place < Aggregates::kHandlesMax; ++place) {
-    if (!aggregates_.take_from(place, wanted, &taken_)) continue;
+  for (std::size_t number = 0; number < Aggregates::kHandlesMax; ++number) {
+    if (!aggregates_.take_from(number, wanted, &taken_)) continue;
     const Status one = flush_taken();
     if (!one.ok()) status = one;
   }
