@@ -71,19 +71,19 @@ Status receive(int tag, void* buf, int buflen, int* msglen, int source, int* fro
 Status broadcast(Group& group, int scope, void* buf, int len, int root) {
   ARMCI_RETURN_IF_ERROR(check_buffer("buf", buf, "len", len));
   ARMCI_RETURN_IF_ERROR(check_process("root", root));
-  Circle circle;
-  ARMCI_RETURN_IF_ERROR(find_circle(group, scope, &circle));
-  const int place = circle.place_of(root);
-  if (place < 0) {
+  ScopeMembers members;
+  ARMCI_RETURN_IF_ERROR(find_scope(group, scope, &members));
+  const int index = members.index_of(root);
+  if (index < 0) {
     return fail(Code::kProc, "MSG-1",
                 "argument root = %d is not in the scope (%d) of this process; pass a process of the scope", root,
                 scope);
   }
   if (len == 0) return kSuccess;
   MPI_Comm comm;
-  ARMCI_RETURN_IF_ERROR(group.scope_comm(circle.scope(), &comm));
+  ARMCI_RETURN_IF_ERROR(group.scope_comm(members.scope(), &comm));
   const node::CollectiveWait waiting;
-  ARMCI_MPI(MPI_Bcast(buf, len, MPI_BYTE, place, comm));
+  ARMCI_MPI(MPI_Bcast(buf, len, MPI_BYTE, index, comm));
   return kSuccess;
 }
 
@@ -101,18 +101,18 @@ Status exchange_addresses(Group& group, void* ptr[], int n) {
 
 }  // namespace
 
-int Circle::absolute_id(int place) const {
-  return group_->absolute_id(listed_ != nullptr ? (*listed_)[static_cast<size_t>(place)] : place);
+int ScopeMembers::absolute_id(int index) const {
+  return group_->absolute_id(listed_ != nullptr ? (*listed_)[static_cast<size_t>(index)] : index);
 }
 
-int Circle::place_of(int absolute_id) const {
+int ScopeMembers::index_of(int absolute_id) const {
   const int rank = group_->group_rank_of(absolute_id);
   if (rank < 0 || listed_ == nullptr) return rank;
   const auto found = std::find(listed_->begin(), listed_->end(), rank);
   return found == listed_->end() ? -1 : static_cast<int>(found - listed_->begin());
 }
 
-Status find_circle(Group& group, int scope, Circle* out) {
+Status find_scope(Group& group, int scope, ScopeMembers* out) {
   if (scope < SCOPE_ALL || scope > SCOPE_MASTERS) {
     return fail(Code::kArgument, "MSG-1",
                 "argument scope = %d is outside SCOPE_ALL..SCOPE_MASTERS (%d..%d); pass a constant of this range",
@@ -121,8 +121,8 @@ Status find_circle(Group& group, int scope, Circle* out) {
   out->group_ = &group;
   out->scope_ = static_cast<Scope>(scope);
   if (out->scope_ != Scope::kAll) out->listed_ = out->scope_ == Scope::kNode ? &group.on_node() : &group.masters();
-  out->place_ = out->place_of(group.absolute_id(group.rank()));
-  if (out->place_ >= 0) return kSuccess;
+  out->index_ = out->index_of(group.absolute_id(group.rank()));
+  if (out->index_ >= 0) return kSuccess;
   return fail(Code::kArgument, "MSG-1",
               "argument scope = SCOPE_MASTERS: process %d is not the first of its node; call on the first only",
               group.absolute_id(group.rank()));
@@ -167,15 +167,15 @@ Status armci_msg_bintree(int scope, int* Root, int* Up, int* Left, int* Right) {
     const char* name = Root == nullptr ? "Root" : Up == nullptr ? "Up" : Left == nullptr ? "Left" : "Right";
     return fail(Code::kNull, "ERR-1", "argument %s is NULL; pass a valid address", name);
   }
-  Circle circle;
-  ARMCI_RETURN_IF_ERROR(find_circle(groups().world(), scope, &circle));
-  const auto process_at = [&](int place) {
-    return place >= 0 && place < circle.size() ? circle.absolute_id(place) : -1;
+  ScopeMembers members;
+  ARMCI_RETURN_IF_ERROR(find_scope(groups().world(), scope, &members));
+  const auto process_at = [&](int index) {
+    return index >= 0 && index < members.size() ? members.absolute_id(index) : -1;
   };
   *Root = process_at(0);
-  *Up = circle.place() == 0 ? -1 : process_at((circle.place() - 1) / 2);
-  *Left = process_at(2 * circle.place() + 1);
-  *Right = process_at(2 * circle.place() + 2);
+  *Up = members.index() == 0 ? -1 : process_at((members.index() - 1) / 2);
+  *Left = process_at(2 * members.index() + 1);
+  *Right = process_at(2 * members.index() + 2);
   return kSuccess;
 }
 

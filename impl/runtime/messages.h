@@ -19,26 +19,26 @@
 
 namespace armci::runtime {
 
-// The members of a scope in the order of their ranks in the scope's communicator, and the caller's place among them.
-class Circle {
+// The members of a scope in the order of their ranks in the scope's communicator, and the caller's index among them.
+class ScopeMembers {
  public:
   Scope scope() const { return scope_; }
   int size() const { return listed_ != nullptr ? static_cast<int>(listed_->size()) : group_->size(); }
-  int place() const { return place_; }
-  int absolute_id(int place) const;
-  int place_of(int absolute_id) const;  // -1: not in the scope
+  int index() const { return index_; }
+  int absolute_id(int index) const;
+  int index_of(int absolute_id) const;  // -1: not in the scope
 
  private:
-  friend Status find_circle(Group& group, int scope, Circle* out);
+  friend Status find_scope(Group& group, int scope, ScopeMembers* out);
 
   Group* group_ = nullptr;
   Scope scope_ = Scope::kAll;
   const std::vector<int>* listed_ = nullptr;  // group ranks; nullptr: all
-  int place_ = -1;
+  int index_ = -1;
 };
 
 // Fails when the scope is unknown or the caller not in it.
-Status find_circle(Group& group, int scope, Circle* out);
+Status find_scope(Group& group, int scope, ScopeMembers* out);
 
 // Frees the operation and the datatype of messages. Called by finalize before MPI ends; the next use creates them
 // again.

@@ -15,7 +15,7 @@ namespace {
 struct Reduction {
   Operator op;
   Element element;
-  Circle circle;
+  ScopeMembers members;
 };
 
 // Everything that can be wrong with the arguments is found here, before any process waits for another.
@@ -26,7 +26,7 @@ Status prepare(Group& group, int scope, const void* x, int n, const char* op, in
   if (n < 0) return fail(Code::kLength, "MSG-1", "argument n = %d is negative; pass 0 or more", n);
   if (n > 0 && x == nullptr)
     return fail(Code::kNull, "ERR-1", "argument x is NULL with n = %d; pass a buffer, or n = 0", n);
-  return find_circle(group, scope, &out->circle);
+  return find_scope(group, scope, &out->members);
 }
 
 Status reduce_to_all(Group& group, int scope, void* x, int n, const char* op, int type) {
@@ -34,7 +34,7 @@ Status reduce_to_all(Group& group, int scope, void* x, int n, const char* op, in
   ARMCI_RETURN_IF_ERROR(prepare(group, scope, x, n, op, type, &reduction));
   if (n == 0) return kSuccess;
   MPI_Comm comm;
-  ARMCI_RETURN_IF_ERROR(group.scope_comm(reduction.circle.scope(), &comm));
+  ARMCI_RETURN_IF_ERROR(group.scope_comm(reduction.members.scope(), &comm));
   if (needs_preparation(reduction.op)) prepare_operands(reduction.op, reduction.element, x, x, static_cast<size_t>(n));
   const node::CollectiveWait waiting;
   ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, x, n, mpi_element(reduction.op, reduction.element), mpi_operation(reduction.op),
@@ -46,7 +46,7 @@ Status reduce_to_first(Group& group, int scope, void* x, int n, const char* op, 
   Reduction reduction;
   ARMCI_RETURN_IF_ERROR(prepare(group, scope, x, n, op, type, &reduction));
   if (n == 0) return kSuccess;
-  const bool is_root = reduction.circle.place() == 0;
+  const bool is_root = reduction.members.index() == 0;
   const size_t count = static_cast<size_t>(n);
   const void* contribution = is_root ? MPI_IN_PLACE : x;
   std::unique_ptr<char[]> changed;
@@ -60,7 +60,7 @@ Status reduce_to_first(Group& group, int scope, void* x, int n, const char* op, 
     contribution = changed.get();
   }
   MPI_Comm comm;
-  ARMCI_RETURN_IF_ERROR(group.scope_comm(reduction.circle.scope(), &comm));
+  ARMCI_RETURN_IF_ERROR(group.scope_comm(reduction.members.scope(), &comm));
   if (needs_preparation(reduction.op) && is_root) prepare_operands(reduction.op, reduction.element, x, x, count);
   const node::CollectiveWait waiting;
   ARMCI_MPI(MPI_Reduce(contribution, is_root ? x : nullptr, n, mpi_element(reduction.op, reduction.element),
@@ -118,10 +118,10 @@ Status select(Group& group, int scope, void* x, int n, const char* op, int type,
   MPI_Comm comm;
   MPI_Op mpi_op;
   MPI_Datatype mpi_type;
-  ARMCI_RETURN_IF_ERROR(group.scope_comm(reduction.circle.scope(), &comm));
+  ARMCI_RETURN_IF_ERROR(group.scope_comm(reduction.members.scope(), &comm));
   ARMCI_RETURN_IF_ERROR(selection_types(&mpi_op, &mpi_type));
   Candidate best;
-  if (contribute) best = make_candidate(order, reduction.element, reduction.circle.place(), x);
+  if (contribute) best = make_candidate(order, reduction.element, reduction.members.index(), x);
   const node::CollectiveWait waiting;
   ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, &best, 1, mpi_type, mpi_op, comm));
   // If no process takes part, every x keeps its value.
