@@ -387,14 +387,14 @@ Status DatatypeCache::get(const Strided& shape, Side side, MPI_Datatype element,
 
 bool DatatypeCache::look_up(std::uint64_t hash, Entry* entry) {
   const std::lock_guard lock(mutex_);
-  const std::size_t place = find(hash, *entry);
-  if (place == entries_.size()) {
+  const std::size_t index = find(hash, *entry);
+  if (index == entries_.size()) {
     ++misses_;
     return false;
   }
   ++hits_;
-  entries_[place].used = ++clock_;
-  entry->datatype = entries_[place].datatype;
+  entries_[index].used = ++clock_;
+  entry->datatype = entries_[index].datatype;
   return true;
 }
 
@@ -403,18 +403,18 @@ void DatatypeCache::store(std::uint64_t hash, Entry* entry) {
   const std::lock_guard lock(mutex_);
   entry->used = ++clock_;
   // Another thread may have built the same meanwhile; one of the two replaces the other.
-  std::size_t place = find(hash, *entry);
-  if (place == entries_.size() && place == entries_max_) {
+  std::size_t index = find(hash, *entry);
+  if (index == entries_.size() && index == entries_max_) {
     const auto oldest = std::min_element(entries_.begin(), entries_.end(),
                                          [](const Entry& a, const Entry& b) { return a.used < b.used; });
-    place = static_cast<std::size_t>(oldest - entries_.begin());
+    index = static_cast<std::size_t>(oldest - entries_.begin());
   }
-  if (place == entries_.size()) {
+  if (index == entries_.size()) {
     hashes_.push_back(hash);
     entries_.push_back(std::move(*entry));
   } else {
-    hashes_[place] = hash;
-    std::swap(entries_[place], *entry);
+    hashes_[index] = hash;
+    std::swap(entries_[index], *entry);
   }
 }
 

@@ -76,16 +76,17 @@ MessageMutexes::~MessageMutexes() {
 }
 
 int MessageMutexes::put_own(int mutex, int host, const char* mine) {
-  return MPI_Put(mine, 1, MPI_CHAR, host, place(mutex, rank_), 1, MPI_CHAR, window_);
+  return MPI_Put(mine, 1, MPI_CHAR, host, displacement(mutex, rank_), 1, MPI_CHAR, window_);
 }
 
 // Not the own byte, which a put of the same epoch writes.
 int MessageMutexes::get_others(int mutex, int host, std::span<char> bytes) {
   const int above = size_ - rank_ - 1;
   int error = MPI_SUCCESS;
-  if (rank_ > 0) error = MPI_Get(bytes.data(), rank_, MPI_CHAR, host, place(mutex, 0), rank_, MPI_CHAR, window_);
+  if (rank_ > 0) error = MPI_Get(bytes.data(), rank_, MPI_CHAR, host, displacement(mutex, 0), rank_, MPI_CHAR, window_);
   if (error != MPI_SUCCESS || above == 0) return error;
-  return MPI_Get(bytes.data() + rank_ + 1, above, MPI_CHAR, host, place(mutex, rank_ + 1), above, MPI_CHAR, window_);
+  return MPI_Get(bytes.data() + rank_ + 1, above, MPI_CHAR, host, displacement(mutex, rank_ + 1), above, MPI_CHAR,
+                 window_);
 }
 
 template <class Operations>
@@ -156,7 +157,7 @@ Status MessageMutexes::unlock(int mutex, int host) {
 Status MessageMutexes::is_free(int mutex, bool* free) {
   std::vector<char> bytes(static_cast<std::size_t>(size_));
   ARMCI_RETURN_IF_ERROR(epoch(rank_, "MPI_Get", [&] {
-    return MPI_Get(bytes.data(), size_, MPI_CHAR, rank_, place(mutex, 0), size_, MPI_CHAR, window_);
+    return MPI_Get(bytes.data(), size_, MPI_CHAR, rank_, displacement(mutex, 0), size_, MPI_CHAR, window_);
   }));
   *free = all_zero(bytes);
   return kSuccess;

@@ -71,7 +71,7 @@ class MessageMutexes {
   Status initialise(MPI_Comm comm, std::span<const int> counts);
   Status prepare(std::span<const int> counts, std::size_t* bytes);
   int number(int mutex, int host) const { return first_[static_cast<std::size_t>(host)] + mutex; }
-  MPI_Aint place(int mutex, int rank) const { return static_cast<MPI_Aint>(mutex) * size_ + rank; }
+  MPI_Aint displacement(int mutex, int rank) const { return static_cast<MPI_Aint>(mutex) * size_ + rank; }
 
   // Sets this process's byte and reads all others; the own one is read as 0.
   Status exchange(int mutex, int host, char mine, std::span<char> bytes);

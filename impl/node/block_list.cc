@@ -11,9 +11,9 @@ std::uint32_t BlockList::begun_at(const Block* blocks, std::uint64_t offset) con
 }
 
 void BlockList::insert(Block* blocks, const Block& block) {
-  const std::uint32_t place = begun_at(blocks, block.offset);
-  std::memmove(blocks + place + 1, blocks + place, (count_ - place) * sizeof(Block));
-  blocks[place] = block;
+  const std::uint32_t index = begun_at(blocks, block.offset);
+  std::memmove(blocks + index + 1, blocks + index, (count_ - index) * sizeof(Block));
+  blocks[index] = block;
   ++count_;
 }
 

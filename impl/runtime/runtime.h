@@ -235,13 +235,13 @@ class Runtime {
   // Routing, decided once. Data of a same-node target is moved by this CPU unless the transport wants it.
   bool on_node(int proc) const {
     if constexpr (!T::kTraits.reaches_nodes) return true;
-    return (ways_[static_cast<std::size_t>(proc)] & kCpuCopies) != 0;
+    return (path_flags_[static_cast<std::size_t>(proc)] & kCpuCopies) != 0;
   }
   bool cpu_atomics(int proc) const {
     if constexpr (!T::kTraits.reaches_nodes) return true;
-    return (ways_[static_cast<std::size_t>(proc)] & kCpuAtomics) != 0;
+    return (path_flags_[static_cast<std::size_t>(proc)] & kCpuAtomics) != 0;
   }
-  bool same_node(int proc) const { return ways_[static_cast<std::size_t>(proc)] != 0; }
+  bool same_node(int proc) const { return path_flags_[static_cast<std::size_t>(proc)] != 0; }
   static constexpr unsigned char kSameNode = 1;
   static constexpr unsigned char kCpuCopies = 2;
   static constexpr unsigned char kCpuAtomics = 4;
@@ -249,7 +249,7 @@ class Runtime {
   static constexpr bool kServersWake = kNodeOnly || Signals<T>;
 
   Status choose_provider(MPI_Comm parent);
-  void prepare(const World& here);  // the part of initialise() without communication
+  void prepare(const World& job);  // the part of initialise() without communication
 
   template <class Record>
   Status allgather(Group& group, const Record& mine, Record* all);
@@ -442,7 +442,7 @@ class Runtime {
   AggregateBatch taken_;  // being flushed
   RegionType* service_ = nullptr;
   bool transport_started_ = false;
-  std::vector<unsigned char> ways_;                        // by absolute id: kSameNode, and what the CPU does there
+  std::vector<unsigned char> path_flags_;                  // by absolute id: kSameNode, and what the CPU does there
   std::vector<Unflushed> unflushed_;                       // by absolute id
   std::vector<std::atomic<std::uint64_t>> notifications_;  // by absolute id: consumed by notify_wait
   std::vector<std::uint64_t> notified_;                    // by absolute id: sent to other nodes

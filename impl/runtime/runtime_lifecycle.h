@@ -10,17 +10,17 @@ namespace armci::runtime {
 
 template <class T>
 Status Runtime<T>::create_resources(Group& group) {
-  const int here = static_cast<int>(group.on_node().size());
+  const int on_node = static_cast<int>(group.on_node().size());
   std::uint64_t mine = 0;
   Status status;
   if (group.is_master()) {
-    void* place = nullptr;
-    status = node::node_memory().take(group_area_bytes(here), &place);
+    void* memory = nullptr;
+    status = node::node_memory().take(group_area_bytes(on_node), &memory);
     if (status.ok()) {
-      status = node::node_memory().commit(place, group_area_bytes(here));
-      if (!status.ok()) node::node_memory().give_back(place, group_area_bytes(here));
+      status = node::node_memory().commit(memory, group_area_bytes(on_node));
+      if (!status.ok()) node::node_memory().give_back(memory, group_area_bytes(on_node));
     }
-    if (status.ok()) mine = reinterpret_cast<std::uint64_t>(new (place) node::Barrier());
+    if (status.ok()) mine = reinterpret_cast<std::uint64_t>(new (memory) node::Barrier());
   }
   std::vector<std::uint64_t> all(static_cast<std::size_t>(group.size()));
   ARMCI_MPI(MPI_Allgather(&mine, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, group.comm()));
@@ -43,11 +43,11 @@ Status Runtime<T>::create_resources(Group& group) {
 // The last member of the node to call this frees the memory: no member uses it any more, and none waits.
 template <class T>
 Status Runtime<T>::destroy_resources(Group& group) {
-  const auto here = static_cast<std::uint32_t>(group.on_node().size());
+  const auto on_node = static_cast<std::uint32_t>(group.on_node().size());
   if (is_verbose(Verbosity::kObjects) && group.rank() == 0)
     log_line("frees group %lld", static_cast<long long>(group.serial()));
-  if (group.barrier->leavers.fetch_add(1, std::memory_order_acq_rel) + 1 == here) {
-    node::node_memory().give_back(group.barrier, group_area_bytes(static_cast<int>(here)));
+  if (group.barrier->leavers.fetch_add(1, std::memory_order_acq_rel) + 1 == on_node) {
+    node::node_memory().give_back(group.barrier, group_area_bytes(static_cast<int>(on_node)));
   }
   return groups().release(&group);
 }
@@ -67,20 +67,20 @@ Status Runtime<T>::allgather(Group& group, const Record& mine, Record* all) {
 }
 
 template <class T>
-void Runtime<T>::prepare(const World& here) {
-  rank_ = here.rank();
-  size_ = here.size();
+void Runtime<T>::prepare(const World& job) {
+  rank_ = job.rank();
+  size_ = job.size();
   handoff_us_ = config().mutex_handoff_us;
   regions_.initialise(size_);
   region_usage_ = RegionUsage();
   aggregates_.clear();
   handles_.clear();
   mutex_sets_.clear();
-  const Routing routing = route_of<T>(here);
+  const Routing routing = route_of<T>(job);
   const int on_node = kSameNode | (routing.cpu_copies ? kCpuCopies : 0) | (routing.cpu_atomics ? kCpuAtomics : 0);
-  ways_.assign(static_cast<std::size_t>(size_), 0);
+  path_flags_.assign(static_cast<std::size_t>(size_), 0);
   for (int proc = 0; proc < size_; ++proc) {
-    if (here.same_node(proc)) ways_[static_cast<std::size_t>(proc)] = static_cast<unsigned char>(on_node);
+    if (job.same_node(proc)) path_flags_[static_cast<std::size_t>(proc)] = static_cast<unsigned char>(on_node);
   }
   unflushed_ = std::vector<Unflushed>(static_cast<std::size_t>(size_));
   notifications_ = std::vector<std::atomic<std::uint64_t>>(static_cast<std::size_t>(size_));
@@ -103,31 +103,31 @@ template <class T>
 Status Runtime<T>::initialise(MPI_Comm parent) {
   ARMCI_RETURN_IF_ERROR(choose_provider(parent));
   const Config& settings = config();
-  World& here = world();
-  ARMCI_RETURN_IF_ERROR(here.initialise(parent, settings.node_size));
-  if (!T::kTraits.reaches_nodes && here.node_count() > 1) {
+  World& job = world();
+  ARMCI_RETURN_IF_ERROR(job.initialise(parent, settings.node_size));
+  if (!T::kTraits.reaches_nodes && job.node_count() > 1) {
     return fail(
         Code::kUnsupported, nullptr,
         "the %s implementation works on one node, but this job has %d nodes%s; link %s, which reach other nodes, "
         "or start all processes on one node",
-        T::kTraits.name, here.node_count(), here.simulated() ? " (simulated by ARMCI_NODE_SIZE)" : "",
+        T::kTraits.name, job.node_count(), job.simulated() ? " (simulated by ARMCI_NODE_SIZE)" : "",
         implementations_between_nodes());
   }
-  const int duplicated = node::start_mpi_progress(here.comm());
+  const int duplicated = node::start_mpi_progress(job.comm());
   const Status prepared =
       duplicated == MPI_SUCCESS ? set_server_cpus(settings.server_cpus) : fail_mpi(duplicated, "MPI_Comm_dup");
-  ARMCI_RETURN_IF_ERROR(node::agree(here.comm(), prepared, "preparing threads and MPI's progress"));
-  node::set_spin_policy(here.machine_processes(), here.machine_cpus(), settings.spin_iterations);
+  ARMCI_RETURN_IF_ERROR(node::agree(job.comm(), prepared, "preparing threads and MPI's progress"));
+  node::set_spin_policy(job.machine_processes(), job.machine_cpus(), settings.spin_iterations);
   node::copy_initialise();
   const node::NodeMemoryOptions options{settings.shm_dir, static_cast<std::size_t>(settings.shm_reserve_bytes),
-                                        static_cast<std::size_t>(settings.shm_retain_bytes), here.rank()};
-  Status mine = node::node_memory().attach(here.machine_comm(), options);
-  ARMCI_RETURN_IF_ERROR(node::agree(here.comm(), mine, "setting up node memory"));
-  prepare(here);
-  ARMCI_RETURN_IF_ERROR(groups().initialise(here.comm()));
+                                        static_cast<std::size_t>(settings.shm_retain_bytes), job.rank()};
+  Status mine = node::node_memory().attach(job.machine_comm(), options);
+  ARMCI_RETURN_IF_ERROR(node::agree(job.comm(), mine, "setting up node memory"));
+  prepare(job);
+  ARMCI_RETURN_IF_ERROR(groups().initialise(job.comm()));
   ARMCI_RETURN_IF_ERROR(create_resources(groups().world()));
   transport_started_ = true;
-  ARMCI_RETURN_IF_ERROR(node::agree(here.comm(), transport_.initialise(here), "starting the transport"));
+  ARMCI_RETURN_IF_ERROR(node::agree(job.comm(), transport_.initialise(job), "starting the transport"));
   const std::size_t service_bytes = sizeof(Service) + static_cast<std::size_t>(size_) * sizeof(std::uint64_t);
   ARMCI_RETURN_IF_ERROR(allocate_region(groups().world(), static_cast<std::int64_t>(service_bytes), &service_));
   std::memset(service_->parts[static_cast<std::size_t>(rank_)].base, 0, service_bytes);

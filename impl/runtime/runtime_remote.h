@@ -313,10 +313,10 @@ Status Runtime<T>::locked_accumulate(const Part& part, void* remote, const void*
   const std::size_t element = node::element_bytes(acc.type);
   for (std::size_t done = 0; done < bytes;) {
     const std::size_t now = std::min(bytes - done, kAccumulateChunkBytes);
-    char* place = static_cast<char*>(remote) + done;
-    ARMCI_RETURN_IF_ERROR(remote_get(part, place, chunk.data(), now, proc, kBlocking));
+    char* at = static_cast<char*>(remote) + done;
+    ARMCI_RETURN_IF_ERROR(remote_get(part, at, chunk.data(), now, proc, kBlocking));
     node::accumulate_kernel(acc.type)(acc.scale, static_cast<const char*>(local) + done, chunk.data(), now / element);
-    ARMCI_RETURN_IF_ERROR(remote_put(part, place, chunk.data(), now, proc, kBlocking));
+    ARMCI_RETURN_IF_ERROR(remote_put(part, at, chunk.data(), now, proc, kBlocking));
     done += now;
   }
   return kSuccess;
