@@ -24,7 +24,7 @@ class BouncePool {
   // Frees the blocks in the pool.
   void clear();
 
-  std::size_t kept_bytes() const;
+  std::size_t kept_bytes() const;  // for tests of the limit
 
  private:
   struct Block {

@@ -41,7 +41,7 @@ class Datatype {
 
   MPI_Datatype type() const { return type_; }
   int count() const { return count_; }
-  bool is_derived() const { return owned_ != nullptr; }
+  bool is_derived() const { return owned_ != nullptr; }  // for tests: false means that no datatype was made
 
  private:
   struct Owned;
@@ -63,6 +63,7 @@ struct DatatypeOptions {
 // `element` is a predefined type: MPI_BYTE, or the type of an accumulate. kLength: a segment is not a whole number of
 // them. Addresses are relative to the lowest byte, lowest_offset() behind the first byte of the shape's first segment.
 std::ptrdiff_t lowest_offset(const runtime::Strided& shape, Side side);  // not positive
+// Without a cache, for tests; transfers call DatatypeCache::get().
 Status strided_datatype(const runtime::Strided& shape, Side side, MPI_Datatype element, const DatatypeOptions& options,
                         Datatype* datatype);
 

@@ -68,6 +68,7 @@ class Registrations {
   // Deregisters all cached entries without a user; false if there were none.
   bool evict_idle();
 
+  // For tests of the two limits.
   std::size_t cached_bytes();
   std::size_t cached_entries();
 

@@ -63,7 +63,7 @@ inline constexpr int kAccumulateLevels = 4;
   return kNames[static_cast<int>(level)];
 }
 
-// The kernel of one instruction set, or nullptr where this CPU lacks it.
+// The kernel of one instruction set, or nullptr where this CPU lacks it. For tests of kernels that are not chosen here.
 [[nodiscard]] AccumulateKernel accumulate_kernel_at(AccumulateLevel level, AccType type) noexcept;
 
 // The instruction set that accumulate_kernel() uses.

@@ -40,7 +40,7 @@ class NodeHeap {
   // retains enough. Returns false when the table of extents is full (the block is then lost to the heap).
   bool release(Extent* extents, std::uint64_t offset, std::uint64_t bytes, bool* punch);
 
-  std::uint64_t committed_bytes() const { return committed_bytes_; }
+  std::uint64_t committed_bytes() const { return committed_bytes_; }  // for tests of the limit
   std::uint32_t extent_count() const { return count_; }
 
  private:

@@ -37,6 +37,7 @@ inline constexpr std::uint32_t kSleeping = 2;
 inline constexpr std::uint32_t kHandoff = 4;
 }  // namespace mutex_state
 
+// For tests: Runtime zeroes the memory of a whole set, since all bits zero is a free mutex.
 inline void mutex_initialise(NodeMutex* mutex) {
   mutex->state.store(0, std::memory_order_relaxed);
   mutex->owner.store(0, std::memory_order_relaxed);
@@ -77,6 +78,8 @@ inline bool mutex_take_free(NodeMutex* mutex, int rank) {
   return true;
 }
 
+// Both parts of lock, for tests. Runtime calls the parts, so that reports of hung jobs name the mutex of the slow one.
+//
 // Memory ordering: acquire; the last holder's stores before its unlock are visible.
 inline void mutex_lock(NodeMutex* mutex, int rank, std::int64_t handoff_us) {
   if (!mutex_take_free(mutex, rank)) [[unlikely]]

@@ -69,7 +69,6 @@ class RegionTable {
       std::vector<Entry>& entries = by_proc_[static_cast<std::size_t>(part.proc)];
       const Entry entry{part.base, &part};
       entries.insert(std::upper_bound(entries.begin(), entries.end(), entry, before), entry);
-      live_bytes_ += part.bytes;
     }
     by_id_.emplace(raw->id, std::move(region));
     touch();
@@ -119,13 +118,10 @@ class RegionTable {
     return all;
   }
 
+  // For tests, which see by it that a failed call leaves no region.
   std::size_t count() const {
     std::shared_lock lock(mutex_);
     return by_id_.size();
-  }
-  std::size_t live_bytes() const {
-    std::shared_lock lock(mutex_);
-    return live_bytes_;
   }
 
  private:
@@ -171,7 +167,6 @@ class RegionTable {
       if (part.bytes == 0) continue;
       std::erase_if(by_proc_[static_cast<std::size_t>(part.proc)],
                     [&](const Entry& entry) { return entry.part == &part; });
-      live_bytes_ -= part.bytes;
     }
     touch();
     return region;
@@ -213,7 +208,6 @@ class RegionTable {
   mutable std::shared_mutex mutex_;
   std::vector<std::vector<Entry>> by_proc_;
   std::unordered_map<std::int64_t, std::unique_ptr<RegionType>> by_id_;
-  std::size_t live_bytes_ = 0;
   // initial-exec: the library is linked at start-up, and this is on the path of every transfer.
   // Aligned: a set is one cache line.
   [[gnu::tls_model("initial-exec")]] alignas(64) static inline thread_local constinit Hit hits_[kSets][kWays] = {};

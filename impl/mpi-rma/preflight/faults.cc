@@ -1,7 +1,6 @@
 #include "impl/mpi-rma/preflight/faults.h"
 
 #include <cstddef>
-#include <cstring>
 #include <iterator>
 
 namespace armci::rma {
@@ -147,24 +146,5 @@ static_assert(in_order());
 std::span<const FaultRow> fault_table() { return kTable; }
 
 const FaultRow& fault_row(Fault fault) { return kTable[static_cast<std::size_t>(fault)]; }
-
-const FaultRow* find_fault(const char* id) {
-  for (const FaultRow& row : kTable) {
-    if (std::strcmp(row.id, id) == 0) return &row;
-  }
-  return nullptr;
-}
-
-const char* origin_text(Findings::Origin origin) {
-  switch (origin) {
-    case Findings::Origin::kVersions:
-      return "by version";
-    case Findings::Origin::kCache:
-      return "by earlier probes (cached)";
-    case Findings::Origin::kProbes:
-      return "by probes";
-  }
-  return "";
-}
 
 }  // namespace armci::rma

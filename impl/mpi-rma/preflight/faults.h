@@ -89,13 +89,11 @@ struct FaultRow {
 // In the order of Fault.
 std::span<const FaultRow> fault_table();
 const FaultRow& fault_row(Fault fault);
-// The row of that id, or nullptr.
-const FaultRow* find_fault(const char* id);
 
 // The faults that this run has to avoid, the same on all processes.
 class Findings {
  public:
-  // Where they come from.
+  // By version, by earlier probes that were kept, by probes of this start.
   enum class Origin : int { kVersions, kCache, kProbes };
 
   constexpr Findings() = default;
@@ -112,8 +110,5 @@ class Findings {
   std::uint64_t bits_ = 0;
   Origin origin_ = Origin::kVersions;
 };
-
-// "by probes", "by earlier probes (cached)", "by version".
-const char* origin_text(Findings::Origin origin);
 
 }  // namespace armci::rma

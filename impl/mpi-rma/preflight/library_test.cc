@@ -19,11 +19,10 @@ TEST(FaultTable, IdsAreUniqueAndEveryRowSaysWhatIsDone) {
   std::set<std::string> ids;
   for (const FaultRow& row : fault_table()) {
     EXPECT_TRUE(ids.insert(row.id).second) << row.id;
-    EXPECT_EQ(find_fault(row.id), &row);
+    EXPECT_EQ(&fault_row(row.fault), &row);
     EXPECT_GT(std::strlen(row.description), 10U) << row.id;
     EXPECT_GT(std::strlen(row.safe_method), 10U) << row.id;
   }
-  EXPECT_EQ(find_fault("none"), nullptr);
 }
 
 TEST(FaultsByVersion, EveryRowWithoutAProbeBelongsToALibrary) {
