@@ -43,7 +43,7 @@ class BenchRun:
 
 @dataclass(frozen=True)
 class Question:
-    """A line of bench/benchmarks.json."""
+    """A line of bench/benchmarks.json: a benchmark. Its program says in words what it asks."""
 
     name: str
     package: str  # where its programs are made
@@ -83,8 +83,7 @@ class Program:
 def questions() -> list[Question]:
     """All there are."""
     table = json.loads(QUESTIONS_FILE.read_text())
-    return [Question(package=f"//bench/{row.pop('folder')}", **{key: row[key] for key in row if key != "question"})
-            for row in table]
+    return [Question(package=f"//bench/{row.pop('folder')}", **row) for row in table]
 
 
 def names() -> list[str]:
