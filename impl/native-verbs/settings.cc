@@ -13,7 +13,7 @@ const runtime::SettingRow kRows[] = {
      &the_settings.device},
     {"ARMCI_VERBS_PORT", "", "0", 0, 255, "Number of its port; 0: the first that is up.", &the_settings.port},
     {"ARMCI_VERBS_GID", "", "-1", -1, 255,
-     "Index of the port's GID; -1: the first of RoCE v2 with an IPv4 address, or of RoCE v2; not used on InfiniBand.",
+     "Index of the port's GID; -1: the first of RoCE v2 with an IPv4 address, or of RoCE v2; none on InfiniBand.",
      &the_settings.gid},
     {"ARMCI_VERBS_BOUNCES", "", "32", 4, 1024,
      "Registered buffers of a process, for requests and for data that are not registered.", &the_settings.bounces},
