@@ -83,7 +83,9 @@ Status fail_mpi(int mpi_error, const char* function) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   MPI_Error_string(mpi_error, text, &length);
-  return fail(Code::kLayerBelow, "ERR-3", "%.200s failed: %.400s", function, text);
+  return fail(Code::kLayerBelow, "ERR-3",
+              "%.200s failed: %.400s; see MPI's own messages, or set ARMCI_VERBOSE=3 for the calls before", function,
+              text);
 }
 
 Cause last_cause() { return {recorded.code, recorded.clause, recorded.text}; }

@@ -58,7 +58,7 @@ inline constexpr Status kSuccess{};
 // else kLayerBelow [ERR-3].
 [[gnu::cold, gnu::format(printf, 2, 3)]] Status fail_errno(int error, const char* format, ...);
 
-// fail() with MPI's own text for `mpi_error` appended [ERR-3].
+// fail() with MPI's own text for `mpi_error` and a next step [ERR-3].
 [[gnu::cold]] Status fail_mpi(int mpi_error, const char* function);
 
 struct Cause {

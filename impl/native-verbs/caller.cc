@@ -61,7 +61,9 @@ Status Caller::call(int node, Call call, Reply* reply) {
 Status Caller::poll(std::uint64_t sequence, bool* come, Reply* reply) {
   std::array<ibv_wc, 8> works;
   const int count = ibv_poll_cq(done_.get(), static_cast<int>(works.size()), works.data());
-  if (count < 0) return fail(Code::kLayerBelow, nullptr, "ibv_poll_cq failed");
+  if (count < 0)
+    return fail(Code::kLayerBelow, nullptr,
+                "ibv_poll_cq of the calls to servers failed; read the messages of the device's driver (dmesg)");
   for (int i = 0; i < count; ++i) {
     std::span<const char> message;
     datagrams_.ended(works[static_cast<std::size_t>(i)], &message);

@@ -266,7 +266,8 @@ Status ConnectionManager::broken(int node, const char* what, const char* why, bo
   if (broken_.empty()) {
     broken_ = std::string(what) + " node " + std::to_string(node) + " (process " +
               std::to_string(servers_[static_cast<std::size_t>(node)]) + ") failed: " + why;
-    broken_ += is_gone ? "; that process has died, or the network between is down" : "; the job cannot go on";
+    broken_ += is_gone ? "; that process has died, or the network between is down: see its last messages"
+                       : "; the job cannot go on: read the messages of the device's driver (dmesg)";
     for (std::size_t i = 0; i < servers_.size(); ++i) {
       if (nodes_[i].connected.load(std::memory_order_relaxed)) nodes_[i].sender.link.end();
     }

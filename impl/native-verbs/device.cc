@@ -33,7 +33,7 @@ Status fail_verbs(int error, const char* call) {
     return fail_errno(error, "%s: the device, or the limit on locked memory, has no memory for it; raise ulimit -l",
                       call);
   }
-  return fail_errno(error, "%s", call);
+  return fail_errno(error, "%s of the verbs device failed; read its driver's messages (dmesg)", call);
 }
 
 Status Device::open() {

@@ -113,7 +113,11 @@ std::uint64_t pid_namespace() {
 
 Status address_of(int descriptor, FileAddress* address) {
   const int error = describe(descriptor, address);
-  return error == 0 ? kSuccess : fail_errno(error, "the process cannot find the file of descriptor %d", descriptor);
+  if (error == 0) return kSuccess;
+  return fail_errno(
+      error,
+      "the process cannot find its open file of descriptor %d; close no descriptor that the program has not opened",
+      descriptor);
 }
 
 int open_at(const FileAddress& address) {

@@ -1,4 +1,4 @@
-// Failures of UCX, in its own words.
+// Failures of UCX, in its own words, with the next step.
 //
 // Thread safety: all may be called by several threads.
 #pragma once
@@ -13,9 +13,13 @@ inline constexpr int kNoPeer = -1;
 
 // Of `call`, to process `peer` unless that is kNoPeer [ERR-3, MEM-8].
 [[gnu::cold]] inline Status fail_ucs(ucs_status_t status, const char* call, int peer = kNoPeer) {
-  const auto code = status == UCS_ERR_NO_MEMORY ? Code::kMemory : Code::kLayerBelow;
-  if (peer == kNoPeer) return fail(code, nullptr, "%s: %s", call, ucs_status_string(status));
-  return fail(code, nullptr, "%s to process %d: %s", call, peer, ucs_status_string(status));
+  const bool no_memory = status == UCS_ERR_NO_MEMORY;
+  const auto code = no_memory ? Code::kMemory : Code::kLayerBelow;
+  const char* const next = no_memory         ? "raise the limit on locked memory (ulimit -l)"
+                           : peer == kNoPeer ? "set UCX_LOG_LEVEL=info for UCX's own messages"
+                                             : "see the last messages of that process, or set UCX_LOG_LEVEL=info";
+  if (peer == kNoPeer) return fail(code, nullptr, "%s: %s; %s", call, ucs_status_string(status), next);
+  return fail(code, nullptr, "%s to process %d: %s; %s", call, peer, ucs_status_string(status), next);
 }
 
 #define ARMCI_UCS(expression, call)                                                      \
