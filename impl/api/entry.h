@@ -1,10 +1,10 @@
 // The C entry points: checks, observation and error reports at the border between the program and the library.
 //
 // ARMCI_DEFINE_ENTRY turns a row of the API table into the strong function PARMCI_X and its weak alias ARMCI_X (the
-// profiling interface). The function calls api::ARMCI_X, which says what the call does; everything that all calls share
-// is here, once: refusal before init and after finalize, statistics, watchdog, and the translation of a failed Status
-// into a return code and one line on stderr, or, for calls that cannot return a code, into the end of the job [ERR-1,
-// ERR-2]. No exception passes it.
+// profiling interface). The function calls api::ARMCI_X, which executes the call. Everything that all calls share is
+// here, once: refusal before init and after finalize, statistics, and the watchdog. A failed Status becomes a return
+// code and one line on stderr; for calls that cannot return a code, it ends the job [ERR-1, ERR-2]. No exception passes
+// it.
 //
 // Included by the parts of entries.cc only; compiled once per implementation, with ARMCI_TRANSPORT_HEADER
 // naming the header that defines armci::SelectedTransport.

@@ -1,7 +1,7 @@
 // Backtraces and the end of the job.
 //
-// Thread safety: every function may be called by any thread. report_stack() allocates no memory and takes no lock of
-// this library, so a signal handler may call it once prepare_backtraces() has run.
+// Thread safety: every function may be called by any thread. A signal handler may call report_stack() once
+// prepare_backtraces() has run, since it allocates no memory and takes no lock of this library.
 #pragma once
 
 namespace armci {
@@ -9,12 +9,12 @@ namespace armci {
 // Loads the unwinder. Otherwise the first backtrace of a process loads it, with malloc.
 void prepare_backtraces();
 
-// The stack of the calling thread, for its signal handler: a line `armci: rank R:   #N symbol+0xOFF (module+0xOFF)` for
-// each frame outside of the handler, with symbols as the linker knows them.
+// The stack of the calling thread, for its signal handler. Each frame outside of the handler is a line `armci: rank R:
+// #N symbol+0xOFF (module+0xOFF)`, with symbols as the linker knows them.
 void report_stack(int fd);
 
-// The stacks of all threads of the process, each under a heading with its id and name, as lines
-// `  #N symbol+0xOFF (module+0xOFF)`: addr2line -e module 0xOFF names the source line. Interrupts each of them with a
+// The stacks of all threads of the process, each under a heading with its id and name. A frame is a line `  #N
+// symbol+0xOFF (module+0xOFF)`; addr2line -e module 0xOFF names the source line. Interrupts each of them with a
 // real-time signal; a thread that blocks that signal is listed without a stack. Not for signal handlers.
 void print_all_stacks(int fd);
 
@@ -27,9 +27,9 @@ int stack_signal();
 // From now on die() waits for a debugger, and for the user to end the job, instead of ending it.
 void freeze_on_error(bool wanted);
 
-// Ends the whole job with a status that is never zero: MPI_Abort while MPI is active, else _exit. If MPI_Abort does not
-// come back or leave within seconds (another thread may hang inside MPI), a signal ends this process, and with it the
-// job [INIT-6].
+// Ends the whole job with a status that is never zero: MPI_Abort while MPI is active, else _exit. MPI_Abort may neither
+// return nor end the process within seconds, as another thread may hang inside MPI. Then a signal ends this process,
+// and with it the job [INIT-6].
 [[noreturn, gnu::cold]] void die(int code);
 
 // Prints the last failure of the calling thread, as print_failure() does, and dies with its code. For threads of the

@@ -3,7 +3,7 @@
 //   |mutex |MPI_Win_lock  operations  MPI_Win_unlock| mutex|  progress
 //
 // MPI libraries that execute the lock's atomics at the target do so inside its calls of MPI. A process that opens
-// epochs to itself one after the other makes hardly any call outside them, so the others' attempts would always find
+// epochs to itself one after the other makes hardly any call outside them. The others' attempts would then always find
 // the lock taken (Open MPI 4.1, osc/ucx: for a minute and more). The transport therefore makes one such call after
 // each.
 #pragma once

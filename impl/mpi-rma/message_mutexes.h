@@ -1,6 +1,6 @@
-// MessageMutexes: mutexes made of put, get and zero-byte messages alone, without an atomic operation, after Latham,
-// Ross and Thakur (Implementing MPI-IO Atomic Mode and Shared File Pointers Using MPI One-Sided Communication, IJHPCA
-// 21(2), 2007).
+// MessageMutexes: mutexes made of put, get and zero-byte messages alone, without an atomic operation. They follow
+// Latham, Ross and Thakur (Implementing MPI-IO Atomic Mode and Shared File Pointers Using MPI One-Sided Communication,
+// IJHPCA 21(2), 2007).
 //
 // For each mutex its host keeps a byte per process: whether the process holds the mutex or waits for it. One exclusive
 // epoch sets the own byte and reads all others.
@@ -28,8 +28,8 @@
 //
 // All mutexes of a set share a window and a communicator; the tag of a message is the number of the mutex.
 //
-// Thread safety: all members by any thread, but of one process only one thread at a time is between the beginning of
-// lock() or try_lock() and the end of unlock() of the same mutex. Creation and destruction are collective.
+// Thread safety: all members by any thread. Of one process only one thread at a time may hold a mutex or try to: from
+// the beginning of lock() or try_lock() to the end of unlock(). Creation and destruction are collective.
 #pragma once
 
 #include <mpi.h>
@@ -58,8 +58,8 @@ class MessageMutexes {
   //
   // Memory ordering: stores that earlier holders had completed at a target before their unlock are there.
   Status lock(int mutex, int host);
-  // Does not wait for the holder. After a failed try the call sleeps for 16 us, after more in a row for up to 1 ms:
-  // tries without a pause would keep the holder from the epoch in which it unlocks.
+  // Does not wait for the holder. After a failed try the call sleeps for 16 us, after more in a row for up to 1 ms.
+  // Tries without a pause would keep the holder from the epoch in which it unlocks.
   Status try_lock(int mutex, int host, bool* taken);
   // A failed unlock can be repeated.
   Status unlock(int mutex, int host);

@@ -1,5 +1,5 @@
-// The calls of MPI that wait, by MPI's profiling interface: while such a call runs, of the program or of this library,
-// MPI serves the other processes in the call, and the progress thread would only compete with it.
+// The calls of MPI that wait, by MPI's profiling interface. While the program or this library is inside such a call,
+// MPI serves the other processes there. The progress thread would only compete with it.
 //
 // Weak symbols: a program or a tool may define functions of these names, which costs time only. The progress thread
 // also runs during calls that are not here, and during those of Fortran under Open MPI, whose binding bypasses the C

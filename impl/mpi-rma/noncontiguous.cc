@@ -258,8 +258,8 @@ Status NoncontiguousTransfer::describe(Kind kind, const Place& place, const void
   return kSuccess;
 }
 
-// How many of `count` parts of so many bytes one operation shall move. Accumulates are best in pieces of about 1 MiB
-// (MPICH over TCP: one of 128 KiB to 1 MiB took 1.2 to 1.4 times as long in pieces of 64 KiB as whole).
+// How many of `count` parts of so many bytes one operation shall move. Accumulates are best in pieces of about 1 MiB.
+// With MPICH over TCP one of 128 KiB to 1 MiB took 1.2 to 1.4 times as long in pieces of 64 KiB as whole.
 std::size_t NoncontiguousTransfer::together_in_piece(Kind kind, std::size_t bytes, std::size_t count) const {
   constexpr std::size_t kTimesForAccumulate = 16;
   const std::size_t piece = sync_->piece_bytes() * (kind == Kind::kAccumulate ? kTimesForAccumulate : 1);

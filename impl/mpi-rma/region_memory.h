@@ -4,8 +4,8 @@
 //   allocate   MPI_Win_allocate over the group
 //   shared     MPI_Win_allocate_shared over the machine's members of the group | MPI_Win_create over the group
 //
-// MPI places such memory at another address in every process, so an address is valid for its owner only [MEM-1, MEM-4],
-// and every process counts as a node of its own (D54).
+// MPI places such memory at another address in every process, so an address is valid for its owner only [MEM-1, MEM-4].
+// Every process therefore counts as a node of its own (D54).
 //
 // When MPI lacks memory on one process, the other processes wait inside MPI for ever, under both tested libraries.
 // Pages that MPI returns may also fail to exist. So all processes check the free memory before they call MPI, and each

@@ -9,17 +9,17 @@
 //
 // The form of Dinan, Balaji, Hammond, Krishnamoorthy, Tipparaju: Supporting the Global Arrays PGAS model using MPI
 // one-sided communication (IPDPS 2012). Differences:
-// - Mutexes of atomics are one per target process, not per region and process: the mutex only has to
-//   exclude another atomic on the same word, and a region then costs no second window. Atomics on two regions of a
+// - Mutexes of atomics are one per target process, not per region and process. The mutex only has to exclude another
+// atomic on the same word, and a region then costs no second window. Atomics on two regions of a
 //   process wait for each other.
 // - Memory that a process allocates alone is in a window of MPI-3's dynamic kind, which MPI-2 lacks, under the same
 //   epochs.
 // - The owner's direct accesses [DLA] are no epochs. They rely on the unified memory model of MPI-3: a window's memory
 //   has no second, public copy.
 //
-// Exposed memory is staged because MPI-2 lets a process use its part of a window, also as the local buffer of an
-// operation, only in an epoch to itself; two epochs of one window at once it does not allow, and of two windows they
-// could make processes wait for each other in a circle. So no thread ever waits for an epoch while it has one.
+// Exposed memory is staged because MPI-2 lets a process use its part of a window only in an epoch to itself, also as
+// the local buffer of an operation. MPI-2 does not allow two epochs of one window at once. Epochs of two windows could
+// make processes wait for each other in a circle. So no thread ever waits for an epoch while it has one.
 //
 // Thread safety: as Sync. A process has one epoch of a window at a time, for all targets together: MPI-2 demands this,
 // and Open MPI 4.1 (osc/ucx) fails with MPI_ERR_RMA_SYNC or hangs where threads use MPI-3's permission to have several.

@@ -43,8 +43,8 @@ class Window {
   int size() const { return size_; }
   int rank() const { return rank_; }
 
-  // The part of a region that this process exposes: the address of its bytes (aligned as parts are, if MPI allocated
-  // them) and the address of displacement 0. nullptr: no part.
+  // The part of a region that this process exposes: the address of its bytes and the address of displacement 0. If MPI
+  // allocated the bytes, their address is aligned as parts are. nullptr: no part.
   char* memory() const { return memory_; }
   const char* origin() const { return base_; }
 

@@ -1,7 +1,7 @@
 // The server that a process sends a request to: the server of the target's node, or one that forwards the request.
 //
 // Clusters consist of consecutive nodes. Each server of a cluster has the receive buffers of some of the processes, and
-// receives their requests for any node of the cluster: process p sends to the server at index p modulo cluster size.
+// receives their requests for any node of the cluster. Process p sends to the server at index p modulo cluster size.
 //
 //   cluster size 3     node:   0    1    2  |  3    4    5  |  6    7
 //   process 4 sends requests for nodes 0 to 2 to node 1, for 3 to 5 to node 4, for 6 and 7 to node 6

@@ -1,5 +1,5 @@
-// The connection manager: the queue pairs to the servers of other nodes, the work requests that are posted on them, and
-// the buffers of a process. A queue pair is connected at its first use.
+// The connection manager keeps the queue pairs to the servers of other nodes, the work requests posted on them, and the
+// buffers of a process. A queue pair is connected at its first use.
 //
 //   RDMA       complete when the device reports it; completions come in the order of posting
 //   requests   complete when the reply arrives. The client posts the receive buffer of the reply before the request.

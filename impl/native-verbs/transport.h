@@ -2,9 +2,9 @@
 // cannot do.
 //
 // On a node memory is loaded and stored directly, as in impl/node. Memory of other nodes is written and read by the
-// device; accumulates, read-modify-writes, mutexes and short rows are executed by that node's server (server.h) with
-// the same CPU instructions as the node's own processes, so that all are atomic together. HCA atomics are not used:
-// they are not atomic with the CPU's.
+// device; that node's server executes accumulates, read-modify-writes, mutexes and short rows (server.h). It uses the
+// same CPU instructions as the node's own processes, so that all are atomic together. HCA atomics are not used: they
+// are not atomic with the CPU's.
 //
 // Links are reliable connections, one from a process to each node's server that it has connected to. Order: see
 // client.h.

@@ -5,8 +5,8 @@
 // decided from the version of the MPI library and its settings; `tools/armci mpi-doctor` tries them in jobs of their
 // own (reproducers/<id>.c).
 //
-// Not every row breaks the MPI standard: some are freedoms that it gives and that a library uses (`allowed`), or slow
-// ways where others are fast (Evidence::kTiming). They need a safe method all the same.
+// Not every row breaks the MPI standard. Some are freedoms that it gives and that a library uses (`allowed`). Others
+// are slow ways where others are fast (Evidence::kTiming). They need a safe method all the same.
 //
 // Thread safety: the table is constant; Findings is a value.
 #pragma once

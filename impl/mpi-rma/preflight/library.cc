@@ -58,8 +58,8 @@ bool allows(std::string_view list, std::string_view component) {
   return contains(list, component) != (list.front() == '^');
 }
 
-// Whether Open MPI's one-sided component ucx may be chosen: named, or left to Open MPI, which prefers it where UCX has
-// hardware, and where nothing else reaches another node.
+// Whether Open MPI's one-sided component ucx may be chosen: named, or left to Open MPI. Open MPI prefers it where UCX
+// has hardware, and where nothing else reaches another node.
 bool may_be_osc_ucx(const LibraryFacts& facts) {
   return facts.osc.empty() ? facts.has_rdma_device || facts.nodes > 1 : allows(facts.osc, "ucx");
 }

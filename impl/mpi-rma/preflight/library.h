@@ -9,8 +9,8 @@
 
 namespace armci::rma {
 
-// The facts that the findings depend on, one `name: value` in a line: the library's text of its version, its file with
-// size and time of change, and the settings that choose its transport.
+// The facts that the findings depend on, one `name: value` in a line. They are the library's text of its version, its
+// file with size and time of change, and the settings that choose its transport.
 std::string library_description();
 
 // The facts that decide the faults of Evidence::kVersion.

@@ -1,4 +1,4 @@
-// An MPI library with one fault more (preflight/testing/defects.h), on process 0 alone: the library finds it at init
+// An MPI library with one fault more (preflight/testing/defects.h), on process 0 alone. At init ARMCI finds the fault
 // and works around it, or says that it cannot.
 //
 //   flawed_mpi_test DEFECT works|refused      DEFECT: a name of the table of defects

@@ -1,6 +1,6 @@
-// Handles of transfers to ARMCI_Memget memory where the setting demands requests of MPI (ARMCI_RMA_REQUESTS=1): an MPI
-// library that gets requests in dynamic windows wrong (fault request-dynamic) gets no such call, from transfers or from
-// probes.
+// Handles of transfers to ARMCI_Memget memory where the setting demands requests of MPI (ARMCI_RMA_REQUESTS=1). An MPI
+// library may have requests in dynamic windows wrong (fault request-dynamic). It then gets no such call, from transfers
+// or from probes.
 //
 // With two processes. Status 1 when a check fails.
 #include <mpi.h>

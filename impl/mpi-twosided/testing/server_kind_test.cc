@@ -121,8 +121,8 @@ std::string agree_on_name() {
 }
 
 // Process 0 puts rows to process 1, whose server has one chunk, and then calls neither ARMCI nor MPI until a file is
-// there, which process 2 makes when it has put something that needs the chunk. The rows have gaps, so that a put may
-// return when they are packed; MPI sends those without gaps with zero copy.
+// there. Process 2 makes the file after a put that needs the chunk. The rows have gaps, so that a put may return when
+// they are packed; MPI sends those without gaps with zero copy.
 void check_left(int gap) {
   constexpr int kRow = 4096;
   constexpr int kRows = 2048;
