@@ -1,7 +1,7 @@
 // Accumulate kernels for CPUs with AVX-512 (F, DQ, VL), which has a multiplication of 64-bit integers.  The vectors are
-// of 32 bytes all the same: wider ones gain nothing once the data leave the first-level cache, lose where they cross
-// lines, and on the CPUs that this is for lower the clock.  Multiplications and additions stay separate (ACC-4: same
-// bits on every CPU).
+// of 32 bytes all the same. Wider ones gain nothing once the data leave the first-level cache, and lose where they
+// cross lines. They also lower the clock of the CPUs that this is for.  Multiplications and additions stay separate
+// (ACC-4: same bits on every CPU).
 
 #include "impl/node/accumulate_table.h"
 // Everything from here on is compiled for that CPU, the loops included.

@@ -1,7 +1,7 @@
 // The loops of the accumulate kernels, for any vector width.
 //
-// Each accumulate_<instruction set>.cc includes this file inside its target pragma and instantiates the templates with
-// a type of its own anonymous namespace: the instances are then local to that file, and the linker can never merge code
+// Each accumulate_<instruction set>.cc includes this file inside its target pragma. It instantiates the templates with
+// a type of its own anonymous namespace, so the instances are local to that file. The linker can then never merge code
 // for a newer CPU into a baseline caller.  For the same reason nothing else is included here.
 
 #ifndef IMPL_NODE_ACCUMULATE_LOOP_H_
@@ -47,8 +47,8 @@ struct Lanes {
   }
 };
 
-// The three terms that an accumulate can add: each computes a vector of them, or adds those of one element.
-// kScalars is the number of scalars in an element.
+// The three terms that an accumulate can add. Each computes a vector of them, or adds those of one element. kScalars is
+// the number of scalars in an element.
 
 template <typename Isa, typename T>
 struct Unchanged {

@@ -16,8 +16,8 @@ class BlockFinder {
  public:
   // Caches the blocks that it found lately.
   //
-  // Memory ordering: the generation is raised (release) when a block has been taken out of the list, and cached blocks
-  // were read under the list's lock. So a block that was freed before the call is not found, and a block that was taken
+  // Memory ordering: the generation is raised (release) when a block has been taken out of the list. Cached blocks were
+  // read under the list's lock. So a block that was freed before the call is not found, and a block that was taken
   // before the call is.
   bool holds(const void* address, std::size_t bytes) {
     const auto at = reinterpret_cast<std::uintptr_t>(address);

@@ -23,8 +23,8 @@ using internal::SegmentTables;
 
 namespace {
 
-// How source and destination lie relative to each other, which is what the speed of a kernel depends on: within lines,
-// and modulo a page, because the CPU matches loads with earlier stores by the low 12 bits of the address.
+// How source and destination lie relative to each other, within lines and modulo a page. The speed of a kernel depends
+// on both, because the CPU matches loads with earlier stores by the low 12 bits of the address.
 enum Relation : int { kSameInLine = 0, kDestinationAhead = 1, kSourceAhead = 2 };
 constexpr int kRelations = 3;
 
@@ -164,7 +164,7 @@ bool worth_measuring(int candidate) noexcept {
   return !internal::is_streaming(candidate) && level <= best && level >= best - 1;
 }
 
-// The best kernel for one size and relation: the smallest of several times counts, since noise only ever adds, and the
+// The best kernel for one size and relation. The smallest of several times counts, since noise only ever adds. The
 // present choice stays unless another is clearly better.
 BodyKernel fastest(BodyKernel present, char* dst, const char* src, size_t bytes) noexcept {
   constexpr int kRounds = 7;

@@ -1,9 +1,9 @@
 // Copies between places in node memory, or between node memory and any other.
 //
-// Elements (LC-3).  A naturally aligned 4- or 8-byte element of the destination is only ever written by stores that
-// cover all of it, so no other process sees half of one.  Where the source element is naturally aligned as well, it is
-// read whole.  memcpy promises neither, and its overlapping moves at the ends do mix two reads of one element, so it is
-// no candidate here.  Five rules give the property:
+// Elements (LC-3).  Only stores that cover all of a naturally aligned 4- or 8-byte element of the destination write it,
+// so no other process sees half of one. Where the source element is naturally aligned as well, it is read whole. memcpy
+// promises neither, and its overlapping moves at the ends do mix two reads of one element. So memcpy is no candidate
+// here.  Five rules give the property:
 //   - a copy is split into a head of less than 8 bytes up to an 8-byte boundary of the destination, a body, and a tail
 //     of less than 8 bytes; head and tail go in moves of 1, 2 and 4 bytes, each aligned at the destination;
 //   - moves of the body begin at multiples of 8 bytes and are 8 bytes or more;

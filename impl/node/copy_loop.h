@@ -1,7 +1,7 @@
 // The loops of the copy kernels, for any vector width.
 //
-// Each copy_<instruction set>.cc includes this file inside its target pragma and instantiates the templates with a type
-// of its own anonymous namespace: the instances are then local to that file, and the linker can never merge code for a
+// Each copy_<instruction set>.cc includes this file inside its target pragma. It instantiates the templates with a type
+// of its own anonymous namespace, so the instances are local to that file. The linker can then never merge code for a
 // newer CPU into a baseline caller.  For the same reason nothing else with inline functions is included here.
 //
 // `Isa` has the constant kVectorBytes and stream(to, vector), a non-temporal store.
@@ -82,7 +82,7 @@ inline __attribute__((always_inline)) void move_exactly(char* dst, const char* s
 
 // ---- Bodies of long copies
 
-// Stores of the loops are of whole lines, and no byte is written twice (see copy.h). That costs nothing: rewriting the
+// Stores of the loops are of whole lines, and no byte is written twice (see copy.h). That costs nothing. Rewriting the
 // last bytes of a copy costs more than a few small moves, because the next copy's loads read from those stores.
 
 inline constexpr size_t kLine = 64;

@@ -27,9 +27,9 @@ void copy_element(void* const* dst, const void* const* src, size_t segments, siz
   }
 }
 
-// Cuts `bytes` at a destination that lies `phase` bytes behind a multiple of 8 as copy_short() does: into elements of
-// 1, 2 and 4 bytes, a middle of multiples of `step`, and what is left in elements of 4, 2 and 1.  Calls part(T, offset)
-// and middle(offset, bytes).
+// Cuts `bytes` at a destination that lies `phase` bytes behind a multiple of 8, as copy_short() does. The parts are
+// elements of 1, 2 and 4 bytes, a middle of multiples of `step`, and the rest in elements of 4, 2 and 1.  Calls part(T,
+// offset) and middle(offset, bytes).
 template <typename Part, typename Middle>
 void cut(size_t phase, size_t bytes, size_t step, Part part, Middle middle) noexcept {
   size_t done = 0;
@@ -49,8 +49,8 @@ void cut(size_t phase, size_t bytes, size_t step, Part part, Middle middle) noex
   if ((tail & 1) != 0) take(uint8_t{});
 }
 
-// Rows whose destinations all lie alike to multiples of 8.  What is not whole 8-byte elements at the two ends of the
-// rows is copied as columns of its own, so that the loops over the rows have no branches.
+// Rows whose destinations all lie alike to multiples of 8.  The two ends of the rows that are no whole 8-byte elements
+// are copied as columns of their own. So the loops over the rows have no branches.
 void copy_alike_rows(const CopyTable& table, const Rows& r) noexcept {
   cut(
       reinterpret_cast<uintptr_t>(r.dst) % 8, r.bytes, r.bytes <= CopyTable::kRowBytesFine ? 4 : 8,
@@ -80,15 +80,15 @@ void copy_unlike_rows(const CopyTable& table, const Rows& all) noexcept {
 
 constexpr size_t kL1Bytes = 32 << 10, kL1WayBytes = 4096, kLineBytes = 64;
 
-// True if rows at this distance compete for few places in the first-level cache.
+// True if rows at this distance compete for few sets of the first-level cache.
 bool crowded(ptrdiff_t stride, size_t rows) noexcept {
   const auto distance = static_cast<size_t>(stride);
   const size_t step = std::min(distance & -distance, kL1WayBytes);  // the largest power of two that divides it
   return rows * step > kL1Bytes;
 }
 
-// True if most rows miss the first-level cache.  Then each is best touched once, by a loop that is not too tight: of
-// too many outstanding stores to the same places of the cache, each takes the line that another waits for.
+// True if most rows miss the first-level cache.  Then each is best touched once, by a loop that is not too tight. Of
+// too many outstanding stores to the same sets of the cache, each takes the line that another waits for.
 bool beyond_first_cache(size_t segments, size_t bytes) noexcept {
   return 2 * segments * std::max(bytes, kLineBytes) > kL1Bytes;
 }

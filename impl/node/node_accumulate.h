@@ -1,12 +1,12 @@
 // Accumulate into node memory, atomic per element against every other accumulate [ACC-2].
 //
 // Memory is divided into granules of kGranuleBytes; a granule's lock is one of a fixed number of words in node memory,
-// chosen by address. An accumulate takes the lock of one granule at a time, so updates of different places run in
-// parallel and a long one never keeps others out for long. An element belongs to the granule in which it begins; one
+// chosen by address. An accumulate takes the lock of one granule at a time. So updates of different granules run in
+// parallel, and a long one never keeps others out for long. An element belongs to the granule in which it begins; one
 // that reaches into the next granule (a double complex on an 8-byte boundary) is added under both locks.
 //
 // Why locks and not compare-and-swap per element: a lock costs one atomic per granule and lets the kernels run at
-// memory speed, and complex elements are wider than the CPU's atomics.
+// memory speed. Also, complex elements are wider than the CPU's atomics.
 //
 // Thread safety: any thread of any process of the machine. Memory ordering: acquire and release per granule.
 #pragma once

@@ -9,8 +9,8 @@ namespace armci::node {
 namespace {
 
 // Waits until *word differs from (while_equal) or becomes (!while_equal) `value`. The sleeper count is raised before
-// the kernel reads the word a last time, and the process that changes the word reads the count afterwards (both
-// sequentially consistent), so a wake-up cannot be lost.
+// the kernel reads the word a last time. The process that changes the word reads the count afterwards. Both are
+// sequentially consistent, so a wake-up cannot be lost.
 template <bool while_equal>
 void await(std::atomic<std::uint32_t>* word, std::uint32_t value, std::atomic<std::uint32_t>* sleepers) {
   Waiter waiter(WaitKind::kBarrier);

@@ -20,8 +20,8 @@ struct Barrier {
 // Memory ordering: the stores of any member before are visible to every member afterwards.
 void barrier_wait(Barrier* barrier, int members);
 
-// The two halves, for a group on several nodes: the node's master waits in gather() until the others of its node have
-// entered barrier_follow(), does what must come in between, and opens with release().
+// The two halves, for a group on several nodes. The node's master waits in gather() until the others of its node have
+// entered barrier_follow(). It then does the part between nodes, and opens with release().
 void barrier_follow(Barrier* barrier);
 void barrier_gather(Barrier* barrier, int members);
 void barrier_release(Barrier* barrier);

@@ -1,9 +1,9 @@
 // NodeHeap: the free parts of node memory. One per machine, its state in node memory, used by all its processes.
 //
-// The heap hands out page-aligned blocks of one long range of addresses. The heap keeps only the tables: committing
-// pages (so that a full file system is an error and not a SIGBUS, MEM-8) and giving them back is NodeMemory's work.
-// Free extents are kept sorted by offset; neighbours of the same state are merged. An extent is `committed` when its
-// pages are still allocated in the file: such pages are reused first, which saves the kernel zeroing them again.
+// The heap hands out page-aligned blocks of one long range of addresses. The heap keeps only the tables. NodeMemory
+// commits pages and gives them back; a full file system is then an error and not a SIGBUS (MEM-8). Free extents are
+// kept sorted by offset; neighbours of the same state are merged. An extent is `committed` when its pages are still
+// allocated in the file: such pages are reused first, which saves the kernel zeroing them again.
 //
 // Invariants: extents are disjoint, sorted, page-aligned; two adjacent extents differ in `committed`;
 // committed_bytes is the sum over committed extents and never exceeds the retain limit after release().

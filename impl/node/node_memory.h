@@ -4,8 +4,8 @@
 //            | control | table of free extents | table of blocks | blocks .......... |
 //   file     one sparse, unnamed file in ARMCI_SHM_DIR (a tmpfs), mapped whole, MAP_SHARED
 //
-// A block is a part of the range. Its pages are allocated in the file before the block is used (commit: a full file
-// system is an error there, never SIGBUS later, MEM-8) and given back by punching a hole. The file has no name
+// A block is a part of the range. Its pages are allocated in the file before the block is used (commit), and given back
+// by punching a hole. A full file system is an error at the commit, never SIGBUS later (MEM-8). The file has no name
 // (O_TMPFILE; the others open it through the creator's /proc entry), so nothing stays behind after any death of a
 // process [INIT-5, INIT-7]. Where that is not possible it has a name until all have opened it.
 //

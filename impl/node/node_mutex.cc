@@ -71,7 +71,7 @@ void mutex_lock_slow(NodeMutex* mutex, int rank, std::int64_t handoff_us) {
   compete_as_head(mutex, began_us, handoff_us);
   mutex->owner.store(rank + 1, std::memory_order_relaxed);
   // The next in line becomes head waiter while this process holds the lock. Sequentially consistent, as is the drawing
-  // of a ticket: either we see the next ticket here or its owner sees the new head before it sleeps.
+  // of a ticket. Either this process sees the next ticket here, or its owner sees the new head before it sleeps.
   mutex->head.store(ticket + 1, std::memory_order_seq_cst);
   if (mutex->tail.load(std::memory_order_seq_cst) != ticket + 1) futex_wake_bits(&mutex->head, ticket_bit(ticket + 1));
 }

@@ -11,11 +11,11 @@
 //           after `handoff_us` of waiting set HANDOFF; on success advance head and wake the next ticket
 //   unlock  clear LOCKED; wake the head waiter if it sleeps
 //
-// Only the head waiter competes with newcomers, so a wake-up is one process, and HANDOFF bounds how often newcomers may
-// overtake: no starvation [MUTEX-3], no waiter holds a core [MUTEX-6].
+// Only the head waiter competes with newcomers, so a wake-up is one process. HANDOFF bounds how often newcomers may
+// overtake, so no waiter starves [MUTEX-3]. No waiter holds a core [MUTEX-6].
 //
-// Thread safety: any thread of any process of the machine. The owner is a process (threads of one process exclude each
-// other as well, but an unlock by another thread of the owner is not noticed).
+// Thread safety: any thread of any process of the machine. The owner is a process. Threads of one process exclude each
+// other as well, but an unlock by another thread of the owner is not noticed.
 #pragma once
 
 #include <atomic>

@@ -15,8 +15,8 @@
 
 namespace armci::node {
 
-// Between two scans: a millisecond after one that added sockets, but ten times what it took, and twice as long after
-// each that added none, up to 10 s.
+// Between two scans: a millisecond after one that added sockets, but at least ten times the length of the scan. After
+// each scan that added none it is twice as long, up to 10 s.
 std::int64_t scan_pause_us(std::int64_t last_us, int added, std::int64_t took_us);
 
 class SocketWatch {

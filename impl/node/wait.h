@@ -15,8 +15,8 @@ namespace armci::node {
 // negative: chosen from processes and CPUs).
 void set_spin_policy(int processes, int cpus, int spin);
 int spin_iterations();
-// Whether the policy assumes that every process has a core: the spin is longer than that of more processes than cores,
-// which is so for every ARMCI_SPIN above 20.
+// Whether the policy assumes that every process has a core: the spin is longer than that of more processes than cores.
+// That is so for every ARMCI_SPIN above 20.
 bool has_free_cores();
 
 inline void cpu_relax() {

@@ -45,8 +45,8 @@ constexpr std::array<Policy, kWaitKinds> kPolicies = {{
 
 constexpr const Policy& policy_of(WaitKind kind) { return kPolicies[static_cast<std::size_t>(kind)]; }
 
-// After a tenth of a second a wait may cost no more than a hundredth of a core or two, and a wake-up takes up to 40 us
-// of it. Later sleeps are a 32nd of the wait so far, up to this.
+// After a tenth of a second a wait may cost no more than a hundredth of a core or two. A wake-up takes up to 40 us of
+// it. Later sleeps are a 32nd of the wait so far, up to this.
 constexpr std::int64_t kLongestSleepUs = 4000;
 constexpr std::int64_t kSleepShare = 32;
 
@@ -58,8 +58,8 @@ constexpr std::int64_t kSpinWhenSharedUs = 5;
 // MPI is polled this long after the busy part, then each time that a part of the wait has passed again, within limits.
 // A poll that found work takes longer than the limit given here, and the next one follows at once.
 constexpr std::int64_t kFirstPollUs = 50;
-// With more processes than cores a poll takes a core from the thread that the waiter waits for: polls after 400 us
-// made a mutex 1.08 times slower for which four processes contend on two cores.
+// With more processes than cores a poll takes a core from the thread that the waiter waits for. Polls after 400 us made
+// a mutex 1.08 times slower for which four processes contend on two cores.
 constexpr std::int64_t kFirstPollWhenSharedUs = 2000;
 constexpr std::int64_t kLongestPollUs = kLongestSleepUs;
 constexpr std::int64_t kLongestUnpolledUs = 2000;  // of short waits one after the other

@@ -24,7 +24,7 @@ void request_short_slices();
 bool read_cpu_list(const char* text, cpu_set_t* cpus);
 
 // Reads ARMCI_SERVER_CPUS, an error if the job may use none of them. Without it servers may run on every CPU that the
-// job may use: the binding of its process, which a thread would inherit, has it wait for the process's own core.
+// job may use. With the binding of its process, which a thread would inherit, it would wait for the process's own core.
 //
 // Thread safety: before the first thread is started.
 Status set_server_cpus(const std::string& text);

@@ -38,8 +38,8 @@ void watch_buffer(StoreEnd end, bool get, const void* src, std::size_t bytes);
 void watch_strided_buffer(StoreEnd end, bool get, const void* src, const Strided& shape);
 void watch_vector_buffer(StoreEnd end, bool get, const Segments& segments);
 
-// Compares the buffers remembered for a handle, for a target, or for all, and forgets them, since the program may
-// reuse them. kPromise names the first buffer that changed.
+// Compares the buffers remembered for a handle, for a target, or for all. Forgets them, since the program may reuse
+// them. kPromise names the first buffer that changed.
 Status verify_buffers(const armci_hdl_t* handle);
 Status verify_buffers_to(int proc);
 Status verify_all_buffers();

@@ -44,9 +44,9 @@ struct Config {
   int64_t max_shm_bytes = 0;      // ARMCI_MAX_SHM: limit of shared memory per process, 0 none
 };
 
-// Where the value of a row lives: a field of Config (rows of the common table) or a variable of the implementation.
-// The alternative is also the type of the setting: bool (0/1, yes/no, on/off, true/false), int, double, int64_t (bytes,
-// with the suffixes K, M, G, T in powers of 1024), std::string.
+// Where the value of a row lives: a field of Config (rows of the common table) or a variable of the implementation. The
+// alternative is also the type of the setting: bool (0/1, yes/no, on/off, true/false), int, double, std::string, or
+// int64_t. The last one is bytes, with the suffixes K, M, G, T in powers of 1024.
 using SettingPlace = std::variant<bool Config::*, int Config::*, double Config::*, int64_t Config::*,
                                   std::string Config::*, bool*, int*, double*, int64_t*, std::string*>;
 

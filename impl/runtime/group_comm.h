@@ -1,8 +1,9 @@
 // The communicator of a group, created by its members alone: no member waits for a process outside the group [GROUP-1].
 //
-// Two ways, chosen by ARMCI_GROUP_RECURSIVE. At once is MPI_Comm_create_group. Recursively, pairs of neighbouring
-// subgroups are joined by an intercommunicator and merged, in ceil(log2(n)) rounds (Dinan et al., "Noncollective
-// communicator creation in MPI", EuroMPI 2011), for MPI libraries whose MPI_Comm_create_group is missing or wrong:
+// Two ways, chosen by ARMCI_GROUP_RECURSIVE. At once is MPI_Comm_create_group. Recursively: an intercommunicator joins
+// pairs of neighbouring subgroups, which are then merged, in ceil(log2(n)) rounds. The method is that of Dinan et al.,
+// "Noncollective communicator creation in MPI", EuroMPI 2011. It is for MPI libraries whose MPI_Comm_create_group is
+// missing or wrong:
 //
 //   positions    0   1   2   3   4
 //   round 1      0---1   2---3   4

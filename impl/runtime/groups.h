@@ -44,7 +44,7 @@ class Group {
   bool single_node() const { return masters_.size() == 1; }
   bool is_master() const { return on_node_[0] == rank_; }
 
-  // The communicator of a scope: made at first use by the members of the scope, which must all call. kMasters on a
+  // The communicator of a scope. The members of the scope make it at first use, and must all call. kMasters on a
   // process that is no master is an error of the caller [MSG-1].
   Status scope_comm(Scope scope, MPI_Comm* out);
 

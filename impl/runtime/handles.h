@@ -1,7 +1,7 @@
 // HandleTable: the pending operations, and the handle of the program that each belongs to.
 //
-// The program's armci_hdl_t holds a slot number and a serial, never a pointer: a handle that was completed by a fence,
-// a WaitAll or another copy of it is recognised as complete, also when its slot has been used again [CMPL-5]. Slot 0
+// The program's armci_hdl_t holds a slot number and a serial, never a pointer. A fence, a WaitAll or another copy may
+// have completed a handle: it is recognised as complete, also when its slot has been used again [CMPL-5]. Slot 0
 // collects implicit operations.
 //
 //   opaque[0]  slot number, 0: no pending operation

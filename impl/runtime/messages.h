@@ -1,7 +1,7 @@
 // Messages: the two-sided half of the interface, on MPI and the library's private communicators [MSG-1].
 //
-// One function per name of spec/message.h, with its C signature; functions that can fail return Status, and the entry
-// layer turns that into a code or, for a void call, into the end of the job. Calls without a group concern the world.
+// One function per name of spec/message.h, with its C signature; functions that can fail return Status. The entry layer
+// turns that into a code or, for a void call, into the end of the job. Calls without a group concern the world.
 // Processes are named by absolute ids everywhere (root, to, from, tree), in the group forms too [MEM-11].
 //
 // A scope is all processes, those of the caller's node, or the first process of every node; only its members call.

@@ -28,8 +28,8 @@ bool leaves(const char* list, std::initializer_list<const char*> names) {
   return std::any_of(names.begin(), names.end(), named) != (list[0] == '^');
 }
 
-// Segments carry 20 bytes of headers. No element is stored in two parts if the rest is a multiple of 16, and in shared
-// memory short enough for the C library to copy it by vectors (fault put-torn) [D57].
+// Segments carry 20 bytes of headers. No element is stored in two parts if the rest is a multiple of 16. In shared
+// memory the rest also has to be short enough for the C library to copy it by vectors (fault put-torn) [D57].
 void preset_segments() {
   const char* const transports = std::getenv("UCX_TLS");
   if (leaves(transports, {"tcp", "all"})) setenv("UCX_TCP_TX_SEG_SIZE", "8196", 0);

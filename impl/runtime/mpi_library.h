@@ -9,8 +9,8 @@ namespace armci::runtime {
 // thread at a time.
 const char* mpi_library_version();
 
-// kLayerBelow where handles of one MPI library would be given to another one: a program was compiled with the one and
-// this library with the other. Reads only the version of MPI.
+// kLayerBelow where handles of one MPI library would be given to another one. Then the program was compiled with the
+// one and this library with the other. Reads only the version of MPI.
 Status require_mpi_of_build();
 
 }  // namespace armci::runtime

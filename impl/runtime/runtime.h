@@ -1,9 +1,9 @@
 // Runtime<T>: everything that implementations share, over one transport T. One object per process.
 //
-// A call comes down from its entry point (entry.h), is checked, finds its region, and is routed once: a target on the
-// same node goes to node memory (impl/node), any other to the transport. Operations that the transport does not offer
-// are built here from its required members. The parts of the class live in runtime_*.h, one file per chapter of the
-// API.
+// A call comes down from its entry point (entry.h), is checked, and finds its region. It is routed once: a target on
+// the same node goes to node memory (impl/node), any other to the transport. Operations that the transport does not
+// offer are built here from its required members. The parts of the class live in runtime_*.h, one file per chapter of
+// the API.
 //
 // Thread safety: transfers, completion, fences, RMW and locks by any thread [THR-1]; collective calls by one thread at
 // a time per group.
@@ -98,8 +98,8 @@ class Runtime {
   // After an init that failed on some process: destroys the objects of this one. Called by all processes.
   void abandon();
   const RegionUsage& region_usage() const { return region_usage_; }
-  // For reports, which wait for nothing: pending operations, whether stores to a process await a fence, and
-  // visit(mutex, host) for each mutex that this process holds. False: sets are being made or destroyed.
+  // For reports, which wait for nothing: pending operations, and whether stores to a process await a fence.
+  // visit(mutex, host) is called for each mutex that this process holds. False: sets are being made or destroyed.
   std::size_t pending_operations() const { return handles_.total(); }
   // visit(process, operations), as HandleTable::try_visit().
   template <class Visit>

@@ -1,8 +1,9 @@
 // Runtime<T>: aggregate handles. Included by runtime.h.
 //
 // The runtime coalesces short contiguous transfers to other nodes in a batch for each handle. The runtime flushes the
-// batch as lists, one for each run of one length. A batch is flushed when it is full, when the handle is used for a
-// transfer of another kind, target or scale, and when a thread waits. A batch keeps the slot of its handle.
+// batch as lists, one for each run of one length. A batch is flushed when it is full, and when a thread waits. A
+// transfer of another kind, target or scale with the same handle flushes it as well. A batch keeps the slot of its
+// handle.
 //
 // One thread at a time flushes batches, its own and those of other threads. A thread that finds no batch thus knows
 // that all batches have been issued [FENCE-1, THR-1].

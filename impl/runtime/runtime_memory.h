@@ -312,8 +312,8 @@ void Runtime<T>::deregister(const RegionType& region) {
   }
 }
 
-// Where each process deregisters its own part, the master may free the block only after all processes have done so:
-// another region may use the block at once.
+// Where each process deregisters its own part, the master may free the block only after all have done so. Another
+// region may use the block at once.
 template <class T>
 void Runtime<T>::await_deregistered([[maybe_unused]] Group& group) {
   if constexpr (!RegistersCollectively<T> && !kNodeOnly) {

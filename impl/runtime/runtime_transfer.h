@@ -69,8 +69,8 @@ template <Kind kind>
       return kSuccess;
     }
   } else if (on_node(proc)) {
-    // Memory ordering: stores of this process take effect in issue order, and what is read here is not older than what
-    // an earlier call read [ORD-1, ORD-4]; compiler barriers only where the CPU keeps that order by itself.
+    // Memory ordering: stores of this process take effect in issue order, and no read here is older than that of an
+    // earlier call [ORD-1, ORD-4]; compiler barriers only where the CPU keeps that order by itself.
     std::atomic_thread_fence(std::memory_order_release);
     node::copy(dst, src, bytes);
     std::atomic_thread_fence(std::memory_order_acquire);

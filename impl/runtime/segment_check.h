@@ -1,6 +1,6 @@
-// Segment check: one pass over the pointers of a vector descriptor. The pass reports whether all segments lie in one
-// part of a region, whether a local pointer is NULL, and how the remote pointers are aligned. The pass is vectorised:
-// for a vector of small segments the check must cost no more than a few of the copies.
+// Segment check: one pass over the pointers of a vector descriptor. The pass reports three facts: whether all segments
+// lie in one part of a region, whether a local pointer is NULL, and the alignment of the remote pointers. The pass is
+// vectorised: for a vector of small segments the check must cost no more than a few of the copies.
 //
 // Thread safety: any thread.
 #pragma once

@@ -34,8 +34,8 @@ struct Strided {
   }
   std::size_t total_bytes() const { return empty() ? 0 : count[0] * segments(); }
 
-  // Drops levels that repeat once and joins a level to the one below where both sides continue without a gap: the
-  // same bytes in the same order, in as few levels as possible.
+  // Drops levels that repeat once, and joins a level to the one below where both sides continue without a gap. The
+  // result has the same bytes in the same order, in as few levels as possible.
   void collapse();
 };
 
@@ -113,7 +113,7 @@ Status normalise(const Stride* src_stride, const Stride* dst_stride, const Count
 
 // Whether the segments of one side, whose strides these are, follow each other without gaps.
 bool is_dense(const Strided& shape, const std::ptrdiff_t* strides);
-// The same for places of segments of `bytes` each.
+// The same for segments of `bytes` each at these addresses.
 bool is_dense(const void* const* places, std::size_t count, std::size_t bytes);
 
 // Calls visit(src_offset, dst_offset) for `count` segments from the first-th on, in the order of the loop nest with

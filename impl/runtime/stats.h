@@ -55,8 +55,8 @@ class Stats {
   CallStats snapshot(int call) const;
   void reset();
 
-  // Collective over `comm`: the counters of all its processes as a table, least, mean and most per call over the
-  // processes, printed by its rank 0 to `out` (ignored elsewhere). Processes that do not count take part with zeros;
+  // Collective over `comm`: its rank 0 prints the counters of all its processes to `out` (ignored elsewhere). The table
+  // has the least, mean and most over the processes for each call. Processes that do not count take part with zeros;
   // nothing is printed when none counts.
   Status print_summary(MPI_Comm comm, FILE* out) const;
 

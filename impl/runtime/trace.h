@@ -1,5 +1,5 @@
-// Timeline (ARMCI_TRACE=FILE): an event for each call of the interface on each process, in the trace-event format that
-// Chrome and Perfetto open, in one file for the whole job.
+// Timeline (ARMCI_TRACE=FILE): an event for each call of the interface on each process. One file for the whole job has
+// them, in the trace-event format that Chrome and Perfetto open.
 //
 //   rank 0                                 rank k
 //   start()   clocks that are not the same are compared by messages to and fro; the shortest round trip counts

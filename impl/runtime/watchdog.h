@@ -9,9 +9,9 @@
 //                              waits for dumps_complete() or a        prints its own state, whether inside a
 //                              few seconds, abort_job()               call or not; keeps running
 //
-// A call costs two stores when the watchdog runs and one load and branch when it does not: no clock is read in the
-// program's threads, the watchdog times a call from the first tick that sees it (a tick is an eighth of the timeout,
-// at most one second), so a report comes at most two ticks late.
+// A call costs two stores when the watchdog runs, and one load and branch when it does not. The program's threads read
+// no clock. The watchdog times a call from the first tick that sees it, so a report comes at most two ticks late. A
+// tick is an eighth of the timeout, at most one second.
 //
 // Thread safety: begin_call() and end_call() by any thread; start() and stop() by one thread, at init and finalize.
 #pragma once

@@ -1,7 +1,7 @@
 // The shmem implementation: all processes on one node, every byte moved by the CPU of the origin through node memory.
 //
-// The transport has nothing to do: the members exist because the contract requires them, and Runtime never calls those
-// that reach other nodes (kTraits.reaches_nodes is false; init refuses a job on several nodes).
+// The transport has nothing to do. The members exist because the contract requires them. Runtime never calls those that
+// reach other nodes (kTraits.reaches_nodes is false; init refuses a job on several nodes).
 #pragma once
 
 #include "impl/runtime/transport.h"

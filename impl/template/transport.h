@@ -1,8 +1,8 @@
 // The template port: the required members of a transport, to be filled in.
 //
 // A member that is not written yet returns an error that names the member and its step of docs/porting.md. The contract
-// of each member is in impl/runtime/transport.h. This comment is for the network: the calls that each member uses, the
-// threads that may call them, the limits and the behaviour at the limits.
+// of each member is in impl/runtime/transport.h. This comment is for the network: the calls that each member uses, and
+// the threads that may call them. Name the limits and the behaviour at them.
 //
 // Thread safety: all members by any thread.
 #pragma once

@@ -1,7 +1,7 @@
 // Fake transports with the optional members that move data: transfers at once, and whole descriptors.
 //
-// They are as late as the others (fake_transport.h): without a completion a store has left its buffer when the call
-// returns and is visible after a flush, no earlier. Whole descriptors are also kept as they came.
+// They are as late as the others (fake_transport.h). Without a completion a store has left its buffer when the call
+// returns; it is visible after a flush, no earlier. Whole descriptors are also kept as they came.
 //
 // Thread safety: as FakeNetwork, but wholes() by one thread.
 #pragma once

@@ -8,8 +8,8 @@
 //   flush  makes the outstanding puts of one target visible, the last issued first (or in seeded random order)
 //
 // A caller that reuses a buffer early, forgets a flush, or relies on the order of issue gets wrong data here every
-// time. A test chooses behaviour that a correct caller must not notice: hold() keeps operations from completing,
-// make_visible() delivers one put ahead of the others, fail_call() makes the k-th call fail, before_atomic and
+// time. A test chooses behaviour that a correct caller must not notice. hold() keeps operations from completing,
+// make_visible() delivers one put ahead of the others, and fail_call() makes the k-th call fail. before_atomic and
 // on_visible let another process act at the worst moment. Every call is recorded.
 //
 // Thread safety: all members by any thread; hooks run in the calling thread, with no lock held.

@@ -1,4 +1,4 @@
-// Runtime<T> as process 0 of a job of several, without a job: the world, its groups and all processes' memory lie in
+// Runtime<T> as process 0 of a job of several, without a job. The world, its groups and all processes' memory lie in
 // this process, and no process communicates.
 //
 //   RuntimeForTest<ReorderingTransport> job({0, 1, 1});   // process 0 on node 0, processes 1 and 2 on node 1

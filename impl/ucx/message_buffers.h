@@ -1,5 +1,5 @@
-// Buffers of messages, used again: a heap would return them to the kernel after every burst, and take them, page by
-// page, for the next one.
+// Buffers of messages, used again. A heap would return them to the kernel after every burst, and take them page by page
+// for the next one.
 //
 // Thread safety: none, but for bytes(); the client's are used, and freed, with its lock, the server's by its thread.
 #pragma once

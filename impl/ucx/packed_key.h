@@ -26,8 +26,8 @@ struct PackedKey {
 static_assert(sizeof(PackedKey) == 64);
 
 // Whether no memory domain of UCX's gave a key of its own, so that no device reaches the memory: UCX makes puts and
-// gets of messages then, or has the kernel copy. A packed key is the map of domains (8 bytes), the type of the memory
-// (1), and for each domain the length of its key (1) and that key. For an unknown format the result is false.
+// gets of messages then, or has the kernel copy. A packed key is the map of domains (8 bytes) and the type of the
+// memory (1). For each domain the length of its key (1) and that key follow. For an unknown format the result is false.
 inline bool has_no_device(const void* packed, std::size_t length) {
   constexpr std::size_t kMapBytes = 8;
   std::uint64_t domains = 0;
