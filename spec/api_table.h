@@ -1,6 +1,6 @@
-// The API table: every public function, once. The entry points with their checks, the profiling names, call numbers, names
-// of statistics (impl/api), parmci.h and the list of exported symbols (generate.py) come from it. CONTRIBUTING.md has the
-// steps of a new function.
+// The API table: every public function, once. From it come the entry points with their checks, the profiling names,
+// call numbers and names of statistics (impl/api). generate.py makes parmci.h and the list of exported symbols of it.
+// CONTRIBUTING.md has the steps of a new function.
 //
 // Row: X(return type, strong profiling name, weak public name, (parameters), (arguments))
 #pragma once

@@ -78,7 +78,8 @@ Status read_choices(Choices* choices) {
   ARMCI_RETURN_IF_ERROR(read_word("ARMCI_RMA_STRIDED", the_settings.strided, kMethodWords, &read.strided));
   ARMCI_RETURN_IF_ERROR(read_word("ARMCI_RMA_VECTOR", the_settings.vector, kMethodWords, &read.vector));
   if (!parse_preflight_mode(the_settings.preflight.c_str(), &read.preflight)) {
-    return fail(Code::kArgument, "ERR-1", "environment variable ARMCI_PREFLIGHT = %s is none of 0, 1, force",
+    return fail(Code::kArgument, "ERR-1",
+                "environment variable ARMCI_PREFLIGHT = %s is none of 0, 1, force; set it to one of them",
                 the_settings.preflight.c_str());
   }
   *choices = read;

@@ -75,7 +75,7 @@ Status cluster_size(int nodes, int* size) {
   if (error == std::errc() && end == text.data() + text.size() && *size >= 1) return kSuccess;
   return fail(Code::kArgument, "ERR-1",
               "environment variable ARMCI_SERVER_CLUSTER = '%s' is neither auto nor a number of nodes of at "
-              "least 1",
+              "least 1; set it to one of them",
               text.c_str());
 }
 
