@@ -110,9 +110,9 @@ MPI_Datatype word_type(const Segments& list) {
 }
 
 // Operations of one call that are completed together.
-class NoncontiguousTransfer::Batch {
+class NoncontiguousTransfer::BatchedOperations {
  public:
-  Batch(Sync* sync, Kind kind, const Place& place, MPI_Datatype element, std::size_t limit)
+  BatchedOperations(Sync* sync, Kind kind, const Place& place, MPI_Datatype element, std::size_t limit)
       : sync_(sync),
         place_(place),
         limit_(limit == 0 ? std::numeric_limits<std::size_t>::max() : limit),
@@ -202,7 +202,7 @@ Status NoncontiguousTransfer::batched(Kind kind, const Place& place, const void*
   const bool get = kind == Kind::kGet;
   char* const local = static_cast<char*>(get ? dst : const_cast<void*>(src));
   const char* const remote = static_cast<const char*>(get ? src : dst);
-  Batch batch(sync_, kind, place, element, limit(options_.strided));
+  BatchedOperations batch(sync_, kind, place, element, limit(options_.strided));
   Status status;
   runtime::for_each_segment(shape, [&](std::ptrdiff_t from, std::ptrdiff_t to) {
     if (!status.ok()) return;
@@ -236,7 +236,7 @@ Status NoncontiguousTransfer::batched(Kind kind, const Place& place, const Segme
   const bool get = kind == Kind::kGet;
   void* const* locals = get ? segments.dst : segments.src;
   void* const* remotes = get ? segments.src : segments.dst;
-  Batch batch(sync_, kind, place, element, limit(options_.vector));
+  BatchedOperations batch(sync_, kind, place, element, limit(options_.vector));
   for (std::size_t i = 0; i < segments.count; ++i) {
     ARMCI_RETURN_IF_ERROR(batch.add(remotes[i], locals[i], segments.bytes));
   }
@@ -245,16 +245,17 @@ Status NoncontiguousTransfer::batched(Kind kind, const Place& place, const Segme
 
 // One operation with a datatype for each side.
 Status NoncontiguousTransfer::describe(Kind kind, const Place& place, const void* src, void* dst, const Strided& shape,
-                                       MPI_Datatype element, Datatype* here, Datatype* there, Access* access) {
+                                       MPI_Datatype element, Datatype* origin_type, Datatype* target_type,
+                                       Access* access) {
   const bool get = kind == Kind::kGet;
   const Side near = get ? Side::kDestination : Side::kSource;
   const Side far = get ? Side::kSource : Side::kDestination;
-  ARMCI_RETURN_IF_ERROR(cache_.get(shape, near, element, here));
-  ARMCI_RETURN_IF_ERROR(cache_.get(shape, far, element, there));
+  ARMCI_RETURN_IF_ERROR(cache_.get(shape, near, element, origin_type));
+  ARMCI_RETURN_IF_ERROR(cache_.get(shape, far, element, target_type));
   char* const local = static_cast<char*>(get ? dst : const_cast<void*>(src)) + lowest_offset(shape, near);
   const MPI_Aint displacement = place.displacement(get ? src : dst) + lowest_offset(shape, far);
-  *access = {kind,         place.window, place.rank,     local,         here->count(),
-             here->type(), displacement, there->count(), there->type(), element};
+  *access = {kind,         place.window,         place.rank,          local,  origin_type->count(), origin_type->type(),
+             displacement, target_type->count(), target_type->type(), element};
   return kSuccess;
 }
 
@@ -269,8 +270,8 @@ std::size_t NoncontiguousTransfer::together_in_piece(Kind kind, std::size_t byte
 // Cut at the outermost level where long datatypes are slow.
 Status NoncontiguousTransfer::direct_strided(Kind kind, const Place& place, const void* src, void* dst,
                                              const Strided& shape, MPI_Datatype element, Pending* pending) {
-  Datatype here;
-  Datatype there;
+  Datatype origin_type;
+  Datatype target_type;
   Access access;
   const int top = shape.levels;
   const std::size_t rows = shape.count[top];
@@ -278,7 +279,7 @@ Status NoncontiguousTransfer::direct_strided(Kind kind, const Place& place, cons
   std::size_t together = rows;
   if (top > 0) together = together_in_piece(kind, row_bytes, rows);
   if (together >= rows) {
-    ARMCI_RETURN_IF_ERROR(describe(kind, place, src, dst, shape, element, &here, &there, &access));
+    ARMCI_RETURN_IF_ERROR(describe(kind, place, src, dst, shape, element, &origin_type, &target_type, &access));
     return sync_->start(access, pending);
   }
   Strided piece = shape;
@@ -286,8 +287,8 @@ Status NoncontiguousTransfer::direct_strided(Kind kind, const Place& place, cons
     piece.count[top] = std::min(together, rows - first);
     const auto step = static_cast<std::ptrdiff_t>(first);
     ARMCI_RETURN_IF_ERROR(describe(kind, place, static_cast<const char*>(src) + step * shape.src_stride[top - 1],
-                                   static_cast<char*>(dst) + step * shape.dst_stride[top - 1], piece, element, &here,
-                                   &there, &access));
+                                   static_cast<char*>(dst) + step * shape.dst_stride[top - 1], piece, element,
+                                   &origin_type, &target_type, &access));
     ARMCI_RETURN_IF_ERROR(sync_->issue({&access, 1}));
   }
   return finish(kind, place, pending);
@@ -313,13 +314,20 @@ Status NoncontiguousTransfer::direct_list(Kind kind, const Place& place, const S
     void* const* remotes = (get ? segments.src : segments.dst) + first;
     void* const local = lowest_address(locals, count);
     const void* const remote = lowest_address(remotes, count);
-    Datatype here;
-    Datatype there;
-    ARMCI_RETURN_IF_ERROR(list_datatype(locals, count, segments.bytes, local, element, {}, &here));
-    ARMCI_RETURN_IF_ERROR(list_datatype(remotes, count, segments.bytes, remote, element, {}, &there));
-    const Access access = {
-        kind,          place.window, place.rank, local, here.count(), here.type(), place.displacement(remote),
-        there.count(), there.type(), element};
+    Datatype origin_type;
+    Datatype target_type;
+    ARMCI_RETURN_IF_ERROR(list_datatype(locals, count, segments.bytes, local, element, {}, &origin_type));
+    ARMCI_RETURN_IF_ERROR(list_datatype(remotes, count, segments.bytes, remote, element, {}, &target_type));
+    const Access access = {kind,
+                           place.window,
+                           place.rank,
+                           local,
+                           origin_type.count(),
+                           origin_type.type(),
+                           place.displacement(remote),
+                           target_type.count(),
+                           target_type.type(),
+                           element};
     if (together == segments.count) return sync_->start(access, pending);
     ARMCI_RETURN_IF_ERROR(sync_->issue({&access, 1}));
   }

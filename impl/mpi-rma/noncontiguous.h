@@ -62,7 +62,7 @@ class NoncontiguousTransfer {
   Status list(Kind kind, const Place& place, const runtime::Segments& segments, MPI_Datatype element, Pending* pending);
 
  private:
-  class Batch;
+  class BatchedOperations;
   std::size_t limit(Method method) const { return method == Method::kConservative ? 1 : options_.batch; }
   // The run of bytes that a packed transfer moves.
   struct Run {
@@ -80,7 +80,7 @@ class NoncontiguousTransfer {
   Status move_run(Kind kind, const Place& place, const Run& run, MPI_Datatype element, std::function<void()> unpack,
                   Pending* pending);
   Status describe(Kind kind, const Place& place, const void* src, void* dst, const runtime::Strided& shape,
-                  MPI_Datatype element, Datatype* here, Datatype* there, Access* access);
+                  MPI_Datatype element, Datatype* origin_type, Datatype* target_type, Access* access);
   Status direct_strided(Kind kind, const Place& place, const void* src, void* dst, const runtime::Strided& shape,
                         MPI_Datatype element, Pending* pending);
   std::size_t together_in_piece(Kind kind, std::size_t bytes, std::size_t count) const;

@@ -44,9 +44,9 @@ Status MessagePool::take(Message* message) {
   message->buffer = nullptr;
   if (posted_.empty()) return kSuccess;
   MPI_Status status;
-  int here = 0;
-  ARMCI_MPI(MPI_Test(&posted_.front()->request, &here, &status));
-  if (here == 0) return kSuccess;
+  int arrived = 0;
+  ARMCI_MPI(MPI_Test(&posted_.front()->request, &arrived, &status));
+  if (arrived == 0) return kSuccess;
   int bytes = 0;
   ARMCI_MPI(MPI_Get_count(&status, MPI_BYTE, &bytes));
   *message = {posted_.front(), status.MPI_SOURCE, static_cast<std::size_t>(bytes)};

@@ -36,8 +36,8 @@ bool may_poll_mpi() {
 }
 
 void poll_mpi_progress() {
-  int there = 0;
-  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, polled.load(std::memory_order_acquire), &there, MPI_STATUS_IGNORE);
+  int found = 0;
+  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, polled.load(std::memory_order_acquire), &found, MPI_STATUS_IGNORE);
 }
 
 }  // namespace armci::node

@@ -262,7 +262,7 @@ class Runtime {
   Status allgather_sizes(Group& group, std::int64_t bytes, std::vector<std::int64_t>* sizes, std::int64_t* id);
   static constexpr std::size_t kLargestBlock = std::size_t{1} << 60;
   Layout lay_out(const Group& group, const std::vector<std::int64_t>& sizes, Status* status) const;
-  Status place(Group& group, const Layout& layout, RegionType* region);
+  Status take_blocks(Group& group, const Layout& layout, RegionType* region);
   Status make_on_nodes(Group& group, const std::vector<std::int64_t>& sizes, RegionType* region);
   Status make_by_transport(Group& group, RegionType* region);
   Status check_limit(std::size_t bytes) const;

@@ -64,17 +64,18 @@ auto Runtime<T>::lay_out(const Group& group, const std::vector<std::int64_t>& si
   return layout;
 }
 
+// Step 2: takes a block on each node, and computes all bases from the addresses of the blocks.
 template <class T>
-Status Runtime<T>::place(Group& group, const Layout& layout, RegionType* region) {
+Status Runtime<T>::take_blocks(Group& group, const Layout& layout, RegionType* region) {
   struct Entry {
     std::uint64_t block;
     std::int64_t code;
   } mine{0, 0};
-  const std::size_t here = layout.bytes_of_node[static_cast<std::size_t>(world().my_node())];
+  const std::size_t node_bytes = layout.bytes_of_node[static_cast<std::size_t>(world().my_node())];
   Status status;
-  if (group.is_master() && here > 0) {
+  if (group.is_master() && node_bytes > 0) {
     void* block = nullptr;
-    status = node::node_memory().take(here, &block);
+    status = node::node_memory().take(node_bytes, &block);
     mine = {reinterpret_cast<std::uint64_t>(block), status.value()};
   }
   std::vector<Entry> all(static_cast<std::size_t>(group.size()));
@@ -89,7 +90,7 @@ Status Runtime<T>::place(Group& group, const Layout& layout, RegionType* region)
     block_of_node[static_cast<std::size_t>(world().node_of(group.absolute_id(master)))] = entry.block;
   }
   region->block = reinterpret_cast<void*>(block_of_node[static_cast<std::size_t>(world().my_node())]);
-  region->block_bytes = here;
+  region->block_bytes = node_bytes;
   for (std::size_t r = 0; r < region->parts.size(); ++r) {
     Part& part = region->parts[r];
     if (part.bytes == 0) continue;
@@ -184,7 +185,7 @@ template <class T>
 Status Runtime<T>::make_on_nodes(Group& group, const std::vector<std::int64_t>& sizes, RegionType* region) {
   Status status;
   const Layout layout = lay_out(group, sizes, &status);
-  if (status.ok()) status = place(group, layout, region);
+  if (status.ok()) status = take_blocks(group, layout, region);
   if (status.ok()) status = commit_and_register(group, region);
   if (!status.ok() && region->block != nullptr && group.is_master()) {
     node::node_memory().give_back(region->block, region->block_bytes);

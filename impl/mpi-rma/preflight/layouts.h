@@ -1,4 +1,4 @@
-// The shapes in memory that the datatype probes move, each as an MPI datatype and as a list of places.
+// The shapes in memory that the datatype probes move, each as an MPI datatype and as a list of indices.
 //
 // Thread safety: a ProbeLayout is constant after its construction.
 #pragma once
@@ -24,7 +24,7 @@ class ProbeLayout {
 
   MPI_Datatype type() const { return type_; }
   // Where number i of the type lies, in numbers from the base.
-  const std::vector<std::size_t>& places() const { return places_; }
+  const std::vector<std::size_t>& indices() const { return indices_; }
   // Room for any shape of that many numbers.
   static std::size_t room(std::size_t count) { return 2 * count + 32; }
 
@@ -34,7 +34,7 @@ class ProbeLayout {
   void make_indexed(std::size_t first, std::size_t count);
 
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
-  std::vector<std::size_t> places_;
+  std::vector<std::size_t> indices_;
 };
 
 }  // namespace armci::rma

@@ -26,8 +26,8 @@ constexpr double kOverwritten = -2;
 
 struct Case {
   Operation operation;
-  Shape here;   // at the origin
-  Shape there;  // at the target
+  Shape origin;
+  Shape target;
   std::size_t count;
   std::size_t first;  // of the region, in numbers
 };
@@ -35,9 +35,9 @@ struct Case {
 bool brings_data_here(Operation operation) { return operation == Operation::kGet || operation == Operation::kRget; }
 
 Fault fault_of(const Case& one) {
-  const bool indexed = one.here == Shape::kIndexed || one.there == Shape::kIndexed;
-  const bool displaced = one.here == Shape::kDisplaced || one.there == Shape::kDisplaced;
-  const bool contiguous = one.here == Shape::kContiguous && one.there == Shape::kContiguous;
+  const bool indexed = one.origin == Shape::kIndexed || one.target == Shape::kIndexed;
+  const bool displaced = one.origin == Shape::kDisplaced || one.target == Shape::kDisplaced;
+  const bool contiguous = one.origin == Shape::kContiguous && one.target == Shape::kContiguous;
   switch (one.operation) {
     case Operation::kPut:
       return indexed ? Fault::kPutIndexed : Fault::kPutStrided;
@@ -58,19 +58,19 @@ std::vector<Case> all_cases(bool requests) {
   std::vector<Case> cases;
   std::size_t first = 0;
   constexpr Shape kShapes[] = {Shape::kContiguous, Shape::kVector, Shape::kSubarray, Shape::kIndexed};
-  const auto add = [&](Operation operation, Shape here, Shape there, std::size_t count) {
-    cases.push_back({operation, here, there, count, first});
+  const auto add = [&](Operation operation, Shape origin, Shape target, std::size_t count) {
+    cases.push_back({operation, origin, target, count, first});
     first += ProbeLayout::room(count);
   };
   for (const Operation operation :
        {Operation::kPut, Operation::kGet, Operation::kAccumulate, Operation::kRput, Operation::kRget}) {
     const bool request = operation == Operation::kRput || operation == Operation::kRget;
     if (request && !requests) continue;
-    for (const Shape here : kShapes) {
-      for (const Shape there : kShapes) {
+    for (const Shape origin : kShapes) {
+      for (const Shape target : kShapes) {
         // Contiguous transfers are the subject of the windows' probes.
-        if (!request && here == Shape::kContiguous && there == Shape::kContiguous) continue;
-        for (const std::size_t count : request ? kRequestCounts : kCounts) add(operation, here, there, count);
+        if (!request && origin == Shape::kContiguous && target == Shape::kContiguous) continue;
+        for (const std::size_t count : request ? kRequestCounts : kCounts) add(operation, origin, target, count);
       }
     }
   }
@@ -81,9 +81,9 @@ std::vector<Case> all_cases(bool requests) {
   return cases;
 }
 
-// The number of process `rank` at a place of a case; small whole numbers, so that sums are exact.
-double value(int rank, std::size_t place) {
-  return static_cast<double>(1000 * (rank + 1)) + static_cast<double>(place % 997);
+// The number of process `rank` at an index of a case; small whole numbers, so that sums are exact.
+double value(int rank, std::size_t index) {
+  return static_cast<double>(1000 * (rank + 1)) + static_cast<double>(index % 997);
 }
 
 // One case of one process. The buffer is everything the origin has; it lies as in the window.
@@ -94,41 +94,42 @@ class Transfer {
         window_(window),
         rank_(rank),
         partners_(partners),
-        here_(one.here, one.count),
-        there_(one.there, one.count),
+        origin_(one.origin, one.count),
+        target_(one.target, one.count),
         buffer_(ProbeLayout::room(one.count)) {
     double* const region = window_.at<double>(case_.first * sizeof(double));
-    for (std::size_t place = 0; place < buffer_.size(); ++place) {
-      buffer_[place] = brings_data_here(case_.operation) ? kUntouched : value(rank_, place);
-      region[place] =
-          case_.operation == Operation::kPut || case_.operation == Operation::kRput ? kUntouched : value(rank_, place);
+    for (std::size_t index = 0; index < buffer_.size(); ++index) {
+      buffer_[index] = brings_data_here(case_.operation) ? kUntouched : value(rank_, index);
+      region[index] =
+          case_.operation == Operation::kPut || case_.operation == Operation::kRput ? kUntouched : value(rank_, index);
     }
   }
 
   // Starts it, and completes it where it has a request. False: wrong already.
   bool start() {
     const int target = partners_.target;
-    const MPI_Aint place = window_.displacement(target, case_.first * sizeof(double));
+    const MPI_Aint displacement = window_.displacement(target, case_.first * sizeof(double));
     double* const data = buffer_.data();
     switch (case_.operation) {
       case Operation::kPut:
-        return went_well(MPI_Put(data, 1, here_.type(), target, place, 1, there_.type(), window_.win()));
+        return went_well(MPI_Put(data, 1, origin_.type(), target, displacement, 1, target_.type(), window_.win()));
       case Operation::kGet:
-        return went_well(MPI_Get(data, 1, here_.type(), target, place, 1, there_.type(), window_.win()));
+        return went_well(MPI_Get(data, 1, origin_.type(), target, displacement, 1, target_.type(), window_.win()));
       case Operation::kAccumulate:
         return went_well(
-            MPI_Accumulate(data, 1, here_.type(), target, place, 1, there_.type(), MPI_SUM, window_.win()));
+            MPI_Accumulate(data, 1, origin_.type(), target, displacement, 1, target_.type(), MPI_SUM, window_.win()));
       case Operation::kRput: {
         MPI_Request request = MPI_REQUEST_NULL;
-        const bool well =
-            went_well(MPI_Rput(data, 1, here_.type(), target, place, 1, there_.type(), window_.win(), &request)) &&
-            went_well(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        const bool well = went_well(MPI_Rput(data, 1, origin_.type(), target, displacement, 1, target_.type(),
+                                             window_.win(), &request)) &&
+                          went_well(MPI_Wait(&request, MPI_STATUS_IGNORE));
         std::fill(buffer_.begin(), buffer_.end(), kOverwritten);
         return well;
       }
       case Operation::kRget: {
         MPI_Request request = MPI_REQUEST_NULL;
-        return went_well(MPI_Rget(data, 1, here_.type(), target, place, 1, there_.type(), window_.win(), &request)) &&
+        return went_well(MPI_Rget(data, 1, origin_.type(), target, displacement, 1, target_.type(), window_.win(),
+                                  &request)) &&
                went_well(MPI_Wait(&request, MPI_STATUS_IGNORE)) && arrived_here();
       }
     }
@@ -142,7 +143,7 @@ class Transfer {
   bool arrived_here() const {
     std::vector<double> expected(buffer_.size(), kUntouched);
     for (std::size_t i = 0; i < case_.count; ++i) {
-      expected[here_.places()[i]] = value(partners_.target, there_.places()[i]);
+      expected[origin_.indices()[i]] = value(partners_.target, target_.indices()[i]);
     }
     return expected == buffer_;
   }
@@ -150,10 +151,10 @@ class Transfer {
   bool arrived_from_source() const {
     const bool adds = case_.operation == Operation::kAccumulate;
     std::vector<double> expected(buffer_.size(), kUntouched);
-    for (std::size_t place = 0; adds && place < expected.size(); ++place) expected[place] = value(rank_, place);
+    for (std::size_t index = 0; adds && index < expected.size(); ++index) expected[index] = value(rank_, index);
     for (std::size_t i = 0; i < case_.count; ++i) {
-      const std::size_t place = there_.places()[i];
-      expected[place] = value(partners_.source, here_.places()[i]) + (adds ? expected[place] : 0);
+      const std::size_t index = target_.indices()[i];
+      expected[index] = value(partners_.source, origin_.indices()[i]) + (adds ? expected[index] : 0);
     }
     return std::equal(expected.begin(), expected.end(), window_.at<double>(case_.first * sizeof(double)));
   }
@@ -162,8 +163,8 @@ class Transfer {
   const ProbeWindow& window_;
   int rank_;
   Partners partners_;
-  ProbeLayout here_;
-  ProbeLayout there_;
+  ProbeLayout origin_;
+  ProbeLayout target_;
   std::vector<double> buffer_;
 };
 

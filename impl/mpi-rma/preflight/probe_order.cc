@@ -35,8 +35,8 @@ constexpr std::size_t kWindowBytes = kData + kBlockWords * sizeof(std::int64_t);
 bool await_flag(const Neighbourhood& around, const ProbeWindow& window, std::int64_t value) {
   const double end = MPI_Wtime() + kPatienceSeconds;
   do {
-    int there = 0;
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, around.comm(), &there, MPI_STATUS_IGNORE);
+    int found = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, around.comm(), &found, MPI_STATUS_IGNORE);
     MPI_Win_sync(window.win());
     if (*static_cast<volatile std::int64_t*>(window.at<std::int64_t>(kFlag)) >= value) return true;
   } while (MPI_Wtime() < end);
