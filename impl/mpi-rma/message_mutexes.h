@@ -22,7 +22,7 @@
 //
 //   | lock, get the others, flush, [all zero: put 1], unlock |
 //
-// Setting the byte at once and clearing it in a second epoch would be wrong: a holder that unlocks between the epochs
+// Setting the byte at once and clearing it in a second epoch would be wrong. A holder that unlocks between the epochs
 // could choose that byte. The holder would hand the mutex to a process that no longer waits and does not expect a
 // message.
 //

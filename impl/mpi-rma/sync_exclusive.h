@@ -10,8 +10,8 @@
 // The form of Dinan, Balaji, Hammond, Krishnamoorthy, Tipparaju: Supporting the Global Arrays PGAS model using MPI
 // one-sided communication (IPDPS 2012). Differences:
 // - Mutexes of atomics are one per target process, not per region and process. The mutex only has to exclude another
-// atomic on the same word, and a region then costs no second window. Atomics on two regions of a
-//   process wait for each other.
+//   atomic on the same word, and a region then costs no second window. Atomics on two regions of a process wait for
+//   each other.
 // - Memory that a process allocates alone is in a window of MPI-3's dynamic kind, which MPI-2 lacks, under the same
 //   epochs.
 // - The owner's direct accesses [DLA] are no epochs. They rely on the unified memory model of MPI-3: a window's memory

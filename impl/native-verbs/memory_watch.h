@@ -1,5 +1,5 @@
 // Detects whether a range of addresses is still the same memory. The pages that the device has registered may no longer
-// be those of the program: after munmap, mremap, madvise or a new mapping at the same address.
+// be those of the program. That happens after munmap, mremap, madvise or a new mapping at the same address.
 //
 // userfaultfd provides two signs. First, watch() marks a range in the kernel. New mappings (free, munmap, brk, mmap
 // over it) have no mark, and unchanged() sees that. Second, the kernel sends an event for munmap, MADV_DONTNEED,
