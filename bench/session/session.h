@@ -42,7 +42,7 @@ namespace armci::bench {
 
 struct Question {
   const char* name;            // of the binary, without the implementation
-  const char* text;            // the question that it answers
+  const char* text;            // a title; the comment at the top of the program has the question
   int ranks;                   // processes it needs
   bool between_nodes = false;  // whether it has no raw memory in it, so that the processes may be on several nodes
   bool apart = false;          // whether each process has to be on a node of its own
