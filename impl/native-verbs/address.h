@@ -34,7 +34,7 @@ inline Address address_on(const Device& device, std::uint32_t pair, std::uint32_
 }
 
 // The path to a queue pair: by GID on RoCE, and on InfiniBand if ARMCI_VERBS_GID is set; by LID otherwise.
-inline ibv_ah_attr way_to(const Device& device, const Address& other) {
+inline ibv_ah_attr attributes_to(const Device& device, const Address& other) {
   constexpr std::uint8_t kHopLimit = 64;
   ibv_ah_attr way{};
   way.dlid = other.lid;

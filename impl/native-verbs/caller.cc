@@ -50,7 +50,7 @@ Status Caller::call(int node, Call call, Reply* reply) {
     }
     if (node::now_us() - begun_us > kGiveUpUs) {
       return fail(Code::kLayerBelow, nullptr,
-                  "the server of node %d does not answer; its process has died, or the verbs network to it does not "
+                  "the server of node %d does not reply; its process has died, or the verbs network to it does not "
                   "carry datagrams (try ibv_ud_pingpong)",
                   node);
     }

@@ -60,26 +60,26 @@ Status Datagrams::post_receive(std::size_t buffer) {
   return error == 0 ? kSuccess : fail_verbs(error, "ibv_post_recv of datagrams");
 }
 
-Status Datagrams::find_way(const Address& other, ibv_ah** way) {
-  const auto leads_there = [&](const Way& known) {
+Status Datagrams::find_address_handle(const Address& other, ibv_ah** handle) {
+  const auto leads_to_other = [&](const AddressHandle& known) {
     return known.lid == other.lid && std::memcmp(known.gid, other.gid, sizeof known.gid) == 0;
   };
-  auto found = std::find_if(ways_.begin(), ways_.end(), leads_there);
-  if (found == ways_.end()) {
-    ibv_ah_attr where = way_to(device(), other);
-    Way made{other.lid, {}, Owned<ibv_ah>(ibv_create_ah(device().domain(), &where))};
+  auto found = std::find_if(address_handles_.begin(), address_handles_.end(), leads_to_other);
+  if (found == address_handles_.end()) {
+    ibv_ah_attr attributes = attributes_to(device(), other);
+    AddressHandle made{other.lid, {}, Owned<ibv_ah>(ibv_create_ah(device().domain(), &attributes))};
     if (made.handle == nullptr) return fail_verbs(errno, "ibv_create_ah");
     std::memcpy(made.gid, other.gid, sizeof made.gid);
-    found = ways_.insert(ways_.end(), std::move(made));
+    found = address_handles_.insert(address_handles_.end(), std::move(made));
   }
-  *way = found->handle.get();
+  *handle = found->handle.get();
   return kSuccess;
 }
 
 Status Datagrams::send(const Address& other, std::span<const char> message) {
   if (free_.empty()) return kSuccess;
-  ibv_ah* way = nullptr;
-  ARMCI_RETURN_IF_ERROR(find_way(other, &way));
+  ibv_ah* handle = nullptr;
+  ARMCI_RETURN_IF_ERROR(find_address_handle(other, &handle));
   const std::size_t buffer = free_.back();
   free_.pop_back();
   std::memcpy(sent_.at(buffer), message.data(), message.size());
@@ -90,7 +90,7 @@ Status Datagrams::send(const Address& other, std::span<const char> message) {
   work.num_sge = 1;
   work.opcode = IBV_WR_SEND;
   work.send_flags = IBV_SEND_SIGNALED;
-  work.wr.ud.ah = way;
+  work.wr.ud.ah = handle;
   work.wr.ud.remote_qpn = other.pair;
   work.wr.ud.remote_qkey = other.first;
   ibv_send_wr* bad = nullptr;

@@ -40,10 +40,10 @@ class Datagrams {
 
   const Device& device() const { return *device_; }
   Status post_receive(std::size_t buffer);
-  Status find_way(const Address& other, ibv_ah** way);
+  Status find_address_handle(const Address& other, ibv_ah** handle);
 
   // Ways, by what is at their end.
-  struct Way {
+  struct AddressHandle {
     std::uint16_t lid;
     std::uint8_t gid[16];
     Owned<ibv_ah> handle;
@@ -55,7 +55,7 @@ class Datagrams {
   Buffers sent_;
   std::uint64_t first_id_ = 0;
   std::vector<std::size_t> free_;
-  std::vector<Way> ways_;
+  std::vector<AddressHandle> address_handles_;
 };
 
 }  // namespace armci::verbs

@@ -93,7 +93,7 @@ Status Link::connect(const Device& device, const Address& other) {
   now.rq_psn = other.first;
   now.max_dest_rd_atomic = at_a_time(device.limits().max_qp_rd_atom);
   now.min_rnr_timer = kReceiverNotReadyTimer;
-  now.ah_attr = way_to(device, other);
+  now.ah_attr = attributes_to(device, other);
   int error = ibv_modify_qp(pair_.get(), &now,
                             IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
                                 IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
