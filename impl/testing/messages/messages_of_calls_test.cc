@@ -1,0 +1,141 @@
+// How many messages each call of the API takes between two nodes, so that none takes more one day.
+//
+// Rank 0 calls and counts the messages that it sends; rank 1 counts replies, credits and counts of executed requests.
+// The table is of the default settings over TCP or memory of the machine, where ucx sends requests for all operations.
+#include <mpi.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <vector>
+
+#include "armci.h"
+#include "armcix.h"
+#include "impl/testing/job.h"
+#include "impl/testing/messages/sent.h"
+
+namespace armci::runtime::testing {
+namespace {
+
+constexpr int kRows = 1024;
+constexpr int kRowBytes = 16;
+constexpr int kStride = 64;
+
+struct Memory {
+  std::vector<void*> bases;
+  std::vector<double> local = std::vector<double>(std::size_t{kRows} * kStride / sizeof(double));
+
+  char* there(std::size_t offset = 0) const { return static_cast<char*>(bases[1]) + offset; }
+};
+
+struct Case {
+  const char* name;
+  std::function<void()> call;
+  std::uint64_t messages;  // of rank 0
+};
+
+void aggregate_of_doubles(Memory& memory) {
+  armci_hdl_t handle;
+  ARMCI_INIT_HANDLE(&handle);
+  ARMCI_SET_AGGREGATE_HANDLE(&handle);
+  for (int i = 0; i < 1000; ++i) {
+    ARMCI_NbPut(&memory.local[static_cast<std::size_t>(i)], memory.there(static_cast<std::size_t>(i) * 16), 8, 1,
+                &handle);
+  }
+  ARMCI_UNSET_AGGREGATE_HANDLE(&handle);
+  ARMCI_Wait(&handle);
+}
+
+void rows(Memory& memory) {
+  int stride = kStride;
+  int count[] = {kRowBytes, kRows};
+  ARMCI_PutS(memory.local.data(), &stride, memory.there(), &stride, count, 1, 1);
+}
+
+// In the order of the calls: an unlock follows its lock.
+std::vector<Case> cases(Memory& memory) {
+  double* const local = memory.local.data();
+  char* const there = memory.there();
+  auto* const signal = reinterpret_cast<std::uint64_t*>(memory.there(4096));
+  long before = 0;
+  return {
+      {"put", [=] { ARMCI_Put(local, there, 8, 1); }, 1},
+      {"fence", [] { ARMCI_Fence(1); }, 0},
+      {"put and fence",
+       [=] {
+         ARMCI_Put(local, there, 8, 1);
+         ARMCI_Fence(1);
+       },
+       1},
+      {"get", [=] { ARMCI_Get(there, local, 8, 1); }, 1},
+      {"notify", [] { armci_notify(1); }, 1},
+      {"non-blocking put and notify",
+       [=] {
+         ARMCI_NbPut(local, there, 8, 1, nullptr);
+         armci_notify(1);
+       },
+       1},
+      {"put with signal", [=] { ARMCIX_Put_signal(local, there, 8, signal, 1, ARMCIX_SIGNAL_ADD, 1); }, 1},
+      {"lock", [] { ARMCI_Lock(0, 1); }, 1},
+      {"unlock", [] { ARMCI_Unlock(0, 1); }, 1},
+      {"fetch-and-add", [=]() mutable { ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &before, there, 1, 1); }, 1},
+      {"aggregate of 1,000 doubles", [&memory] { aggregate_of_doubles(memory); }, 1},
+      {"1,024 rows of 16 bytes", [&memory] { rows(memory); }, 1},
+      {"AllFence", [] { ARMCI_AllFence(); }, 0},
+  };
+}
+
+// Until no message is on its way.
+void settle() {
+  constexpr unsigned kQuietUs = 20000;
+  ARMCI_Fence(1);
+  MPI_Barrier(MPI_COMM_WORLD);
+  usleep(kQuietUs);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+void count(const Case& one) {
+  settle();
+  const std::uint64_t before = sent_messages();
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) one.call();
+  const std::uint64_t at_return = sent_messages() - before;
+  settle();
+  std::uint64_t sent[2] = {sent_messages() - before, at_return};
+  std::uint64_t all[4] = {};
+  MPI_Allgather(sent, 2, MPI_UINT64_T, all, 2, MPI_UINT64_T, MPI_COMM_WORLD);
+  if (rank == 0) {
+    std::printf("%-30s %llu messages, %llu of them later; %llu come back\n", one.name,
+                static_cast<unsigned long long>(all[0]), static_cast<unsigned long long>(all[0] - all[1]),
+                static_cast<unsigned long long>(all[2]));
+  }
+  check(all[0] == one.messages, one.name);
+  check(all[2] <= one.messages, "no more come back than were sent");
+}
+
+}  // namespace
+}  // namespace armci::runtime::testing
+
+int main(int argc, char** argv) {
+  using namespace armci::runtime::testing;
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  ARMCI_Init();
+  read_rank();
+  Memory memory;
+  memory.bases.resize(static_cast<std::size_t>(size));
+  check(size == 2, "two processes");
+  check(ARMCI_Malloc(memory.bases.data(), kRows * kStride) == 0 && ARMCI_Create_mutexes(1) == 0, "ARMCI_Malloc");
+  ARMCI_Barrier();
+  const auto list = cases(memory);
+  // The first calls also connect.
+  for (const Case& one : list) {
+    if (rank == 0) one.call();
+  }
+  for (const Case& one : list) count(one);
+  ARMCI_Destroy_mutexes();
+  ARMCI_Free(memory.bases[static_cast<std::size_t>(rank)]);
+  ARMCI_Finalize();
+  return verdict();
+}
