@@ -32,6 +32,8 @@
 // One thread of a process is in the queue; its other threads wait for their turn at the process, in the order of their
 // calls. Each thread has its own turn in the queue, so a process with many threads delays no other process longer.
 //
+// impl/runtime/model/queue_lock.pml is a model of it for spin.
+//
 // Memory: a process has a node of 48 bytes for each mutex of the whole set, of whichever host, behind the 64 bytes of
 // each mutex it hosts: it may hold any number of them at once.
 #pragma once

@@ -1,4 +1,4 @@
-"""Checks the model of flow control with spin: that it holds, and that it does not when it is broken on purpose."""
+"""Checks models with spin: that each holds, and that it does not when it is broken on purpose."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
 from armci_tool.results import FAILED, PASSED, Case
 
-MODEL = ROOT / "impl" / "mpi-twosided" / "model" / "flow_control.pml"
-RESULTS = ROOT / "report" / "flow_control"
+RESULTS = ROOT / "report" / "models"
 MEMORY_MB = 2000
 TIMEOUT_S = 300
 
@@ -25,6 +24,7 @@ _WHOLE = ("-m1000000",)
 _FAIR_PATHS = (*_WHOLE, "-a", "-f")
 
 DEADLOCK = "invalid end state"
+TWO_HOLDERS = r"assertion violated \(holders==1"
 WRONG_ORDER = r"assertion violated \(n2==executed"
 FENCE_TOO_EARLY = r"assertion violated \(executed\S*==issued"
 
@@ -45,7 +45,15 @@ class Check:
         return [f"-D{define}" for define in self.defines]
 
 
-CHECKS = (
+@dataclass(frozen=True)
+class Model:
+    """A file for spin, with its configurations."""
+
+    path: Path
+    checks: tuple[Check, ...]
+
+
+FLOW_CONTROL = Model(ROOT / "impl" / "mpi-twosided" / "model" / "flow_control.pml", (
     Check("2 servers, 2 clients", ("REQUESTS=2",)),
     Check("2 servers, 3 clients", ("CLIENTS=3", "REQUESTS=1")),
     Check("3 servers, 3 clients", ("SERVERS=3", "CLIENTS=3", "REQUESTS=1")),
@@ -56,31 +64,41 @@ CHECKS = (
     Check("broken: credits held back", ("REQUESTS=2", "CREDITS=3", "HELD_CREDITS"), _QUICKLY, breaks=DEADLOCK),
     Check("broken: chunks in any order", ("REQUESTS=2", "ANY_CHUNK"), _QUICKLY, breaks=DEADLOCK),
     Check("broken: requests overtake", ("REQUESTS=3", "CREDITS=3", "UNORDERED"), _QUICKLY, breaks=WRONG_ORDER),
-)
+))
+QUEUE_LOCK = Model(ROOT / "impl" / "runtime" / "model" / "queue_lock.pml", (
+    Check("2 processes, 4 turns", ("PROCESSES=2", "TURNS=4")),
+    Check("3 processes, 2 turns", ("TURNS=2",)),
+    Check("broken: one next for all turns", ("TURNS=2", "ONE_NEXT"), _QUICKLY, breaks=DEADLOCK),
+    Check("broken: no note", ("TURNS=2", "NO_NOTE"), _QUICKLY, breaks=DEADLOCK),
+    Check("broken: the note of any turn", ("PROCESSES=2", "ANY_NOTE"), _QUICKLY, breaks=TWO_HOLDERS),
+    Check("broken: a signal clears any tail", ("TURNS=2", "BLIND_CLEAR"), _QUICKLY, breaks=TWO_HOLDERS),
+))
+MODELS = (FLOW_CONTROL, QUEUE_LOCK)
 
 _STATES = re.compile(r"(\d+) states, stored")
 _ERRORS = re.compile(r"errors: (\d+)")
 
 
 def run(results: Path, note: Callable[[str], None] = lambda text: None,
-        planned: Sequence[Check] = CHECKS) -> Sequence[Case]:
+        models: Sequence[Model] = MODELS) -> Sequence[Case]:
     """A case for each check; what leads to an error is kept in `results`."""
     cases = []
-    for number, check in enumerate(planned, 1):
-        note(check.name)
-        cases.append(_search(check, results / str(number)))
+    for model in models:
+        for number, check in enumerate(model.checks, 1):
+            note(check.name)
+            cases.append(_search(model.path, check, results / model.path.stem / str(number)))
     return cases
 
 
-def _search(check: Check, folder: Path) -> Case:
+def _search(path: Path, check: Check, folder: Path) -> Case:
     """Goes through all states."""
     folder.mkdir(parents=True, exist_ok=True)
-    for line in (["spin", *check.words, "-a", str(MODEL)],
+    for line in (["spin", *check.words, "-a", str(path)],
                  ["gcc", "-w", f"-DMEMLIM={MEMORY_MB}", *check.compiler_flags, "-o", "pan", "pan.c"]):
         made = process.run(line, cwd=folder, timeout_s=TIMEOUT_S)
         if not made.ok:
             raise ToolError("the model cannot be built", where=made.tail(20),
-                            next_step="mend " + checks.relative(MODEL))
+                            next_step="mend " + checks.relative(path))
     result = process.run([str(folder / "pan"), *check.options], cwd=folder, timeout_s=TIMEOUT_S)
     states, errors = ("".join(found.findall(result.output)[:1]) for found in (_STATES, _ERRORS))
     facts = (("states", states),) if states else ()
@@ -88,8 +106,8 @@ def _search(check: Check, folder: Path) -> Case:
     if not problem:
         return Case(check.name, PASSED, result.seconds, facts=facts)
     trail = [f"{problem}; {states or 'no'} states, {errors or 'no'} errors counted",
-             f"the way there: spin {' '.join(check.words)} -k {checks.relative(folder)}/{MODEL.name}.trail -p -g "
-             f"{checks.relative(MODEL)}"]
+             f"the way there: spin {' '.join(check.words)} -k {checks.relative(folder)}/{path.name}.trail -p -g "
+             f"{checks.relative(path)}"]
     shown = [line for line in result.output.splitlines() if line.strip() and "unreached" not in line]
     return Case(check.name, FAILED, result.seconds, "\n".join([*trail, *shown[:25]]), facts)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from armci_tool import model
 from armci_tool.errors import ToolError
-from armci_tool.model import DEADLOCK, Check
+from armci_tool.model import DEADLOCK, Check, Model
 from armci_tool.results import FAILED, PASSED
 
 GOOD = Check("good", ())
@@ -31,31 +31,32 @@ def test_judgement(check: Check, output: str, fault: str) -> None:
     assert fault in problem and bool(fault) == bool(problem)
 
 
-def small(folder: Path, monkeypatch: pytest.MonkeyPatch, body: str) -> Path:
-    monkeypatch.setattr(model, "MODEL", folder / "small.pml")
-    model.MODEL.write_text(body)
-    return folder / "results"
+def small(folder: Path, body: str, *checks: Check) -> Model:
+    path = folder / "small.pml"
+    path.write_text(body)
+    return Model(path, checks)
 
 
-def test_a_small_model_is_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    results = small(tmp_path, monkeypatch, "#ifdef BAD\n#define END (0)\n#else\n#define END (1)\n#endif\ninit { END }\n")
-    good, broken = model.run(results, planned=[GOOD, Check("broken", ("BAD",), breaks=DEADLOCK)])
+def test_a_small_model_is_searched(tmp_path: Path) -> None:
+    body = "#ifdef BAD\n#define END (0)\n#else\n#define END (1)\n#endif\ninit { END }\n"
+    good, broken = model.run(tmp_path, models=[small(tmp_path, body, GOOD, Check("broken", ("BAD",), breaks=DEADLOCK))])
     assert (good.outcome, broken.outcome) == (PASSED, PASSED)
     assert dict(good.facts)["states"].isdigit()
-    [case] = model.run(results, planned=[Check("bad", ("BAD",))])
+    [case] = model.run(tmp_path, models=[small(tmp_path, body, Check("bad", ("BAD",)))])
     assert case.outcome == FAILED
     assert "1 errors" in case.detail and "-DBAD -k" in case.detail
-    assert (results / "1" / "small.pml.trail").exists()
+    assert (tmp_path / "small" / "1" / "small.pml.trail").exists()
 
 
-def test_a_model_that_is_no_model_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_is_no_model_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ToolError):
-        model.run(small(tmp_path, monkeypatch, "nothing"), planned=[GOOD])
+        model.run(tmp_path, models=[small(tmp_path, "nothing", GOOD)])
 
 
-def test_every_way_to_break_the_model_is_tried() -> None:
-    text = model.MODEL.read_text()
+@pytest.mark.parametrize("of", model.MODELS, ids=[of.path.stem for of in model.MODELS])
+def test_every_way_to_break_a_model_is_tried(of: Model) -> None:
+    text = of.path.read_text()
     listed = text.split("Faults on purpose", 1)[1].split("Run:", 1)[0]
     ways = {line.split()[1] for line in listed.splitlines() if line.startswith(" *   ")}
-    tried = {check.defines[-1] for check in model.CHECKS if check.breaks}
+    tried = {check.defines[-1] for check in of.checks if check.breaks}
     assert ways == tried and all(f"#ifdef {way}" in text for way in ways)

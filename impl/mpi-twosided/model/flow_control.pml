@@ -33,7 +33,7 @@
  *   ANY_CHUNK       chunks are not given in the order of asking: the first of a queue waits for one that a later one has
  *   UNORDERED       a server forwards a waiting request before those that have waited longer
  *
- * Run: tools/armci test --only model. By hand, in an empty folder, with -D as wanted:
+ * Run: tools/armci test --only models. By hand, in an empty folder, with -D as wanted:
  *
  *   spin -DREQUESTS=2 -a .../flow_control.pml && gcc -O2 -DSAFETY -DCOLLAPSE -o pan pan.c && ./pan
  *   spin -DREQUESTS=2 -k flow_control.pml.trail -p -g .../flow_control.pml        the way to an error

@@ -116,7 +116,7 @@ def _tool_step() -> PlannedStep:
 def _around_steps(level: Level) -> list[PlannedStep]:
     """The steps beside the libraries, which seldom change: each commit selects one."""
     steps = [_pytest_step("tests of the guest", "tools/tests_rdma/test_guest.py", cores=SINGLE, resource=GUESTS),
-             PlannedStep("model of flow control", partial(model.run, model.RESULTS), "tools/armci test --full --only 'model of'",
+             PlannedStep("models", partial(model.run, model.RESULTS), "tools/armci test --full --only models",
                          cores=SINGLE),
              _fuzz_step()]
     # The suite runs in two guests too, with each change.
