@@ -128,9 +128,10 @@
 //
 // ## Optional: descriptors that come whole, never cut into segments
 //
-// The strides, counts and addresses are those of the call: source and destination, not remote and local. All remote
-// addresses of a list lie in the one part whose key is given. completion == nullptr: the call returns at local
-// completion. Without these members Runtime makes one contiguous transfer of each segment.
+// Strides and addresses are of source and destination, as in the call, not of remote and local. Dimensions without gaps
+// are joined already, so a shape may have fewer levels than the call's, and accumulate_strided gets shapes with none.
+// All remote addresses of a list lie in the one part whose key is given. completion == nullptr: the call returns at
+// local completion. Without these members Runtime makes one contiguous transfer of each segment.
 //
 //   Status put_strided(int target, const Key&, void* remote, const void* local, const Strided&, Completion*)
 //   Status get_strided(int target, const Key&, const void* remote, void* local, const Strided&, Completion*)

@@ -118,9 +118,9 @@ inline constexpr int kLastTag = 32767;  // the least that the MPI standard allow
 
 // The type of a get whose data come alone.
 inline constexpr std::uint8_t kDataAlone = 1;
-// Of one segment: an int counts its bytes.
 // The longest element: an accumulate is cut between elements.
 inline constexpr std::size_t kElementBytesMax = 16;
+// Of one segment: an int counts its bytes.
 inline constexpr std::size_t kSegmentBytesMax = std::size_t{1} << 30;
 
 // A request that passed all checks. Points into the message.
