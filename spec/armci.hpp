@@ -3,7 +3,8 @@
 // Each function here is a call of armci.h or armcix.h, which state what it guarantees; the clauses hold unchanged.
 // A failed call throws armci::Error with its armci_result_t. A destructor throws nothing: the library has printed its line.
 //
-// An element type T is trivially copyable. A remote address is a T* into a Region, as in C; its process is named beside it.
+// An element type T is trivially copyable and not const. A remote address is a T* into a Region, as in C; its process is
+// named beside it.
 // Objects whose destructor is collective (Library, Region, Mutexes, Group) are destroyed by all members in the same order,
 // before the Library; stack order does it.
 //
@@ -14,9 +15,18 @@
 #ifndef ARMCI_SPEC_ARMCI_HPP_
 #define ARMCI_SPEC_ARMCI_HPP_
 
+// g++ 10 names its C++20 by an earlier number.
+#if !defined(__cplusplus) || __cplusplus < 201709L
+#error "armci.hpp is for C++20: compile with -std=c++20 or later, or include armci.h"
+#endif
+#if !defined(__cpp_exceptions)
+#error "armci.hpp reports errors by exceptions: compile without -fno-exceptions, or include armci.h"
+#endif
+
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -49,7 +59,7 @@ inline void require(const char* call, int code) {
 }
 
 template <class T>
-concept Element = std::is_trivially_copyable_v<T>;
+concept Element = std::is_trivially_copyable_v<T> && std::is_same_v<T, std::remove_cv_t<T>>;
 
 // A span that takes its element type from the remote address beside it: a vector or array converts to it.
 template <class T>
@@ -76,10 +86,21 @@ concept Summand = kAccumulated<T>
 
 // The types of atomic operations: integers of 4 and 8 bytes.
 template <class T>
-concept Atomic = std::is_integral_v<T> &&(sizeof(T) == 4 || sizeof(T) == 8);
+concept Atomic = Element<T> && std::is_integral_v<T> &&(sizeof(T) == 4 || sizeof(T) == 8);
 template <Atomic T>
 inline constexpr armcix_type_t kAtomic = sizeof(T) == 4 ? (std::is_signed_v<T> ? ARMCIX_INT32 : ARMCIX_UINT32)
                                                         : (std::is_signed_v<T> ? ARMCIX_INT64 : ARMCIX_UINT64);
+
+namespace internal {
+
+// The length of `count` elements in bytes. A product that does not fit becomes the greatest length, which the library refuses.
+template <Element T>
+armci_size_t bytes_of(std::size_t count) {
+  constexpr armci_size_t kMost = std::numeric_limits<armci_size_t>::max();
+  return count > static_cast<std::size_t>(kMost) / sizeof(T) ? kMost : static_cast<armci_size_t>(count * sizeof(T));
+}
+
+}  // namespace internal
 
 // ARMCI_Init and ARMCI_Finalize. Collective, blocking; starts nest.
 class Library {
@@ -142,10 +163,12 @@ class Group {
 // Collective, blocking: construction and destruction. Contents are unspecified.
 template <Element T>
 class Region {
+  static_assert(alignof(T) <= 64, "regions are aligned to 64 bytes, T needs more");
+
  public:
   explicit Region(std::size_t count)
       : parts_(static_cast<std::size_t>(armci::size())), count_(count), rank_(armci::rank()) {
-    require("ARMCI_Malloc", ARMCI_Malloc(parts_.data(), static_cast<armci_size_t>(count * sizeof(T))));
+    require("ARMCI_Malloc", ARMCI_Malloc(parts_.data(), internal::bytes_of<T>(count)));
   }
   // Over a group, which outlives the region: on() takes group ranks, transfers take absolute ids.
   Region(std::size_t count, Group& group)
@@ -154,8 +177,7 @@ class Region {
         rank_(group.rank()),
         group_(*group.get()),
         of_group_(true) {
-    require("ARMCI_Malloc_group",
-            ARMCI_Malloc_group(parts_.data(), static_cast<armci_size_t>(count * sizeof(T)), &group_));
+    require("ARMCI_Malloc_group", ARMCI_Malloc_group(parts_.data(), internal::bytes_of<T>(count), &group_));
   }
   ~Region() { free(); }
   Region(Region&& other) noexcept
@@ -192,9 +214,11 @@ class Region {
 // ARMCI_Malloc_local: private memory that transfers use best as local buffer. Local.
 template <Element T>
 class Buffer {
+  static_assert(alignof(T) <= 64, "buffers are aligned to 64 bytes, T needs more");
+
  public:
   explicit Buffer(std::size_t count)
-      : data_(static_cast<T*>(ARMCI_Malloc_local(static_cast<armci_size_t>(count * sizeof(T))))), count_(count) {
+      : data_(static_cast<T*>(ARMCI_Malloc_local(internal::bytes_of<T>(count)))), count_(count) {
     if (data_ == nullptr && count > 0) throw Error("ARMCI_Malloc_local", ARMCI_ERR_MEMORY);
   }
   ~Buffer() { ARMCI_Free_local(data_); }
@@ -266,18 +290,30 @@ using Strides = std::span<const std::ptrdiff_t>;
 // The strided shape in bytes.
 struct Shape {
   Shape(Strides from, Strides to, Counts counts, std::size_t bytes) : levels(static_cast<int>(counts.size()) - 1) {
-    if (counts.empty() || counts.size() > ARMCI_MAX_STRIDE_LEVEL + 1 || from.size() + 1 < counts.size() ||
-        to.size() + 1 < counts.size()) {
+    if (counts.empty() || counts.size() > ARMCI_MAX_STRIDE_LEVEL + 1 || from.size() + 1 != counts.size() ||
+        to.size() + 1 != counts.size()) {
       throw std::invalid_argument("ARMCI strided transfer: count has " + std::to_string(counts.size()) +
                                   " entries, the strides " + std::to_string(from.size()) + " and " +
                                   std::to_string(to.size()) +
                                   "; give 1 to 9 counts, and one stride less on both sides");
     }
+    if (counts[0] > std::numeric_limits<std::size_t>::max() / bytes) {
+      throw std::invalid_argument("ARMCI strided transfer: count[0] = " + std::to_string(counts[0]) + " elements of " +
+                                  std::to_string(bytes) + " bytes do not fit in memory; give a smaller count");
+    }
     for (std::size_t i = 0; i < counts.size(); ++i) count[i] = i == 0 ? counts[i] * bytes : counts[i];
     for (std::size_t i = 0; i + 1 < counts.size(); ++i) {
-      src[i] = from[i] * static_cast<std::ptrdiff_t>(bytes);
-      dst[i] = to[i] * static_cast<std::ptrdiff_t>(bytes);
+      src[i] = in_bytes(from[i], static_cast<std::ptrdiff_t>(bytes));
+      dst[i] = in_bytes(to[i], static_cast<std::ptrdiff_t>(bytes));
     }
+  }
+  static std::ptrdiff_t in_bytes(std::ptrdiff_t stride, std::ptrdiff_t bytes) {
+    constexpr std::ptrdiff_t kMost = std::numeric_limits<std::ptrdiff_t>::max();
+    if (stride > kMost / bytes || stride < -(kMost / bytes)) {
+      throw std::invalid_argument("ARMCI strided transfer: a stride of " + std::to_string(stride) + " elements of " +
+                                  std::to_string(bytes) + " bytes does not fit in memory; give a smaller stride");
+    }
+    return stride * bytes;
   }
   std::ptrdiff_t src[ARMCI_MAX_STRIDE_LEVEL]{};
   std::ptrdiff_t dst[ARMCI_MAX_STRIDE_LEVEL]{};
@@ -287,8 +323,9 @@ struct Shape {
 
 }  // namespace internal
 
-// Strided transfers of a block of count[0] elements, count[1] rows, ... : as the contiguous forms. stride[i] is the distance, in
-// elements, from one index of dimension i + 1 to the next. All spans are read before the call returns.
+// Strided transfers of a block of count[0] elements, count[1] rows, ... : as the contiguous forms. stride[i] is the
+// distance, in elements, from one index of dimension i + 1 to the next. All spans are read before the call returns.
+// std::invalid_argument: other than 1 to 9 counts, or than one stride less on both sides, or a size beyond 64 bits.
 template <Element T>
 void put_strided(std::type_identity_t<const T>* from, internal::Strides from_stride, T* to, internal::Strides to_stride,
                  internal::Counts count, int process) {

@@ -3,8 +3,10 @@
 
 #include <array>
 #include <cstdio>
+#include <limits>
 #include <mutex>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 #include "armci.hpp"
@@ -16,8 +18,34 @@ int wrong = 0;
 void Expect(bool holds, const char* what) {
   if (holds) return;
   ++wrong;
-  std::fprintf(stderr, "cpp: process %d: %s\n", armci::rank(), what);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  std::fprintf(stderr, "cpp: process %d: %s\n", rank, what);
 }
+
+// The code of the error that a call throws; ARMCI_OK when it throws none.
+template <class Call>
+int CodeOf(Call call) {
+  try {
+    call();
+  } catch (const armci::Error& error) {
+    return error.code();
+  }
+  return ARMCI_OK;
+}
+
+template <class Call>
+bool IsRefused(Call call) {
+  try {
+    call();
+  } catch (const std::invalid_argument&) {
+    return true;
+  }
+  return false;
+}
+
+static_assert(!armci::Element<const int> && !armci::Element<std::vector<int>> && !armci::Atomic<const int>);
+static_assert(!std::is_move_constructible_v<armci::Library> && !std::is_move_constructible_v<armci::Handle>);
 
 constexpr std::size_t kEach = 1000;
 
@@ -160,17 +188,30 @@ void Halves() {
 void Errors() {
   armci::Region<int> region(1);
   const std::array<int, 1> value{};
-  try {
-    armci::put(value, region.on(armci::rank()), armci::size());
-    Expect(false, "a process that is not there");
-  } catch (const armci::Error& error) {
-    Expect(error.code() == ARMCI_ERR_PROC, "the code of a process that is not there");
-  }
-  try {
-    armci::put_strided(value.data(), {}, region.on(armci::rank()), {}, {}, armci::rank());
-    Expect(false, "a shape without counts");
-  } catch (const std::invalid_argument&) {
-  }
+  const int me = armci::rank();
+  int* const there = region.on(me);
+  Expect(CodeOf([&] { armci::put(value, there, armci::size()); }) == ARMCI_ERR_PROC, "a process that is not there");
+  Expect(CodeOf([&] { armci::put({}, there, me); }) == ARMCI_OK, "a put of nothing");
+  Expect(CodeOf([] { const armci::Mutexes mutexes(-1); }) == ARMCI_ERR_MUTEX, "a set of -1 mutexes");
+
+  // 2^61 + 1 elements of 8 bytes are 8 bytes modulo 2^64.
+  constexpr std::size_t kWraps = (std::size_t{1} << 61) + 1;
+  Expect(CodeOf([] { const armci::Region<double> much(kWraps); }) == ARMCI_ERR_MEMORY, "a region of 2^64 bytes");
+  Expect(CodeOf([] { const armci::Buffer<double> much(kWraps); }) == ARMCI_ERR_MEMORY, "a buffer of 2^64 bytes");
+
+  using Counts = std::vector<std::size_t>;
+  using Strides = std::vector<std::ptrdiff_t>;
+  const auto refused = [&](const Strides& from, const Strides& to, const Counts& count) {
+    return IsRefused([&] { armci::put_strided(value.data(), from, there, to, count, me); });
+  };
+  Expect(refused({}, {}, {}), "a shape without counts");
+  Expect(refused({1}, {}, {1, 1}) && refused({}, {1}, {1, 1}), "a stride too few");
+  Expect(refused({1, 1}, {1, 1}, {1, 1}), "a stride too many");
+  Expect(refused(Strides(9, 1), Strides(9, 1), Counts(10, 1)), "nine levels");
+  Expect(!refused(Strides(8, 1), Strides(8, 1), Counts(9, 1)) && !refused({}, {}, {1}), "eight levels, and none");
+  Expect(refused({}, {}, {kWraps << 1}), "a count that does not fit");
+  constexpr std::ptrdiff_t kMost = std::numeric_limits<std::ptrdiff_t>::max();
+  Expect(refused({1}, {kMost / 2}, {1, 1}) && refused({-kMost}, {1}, {1, 1}), "a stride that does not fit");
 }
 
 }  // namespace
