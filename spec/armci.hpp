@@ -2,11 +2,15 @@
 //
 // Each function here is a call of armci.h or armcix.h, which state what it guarantees; the clauses hold unchanged.
 // A failed call throws armci::Error with its armci_result_t. A destructor throws nothing: the library has printed its line.
+// Calls without a result in C (fence, barrier, lock, unlock) end the job on bad input, as in C; so do rank() and size()
+// while the library is down.
 //
 // An element type T is trivially copyable and not const. A remote address is a T* into a Region, as in C; its process is
 // named beside it.
 // Objects whose destructor is collective (Library, Region, Mutexes, Group) are destroyed by all members in the same order,
-// before the Library; stack order does it.
+// before the Library; stack order does it. The Library is destroyed before MPI_Finalize: give it a block of its own.
+// An exception that all members get alike, as from an allocation, may unwind them. After one on a single process, the
+// collective destructors wait for the others: catch it inside of these objects' scope, or nowhere, which ends the job.
 //
 //     armci::Library library;                                // collective
 //     armci::Region<double> vector(1000);                    // collective: 1000 elements on each process
@@ -100,14 +104,24 @@ armci_size_t bytes_of(std::size_t count) {
   return count > static_cast<std::size_t>(kMost) / sizeof(T) ? kMost : static_cast<armci_size_t>(count * sizeof(T));
 }
 
+// The code of a call that returns NULL on every error.
+inline int code_of_null(int while_up) { return ARMCI_Initialized() != 0 ? while_up : ARMCI_ERR_STATE; }
+
+// The world; while the library is down a group that calls refuse, since ARMCI_Group_get_world would end the job.
+inline ARMCI_Group world() {
+  ARMCI_Group world{};
+  if (ARMCI_Initialized() != 0) ARMCI_Group_get_world(&world);
+  return world;
+}
+
 }  // namespace internal
 
 // ARMCI_Init and ARMCI_Finalize. Collective, blocking; starts nest.
 class Library {
  public:
-  Library() { require("ARMCI_Init", ARMCI_Init()); }
+  [[nodiscard]] Library() { require("ARMCI_Init", ARMCI_Init()); }
   // On the processes of comm; MPI runs, and provides the thread level.
-  Library(int thread_level, MPI_Comm comm) {
+  [[nodiscard]] Library(int thread_level, MPI_Comm comm) {
     require("ARMCI_Init_thread_comm", ARMCI_Init_thread_comm(thread_level, comm));
   }
   ~Library() { ARMCI_Finalize(); }
@@ -124,34 +138,44 @@ class Group {
  public:
   // ARMCIX_Group_split of the parent, by default the world. A negative color makes a group without this process.
   static Group split(int color, int key = 0) {
-    ARMCI_Group world;
-    ARMCI_Group_get_world(&world);
+    ARMCI_Group world = internal::world();
     return Group(&world, color, key);
   }
   Group(ARMCI_Group* parent, int color, int key) : member_(color >= 0) {
     require("ARMCIX_Group_split", ARMCIX_Group_split(parent, color, key, &group_));
   }
+  // ARMCI_Group_free would end the job for a group that is no more, as after finalize; the rank only prints a line then.
   ~Group() {
-    if (member_) ARMCI_Group_free(&group_);
+    int own = -1;
+    if (member_ && ARMCI_Group_rank(&group_, &own) == ARMCI_OK) ARMCI_Group_free(&group_);
   }
-  Group(Group&& other) noexcept : group_(other.group_), member_(std::exchange(other.member_, false)) {}
+  Group(Group&& other) noexcept
+      : group_(std::exchange(other.group_, {})), member_(std::exchange(other.member_, false)) {}
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
   Group& operator=(Group&&) = delete;
 
   [[nodiscard]] bool member() const { return member_; }
   // The group rank of this process, -1 outside of the group.
-  [[nodiscard]] int rank() {
+  [[nodiscard]] int rank() const {
+    ARMCI_Group copy = group_;
     int own = -1;
-    ARMCI_Group_rank(&group_, &own);
+    require("ARMCI_Group_rank", ARMCI_Group_rank(&copy, &own));
     return own;
   }
-  [[nodiscard]] int size() {
+  // The number of members, 0 outside of the group.
+  [[nodiscard]] int size() const {
+    ARMCI_Group copy = group_;
     int members = 0;
-    ARMCI_Group_size(&group_, &members);
+    if (rank() >= 0) ARMCI_Group_size(&copy, &members);
     return members;
   }
-  [[nodiscard]] int absolute_id(int group_rank) { return ARMCI_Absolute_id(&group_, group_rank); }
+  [[nodiscard]] int absolute_id(int group_rank) const {
+    ARMCI_Group copy = group_;
+    const int id = ARMCI_Absolute_id(&copy, group_rank);
+    if (id < 0) throw Error("ARMCI_Absolute_id", ARMCI_ERR_PROC);
+    return id;
+  }
   [[nodiscard]] ARMCI_Group* get() { return &group_; }
 
  private:
@@ -166,8 +190,11 @@ class Region {
   static_assert(alignof(T) <= 64, "regions are aligned to 64 bytes, T needs more");
 
  public:
-  explicit Region(std::size_t count)
-      : parts_(static_cast<std::size_t>(armci::size())), count_(count), rank_(armci::rank()) {
+  explicit Region(std::size_t count) : count_(count) {
+    if (ARMCI_Initialized() != 0) {
+      parts_.resize(static_cast<std::size_t>(armci::size()));
+      rank_ = armci::rank();
+    }
     require("ARMCI_Malloc", ARMCI_Malloc(parts_.data(), internal::bytes_of<T>(count)));
   }
   // Over a group, which outlives the region: on() takes group ranks, transfers take absolute ids.
@@ -182,7 +209,7 @@ class Region {
   ~Region() { free(); }
   Region(Region&& other) noexcept
       : parts_(std::move(other.parts_)),
-        count_(other.count_),
+        count_(std::exchange(other.count_, 0)),
         rank_(other.rank_),
         group_(other.group_),
         of_group_(other.of_group_) {
@@ -192,10 +219,10 @@ class Region {
   Region& operator=(const Region&) = delete;
   Region& operator=(Region&&) = delete;
 
-  // The remote address of the part of a process; nullptr where it is empty.
+  // The remote address of the part of a process; nullptr where it is empty. std::out_of_range: no such process.
   [[nodiscard]] T* on(int process) const { return static_cast<T*>(parts_.at(static_cast<std::size_t>(process))); }
   // The part of this process.
-  [[nodiscard]] std::span<T> local() const { return {on(rank_), count_}; }
+  [[nodiscard]] std::span<T> local() const { return parts_.empty() ? std::span<T>() : std::span<T>(on(rank_), count_); }
 
  private:
   void free() noexcept {
@@ -204,9 +231,9 @@ class Region {
     of_group_ ? ARMCI_Free_group(own, &group_) : ARMCI_Free(own);
   }
 
-  std::vector<void*> parts_;
+  std::vector<void*> parts_{};
   std::size_t count_;
-  int rank_;
+  int rank_ = -1;
   ARMCI_Group group_{};
   bool of_group_ = false;
 };
@@ -219,11 +246,16 @@ class Buffer {
  public:
   explicit Buffer(std::size_t count)
       : data_(static_cast<T*>(ARMCI_Malloc_local(internal::bytes_of<T>(count)))), count_(count) {
-    if (data_ == nullptr && count > 0) throw Error("ARMCI_Malloc_local", ARMCI_ERR_MEMORY);
+    if (data_ == nullptr && count > 0) throw Error("ARMCI_Malloc_local", internal::code_of_null(ARMCI_ERR_MEMORY));
   }
-  ~Buffer() { ARMCI_Free_local(data_); }
+  ~Buffer() {
+    if (data_ != nullptr) ARMCI_Free_local(data_);
+  }
+  Buffer(Buffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
+  Buffer& operator=(Buffer&&) = delete;
   [[nodiscard]] std::span<T> span() const { return {data_, count_}; }
 
  private:
@@ -231,11 +263,15 @@ class Buffer {
   std::size_t count_;
 };
 
-// A handle of non-blocking operations: it may carry many, and its destructor waits for their local completion.
+// A handle of non-blocking operations: it may carry many, and its destructor waits for their local completion. Declare it
+// after the buffers of its operations, so that they outlive it.
 class Handle {
  public:
   Handle() { ARMCI_INIT_HANDLE(&handle_); }
-  ~Handle() { ARMCI_Wait(&handle_); }
+  // After finalize, which completes everything, there is nothing to wait for.
+  ~Handle() {
+    if (ARMCI_Initialized() != 0) ARMCI_Wait(&handle_);
+  }
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
 
@@ -250,7 +286,7 @@ class Handle {
   [[nodiscard]] armci_hdl_t* get() { return &handle_; }
 
  private:
-  armci_hdl_t handle_;
+  armci_hdl_t handle_{};
 };
 
 // Contiguous transfers. The form without a handle blocks until local completion; with one, the local buffer belongs to the
@@ -407,12 +443,12 @@ inline void fence_all() { ARMCI_AllFence(); }
 // Collective, blocking: every store of every process before it is visible to all.
 inline void barrier() { ARMCI_Barrier(); }
 
-// A mutex set: `count` mutexes at this process. Collective over the group, blocking: construction and destruction.
+// A mutex set: `count` mutexes at this process. Collective over the group, blocking: construction and destruction. A failed
+// construction has the code ARMCI_ERR_MUTEX for every cause but ARMCI_ERR_STATE.
 class Mutexes {
  public:
   explicit Mutexes(int count) {
-    ARMCI_Group world;
-    ARMCI_Group_get_world(&world);
+    ARMCI_Group world = internal::world();
     create(count, &world);
   }
   Mutexes(int count, Group& group) { create(count, group.get()); }
@@ -444,7 +480,7 @@ class Mutexes {
  private:
   void create(int count, ARMCI_Group* group) {
     set_ = ARMCIX_Create_mutexes_hdl(count, group);
-    if (set_ == nullptr) throw Error("ARMCIX_Create_mutexes_hdl", ARMCI_ERR_MUTEX);
+    if (set_ == nullptr) throw Error("ARMCIX_Create_mutexes_hdl", internal::code_of_null(ARMCI_ERR_MUTEX));
   }
   armcix_mutex_hdl_t set_ = nullptr;
 };

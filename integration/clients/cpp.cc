@@ -6,7 +6,9 @@
 #include <limits>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "armci.hpp"
@@ -45,6 +47,7 @@ bool IsRefused(Call call) {
 }
 
 static_assert(!armci::Element<const int> && !armci::Element<std::vector<int>> && !armci::Atomic<const int>);
+static_assert(std::is_move_constructible_v<armci::Buffer<int>> && !std::is_copy_constructible_v<armci::Buffer<int>>);
 static_assert(!std::is_move_constructible_v<armci::Library> && !std::is_move_constructible_v<armci::Handle>);
 
 constexpr std::size_t kEach = 1000;
@@ -185,6 +188,32 @@ void Halves() {
   MPI_Barrier(armci_group_comm(half.get()));
 }
 
+// A group of which this process is no member, and one that has been moved from.
+void OtherGroups() {
+  const armci::Group outside = armci::Group::split(armci::rank() == 0 ? -1 : 0);
+  if (armci::rank() == 0) {
+    Expect(!outside.member() && outside.rank() == -1 && outside.size() == 0, "a group without this process");
+    Expect(CodeOf([&] { (void)outside.absolute_id(0); }) != ARMCI_OK, "an id in a group without this process");
+  }
+  armci::Group from = armci::Group::split(0);
+  const armci::Group to(std::move(from));
+  Expect(to.size() == armci::size() && !from.member(), "a group that was moved");
+  Expect(CodeOf([&] { (void)from.size(); }) == ARMCI_ERR_GROUP, "the size of a group that was moved from");
+  Expect(CodeOf([&] { (void)to.absolute_id(armci::size()); }) == ARMCI_ERR_PROC, "a rank outside of the group");
+}
+
+// A region or a buffer passes its memory on, and the new owner alone frees it.
+void Moves() {
+  std::vector<armci::Region<int>> regions;
+  for (int i = 0; i < 5; ++i) regions.emplace_back(3);
+  armci::Region<int> from(3);
+  const armci::Region<int> to(std::move(from));
+  Expect(to.local().size() == 3 && from.local().empty(), "a region that was moved");
+  armci::Buffer<int> old(3);
+  const armci::Buffer<int> buffer(std::move(old));
+  Expect(buffer.span().size() == 3 && old.span().empty(), "a buffer that was moved");
+}
+
 void Errors() {
   armci::Region<int> region(1);
   const std::array<int, 1> value{};
@@ -214,12 +243,37 @@ void Errors() {
   Expect(refused({1}, {kMost / 2}, {1, 1}) && refused({-kMost}, {1}, {1, 1}), "a stride that does not fit");
 }
 
+// Before the start and after the end objects throw, and those that are left do no harm.
+void WithoutLibrary() {
+  Expect(CodeOf([] { const armci::Region<int> region(1); }) == ARMCI_ERR_STATE, "a region without the library");
+  Expect(CodeOf([] { const armci::Buffer<int> buffer(1); }) == ARMCI_ERR_STATE, "a buffer without the library");
+  Expect(CodeOf([] { const auto group = armci::Group::split(0); }) == ARMCI_ERR_STATE, "a group without the library");
+  Expect(CodeOf([] { const armci::Mutexes mutexes(1); }) == ARMCI_ERR_STATE, "mutexes without the library");
+  const armci::Handle handle;
+}
+
+// An error of all processes alike ends what they have begun.
+void Unwind() {
+  const int code = CodeOf([] {
+    const armci::Mutexes mutexes(1);
+    const armci::Region<int> region(4);
+    const armci::Group all = armci::Group::split(0);
+    const std::array<int, 4> zeros{};
+    armci::Handle handle;
+    armci::put(zeros, region.on(0), 0, handle);
+    throw armci::Error("Unwind", 77);
+  });
+  Expect(code == 77, "an exception of all processes");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank = 0;
   int size = 1;
+  std::optional<armci::Group> left;
+  WithoutLibrary();
   {
     const armci::Library library;
     const armci::Library again(MPI_THREAD_SINGLE, MPI_COMM_WORLD);
@@ -230,8 +284,14 @@ int main(int argc, char** argv) {
     OtherForms();
     Together();
     Halves();
+    OtherGroups();
+    Moves();
     Errors();
+    Unwind();
+    left.emplace(armci::Group::split(0));
   }
+  WithoutLibrary();
+  left.reset();
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0) std::printf("cpp: %s, %d processes\n", wrong == 0 ? "PASS" : "FAIL", size);
   MPI_Finalize();
