@@ -8,7 +8,7 @@ from collections import Counter
 from typing import NamedTuple, Protocol
 
 MODULE = """\
-! armci.f90 - ARMCI for Fortran 2018. Compile this file, then:
+! armci.f90 - ARMCI for Fortran 2018. Compile this file (gfortran: -std=f2018 or none; the program may be older), then:
 !
 !   use, intrinsic :: iso_c_binding     directly: not every compiler takes c_loc's result by way of another module
 !   use armci
@@ -18,14 +18,23 @@ MODULE = """\
 !                 A remote address is a type(c_ptr) too, as ARMCI_Malloc returns it.
 !   int n         integer(c_int), value; size_t and uint64_t are integer(c_size_t) and integer(c_int64_t).
 !   int x[]       integer(c_int) :: x(*)
-!   int *x        integer(c_int), by reference. NULL is an argument left out: it is optional, as are handle and group.
+!   int *x        integer(c_int), by reference.
 !   const char *  character(kind=c_char) :: x(*), ended by c_null_char: "+" // c_null_char
+!   NULL          an argument left out: numbers by reference, handles, groups, strides and device are optional.
+!                 For a type(c_ptr) it is c_null_ptr.
 !   MPI_Comm      not here: ARMCIX_Init_comm_f and ARMCIX_Group_comm_f take and return the integer of a communicator.
+! Element i of the part of process p is c_loc(x(i)) after call c_f_pointer(parts(p + 1), x, [n]), on every node.
+! An array section with gaps has no single c_loc: of x(1:9:2) it is that of x(1), so describe it by strides.
 ! A buffer of a non-blocking operation, and its handle, have the attribute asynchronous or target in the program.
 module armci
   use, intrinsic :: iso_c_binding
   implicit none
   public
+
+  ! Under a flag that changes the size of a kind, such as -freal-4-real-8, C would get wrong numbers: the compiler reports a
+  ! division by zero here.
+  integer, parameter, private :: kinds_of_c = 1 / merge(1, 0, storage_size(0_c_int) == 32 .and. &
+    storage_size(0_c_int64_t) == 64 .and. storage_size(0._c_float) == 32 .and. storage_size(0._c_double) == 64)
 
 {types}
 
@@ -45,6 +54,14 @@ KINDS = {"int": "integer(c_int)", "long": "integer(c_long)", "armci_size_t": "in
 
 # Addresses of numbers in a region of another process, or of bytes: a Fortran variable cannot stand for them.
 ADDRESSES = {"flag", "signal", "buf"}
+
+# Arguments that no call writes, although they are not const in C: expressions and constants may stand for them. But
+# ARMCI_Group_free clears its group.
+READ_ONLY = {"src_stride", "dst_stride", "stride", "count", "pids", "iov", "group", "parent"}
+CLEARING = "ARMCI_Group_free"
+
+# Arrays and texts for which C takes NULL.
+NULLABLE = {"src_stride", "dst_stride", "device"}
 
 # A communicator in front, 32 bytes in all, for every MPI library [ABI-1].
 GROUP = "  type, bind(C) :: ARMCI_Group\n    integer(c_int64_t) :: opaque(4)\n  end type"
@@ -120,18 +137,19 @@ def parameter(text: str) -> Parameter:
     return Parameter(kind, name, bool(constant), stars.replace(" ", "") + (brackets or ""))
 
 
-def _declared(given: Parameter, kinds: dict[str, str]) -> str:
-    """The declaration of a dummy argument."""
+def _declared(given: Parameter, function: str, kinds: dict[str, str]) -> str:
+    """The declaration of a dummy argument of the function."""
     if given.shape == "":
         return f"{kinds[given.kind]}, value :: {given.name}"
     if given.kind == "void" and given.shape == "*[]":
         return f"type(c_ptr), intent(inout) :: {given.name}(*)"
     if given.kind == "void" or given.name in ADDRESSES:
         return f"type(c_ptr), value :: {given.name}"
-    intent = "intent(in)" if given.constant else "intent(inout)"
-    if given.shape == "[]" or given.kind == "char":
-        return f"{kinds[given.kind]}, {intent} :: {given.name}(*)"
-    return f"{kinds[given.kind]}, {intent}, optional :: {given.name}"
+    array = given.shape == "[]" or given.kind == "char"
+    read = given.constant or (given.name in READ_ONLY and function != CLEARING)
+    intent = "intent(in)" if read else "intent(inout)"
+    optional = "" if array and given.name not in NULLABLE else ", optional"
+    return f"{kinds[given.kind]}, {intent}{optional} :: {given.name}{'(*)' if array else ''}"
 
 
 def _function(function: Function, kinds: dict[str, str]) -> str:
@@ -140,7 +158,7 @@ def _function(function: Function, kinds: dict[str, str]) -> str:
     word = "subroutine" if function.result == "void" else "function"
     first = textwrap.wrap(f"{word} {function.weak}({', '.join(one.name for one in given)})", 110)
     lines = ["    " + " &\n        ".join([*first, f'bind(C, name="{function.weak}")']), "      import"]
-    lines += [f"      {_declared(one, kinds)}" for one in given]
+    lines += [f"      {_declared(one, function.weak, kinds)}" for one in given]
     if word == "function":
         lines.append(f"      {'type(c_ptr)' if '*' in function.result else kinds[function.result]} :: {function.weak}")
     return "\n".join([*lines, f"    end {word}"])

@@ -73,6 +73,10 @@ program fortran_module_client
   call ARMCI_Barrier()
   if (me == 0) call count_if(counter /= times * processes)
 
+  call ARMCI_Barrier()
+  call shapes()
+  call group_of(world)
+
   call armci_msg_igop(wrong, 1_c_int, '+' // c_null_char)
   call ARMCI_Barrier()
   status = ARMCI_Free(parts(me + 1))
@@ -87,6 +91,49 @@ contains
   subroutine count_if(is_wrong)
     logical, intent(in) :: is_wrong
     if (is_wrong) wrong(1) = wrong(1) + 1
+  end subroutine
+
+  ! Shapes as expressions and constants: two columns of three numbers into a matrix of 10 rows, and back.
+  subroutine shapes()
+    integer(c_int), parameter :: counts(2) = [24, 2]
+    real(c_double), target :: columns(4, 2), back(3, 2)
+    real(c_double), pointer :: there(:)
+    type(c_ptr), target :: from(2), to(2)
+    type(c_ptr) :: extra(processes)
+    columns = reshape([(real(i, c_double), i = 1, 8)], [4, 2])
+    back = 0
+    call c_f_pointer(parts(next + 1), there, [length])
+    call count_if(ARMCI_PutS(c_loc(columns), [32], c_loc(there(11)), [80], counts, 1, next) /= ARMCI_OK)
+    call count_if(ARMCIX_GetS(c_loc(there(11)), [80_c_intptr_t], c_loc(back), [24_c_intptr_t], int(counts, c_size_t), 1, &
+      next) /= ARMCI_OK)
+    call count_if(any(back /= columns(1:3, :)))
+    call count_if(ARMCI_PutS(src=c_loc(back), dst=c_loc(there(31)), count=[48], stride_levels=0, proc=next) /= ARMCI_OK)
+    call count_if(ARMCI_PutS(src=c_loc(back), dst=c_loc(there(31)), count=counts, stride_levels=1, proc=next) &
+      /= ARMCI_ERR_NULL)
+    from = [c_loc(columns(4, 1)), c_loc(columns(4, 2))]
+    to = [c_loc(there(41)), c_loc(there(43))]
+    call count_if(ARMCI_PutV([armci_giov_t(c_loc(from), c_loc(to), 8, 2)], 1, next) /= ARMCI_OK)
+    call ARMCI_Barrier()
+    call count_if(any(mine(21:23) /= columns(1:3, 2)) .or. any(mine(31:36) /= [1, 2, 3, 5, 6, 7]))
+    call count_if(any(mine([41, 43]) /= columns(4, :)))
+    call count_if(ARMCI_Malloc_memdev(extra, 8_c_long) /= ARMCI_OK)
+    call count_if(ARMCI_Free_memdev(extra(me + 1)) /= ARMCI_OK)
+    call ARMCI_Barrier()
+  end subroutine
+
+  ! Queries take a group that may not be changed.
+  subroutine group_of(all)
+    type(ARMCI_Group), intent(in) :: all
+    type(ARMCI_Group) :: alone
+    integer(c_int) :: rank, size
+    call count_if(ARMCI_Group_rank(all, rank) /= ARMCI_OK .or. rank /= me)
+    call ARMCI_Group_size(all, size)
+    call count_if(size /= processes)
+    call ARMCI_Group_create_child(1, [me], alone, all)
+    call ARMCI_Group_size(alone, size)
+    call count_if(size /= 1)
+    call ARMCI_Group_free(alone)
+    call count_if(ARMCI_Group_rank(alone, rank) /= ARMCI_ERR_GROUP)
   end subroutine
 
   type(c_ptr) function address(base, offset)

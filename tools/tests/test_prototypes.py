@@ -95,6 +95,17 @@ def test_a_row_of_the_table_becomes_an_interface_of_fortran() -> None:
     assert "parameter :: B = 1\n" in made and "parameter :: ARMCIX_BIT = shiftl(1_c_int64_t, 3)\n" in made
 
 
+def test_what_no_call_writes_may_be_an_expression_in_fortran() -> None:
+    row = "  X(int, P{0}, {0}, (int src_stride[], int x[], g_t *group, const char *device), (src_stride, x, group, device))\n"
+    made = of_table("armci.f90", row.format("F"), HEADER)
+    assert """      integer(c_int), intent(in), optional :: src_stride(*)
+      integer(c_int), intent(inout) :: x(*)
+      type(g_t), intent(in), optional :: group
+      character(kind=c_char), intent(in), optional :: device(*)
+""" in made
+    assert "type(g_t), intent(inout), optional :: group" in of_table("armci.f90", row.format("ARMCI_Group_free"), HEADER)
+
+
 def test_names_that_fortran_cannot_tell_apart_are_refused() -> None:
     with pytest.raises(SystemExit, match="'f'"):
         of_table("armci.f90", "  X(int, PF, F, (void), ())\n  X(int, Pf, f, (void), ())\n")
