@@ -95,7 +95,8 @@ def module(functions: list[Function], headers: list[str]) -> str:
     kinds = {**KINDS, **{name: "integer(c_int)" for name in re.findall(r"typedef enum \{[^}]*\} (\w+);", text)}}
     structs = re.findall(r"typedef struct \w+ \{([^}]*)\} (\w+);", text)
     kinds.update({name: f"type({name})" for _, name in structs})
-    _require_distinct([*(name for _, name in structs), *(function.weak for function in functions)])
+    _require_distinct([*(name for _, name in structs), *(function.weak for function in functions),
+                       *re.findall(r":: (\w+) =", "\n".join(_constants(text)))])
     types = [GROUP if name == "ARMCI_Group" else _type(name, body, kinds) for body, name in structs]
     bodies = [_function(function, kinds) for function in functions if _has_form(function)]
     return MODULE.format(types="\n\n".join(types), constants="\n".join(_constants(text)), functions="\n\n".join(bodies))
@@ -114,16 +115,23 @@ def _has_form(function: Function) -> bool:
 
 
 def _constants(text: str) -> list[str]:
-    listed = [pair for body in re.findall(r"enum \{([^}]*)\}", text) for pair in re.findall(r"(\w+) = (\d+)", body)]
+    listed = [_value(one) for body in re.findall(r"enum \{([^}]*)\}", text) for one in body.split(",") if one.strip()]
     listed += re.findall(r"^#define (ARMCIX?_\w+) (\d+)$", text, re.MULTILINE)
     bits = re.findall(r"^#define (\w+) \(\(uint64_t\)1 << (\d+)\)", text, re.MULTILINE)
     return [*(f"  integer(c_int), parameter :: {name} = {value}" for name, value in listed),
             *(f"  integer(c_int64_t), parameter :: {name} = shiftl(1_c_int64_t, {bit})" for name, bit in bits)]
 
 
+def _value(enumerator: str) -> tuple[str, str]:
+    found = re.fullmatch(r"(\w+) = (-?\d+)", enumerator.strip())
+    if not found:
+        raise SystemExit(f"fortran.py: cannot read the enumerator {enumerator.strip()!r}; next: write it as NAME = NUMBER")
+    return found.group(1), found.group(2)
+
+
 def _type(name: str, body: str, kinds: dict[str, str]) -> str:
     fields = [parameter(field) for field in body.split(";") if field.strip()]
-    lines = [f"    {'type(c_ptr)' if '*' in field.shape else kinds[field.kind]} :: {field.name}"
+    lines = [f"    {'type(c_ptr)' if '*' in field.shape else _kind(field.kind, kinds)} :: {field.name}"
              + field.shape.replace("*", "").replace("[", "(").replace("]", ")") for field in fields]
     return "\n".join([f"  type, bind(C) :: {name}", *lines, "  end type"])
 
@@ -140,7 +148,7 @@ def parameter(text: str) -> Parameter:
 def _declared(given: Parameter, function: str, kinds: dict[str, str]) -> str:
     """The declaration of a dummy argument of the function."""
     if given.shape == "":
-        return f"{kinds[given.kind]}, value :: {given.name}"
+        return f"{_kind(given.kind, kinds)}, value :: {given.name}"
     if given.kind == "void" and given.shape == "*[]":
         return f"type(c_ptr), intent(inout) :: {given.name}(*)"
     if given.kind == "void" or given.name in ADDRESSES:
@@ -149,7 +157,14 @@ def _declared(given: Parameter, function: str, kinds: dict[str, str]) -> str:
     read = given.constant or (given.name in READ_ONLY and function != CLEARING)
     intent = "intent(in)" if read else "intent(inout)"
     optional = "" if array and given.name not in NULLABLE else ", optional"
-    return f"{kinds[given.kind]}, {intent}{optional} :: {given.name}{'(*)' if array else ''}"
+    return f"{_kind(given.kind, kinds)}, {intent}{optional} :: {given.name}{'(*)' if array else ''}"
+
+
+def _kind(kind: str, kinds: dict[str, str]) -> str:
+    """The type in Fortran of a type in C."""
+    if kind not in kinds:
+        raise SystemExit(f"fortran.py: the type {kind!r} of C has no type of Fortran; next: add it to KINDS")
+    return kinds[kind]
 
 
 def _function(function: Function, kinds: dict[str, str]) -> str:
@@ -160,5 +175,5 @@ def _function(function: Function, kinds: dict[str, str]) -> str:
     lines = ["    " + " &\n        ".join([*first, f'bind(C, name="{function.weak}")']), "      import"]
     lines += [f"      {_declared(one, function.weak, kinds)}" for one in given]
     if word == "function":
-        lines.append(f"      {'type(c_ptr)' if '*' in function.result else kinds[function.result]} :: {function.weak}")
+        lines.append(f"      {'type(c_ptr)' if '*' in function.result else _kind(function.result, kinds)} :: {function.weak}")
     return "\n".join([*lines, f"    end {word}"])

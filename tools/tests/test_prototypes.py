@@ -106,9 +106,18 @@ def test_what_no_call_writes_may_be_an_expression_in_fortran() -> None:
     assert "type(g_t), intent(inout), optional :: group" in of_table("armci.f90", row.format("ARMCI_Group_free"), HEADER)
 
 
+def test_what_fortran_cannot_take_from_the_headers_is_refused() -> None:
+    with pytest.raises(SystemExit, match="type 'short' of C has no type of Fortran; next: "):
+        of_table("armci.f90", "  X(int, PF, F, (short n), (n))\n")
+    with pytest.raises(SystemExit, match="cannot read the enumerator 'B'; next: "):
+        of_table("armci.f90", TABLE, HEADER.replace("B = 1", "B"))
+
+
 def test_names_that_fortran_cannot_tell_apart_are_refused() -> None:
     with pytest.raises(SystemExit, match="'f'"):
         of_table("armci.f90", "  X(int, PF, F, (void), ())\n  X(int, Pf, f, (void), ())\n")
+    with pytest.raises(SystemExit, match="'a'"):
+        of_table("armci.f90", "  X(int, Pa, a, (void), ())\n", HEADER)
 
 
 def test_every_function_without_a_type_of_c_alone_has_an_interface_in_fortran() -> None:
