@@ -8,14 +8,18 @@
 // An element type T is trivially copyable and not const. A remote address is a T* into a Region, as in C; its process is
 // named beside it.
 // Objects whose destructor is collective (Library, Region, Mutexes, Group) are destroyed by all members in the same order,
-// before the Library; stack order does it. The Library is destroyed before MPI_Finalize: give it a block of its own.
+// before the Library; stack order does it. The Library is destroyed before MPI_Finalize, hence the block below.
 // An exception that all members get alike, as from an allocation, may unwind them. After one on a single process, the
 // collective destructors wait for the others: catch it inside of these objects' scope, or nowhere, which ends the job.
 //
-//     armci::Library library;                                // collective
-//     armci::Region<double> vector(1000);                    // collective: 1000 elements on each process
-//     armci::put(block, vector.on(right), right);            // block may be reused at once
-//     armci::barrier();
+//     MPI_Init(&argc, &argv);
+//     {
+//       armci::Library library;                              // collective
+//       armci::Region<double> vector(1000);                  // collective: 1000 elements on each process
+//       armci::put(block, vector.on(right), right);          // block may be reused at once
+//       armci::barrier();
+//     }
+//     MPI_Finalize();
 #ifndef ARMCI_SPEC_ARMCI_HPP_
 #define ARMCI_SPEC_ARMCI_HPP_
 
