@@ -108,6 +108,10 @@ armci_size_t bytes_of(std::size_t count) {
   return count > static_cast<std::size_t>(kMost) / sizeof(T) ? kMost : static_cast<armci_size_t>(count * sizeof(T));
 }
 
+// An object, given as an rvalue, that takes its elements away with it: a vector or array, but no span.
+template <class T>
+concept Temporary = !std::is_lvalue_reference_v<T> && !std::ranges::enable_borrowed_range<std::remove_cvref_t<T>>;
+
 // The code of a call that returns NULL on every error.
 inline int code_of_null(int while_up) { return ARMCI_Initialized() != 0 ? while_up : ARMCI_ERR_STATE; }
 
@@ -303,6 +307,9 @@ template <Element T>
 void put(View<const T> from, T* to, int process, Handle& handle) {
   require("ARMCIX_NbPut", ARMCIX_NbPut(from.data(), to, from.size_bytes(), process, handle.get()));
 }
+// A temporary would end before the transfer does.
+template <Element T, internal::Temporary Source>
+void put(Source&& from, T* to, int process, Handle& handle) = delete;
 template <Element T>
 void get(const T* from, View<T> to, int process) {
   require("ARMCIX_Get", ARMCIX_Get(from, to.data(), to.size_bytes(), process));
@@ -321,6 +328,8 @@ void accumulate(View<const T> from, T* to, std::type_identity_t<T> scale, int pr
   require("ARMCIX_NbAcc",
           ARMCIX_NbAcc(kAccumulated<T>, &scale, from.data(), to, from.size_bytes(), process, handle.get()));
 }
+template <Summand T, internal::Temporary Source>
+void accumulate(Source&& from, T* to, std::type_identity_t<T> scale, int process, Handle& handle) = delete;
 
 namespace internal {
 

@@ -48,6 +48,19 @@ bool IsRefused(Call call) {
 
 static_assert(!armci::Element<const int> && !armci::Element<std::vector<int>> && !armci::Atomic<const int>);
 static_assert(std::is_move_constructible_v<armci::Buffer<int>> && !std::is_copy_constructible_v<armci::Buffer<int>>);
+// Whether a source may be put and accumulated by a handle.
+template <class Source>
+constexpr bool kIsPut = requires(Source source, int* to, armci::Handle& handle) {
+  armci::put(static_cast<Source>(source), to, 0, handle);
+};
+template <class Source>
+constexpr bool kIsAccumulated = requires(Source source, int* to, armci::Handle& handle) {
+  armci::accumulate(static_cast<Source>(source), to, 1, 0, handle);
+};
+static_assert(!kIsPut<std::vector<int>&&> && !kIsPut<const std::array<int, 1>&&> &&
+              !kIsAccumulated<std::vector<int>&&>);
+static_assert(kIsPut<std::vector<int>&> && kIsPut<std::span<int>&&> && kIsPut<std::span<const int, 2>&&>);
+static_assert(kIsAccumulated<const std::vector<int>&> && kIsAccumulated<std::span<int>&&>);
 static_assert(!std::is_move_constructible_v<armci::Library> && !std::is_move_constructible_v<armci::Handle>);
 
 constexpr std::size_t kEach = 1000;
