@@ -246,7 +246,8 @@ class Region {
   bool of_group_ = false;
 };
 
-// ARMCI_Malloc_local: private memory that transfers use best as local buffer. Local.
+// ARMCI_Malloc_local: private memory that transfers use best as local buffer. Local. Its destructor waits for local
+// completion of all non-blocking operations of this process, since one of them may use the buffer.
 template <Element T>
 class Buffer {
   static_assert(alignof(T) <= 64, "buffers are aligned to 64 bytes, T needs more");
@@ -257,7 +258,9 @@ class Buffer {
     if (data_ == nullptr && count > 0) throw Error("ARMCI_Malloc_local", internal::code_of_null(ARMCI_ERR_MEMORY));
   }
   ~Buffer() {
-    if (data_ != nullptr) ARMCI_Free_local(data_);
+    if (data_ == nullptr) return;
+    if (ARMCI_Initialized() != 0) ARMCI_WaitAll();
+    ARMCI_Free_local(data_);
   }
   Buffer(Buffer&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}
@@ -272,7 +275,7 @@ class Buffer {
 };
 
 // A handle of non-blocking operations: it may carry many, and its destructor waits for their local completion. Declare it
-// after the buffers of its operations, so that they outlive it.
+// after a vector or array that its operations use, so that they outlive it.
 class Handle {
  public:
   Handle() { ARMCI_INIT_HANDLE(&handle_); }

@@ -227,6 +227,20 @@ void Moves() {
   Expect(buffer.span().size() == 3 && old.span().empty(), "a buffer that was moved");
 }
 
+// A buffer ends before the handle whose get fills it.
+void EndedBuffer() {
+  constexpr std::size_t kMany = std::size_t{1} << 18;
+  const int right = (armci::rank() + 1) % armci::size();
+  const armci::Region<int> part(kMany);
+  armci::barrier();
+  for (int i = 0; i < 10; ++i) {
+    armci::Handle handle;
+    const armci::Buffer<int> buffer(kMany);
+    armci::get(part.on(right), buffer.span(), right, handle);
+  }
+  armci::barrier();
+}
+
 void Errors() {
   armci::Region<int> region(1);
   const std::array<int, 1> value{};
@@ -299,6 +313,7 @@ int main(int argc, char** argv) {
     Halves();
     OtherGroups();
     Moves();
+    EndedBuffer();
     Errors();
     Unwind();
     left.emplace(armci::Group::split(0));
