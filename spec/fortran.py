@@ -116,10 +116,19 @@ def _has_form(function: Function) -> bool:
 
 def _constants(text: str) -> list[str]:
     listed = [_value(one) for body in re.findall(r"enum \{([^}]*)\}", text) for one in body.split(",") if one.strip()]
-    listed += re.findall(r"^#define (ARMCIX?_\w+) (\d+)$", text, re.MULTILINE)
-    bits = re.findall(r"^#define (\w+) \(\(uint64_t\)1 << (\d+)\)", text, re.MULTILINE)
+    defined = re.findall(r"^#define (ARMCIX?_\w+) +(\S.*?) *$", text, re.MULTILINE)
     return [*(f"  integer(c_int), parameter :: {name} = {value}" for name, value in listed),
-            *(f"  integer(c_int64_t), parameter :: {name} = shiftl(1_c_int64_t, {bit})" for name, bit in bits)]
+            *(_defined(name, value) for name, value in defined)]
+
+
+def _defined(name: str, value: str) -> str:
+    if re.fullmatch(r"-?\d+", value):
+        return f"  integer(c_int), parameter :: {name} = {value}"
+    bit = re.fullmatch(r"\(\(uint64_t\)1 << (\d+)\)", value)
+    if not bit:
+        raise SystemExit(f"fortran.py: cannot read #define {name} {value}; next: write a decimal number, or a bit as "
+                         "((uint64_t)1 << NUMBER)")
+    return f"  integer(c_int64_t), parameter :: {name} = shiftl(1_c_int64_t, {bit.group(1)})"
 
 
 def _value(enumerator: str) -> tuple[str, str]:

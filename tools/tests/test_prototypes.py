@@ -111,6 +111,9 @@ def test_what_fortran_cannot_take_from_the_headers_is_refused() -> None:
         of_table("armci.f90", "  X(int, PF, F, (short n), (n))\n")
     with pytest.raises(SystemExit, match="cannot read the enumerator 'B'; next: "):
         of_table("armci.f90", TABLE, HEADER.replace("B = 1", "B"))
+    with pytest.raises(SystemExit, match="cannot read #define ARMCIX_LIMIT 0x10; next: "):
+        of_table("armci.f90", TABLE, HEADER + "#define ARMCIX_LIMIT 0x10 /* c */\n")
+    assert "parameter :: ARMCIX_LIMIT = 16\n" in of_table("armci.f90", TABLE, HEADER + "#define ARMCIX_LIMIT 16 /* c */\n")
 
 
 def test_names_that_fortran_cannot_tell_apart_are_refused() -> None:
