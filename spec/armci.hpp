@@ -452,6 +452,38 @@ inline std::uint64_t wait_signal(std::uint64_t* signal, armcix_cmp_t comparison,
   require("ARMCIX_Signal_wait", ARMCIX_Signal_wait(signal, comparison, value, &seen));
   return seen;
 }
+// The same for several signals. Those with a mark that is not 0 in `skip` do not count; an empty `skip` marks none.
+// Blocking until the comparison has held for all; for one, whose number is returned, SIZE_MAX if none counts; for one or
+// more, whose numbers are returned.
+namespace internal {
+inline const int* marks(std::span<const std::uint64_t> signals, std::span<const int> skip) {
+  if (!skip.empty() && skip.size() != signals.size()) throw std::invalid_argument("armci: one mark for each signal");
+  return skip.empty() ? nullptr : skip.data();
+}
+}  // namespace internal
+inline void wait_all_signals(std::span<std::uint64_t> signals, armcix_cmp_t comparison, std::uint64_t value,
+                             std::span<const int> skip = {}) {
+  const int* const marks = internal::marks(signals, skip);
+  require("ARMCIX_Signal_wait_all", ARMCIX_Signal_wait_all(signals.data(), signals.size(), marks, comparison, value));
+}
+inline std::size_t wait_any_signal(std::span<std::uint64_t> signals, armcix_cmp_t comparison, std::uint64_t value,
+                                   std::span<const int> skip = {}) {
+  std::size_t which = 0;
+  const int* const marks = internal::marks(signals, skip);
+  require("ARMCIX_Signal_wait_any",
+          ARMCIX_Signal_wait_any(signals.data(), signals.size(), marks, comparison, value, &which));
+  return which;
+}
+inline std::vector<std::size_t> wait_some_signals(std::span<std::uint64_t> signals, armcix_cmp_t comparison,
+                                                  std::uint64_t value, std::span<const int> skip = {}) {
+  std::vector<std::size_t> which(signals.size());
+  std::size_t found = 0;
+  const int* const marks = internal::marks(signals, skip);
+  require("ARMCIX_Signal_wait_some", ARMCIX_Signal_wait_some(signals.data(), signals.size(), marks, comparison, value,
+                                                             which.data(), &found));
+  which.resize(found);
+  return which;
+}
 
 // Remote completion of this process's stores: to one process, to all. Local, blocking.
 inline void fence(int process) { ARMCI_Fence(process); }

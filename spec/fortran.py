@@ -20,8 +20,8 @@ MODULE = """\
 !   int x[]       integer(c_int) :: x(*)
 !   int *x        integer(c_int), by reference.
 !   const char *  character(kind=c_char) :: x(*), ended by c_null_char: "+" // c_null_char
-!   NULL          an argument left out: numbers by reference, handles, groups, strides and device are optional.
-!                 For a type(c_ptr) it is c_null_ptr.
+!   NULL          an argument left out: numbers by reference, handles, groups, strides, skip and device are
+!                 optional. For a type(c_ptr) it is c_null_ptr.
 !   MPI_Comm      not here: ARMCIX_Init_comm_f and ARMCIX_Group_comm_f take and return the integer of a communicator.
 ! Element i of the part of process p is c_loc(x(i)) after call c_f_pointer(parts(p + 1), x, [n]), on every node.
 ! An array section with gaps has no single c_loc: of x(1:9:2) it is that of x(1), so describe it by strides.
@@ -61,7 +61,7 @@ READ_ONLY = {"src_stride", "dst_stride", "stride", "count", "pids", "iov", "grou
 CLEARING = "ARMCI_Group_free"
 
 # Arrays and texts for which C takes NULL.
-NULLABLE = {"src_stride", "dst_stride", "device"}
+NULLABLE = {"src_stride", "dst_stride", "skip", "device"}
 
 # A communicator in front, 32 bytes in all, for every MPI library [ABI-1].
 GROUP = "  type, bind(C) :: ARMCI_Group\n    integer(c_int64_t) :: opaque(4)\n  end type"

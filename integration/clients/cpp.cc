@@ -162,6 +162,11 @@ void Together() {
   const std::array<std::uint64_t, 1> data = {static_cast<std::uint64_t>(me)};
   armci::put_signal(data, words.on(right) + 1, words.on(right) + 2, 7, ARMCIX_SIGNAL_SET, right);
   Expect(armci::wait_signal(&words.local()[2], ARMCIX_CMP_EQ, 7) == 7, "the signal");
+  const std::span<std::uint64_t> signals = words.local().subspan(1, 2);
+  const std::array<int, 2> skip = {1, 0};
+  Expect(armci::wait_any_signal(signals, ARMCIX_CMP_EQ, 7, skip) == 1, "the number of the signal");
+  Expect(armci::wait_some_signals(signals, ARMCIX_CMP_EQ, 7, skip) == std::vector<std::size_t>{1}, "all that hold");
+  armci::wait_all_signals(signals, ARMCIX_CMP_GE, 7, skip);
   Expect(words.local()[1] == static_cast<std::uint64_t>((me + size - 1) % size), "data before their signal");
   {
     armci::Mutexes mutexes(me == 0 ? 1 : 0);
