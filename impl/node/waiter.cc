@@ -80,7 +80,7 @@ constinit thread_local std::uint32_t Waiter::turns_ = 0;
 static thread_local std::int64_t polled_at_us = 0;
 
 bool Waiter::busy_after_spins(bool streaming) {
-  if (spins_are_counted(kind_) && spins_ < spin_iterations() + kYields) {
+  if (counts_spins_ && spins_ < spin_iterations() + kYields) {
     ++spins_;
     sched_yield();
     return true;
@@ -91,7 +91,7 @@ bool Waiter::busy_after_spins(bool streaming) {
     poll_mpi(now);
     return true;
   }
-  if (!spins_are_counted(kind_)) {
+  if (!counts_spins_) {
     // Waits for a network are often over before they poll.
     if (poll_at_us_ != 0 && now - polled_at_us >= kLongestUnpolledUs) poll_mpi(now);
     const std::int64_t spin_us = !has_free_cores() ? kSpinWhenSharedUs : streaming ? kSpinWhenStreamingUs : kSpinUs;
@@ -114,7 +114,7 @@ void Waiter::begin(std::int64_t now_us) {
   }
   // A wait that begins anew goes on polling MPI, also when its condition comes true again and again.
   if (poll_at_us_ == 0 && policy_of(kind_).polls_mpi && may_poll_mpi()) {
-    poll_at_us_ = now_us + (spins_are_counted(kind_) ? 0 : kSpinUs) + first_poll_us();
+    poll_at_us_ = now_us + (counts_spins_ ? 0 : kSpinUs) + first_poll_us();
   }
 }
 

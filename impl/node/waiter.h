@@ -5,10 +5,10 @@
 //   | busy: spins, or polls for some time | yields | polls MPI, sleeps, polls MPI, sleeps longer ...
 //   '--- nothing but the condition -------'        '--- a report names the wait ---------------
 //
-// The busy part depends on spins_are_counted() of the WaitKind, its sleeps on the kind's row in waiter.cc. Between two
-// sleeps the waiter lets MPI progress, so that the program's own messages move while it waits in a call of this library
-// [PROG-5]; mpi_progress.h says which threads may. A thread whose waits all end in the busy part polls MPI every few
-// milliseconds of them.
+// The busy part depends on spins_are_counted() of the WaitKind, or on the loop; the sleeps on the kind's row in
+// waiter.cc. Between two sleeps the waiter lets MPI progress, so that the program's own messages move while it waits in
+// a call of this library [PROG-5]; mpi_progress.h says which threads may. A thread whose waits all end in the busy part
+// polls MPI every few milliseconds of them.
 //
 //   Waiter waiter(WaitKind::kSignal);
 //   while (!arrived()) waiter.step();
@@ -28,11 +28,18 @@
 
 namespace armci::node {
 
+// The length of the busy part: as the kind says, or a time.
+enum class Busy { kOfKind, kForSomeTime };
+
 class Waiter {
  public:
-  explicit Waiter(WaitKind kind) : Waiter(kind, kOwn) {}
+  explicit Waiter(WaitKind kind) : Waiter(kind, Busy::kOfKind) {}
   // `longest_us`: of a sleep, in the place of the kind's own; 0: it yields instead of sleeping.
-  Waiter(WaitKind kind, std::int64_t longest_us) : kind_(kind), longest_us_(longest_us) {}
+  Waiter(WaitKind kind, std::int64_t longest_us)
+      : kind_(kind), counts_spins_(spins_are_counted(kind)), longest_us_(longest_us) {}
+  // kForSomeTime: of a loop that calls a network's library in each turn.
+  Waiter(WaitKind kind, Busy busy)
+      : kind_(kind), counts_spins_(busy == Busy::kOfKind && spins_are_counted(kind)), longest_us_(kOwn) {}
   ~Waiter() {
     if (spins_ != 0 && (turns_ += static_cast<std::uint32_t>(spins_)) >= kTurnsBetweenClocks) after_turns();
   }
@@ -42,7 +49,7 @@ class Waiter {
   // False once the thread should sleep. May have polled MPI, so the caller reads the condition again in either case.
   // `streaming`: long messages are in transit, which advance only while a thread polls.
   bool busy(bool streaming = false) {
-    if (spins_are_counted(kind_) && spins_ < spin_iterations()) {
+    if (counts_spins_ && spins_ < spin_iterations()) {
       if (++spins_ % kTurnsBetweenClocks == 0) after_turns();
       if (spins_ > kTurnsWithoutPause) cpu_relax();
       return true;
@@ -97,6 +104,7 @@ class Waiter {
   void poll_mpi(std::int64_t now_us);
 
   const WaitKind kind_;
+  const bool counts_spins_;
   int spins_ = 0;
   std::int64_t longest_us_;
   bool longest_grows_ = false;

@@ -442,6 +442,7 @@ class Runtime {
   AggregateBatch taken_;  // being flushed
   RegionType* service_ = nullptr;
   bool transport_started_ = false;
+  bool several_nodes_ = false;
   std::vector<unsigned char> path_flags_;                  // by absolute id: kSameNode, and what the CPU does there
   std::vector<Unflushed> unflushed_;                       // by absolute id
   std::vector<std::atomic<std::uint64_t>> notifications_;  // by absolute id: consumed by notify_wait

@@ -182,7 +182,7 @@ Status Runtime<T>::notify_wait(int proc, int* count) {
 template <class T>
 template <class Changed>
 void Runtime<T>::await_signal(node::WaitKind kind, bool woken, Changed changed) {
-  node::Waiter waiter(kind);
+  node::Waiter waiter(kind, several_nodes_ ? node::Busy::kForSomeTime : node::Busy::kOfKind);
   for (bool over = changed(); !over;) {
     transport_.progress();
     const bool busy = waiter.busy();

@@ -76,6 +76,7 @@ void Runtime<T>::prepare(const World& job) {
   aggregates_.clear();
   handles_.clear();
   mutex_sets_.clear();
+  several_nodes_ = !kNodeOnly && job.node_count() > 1;
   const Routing routing = route_of<T>(job);
   const int on_node = kSameNode | (routing.cpu_copies ? kCpuCopies : 0) | (routing.cpu_atomics ? kCpuAtomics : 0);
   path_flags_.assign(static_cast<std::size_t>(size_), 0);
