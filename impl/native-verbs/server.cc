@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "impl/base/backtrace.h"
@@ -118,35 +120,60 @@ Status Server::post_receive(std::size_t buffer) {
 }
 
 void Server::run() {
+  // While waiting threads serve, which is as fast, this one stays away from their core.
+  constexpr std::int64_t kHelpedSleepUs = 100;
+  constexpr std::int64_t kHelpedUs = 2000;  // since the last request that one of them served
   node::Waiter waiter(node::WaitKind::kRequests);
   bool streaming = false;
   std::int64_t found_us = 0;
+  std::uint32_t passes = 0;
+  std::int64_t helped_until_us = 0;
   while (!ended_.load(std::memory_order_relaxed)) {
     bool busy = false;
-    Status status = serve(&busy);
+    step(&busy);
+    const bool helped = std::exchange(passes, passes_.load(std::memory_order_relaxed)) != passes;
+    if (helped) helped_until_us = node::now_us() + kHelpedUs;
     if (busy) {
       const std::int64_t now_us = node::now_us();
       streaming = now_us - std::exchange(found_us, now_us) < kStreamUs;
       waiter.restart();
-    } else if (status.ok() && !waiter.busy(streaming)) {
-      status = block();
+      helped_until_us = 0;
+    } else if (helped_until_us != 0 && node::now_us() < helped_until_us) {
+      std::this_thread::sleep_for(std::chrono::microseconds(kHelpedSleepUs));
+    } else if (!waiter.busy(streaming)) {
+      end_if_failed(block());
       streaming = false;
       waiter.restart();
     }
-    if (!status.ok() && !leaving_.load(std::memory_order_relaxed)) {
-      // The origin of the request would wait for its reply for good.
-      die_of_failure("server");
-    }
   }
+}
+
+void Server::step(bool* busy) {
+  const std::unique_lock lock(stepping_, std::try_to_lock);
+  if (lock.owns_lock()) end_if_failed(serve(busy));
+}
+
+void Server::serve_while_waiting() {
+  bool busy = false;
+  step(&busy);
+  if (busy) passes_.fetch_add(1, std::memory_order_relaxed);
+}
+
+// The origin of the request would wait for its reply for good.
+void Server::end_if_failed(const Status& status) {
+  if (!status.ok() && !leaving_.load(std::memory_order_relaxed)) die_of_failure("server");
 }
 
 // Returns when there is a completion, or when the server has to end. Arms the completion queue, then polls it once, so
 // that no completion is missed.
 Status Server::block() {
-  if (const int error = ibv_req_notify_cq(done_.get(), 0); error != 0) return fail_verbs(error, "ibv_req_notify_cq");
-  bool busy = false;
-  ARMCI_RETURN_IF_ERROR(serve(&busy));
-  if (busy) return kSuccess;
+  {
+    const std::lock_guard lock(stepping_);
+    if (const int error = ibv_req_notify_cq(done_.get(), 0); error != 0) return fail_verbs(error, "ibv_req_notify_cq");
+    bool busy = false;
+    ARMCI_RETURN_IF_ERROR(serve(&busy));
+    if (busy) return kSuccess;
+  }
   std::array<pollfd, 2> sources = {{{channel_->fd, POLLIN, 0}, {wake_, POLLIN, 0}}};
   (void)poll(sources.data(), sources.size(), -1);
   ibv_cq* queue = nullptr;

@@ -10,7 +10,8 @@
 // no process.
 //
 // Thread safety: all members but run() and expect_ends() by one thread, before start() and after stop(). In between the
-// server's own thread runs. It calls libibverbs only, never MPI.
+// server's own thread runs, and threads of the process that wait in the library serve as well, one thread at a time.
+// They call libibverbs only, never MPI.
 #pragma once
 
 #include <atomic>
@@ -19,6 +20,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <thread>
 #include <unordered_map>
@@ -55,6 +57,9 @@ class Server {
   Status start(std::uint64_t secret);
   // From now on processes may end, so that replies to them may fail.
   void expect_ends() { leaving_.store(true, std::memory_order_relaxed); }
+  // A pass by a thread of this process that waits in the library: so a request that ends the wait needs no switch to
+  // the server thread, which sleeps meanwhile. Returns at once while another thread makes a pass. By any thread.
+  void serve_while_waiting();
   // To be called after every process has all its replies.
   void stop();
 
@@ -79,6 +84,9 @@ class Server {
   };
 
   void run();
+  // A pass, if no other thread makes one. Ends the job on failure.
+  void step(bool* busy);
+  void end_if_failed(const Status& status);
   Status serve(bool* busy);
   Status block();
   Status done(const ibv_wc& work);
@@ -128,7 +136,9 @@ class Server {
   const server::IsInside is_inside_;
   std::atomic<bool> leaving_{false};
   std::atomic<bool> ended_{false};
-  int wake_ = -1;  // an eventfd
+  std::mutex stepping_;                   // held during a pass
+  std::atomic<std::uint32_t> passes_{0};  // of waiting threads, that found work
+  int wake_ = -1;                         // an eventfd
   std::thread thread_;
 };
 

@@ -245,6 +245,10 @@ Status Transport::atomic32(int target, const Key&, void* remote, AtomicOp op, st
 
 Status Transport::test(Completion* completion, bool* done) { return client_->test(completion->point, done); }
 
+void Transport::progress() {
+  if (server_ != nullptr) server_->serve_while_waiting();
+}
+
 std::size_t Transport::buffer_bytes() {
   return (server_ != nullptr ? server_->buffer_bytes() : 0) +
          (connections_ != nullptr ? connections_->buffer_bytes() : 0);

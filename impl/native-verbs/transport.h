@@ -70,7 +70,7 @@ class Transport {
   Status test(Completion* completion, bool* done);
   Status flush(int target) { return client_->flush(node_of(target)); }
   Status flush_all() { return client_->flush_all(); }
-  void progress() {}
+  void progress();
   std::size_t buffer_bytes();
   std::span<const runtime::Choice> choices() const { return choices_.all(); }
 
