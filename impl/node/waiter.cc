@@ -52,6 +52,8 @@ constexpr std::int64_t kSleepShare = 32;
 
 constexpr int kYields = 20;
 constexpr std::int64_t kSpinUs = 60;  // a round trip or two
+// Of a loop that polls the network for an action of another process, which may send long data before its signal.
+constexpr std::int64_t kSpinForSignalUs = 200;
 constexpr std::int64_t kSpinWhenStreamingUs = 2000;
 constexpr std::int64_t kSpinWhenSharedUs = 5;
 
@@ -94,7 +96,8 @@ bool Waiter::busy_after_spins(bool streaming) {
   if (!counts_spins_) {
     // Waits for a network are often over before they poll.
     if (poll_at_us_ != 0 && now - polled_at_us >= kLongestUnpolledUs) poll_mpi(now);
-    const std::int64_t spin_us = !has_free_cores() ? kSpinWhenSharedUs : streaming ? kSpinWhenStreamingUs : kSpinUs;
+    const std::int64_t usual_us = spins_are_counted(kind_) ? kSpinForSignalUs : kSpinUs;
+    const std::int64_t spin_us = !has_free_cores() ? kSpinWhenSharedUs : streaming ? kSpinWhenStreamingUs : usual_us;
     if (now - since_us_ < spin_us) {
       cpu_relax();
       return true;
