@@ -81,20 +81,15 @@ std::size_t Server::buffer_bytes() const {
 
 void Server::run(const std::function<bool()>& over) {
   constexpr int kActiveSleepUs = 50;
-  // While waiting threads serve, which is as fast, this one stays away from their core.
-  constexpr std::int64_t kHelpedSleepUs = 100;
-  constexpr std::int64_t kHelpedUs = 2000;          // since the last request that one of them served
+  constexpr std::int64_t kHelpedSleepUs = server::Passes::kHelpedSleepUs;
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // nanoseconds; short sleeps are to be short
   node::Waiter idleness(node::WaitKind::kRequests, wait_us_);
   node::Waiter activity(node::WaitKind::kRequests, std::min(wait_us_, kActiveSleepUs));
   bool will_block = false;
   bool active = false;
-  std::uint32_t passes = 0;
-  std::int64_t helped_until_us = 0;
   while (!over()) {
-    bool busy = false;
     const std::uint32_t seen = will_block ? event_count_.prepare_wait() : event_count_.count();
-    try_step(&busy);
+    const bool busy = passes_.try_pass([this] { return pass(); });
     const bool streaming = streaming_.load(std::memory_order_relaxed);
     const bool was_active = std::exchange(active, (progress_ && progress_()) || streaming);
     if (active && !was_active) activity.restart();
@@ -103,40 +98,32 @@ void Server::run(const std::function<bool()>& over) {
       idleness.restart();
       activity.restart();
       will_block = false;
-      helped_until_us = 0;
+      passes_.work_found();
       continue;
     }
-    if (std::exchange(passes, passes_.load(std::memory_order_relaxed)) != passes) {
-      helped_until_us = node::now_us() + kHelpedUs;
-    }
-    const bool helped = helped_until_us != 0 && node::now_us() < helped_until_us;
-    const std::int64_t us = helped ? kHelpedSleepUs : (active ? activity : idleness).pause_us(streaming);
+    const std::int64_t us = passes_.is_helped() ? kHelpedSleepUs : (active ? activity : idleness).pause_us(streaming);
     // Polls once more after prepare_wait(): from there on a thread that issues an operation notifies this one.
     if (us > 0 && (active || will_block)) {
-      resting_.store(us > kHelpedSleepUs);
+      passes_.set_resting(us > kHelpedSleepUs);
       event_count_.wait(seen, us);
-      resting_.store(false);
+      passes_.set_resting(false);
     }
     will_block = us > 0 && !active;
   }
 }
 
-void Server::try_step(bool* busy) {
-  const std::unique_lock lock(stepping_, std::try_to_lock);
-  if (!lock.owns_lock()) return;
-  const Status status = step(busy);
+// The server thread returns the credits when the wait is over.
+void Server::serve_while_waiting() {
+  passes_.pass_while_waiting([this] { return pass(); }, [this] { event_count_.notify(); });
+}
+
+bool Server::pass() {
+  bool busy = false;
+  const Status status = step(&busy);
   streaming_.store(!sending_.empty() || !receiving_.empty(), std::memory_order_relaxed);
   // The origin of the request would hang: it waits for the reply.
   if (!status.ok()) die_of_failure("server");
-}
-
-// The server thread returns the credits, and serves when the wait is over: so it is woken from a long sleep.
-void Server::serve_while_waiting() {
-  bool busy = false;
-  try_step(&busy);
-  if (!busy) return;
-  passes_.fetch_add(1, std::memory_order_relaxed);
-  if (resting_.exchange(false)) event_count_.notify();
+  return busy;
 }
 
 Status Server::step(bool* busy) {

@@ -36,7 +36,6 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <thread>
 #include <vector>
@@ -48,6 +47,7 @@
 #include "impl/mpi-twosided/messages.h"
 #include "impl/mpi-twosided/routes.h"
 #include "impl/node/block_finder.h"
+#include "impl/server/passes.h"
 
 namespace armci::twosided {
 
@@ -65,8 +65,7 @@ class Server {
   // Starts the thread that serves until stop(). The thread calls `progress` regularly for the operations that this
   // process issued; `progress` returns whether any is pending.
   Status start(std::function<bool()> progress);
-  // One pass by a thread of this process that waits in the library: so a request that ends the wait needs no switch to
-  // the server thread, which sleeps meanwhile. Returns at once while another thread makes a pass. By any thread.
+  // A pass by a thread of this process that waits in the library (impl/server/passes.h).
   void serve_while_waiting();
   // To be notified when this process issues an operation.
   EventCount& event_count() { return event_count_; }
@@ -110,8 +109,8 @@ class Server {
   };
 
   Origin& origin(std::uint32_t process) { return origins_[process]; }
-  // A pass, if no other thread makes one. Ends the job on failure.
-  void try_step(bool* busy);
+  // A pass; true if it found work. Ends the job on failure.
+  bool pass();
   // One pass over queues and network. *busy: whether it found work.
   Status step(bool* busy);
   Status take_requests(MessagePool* pool, bool forwarded, bool* busy);
@@ -160,10 +159,8 @@ class Server {
   // Free reply buffers: without space for data, and with it.
   std::vector<std::unique_ptr<char[]>> free_replies_[2];
   std::atomic<std::size_t> replies_[2] = {0, 0};  // created so far
-  std::mutex stepping_;                           // held during a pass
-  std::atomic<std::uint32_t> passes_{0};          // of waiting threads, that found work
-  std::atomic<bool> streaming_{false};            // long data are in transit
-  std::atomic<bool> resting_{false};              // the server thread sleeps for long, or is about to
+  server::Passes passes_;
+  std::atomic<bool> streaming_{false};  // long data are in transit
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };

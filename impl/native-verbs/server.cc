@@ -120,26 +120,17 @@ Status Server::post_receive(std::size_t buffer) {
 }
 
 void Server::run() {
-  // While waiting threads serve, which is as fast, this one stays away from their core.
-  constexpr std::int64_t kHelpedSleepUs = 100;
-  constexpr std::int64_t kHelpedUs = 2000;  // since the last request that one of them served
   node::Waiter waiter(node::WaitKind::kRequests);
   bool streaming = false;
   std::int64_t found_us = 0;
-  std::uint32_t passes = 0;
-  std::int64_t helped_until_us = 0;
   while (!ended_.load(std::memory_order_relaxed)) {
-    bool busy = false;
-    step(&busy);
-    const bool helped = std::exchange(passes, passes_.load(std::memory_order_relaxed)) != passes;
-    if (helped) helped_until_us = node::now_us() + kHelpedUs;
-    if (busy) {
+    if (passes_.try_pass([this] { return pass(); })) {
       const std::int64_t now_us = node::now_us();
       streaming = now_us - std::exchange(found_us, now_us) < kStreamUs;
       waiter.restart();
-      helped_until_us = 0;
-    } else if (helped_until_us != 0 && node::now_us() < helped_until_us) {
-      std::this_thread::sleep_for(std::chrono::microseconds(kHelpedSleepUs));
+      passes_.work_found();
+    } else if (passes_.is_helped()) {
+      std::this_thread::sleep_for(std::chrono::microseconds(server::Passes::kHelpedSleepUs));  // the reason is there
     } else if (!waiter.busy(streaming)) {
       end_if_failed(block());
       streaming = false;
@@ -148,15 +139,15 @@ void Server::run() {
   }
 }
 
-void Server::step(bool* busy) {
-  const std::unique_lock lock(stepping_, std::try_to_lock);
-  if (lock.owns_lock()) end_if_failed(serve(busy));
+// Leaves nothing undone, so the server thread is woken by the device alone.
+void Server::serve_while_waiting() {
+  passes_.pass_while_waiting([this] { return pass(); }, [] {});
 }
 
-void Server::serve_while_waiting() {
+bool Server::pass() {
   bool busy = false;
-  step(&busy);
-  if (busy) passes_.fetch_add(1, std::memory_order_relaxed);
+  end_if_failed(serve(&busy));
+  return busy;
 }
 
 // The origin of the request would wait for its reply for good.
@@ -168,7 +159,7 @@ void Server::end_if_failed(const Status& status) {
 // that no completion is missed.
 Status Server::block() {
   {
-    const std::lock_guard lock(stepping_);
+    const auto lock = passes_.lock();
     if (const int error = ibv_req_notify_cq(done_.get(), 0); error != 0) return fail_verbs(error, "ibv_req_notify_cq");
     bool busy = false;
     ARMCI_RETURN_IF_ERROR(serve(&busy));

@@ -20,7 +20,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <thread>
 #include <unordered_map>
@@ -33,6 +32,7 @@
 #include "impl/native-verbs/messages.h"
 #include "impl/native-verbs/sender.h"
 #include "impl/node/block_finder.h"
+#include "impl/server/passes.h"
 #include "impl/server/wire.h"
 
 namespace armci::verbs {
@@ -57,8 +57,7 @@ class Server {
   Status start(std::uint64_t secret);
   // From now on processes may end, so that replies to them may fail.
   void expect_ends() { leaving_.store(true, std::memory_order_relaxed); }
-  // A pass by a thread of this process that waits in the library: so a request that ends the wait needs no switch to
-  // the server thread, which sleeps meanwhile. Returns at once while another thread makes a pass. By any thread.
+  // A pass by a thread of this process that waits in the library (impl/server/passes.h).
   void serve_while_waiting();
   // To be called after every process has all its replies.
   void stop();
@@ -84,8 +83,8 @@ class Server {
   };
 
   void run();
-  // A pass, if no other thread makes one. Ends the job on failure.
-  void step(bool* busy);
+  // A pass; true if it found work. Ends the job on failure.
+  bool pass();
   void end_if_failed(const Status& status);
   Status serve(bool* busy);
   Status block();
@@ -136,9 +135,8 @@ class Server {
   const server::IsInside is_inside_;
   std::atomic<bool> leaving_{false};
   std::atomic<bool> ended_{false};
-  std::mutex stepping_;                   // held during a pass
-  std::atomic<std::uint32_t> passes_{0};  // of waiting threads, that found work
-  int wake_ = -1;                         // an eventfd
+  server::Passes passes_;
+  int wake_ = -1;  // an eventfd
   std::thread thread_;
 };
 

@@ -241,7 +241,11 @@ Status Client::put_signal(const Target& target, void* remote, const void* local,
     bytes = 0;
     await_credit(lock, peer(target.process));
     // Another thread may have sent it meanwhile.
-    if (!peer(target.process).batch.empty()) return send_batch_now(target.process, header);
+    if (!peer(target.process).batch.empty()) {
+      const Status sent = send_batch_now(target.process, header);
+      request_progress();
+      return sent;
+    }
   }
   header.bytes = bytes;
   Message message = buffers_.take(sizeof header + bytes);

@@ -69,35 +69,28 @@ void Server::stop() {
 
 void Server::run() {
   constexpr unsigned kRoundsWithoutProgress = 64;
-  // While waiting threads serve, which is as fast, this one stays away from their core.
-  constexpr std::int64_t kHelpedSleepUs = 100;
-  constexpr std::int64_t kHelpedUs = 2000;  // since the last request that one of them served
   unsigned rounds = 0;
-  std::uint32_t passes = 0;
-  std::int64_t helped_until_us = 0;
   node::Waiter waiter(node::WaitKind::kRequests);
   while (!stopping_.load()) {
-    if (step()) {
+    if (passes_.try_pass([this] { return pass(); })) {
       waiter.restart();
-      helped_until_us = 0;
+      passes_.work_found();
       if (++rounds % kRoundsWithoutProgress == 0) (void)client_->progress_for_server(nullptr);
-      continue;
-    }
-    if (std::exchange(passes, passes_.load(std::memory_order_relaxed)) != passes) {
-      helped_until_us = node::now_us() + kHelpedUs;
-    }
-    if (helped_until_us != 0 && node::now_us() < helped_until_us) {
+    } else if (passes_.is_helped()) {
       (void)client_->progress_for_server(nullptr);
-      std::this_thread::sleep_for(std::chrono::microseconds(kHelpedSleepUs));
+      std::this_thread::sleep_for(std::chrono::microseconds(server::Passes::kHelpedSleepUs));  // the reason is there
     } else if (waiter.pause_us() > 0) {  // else more may come at once
       rest();
     }
   }
 }
 
-bool Server::step() {
-  const std::unique_lock lock(stepping_, std::try_to_lock);
-  if (!lock.owns_lock()) return false;
+// The server thread reports the counts when the wait is over.
+void Server::serve_while_waiting() {
+  passes_.pass_while_waiting([this] { return pass(); }, [this] { worker_.signal(); });
+}
+
+bool Server::pass() {
   const bool any = worker_.progress();
   // In a pass that finds no request, so that the message does not keep the next request waiting.
   if (!any || ++busy_passes_ >= kBusyPassesMax) {
@@ -107,13 +100,6 @@ bool Server::step() {
   return any;
 }
 
-// The server thread reports the counts, and serves when the wait is over: so a thread that sleeps without end is woken.
-void Server::serve_while_waiting() {
-  if (!step()) return;
-  passes_.fetch_add(1, std::memory_order_relaxed);
-  if (resting_.exchange(false)) worker_.signal();
-}
-
 // No request has arrived.
 void Server::rest() {
   constexpr int kWithoutEnd = -1;
@@ -121,14 +107,14 @@ void Server::rest() {
   const Client::Need need = client_->progress_for_server(&other);
   if (need == Client::Need::kMore) return;
   {
-    const std::lock_guard lock(stepping_);
-    report_counts();
+    const auto lock = passes_.lock();
+    report_counts();  // of what a waiting thread has executed
     if (!worker_.arm()) return;
-    resting_.store(true);
+    passes_.set_resting(true);
   }
   // The client's event may be taken by a caller, and no other come.
   worker_.await_event(other, need == Client::Need::kNone ? kWithoutEnd : Client::kSleepUs);
-  resting_.store(false);
+  passes_.set_resting(false);
 }
 
 // --- requests

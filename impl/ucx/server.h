@@ -16,7 +16,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <span>
 #include <string>
 #include <thread>
@@ -24,6 +23,7 @@
 
 #include "impl/base/status.h"
 #include "impl/node/block_finder.h"
+#include "impl/server/passes.h"
 #include "impl/server/wire.h"
 #include "impl/ucx/message_buffers.h"
 #include "impl/ucx/messages.h"
@@ -44,8 +44,7 @@ class Server {
   // `client`: the thread makes progress for it. The client calls wake() when it needs progress.
   Status start(Client* client);
   void wake() { worker_.signal(); }
-  // A pass by a thread of this process that waits in the library: so a request that ends the wait needs no switch to
-  // the server thread, which sleeps meanwhile. Returns at once while another thread makes a pass. By any thread.
+  // A pass by a thread of this process that waits in the library (impl/server/passes.h).
   void serve_while_waiting();
   // Precondition: no process sends requests any more.
   void stop();
@@ -65,8 +64,8 @@ class Server {
   };
 
   void run();
-  // A pass, if no other thread makes one; true if it found work.
-  bool step();
+  // A pass; true if it found work.
+  bool pass();
   void rest();
   void execute(Origin* from, const RequestPrefix& prefix, std::span<const char> message);
   Message copy_of(std::span<const char> message);
@@ -87,11 +86,9 @@ class Server {
   std::vector<Origin> origins_;            // by process
   std::vector<std::uint32_t> unreported_;  // processes whose count has changed
   std::thread thread_;
-  std::mutex stepping_;                     // held during a pass
+  server::Passes passes_;
   static constexpr int kBusyPassesMax = 8;  // before counts are reported
   int busy_passes_ = 0;
-  std::atomic<std::uint32_t> passes_{0};  // of waiting threads, that found work
-  std::atomic<bool> resting_{false};      // the server thread sleeps, or is about to
   std::atomic<bool> stopping_{false};
   // The last one: its end is the end of the replies that have not left.
   Worker worker_;
