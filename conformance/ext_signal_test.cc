@@ -111,6 +111,8 @@ CLAUSE_TEST(EXT, EXT4_waits_for_several_signals, "EXT-4", "EXT-3", NeedsRanks(2)
   skip[0] = 1;  // rank 0's own is never set
   for (std::uint64_t round = 1; round <= static_cast<std::uint64_t>(Rounds(200, 30)); ++round) {
     if (Me() != 0) {
+      // Now and then late, so that the signals come in other orders and rank 0 falls asleep; other lengths fail
+      // nothing.
       if (MyRng().Chance(1, 4)) std::this_thread::sleep_for(std::chrono::microseconds(MyRng().Below(3000)));
       auto data = static_cast<long>(round);
       EXPECT_EQ(ARMCIX_Put_signal(&data, region.At(0, 8 * (np + static_cast<std::size_t>(Me()))), 8, signals + Me(),

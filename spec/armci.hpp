@@ -452,15 +452,15 @@ inline std::uint64_t wait_signal(std::uint64_t* signal, armcix_cmp_t comparison,
   require("ARMCIX_Signal_wait", ARMCIX_Signal_wait(signal, comparison, value, &seen));
   return seen;
 }
-// The same for several signals. Those with a mark that is not 0 in `skip` do not count; an empty `skip` marks none.
-// Blocking until the comparison has held for all; for one, whose number is returned, SIZE_MAX if none counts; for one or
-// more, whose numbers are returned.
 namespace internal {
 inline const int* marks(std::span<const std::uint64_t> signals, std::span<const int> skip) {
   if (!skip.empty() && skip.size() != signals.size()) throw std::invalid_argument("armci: one mark for each signal");
   return skip.empty() ? nullptr : skip.data();
 }
 }  // namespace internal
+// The same for several signals. Those with a mark that is not 0 in `skip` do not count; an empty `skip` marks none.
+// Blocking until the comparison has held for all; for one, whose number is returned, SIZE_MAX if none counts; for one or
+// more, whose numbers are returned.
 inline void wait_all_signals(std::span<std::uint64_t> signals, armcix_cmp_t comparison, std::uint64_t value,
                              std::span<const int> skip = {}) {
   const int* const marks = internal::marks(signals, skip);

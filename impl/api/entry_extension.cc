@@ -60,15 +60,16 @@ Status ARMCIX_NbRmw(armcix_op_t op, armcix_type_t type, void* result, const void
 
 // --- signals
 
-Status check_signals(const std::uint64_t* signals, std::size_t count, int proc) {
+// `name`: the argument's.
+Status check_signals(const char* name, const std::uint64_t* signals, std::size_t count, int proc) {
   if (count == 0) return kSuccess;
   if (count > SIZE_MAX / sizeof *signals) {
     return fail(Code::kLength, "EXT-4", "argument count = %zu is more than memory has; pass the number of signals",
                 count);
   }
-  ARMCI_RETURN_IF_ERROR(runtime().check_remote("signal", signals, count * sizeof *signals, proc));
+  ARMCI_RETURN_IF_ERROR(runtime().check_remote(name, signals, count * sizeof *signals, proc));
   if (reinterpret_cast<std::uintptr_t>(signals) % sizeof *signals == 0) return kSuccess;
-  return fail(Code::kAlignment, "EXT-3", "argument signal = %p is not aligned to 8 bytes; pass an aligned address",
+  return fail(Code::kAlignment, "EXT-3", "argument %s = %p is not aligned to 8 bytes; pass an aligned address", name,
               static_cast<const void*>(signals));
 }
 
@@ -78,7 +79,7 @@ Status check_signal(const std::uint64_t* signal, armcix_signal_op_t op, int proc
                 "argument op = %d is neither ARMCIX_SIGNAL_SET nor ARMCIX_SIGNAL_ADD; pass one of them",
                 static_cast<int>(op));
   }
-  return check_signals(signal, 1, proc);
+  return check_signals("signal", signal, 1, proc);
 }
 
 Status ARMCIX_Put_signal(const void* src, void* dst, std::size_t bytes, std::uint64_t* signal, std::uint64_t value,
@@ -111,19 +112,19 @@ bool compares(armcix_cmp_t cmp, std::uint64_t left, std::uint64_t right) {
   return false;
 }
 
-Status check_waited_signals(const std::uint64_t* signals, std::size_t count, armcix_cmp_t cmp) {
+Status check_waited_signals(const char* name, const std::uint64_t* signals, std::size_t count, armcix_cmp_t cmp) {
   if (static_cast<unsigned>(cmp) > ARMCIX_CMP_LE) {
     return fail(Code::kType, "EXT-4", "argument cmp = %d is outside 0..%d; pass a constant of armcix_cmp_t",
                 static_cast<int>(cmp), ARMCIX_CMP_LE);
   }
-  return check_signals(signals, count, world().rank());
+  return check_signals(name, signals, count, world().rank());
 }
 
 std::uint64_t read_signal(std::uint64_t& signal) { return std::atomic_ref(signal).load(std::memory_order_acquire); }
 
 Status ARMCIX_Signal_test(std::uint64_t* signal, armcix_cmp_t cmp, std::uint64_t value, std::uint64_t* seen,
                           int* satisfied) {
-  ARMCI_RETURN_IF_ERROR(check_waited_signals(signal, 1, cmp));
+  ARMCI_RETURN_IF_ERROR(check_waited_signals("signal", signal, 1, cmp));
   if (satisfied == nullptr)
     return fail(Code::kNull, "ERR-1", "argument satisfied is NULL; pass the address for the result");
   runtime().progress();
@@ -140,7 +141,7 @@ void await_signals(Condition condition) {
 }
 
 Status ARMCIX_Signal_wait(std::uint64_t* signal, armcix_cmp_t cmp, std::uint64_t value, std::uint64_t* seen) {
-  ARMCI_RETURN_IF_ERROR(check_waited_signals(signal, 1, cmp));
+  ARMCI_RETURN_IF_ERROR(check_waited_signals("signal", signal, 1, cmp));
   std::uint64_t now = 0;
   await_signals([&] {
     now = read_signal(*signal);
@@ -152,7 +153,7 @@ Status ARMCIX_Signal_wait(std::uint64_t* signal, armcix_cmp_t cmp, std::uint64_t
 
 Status ARMCIX_Signal_wait_all(std::uint64_t* signals, std::size_t count, const int* skip, armcix_cmp_t cmp,
                               std::uint64_t value) {
-  ARMCI_RETURN_IF_ERROR(check_waited_signals(signals, count, cmp));
+  ARMCI_RETURN_IF_ERROR(check_waited_signals("signals", signals, count, cmp));
   std::size_t first = 0;  // for those before, the comparison has held
   await_signals([&] {
     const auto is_over = [&](std::size_t i) {
@@ -184,7 +185,7 @@ void await_one_or_more(std::uint64_t* signals, std::size_t count, const int* ski
 
 Status ARMCIX_Signal_wait_any(std::uint64_t* signals, std::size_t count, const int* skip, armcix_cmp_t cmp,
                               std::uint64_t value, std::size_t* which) {
-  ARMCI_RETURN_IF_ERROR(check_waited_signals(signals, count, cmp));
+  ARMCI_RETURN_IF_ERROR(check_waited_signals("signals", signals, count, cmp));
   if (which == nullptr) return fail(Code::kNull, "ERR-1", "argument which is NULL; pass the address for the result");
   *which = SIZE_MAX;
   await_one_or_more(signals, count, skip, cmp, value, [&](std::size_t i) {
@@ -196,7 +197,7 @@ Status ARMCIX_Signal_wait_any(std::uint64_t* signals, std::size_t count, const i
 
 Status ARMCIX_Signal_wait_some(std::uint64_t* signals, std::size_t count, const int* skip, armcix_cmp_t cmp,
                                std::uint64_t value, std::size_t* which, std::size_t* found) {
-  ARMCI_RETURN_IF_ERROR(check_waited_signals(signals, count, cmp));
+  ARMCI_RETURN_IF_ERROR(check_waited_signals("signals", signals, count, cmp));
   if (which == nullptr || found == nullptr) {
     return fail(Code::kNull, "ERR-1", "argument %s is NULL; pass the address for the result",
                 which == nullptr ? "which" : "found");

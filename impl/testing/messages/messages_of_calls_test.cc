@@ -86,7 +86,8 @@ std::vector<Case> cases(Memory& memory) {
   };
 }
 
-// Until no message is on its way.
+// Until no message is on its way. The pause is for credits and counts, which no call waits for: MPI's barrier overtakes
+// them. Too short a pause would count them with the next call, and fail it.
 void settle() {
   constexpr unsigned kQuietUs = 20000;
   ARMCI_Fence(1);
