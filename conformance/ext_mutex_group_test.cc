@@ -132,9 +132,33 @@ CLAUSE_TEST(MUTEX, MUTEX7_trylock_never_blocks_and_tells_the_truth, "MUTEX-7", N
       for (int i = 0; i < 100; ++i) EXPECT_EQ(ARMCIX_Trylock_hdl(set, 0, 0), ARMCI_PENDING) << "held by " << holder;
     }
     Agree();
-    if (Me() == holder) ARMCIX_Unlock_hdl(set, 0, 0);
+    if (Me() == holder) {
+      ARMCIX_Unlock_hdl(set, 0, 0);
+      ARMCI_Fence(0);  // else a try by another rank may still find it held
+    }
     Agree();
   }
+  EXPECT_EQ(ARMCIX_Destroy_mutexes_hdl(set), 0);
+}
+
+CLAUSE_TEST(MUTEX, MUTEX7_a_fence_after_unlock_frees_the_mutex_for_trylock, "MUTEX-7", NeedsRanks(2)) {
+  // The ranks hold the mutex in turn; each learns by a message that the one before has unlocked and fenced.
+  const int host = Np() - 1;
+  ARMCI_Group world;
+  ARMCI_Group_get_world(&world);
+  armcix_mutex_hdl_t set = ARMCIX_Create_mutexes_hdl(Me() == host ? 1 : 0, &world);
+  ASSERT_NE(set, nullptr);
+  const int next = (Me() + 1) % Np();
+  const int before = (Me() + Np() - 1) % Np();
+  const int rounds = static_cast<int>(Rounds(200, 30));
+  for (int round = 0; round < rounds; ++round) {
+    if (round > 0 || Me() > 0) MPI_Recv(nullptr, 0, MPI_INT, before, 6, Comm(), MPI_STATUS_IGNORE);
+    EXPECT_EQ(ARMCIX_Trylock_hdl(set, 0, host), ARMCI_OK) << "round " << round;
+    ARMCIX_Unlock_hdl(set, 0, host);
+    ARMCI_Fence(host);
+    if (round + 1 < rounds || Me() + 1 < Np()) MPI_Send(nullptr, 0, MPI_INT, next, 6, Comm());
+  }
+  Sync();
   EXPECT_EQ(ARMCIX_Destroy_mutexes_hdl(set), 0);
 }
 

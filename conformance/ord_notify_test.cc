@@ -145,6 +145,34 @@ CLAUSE_TEST(ORD, ORD6_notify_tells_of_every_earlier_store, "ORD-6", "LC-1", Dead
   }
 }
 
+CLAUSE_TEST(ORD, ORD6_a_notification_needs_no_later_call_of_the_notifier, "ORD-6", NeedsRanks(2)) {
+  // After the notify rank 0 makes no call of the library before the waiter has seen all: it waits for the waiter's
+  // message, and would wait for good if the notification did.
+  if (!LibraryHas("armci_notify")) SkipTest("the library has no armci_notify");
+  constexpr std::size_t kBytes = 20000;
+  Region region(kBytes + 64);
+  const int last = Np() - 1;
+  for (long round = 1; round <= Rounds(100, 20); ++round) {
+    if (Me() == 0) {
+      std::vector<long> source(kBytes / 8, round);
+      EXPECT_EQ(ARMCI_NbPut(source.data(), region.At(last), static_cast<int>(kBytes), last, nullptr), 0);
+      const int small = static_cast<int>(sizeof(long));
+      EXPECT_EQ(ARMCI_NbPut(source.data(), region.At(last, kBytes), small, last, nullptr), 0);
+      EXPECT_EQ(armci_notify(last), 0);
+      MPI_Recv(nullptr, 0, MPI_INT, last, 5, Comm(), MPI_STATUS_IGNORE);
+      EXPECT_EQ(ARMCI_WaitAll(), 0);
+    } else if (Me() == last) {
+      int count = 0;
+      EXPECT_EQ(armci_notify_wait(0, &count), 0);
+      for (std::size_t at = 0; at <= kBytes; at += 8) {
+        ASSERT_EQ(LoadShared<long>(region.Mine() + at), round) << "byte " << at << SeedText();
+      }
+      MPI_Send(nullptr, 0, MPI_INT, 0, 5, Comm());
+    }
+  }
+  Sync();
+}
+
 CLAUSE_TEST(ORD, ORD6_notifications_of_different_processes_are_apart, "ORD-6", NeedsRanks(3)) {
   // Every rank notifies rank 0: all but the last one twice at once, the last one when rank 0 has let it go. A wait for
   // the last one must not return on a notification of another rank.

@@ -301,7 +301,8 @@ int ARMCIX_Destroy_mutexes_hdl(armcix_mutex_hdl_t hdl);
 void ARMCIX_Lock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc);
 
 /* Takes the mutex if it is free: ARMCI_OK when the caller holds it now, ARMCI_PENDING when another process or thread
- * holds it or is next in line. Never blocks. proc is a group rank.
+ * holds it or is next in line. Never blocks. After an unlock by another process it may still be held, until that process
+ * has fenced the host. proc is a group rank.
  * Errors: ARMCI_ERR_NULL, ARMCI_ERR_MUTEX.
  * Ordering: acquire on ARMCI_OK.
  * Clauses: MUTEX-7, MUTEX-8. Source: [here]. */
