@@ -48,7 +48,7 @@ class Passes {
 
   // The server thread's own pass found work.
   void work_found() { helped_until_us_ = 0; }
-  // It found none: whether a waiting thread has found work lately.
+  // Whether, while the server thread itself finds none, a waiting thread has found work lately.
   bool is_helped() {
     const std::uint32_t found = found_.load(std::memory_order_relaxed);
     if (std::exchange(seen_, found) != found) helped_until_us_ = node::now_us() + kHelpedUs;
