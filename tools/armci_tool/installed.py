@@ -74,7 +74,7 @@ class Place:
     def made(self, *command: Word, environment: Mapping[str, str] = {}) -> process.Result:
         """Runs a command beside the sources."""
         return process.run([str(word) for word in command], cwd=self.sources, environment=environment,
-                           timeout_s=_TIME_LIMIT_S)
+                           timeout_s=_TIME_LIMIT_S, input_stays_open=launch.mpi_library(self.mpi).input_stays_open)
 
     def flags(self, package: str, *options: str) -> process.Result:
         """The output of pkg-config."""

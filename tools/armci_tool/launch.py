@@ -62,8 +62,8 @@ class MpiLibrary:
     environment: Mapping[str, str] = field(default_factory=dict)
     # Statuses of the launcher when it loses a rank that died, and does not name it.
     statuses_without_cause: tuple[int, ...] = ()
-    # The launcher passes standard input on only if that can be read.
-    input_unreadable: bool = False
+    # Standard input of a job that gets none of ours stays open until the job ends. In a guest it does not.
+    input_stays_open: bool = False
     # Where its session files lie on this machine: the first of these variables that is set, else /tmp.
     session_folder_settings: tuple[str, ...] = ()
     # Variables that say where its shared memory files lie.
@@ -92,14 +92,15 @@ MPI_LIBRARIES: dict[str, MpiLibrary] = {
                           backing_folder_settings=("OMPI_MCA_btl_vader_backing_directory",
                                                    "OMPI_MCA_osc_sm_backing_directory",
                                                    "OMPI_MCA_osc_rdma_backing_directory")),
-    # UCX below it would stop a process with a fatal error, for a debugger, and the job would hang. Its launcher dies of
-    # SIGPIPE, without a word, when a program ends before the launcher has passed the end of standard input on.
+    # UCX below it would stop a process with a fatal error, for a debugger, and the job would hang. MPICH's launcher
+    # dies of SIGPIPE, without a message, when it sends the end of standard input, or the notice that there is none, to a
+    # proxy that has ended. With an open and empty pipe it sends neither.
     "mpich": MpiLibrary("mpich", "mpiexec.mpich", "mpicc.mpich", tag_output=("-prepend-rank",),
                         on_nodes=("-launcher", "ssh", "-launcher-exec", "{agent}", "-hosts", "{hosts}", "-iface",
                                   "{interface}", "-genv", "LD_PRELOAD", "{preload}"),
                         preload_on_nodes="mpich_finalize", environment={"UCX_HANDLE_ERRORS": "bt"},
                         # An assertion of the launcher, and SIGPIPE: about once in 30 ranks that die at their start.
-                        statuses_without_cause=(255, 128 + signal.SIGPIPE), input_unreadable=True),
+                        statuses_without_cause=(255, 128 + signal.SIGPIPE), input_stays_open=True),
 }
 DEFAULT_MPI = "openmpi"
 
@@ -202,7 +203,7 @@ def start(launch: Launch, *, timeout_s: Optional[float] = None, silence_s: Optio
         environment = {**environment, **folder}
         result = process.run(launch.command_line(), cwd=cwd, environment=environment, timeout_s=timeout_s, silence_s=silence_s,
                              capture=capture, on_line=on_line,
-                             input_unreadable=mpi_library(launch.mpi).input_unreadable)
+                             input_stays_open=mpi_library(launch.mpi).input_stays_open)
         if result.timed_out:
             return result
         abandoned = watch.abandoned()

@@ -108,14 +108,15 @@ def install_signal_handlers(raise_stopped: Callable[[int], BaseException]) -> No
 
 def run(command: Sequence[str], *, cwd: Optional[Path] = None, environment: Optional[Mapping[str, str]] = None,
         timeout_s: Optional[float] = None, silence_s: Optional[float] = None, capture: bool = True,
-        on_line: Optional[LineHandler] = None, job: bool = True, input_unreadable: bool = False,
+        on_line: Optional[LineHandler] = None, job: bool = True, input_stays_open: bool = False,
         ending: leak_check.Ending = leak_check.Ending()) -> Result:
     """Runs `command` to its end and returns what happened; raises ToolError only when it cannot be started.
 
     `environment` is added to the present one. With `capture` false the output goes where ours goes. `on_line` sees
     each line of output as it arrives. The command is ended after `timeout_s`, and, when its output is captured, after
-    `silence_s` without any. `job` false leaves daemons that the command starts alone (Bazel's server). `input_unreadable`
-    opens standard input for writing only, unless it is passed on. `ending` says how the command is ended before its time.
+    `silence_s` without any. `job` false leaves daemons that the command starts alone (Bazel's server). With
+    `input_stays_open` a command that gets no input of ours gets an empty one without an end, so that reading it waits.
+    `ending` says how the command is ended before its time.
     """
     full_environment, marker = {**os.environ, **(environment or {})}, ""
     if job:
@@ -123,7 +124,7 @@ def run(command: Sequence[str], *, cwd: Optional[Path] = None, environment: Opti
     start = time.monotonic()
     survivors: list[str] = []
     with _stop.held_back(), leak_check.reaper(marker, ending) as watch_launcher:
-        process = _start(command, cwd, full_environment, capture, input_unreadable)
+        process = _start(command, cwd, full_environment, capture, input_stays_open)
         try:
             watch_launcher(process.pid)
             with _stop.held_back(False):
@@ -137,16 +138,14 @@ def run(command: Sequence[str], *, cwd: Optional[Path] = None, environment: Opti
 
 
 def _start(command: Sequence[str], cwd: Optional[Path], environment: Mapping[str, str],
-           capture: bool, input_unreadable: bool) -> "subprocess.Popen[bytes]":
+           capture: bool, input_stays_open: bool) -> "subprocess.Popen[bytes]":
     # A new session keeps a Ctrl-C at the terminal with us; the launcher then gets one orderly SIGTERM.
     if shutil.which(command[0], path=environment.get("PATH")) is None:
         raise ToolError(f"cannot run {command[0]}", where="it is not installed, or not executable",
                         next_step="run tools/armci setup")
-    # The launcher reads ahead what we are given; only a job that the user started may have it. A terminal cannot be
-    # read from another session.
-    passed_on = not capture and not os.isatty(0)
-    nothing = os.open(os.devnull, os.O_WRONLY if input_unreadable else os.O_RDONLY)
-    stdin = None if passed_on else nothing
+    # The launcher reads ahead what we are given; only a job that the user started may have it.
+    nothing = subprocess.PIPE if input_stays_open else subprocess.DEVNULL
+    stdin = nothing if capture or _gives_nothing(0) else None
     try:
         return subprocess.Popen(list(command), cwd=cwd, env=dict(environment), start_new_session=True,
                                 stdin=stdin, stdout=subprocess.PIPE if capture else None,
@@ -154,8 +153,14 @@ def _start(command: Sequence[str], cwd: Optional[Path], environment: Mapping[str
     except OSError as error:
         raise ToolError(f"cannot run {command[0]}", where=str(error),
                         next_step="give a program that this machine can run") from error
-    finally:
-        os.close(nothing)
+
+
+def _gives_nothing(file: int) -> bool:
+    try:
+        # A terminal cannot be read from another session.
+        return os.isatty(file) or os.fstat(file).st_rdev == os.stat(os.devnull).st_rdev
+    except OSError:  # the file is closed
+        return True
 
 
 def _collect(process: "subprocess.Popen[bytes]", timeout_s: Optional[float], silence_s: Optional[float] = None,
@@ -219,8 +224,9 @@ def _end(process: "subprocess.Popen[bytes]", marker: str, ending: leak_check.End
         if _collect(process, patience_s)[1]:
             process.kill()
             process.wait()
-    if process.stdout is not None:
-        process.stdout.close()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            pipe.close()
     if marker:
         leak_check.kill_marked(marker)
 

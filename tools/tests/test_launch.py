@@ -6,6 +6,7 @@ import errno
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -93,25 +94,55 @@ def test_an_mpi_library_has_settings_of_its_own_unless_the_user_wants_otherwise(
     assert "setting: other" in launch.start(Launch((str(program),), 1, mpi), timeout_s=60).output
 
 
-def test_a_job_may_end_before_its_launcher_has_read_its_input(tmp_path: Path) -> None:
-    # The delay makes certain what happens seldom: the program ends while the launcher has not read its input.
+@pytest.fixture(name="late", params=[
+    "ssize_t read(int fd, void* data, size_t bytes) { LATE(ssize_t (*)(int, void*, size_t), read, fd == 0); }",
+    # The one message of the launcher that tells its proxy of input: a header of this kind and size.
+    "ssize_t write(int fd, const void* data, size_t bytes) {"
+    " LATE(ssize_t (*)(int, const void*, size_t), write, bytes == 32 && *(const int*)data == 4); }",
+], ids=["read", "write"])
+def _late(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A library that makes the rare order certain: the proxy ends before the launcher sends its message about input."""
     (tmp_path / "late.c").write_text("""
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
-ssize_t read(int fd, void* data, size_t bytes) {
-  ssize_t (*const real)(int, void*, size_t) = dlsym(RTLD_NEXT, "read");
-  if (fd == 0 && strncmp(program_invocation_short_name, "mpiexec", 7) == 0) usleep(300000);
-  return real(fd, data, bytes);
-}
-""")
-    late = tmp_path / "late.so"
-    assert process.run(["gcc", "-shared", "-fPIC", "-o", str(late), str(tmp_path / "late.c"), "-ldl"]).ok
-    program = script(tmp_path, "p", "echo done")
-    job = Launch((str(program),), 1, "mpich", {"LD_PRELOAD": str(late)})
-    assert "done" in launch.start(job, timeout_s=60).output
+/* Long enough for a program that prints a word, and its proxy, to end; too short a delay fails the control below. */
+#define LATE(Type, name, due) \\
+  if ((due) && strncmp(program_invocation_short_name, "mpiexec", 7) == 0) usleep(300000); \\
+  return ((Type)dlsym(RTLD_NEXT, #name))(fd, data, bytes)
+""" + str(request.param))
+    library = tmp_path / "late.so"
+    assert process.run(["gcc", "-shared", "-fPIC", "-o", str(library), str(tmp_path / "late.c"), "-ldl"]).ok
+    return library
+
+
+def test_a_job_may_end_before_its_launcher_has_passed_its_input_on(late: Path, tmp_path: Path) -> None:
+    job = Launch((str(script(tmp_path, "p", "echo done")),), 1, "mpich", {"LD_PRELOAD": str(late)})
+    done = launch.start(job, timeout_s=60)
+    assert done.ok and "done" in done.output
+    # MPICH's launcher dies with an input that ends, or with one that cannot be read.
+    died = []
+    for how in (os.O_RDONLY, os.O_WRONLY):
+        nothing = os.open(os.devnull, how)
+        died.append(subprocess.run(job.command_line(), stdin=nothing, env={**os.environ, **job.environment},
+                                   capture_output=True, check=False).returncode == -signal.SIGPIPE)
+        os.close(nothing)
+    assert any(died)
+
+
+@pytest.mark.parametrize("given, passed_on", [("terminal", False), (os.devnull, False), (__file__, True)])
+def test_a_job_of_the_user_gets_no_end_of_an_input_that_is_none(given: str, passed_on: bool) -> None:
+    terminal = os.openpty() if given == "terminal" else ()
+    program = ("from armci_tool import process\n"
+               "process.run(['sh', '-c', 'readlink /proc/$$/fd/0'], capture=False, input_stays_open=True)")
+    with open(os.ttyname(terminal[1]) if terminal else given, "rb") as stdin:
+        started = subprocess.run([sys.executable, "-B", "-c", program], stdin=stdin, capture_output=True, text=True, check=True,
+                                 timeout=60, env={**os.environ, "PYTHONPATH": str(Path(process.__file__).parents[1])})
+    for end in terminal:
+        os.close(end)
+    assert started.stdout.startswith(given if passed_on else "pipe:"), started
 
 
 def test_shared_memory_files_of_a_job_go_with_it(tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ def test_short_jobs_come_to_their_end(program: tuple[str, Path]) -> None:
     start = line.index("--") + 1
     repeated = f"for i in 1 2 3 4 5 6 7 8; do timeout 30 {' '.join(line[start:])} || exit; done"
     line[start:] = ["sh", "-c", repeated]
-    result = process.run(line, environment=launch.NODE_ENVIRONMENT, timeout_s=120)
+    result = process.run(line, environment=launch.NODE_ENVIRONMENT, timeout_s=120, input_stays_open=True)
     assert result.ok, result.output
 
 
