@@ -111,8 +111,18 @@ def test(targets: Sequence[str], configuration: Configuration, *,
     return result
 
 
+def _require_compilers() -> None:
+    """Bazel reads these variables, and says in many lines of its own language when they name nothing."""
+    for variable in ("CC", "CXX"):
+        words = os.environ.get(variable, "").split()
+        if words and not shutil.which(words[0]):
+            raise ToolError(f"{variable} names a compiler that is not installed", where=f"{variable}={' '.join(words)}",
+                            next_step=f"unset {variable}, or install that compiler")
+
+
 def _run(verb: str, arguments: Sequence[str], configuration: Configuration, verbose: bool, label: str,
          on_progress: Optional[Callable[[str], None]]) -> process.Result:
+    _require_compilers()
     flags = configuration.test_flags() if verb == "test" else configuration.flags()
     line = [executable(), verb, *flags, "--color=no", "--curses=no", "--show_progress_rate_limit=1",
             *arguments]

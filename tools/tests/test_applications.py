@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Sequence
 
 import pytest
-from armci_tool import bazel
+from armci_tool import bazel, process
 from armci_tool.applications import armci, debian, global_arrays, known, nwchem, recipe, recipes, report, run, shard, sources
+from armci_tool.commands import options
 from armci_tool.errors import ToolError
 from armci_tool.install import layout
 from armci_tool.repository import ROOT
@@ -60,10 +61,6 @@ def test_the_only_source_is_found_and_a_missing_or_second_one_named(cache: Path,
 def test_an_archive_is_unpacked_without_its_folder(tmp_path: Path) -> None:
     sources.unpack(archive(tmp_path, "app.tar.xz", "text"), tmp_path / "tree")
     assert (tmp_path / "tree" / "file").read_text() == "text"
-    broken = tmp_path / "broken.tar.xz"
-    broken.write_text("no archive")
-    with pytest.raises(ToolError, match="cannot unpack the source"):
-        sources.unpack(broken, tmp_path / "other")
 
 
 def test_a_folder_is_copied_so_that_it_can_be_built_in(tmp_path: Path) -> None:
@@ -73,10 +70,47 @@ def test_a_folder_is_copied_so_that_it_can_be_built_in(tmp_path: Path) -> None:
     source.chmod(0o555)
     sources.unpack(source, tmp_path / "copy")
     assert (tmp_path / "copy").stat().st_mode & 0o700 == 0o700
-    source.chmod(0o755)
-    (source / "left.o").touch()
-    with pytest.raises(ToolError, match="has been built in"):
-        sources.unpack(source, tmp_path / "other")
+
+
+def tar_of(path: Path, *names: str) -> Path:
+    with tarfile.open(path, "w:xz") as made:
+        for name in names:
+            made.add("/dev/null", arcname=name)
+    return path
+
+
+@pytest.mark.parametrize("names, sentence", [
+    (["app-1/configure.ac", "app-1/src/one.c"], ""), ([], "is empty"), (["app-1/other"], "is no source of One"),
+    (["configure.ac", "src/one.c"], "does not begin with one folder"), (["app-1/configure.ac", "app-1/one.o"], "has been built in"),
+    (["app-1/configure.ac", "app-1/sub/config.status"], "has been built in")])
+@pytest.mark.parametrize("unpacked", [False, True])
+def test_a_wrong_source_is_refused_before_anything_is_built(tmp_path: Path, names: list[str], sentence: str, unpacked: bool) -> None:
+    one = recipe.Recipe("one", "One", "o-*", lambda work: pytest.fail("built"), lambda folder, built_on: {}, (1,), 1.0, has_file="configure.ac")
+    source = tar_of(tmp_path / "one.tar.xz", *names)
+    if unpacked:
+        folder = tmp_path / "one"
+        folder.mkdir()
+        subprocess.run(["tar", "-xf", source, "-C", folder], check=True)
+        source = folder / "app-1" if (folder / "app-1").is_dir() else folder
+        if "one folder" in sentence:
+            sentence = ""  # a folder has no such rule
+    if not sentence:
+        assert one.find_sources(source) == {"one": source}
+        return
+    with pytest.raises(ToolError, match=sentence):
+        one.find_sources(source)
+
+
+def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "text.tar").write_text("text")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to("loop")
+    for name, sentence in (("text.tar", "is damaged, or no archive"), ("pipe", "is neither a file nor a folder")):
+        with pytest.raises(ToolError, match=sentence):
+            sources.check(tmp_path / name, "One", "configure.ac")
+    with pytest.raises(ToolError, match="there is no source") as raised:
+        sources.find("app-*", tmp_path / "loop")
+    assert "link" in raised.value.where
 
 
 @pytest.mark.parametrize("folder", ["with blank", "with:colon"])
@@ -106,6 +140,29 @@ def test_compilers_that_do_not_run_are_reported(monkeypatch: pytest.MonkeyPatch,
         armci.own(bazel.Configuration("openmpi"), lambda note: None)
 
 
+def test_a_compiler_that_is_not_there_is_named_before_bazel_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "run", lambda *given, **options: pytest.fail("Bazel ran"))
+    for variable in ("CC", "CXX"):
+        with monkeypatch.context() as patch, pytest.raises(ToolError, match=f"{variable} names a compiler that is not installed"):
+            patch.setenv(variable, "nocc -m64")
+            bazel.test(["//none"], bazel.Configuration("openmpi"))
+
+
+def test_a_report_that_cannot_be_written_is_noticed_first_and_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match="cannot write the report to /proc"):
+        options.require_folder(Path("/proc"))
+    (tmp_path / "table.txt").mkdir()
+    with pytest.raises(OSError):
+        report.write(tmp_path, "App", steps(), {})
+    assert [path.name for path in tmp_path.iterdir()] == ["table.txt"]
+
+
+@pytest.mark.parametrize("words, sentence", [(("--filter", "("), "is no regular expression"), (("--impl", "nope"), "there is no implementation 'nope'")])
+def test_a_wrong_word_is_refused_before_anything_is_built(words: tuple[str, ...], sentence: str) -> None:
+    refused = tool("application", "prk", *words)
+    assert refused.returncode == 2 and sentence in refused.stderr and "loopback" not in refused.stderr
+
+
 def test_an_application_is_built_once_for_each_content(tmp_path: Path) -> None:
     built: list[Path] = []
     first = sources.once("app", "0" * 12, built.append)
@@ -120,6 +177,7 @@ def test_an_application_is_built_once_for_each_content(tmp_path: Path) -> None:
     assert sources.once("app", "2" * 12, built.append) == built[-1], "a build that failed is no build"
     one, two = archive(tmp_path / "a", "x.tar.xz", "1"), archive(tmp_path / "b", "x.tar.xz", "2")
     assert sources.content(one) != sources.content(two)
+    assert sources.content(one) == sources.content(one.rename(one.with_name("renamed.tar.xz")))
 
 
 def script(folder: Path, name: str, text: str) -> recipe.Program:
@@ -193,10 +251,11 @@ def test_the_profiler_prints_the_share_inside_armci(tmp_path: Path) -> None:
 
 def test_an_application_needs_the_source_of_what_it_is_built_on(cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sources, "BESIDE_CHECKOUT", tmp_path / "nowhere")
-    given = archive(tmp_path, "nwchem-7.tar.xz", "")
+    given = tar_of(tmp_path / "nwchem-7.tar.xz", "nwchem-7/src/nwchem.F")
     with pytest.raises(ToolError, match="NWChem needs Global Arrays: there is no source ga-5"):
         recipes.RECIPES["nwchem"].find_sources(given)
-    below = archive(cache, "ga-5.tar.xz", "")
+    cache.mkdir(parents=True)
+    below = tar_of(cache / "ga-5.tar.xz", "ga-5/global/src/ga.h")
     assert recipes.RECIPES["nwchem"].find_sources(given) == {"ga": below, "nwchem": given}
     assert recipes.RECIPES["nwchem"].find_sources(None) == {"ga": below, "nwchem": None}, "Debian has one"
 
@@ -249,17 +308,19 @@ def test_debians_version_is_what_apt_would_install(monkeypatch: pytest.MonkeyPat
     assert debian.version("nwchem") == ""
 
 
-def test_the_archive_of_another_application_is_refused(tmp_path: Path) -> None:
-    one = recipe.Recipe("one", "One", "o-*", lambda work: None, lambda folder, built_on: {}, (1,), 1.0, has_file="configure.ac")
-    with pytest.raises(ToolError, match="other.tar.xz is no source of One"):
-        one.built_on(armci.Armci(armci.OWN, tmp_path, "openmpi", "1"), {"one": archive(tmp_path, "other.tar.xz", "")}, lambda note: None)
-
-
 def test_without_a_source_the_share_is_skipped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sources, "BESIDE_CHECKOUT", tmp_path / "nowhere")
     monkeypatch.setattr(armci, "own", lambda configuration, note: pytest.fail("nothing is to be built"))
     cases = shard.run_shard("openmpi", lambda note: None)
     assert cases and all(case.outcome == SKIPPED and "there is no source" in case.detail for case in cases)
+
+
+def test_a_share_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter((0.0, 100.0, 181.0))
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    cases = list(shard.within(180.0, iter([Case("one", PASSED), Case("two", FAILED), Case("three", PASSED)]), recipes.RECIPES["ga"]))
+    assert [(case.name, case.outcome) for case in cases] == [("one", PASSED), ("two", FAILED), ("Global Arrays", SKIPPED)]
+    assert "180 s" in cases[-1].detail
 
 
 @pytest.mark.parametrize("listed, sentence, where", [
@@ -290,7 +351,7 @@ def test_programs_take_turns_on_the_libraries(tmp_path: Path) -> None:
     found = list(run.runs({armci.OWN: ours, armci.BASELINE: ours[:1]}, [OURS, THEIRS], HERE, 30.0, lambda note: None))
     assert [(candidate.name, case.name, case.outcome) for candidate, case in found] == [
         ("shmem", "one", PASSED), (armci.BASELINE, "one", PASSED), ("shmem", "two", PASSED), (armci.BASELINE, "two", FAILED)]
-    assert [step.name for step in run.steps(found, HERE)] == ["shmem, 1 processes, openmpi", "armci-mpi, 1 processes, openmpi"]
+    assert [step.name for step in run.steps(found, HERE)] == ["shmem, 1 process, openmpi", "armci-mpi, 1 process, openmpi"]
 
 
 def test_one_run_at_a_time_uses_the_cache() -> None:

@@ -16,6 +16,10 @@ from armci_tool.errors import ToolError
 from armci_tool.placement import Placement
 
 
+# Names in the message of a filter that chooses none.
+_SOME = 8
+
+
 @dataclass(frozen=True)
 class Built:
     """The results of `build`, by the name of the library that they were built on."""
@@ -37,15 +41,14 @@ class Built:
     def programs(self, pattern: str = "", *, short: bool = False) -> dict[str, list[Program]]:
         """Those whose name has the regular expression, by what they were built on; `short`: without those that compute for minutes."""
         all_programs = self.all_programs()
-        try:
-            expression = re.compile(pattern)
-        except re.error as error:
-            raise ToolError(f"--filter {pattern!r} is no regular expression", where=str(error),
-                            next_step="give a part of a program's name") from error
+        expression = expression_of(pattern)
         chosen = {name: [program for program in programs if expression.search(program.name) and not (short and program.is_long)]
                   for name, programs in all_programs.items()}
         if not any(chosen.values()):
-            raise ToolError(f"no program of {self.recipe.title} matches --filter {pattern!r}", next_step="leave --filter out to see all")
+            some = sorted(self.names)[:_SOME]
+            raise ToolError(f"no program of {self.recipe.title} matches --filter {pattern!r}",
+                            where=f"it has {', '.join(some)}{' and others' if len(self.names) > _SOME else ''}",
+                            next_step="give a part of such a name")
         return chosen
 
     def candidates(self, names: Sequence[str], programs: Mapping[str, Sequence[Program]]) -> list[Candidate]:
@@ -57,6 +60,15 @@ class Built:
     def profiler(self) -> Path:
         """armci-prof of the installation."""
         return armci.root(self.libraries[armci.OWN]) / "bin" / "armci-prof"
+
+
+def expression_of(pattern: str) -> "re.Pattern[str]":
+    """Of --filter."""
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise ToolError(f"--filter {pattern!r} is no regular expression", where=str(error),
+                        next_step="give a part of a program's name") from error
 
 
 def build(recipe: Recipe, found: "Mapping[str, Optional[Path]]", mpi: str, beside: Optional[Path], note: Note) -> Built:

@@ -17,12 +17,14 @@ _MODULES = "nwdft driver stepper mp2_grad ccsd vib property"
 _REFERENCE = re.compile(r"^# reference within (\S+): (.+?) = (.+)$", re.MULTILINE)
 
 
+def _global_arrays(work: Work) -> Path:
+    return global_arrays.prefix(work.below[global_arrays.RECIPE.name])
+
+
 def _environment(work: Work) -> dict[str, str]:
-    installed = global_arrays.prefix(work.below[global_arrays.RECIPE.name])
-    # Its makefile forgets the folder of Global Arrays when it links, and another one of the system would be taken.
-    libraries = os.pathsep.join([str(installed / "lib"), str(work.armci.prefix / "lib")])
+    installed = _global_arrays(work)
     return {"NWCHEM_TOP": str(work.tree), "NWCHEM_TARGET": "LINUX64", "USE_MPI": "y", "ARMCI_NETWORK": "ARMCI",
-            "EXTERNAL_ARMCI_PATH": str(work.armci.prefix), "EXTERNAL_GA_PATH": str(installed), "LIBRARY_PATH": libraries,
+            "EXTERNAL_ARMCI_PATH": str(work.armci.prefix), "EXTERNAL_GA_PATH": str(installed),
             "BLASOPT": "-lopenblas", "LAPACK_LIB": "-lopenblas", "BLAS_SIZE": "4", "USE_64TO32": "y",
             "SCALAPACK": f"-lscalapack-{work.armci.mpi}", "SCALAPACK_SIZE": "4", "NWCHEM_MODULES": _MODULES,
             **{name: compiler for name, compiler in work.armci.compilers.items() if name.startswith("MPI")}}
@@ -30,13 +32,15 @@ def _environment(work: Work) -> dict[str, str]:
 
 def _build(work: Work) -> None:
     environment = _environment(work)
+    # Its makefile replaces the folder of Global Arrays by that of MPI, where the system may have another one.
+    libraries = f"LIBPATH=-L{_global_arrays(work)}/lib -L{work.armci.prefix}/lib"
     work.folder.mkdir()
     # An archive may hold what a build has left.
     for left in [*work.tree.rglob("dependencies"), *work.tree.rglob("include_stamp")]:
         left.unlink()
     for title, target in (("configuring", ["nwchem_config"]), ("changing the size of integers for BLAS", ["64_to_32"]),
                           ("building", [f"-j{os.cpu_count()}", "FOPTIMIZE=-O1"])):
-        sources.must(["make", "FC=gfortran", *target], work.tree / "src", f"NWChem: {title} failed",
+        sources.must(["make", "FC=gfortran", libraries, *target], work.tree / "src", f"NWChem: {title} failed",
                      sources.stage(f"{title} NWChem", work.note), **environment)
     program = work.tree / "bin" / "LINUX64" / "nwchem"
     if not program.is_file():

@@ -105,7 +105,7 @@ class Recipe:
 
     def find_sources(self, given: Optional[Path]) -> "dict[str, Optional[Path]]":
         """The sources of the application and of the applications below it, by name; None where Debian's is taken. ToolError if one is
-        missing."""
+        missing, or is none."""
         found: "dict[str, Optional[Path]]" = {}
         for needed in self.needs:
             try:
@@ -119,6 +119,8 @@ class Recipe:
             if not self.debian_package:
                 raise
             found[self.name] = None
+        if source := found[self.name]:
+            sources.check(source, self.title, self.has_file)
         return found
 
     def key(self, armci: Armci, found: "Mapping[str, Optional[Path]]") -> str:
@@ -147,9 +149,6 @@ class Recipe:
             report(f"unpacking {source.name}")
             tree = folder / "source"
             sources.unpack(source, tree)
-            if self.has_file and not (tree / self.has_file).exists():
-                raise ToolError(f"{source} is no source of {self.title}", where=f"it has no {self.has_file}",
-                                next_step=f"give --source an archive of {self.title}")
             self.build(Work(tree, folder / "build", armci, below, report))
         return sources.once(self.folder(armci), self.key(armci, found), build)
 

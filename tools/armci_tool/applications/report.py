@@ -83,4 +83,8 @@ def _replace(path: Path, text: str) -> None:
     """An interrupted run leaves the file as it was before."""
     beside = path.with_name(f".{path.name}")
     beside.write_text(text, encoding="utf-8")
-    beside.replace(path)
+    try:
+        beside.replace(path)
+    except OSError:
+        beside.unlink()
+        raise

@@ -39,7 +39,8 @@ class Where:
     @property
     def label(self) -> str:
         """For titles."""
-        return ", ".join(part for part in (f"{self.processes} processes", self.placement.label, self.mpi) if part)
+        count = f"{self.processes} process{'es' if self.processes > 1 else ''}"
+        return ", ".join(part for part in (count, self.placement.label, self.mpi) if part)
 
 
 def program_case(program: Program, candidate: Candidate, where: Where, limit_s: float) -> Case:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Iterator, Mapping, Optional, Sequence
+import time
+from typing import Iterable, Iterator, Mapping, Optional, Sequence
 
 from armci_tool import bazel, nodes, shards
 from armci_tool.applications import armci, built, known, run, sources
@@ -15,8 +16,9 @@ from armci_tool.placement import Placement
 from armci_tool.results import SKIPPED, Case
 
 NAME = "programs of applications"
-# How many programs of which application run each time.
-_EACH_TIME = {"ga": 12, "nwchem": 1}
+# How many programs of which application run each time, and for how long without its build: four minutes for all, unless a program
+# hangs.
+_EACH_TIME = {"ga": (12, 180.0), "nwchem": (1, 60.0)}
 _PROCESSES = 4
 
 
@@ -24,7 +26,7 @@ def run_shard(mpi: str, note: Note) -> Sequence[Case]:
     """Runs about a dozen programs of Global Arrays, and one input of NWChem if NWChem is built, on half of the implementations. The
     commit chooses them. An application without a source is skipped."""
     cases: list[Case] = []
-    for name, count in _EACH_TIME.items():
+    for name, (count, seconds) in _EACH_TIME.items():
         recipe = RECIPES[name]
         try:
             found = recipe.find_sources(None)
@@ -33,7 +35,8 @@ def run_shard(mpi: str, note: Note) -> Sequence[Case]:
                 if recipe.is_long_build and not recipe.is_built(own, found):
                     cases.append(_skipped(recipe, f"it takes long to build: run tools/armci application {name} once"))
                     continue
-                cases += _run(built.build(recipe, found, mpi, None, note), Where(_PROCESSES, mpi), count, note)
+                made = built.build(recipe, found, mpi, None, note)
+                cases += within(seconds, _run(made, Where(_PROCESSES, mpi), count, note), recipe)
         except (sources.NoSource, sources.InUse) as error:
             cases.append(_skipped(recipe, f"{error.what}; {error.next_step}"))
     return cases
@@ -55,6 +58,18 @@ def run_all(recipe: Recipe, mpi: str, note: Note) -> Iterator[Case]:
                 yield from _run(made, Where(count, mpi, Placement(nodes=2)), None, note)
     except (sources.NoSource, sources.InUse) as error:
         yield _skipped(recipe, f"{error.what}; {error.next_step}")
+
+
+def within(seconds: float, cases: Iterable[Case], recipe: Recipe) -> Iterator[Case]:
+    """The cases up to the one that ends when the time is over; says so if any is left."""
+    end = time.monotonic() + seconds
+    left = iter(cases)
+    for case in left:
+        yield case
+        if time.monotonic() >= end:
+            break
+    if next(left, None):
+        yield _skipped(recipe, f"the {seconds:g} s of its share are over; run tools/armci application {recipe.name} for all")
 
 
 def _skipped(recipe: Recipe, reason: str) -> Case:

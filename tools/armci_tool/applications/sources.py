@@ -41,7 +41,8 @@ def find(pattern: str, given: Optional[Path]) -> Path:
     """An archive or a folder: the one that is given, else the only one of that name."""
     if given is not None:
         if not given.exists():
-            raise ToolError(f"there is no source {given}", next_step="give --source an archive or an unpacked folder")
+            raise ToolError(f"there is no source {given}", where="the link leads nowhere" if given.is_symlink() else "",
+                            next_step="give --source an archive or an unpacked folder")
         return given.absolute()
     folders = (BESIDE_CHECKOUT, cache())
     found = {path.name: path for folder in folders for path in sorted(folder.glob(pattern)) if path.suffix not in (".asc", ".sig")}
@@ -60,18 +61,45 @@ def digest(*parts: str) -> str:
 
 
 def content(path: Path) -> str:
-    """The digest of an archive, or of all files of a folder."""
-    files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file() and ".git" not in file.parts)
+    """The digest of an archive, whatever its name, or of all files of a folder."""
+    if path.is_file():
+        return digest(hashlib.sha256(path.read_bytes()).hexdigest())
+    files = sorted(file for file in path.rglob("*") if file.is_file() and ".git" not in file.parts)
     return digest(*(f"{file.relative_to(path.parent)} {hashlib.sha256(file.read_bytes()).hexdigest()}" for file in files))
+
+
+def check(source: Path, title: str, has_file: str) -> None:
+    """Raises ToolError unless it is an archive, or a folder, of the application of that title, in which nothing was built. Takes
+    seconds, and writes nothing."""
+    another = f"give --source an archive of {title}, or its unpacked folder"
+    if not source.is_dir() and not source.is_file():
+        raise ToolError(f"{source} is neither a file nor a folder", next_step=another)
+    names = [str(path.relative_to(source)) for path in source.rglob("*")] if source.is_dir() else _listed(source, another)
+    if not names:
+        raise ToolError(f"{source} is empty", next_step=another)
+    if has_file and not any(name == has_file or name.startswith(f"{has_file}/") for name in names):
+        raise ToolError(f"{source} is no source of {title}", where=f"it has no {has_file}", next_step=another)
+    if made := next((name for name in names if name.endswith(".o") or Path(name).name == "config.status"), ""):
+        raise ToolError(f"{source} has been built in", where=made,
+                        next_step="run make distclean there, or give another archive: what another compiler or MPI library made does not fit")
+
+
+def _listed(archive: Path, another: str) -> list[str]:
+    """Names of an archive, without the one folder that it begins with."""
+    listed = process.run(["tar", "-tf", str(archive)])
+    if not listed.ok:
+        raise ToolError(f"{archive} is damaged, or no archive of tar", where=listed.tail(5), next_step=another)
+    paths = [Path(line) for line in listed.output.splitlines()]
+    if len({path.parts[0] for path in paths if path.parts}) > 1:
+        raise ToolError(f"{archive} does not begin with one folder", where=f"it has {', '.join(sorted({path.parts[0] for path in paths})[:5])}",
+                        next_step="unpack it into a folder, and give --source that")
+    return [str(Path(*path.parts[1:])) for path in paths if len(path.parts) > 1]
 
 
 def unpack(source: Path, folder: Path) -> None:
     """The source in `folder`, without the one folder that an archive begins with."""
     folder.mkdir(parents=True)
     if source.is_dir():
-        if made := next((path for pattern in ("config.status", "*.o") for path in source.rglob(pattern)), None):
-            raise ToolError(f"{source} has been built in", where=str(made),
-                            next_step="run make distclean there, or give an archive: what another compiler or MPI library made does not fit")
         shutil.copytree(source, folder, dirs_exist_ok=True, symlinks=True)
         must(["chmod", "-R", "u+w", str(folder)], folder, f"cannot make the copy of {source} writable")
         return

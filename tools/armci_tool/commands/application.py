@@ -29,7 +29,7 @@ from armci_tool.results import FAILED, Case, Step
               help=f"run it on {armci.BASELINE} as well, built from its source in the same way")
 @options.repeated("-n", "--np", "processes", of=options.COUNT, metavar="N[,N...]",
                   help="numbers of processes (default: those of the application)")
-@click.option("--filter", "pattern", default="", metavar="REGEX", help="programs whose name has it")
+@click.option("--filter", "pattern", default="", metavar="REGEX", help="programs whose name, with its folders, has it")
 @click.option("--short", is_flag=True, help="leave out programs that compute for minutes")
 @click.option("--profile", is_flag=True, help="run ours under armci-prof, and report the share of the time inside ARMCI")
 @click.option("--limit", type=options.SECONDS, metavar="SECONDS",
@@ -42,8 +42,7 @@ def execute(name: str, source: Optional[Path], impl: Sequence[str], beside: bool
             profile: bool, limit: Optional[float], folder: Optional[Path], mpi: str, where: placement.Placement) -> int:
     """Runs the command; 0 when all programs passed, or failed as is known."""
     recipe = RECIPES[name]
-    if folder:
-        options.require_folder(folder)
+    built.expression_of(pattern)
     names = _implementations(impl, where)
     given = [word for option, value in (("--source", source), ("--impl", ",".join(impl)), ("--limit", limit and f"{limit:g}")) if value
              for word in (option, str(value))] + ["--not-beside"] * (not beside) + ["--profile"] * profile
@@ -55,6 +54,8 @@ def execute(name: str, source: Optional[Path], impl: Sequence[str], beside: bool
             where.ranks_per_node(count)
     found_sources = recipe.find_sources(source)
     beside_source = _beside_source(found_sources.get(armci.BASELINE)) if beside and recipe.has_baseline else None
+    if folder:
+        options.require_folder(folder)
     packages.ensure_installed(print)
     entries = known.read()
     with sources.locked(), Progress(f"{recipe.title} ({mpi})") as progress:
@@ -79,7 +80,7 @@ def execute(name: str, source: Optional[Path], impl: Sequence[str], beside: bool
                     steps = [*done, *run.steps(found, place, rerun)]
                     if folder:  # after each, so that an end in the middle loses only the running program
                         report.write(folder, recipe.title, steps, described)
-            except (Stopped, ToolError):
+            except (Stopped, ToolError, OSError):
                 print(report.screen(steps))  # of what ran before
                 raise
             done = list(steps)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tempfile
 from functools import wraps
 from pathlib import Path
 from typing import Any, Callable, Optional, Sequence
@@ -203,9 +204,11 @@ def require_folder(folder: Path) -> None:
     """Before anything runs: results that cannot be written would be lost."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
     except OSError as error:
         raise ToolError(f"cannot write the report to {folder}", where=str(error),
-                        next_step="give a folder that can be made") from error
+                        next_step="give a folder that can be made, or written to") from error
 
 
 def require_file(path: Path) -> None:
