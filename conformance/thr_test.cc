@@ -1,7 +1,10 @@
 // THR: several threads of a process as origins of their own.
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
+#include <latch>
+#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -152,6 +155,40 @@ CLAUSE_TEST(THR, THR1_message_passing_between_threads, "THR-1", "ORD-1", NeedsTh
           "the left neighbour's last round");
     }
   });
+}
+
+// Thread 0 keeps its aggregate open until the aggregates of the other threads, to the same target, are complete.
+CLAUSE_TEST(THR, THR1_aggregates_of_threads, "THR-1", "AGG-1", "CMPL-3", NeedsThreadMultiple{}, DeadlineSeconds(60)) {
+  constexpr std::size_t kWords = 400;
+  Region region(static_cast<std::size_t>(Np()) * kThreads * kWords * sizeof(long));
+  Sync();
+  for (int round = 0; round < Scaled(40, 5); ++round) {
+    const int target = (Me() + round) % Np();
+    std::latch opened(1);
+    std::latch others(kThreads - 1);
+    RunThreads([&](int thread) {
+      const std::size_t slot = static_cast<std::size_t>(Me() * kThreads + thread) * kWords;
+      const long first = 1'000'000L * (round + 1) + 1000L * thread;
+      std::vector<long> local(kWords);
+      std::iota(local.begin(), local.end(), first);
+      armci_hdl_t handle;
+      ARMCI_INIT_HANDLE(&handle);
+      ARMCI_SET_AGGREGATE_HANDLE(&handle);
+      if (thread != 0) opened.wait();
+      for (std::size_t i = 0; i < kWords; ++i) {
+        EXPECT_EQ(ARMCI_NbPut(&local[i], region.As<long>(target, slot + i), sizeof(long), target, &handle), 0);
+        if (thread == 0 && i == 0) opened.count_down();
+      }
+      if (thread == 0) others.wait();
+      EXPECT_EQ(ARMCI_Wait(&handle), 0);
+      std::ranges::fill(local, -1L);  // local completion: the buffers may be reused
+      ARMCI_Fence(target);
+      EXPECT_EQ(ARMCI_Get(region.As<long>(target, slot), local.data(), kWords * sizeof(long), target), 0);
+      for (std::size_t i = 0; i < kWords; ++i) EXPECT_EQ(local[i], first + static_cast<long>(i)) << "thread " << thread;
+      if (thread != 0) others.count_down();
+    });
+    if (::testing::Test::HasFailure()) return;
+  }
 }
 
 CLAUSE_TEST(THR, THR1_implicit_operations_of_threads, "THR-1", "CMPL-4", NeedsThreadMultiple{}) {

@@ -1,5 +1,7 @@
 #include "impl/mpi-rma/progress.h"
 
+#include <algorithm>
+
 #include "impl/mpi-rma/poll_pace.h"
 #include "impl/node/inside_mpi.h"
 #include "impl/node/wait.h"
@@ -13,19 +15,39 @@ using node::InsideMpi;
 constexpr std::int64_t kPollWithWorkUs = 15;
 constexpr int kPollsAtOnce = 100;
 constexpr int kIdlePolls = 3;
-
-bool poll_found_work(MPI_Comm comm) {
-  const std::int64_t start_us = node::now_us();
-  int found = 0;
-  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE);
-  return node::now_us() - start_us >= kPollWithWorkUs;
-}
+// Between two looks for signals while the program is inside MPI.
+constexpr std::int64_t kSignalCheckUs = 50;
 
 }  // namespace
 
-Status ProgressThread::start(MPI_Comm comm, int interval_us) {
+Status ProgressThread::start(MPI_Comm comm, SignalChannel* signals, int interval_us) {
+  comm_ = comm;
+  signals_ = signals;
   return runtime::start_background_thread(
-      "armci-progress", [this, comm, interval_us] { run(comm, interval_us); }, &thread_);
+      "armci-progress", [this, interval_us] { run(interval_us); }, &thread_);
+}
+
+bool ProgressThread::poll_found_work() {
+  const std::int64_t start_us = node::now_us();
+  if (signals_ != nullptr) {
+    if (signals_->serve()) return true;
+  } else {
+    int found = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE);
+  }
+  return node::now_us() - start_us >= kPollWithWorkUs;
+}
+
+// True: a signal has arrived.
+bool ProgressThread::sleep_inside(std::int64_t us) {
+  while (us > 0 && !leaving_.load(std::memory_order_relaxed)) {
+    const bool checks = signals_ != nullptr && signals_->came_lately();
+    const std::int64_t step_us = checks ? std::min(us, kSignalCheckUs) : us;
+    watch_.sleep_through(step_us);
+    us -= step_us;
+    if (signals_ != nullptr && signals_->has_arrived()) return true;
+  }
+  return false;
 }
 
 ProgressThread::~ProgressThread() {
@@ -34,7 +56,7 @@ ProgressThread::~ProgressThread() {
   if (thread_.joinable()) thread_.join();
 }
 
-void ProgressThread::run(MPI_Comm comm, int interval_us) {
+void ProgressThread::run(int interval_us) {
   PollPace pace(interval_us);
   watch_.scan();
   InsideMpi::State before = InsideMpi::state();
@@ -42,22 +64,27 @@ void ProgressThread::run(MPI_Comm comm, int interval_us) {
   while (true) {
     // Data for a program that is often inside MPI would wake the thread for nothing.
     const InsideMpi::State state = InsideMpi::state();
+    bool arrived = false;
     if (InsideMpi::any(state)) {
-      watch_.sleep_through(pace.sleep_us());
+      arrived = sleep_inside(pace.sleep_us());
     } else if (state != before) {
       watch_.sleep_through(interval_us);
+    } else if (signals_ != nullptr && signals_->is_helped()) {
+      watch_.sleep_through(engine::Passes::kHelpedSleepUs);
     } else if (watch_.sleep(pace.sleep_us())) {
       announced = true;
     }
     before = state;
     if (leaving_.load(std::memory_order_relaxed)) return;
-    if (InsideMpi::any() && !pace.inside()) continue;
-    const bool worked = poll_found_work(comm);
+    if (!arrived && InsideMpi::any() && !pace.inside()) continue;
+    const bool worked = poll_found_work();
     // MPI may have left data unread, for which the socket has no other edge.
     int idle_polls = 0;
     for (int i = 1; (worked || announced) && i < kPollsAtOnce && idle_polls < kIdlePolls; ++i) {
-      idle_polls = poll_found_work(comm) ? 0 : idle_polls + 1;
+      idle_polls = poll_found_work() ? 0 : idle_polls + 1;
     }
+    // Inside MPI no socket announces anything.
+    announced = announced || arrived;
     pace.polled(worked, announced);
     if (worked && !announced) watch_.scan_when_due();
     announced = false;

@@ -4,7 +4,10 @@
 // thread polls MPI when data arrives at a socket, and at intervals for networks without sockets (poll_pace.h).
 //
 // While the program itself is inside MPI (impl/node/inside_mpi.h) the thread would take the core and MPI's locks from
-// the call that does the work. The thread then polls once in a millisecond, and no socket wakes it.
+// the call that does the work. The thread then polls once in a millisecond, and no socket wakes it. While signals come
+// it reads every 50 us whether one has arrived, without a call of MPI: no call of the program takes signals.
+//
+// A thread that waits in the library and takes signals needs the core as well. This thread then polls every 100 us.
 //
 // Thread safety: start and destruction by the thread that initialises. MPI is called from the thread: needs
 // MPI_THREAD_MULTIPLE.
@@ -17,6 +20,7 @@
 #include <thread>
 
 #include "impl/base/status.h"
+#include "impl/mpi-rma/signal_channel.h"
 #include "impl/node/socket_watch.h"
 
 namespace armci::rma {
@@ -28,12 +32,17 @@ class ProgressThread {
   ProgressThread(const ProgressThread&) = delete;
   ProgressThread& operator=(const ProgressThread&) = delete;
 
-  // Polls on `comm`, on which no process sends. `interval_us`: ARMCI_RMA_PROGRESS.
-  Status start(MPI_Comm comm, int interval_us);
+  // Polls on `comm`, on which no process sends, or takes the signals of a channel (nullptr: none). `interval_us`:
+  // ARMCI_RMA_PROGRESS.
+  Status start(MPI_Comm comm, SignalChannel* signals, int interval_us);
 
  private:
-  void run(MPI_Comm comm, int interval_us);
+  void run(int interval_us);
+  bool poll_found_work();
+  bool sleep_inside(std::int64_t us);
 
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  SignalChannel* signals_ = nullptr;
   node::SocketWatch watch_;
   std::atomic<bool> leaving_{false};
   std::thread thread_;

@@ -112,6 +112,7 @@ Status Transport::initialise(const runtime::World& world) {
   if (provides_memory()) ARMCI_RETURN_IF_ERROR(region_memory_.initialise(world, region_kind_, findings_));
   ARMCI_RETURN_IF_ERROR(dynamic_.create(comm_, findings_.has(Fault::kDynamicPieces)));
   ARMCI_RETURN_IF_ERROR(sync_->open(dynamic_.window()));
+  ARMCI_RETURN_IF_ERROR(open_signals());
   return start_progress();
 }
 
@@ -127,11 +128,12 @@ Status Transport::start_progress() {
                 level);
   }
   progress_ = std::make_unique<ProgressThread>();
-  return progress_->start(comm_, settings().progress_us);
+  return progress_->start(comm_, signals_.get(), settings().progress_us);
 }
 
 void Transport::finalise() {
   progress_.reset();
+  close_signals();
   for (std::unique_ptr<Mutexes>& set : mutexes_) set.reset();
   mutexes_.clear();
   if (dynamic_.window() != nullptr) (void)sync_->close(dynamic_.window());
@@ -149,7 +151,7 @@ Status Transport::register_region(const runtime::GroupView& group, std::span<con
   const runtime::Exposed& mine = parts[static_cast<std::size_t>(group.rank)];
   std::unique_ptr<Window> window;
   const Status created = Window::create(group.comm, mine.base, mine.bytes, &window);
-  ARMCI_RETURN_IF_ERROR(open_together(group, created, std::move(window), &window));
+  ARMCI_RETURN_IF_ERROR(open_together(group, mine, created, std::move(window), &window));
   for (std::size_t r = 0; r < parts.size(); ++r) keys[r] = {window.get(), parts[r].base, static_cast<int>(r)};
   (void)window.release();
   return kSuccess;
@@ -160,20 +162,24 @@ Status Transport::provide_region(const runtime::GroupView& group, std::span<runt
   std::unique_ptr<Window> window;
   std::vector<const void*> origins;
   ARMCI_RETURN_IF_ERROR(region_memory_.make(group, parts, &origins, &window));
-  ARMCI_RETURN_IF_ERROR(open_together(group, kSuccess, std::move(window), &window));
+  const runtime::Exposed& mine = parts[static_cast<std::size_t>(group.rank)];
+  ARMCI_RETURN_IF_ERROR(open_together(group, mine, kSuccess, std::move(window), &window));
   for (std::size_t r = 0; r < parts.size(); ++r) keys[r] = {window.get(), origins[r], static_cast<int>(r)};
   (void)window.release();
   return kSuccess;
 }
 
 // Collective: succeeds on all processes, or fails on all if one has no open window. A window that only some processes
-// have cannot be freed: the window stays, unused.
-Status Transport::open_together(const runtime::GroupView& group, Status status, std::unique_ptr<Window> window,
-                                std::unique_ptr<Window>* out) {
+// have cannot be freed: the window stays, unused. A process may signal another one as soon as it has heard of that
+// one's success.
+Status Transport::open_together(const runtime::GroupView& group, const runtime::Exposed& mine, Status status,
+                                std::unique_ptr<Window> window, std::unique_ptr<Window>* out) {
   if (status.ok()) status = sync_->open(window.get());
+  if (status.ok()) exposed_.add(window.get(), mine.base, mine.bytes);
   const Status all = node::agree(group.comm, status, "creating a window", "MEM-8");
   if (all.ok()) return *out = std::move(window), kSuccess;
   Window* const stays = window.release();
+  exposed_.remove(stays);
   if (status.ok()) (void)sync_->close(stays);
   return all;
 }
@@ -181,6 +187,7 @@ Status Transport::open_together(const runtime::GroupView& group, Status status, 
 void Transport::deregister_region(const Key& key) {
   if (key.window == nullptr) return;
   unflushed_.forget(key.window);
+  exposed_.remove(key.window);
   const std::unique_ptr<Window> window(key.window);
   (void)sync_->close(window.get());
   (void)window->free();
@@ -316,18 +323,35 @@ void Transport::destroy_mutexes(Mutexes* mutexes) {
   mutexes_.erase(found);
 }
 
-Status Transport::flush(int target) {
+Status Transport::flush_stores(int target) {
   return unflushed_.flush(target, [this](Window* window, int rank) { return sync_->flush(window, rank); });
 }
 
-Status Transport::flush_all() {
-  return unflushed_.flush_all([this](Window* window) { return sync_->flush_all(window); });
+// The targets are asked for their signals first, so that they answer during the flush of stores.
+Status Transport::flush(int target) {
+  SignalChannel::Asked asked;
+  if (signals_ != nullptr) ARMCI_RETURN_IF_ERROR(signals_->ask(target, &asked));
+  ARMCI_RETURN_IF_ERROR(flush_stores(target));
+  return signals_ != nullptr ? signals_->await(asked) : kSuccess;
 }
 
-// Lets MPI serve the other processes. A waiting process would otherwise see their stores to its memory only at the next
-// pass of the progress thread.
+Status Transport::flush_all() {
+  std::vector<SignalChannel::Asked> asked;
+  Status status = signals_ != nullptr ? signals_->ask_all(&asked) : kSuccess;
+  const Status flushed = unflushed_.flush_all([this](Window* window) { return sync_->flush_all(window); });
+  if (!flushed.ok()) status = flushed;
+  for (const SignalChannel::Asked& one : asked) {
+    const Status applied = signals_->await(one);
+    if (!applied.ok()) status = applied;
+  }
+  return status;
+}
+
+// Lets MPI serve the other processes, and takes their signals. A waiting process would otherwise see their stores to
+// its memory only at the next pass of the progress thread.
 void Transport::progress() {
   if (idle_) return;
+  if (signals_ != nullptr) return signals_->serve_while_waiting();
   int found = 0;
   (void)MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE);
 }

@@ -16,12 +16,14 @@
 #include <vector>
 
 #include "impl/mpi-rma/dynamic_window.h"
+#include "impl/mpi-rma/exposed_regions.h"
 #include "impl/mpi-rma/message_mutexes.h"
 #include "impl/mpi-rma/noncontiguous.h"
 #include "impl/mpi-rma/preflight/preflight.h"
 #include "impl/mpi-rma/progress.h"
 #include "impl/mpi-rma/region_memory.h"
 #include "impl/mpi-rma/settings.h"
+#include "impl/mpi-rma/signal_channel.h"
 #include "impl/mpi-rma/sync.h"
 #include "impl/mpi-rma/unflushed_stores.h"
 #include "impl/mpi-rma/window.h"
@@ -82,6 +84,10 @@ class Transport {
                   std::int64_t compare, std::int64_t* before);
   Status atomic32(int target, const Key& key, void* remote, runtime::AtomicOp op, std::int32_t operand,
                   std::int32_t compare, std::int32_t* before);
+  Status put_signal(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
+                    const node::Signal& signal);
+  bool has_signals() const { return signals_ != nullptr; }
+  std::size_t buffer_bytes() const;
   Status create_mutexes(const runtime::GroupView& group, std::span<const int> counts, Mutexes** out);
   void destroy_mutexes(Mutexes* mutexes);
   Status test(Completion* completion, bool* done) { return completion->test(done); }
@@ -93,13 +99,17 @@ class Transport {
 
  private:
   Status start_progress();
-  Status open_together(const runtime::GroupView& group, Status status, std::unique_ptr<Window> window,
-                       std::unique_ptr<Window>* out);
+  Status open_signals();
+  void close_signals();
+  Status apply_signal(const node::Signal& signal);
+  Status open_together(const runtime::GroupView& group, const runtime::Exposed& mine, Status status,
+                       std::unique_ptr<Window> window, std::unique_ptr<Window>* out);
   Place place_of(const Key& key) const { return {window_of(key), key.rank, key.base, key.window == nullptr}; }
   Window* window_of(const Key& key) const { return key.window != nullptr ? key.window : dynamic_.window(); }
   Status transfer(Kind kind, const Key& key, const void* remote, void* local, std::size_t bytes,
                   Completion* completion);
   Status stored(int target, const Key& key, Status status);
+  Status flush_stores(int target);
 
   std::unique_ptr<Sync> sync_;
   std::optional<Findings> early_findings_;  // choose_provider() needed them
@@ -111,6 +121,8 @@ class Transport {
   RegionMemory region_memory_;
   RegionKind region_kind_ = RegionKind::kCreate;
   const FaultRow* hindrance_ = nullptr;  // the fault that rules out the requested kind
+  ExposedRegions exposed_;
+  std::unique_ptr<SignalChannel> signals_;  // nullptr: this job has none
   std::unique_ptr<ProgressThread> progress_;
   UnflushedStores unflushed_;
   std::vector<std::unique_ptr<Mutexes>> mutexes_;  // in the order of creation
@@ -126,7 +138,8 @@ static_assert(runtime::HasAtomic32<Transport> && runtime::RegistersCollectively<
               runtime::TransfersAtOnce<Transport>);
 static_assert(runtime::ProvidesMemory<Transport> && runtime::AppliesModes<Transport>);
 static_assert(runtime::MovesShapes<Transport> && runtime::Accumulates<Transport>);
-static_assert(runtime::FlushesAll<Transport>);
+static_assert(runtime::FlushesAll<Transport> && runtime::SignalsInSomeJobs<Transport> &&
+              runtime::HasBuffers<Transport>);
 static_assert(runtime::MakesMutexes<Transport> && runtime::HasFindings<Transport> && runtime::HasChoices<Transport>);
 
 }  // namespace armci::rma

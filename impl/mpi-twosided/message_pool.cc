@@ -16,9 +16,8 @@ void Comms::free() {
 }
 
 Status MessagePool::open(std::size_t count, const char* purpose) {
-  if (count == 0) return kSuccess;
   try {
-    buffers_.resize(count + 1);
+    buffers_.resize(count);
     for (Buffer& buffer : buffers_) buffer.data.reset(new char[bytes_]);
   } catch (const std::bad_alloc&) {
     return fail(Code::kMemory, nullptr,
@@ -27,8 +26,7 @@ Status MessagePool::open(std::size_t count, const char* purpose) {
                 "lower, or ARMCI_SERVER_CLUSTER higher",
                 count, bytes_, purpose);
   }
-  spare_ = &buffers_.back();
-  for (std::size_t i = 0; i < count; ++i) ARMCI_RETURN_IF_ERROR(post(&buffers_[i]));
+  for (Buffer& buffer : buffers_) ARMCI_RETURN_IF_ERROR(post(&buffer));
   return kSuccess;
 }
 
@@ -40,8 +38,8 @@ void MessagePool::close() {
   posted_.clear();
 }
 
-Status MessagePool::take(Message* message) {
-  message->buffer = nullptr;
+Status MessagePool::take(Received* received) {
+  received->buffer = nullptr;
   if (posted_.empty()) return kSuccess;
   MPI_Status status;
   int arrived = 0;
@@ -49,14 +47,13 @@ Status MessagePool::take(Message* message) {
   if (arrived == 0) return kSuccess;
   int bytes = 0;
   ARMCI_MPI(MPI_Get_count(&status, MPI_BYTE, &bytes));
-  *message = {posted_.front(), status.MPI_SOURCE, static_cast<std::size_t>(bytes)};
+  *received = {posted_.front(), status.MPI_SOURCE, static_cast<std::size_t>(bytes)};
   posted_.pop_front();
   return kSuccess;
 }
 
-Status MessagePool::replace() { return post(spare_); }
-
 Status MessagePool::post(Buffer* buffer) {
+  ARMCI_MPI(MPI_Wait(&buffer->request, MPI_STATUS_IGNORE));
   ARMCI_MPI(
       MPI_Irecv(buffer->data.get(), static_cast<int>(bytes_), MPI_BYTE, MPI_ANY_SOURCE, tag_, comm_, &buffer->request));
   posted_.push_back(buffer);

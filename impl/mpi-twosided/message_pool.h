@@ -1,8 +1,5 @@
 // Receive buffers that are posted for messages of one kind from any process, and taken in the order of arrival.
 //
-// One buffer is spare. It replaces the buffer of a message that is being executed, so that the sender may get its
-// credit before the execution ends.
-//
 // Thread safety: one thread at a time.
 #pragma once
 
@@ -11,19 +8,24 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "impl/base/status.h"
 
 namespace armci::twosided {
 
+// Tags of messages. All requests have one tag, so that a server receives those of one process in the order of sending.
+// Replies, and data that follow a request, have tags from engine::kFirstTag on.
+inline constexpr int kRequestTag = 1;
+inline constexpr int kCountTag = 2;
+inline constexpr int kAcknowledgeTag = 3;
+
 // The communicators. Messages whose tags may be equal use different ones.
 struct Comms {
   MPI_Comm requests = MPI_COMM_NULL;  // to servers, from processes
   MPI_Comm replies = MPI_COMM_NULL;   // to processes
   MPI_Comm data = MPI_COMM_NULL;      // to servers: data that did not fit into a request
-  MPI_Comm forwards = MPI_COMM_NULL;  // between servers: requests and acks
+  MPI_Comm forwards = MPI_COMM_NULL;  // between servers: requests and acknowledgements
 
   // Collective over `all`: the processes by absolute id, and the servers.
   Status duplicate(MPI_Comm all);
@@ -47,30 +49,24 @@ class MessagePool {
  public:
   struct Buffer {
     std::unique_ptr<char[]> data;
-    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Request request = MPI_REQUEST_NULL;  // of the receive, or of what the owner sends from it
   };
-  struct Message {
+  struct Received {
     Buffer* buffer = nullptr;  // null: no message has arrived
     int source = -1;
     std::size_t bytes = 0;
-
-    std::span<const char> text() const { return {buffer->data.get(), bytes}; }
   };
 
   MessagePool(MPI_Comm comm, int tag, std::size_t bytes) : comm_(comm), tag_(tag), bytes_(bytes) {}
 
-  // Posts `count` buffers and creates the spare one. If count is 0, creates none. `purpose`: the messages, for an
-  // error.
+  // Creates and posts `count` buffers. `purpose`: the messages, for an error.
   Status open(std::size_t count, const char* purpose);
   // Cancels the posted receives.
   void close();
 
-  // Takes the next message. The caller has its buffer until give_back() or post().
-  Status take(Message* message);
-  // Posts the spare buffer instead of the one that was taken. give_back() makes that one the spare buffer.
-  Status replace();
-  void give_back(Buffer* buffer) { spare_ = buffer; }
-  // Without replace(): posts the buffer again.
+  // Takes the next message. The caller has its buffer until post().
+  Status take(Received* received);
+  // Waits until the buffer is not sent from any more.
   Status post(Buffer* buffer);
 
   std::size_t memory_bytes() const { return buffers_.size() * bytes_; }
@@ -81,7 +77,6 @@ class MessagePool {
   const std::size_t bytes_;
   std::vector<Buffer> buffers_;
   std::deque<Buffer*> posted_;  // in the order of posting
-  Buffer* spare_ = nullptr;
 };
 
 }  // namespace armci::twosided

@@ -37,14 +37,15 @@ void ProgressThread::run() {
     // From here on a thread that issues an operation notifies this one.
     const bool will_block = rests || quiet > kQuietPolls;
     const std::uint32_t seen = will_block ? event_count_.prepare_wait() : event_count_.count();
-    Client::Progress found = Client::Progress::kIdle;
+    engine::Client::Progress found = engine::Client::Progress::kIdle;
     const Status status = client_->progress(&found);
     if (!status.ok()) {
       die_of_failure("progress thread");
     }
-    rests = found == Client::Progress::kOtherThread;
-    quiet = found == Client::Progress::kIdle ? quiet + 1 : 0;
-    if (found == Client::Progress::kPending || stopping_.load()) {
+    rests = found == engine::Client::Progress::kOtherThread;
+    quiet = found == engine::Client::Progress::kIdle ? quiet + 1 : 0;
+    const bool pending = found == engine::Client::Progress::kPending || found == engine::Client::Progress::kBusy;
+    if (pending || stopping_.load()) {
       event_count_.cancel_wait();
       waiter.step();
     } else if (!will_block) {

@@ -10,14 +10,14 @@
 #include <thread>
 
 #include "impl/base/status.h"
-#include "impl/mpi-twosided/client.h"
-#include "impl/mpi-twosided/event_count.h"
+#include "impl/engine/client.h"
+#include "impl/engine/event_count.h"
 
 namespace armci::twosided {
 
 class ProgressThread {
  public:
-  explicit ProgressThread(Client* client) : client_(client) {}
+  explicit ProgressThread(engine::Client* client) : client_(client) {}
   ~ProgressThread() { stop(); }
   ProgressThread(const ProgressThread&) = delete;
   ProgressThread& operator=(const ProgressThread&) = delete;
@@ -25,14 +25,14 @@ class ProgressThread {
   Status start();
   void stop();
   // To be notified when an operation is issued.
-  EventCount& event_count() { return event_count_; }
+  engine::EventCount& event_count() { return event_count_; }
 
  private:
   void run();
 
-  Client* const client_;
+  engine::Client* const client_;
   std::atomic<bool> stopping_{false};
-  EventCount event_count_;
+  engine::EventCount event_count_;
   std::thread thread_;
 };
 

@@ -18,9 +18,10 @@
 #include <utility>
 
 #include "impl/base/backtrace.h"
+#include "impl/engine/server.h"
 #include "impl/mpi-twosided/process_watch.h"
-#include "impl/mpi-twosided/server.h"
 #include "impl/mpi-twosided/server_bootstrap.h"
+#include "impl/mpi-twosided/server_wire.h"
 #include "impl/mpi-twosided/settings.h"
 #include "impl/node/copy.h"
 #include "impl/node/node_memory.h"
@@ -67,7 +68,7 @@ Status receive_instructions(MPI_Comm all, Instructions* instructions) {
   return kSuccess;
 }
 
-Status prepare(const Instructions& instructions, Server* server, ProcessWatch* watch) {
+Status prepare(const Instructions& instructions, engine::Server* server, ProcessWatch* watch) {
   const Status attached = node::node_memory().attach_as_guest(instructions.memory);
   if (!attached.ok()) {
     char host[HOST_NAME_MAX + 1] = "";
@@ -94,9 +95,11 @@ Status serve(ServerBootstrap* bootstrap) {
   ProcessWatch watch;
   std::vector<int> servers;
   for (int node = 0; node < instructions.nodes; ++node) servers.push_back(instructions.parameters.processes + node);
-  const Routes routes(instructions.node_of, instructions.nodes, instructions.parameters.cluster);
-  Server server(bootstrap->comms, instructions.parameters.receive_buffers, routes, std::move(servers),
-                instructions.node, instructions.parameters.wait_us);
+  const engine::Routes routes(instructions.node_of, instructions.nodes, instructions.parameters.cluster);
+  const ReceiveBuffers& receive_buffers = instructions.parameters.receive_buffers;
+  ServerWire wire(bootstrap->comms, receive_buffers, routes, std::move(servers), instructions.node);
+  engine::Server server(&wire, routes, instructions.node,
+                        server_options(receive_buffers, instructions.parameters.wait_us));
   const Status mine = prepare(instructions, &server, &watch);
   if (!mine.ok()) print_failure("server process", last_cause());
   // The processes that started the server report the failure.

@@ -1,7 +1,7 @@
 // ServerProcesses: the servers of all nodes as processes, started with MPI_Comm_spawn, as the job's processes see them.
 //
-// A server process maps its node's memory as a guest and serves as the thread does (server.h). A server process works
-// at every thread level of MPI. The messages between both sides: server_bootstrap.h.
+// A server process maps its node's memory as a guest and serves as the thread does (impl/engine/server.h). A server
+// process works at every thread level of MPI. The messages between both sides: server_bootstrap.h.
 //
 // The first process of a node watches the server process, and a server process that dies ends the job. The server
 // process watches the first process of its node, and ends when that process dies.

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "impl/mpi-twosided/routes.h"
+#include "impl/engine/routes.h"
 #include "impl/runtime/config.h"
 #include "impl/runtime/mpi_init.h"
 
@@ -31,7 +31,8 @@ const runtime::SettingRow kRows[] = {
     {"ARMCI_SERVER_CHUNK_BYTES", "bytes", "256K", 65536, 1 << 28, "Length of a chunk; the same on all processes.",
      &the_settings.chunk_bytes},
     {"ARMCI_SERVER_SMALL_PUT_BYTES", "bytes", "4K", 0, 4096,
-     "Non-blocking puts of up to this length that fit into a request buffer are coalesced into batches; 0: none.",
+     "Non-blocking puts and accumulates of up to this length that fit into a request buffer are coalesced into "
+     "batches; 0: none.",
      &the_settings.small_put_bytes},
     {"ARMCI_SERVER_SMALL_GET_BYTES", "bytes", "4K", 0, 1 << 20,
      "The server copies contiguous gets of up to this length that fit into a request buffer into the reply; MPI "
@@ -68,7 +69,7 @@ Settings& settings() { return the_settings; }
 Status cluster_size(int nodes, int* size) {
   const std::string& text = the_settings.cluster;
   if (text == "auto") {
-    *size = best_cluster(nodes);
+    *size = engine::best_cluster(nodes);
     return kSuccess;
   }
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *size);

@@ -4,23 +4,15 @@
 #include <utility>
 #include <vector>
 
-#include "impl/base/backtrace.h"
 #include "impl/mpi-twosided/settings.h"
 #include "impl/node/agree.h"
 #include "impl/node/wait.h"
 #include "impl/runtime/background_thread.h"
-#include "impl/server/compose.h"
 
 namespace armci::twosided {
 
-using node::AccSpec;
-using runtime::AtomicOp;
-using runtime::Segments;
-using runtime::Strided;
+using engine::Routes;
 using runtime::World;
-using server::accumulate_header;
-using server::atomic_header;
-using server::put_header;
 
 namespace {
 
@@ -38,12 +30,14 @@ Status read_words(int nodes, Plan* plan) {
 }
 
 // The settings, limited to the size of the buffers.
-Thresholds thresholds(const ReceiveBuffers& receive_buffers) {
+engine::ClientOptions client_options(const ReceiveBuffers& receive_buffers) {
   const Settings& of = settings();
-  const std::size_t batch = (receive_buffers.bytes - sizeof(RequestHeader) - sizeof(BatchEntry)) / 8 * 8;
-  return {std::min(static_cast<std::size_t>(of.small_put_bytes), batch),
-          std::min(static_cast<std::size_t>(of.small_get_bytes), receive_buffers.reply_bytes()),
-          std::min(static_cast<std::size_t>(of.piece_bytes) / 16 * 16, receive_buffers.chunk_bytes)};
+  engine::ClientOptions options;
+  options.small_put_bytes = std::min(static_cast<std::size_t>(of.small_put_bytes),
+                                     engine::Client::small_put_bytes_max(receive_buffers.bytes));
+  options.small_get_bytes = std::min(static_cast<std::size_t>(of.small_get_bytes), receive_buffers.reply_bytes());
+  options.piece_bytes = std::min(static_cast<std::size_t>(of.piece_bytes) / 16 * 16, receive_buffers.chunk_bytes);
+  return options;
 }
 
 // The plan is the same on all processes, since clients count the credits of buffers that servers post. Collective;
@@ -76,10 +70,6 @@ Status choose_kind(MPI_Comm comm, Plan* plan) {
               "the server of a node is a thread (ARMCI_SERVER=thread), and MPI's thread level %d keeps it from calling "
               "MPI; call MPI_Init_thread with MPI_THREAD_MULTIPLE, or set ARMCI_SERVER=process",
               level);
-}
-
-std::uint64_t* operation_of(Transport::Completion* completion) {
-  return completion != nullptr ? &completion->operation : nullptr;
 }
 
 }  // namespace
@@ -117,164 +107,63 @@ Status Transport::open(const World& world, ReceiveBuffers receive_buffers, const
     servers.push_back(processes_ != nullptr ? world.size() + node : world.node(node).ranks[0]);
   }
   if (processes_ == nullptr) ARMCI_RETURN_IF_ERROR(comms_.duplicate(world_comm_));
-  client_ = std::make_unique<Client>(comms_, receive_buffers, thresholds(receive_buffers), routes, servers,
-                                     world.rank(), background_progress);
-  if (processes_ != nullptr || servers[static_cast<std::size_t>(world.my_node())] != world.rank()) return kSuccess;
-  server_ = std::make_unique<Server>(comms_, receive_buffers, routes, servers, world.my_node(), settings().wait_us);
-  client_->call_while_waiting([server = server_.get()] { server->serve_while_waiting(); });
+  const bool serves = processes_ == nullptr && servers[static_cast<std::size_t>(world.my_node())] == world.rank();
+  engine::ClientOptions options = client_options(receive_buffers);
+  options.background = background_progress;
+  options.looks_for_batches = serves;
+  std::function<void()> serve;
+  if (serves) serve = [this] { server_->serve_while_waiting(); };
+  client_wire_ = std::make_unique<ClientWire>(comms_, receive_buffers, servers);
+  client_ = std::make_unique<engine::Client>(
+      client_wire_.get(), routes, world.rank(), options, [this] { wake(); }, std::move(serve));
+  if (!serves) return kSuccess;
+  server_wire_ = std::make_unique<ServerWire>(comms_, receive_buffers, routes, servers, world.my_node());
+  server_ = std::make_unique<engine::Server>(server_wire_.get(), routes, world.my_node(),
+                                             server_options(receive_buffers, settings().wait_us));
   return server_->open();
 }
 
 // Without threads the operations of a process progress in its calls only.
 Status Transport::start_threads(bool threads) {
-  without_threads_ = !threads;
-  if (without_threads_) return client_->await_transfers();
-  if (server_ == nullptr) {
-    progress_thread_ = std::make_unique<ProgressThread>(client_.get());
-    return progress_thread_->start();
-  }
-  const auto progress = [client = client_.get()] {
-    Client::Progress found = Client::Progress::kIdle;
-    const Status status = client->progress(&found);
-    if (!status.ok()) {
-      die_of_failure("server");
-    }
-    return found == Client::Progress::kPending;
-  };
-  return server_->start(progress);
+  if (!threads) return kSuccess;
+  if (server_ != nullptr) return server_->start(client_.get(), nullptr, "armci-server");
+  progress_thread_ = std::make_unique<ProgressThread>(client_.get());
+  return progress_thread_->start();
 }
 
-// A server thread finds batches in its next pass, so that only a progress thread must be notified of them.
-Status Transport::issued() {
-  if (without_threads_) return client_->await_transfers();
-  bool needed = false;
-  ARMCI_RETURN_IF_ERROR(client_->needs_progress(progress_thread_ != nullptr, &needed));
-  if (needed) (progress_thread_ != nullptr ? progress_thread_->event_count() : server_->event_count()).notify();
-  return kSuccess;
+void Transport::wake() {
+  if (progress_thread_ != nullptr) progress_thread_->event_count().notify();
+  if (server_ != nullptr) server_->wake();
 }
 
 void Transport::progress() {
-  Client::Progress found = Client::Progress::kIdle;
-  if (without_threads_) (void)client_->progress(&found);
+  if (progress_thread_ == nullptr && client_ != nullptr) client_->poll_once();
   if (server_ != nullptr) server_->serve_while_waiting();
+}
+
+// The threads use the client, which has buffers of its wire.
+void Transport::end() {
+  if (server_ != nullptr) server_->stop();
+  progress_thread_.reset();
+  client_.reset();
+  client_wire_.reset();
+  server_.reset();
+  server_wire_.reset();
 }
 
 void Transport::finalise() {
   choices_.clear();
-  if (client_ != nullptr) (void)client_->disconnect();
+  if (client_ != nullptr) (void)client_->close();
   if (world_comm_ != MPI_COMM_NULL) MPI_Barrier(world_comm_);
-  server_.reset();
-  progress_thread_.reset();
-  client_.reset();
+  end();
   if (processes_ == nullptr) {
     comms_.free();
   } else {
     processes_->stop();
     processes_.reset();
   }
-  without_threads_ = false;
   comms_ = {};
   world_comm_ = MPI_COMM_NULL;
-}
-
-Status Transport::finish(std::uint64_t operation, Completion* completion) {
-  if (completion == nullptr) return client_->wait(operation);
-  completion->operation = operation;
-  return issued();
-}
-
-Status Transport::put(int target, const Key&, void* remote, const void* local, std::size_t bytes,
-                      Completion* completion) {
-  ARMCI_RETURN_IF_ERROR(client_->store(target, put_header(), remote, local, bytes, &completion->operation));
-  return issued();
-}
-
-Status Transport::get(int target, const Key&, const void* remote, void* local, std::size_t bytes,
-                      Completion* completion) {
-  ARMCI_RETURN_IF_ERROR(client_->get(target, remote, local, bytes, &completion->operation));
-  return issued();
-}
-
-Status Transport::put_now(int target, const Key&, void* remote, const void* local, std::size_t bytes) {
-  ARMCI_RETURN_IF_ERROR(client_->store(target, put_header(), remote, local, bytes, nullptr));
-  return issued();
-}
-
-Status Transport::put_signal(int target, const Key&, void* remote, const void* local, std::size_t bytes,
-                             const node::Signal& signal) {
-  ARMCI_RETURN_IF_ERROR(client_->put_signal(target, remote, local, bytes, signal));
-  return issued();
-}
-
-Status Transport::get_now(int target, const Key&, const void* remote, void* local, std::size_t bytes) {
-  std::uint64_t operation = 0;
-  ARMCI_RETURN_IF_ERROR(client_->get(target, remote, local, bytes, &operation));
-  return client_->wait(operation);
-}
-
-Status Transport::put_strided(int target, const Key&, void* remote, const void* local, const Strided& shape,
-                              Completion* completion) {
-  ARMCI_RETURN_IF_ERROR(client_->store_strided(target, put_header(), remote, local, shape, operation_of(completion)));
-  return issued();
-}
-
-Status Transport::get_strided(int target, const Key&, const void* remote, void* local, const Strided& shape,
-                              Completion* completion) {
-  std::uint64_t operation = 0;
-  ARMCI_RETURN_IF_ERROR(client_->get_strided(target, remote, local, shape, &operation));
-  return finish(operation, completion);
-}
-
-Status Transport::put_list(int target, const Key&, const Segments& list, Completion* completion) {
-  ARMCI_RETURN_IF_ERROR(client_->store_list(target, put_header(), list, operation_of(completion)));
-  return issued();
-}
-
-Status Transport::get_list(int target, const Key&, const Segments& list, Completion* completion) {
-  std::uint64_t operation = 0;
-  ARMCI_RETURN_IF_ERROR(client_->get_list(target, list, &operation));
-  return finish(operation, completion);
-}
-
-Status Transport::accumulate_strided(int target, const Key&, void* remote, const void* local, const Strided& shape,
-                                     const AccSpec& acc, Completion* completion) {
-  const RequestHeader header = accumulate_header(acc);
-  std::uint64_t* const operation = operation_of(completion);
-  ARMCI_RETURN_IF_ERROR(shape.levels == 0 ? client_->store(target, header, remote, local, shape.count[0], operation)
-                                          : client_->store_strided(target, header, remote, local, shape, operation));
-  return issued();
-}
-
-Status Transport::accumulate_list(int target, const Key&, const Segments& list, const AccSpec& acc,
-                                  Completion* completion) {
-  ARMCI_RETURN_IF_ERROR(client_->store_list(target, accumulate_header(acc), list, operation_of(completion)));
-  return issued();
-}
-
-Status Transport::atomic64(int target, const Key&, void* remote, AtomicOp op, std::int64_t operand,
-                           std::int64_t compare, std::int64_t* before) {
-  std::uint64_t value = 0;
-  ARMCI_RETURN_IF_ERROR(client_->atomic(target, atomic_header(remote, op, operand, compare), &value));
-  *before = static_cast<std::int64_t>(value);
-  return kSuccess;
-}
-
-Status Transport::atomic32(int target, const Key&, void* remote, AtomicOp op, std::int32_t operand,
-                           std::int32_t compare, std::int32_t* before) {
-  std::uint64_t value = 0;
-  ARMCI_RETURN_IF_ERROR(client_->atomic(target, atomic_header(remote, op, operand, compare), &value));
-  *before = static_cast<std::int32_t>(value);
-  return kSuccess;
-}
-
-std::size_t Transport::buffer_bytes() {
-  return (server_ != nullptr ? server_->buffer_bytes() : 0) + (client_ != nullptr ? client_->buffer_bytes() : 0);
-}
-
-Status Transport::test(Completion* completion, bool* done) {
-  *done = true;
-  if (completion->operation == 0) return kSuccess;
-  return client_->test(completion->operation, done);
 }
 
 }  // namespace armci::twosided

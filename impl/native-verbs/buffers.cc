@@ -12,4 +12,10 @@ Status Buffers::make(const Device& device, std::size_t count, std::size_t bytes)
   return region_ != nullptr ? kSuccess : fail_verbs(errno, "ibv_reg_mr of message buffers");
 }
 
+Status BufferPool::make(const Device& device, std::size_t count, std::size_t bytes) {
+  ARMCI_RETURN_IF_ERROR(buffers_.make(device, count, bytes));
+  for (std::size_t i = 0; i < count; ++i) free_.push_back(buffers_.at(i));
+  return kSuccess;
+}
+
 }  // namespace armci::verbs

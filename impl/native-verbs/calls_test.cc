@@ -6,22 +6,20 @@
 #include <thread>
 
 #include "impl/native-verbs/caller.h"
-#include "impl/native-verbs/server.h"
 #include "impl/native-verbs/testing/loop.h"
+#include "impl/native-verbs/testing/test_server.h"
 
 namespace armci::verbs {
 namespace {
 
 constexpr int kProcesses = 48;
-constexpr std::uint64_t kSecret = 0x1122334455667788;
 
 class CallsTest : public ::testing::Test {
  protected:
   void SetUp() override {
     open_device(&device_);
-    server_ = std::make_unique<Server>(device_, kProcesses, [](int) { return true; });
-    ASSERT_TRUE(server_->open({16, 1024, 4}).ok()) << last_cause().text;
-    ASSERT_TRUE(server_->start(kSecret).ok());
+    server_ = std::make_unique<TestServer>(device_, kProcesses);
+    server_->start();
     ASSERT_TRUE(device_.make_queue(256, nullptr, &done_).ok());
     ASSERT_TRUE(datagrams_.create(device_, done_.get(), 32, kCallBytesMax, 0).ok());
   }
@@ -61,7 +59,7 @@ class CallsTest : public ::testing::Test {
   }
 
   Device device_;
-  std::unique_ptr<Server> server_;
+  std::unique_ptr<TestServer> server_;
   Owned<ibv_cq> done_;
   Datagrams datagrams_;
 };

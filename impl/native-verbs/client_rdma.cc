@@ -1,18 +1,19 @@
-// Puts and gets by RDMA.
+// Writes and reads of the device's.
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
-#include "impl/native-verbs/client.h"
+#include "impl/native-verbs/client_wire.h"
 #include "impl/node/copy.h"
 
 namespace armci::verbs {
+
+using engine::Rows;
+using engine::Target;
 
 namespace {
 
 // The aligned words that Soft-RoCE stores at once.
 constexpr std::size_t kWordBytes = 8;
-// The shortest elements that must not be torn.
-constexpr std::size_t kElementBytes = 4;
 // Of one work request: half of what InfiniBand allows.
 constexpr std::size_t kWorkBytesMax = std::size_t{1} << 30;
 // Up to this length a copy is faster than a search for the memory region.
@@ -24,119 +25,50 @@ constexpr std::size_t kPieceBytes = 512;
 
 std::uint64_t address_of(const void* place) { return reinterpret_cast<std::uintptr_t>(place); }
 
+std::uint32_t key_of(const Target& target) { return static_cast<const RemoteKey*>(target.key)->remote; }
+
 ibv_sge piece_of(const void* local, std::size_t bytes, std::uint32_t key) {
   return {address_of(local), static_cast<std::uint32_t>(bytes), key};
+}
+
+ibv_wr_opcode opcode_of(engine::Rdma::Direction direction) {
+  return direction == engine::Rdma::Direction::kRead ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE;
+}
+
+// The length of the first part of a run, at most `at_most`. Ends at a word boundary, so that no element is in two parts
+// [LC-3].
+std::size_t cut(const void* remote, std::size_t at_most, std::size_t bytes) {
+  if (at_most >= bytes) return bytes;
+  const std::size_t beyond = (address_of(remote) + at_most) % kWordBytes;
+  return at_most > beyond ? at_most - beyond : 0;
 }
 
 }  // namespace
 
 // --- what Soft-RoCE would tear
 
-// The next part that is stored alike: the bytes before a word, whole words, or the bytes after them.
-std::size_t Client::aligned_run(const void* remote, std::size_t bytes) const {
-  if (!tears_) return bytes;
-  const std::size_t inside = address_of(remote) % kWordBytes;
-  if (inside != 0) return std::min(bytes, kWordBytes - inside);
-  return bytes < kWordBytes ? bytes : bytes / kWordBytes * kWordBytes;
+bool ClientWire::reaches(const Target&, const void* remote, std::size_t bytes) {
+  return !tears_ || (address_of(remote) | bytes) % kWordBytes == 0;
 }
 
-// The length of the first part of a run, at most `at_most`. Ends at a word boundary, so that no element is in two parts
-// [LC-3].
-std::size_t Client::cut(const void* remote, std::size_t at_most, std::size_t bytes) {
-  if (at_most >= bytes) return bytes;
-  const std::size_t beyond = (address_of(remote) + at_most) % kWordBytes;
-  return at_most > beyond ? at_most - beyond : 0;
-}
-
-// Whether the bytes are a part of a word that holds a short element.
-bool Client::needs_server(const void* remote, std::size_t bytes) const {
-  const std::size_t inside = address_of(remote) % kElementBytes;
-  const std::size_t before = (kElementBytes - inside) % kElementBytes;
-  return tears_ && bytes < kWordBytes && bytes >= before + kElementBytes;
-}
-
-// Whether any row has such an end.
-bool Client::needs_server(const Rows& rows) const {
-  if (!tears_) return false;
+bool ClientWire::reaches(const Target&, const Rows& rows) {
+  if (!tears_) return true;
   std::uint64_t bits = rows.bytes();
   rows.visit(0, rows.count(), [&](const char*, const char* remote) { bits |= address_of(remote); });
-  return bits % kWordBytes != 0;
+  return bits % kWordBytes == 0;
 }
 
 // --- contiguous
 
-Status Client::put(const Target& target, void* remote, const void* local, std::size_t bytes, CompletionPoint* point) {
-  Lock lock = connections_.lock();
-  ARMCI_RETURN_IF_ERROR(connections_.reach(lock, target.node));
-  if (point == nullptr) ARMCI_RETURN_IF_ERROR(connections_.await_executed(lock, target.node));
-  Transfer transfer{target,
-                    {&registrations_, bytes, thresholds_.register_bytes},
-                    point != nullptr || bytes > connections_.bounce_bytes()};
-  ARMCI_RETURN_IF_ERROR(
-      put_run(lock, &transfer, static_cast<char*>(remote), static_cast<const char*>(local), bytes, true));
-  return finish(lock, transfer, /*is_get=*/false, point);
-}
-
-Status Client::get(const Target& target, const void* remote, void* local, std::size_t bytes, CompletionPoint* point) {
-  Lock lock = connections_.lock();
-  ARMCI_RETURN_IF_ERROR(connections_.reach(lock, target.node));
-  ARMCI_RETURN_IF_ERROR(connections_.await_executed(lock, target.node));
-  Transfer transfer{target, {&registrations_, bytes, thresholds_.register_bytes}, true};
-  ARMCI_RETURN_IF_ERROR(
-      get_run(lock, &transfer, static_cast<const char*>(remote), static_cast<char*>(local), bytes, true));
-  return finish(lock, transfer, /*is_get=*/true, point);
-}
-
-// The data of requests are complete when their replies are here.
-Status Client::finish(Lock& lock, const Transfer& transfer, bool is_get, CompletionPoint* point) {
-  const int node = transfer.target.node;
-  ARMCI_RETURN_IF_ERROR(connections_.submit(node));
-  CompletionPoint end;
-  if (transfer.has_rdma) {
-    ARMCI_RETURN_IF_ERROR(connections_.completion_point(lock, node, &end));
-  } else if (is_get) {
-    end = connections_.request_point(node);
-  }
-  if (point == nullptr) return connections_.wait(lock, end);
-  *point = end;
-  return kSuccess;
-}
-
-Status Client::put_run(Lock& lock, Transfer* transfer, char* remote, const char* local, std::size_t bytes, bool last) {
-  const Target& target = transfer->target;
-  const std::size_t whole = bytes;
-  while (bytes > 0) {
-    std::size_t now = aligned_run(remote, bytes);
-    MemoryRegion region;
-    if (needs_server(remote, now)) {
-      ARMCI_RETURN_IF_ERROR(store_run(lock, target.node, server::put_header(), remote, local, now));
-    } else if (now <= connections_.link(target.node).by_value_max()) {
-      const ibv_sge piece = piece_of(local, now, 0);
-      const Work work{IBV_WR_RDMA_WRITE, {&piece, 1}, address_of(remote), target.key, false, true};
-      ARMCI_RETURN_IF_ERROR(connections_.post(lock, target.node, work, {}));
-    } else if (transfer->may_zero_copy && now > kCopiedBytes &&
-               find_registered(transfer, remote, local, &now, &region)) {
-      const ibv_sge piece = piece_of(local, now, region.key);
-      const Work work{IBV_WR_RDMA_WRITE, {&piece, 1}, address_of(remote), target.key, last && now == bytes, false};
-      ARMCI_RETURN_IF_ERROR(post_zero_copy(lock, transfer, work, region));
-      if (now < bytes) ARMCI_RETURN_IF_ERROR(connections_.submit(target.node));
-    } else {
-      const bool first = bytes == whole && now > connections_.bounce_bytes();
-      now = cut(remote, connections_.bounce_bytes() / (first ? kFirstCopies : 1), now);
-      ARMCI_RETURN_IF_ERROR(write_copy(lock, target, remote, local, now));
-      if (now < bytes) ARMCI_RETURN_IF_ERROR(connections_.submit(target.node));
-    }
-    remote += now;
-    local += now;
-    bytes -= now;
-  }
-  return kSuccess;
+bool ClientWire::can_transfer(int server) {
+  return at(server).sender.can_post() && bounces_.free() > 0 && pending_completions_ < completions_max_;
 }
 
 // Limits `*bytes` to a part that is registered under one key and ends at a word. False: the caller has to copy.
-bool Client::find_registered(Transfer* transfer, const void* remote, const char* local, std::size_t* bytes,
-                             MemoryRegion* region) {
-  if (!transfer->lookup.find(local, *bytes, region)) return false;
+bool ClientWire::find_registered(const char* remote, const char* local, std::size_t* bytes, MemoryRegion* region) {
+  const bool found = *bytes >= bounds_.register_bytes ? registrations_.take(local, *bytes, region)
+                                                      : registrations_.find(local, *bytes, region);
+  if (!found) return false;
   const std::size_t now = cut(remote, std::min(region->bytes, kWorkBytesMax), *bytes);
   if (now > 0) {
     *bytes = now;
@@ -146,120 +78,57 @@ bool Client::find_registered(Transfer* transfer, const void* remote, const char*
   return false;
 }
 
-Status Client::post_zero_copy(Lock& lock, Transfer* transfer, const Work& work, const MemoryRegion& region) {
-  Registration* const held = region.held;
-  transfer->has_rdma = true;
-  return connections_.post(lock, transfer->target.node, work,
-                           {ConnectionManager::kNoBounce, {&held, held != nullptr ? 1U : 0U}});
-}
-
-Status Client::write_copy(Lock& lock, const Target& target, char* remote, const char* local, std::size_t bytes) {
-  int bounce = ConnectionManager::kNoBounce;
-  ARMCI_RETURN_IF_ERROR(connections_.take_bounces(lock, target.node, {&bounce, 1}));
-  node::copy(connections_.bounce(bounce), local, bytes);
-  const ibv_sge piece = connections_.bounce_piece(bounce, bytes);
-  const Work work{IBV_WR_RDMA_WRITE, {&piece, 1}, address_of(remote), target.key, true, false};
-  return connections_.post(lock, target.node, work, {bounce, {}});
-}
-
-Status Client::get_run(Lock& lock, Transfer* transfer, const char* remote, char* local, std::size_t bytes, bool last) {
-  const Target& target = transfer->target;
-  while (bytes > 0) {
-    std::size_t now = aligned_run(remote, bytes);
-    MemoryRegion region;
-    if (needs_server(remote, now)) {
-      ARMCI_RETURN_IF_ERROR(fetch_word(lock, target.node, remote, local, now));
-    } else if (now > kCopiedBytes && find_registered(transfer, remote, local, &now, &region)) {
-      const ibv_sge piece = piece_of(local, now, region.key);
-      const Work work{IBV_WR_RDMA_READ, {&piece, 1}, address_of(remote), target.key, last && now == bytes, false};
-      ARMCI_RETURN_IF_ERROR(post_zero_copy(lock, transfer, work, region));
-      if (now < bytes) ARMCI_RETURN_IF_ERROR(connections_.submit(target.node));
-    } else {
-      now = cut(remote, connections_.bounce_bytes(), now);
-      ARMCI_RETURN_IF_ERROR(read_copy(lock, target, remote, local, now));
-      transfer->has_rdma = true;
-      if (now < bytes) ARMCI_RETURN_IF_ERROR(connections_.submit(target.node));
-    }
-    remote += now;
-    local += now;
-    bytes -= now;
+Status ClientWire::transfer(Direction direction, const Target& target, char* remote, char* local, std::size_t* bytes,
+                            Operation* operation) {
+  if (!broken_.empty()) return give_up();
+  const int server = routes_.server_of(target.process);
+  const Sender<Sent>& sender = at(server).sender;
+  const bool is_write = direction == Direction::kWrite;
+  // The local buffer of a blocking put is free sooner if its data are copied.
+  const bool is_copied = *bytes <= kCopiedBytes || (is_write && operation->is_blocking && *bytes <= bounces_.bytes());
+  Work work{opcode_of(direction), {}, address_of(remote), key_of(target), true, false};
+  engine::Buffer bounce;
+  ibv_sge piece{};
+  MemoryRegion region;
+  if (is_write && *bytes <= sender.link.by_value_max()) {
+    piece = piece_of(local, *bytes, 0);
+    work.signaled = false;
+    work.by_value = true;
+  } else if (!is_copied && find_registered(remote, local, bytes, &region)) {
+    piece = piece_of(local, *bytes, region.key);
+  } else {
+    const bool is_short = is_write && *bytes > bounces_.bytes() && !sender.any_signaled();
+    *bytes = cut(remote, bounces_.bytes() / (is_short ? kFirstCopies : 1), *bytes);
+    bounce = bounces_.take();
+    piece = bounces_.piece(bounce, *bytes);
+    if (is_write) node::copy(bounce.get(), local, *bytes);
   }
-  return kSuccess;
-}
-
-Status Client::read_copy(Lock& lock, const Target& target, const char* remote, char* local, std::size_t bytes) {
-  int bounce = ConnectionManager::kNoBounce;
-  ARMCI_RETURN_IF_ERROR(connections_.take_bounces(lock, target.node, {&bounce, 1}));
-  const ibv_sge piece = connections_.bounce_piece(bounce, bytes);
-  const Work work{IBV_WR_RDMA_READ, {&piece, 1}, address_of(remote), target.key, true, false};
-  ScatterList* scatter_list = nullptr;
-  ARMCI_RETURN_IF_ERROR(connections_.post(lock, target.node, work, {bounce, {}}, &scatter_list));
-  scatter_list->set(connections_.bounce(bounce), local, bytes);
+  work.pieces = {&piece, 1};
+  Sent* sent = nullptr;
+  ARMCI_RETURN_IF_ERROR(add(server, work, &sent));
+  const bool is_over = is_write && (work.by_value || bounce != nullptr);  // for the local buffer
+  if (!is_write && bounce != nullptr) {
+    sent->unpack = [local, now = *bytes](const char* data) { node::copy(local, data, now); };
+  }
+  sent->bounce = std::move(bounce);
+  if (region.held != nullptr) sent->registrations.push_back(region.held);
+  if (!is_over) sent->operation = operation;
+  ARMCI_RETURN_IF_ERROR(submit(server));
+  if (is_over) operation->owner->end_part(operation, 0);
   return kSuccess;
 }
 
 // --- rows
 
-// Dense local rows are one piece, so that they are registered at once.
-std::size_t Client::piece_bytes(const Rows& rows) {
-  return rows.local_is_dense() ? rows.count() * rows.bytes() : rows.bytes();
-}
-
-Client::Way Client::way_of(const Rows& rows) {
-  const bool whole_words = !needs_server(rows);
-  if (whole_words && rows.remote_is_dense() && rows.bytes() <= connections_.bounce_bytes()) return Way::kDense;
-  if (rows.bytes() >= thresholds_.pack_bytes) return Way::kLong;
-  return Way::kServer;
-}
-
-Status Client::put_rows(const Target& target, const Rows& rows, CompletionPoint* point) {
-  Lock lock = connections_.lock();
-  ARMCI_RETURN_IF_ERROR(connections_.reach(lock, target.node));
-  Transfer transfer{target, {&registrations_, piece_bytes(rows), thresholds_.register_bytes}, true};
-  const Way way = way_of(rows);
-  if (way == Way::kServer) {
-    ARMCI_RETURN_IF_ERROR(store_rows(lock, target.node, server::put_header(), rows));
-  } else {
-    if (point == nullptr) ARMCI_RETURN_IF_ERROR(connections_.await_executed(lock, target.node));
-    const auto move = way == Way::kDense ? &Client::move_dense : &Client::move_long;
-    ARMCI_RETURN_IF_ERROR((this->*move)(lock, &transfer, rows, IBV_WR_RDMA_WRITE));
-  }
-  return finish(lock, transfer, /*is_get=*/false, point);
-}
-
-Status Client::get_rows(const Target& target, const Rows& rows, CompletionPoint* point) {
-  Lock lock = connections_.lock();
-  ARMCI_RETURN_IF_ERROR(connections_.reach(lock, target.node));
-  Transfer transfer{target, {&registrations_, piece_bytes(rows), thresholds_.register_bytes}, true};
-  const Way way = way_of(rows);
-  if (way != Way::kServer) {
-    ARMCI_RETURN_IF_ERROR(connections_.await_executed(lock, target.node));
-    const auto move = way == Way::kDense ? &Client::move_dense : &Client::move_long;
-    ARMCI_RETURN_IF_ERROR((this->*move)(lock, &transfer, rows, IBV_WR_RDMA_READ));
-  } else if (rows.bytes() >= thresholds_.in_place_bytes && !needs_server(rows)) {
-    ARMCI_RETURN_IF_ERROR(fetch_in_place(lock, &transfer.lookup, target.node, rows));
-  } else {
-    ARMCI_RETURN_IF_ERROR(fetch_rows(lock, target.node, rows));
-  }
-  return finish(lock, transfer, /*is_get=*/true, point);
-}
-
-// One by one; the last work request is signaled.
-Status Client::move_long(Lock& lock, Transfer* transfer, const Rows& rows, ibv_wr_opcode opcode) {
-  Status status;
-  std::size_t left = rows.count();
-  rows.visit(0, rows.count(), [&](char* local, char* remote) {
-    const bool last = --left == 0;
-    if (!status.ok()) return;
-    status = opcode == IBV_WR_RDMA_READ ? get_run(lock, transfer, remote, local, rows.bytes(), last)
-                                        : put_run(lock, transfer, remote, local, rows.bytes(), last);
-  });
-  return status;
+Status ClientWire::transfer_rows(Direction direction, const Target& target, const Rows& rows, std::size_t first,
+                                 std::size_t* count, Operation* operation) {
+  if (!broken_.empty()) return give_up();
+  const auto move = rows.remote_is_dense() ? &ClientWire::move_dense : &ClientWire::move_each;
+  return (this->*move)(direction, target, rows, first, count, operation);
 }
 
 // False: not all rows are registered, or a copy is faster.
-bool Client::find_pieces(Lookup* lookup, const Rows& rows, std::size_t first, std::size_t count, Pieces* pieces) {
-  *pieces = {};
+bool ClientWire::find_pieces(Lookup* lookup, const Rows& rows, std::size_t first, std::size_t count, Pieces* pieces) {
   if (rows.bytes() < kPieceBytes) return false;
   bool all = true;
   rows.visit(first, count, [&](const char* local, const char*) {
@@ -275,55 +144,111 @@ bool Client::find_pieces(Lookup* lookup, const Rows& rows, std::size_t first, st
   return false;
 }
 
+// Dense local rows are one piece, so that they are registered at once.
+static std::size_t piece_bytes(const Rows& rows) {
+  return rows.local_is_dense() ? rows.count() * rows.bytes() : rows.bytes();
+}
+
 // Rows that are dense at the target: as many as the gather or scatter list of one work request, or one buffer, holds.
-Status Client::move_dense(Lock& lock, Transfer* transfer, const Rows& rows, ibv_wr_opcode opcode) {
-  const Target& target = transfer->target;
-  const Link& link = connections_.link(target.node);
-  const std::size_t pieces_max = opcode == IBV_WR_RDMA_READ ? link.pieces_read_max() : link.pieces_max();
-  const std::size_t in_bounce = connections_.bounce_bytes() / rows.bytes();
-  for (std::size_t first = 0; first < rows.count();) {
-    const char* remote = nullptr;
-    rows.visit(first, 1, [&](const char*, const char* place) { remote = place; });
-    std::size_t now = std::min(pieces_max, rows.count() - first);
-    Pieces pieces;
-    if (find_pieces(&transfer->lookup, rows, first, now, &pieces)) {
-      const bool last = first + now == rows.count();
-      const Work work{opcode, pieces.iov, address_of(remote), target.key, last, false};
-      ARMCI_RETURN_IF_ERROR(connections_.post(lock, target.node, work, {ConnectionManager::kNoBounce, pieces.held}));
-      transfer->has_rdma = true;
-    } else {
-      now = std::min(in_bounce, rows.count() - first);
-      ARMCI_RETURN_IF_ERROR(move_copies(lock, transfer, rows, opcode, first, now, remote));
-    }
-    ARMCI_RETURN_IF_ERROR(connections_.submit(target.node));
-    first += now;
+Status ClientWire::move_dense(Direction direction, const Target& target, const Rows& rows, std::size_t first,
+                              std::size_t* count, Operation* operation) {
+  const int server = routes_.server_of(target.process);
+  const Link& link = at(server).sender.link;
+  const bool is_write = direction == Direction::kWrite;
+  Lookup lookup(&registrations_, piece_bytes(rows), bounds_.register_bytes);
+  Work work{opcode_of(direction), {}, 0, key_of(target), true, false};
+  rows.visit(first, 1, [&](const char*, const char* remote) { work.remote = address_of(remote); });
+  const std::size_t listed = std::min(is_write ? link.pieces_max() : link.pieces_read_max(), *count);
+  Pieces pieces;
+  Sent* sent = nullptr;
+  if (find_pieces(&lookup, rows, first, listed, &pieces)) {
+    work.signaled = listed == *count;
+    work.pieces = pieces.iov;
+    *count = listed;
+    ARMCI_RETURN_IF_ERROR(add(server, work, &sent));
+    sent->registrations = std::move(pieces.held);
+    sent->operation = operation;
+    return submit(server);
   }
+  *count = std::min(bounces_.bytes() / rows.bytes(), *count);
+  engine::Buffer bounce = bounces_.take();
+  const ibv_sge piece = bounces_.piece(bounce, *count * rows.bytes());
+  work.pieces = {&piece, 1};
+  if (is_write) rows.pack(first, *count, bounce.get());
+  ARMCI_RETURN_IF_ERROR(add(server, work, &sent));
+  sent->bounce = std::move(bounce);
+  if (!is_write) {
+    sent->unpack = rows.unpacker(first, *count);
+    sent->operation = operation;
+    return submit(server);
+  }
+  ARMCI_RETURN_IF_ERROR(submit(server));
+  operation->owner->end_part(operation, 0);
   return kSuccess;
 }
 
-// Moves some rows through a buffer.
-Status Client::move_copies(Lock& lock, Transfer* transfer, const Rows& rows, ibv_wr_opcode opcode, std::size_t first,
-                           std::size_t count, const char* remote) {
-  const Target& target = transfer->target;
-  int bounce = ConnectionManager::kNoBounce;
-  ARMCI_RETURN_IF_ERROR(connections_.take_bounces(lock, target.node, {&bounce, 1}));
-  char* const buffer = connections_.bounce(bounce);
-  const ibv_sge piece = connections_.bounce_piece(bounce, count * rows.bytes());
-  const Work work{opcode, {&piece, 1}, address_of(remote), target.key, true, false};
-  if (opcode == IBV_WR_RDMA_WRITE) {
-    char* to = buffer;
-    rows.visit(first, count, [&](const char* local, const char*) {
-      node::copy(to, local, rows.bytes());
-      to += rows.bytes();
-    });
-    return connections_.post(lock, target.node, work, {bounce, {}});
-  }
-  ScatterList* scatter_list = nullptr;
-  ARMCI_RETURN_IF_ERROR(connections_.post(lock, target.node, work, {bounce, {}}, &scatter_list));
-  scatter_list->set(buffer, nullptr, rows.bytes());
-  rows.visit(first, count, [&](char* local, const char*) { scatter_list->rows.push_back(local); });
-  transfer->has_rdma = true;
+// One work request for each row, as many as one call of the device posts.
+Status ClientWire::move_each(Direction direction, const Target& target, const Rows& rows, std::size_t first,
+                             std::size_t* count, Operation* operation) {
+  const int server = routes_.server_of(target.process);
+  const Sender<Sent>& sender = at(server).sender;
+  const bool is_write = direction == Direction::kWrite;
+  const std::size_t bytes = rows.bytes();
+  const bool by_value = is_write && bytes <= sender.link.by_value_max();
+  Lookup lookup(&registrations_, piece_bytes(rows), bounds_.register_bytes);
+  *count = std::min({*count, Link::kBatch, sender.room(), bounces_.free(), completions_max_ - pending_completions_});
+  std::size_t left = *count;
+  bool is_over = is_write;  // for the local rows
+  Status status;
+  rows.visit(first, *count, [&](char* local, char* remote) {
+    const bool is_last = --left == 0;
+    if (!status.ok()) return;
+    engine::Buffer bounce;
+    MemoryRegion region;
+    ibv_sge piece = piece_of(local, bytes, 0);
+    bool is_found = bytes > kCopiedBytes && lookup.find(local, bytes, &region);
+    if (is_found && region.bytes < bytes) {
+      if (region.held != nullptr) registrations_.release(std::exchange(region.held, nullptr));
+      is_found = false;
+    }
+    if (is_found) {
+      piece.lkey = region.key;
+      is_over = false;
+    } else if (!by_value) {
+      bounce = bounces_.take();
+      piece = bounces_.piece(bounce, bytes);
+      if (is_write) node::copy(bounce.get(), local, bytes);
+    }
+    Sent* sent = nullptr;
+    status = add(server,
+                 {opcode_of(direction),
+                  {&piece, 1},
+                  address_of(remote),
+                  key_of(target),
+                  (is_last && !is_over) || bounce != nullptr,
+                  by_value},
+                 &sent);
+    if (!status.ok()) return;
+    if (!is_write && bounce != nullptr) {
+      sent->unpack = [local, bytes](const char* data) { node::copy(local, data, bytes); };
+    }
+    sent->bounce = std::move(bounce);
+    if (region.held != nullptr) sent->registrations.push_back(region.held);
+    if (is_last && !is_over) sent->operation = operation;
+  });
+  ARMCI_RETURN_IF_ERROR(status);
+  ARMCI_RETURN_IF_ERROR(submit(server));
+  if (is_over) operation->owner->end_part(operation, 0);
   return kSuccess;
+}
+
+// --- flush
+
+Status ClientWire::flush(int server, Operation* operation) {
+  if (!broken_.empty()) return give_up();
+  at(server).flush = operation;
+  at(server).flush_to = at(server).stored;
+  return drive_flush(server);
 }
 
 }  // namespace armci::verbs

@@ -1,5 +1,7 @@
 #include "impl/native-verbs/link.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <random>
@@ -125,6 +127,7 @@ Status Link::add(const Work& work, std::uint64_t id) {
   if (work.by_value) wr.send_flags |= IBV_SEND_INLINE;
   wr.wr.rdma.remote_addr = work.remote;
   wr.wr.rdma.rkey = work.key;
+  wr.imm_data = htonl(work.immediate);
   if (batched_ > 0) works_[batched_ - 1].next = &wr;
   ++batched_;
   return kSuccess;

@@ -51,8 +51,9 @@ struct Work {
   std::span<const ibv_sge> pieces;
   std::uint64_t remote = 0;
   std::uint32_t key = 0;
-  bool signaled = false;  // produces a completion queue entry
-  bool by_value = false;  // its data are free after submit()
+  bool signaled = false;        // produces a completion queue entry
+  bool by_value = false;        // its data are free after submit()
+  std::uint32_t immediate = 0;  // of IBV_WR_SEND_WITH_IMM
 };
 
 class Link {

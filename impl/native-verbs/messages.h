@@ -1,4 +1,4 @@
-// The messages between processes and servers, in addition to the requests of impl/server/wire.h.
+// The messages between processes and servers, in addition to the requests of impl/engine/request.h.
 //
 //   process                                server
 //     |--call: connect, register,---------->|  datagrams, which may be lost: the process repeats a call until the reply

@@ -20,7 +20,7 @@ template <class Entry>
 class Ring {
  public:
   void make(std::size_t entries) { entries_.resize(entries); }
-  bool full() const { return next_ - first_ >= entries_.size(); }
+  std::size_t room() const { return entries_.size() - (next_ - first_); }
   bool empty() const { return next_ == first_; }
   std::uint64_t first() const { return first_; }    // the oldest one's number
   std::uint64_t last() const { return next_ - 1; }  // the newest one's
@@ -47,7 +47,8 @@ class Sender {
     return kSuccess;
   }
 
-  bool can_post() const { return !pending_.full(); }
+  bool can_post() const { return room() > 0; }
+  std::size_t room() const { return pending_.room(); }
   std::uint64_t posted() const { return pending_.last(); }
   std::uint64_t ended() const { return pending_.first() - 1; }
   // Whether a completion has reported, or will report, all work requests up to `number`.

@@ -26,7 +26,7 @@ const runtime::SettingRow kRows[] = {
      "Rows of strided and vector transfers that are shorter are packed, and unpacked by the server or by the process.",
      &the_settings.pack_bytes},
     {"ARMCI_VERBS_IN_PLACE_BYTES", "bytes", "1K", 64, 1 << 24,
-     "Rows of a get from this length up to ARMCI_VERBS_PACK_BYTES: the device of the server sends them with zero copy.",
+     "No effect: the server packs the rows of a get that it sends. Accepted for older job scripts.",
      &the_settings.in_place_bytes},
     {"ARMCI_VERBS_REGISTER_BYTES", "bytes", "64K", 4096, std::int64_t{1} << 40,
      "Transfers from this length on register their local memory instead of copying it.", &the_settings.register_bytes},
@@ -35,6 +35,10 @@ const runtime::SettingRow kRows[] = {
      &the_settings.cache_bytes},
     {"ARMCI_VERBS_CACHE_ENTRIES", "", "1024", 0, 1 << 20, "Registrations that stay, at most.",
      &the_settings.cache_entries},
+    {"ARMCI_VERBS_CLUSTER", "", "1", 1, 65536,
+     "Servers in a cluster: each process sends its requests for all of them to one, which forwards them; the same on "
+     "all processes.",
+     &the_settings.cluster},
 };
 
 const runtime::AppendedSettings appended(kRows);

@@ -17,10 +17,11 @@ struct Settings {
   int buffers = 0;                  // ARMCI_VERBS_BUFFERS: of a server
   int depth = 0;                    // ARMCI_VERBS_DEPTH: of a link
   std::int64_t pack_bytes = 0;      // ARMCI_VERBS_PACK_BYTES: shorter rows are packed
-  std::int64_t in_place_bytes = 0;  // ARMCI_VERBS_IN_PLACE_BYTES: shorter rows of a get are packed by a CPU
+  std::int64_t in_place_bytes = 0;  // ARMCI_VERBS_IN_PLACE_BYTES: without effect
   std::int64_t register_bytes = 0;  // ARMCI_VERBS_REGISTER_BYTES: longer transfers register their memory
   std::int64_t cache_bytes = 0;     // ARMCI_VERBS_CACHE_BYTES: of registrations that are kept
   int cache_entries = 0;            // ARMCI_VERBS_CACHE_ENTRIES
+  int cluster = 0;                  // ARMCI_VERBS_CLUSTER: servers in one
 };
 
 // The values in force.

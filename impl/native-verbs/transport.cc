@@ -3,26 +3,25 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <functional>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "impl/base/backtrace.h"
 #include "impl/native-verbs/settings.h"
 #include "impl/node/agree.h"
 #include "impl/runtime/config.h"
-#include "impl/server/compose.h"
 
 namespace armci::verbs {
 
-using node::AccSpec;
 using node::agree;
 using node::SharedSetting;
-using runtime::AtomicOp;
-using runtime::Segments;
-using runtime::Strided;
 using runtime::World;
 
 namespace {
+
+constexpr std::size_t kPartsMax = 8192;  // of operations; queues and buffers limit them before
 
 // Pieces of that length end between elements of every type.
 std::size_t bounce_bytes() { return static_cast<std::size_t>(settings().bounce_bytes) / 16 * 16; }
@@ -30,15 +29,22 @@ std::size_t bounce_bytes() { return static_cast<std::size_t>(settings().bounce_b
 // A sender has to know the length of receive buffers and the number of pending requests.
 Status check_settings(MPI_Comm comm) {
   const SharedSetting shared[] = {{"ARMCI_VERBS_BOUNCE_BYTES", static_cast<long>(bounce_bytes())},
-                                  {"ARMCI_VERBS_BOUNCES", settings().bounces}};
+                                  {"ARMCI_VERBS_BOUNCES", settings().bounces},
+                                  {"ARMCI_VERBS_CLUSTER", settings().cluster}};
   return node::same_on_all(comm, shared);
 }
 
 int server_of(const World& world, int node) { return world.node(node).ranks[0]; }
 
+engine::Routes routes_of(const World& world) {
+  std::vector<int> node_of;
+  for (int process = 0; process < world.size(); ++process) node_of.push_back(world.node_of(process));
+  return {std::move(node_of), world.node_count(), settings().cluster};
+}
+
 void print_links(const World& world, std::size_t links) {
   if (runtime::config().verbose < 1 || world.rank() != 0) return;
-  std::fprintf(stderr, "armci: process 0 has made %zu connections to %d other nodes\n", links, world.node_count() - 1);
+  std::fprintf(stderr, "armci: process 0 has made %zu connections to servers of %d nodes\n", links, world.node_count());
 }
 
 // Distinguishes messages of this job from messages of other jobs.
@@ -67,21 +73,31 @@ Status Transport::open(const World& world) {
   const Settings& of = settings();
   std::vector<int> servers;
   for (int node = 0; node < world.node_count(); ++node) servers.push_back(server_of(world, node));
+  const engine::Routes routes = routes_of(world);
+  const auto requests = static_cast<std::uint32_t>(of.bounces);
   registrations_ = std::make_unique<Registrations>(
       *device_, CacheBounds{static_cast<std::size_t>(of.cache_bytes), static_cast<std::size_t>(of.cache_entries)});
   caller_ = std::make_unique<Caller>();
   ARMCI_RETURN_IF_ERROR(caller_->open(*device_, world.rank()));
-  connections_ = std::make_unique<ConnectionManager>(*device_, registrations_.get(), caller_.get(), std::move(servers));
-  const auto requests = static_cast<std::uint32_t>(of.bounces);
-  ARMCI_RETURN_IF_ERROR(connections_->open(
-      {static_cast<std::size_t>(of.bounces), bounce_bytes(), static_cast<std::uint32_t>(of.depth), requests}));
-  const Thresholds thresholds{std::min(static_cast<std::size_t>(of.pack_bytes), bounce_bytes() / 2),
-                              static_cast<std::size_t>(of.in_place_bytes), static_cast<std::size_t>(of.register_bytes)};
-  client_ = std::make_unique<Client>(*device_, world.rank(), registrations_.get(), connections_.get(), thresholds);
+  client_wire_ = std::make_unique<ClientWire>(
+      *device_, registrations_.get(), caller_.get(), routes, world.rank(), servers,
+      ClientBounds{static_cast<std::size_t>(of.bounces), bounce_bytes(), static_cast<std::uint32_t>(of.depth), requests,
+                   static_cast<std::size_t>(of.register_bytes)});
+  ARMCI_RETURN_IF_ERROR(client_wire_->open());
+  engine::ClientOptions options;
+  options.pack_bytes = std::min(static_cast<std::size_t>(of.pack_bytes), bounce_bytes() / 2);
+  options.parts = kPartsMax;
+  options.background = false;  // devices go on by themselves
+  client_ = std::make_unique<engine::Client>(
+      client_wire_.get(), routes, world.rank(), options, [] {}, std::function<void()>());
   if (server_of(world, world.my_node()) != world.rank()) return kSuccess;
+  server_wire_ = std::make_unique<ServerWire>(
+      *device_, ServerBounds{static_cast<std::size_t>(of.buffers), bounce_bytes(), requests}, routes, world.my_node(),
+      [&world](int process) { return world.same_node(process); });
   server_ =
-      std::make_unique<Server>(*device_, world.size(), [&world](int process) { return world.same_node(process); });
-  return server_->open({static_cast<std::size_t>(of.buffers), bounce_bytes(), requests});
+      std::make_unique<engine::Server>(server_wire_.get(), routes, world.my_node(),
+                                       engine::ServerOptions{.credits = requests, .forwards = Neighbours::kForwards});
+  return server_->open();
 }
 
 // Exchanges the addresses for calls of the servers. A process connects to a server at its first use.
@@ -90,7 +106,7 @@ Status Transport::connect(const World& world) {
     Address address;
     std::uint64_t secret;
   } mine{};
-  if (server_ != nullptr) mine.address = server_->address();
+  if (server_wire_ != nullptr) mine.address = server_wire_->address();
   mine.secret = make_secret();
   std::vector<CallAddress> all(static_cast<std::size_t>(world.size()));
   ARMCI_MPI(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, world.comm()));
@@ -99,25 +115,59 @@ Status Transport::connect(const World& world) {
     servers.push_back(all[static_cast<std::size_t>(server_of(world, node))].address);
   }
   caller_->learn(std::move(servers), all[0].secret);
-  const Status started = server_ != nullptr ? server_->start(all[0].secret) : kSuccess;
+  Status started = connect_servers(world);
+  if (started.ok() && server_ != nullptr) {
+    server_wire_->set_secret(all[0].secret);
+    started = server_->start(nullptr, nullptr, "armci-server");
+  }
   return agree(world.comm(), started, "starting the servers");
+}
+
+// Those of each cluster with each other.
+Status Transport::connect_servers(const World& world) {
+  const auto cluster = static_cast<std::size_t>(settings().cluster);
+  if (cluster == 1) return kSuccess;
+  const std::size_t places = std::min(cluster, static_cast<std::size_t>(world.node_count()));
+  std::vector<Address> mine(places);
+  if (server_wire_ != nullptr) std::ranges::copy(server_wire_->link_addresses(), mine.begin());
+  std::vector<Address> all(places * static_cast<std::size_t>(world.size()));
+  const int bytes = static_cast<int>(places * sizeof(Address));
+  ARMCI_MPI(MPI_Allgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, world.comm()));
+  if (server_wire_ == nullptr) return kSuccess;
+  const engine::Routes routes = routes_of(world);
+  const int number = world.my_node();
+  std::vector<Address> others;
+  for (const int neighbour : routes.neighbours(number)) {
+    const std::vector<int> back = routes.neighbours(neighbour);
+    const auto place = static_cast<std::size_t>(std::ranges::find(back, number) - back.begin());
+    others.push_back(all[static_cast<std::size_t>(server_of(world, neighbour)) * places + place]);
+  }
+  return server_wire_->connect_to(others);
 }
 
 void Transport::finalise() {
   choices_.clear();
   if (world_ != nullptr) {
     (void)client_->flush_all();
-    print_links(*world_, connections_->links());
-    if (server_ != nullptr) server_->expect_ends();
+    print_links(*world_, client_wire_->links());
+    (void)client_->close();
+    if (server_wire_ != nullptr) server_wire_->expect_ends();
     MPI_Barrier(world_->comm());  // no process sends requests after that
   }
-  server_.reset();
+  end();
+  world_ = nullptr;
+}
+
+// The client has buffers of its wire.
+void Transport::end() {
+  if (server_ != nullptr) server_->stop();
   client_.reset();
-  connections_.reset();
+  client_wire_.reset();
+  server_.reset();
+  server_wire_.reset();
   caller_.reset();
   registrations_.reset();
   device_.reset();
-  world_ = nullptr;
 }
 
 // The node's server registers the memory for other nodes. This process registers it for the local side of transfers; in
@@ -169,89 +219,8 @@ void Transport::deregister_local(void* base) {
   if (registrations_ != nullptr) registrations_->forget(base);
 }
 
-Status Transport::put(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
-                      Completion* completion) {
-  return client_->put(at(target, key), remote, local, bytes, &completion->point);
-}
-
-Status Transport::put_now(int target, const Key& key, void* remote, const void* local, std::size_t bytes) {
-  return client_->put(at(target, key), remote, local, bytes, nullptr);
-}
-
-Status Transport::put_signal(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
-                             const node::Signal& signal) {
-  return client_->put_signal(at(target, key), remote, local, bytes, signal);
-}
-
-Status Transport::get(int target, const Key& key, const void* remote, void* local, std::size_t bytes,
-                      Completion* completion) {
-  return client_->get(at(target, key), remote, local, bytes, &completion->point);
-}
-
-Status Transport::get_now(int target, const Key& key, const void* remote, void* local, std::size_t bytes) {
-  return client_->get(at(target, key), remote, local, bytes, nullptr);
-}
-
-Status Transport::put_strided(int target, const Key& key, void* remote, const void* local, const Strided& shape,
-                              Completion* completion) {
-  CompletionPoint* const point = completion != nullptr ? &completion->point : nullptr;
-  if (shape.levels == 0) return client_->put(at(target, key), remote, local, shape.count[0], point);
-  return client_->put_rows(at(target, key), Rows(shape, Here::kSource, local, remote), point);
-}
-
-Status Transport::get_strided(int target, const Key& key, const void* remote, void* local, const Strided& shape,
-                              Completion* completion) {
-  CompletionPoint* const point = completion != nullptr ? &completion->point : nullptr;
-  if (shape.levels == 0) return client_->get(at(target, key), remote, local, shape.count[0], point);
-  return client_->get_rows(at(target, key), Rows(shape, Here::kDestination, local, remote), point);
-}
-
-Status Transport::put_list(int target, const Key& key, const Segments& list, Completion* completion) {
-  return client_->put_rows(at(target, key), Rows(list, Here::kSource),
-                           completion != nullptr ? &completion->point : nullptr);
-}
-
-Status Transport::get_list(int target, const Key& key, const Segments& list, Completion* completion) {
-  return client_->get_rows(at(target, key), Rows(list, Here::kDestination),
-                           completion != nullptr ? &completion->point : nullptr);
-}
-
-Status Transport::accumulate_strided(int target, const Key& key, void* remote, const void* local, const Strided& shape,
-                                     const AccSpec& acc, Completion*) {
-  const server::RequestHeader header = server::accumulate_header(acc);
-  if (shape.levels == 0) return client_->add(at(target, key), header, remote, local, shape.count[0]);
-  return client_->add_rows(at(target, key), header, Rows(shape, Here::kSource, local, remote));
-}
-
-Status Transport::accumulate_list(int target, const Key& key, const Segments& list, const AccSpec& acc, Completion*) {
-  return client_->add_rows(at(target, key), server::accumulate_header(acc), Rows(list, Here::kSource));
-}
-
-Status Transport::atomic64(int target, const Key&, void* remote, AtomicOp op, std::int64_t operand,
-                           std::int64_t compare, std::int64_t* before) {
-  std::uint64_t value = 0;
-  ARMCI_RETURN_IF_ERROR(client_->atomic(node_of(target), server::atomic_header(remote, op, operand, compare), &value));
-  *before = static_cast<std::int64_t>(value);
-  return kSuccess;
-}
-
-Status Transport::atomic32(int target, const Key&, void* remote, AtomicOp op, std::int32_t operand,
-                           std::int32_t compare, std::int32_t* before) {
-  std::uint64_t value = 0;
-  ARMCI_RETURN_IF_ERROR(client_->atomic(node_of(target), server::atomic_header(remote, op, operand, compare), &value));
-  *before = static_cast<std::int32_t>(value);
-  return kSuccess;
-}
-
-Status Transport::test(Completion* completion, bool* done) { return client_->test(completion->point, done); }
-
 void Transport::progress() {
   if (server_ != nullptr) server_->serve_while_waiting();
-}
-
-std::size_t Transport::buffer_bytes() {
-  return (server_ != nullptr ? server_->buffer_bytes() : 0) +
-         (connections_ != nullptr ? connections_->buffer_bytes() : 0);
 }
 
 }  // namespace armci::verbs

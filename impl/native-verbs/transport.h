@@ -2,12 +2,12 @@
 // cannot do.
 //
 // On a node memory is loaded and stored directly, as in impl/node. Memory of other nodes is written and read by the
-// device; that node's server executes accumulates, read-modify-writes, mutexes and short rows (server.h). It uses the
-// same CPU instructions as the node's own processes, so that all are atomic together. HCA atomics are not used: they
-// are not atomic with the CPU's.
+// device; that node's server executes accumulates, read-modify-writes, mutexes and short rows (impl/engine). It uses
+// the same CPU instructions as the node's own processes, so that all are atomic together. HCA atomics are not used:
+// they are not atomic with the CPU's.
 //
 // Links are reliable connections, one from a process to each node's server that it has connected to. Order: see
-// client.h.
+// client_wire.h.
 //
 // Thread safety: as the contract requires, at every thread level of MPI: the server calls libibverbs only.
 #pragma once
@@ -16,28 +16,23 @@
 #include <cstdint>
 #include <memory>
 
+#include "impl/engine/calls.h"
 #include "impl/native-verbs/caller.h"
-#include "impl/native-verbs/client.h"
-#include "impl/native-verbs/connection_manager.h"
+#include "impl/native-verbs/client_wire.h"
 #include "impl/native-verbs/device.h"
 #include "impl/native-verbs/registrations.h"
-#include "impl/native-verbs/server.h"
+#include "impl/native-verbs/server_wire.h"
 #include "impl/runtime/choice_list.h"
 #include "impl/runtime/transport.h"
 
 namespace armci::verbs {
 
-class Transport {
+class Transport : public engine::Calls<RemoteKey> {
  public:
-  struct Key {
-    std::uint32_t remote = 0;  // of the registration that the owner's server has
-    std::uint64_t base = 0;
-  };
-  struct Completion {
-    CompletionPoint point;
+  Transport() = default;
+  // A program that ends without finalise().
+  ~Transport() { end(); }
 
-    bool complete() const { return point.none(); }
-  };
   static constexpr runtime::TransportTraits kTraits = {.name = "native-verbs",
                                                        .reaches_nodes = true,
                                                        .wants_on_node = false,
@@ -48,30 +43,7 @@ class Transport {
   void finalise();
   Status register_memory(void* base, std::size_t bytes, Key* key);
   void deregister_memory(const Key& key);
-  Status put(int target, const Key& key, void* remote, const void* local, std::size_t bytes, Completion*);
-  Status get(int target, const Key& key, const void* remote, void* local, std::size_t bytes, Completion* completion);
-  Status put_now(int target, const Key& key, void* remote, const void* local, std::size_t bytes);
-  Status put_signal(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
-                    const node::Signal& signal);
-  Status get_now(int target, const Key& key, const void* remote, void* local, std::size_t bytes);
-  Status put_strided(int target, const Key& key, void* remote, const void* local, const runtime::Strided& shape,
-                     Completion* completion);
-  Status get_strided(int target, const Key& key, const void* remote, void* local, const runtime::Strided& shape,
-                     Completion* completion);
-  Status put_list(int target, const Key& key, const runtime::Segments& list, Completion* completion);
-  Status get_list(int target, const Key& key, const runtime::Segments& list, Completion* completion);
-  Status accumulate_strided(int target, const Key&, void* remote, const void* local, const runtime::Strided& shape,
-                            const node::AccSpec& acc, Completion*);
-  Status accumulate_list(int target, const Key&, const runtime::Segments& list, const node::AccSpec& acc, Completion*);
-  Status atomic64(int target, const Key&, void* remote, runtime::AtomicOp op, std::int64_t operand,
-                  std::int64_t compare, std::int64_t* before);
-  Status atomic32(int target, const Key&, void* remote, runtime::AtomicOp op, std::int32_t operand,
-                  std::int32_t compare, std::int32_t* before);
-  Status test(Completion* completion, bool* done);
-  Status flush(int target) { return client_->flush(node_of(target)); }
-  Status flush_all() { return client_->flush_all(); }
   void progress();
-  std::size_t buffer_bytes();
   std::span<const runtime::Choice> choices() const { return choices_.all(); }
 
   // Memory of this process alone, for local buffers.
@@ -79,19 +51,19 @@ class Transport {
   void deregister_local(void* base);
 
  private:
-  int node_of(int target) const { return world_->node_of(target); }
-  Target at(int target, const Key& key) const { return {node_of(target), key.remote}; }
   Status open(const runtime::World& world);
   Status connect(const runtime::World& world);
+  Status connect_servers(const runtime::World& world);
+  void end();
 
   const runtime::World* world_ = nullptr;  // where there are links
   runtime::ChoiceList choices_;
+  // In a job of one node there is none of these.
   std::unique_ptr<Device> device_;
-  std::unique_ptr<Server> server_;  // on the first process of a node
   std::unique_ptr<Registrations> registrations_;
   std::unique_ptr<Caller> caller_;
-  std::unique_ptr<ConnectionManager> connections_;
-  std::unique_ptr<Client> client_;  // none in a job of one node
+  std::unique_ptr<ServerWire> server_wire_;  // on the first process of a node
+  std::unique_ptr<ClientWire> client_wire_;
 };
 
 static_assert(runtime::Transport<Transport>);

@@ -9,6 +9,8 @@ namespace {
 
 std::atomic<MPI_Comm> polled{MPI_COMM_NULL};
 bool any_thread = false;
+void (*pass_of_transport)(void*) = nullptr;
+void* transport_of_pass = nullptr;
 // At MPI_THREAD_FUNNELED and below the thread that starts the library, as that calls MPI.
 pthread_t main_thread;
 
@@ -38,6 +40,16 @@ bool may_poll_mpi() {
 void poll_mpi_progress() {
   int found = 0;
   MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, polled.load(std::memory_order_acquire), &found, MPI_STATUS_IGNORE);
+  make_mpi_pass();
+}
+
+void set_mpi_pass(void (*pass)(void*), void* transport) {
+  pass_of_transport = pass;
+  transport_of_pass = transport;
+}
+
+void make_mpi_pass() {
+  if (pass_of_transport != nullptr) pass_of_transport(transport_of_pass);
 }
 
 }  // namespace armci::node

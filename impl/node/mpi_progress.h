@@ -5,8 +5,10 @@
 // the main thread; at MPI_THREAD_SERIALIZED any thread inside a call of ARMCI, since such a call counts as a call of
 // MPI; at MPI_THREAD_MULTIPLE any.
 //
-// Thread safety: start_mpi_progress() and stop_mpi_progress() while no other thread is inside the library; the others
-// by any thread.
+// A transport may set a pass, which takes its own messages of MPI. Threads that wait make the pass after each poll.
+//
+// Thread safety: start_mpi_progress(), stop_mpi_progress() and set_mpi_pass() while no other thread is inside the
+// library; the others by any thread.
 #pragma once
 
 #include <mpi.h>
@@ -21,7 +23,13 @@ void stop_mpi_progress();
 
 // Whether poll_mpi_progress() may be called by this thread.
 bool may_poll_mpi();
-// One call of MPI that lets it progress. Costs a microsecond or less where MPI has nothing to do.
+// One call of MPI that lets it progress, and the transport's pass. Costs a microsecond or less where neither has
+// anything to do.
 void poll_mpi_progress();
+
+// The pass waits for nothing. nullptr: there is none.
+void set_mpi_pass(void (*pass)(void*), void* transport);
+// For threads that poll MPI by calls of their own.
+void make_mpi_pass();
 
 }  // namespace armci::node

@@ -108,6 +108,18 @@ TEST_F(MpiProgressTest, NothingPollsBeforeTheStartAndAfterTheEnd) {
   EXPECT_EQ(wait_long(WaitKind::kBarrier), 0);
 }
 
+TEST_F(MpiProgressTest, AThreadThatWaitsMakesThePassOfTheTransport) {
+  start(MPI_THREAD_MULTIPLE);
+  std::atomic<int> passes{0};
+  set_mpi_pass([](void* count) { ++*static_cast<std::atomic<int>*>(count); }, &passes);
+  EXPECT_EQ(wait_long(WaitKind::kBarrier), passes);
+  EXPECT_GT(passes, 0);
+  set_mpi_pass(nullptr, nullptr);
+  passes = 0;
+  wait_long(WaitKind::kBarrier);
+  EXPECT_EQ(passes, 0);
+}
+
 TEST_F(MpiProgressTest, AThreadWhoseWaitsAllEndInTheirBusyPartPolls) {
   start(MPI_THREAD_MULTIPLE);
   set_spin_policy(1, 1, 1000);

@@ -32,12 +32,14 @@ static_assert(sizeof(WakeUp) == 8);
 enum class SignalOp : std::uint8_t { kSet = 0, kAdd = 1, kClearIfEqual = 2 };
 inline constexpr SignalOp kLastSignalOp = SignalOp::kClearIfEqual;
 
-// The addresses are those of the process to be signaled; wake_up == nullptr: no thread sleeps on the word.
+// The addresses are those of the process to be signaled; wake_up == nullptr: no thread sleeps on the word. sole_writer:
+// nothing else changes the word until the signal has, so that it need not be atomic against other changes.
 struct Signal {
   std::uint64_t* word;
   std::uint64_t value;
   SignalOp op = SignalOp::kSet;
   WakeUp* wake_up = nullptr;
+  bool sole_writer = false;
 };
 
 // Wakes the threads that wait for a word.

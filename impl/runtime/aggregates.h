@@ -1,5 +1,5 @@
 // Aggregates holds the batches of aggregate handles. A batch is a set of coalesced segments of one kind and target,
-// which the runtime issues together, as lists [AGG-1]. A batch of impl/server is another thing: a request.
+// which the runtime issues together, as lists [AGG-1]. A batch of impl/engine is another thing: a request.
 //
 // Thread safety: all members may be called by several threads.
 #pragma once

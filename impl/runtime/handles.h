@@ -50,10 +50,16 @@ class HandleTable {
     std::uint64_t number = 0;  // in the order of add()
   };
 
-  // Adds a pending operation to a handle (nullptr: implicit), giving it a slot when it has none.
+  // Adds a pending operation to a handle (nullptr: implicit), giving it a slot when it has none. Operations that the
+  // transport coalesced have one completion, and are one here.
   void add(armci_hdl_t* handle, Pending pending) {
     std::lock_guard lock(mutex_);
     std::deque<Pending>& operations = slots_[slot_of(handle)].pending;
+    if constexpr (requires { pending.completion.aggregate; }) {
+      if (pending.completion.aggregate && !operations.empty() && operations.back().target == pending.target &&
+          operations.back().completion == pending.completion)
+        return;
+    }
     pending.number = ++last_;
     operations.push_back(std::move(pending));
     ++total_;

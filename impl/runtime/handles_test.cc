@@ -150,6 +150,28 @@ TEST(HandleTableTest, TheAggregateBitSurvivesUseAndCompletion) {
   EXPECT_EQ(read_handle(&handle).aggregate, 1u);
 }
 
+struct Coalesced {
+  int number;
+  bool aggregate;
+  bool operator==(const Coalesced&) const = default;
+};
+
+TEST(HandleTableTest, CoalescedOperationsWithOneCompletionAreOne) {
+  HandleTable<Coalesced> table;
+  const auto finished = [](Coalesced&) { return true; };
+  armci_hdl_t handle{};
+  for (int i = 0; i < 3; ++i) table.add(&handle, {{1, true}, 7});
+  table.add(&handle, {{1, true}, 8});  // a fence to 8 completes its own
+  EXPECT_EQ(table.total(), 2u);
+  EXPECT_TRUE(table.complete_if([](const auto& one) { return one.target == 8; }, finished));
+  EXPECT_FALSE(table.complete(&handle, [](Coalesced&) { return false; }));
+  EXPECT_TRUE(table.complete(&handle, finished));
+  EXPECT_EQ(table.total(), 0u);
+  for (int i = 0; i < 3; ++i) table.add(&handle, {{1, false}, 7});
+  EXPECT_EQ(table.total(), 3u) << "others are kept, whatever their completions are";
+  EXPECT_TRUE(table.complete(&handle, finished));
+}
+
 // Programs may drop handles whose operations a fence completed: their slots come back.
 TEST(HandleTableTest, SlotsOfHandlesThatAreNeverWaitedForAreUsedAgain) {
   Table table;

@@ -246,7 +246,17 @@ class Runtime {
   static constexpr unsigned char kCpuCopies = 2;
   static constexpr unsigned char kCpuAtomics = 4;
   static constexpr bool kNodeOnly = !T::kTraits.reaches_nodes;
-  static constexpr bool kServersWake = kNodeOnly || Signals<T>;
+
+  // Whether signals go through the transport, between nodes of this job.
+  bool has_signals() const {
+    if constexpr (SignalsInSomeJobs<T>) {
+      return transport_.has_signals();
+    } else {
+      return Signals<T>;
+    }
+  }
+  // Whether each signal wakes the threads that wait for it, also one of another node.
+  bool servers_wake() const { return kNodeOnly || has_signals(); }
 
   Status choose_provider(MPI_Comm parent);
   void prepare(const World& job);  // the part of initialise() without communication
@@ -328,7 +338,7 @@ class Runtime {
   Status remote_put_signal(const void* src, void* dst, std::size_t bytes, std::uint64_t* word, std::uint64_t value,
                            node::SignalOp op, int proc);
   Status set_word(int proc, const Part& part, std::uint64_t* word, std::uint64_t value);
-  Status issue_signal(int proc, const Part& part, std::uint64_t* word, std::uint64_t value, node::SignalOp op);
+  Status issue_signal(int proc, const Part& part, const node::Signal& signal);
   Status check_rmw(const void* remote, std::size_t bytes, int proc, const Part** part);
   template <std::integral Value>
   Status checked_rmw(node::RmwOp op, void* remote, Value operand, Value compare, Value* before, int proc);
@@ -361,6 +371,7 @@ class Runtime {
   template <class Word>
   Status atomic(int proc, const Part& part, void* remote, AtomicOp op, Word operand, Word compare, Word* before);
   Status order_after_stores(int proc);
+  Completion completion_for(How how) const;
   Status finish(Completion completion, int proc, How how);
   Status complete(Completion& completion);
   bool ended(Completion& completion, Status* status);

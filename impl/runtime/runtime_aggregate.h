@@ -1,4 +1,5 @@
-// Runtime<T>: aggregate handles. Included by runtime.h.
+// Runtime<T>: aggregate handles, for transports that take lists and do not coalesce by themselves. Included by
+// runtime.h.
 //
 // The runtime coalesces short contiguous transfers to other nodes in a batch for each handle. The runtime flushes the
 // batch as lists, one for each run of one length. A batch is flushed when it is full, and when a thread waits. A
@@ -16,7 +17,7 @@ namespace armci::runtime {
 template <class T>
 template <Kind kind>
 bool Runtime<T>::is_coalesced(How how, std::size_t bytes, int proc) const {
-  if constexpr (!kTakesShapes<kind>) return false;
+  if constexpr (!kTakesShapes<kind> || Coalesces<T>) return false;
   return !how.blocking && bytes <= Aggregates::kCoalescedBytesMax && how.handle != nullptr &&
          read_handle(how.handle).aggregate != 0 && !same_node(proc);
 }

@@ -146,7 +146,7 @@ Status Runtime<T>::notify(int proc) {
     return kSuccess;
   }
   if constexpr (!kNodeOnly) {
-    if constexpr (Signals<T>) {
+    if (has_signals()) {
       ARMCI_RETURN_IF_ERROR(flush_batches([proc](int target) { return target == proc; }));
     } else {
       ARMCI_RETURN_IF_ERROR(fence(proc));
@@ -167,7 +167,7 @@ Status Runtime<T>::notify_wait(int proc, int* count) {
   std::atomic<std::uint64_t>& taken = notifications_[static_cast<std::size_t>(proc)];
   std::uint64_t number = 0;
   // Several threads may wait for one process: each takes a notification of its own.
-  await_signal(node::WaitKind::kNotification, kServersWake || on_node(proc), [&] {
+  await_signal(node::WaitKind::kNotification, servers_wake() || on_node(proc), [&] {
     std::uint64_t last = taken.load(std::memory_order_relaxed);
     while (arrived.load(std::memory_order_acquire) != last) {
       number = last + 1;
@@ -199,7 +199,7 @@ template <class T>
 Status Runtime<T>::put_signal(const void* src, void* dst, std::size_t bytes, std::uint64_t* word, std::uint64_t value,
                               node::SignalOp op, int proc) {
   if constexpr (Signals<T>) {
-    if (!on_node(proc)) return remote_put_signal(src, dst, bytes, word, value, op, proc);
+    if (!on_node(proc) && has_signals()) return remote_put_signal(src, dst, bytes, word, value, op, proc);
   }
   ARMCI_RETURN_IF_ERROR(contiguous<Kind::kPut>(src, dst, bytes, proc, kBlocking));
   std::uint64_t before = 0;

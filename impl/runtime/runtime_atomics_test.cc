@@ -283,6 +283,31 @@ TEST(SignalTest, AFenceCoversNotifications) {
   EXPECT_EQ(job.notifications(1, 0), 1u);
 }
 
+TEST(SignalTest, AJobWithoutThemFlushesInstead) {
+  RuntimeForTest<testing::SometimesSignalsTransport> job({0, 1});
+  auto* word = job.at<std::uint64_t>(1, 64);
+  const int value = 5;
+  for (const bool has : {false, true}) {
+    job.network().job_has_signals = has;
+    job.network().forget_calls();
+    ASSERT_TRUE(job->notify(1).ok());
+    ASSERT_TRUE(job->put_signal(&value, job.at<int>(1, 0), sizeof value, word, 3, node::SignalOp::kAdd, 1).ok());
+    EXPECT_EQ(job.network().count(FakeCallKind::kSignal), has ? 2 : 0);
+  }
+  EXPECT_EQ(job.notifications(1, 0), 2u);
+  EXPECT_EQ(*word, 6u);
+  EXPECT_EQ(*job.at<int>(1, 0), 5);
+}
+
+TEST(SignalTest, ANotificationIsTheOnlyWriterOfItsCount) {
+  SignalsJob job({0, 1});
+  job.network().holds_signals = true;
+  ASSERT_TRUE(job->notify(1).ok());
+  auto* word = job.at<std::uint64_t>(1, 64);
+  ASSERT_TRUE(job->put_signal(nullptr, nullptr, 0, word, 9, node::SignalOp::kSet, 1).ok());
+  EXPECT_EQ(job.network().sole_writers(), (std::vector<bool>{true, false}));
+}
+
 TEST(SignalTest, ASleeperIsWoken) {
   SignalsJob job({0, 1});
   std::thread other([&] {

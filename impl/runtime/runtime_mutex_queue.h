@@ -235,7 +235,7 @@ Status Runtime<T>::queue_up(const Queue& queue) {
   if (!released) {
     const node::MutexWait waiting(queue.mutex, queue.host, nullptr);
     const std::atomic_ref granted(queue.node.granted);
-    await_signal(node::WaitKind::kMutexGrant, kServersWake,
+    await_signal(node::WaitKind::kMutexGrant, servers_wake(),
                  [&] { return granted.load(std::memory_order_acquire) == ahead; });
   }
   std::atomic_thread_fence(std::memory_order_acquire);
@@ -304,9 +304,10 @@ template <class T>
 Status Runtime<T>::free_tail(const Queue& queue, bool* freed) {
   const std::int64_t mine = queue.word();
   if constexpr (Signals<T>) {
-    if (!cpu_atomics(queue.host)) {
-      return issue_signal(queue.host, queue.host_part, reinterpret_cast<std::uint64_t*>(queue.tail),
-                          static_cast<std::uint64_t>(mine), node::SignalOp::kClearIfEqual);
+    if (!cpu_atomics(queue.host) && has_signals()) {
+      return issue_signal(queue.host, queue.host_part,
+                          {reinterpret_cast<std::uint64_t*>(queue.tail), static_cast<std::uint64_t>(mine),
+                           node::SignalOp::kClearIfEqual, wake_up_of(queue.host)});
     }
   }
   std::int64_t before = 0;

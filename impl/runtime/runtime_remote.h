@@ -27,6 +27,16 @@ Status Runtime<T>::complete(Completion& completion) {
   }
 }
 
+// Of an operation that begins. One of an aggregate handle says so to a transport that coalesces [AGG-1].
+template <class T>
+auto Runtime<T>::completion_for(How how) const -> Completion {
+  Completion completion;
+  if constexpr (Coalesces<T>) {
+    completion.aggregate = how.handle != nullptr && read_handle(how.handle).aggregate != 0;
+  }
+  return completion;
+}
+
 template <class T>
 Status Runtime<T>::finish(Completion completion, int proc, How how) {
   if constexpr (ReportsCompletion<T>) {
@@ -146,18 +156,17 @@ Status Runtime<T>::issue_put(const Part& part, void* remote, const void* local, 
       return done;
     }
   }
-  Completion completion;
+  Completion completion = completion_for(how);
   const Status issued = transport_.put(proc, part.key, remote, local, bytes, &completion);
   note_store(proc);
   ARMCI_RETURN_IF_ERROR(issued);
   return finish(std::move(completion), proc, how);
 }
 
-// Has a word of another process changed behind all earlier stores to it.
+// Has a word of another process changed behind all earlier stores to it. Only where has_signals().
 template <class T>
-Status Runtime<T>::issue_signal(int proc, const Part& part, std::uint64_t* word, std::uint64_t value,
-                                node::SignalOp op) {
-  const Status issued = transport_.put_signal(proc, part.key, nullptr, nullptr, 0, {word, value, op, wake_up_of(proc)});
+Status Runtime<T>::issue_signal(int proc, const Part& part, const node::Signal& signal) {
+  const Status issued = transport_.put_signal(proc, part.key, nullptr, nullptr, 0, signal);
   unflushed(proc).signals.note_issued();
   return issued;
 }
@@ -167,11 +176,12 @@ Status Runtime<T>::issue_signal(int proc, const Part& part, std::uint64_t* word,
 template <class T>
 Status Runtime<T>::set_word(int proc, const Part& part, std::uint64_t* word, std::uint64_t value) {
   if constexpr (Signals<T>) {
-    return issue_signal(proc, part, word, value, node::SignalOp::kSet);
-  } else {
-    ARMCI_RETURN_IF_ERROR(issue_put(part, word, &value, sizeof value, proc, kBlocking));
-    return flush(proc);
+    if (has_signals()) {
+      return issue_signal(proc, part, {word, value, node::SignalOp::kSet, wake_up_of(proc), /*sole_writer=*/true});
+    }
   }
+  ARMCI_RETURN_IF_ERROR(issue_put(part, word, &value, sizeof value, proc, kBlocking));
+  return flush(proc);
 }
 
 template <class T>
@@ -180,7 +190,7 @@ Status Runtime<T>::remote_get(const Part& part, const void* remote, void* local,
   if constexpr (TransfersAtOnce<T>) {
     if (how.blocking) return transport_.get_now(proc, part.key, remote, local, bytes);
   }
-  Completion completion;
+  Completion completion = completion_for(how);
   ARMCI_RETURN_IF_ERROR(transport_.get(proc, part.key, remote, local, bytes, &completion));
   return finish(std::move(completion), proc, how);
 }
@@ -192,7 +202,7 @@ template <Kind kind, class Issue>
 Status Runtime<T>::issue_whole(int proc, How how, Issue issue) {
   if (kind == Kind::kGet || how.blocking) ARMCI_RETURN_IF_ERROR(order_after_stores(proc));
   const bool at_once = how.blocking || on_node(proc);
-  Completion completion;
+  Completion completion = completion_for(how);
   const Status issued = issue(at_once ? nullptr : &completion);
   if (kind != Kind::kGet) note_store(proc);
   ARMCI_RETURN_IF_ERROR(issued);

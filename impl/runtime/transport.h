@@ -88,10 +88,21 @@
 //                                        the target. The word changes after the data and after every store that this
 //                                        process issued to the target before, complete or not. Needs no later call of
 //                                        the origin. Complete after a flush, as a store. Without it Runtime flushes,
-//                                        and changes the word by put or atomic64, which wakes no thread.
+//                                        and changes the word by put or atomic64, which wakes no thread. May wait for
+//                                        the same as put. Atomic against atomic64 unless signal.sole_writer.
+//   bool has_signals() const             For transports that have put_signal in some jobs only: whether this job is
+//                                        one. The same on all processes, constant from initialise() to finalise().
+//                                        Without it every job with several nodes is one.
 //
 //   bool Completion::complete() const    Whether the operation was complete when it was issued. Runtime does not call
 //                                        test() then.
+//   bool Completion::aggregate           Set by Runtime before put, get and the members for descriptors: the operation
+//                                        belongs to an aggregate handle. So the transport may keep it back until
+//                                        test(), flush() or an operation that must not overtake it [AGG-1, AGG-3].
+//                                        Without it Runtime coalesces short contiguous operations itself, where the
+//                                        transport takes lists.
+//   bool Completion::operator==          With aggregate: operations of one handle for one target that have equal
+//                                        completions end together, and Runtime keeps one of them.
 //   size_t buffer_bytes()                Memory for messages of and to other nodes, at this moment.
 //
 //   void register_local(void* base, size_t bytes) / deregister_local(void* base)
@@ -272,6 +283,11 @@ concept Signals = requires(T t, int target, const typename T::Key& key, void* to
 };
 
 template <class T>
+concept SignalsInSomeJobs = Signals<T> && requires(const T t) {
+  { t.has_signals() } -> std::same_as<bool>;
+};
+
+template <class T>
 concept FlushesAll = requires(T t) {
   { t.flush_all() } -> std::same_as<Status>;
 };
@@ -289,6 +305,11 @@ concept HasAtomic32 = requires(T t, int target, const typename T::Key& key, void
 template <class T>
 concept ReportsCompletion = requires(const typename T::Completion completion) {
   { completion.complete() } -> std::same_as<bool>;
+};
+
+template <class T>
+concept Coalesces = requires(typename T::Completion completion) {
+  completion.aggregate = true;
 };
 
 template <class T>

@@ -134,6 +134,13 @@ Status FakeNetwork::put_and_hold(int target, const Key& key, void* remote, const
   return kSuccess;
 }
 
+std::vector<bool> FakeNetwork::sole_writers() const {
+  std::lock_guard lock(mutex_);
+  std::vector<bool> all;
+  for (const HeldSignal& held : signals_) all.push_back(held.signal.sole_writer);
+  return all;
+}
+
 void FakeNetwork::deliver_held_signals() {
   std::lock_guard lock(mutex_);
   for (const HeldSignal& held : signals_) {

@@ -121,6 +121,7 @@ class FakeNetwork {
   // Puts in the order in which they became visible, and those that are not yet.
   std::vector<std::uint64_t> visible() const;
   std::vector<std::uint64_t> invisible(int target) const;
+  std::vector<bool> sole_writers() const;  // of the signals that are held
   int progress_count() const;
   int registered() const;
   void forget_calls();
@@ -248,6 +249,14 @@ class SignalsTransport : public FakeTransport<true, Atomicity::kNodeCpu> {
   bool holds_signals = false;
 };
 static_assert(Signals<SignalsTransport> && !Signals<ReorderingTransport>);
+
+// One whose jobs have signals or not.
+class SometimesSignalsTransport : public SignalsTransport {
+ public:
+  bool has_signals() const { return job_has_signals; }
+  bool job_has_signals = false;
+};
+static_assert(SignalsInSomeJobs<SometimesSignalsTransport> && !SignalsInSomeJobs<SignalsTransport>);
 
 // One with atomics of 4 bytes as well.
 class NarrowAtomicsTransport : public ReorderingTransport {

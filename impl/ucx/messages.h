@@ -1,20 +1,16 @@
-// The active messages between a client and a server.
+// The active messages of UCX between processes and servers.
 //
-//   client                                  server
-//     | RequestPrefix | request (impl/server)   |     executed in the order of `sequence`
-//     |--------------------------------------->|
-//     |          ReplyPrefix | data of a get     |     of a get and an atomic at once, of stores for several together
-//     |<---------------------------------------|
+//   kRequestMessage       a request of a process to a server
+//   kReplyMessage         a reply
+//   kForwardMessage       a request that one server forwards to another; its header is a ServerPrefix
+//   kAcknowledgeMessage   the acknowledgement, a ServerPrefix alone
 //
-// UCX keeps no order between messages of different lengths and reports no arrival. `sequence` and `executed` provide
-// both.
+// UCX keeps no order between messages of different lengths: the engine restores it by the numbers of requests.
 #pragma once
 
 #include <ucp/api/ucp.h>
 
-#include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "impl/base/backtrace.h"
 #include "impl/base/status.h"
@@ -23,35 +19,22 @@ namespace armci::ucx {
 
 inline constexpr unsigned kRequestMessage = 1;
 inline constexpr unsigned kReplyMessage = 2;
+inline constexpr unsigned kForwardMessage = 3;
+inline constexpr unsigned kAcknowledgeMessage = 4;
 
-struct RequestPrefix {
-  std::uint32_t origin;  // the origin
-  std::uint32_t padding;
-  std::uint64_t sequence;  // of its requests to this server, from 1 on
-  std::uint64_t reply_id;  // id of the reply; 0: the origin expects the count only
+struct ServerPrefix {
+  std::uint32_t server;  // that sends it
+  std::uint32_t slot;    // of an acknowledgement
 };
 
-struct ReplyPrefix {
-  std::uint32_t server;    // the process of the server
-  std::uint32_t failed;    // the server refused the request and printed why
-  std::uint64_t executed;  // so many of its requests, of which no later one has been
-  std::uint64_t reply_id;
-  std::uint64_t value;  // of an atomic
-};
-
-// False: it is none that this library sends, as they all are sent whole.
-template <class Prefix>
-bool read_prefix(const void* header, std::size_t header_bytes, const ucp_am_recv_param_t& param, Prefix* prefix) {
-  if ((param.recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) {
-    // A thread that waits for the message would hang.
-    (void)fail(Code::kLayerBelow, nullptr,
-               "UCX has announced a message that it was to send at once (UCP_AM_SEND_FLAG_EAGER); set "
-               "UCX_RNDV_THRESH=inf, which forbids that");
-    die_of_failure("a message of UCX");
-  }
-  if (header_bytes != sizeof *prefix) return false;
-  std::memcpy(prefix, header, sizeof *prefix);
-  return true;
+// UCX delivers a message whole, unless it has announced it for a transfer of its own.
+inline void require_whole(const ucp_am_recv_param_t& param) {
+  if ((param.recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0) return;
+  // A thread that waits for the message would hang.
+  (void)fail(Code::kLayerBelow, nullptr,
+             "UCX has announced a message that it was to send at once (UCP_AM_SEND_FLAG_EAGER); set "
+             "UCX_RNDV_THRESH=inf, which forbids that");
+  die_of_failure("a message of UCX");
 }
 
 }  // namespace armci::ucx

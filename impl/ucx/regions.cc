@@ -45,7 +45,9 @@ Status Regions::register_all(const GroupView& group, std::span<const Exposed> pa
     if (key.number == 0) continue;
     std::string of_part = all[r].substr(sizeof key.number);
     key.set(of_part.data(), of_part.size());
-    if (key.length == 0) client_.learn(parts[r].proc, key.number, std::move(of_part));
+    if (key.length == 0) {
+      client_.with_lock([&] { wire_.learn(parts[r].proc, key.number, std::move(of_part)); });
+    }
     region.parts.emplace_back(parts[r].proc, key.number);
   }
   regions_.emplace(last_, std::move(region));
@@ -56,7 +58,9 @@ void Regions::deregister_all(const PackedKey& key) {
   std::lock_guard lock(mutex_);
   const auto found = regions_.find(key.region);
   if (found == regions_.end()) return;
-  for (const auto& [process, number] : found->second.parts) client_.forget(process, number);
+  client_.with_lock([&] {
+    for (const auto& [process, number] : found->second.parts) wire_.forget(process, number);
+  });
   if (found->second.mine != 0) memory_.deregister(found->second.mine);
   regions_.erase(found);
 }

@@ -15,8 +15,9 @@
 #include <vector>
 
 #include "impl/base/status.h"
+#include "impl/engine/client.h"
 #include "impl/runtime/transport.h"
-#include "impl/ucx/client.h"
+#include "impl/ucx/client_wire.h"
 #include "impl/ucx/exposed_memory.h"
 #include "impl/ucx/packed_key.h"
 
@@ -24,7 +25,8 @@ namespace armci::ucx {
 
 class Regions {
  public:
-  Regions(const Context& context, MappedMemory* mapped, Client* client) : memory_(context, mapped), client_(*client) {}
+  Regions(const Context& context, MappedMemory* mapped, engine::Client* client, ClientWire* wire)
+      : memory_(context, mapped), client_(*client), wire_(*wire) {}
 
   Status register_memory(void* base, std::size_t bytes, PackedKey* key);
   void deregister(const PackedKey& key) { memory_.deregister(key.number); }
@@ -41,7 +43,8 @@ class Regions {
   };
 
   ExposedMemory memory_;
-  Client& client_;
+  engine::Client& client_;
+  ClientWire& wire_;  // with the lock of the client
   std::mutex mutex_;
   std::unordered_map<std::uint32_t, Region> regions_;
   std::uint32_t last_ = 0;

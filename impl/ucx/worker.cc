@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "impl/ucx/failure.h"
 
@@ -33,8 +34,8 @@ Status Context::open(int processes, bool whole_words) {
               "UCX does not start; UCX_TLS and UCX_NET_DEVICES have to name what ucx_info -d lists, or be unset");
 }
 
-Worker::~Worker() {
-  if (worker_ != nullptr) ucp_worker_destroy(worker_);
+void Worker::close() {
+  if (worker_ != nullptr) ucp_worker_destroy(std::exchange(worker_, nullptr));
 }
 
 Status Worker::open(const Context& context) {
@@ -58,6 +59,17 @@ Status Worker::address(std::string* address) const {
   address->assign(reinterpret_cast<const char*>(bytes), length);
   ucp_worker_release_address(worker_, bytes);
   return kSuccess;
+}
+
+Status Worker::connect(const std::string& address, int process, ucp_ep_h* endpoint) const {
+  ucp_ep_params_t params{};
+  params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
+  params.address = reinterpret_cast<const ucp_address_t*>(address.data());
+  const ucs_status_t status = ucp_ep_create(worker_, &params, endpoint);
+  if (status == UCS_OK) return kSuccess;
+  return note(fail_ucs(status, "ucp_ep_create", process),
+              "UCX has no transport there; give UCX_TLS and UCX_NET_DEVICES one that reaches it (ucx_info -d lists "
+              "them)");
 }
 
 Status Worker::handle_messages(unsigned id, ucp_am_recv_callback_t handler, void* argument) {

@@ -1,7 +1,7 @@
 // UCX as this process has it: the context, and workers of it.
 //
-// A process has two workers. The callers of the client (client.h) make progress on one, and the server thread
-// (server.h) on the other. Neither worker waits for the other, so they need no common lock.
+// A process has two workers. The callers of the client (client_wire.h) make progress on one, and the server thread
+// (server_wire.h) on the other. Neither worker waits for the other, so they need no common lock.
 //
 // Thread safety: a Context may be used by several threads; a Worker by one at a time, but for signal().
 #pragma once
@@ -34,14 +34,18 @@ class Context {
 class Worker {
  public:
   Worker() = default;
-  ~Worker();
+  ~Worker() { close(); }
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
   Status open(const Context& context);
+  // Completes what is pending, as canceled.
+  void close();
   ucp_worker_h handle() const { return worker_; }
   // By which others make endpoints to it.
   Status address(std::string* address) const;
+  // The endpoint to a worker of `process`, which ends with this one.
+  Status connect(const std::string& address, int process, ucp_ep_h* endpoint) const;
   // Calls `handler` for every active message with that number.
   Status handle_messages(unsigned id, ucp_am_recv_callback_t handler, void* argument);
 

@@ -18,7 +18,7 @@ from armci_tool.results import FAILED, PASSED, Case
 
 COMPILER = "clang++"
 FUZZER_LIBRARY = "libclang_rt.fuzzer"
-SOURCES = ("impl/server/fuzz/decode_fuzz.cc", "impl/server/fuzz/seeds.cc", "impl/server/wire.cc",
+SOURCES = ("impl/engine/fuzz/decode_fuzz.cc", "impl/engine/fuzz/seeds.cc", "impl/engine/request.cc",
            "impl/runtime/shapes.cc", "impl/base/status.cc", "impl/base/abi_version.cc")
 FLAGS = ("-std=c++20", "-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=fuzzer,address,undefined",
          "-fno-sanitize-recover=undefined", "-Wall", "-Wextra", "-Werror", "-I.", "-Ispec", "-DOMPI_SKIP_MPICXX")
@@ -57,7 +57,7 @@ def build(folder: Path) -> Path:
         lacks_library = FUZZER_LIBRARY in made.output
         raise ToolError("the target of fuzzing could not be built", where=made.tail(40),
                         next_step="run tools/armci setup: libclang-rt-dev is missing" if lacks_library else
-                        "mend the first error above; a source that wire.cc has come to need goes into SOURCES of "
+                        "mend the first error above; a source that request.cc has come to need goes into SOURCES of "
                         "tools/armci_tool/fuzz.py")
     return program
 
@@ -71,7 +71,7 @@ def run(program: Path, folder: Path, note: Callable[[str], None] = lambda text: 
         written = process.run([str(program), f"--write-seeds={seeds}"])
         if not written.ok or not any(seeds.iterdir()):
             raise ToolError("the target of fuzzing did not write its seeds", where=written.tail(10),
-                            next_step="mend the fault above, in impl/server/fuzz")
+                            next_step="mend the fault above, in impl/engine/fuzz")
         result = process.run([str(program), *OPTIONS, f"-artifact_prefix={folder}/", str(corpus), str(seeds)],
                              environment={"UBSAN_OPTIONS": "print_stacktrace=1"}, timeout_s=RUN_TIMEOUT_S, on_line=note)
     if not result.ok:

@@ -53,7 +53,7 @@ class Model:
     checks: tuple[Check, ...]
 
 
-FLOW_CONTROL = Model(ROOT / "impl" / "mpi-twosided" / "model" / "flow_control.pml", (
+FLOW_CONTROL = Model(ROOT / "impl" / "engine" / "model" / "flow_control.pml", (
     Check("2 servers, 2 clients", ("REQUESTS=2",)),
     Check("2 servers, 3 clients", ("CLIENTS=3", "REQUESTS=1")),
     Check("3 servers, 3 clients", ("SERVERS=3", "CLIENTS=3", "REQUESTS=1")),

@@ -10,6 +10,7 @@ std::atomic<std::uint64_t> sent{0};
 
 namespace armci::runtime::testing {
 std::uint64_t sent_messages() { return sent.load(); }
+Way way() { return Way::kRequests; }
 }  // namespace armci::runtime::testing
 
 extern "C" {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 from functools import partial
 from typing import Iterable, Mapping, Sequence, TypeVar
 
@@ -212,7 +211,8 @@ def _device_steps(name: str, configuration: bazel.Configuration, level: Level) -
 def _device_tests_step(configuration: bazel.Configuration, level: Level = Level.USUAL) -> PlannedStep:
     name = f"tests that need a verbs device ({configuration.name})"
     return PlannedStep(name, partial(device_tests.run, configuration), _rerun(name), level,
-                       (QUERY + device_tests.TESTS,), configuration, cores=SINGLE, resource=GUESTS)
+                       (QUERY + device_tests.TESTS, QUERY + device_tests.JOBS), configuration, cores=SINGLE,
+                       resource=GUESTS)
 
 
 def _second_library_steps(level: Level) -> list[PlannedStep]:
@@ -240,8 +240,8 @@ def _settings_steps(level: Level) -> list[PlannedStep]:
     on_device = [row for row in rows if row[1].device]
     others = [row for row in rows if not row[1].device]
     chosen = [*_one_or_all(level, others, "settings"), *on_device]
-    return [_conformance_step(name, bazel.Configuration(tested.mpi), 2, True, tested.environment,
-                              placement=replace(EVERY_PROCESS_A_NODE, guest=bool(tested.device)),
+    return [_conformance_step(name, bazel.Configuration(tested.mpi), tested.processes, True, tested.environment,
+                              placement=Placement(simulated_node_size=tested.node_size, guest=bool(tested.device)),
                               filter_text=GUEST_FILTER if tested.device and level < Level.FULL else WITHOUT_RACES)
             for name, tested in chosen]
 

@@ -1,0 +1,379 @@
+// Waiting, completion, order and flushes.
+#include "impl/engine/client.h"
+
+#include <algorithm>
+
+#include "impl/base/backtrace.h"
+
+namespace armci::engine {
+
+namespace {
+
+// Another thread may take the event that one sleeps for.
+constexpr std::int64_t kSleepUs = 1000;
+constexpr unsigned kPollsBeforeServing = 4;  // most replies come sooner
+
+}  // namespace
+
+Client::Client(ClientWire* wire, const Routes& routes, int process, const ClientOptions& options,
+               std::function<void()> wake, std::function<void()> serve)
+    : wire_(*wire),
+      rdma_(wire->rdma()),
+      long_data_(wire->long_data()),
+      routes_(routes),
+      process_(process),
+      options_(options),
+      wake_(std::move(wake)),
+      serve_(std::move(serve)),
+      entries_(static_cast<std::size_t>(routes.servers())),
+      servers_(static_cast<std::size_t>(routes.servers())) {
+  wire->report_to(this);
+}
+
+Status Client::close() {
+  Lock lock(mutex_);
+  ARMCI_RETURN_IF_ERROR(send_batches(lock));
+  for (int number = 0; number < routes_.servers(); ++number) {
+    EntryServer& of = entries_[static_cast<std::size_t>(number)];
+    if (of.sent == 0 || of.lost != 0) continue;
+    ARMCI_RETURN_IF_ERROR(await_until(lock, [&] { return of.executed == of.sent || of.lost != 0; }));
+    of.disconnects = true;
+    ARMCI_RETURN_IF_ERROR(send_store(lock, number, RequestHeader(), sizeof(RequestHeader),
+                                     [](const RequestHeader& header, char* at) { compose(header, {}, at); }));
+  }
+  ARMCI_RETURN_IF_ERROR(await_until(lock, [this] {
+    return std::none_of(entries_.begin(), entries_.end(),
+                        [](const EntryServer& of) { return of.disconnects && of.lost == 0; }) &&
+           !wire_.unsent();
+  }));
+  wire_.close();
+  return kSuccess;
+}
+
+std::size_t Client::buffer_bytes() {
+  const Lock lock(mutex_);
+  const std::size_t packing = long_data_ != nullptr ? long_data_->bytes_max() : 0;
+  return wire_.buffer_bytes() + static_cast<std::size_t>(packing_memories_) * packing;
+}
+
+// --- waiting
+
+bool Client::rest(Lock& lock, node::Waiter* waiter, bool any, unsigned polls) {
+  const bool streaming = is_streaming() || wire_.is_streaming();
+  const bool sleeps = wire_.limits().has_events;
+  lock.unlock();
+  if (serve_ && polls % kPollsBeforeServing == 0) serve_();
+  bool may_sleep = false;
+  if (sleeps) {
+    // The waiter is called in any case: it may have to poll MPI.
+    may_sleep = !waiter->busy() && !any;
+  } else {
+    waiter->step(streaming);
+  }
+  lock.lock();
+  return may_sleep;
+}
+
+void Client::sleep(Lock& lock, node::Waiter* waiter) {
+  if (!wire_.arm()) return;
+  lock.unlock();
+  wire_.await_event(waiter->bounded_us(kSleepUs));
+  lock.lock();
+}
+
+Status Client::await_part_slot(Lock& lock) {
+  return await_until(lock, [this] { return operations_.pending() < options_.parts; });
+}
+
+Status Client::await_transfer_slot(Lock& lock, int number) {
+  return await_until(lock, [&] { return operations_.pending() < options_.parts && rdma_->can_transfer(number); });
+}
+
+Status Client::outcome(Operation* failed) {
+  if (failed == nullptr) return kSuccess;
+  const Status status =
+      failed->error == ClientWire::kRefused
+          ? fail(Code::kLayerBelow, nullptr, "server %d refused %s; see its message", failed->peer, failed->call)
+          : wire_.failure(failed->error, failed->call, failed->peer);
+  operations_.release(failed);
+  return status;
+}
+
+Status Client::await(Lock& lock, std::uint64_t number) {
+  Operation* failed = nullptr;
+  ARMCI_RETURN_IF_ERROR(await_until(lock, [&] { return operations_.ended(number, &failed); }));
+  return outcome(failed);
+}
+
+// Polls until nothing arrives, so that a program that tests rarely finds all completions that have arrived.
+Status Client::test(std::uint64_t number, bool* done) {
+  *done = true;
+  if (number == 0) return kSuccess;
+  const Lock lock(mutex_);
+  Operation* failed = nullptr;
+  // Without a progress thread the network has to take a batch before the program goes on, as in leave().
+  const auto has_ended = [&] { return (options_.background || !wire_.unsent()) && operations_.ended(number, &failed); };
+  *done = has_ended();
+  if (*done) return outcome(failed);
+  if (!operations_.ended(number, &failed)) ARMCI_RETURN_IF_ERROR(send_wanted_batch(operations_.peer_of(number)));
+  for (bool any = true; any && !*done;) {
+    ARMCI_RETURN_IF_ERROR(wire_.poll(&any));
+    *done = has_ended();
+  }
+  return outcome(failed);
+}
+
+bool Client::has_pending() const {
+  return operations_.pending() > 0 || wire_.unsent() || unexecuted_ > wire_.limits().unwatched;
+}
+
+// Without a progress thread, waits until the network has taken all data and delivered long replies: otherwise a server
+// would wait until the next call of the process.
+Status Client::leave(Lock& lock, Status status) {
+  if (!options_.background) {
+    const Status sent = await_until(lock, [this] { return !wire_.unsent() && !is_streaming(); });
+    return status.ok() ? sent : status;
+  }
+  if (watched_ == Watched::kYes || waiting_.load(std::memory_order_relaxed) > 0) return status;
+  const bool pending = has_pending();
+  if (!pending && (!has_unheld_batches() || watched_ == Watched::kBatches)) return status;
+  watched_ = pending ? Watched::kYes : Watched::kBatches;
+  if (!pending && options_.looks_for_batches) return status;
+  if (!pending) watched_ = Watched::kYes;
+  wake_();
+  return status;
+}
+
+// The caller must not get a buffer back that the network still accesses. So after a failure the call waits for the
+// parts that have begun.
+Status Client::finish(Lock& lock, Operation* whole, Status begun, How how) {
+  const std::uint64_t mine = Operations::number(whole);
+  operations_.end_first(whole, 0);
+  if (!begun.ok() || how.operation == nullptr) {
+    const Status ended = await(lock, mine);
+    return begun.ok() ? ended : begun;
+  }
+  Operation* failed = nullptr;
+  *how.operation = operations_.ended(mine, &failed) && failed == nullptr ? 0 : mine;
+  return kSuccess;
+}
+
+// --- progress
+
+Status Client::progress(Progress* found) {
+  *found = Progress::kOtherThread;
+  if (waiting_.load(std::memory_order_relaxed) != 0) return kSuccess;
+  // A thread that has the lock now may leave pending operations.
+  *found = Progress::kPending;
+  const Lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return kSuccess;
+  *found = Progress::kIdle;
+  if (watched_ == Watched::kNo) return kSuccess;
+  bool any = false;
+  ARMCI_RETURN_IF_ERROR(wire_.poll(&any));
+  ARMCI_RETURN_IF_ERROR(send_old_batches());
+  const bool pending = operations_.pending() > 0 || wire_.unsent() || unexecuted_ > 0 || has_unheld_batches();
+  if (!pending) watched_ = Watched::kNo;
+  if (pending) *found = any ? Progress::kBusy : Progress::kPending;
+  return kSuccess;
+}
+
+Client::Armed Client::arm() {
+  const Lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || waiting_.load(std::memory_order_relaxed) != 0) return Armed::kOtherThread;
+  return wire_.arm() ? Armed::kYes : Armed::kHasWork;
+}
+
+void Client::poll_once() {
+  const Lock lock(mutex_, std::try_to_lock);
+  bool any = false;
+  if (lock.owns_lock() && (unexecuted_ > 0 || has_pending())) (void)wire_.poll(&any);
+}
+
+// --- order
+
+Status Client::order_transfer(Lock& lock, const Target& target) {
+  const int number = routes_.server_of(target.process);
+  ServerState& of = server(number);
+  ARMCI_RETURN_IF_ERROR(connect(number));
+  ARMCI_RETURN_IF_ERROR(send_batch(lock, number));
+  ARMCI_RETURN_IF_ERROR(await_executed(lock, number));
+  if (of.fenced == of.transfers) return kSuccess;
+  ARMCI_RETURN_IF_ERROR(rdma_->fence(target));
+  of.fenced = of.transfers;
+  return kSuccess;
+}
+
+Status Client::order_request(Lock& lock, int number) {
+  if (rdma_ == nullptr || server(number).flushed >= server(number).transfers) return kSuccess;
+  return rdma_->requests_follow(number) ? kSuccess : flush_transfers(lock, number);
+}
+
+Status Client::await_executed(Lock& lock, int number) {
+  const std::uint64_t last = server(number).last_store;
+  EntryServer& of = entry(number);
+  ARMCI_RETURN_IF_ERROR(await_until(lock, [&] { return of.executed >= last || of.lost != 0; }));
+  return check_lost(number);
+}
+
+Status Client::check_lost(int number) {
+  const int error = entry(number).lost;
+  return error == 0 ? kSuccess : wire_.failure(error, "sending a request", number);
+}
+
+// --- flush
+
+Status Client::begin_flush(int number, std::uint64_t* flush) {
+  Operation* const begun = operations_.begin_part("flush", number);
+  *flush = Operations::number(begun);
+  const Status status = rdma_->flush(number, begun);
+  if (!status.ok()) operations_.end_part(begun, 0);
+  server(number).flushing = status.ok();
+  return status;
+}
+
+// Memory ordering: writes that were begun before the flush are visible at its end. Writes that other threads begin
+// meanwhile do not count as flushed.
+Status Client::flush_transfers(Lock& lock, int number) {
+  ServerState& of = server(number);
+  const std::uint64_t wanted = of.transfers;
+  while (of.flushed < wanted) {
+    ARMCI_RETURN_IF_ERROR(await_until(lock, [&] { return !of.flushing; }));
+    if (of.flushed >= wanted) break;
+    const std::uint64_t covered = of.transfers;
+    std::uint64_t flush = 0;
+    ARMCI_RETURN_IF_ERROR(begin_flush(number, &flush));
+    const Status status = await(lock, flush);
+    of.flushing = false;
+    ARMCI_RETURN_IF_ERROR(status);
+    of.flushed = of.fenced = covered;
+  }
+  return kSuccess;
+}
+
+Status Client::end_flush(int number) {
+  if (!std::exchange(server(number).refused, false)) return kSuccess;
+  return fail(Code::kLayerBelow, nullptr, "server %d refused a request, or did not get it; see the message about it",
+              number);
+}
+
+Status Client::flush(int process) {
+  Lock lock(mutex_);
+  const int number = routes_.server_of(process);
+  Status status = send_batch(lock, number);
+  if (status.ok()) status = flush_transfers(lock, number);
+  if (status.ok()) status = await_executed(lock, number);
+  if (status.ok()) status = end_flush(number);
+  return leave(lock, status);
+}
+
+Status Client::flush_all() {
+  struct Begun {
+    int number;
+    std::uint64_t covered;
+    std::uint64_t flush;
+  };
+  std::vector<Begun> begun;
+  Lock lock(mutex_);
+  Status status = send_batches(lock);
+  // The servers after the own one first, so that not all processes begin with the same.
+  std::vector<int> numbers = used_;
+  std::sort(numbers.begin(), numbers.end());
+  const int own = routes_.server_of(process_);
+  std::stable_partition(numbers.begin(), numbers.end(), [own](int number) { return number > own; });
+  for (const int number : numbers) {
+    ServerState& of = server(number);
+    if (!status.ok() || of.flushed == of.transfers || of.flushing) continue;
+    begun.push_back({number, of.transfers, 0});
+    status = begin_flush(number, &begun.back().flush);
+    if (!status.ok()) begun.pop_back();
+  }
+  for (const Begun& one : begun) {
+    const Status ended = await(lock, one.flush);
+    ServerState& of = server(one.number);
+    of.flushing = false;
+    if (ended.ok()) of.flushed = of.fenced = one.covered;
+    if (!ended.ok()) status = ended;
+  }
+  // The counts of executed requests, and flushes of other threads.
+  for (const int number : numbers) {
+    Status one = flush_transfers(lock, number);
+    if (one.ok()) one = await_executed(lock, number);
+    if (one.ok()) one = end_flush(number);
+    if (!one.ok()) status = one;
+  }
+  return leave(lock, status);
+}
+
+// --- events
+
+void Client::ended(Part part, int error) {
+  if (part.packed.bytes != nullptr) packing_memory_.push_back(std::move(part.packed));
+  if (part.is_long) --long_parts_;
+  if (part.operation != nullptr) operations_.end_part(part.operation, error);
+}
+
+// The server waits for the request before it executes later ones, so no later request completes.
+void Client::lost(int number, int error) {
+  if (EntryServer& of = entries_[static_cast<std::size_t>(number)]; of.lost == 0) of.lost = error;
+  std::vector<std::uint32_t> tags;
+  for (const auto& [tag, reply] : replies_) {
+    if (routes_.entry(process_, reply.executor) == number) tags.push_back(tag);
+  }
+  for (const std::uint32_t tag : tags) end_reply(tag, error);
+}
+
+bool Client::awaits(int number) const {
+  const EntryServer& of = entries_[static_cast<std::size_t>(number)];
+  return of.executed < of.sent || of.disconnects;
+}
+
+void Client::count(const ReplyHeader& header) {
+  if (header.server >= entries_.size()) return;
+  EntryServer& of = entries_[header.server];
+  if (header.executed > of.executed && header.executed <= of.sent) {
+    unexecuted_ -= header.executed - of.executed;
+    of.executed = header.executed;
+  }
+  // A get or an atomic fails by its own reply.
+  if (header.refused != 0 && header.tag == 0) server(static_cast<int>(header.server)).refused = true;
+  if (header.tag == 0 && header.value == kLastReply) of.disconnects = false;
+}
+
+// Memory ordering: the caller's later reads see at least the data of the reply [ORD-4].
+void Client::replied(const ReplyHeader& header, std::span<const char> data) {
+  count(header);
+  const auto found = replies_.find(header.tag);
+  if (header.tag == 0 || found == replies_.end()) return;
+  const PendingReply& reply = found->second;
+  const char* at = data.data();
+  const auto land = [&](const Landing& landing) {
+    if (landing.value != nullptr) *landing.value = header.value;
+    if (landing.bytes > static_cast<std::size_t>(data.data() + data.size() - at)) return;
+    if (landing.unpack) landing.unpack(at);
+    at += landing.bytes;
+  };
+  if (header.refused == 0) {
+    if (reply.of_batch.empty()) land(reply.landing);
+    for (const Landing& landing : reply.of_batch) land(landing);
+  }
+  std::atomic_thread_fence(std::memory_order_acquire);
+  end_reply(header.tag, header.refused != 0 ? ClientWire::kRefused : 0);
+}
+
+void Client::landed(std::uint32_t tag) {
+  std::atomic_thread_fence(std::memory_order_acquire);
+  end_reply(tag, 0);
+}
+
+void Client::end_reply(std::uint32_t tag, int error) {
+  const auto found = replies_.find(tag);
+  if (found == replies_.end()) return;
+  const PendingReply reply = std::move(found->second);
+  replies_.erase(found);
+  long_replies_ -= reply.is_long ? 1 : 0;
+  if (reply.of_batch.empty()) operations_.end_part(reply.landing.operation, error);
+  for (const Landing& landing : reply.of_batch) operations_.end_part(landing.operation, error);
+}
+
+}  // namespace armci::engine

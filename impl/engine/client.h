@@ -1,0 +1,380 @@
+// The client: sends requests to the servers of other processes over a wire (wire.h), receives their replies, and has
+// the network write and read memory itself where it can.
+//
+//   store    short: copied into a request; the local buffer is free at once
+//            long: with LongData in pieces that follow their requests, without a copy where there are no gaps; else in
+//            as many requests as it needs
+//   get      one or several requests; complete when all replies are here
+//   small    non-blocking stores, and operations of aggregate handles (with Rdma the short ones), are coalesced into a
+//            batch: one request. It leaves when it is full, before any other request to its server, with a signal, at a
+//            test or flush, or in a pass of the progress thread. A batch of aggregate handles only is held: no pass
+//            sends it
+//   atomic   a request
+//   Rdma     contiguous data, and rows that are too long to be packed
+//   flush    waits for the count of executed requests, and for the network
+//
+// A request needs a credit: the wire limits the unexecuted requests to a server. Each reply tells the count of executed
+// requests.
+//
+// Order, of what one thread does to one process:
+//   transfer, then transfer   a fence of the network between them
+//   transfer, then request    the transfers are flushed, unless the network orders both
+//   request, then request     the server executes them in the order of their sequence
+//   request, then transfer    waits until the server has counted all that store
+//
+// Thread safety: all members by any thread. One thread at a time has the lock. A thread that waits releases the lock
+// between two polls.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "impl/base/status.h"
+#include "impl/engine/batch.h"
+#include "impl/engine/routes.h"
+#include "impl/engine/rows.h"
+#include "impl/engine/wire.h"
+#include "impl/node/waiter.h"
+
+namespace armci::engine {
+
+// The lengths, in bytes, that choose the protocol of a transfer, and limits.
+struct ClientOptions {
+  std::size_t small_put_bytes = 0;  // longest non-blocking store that is coalesced
+  std::size_t small_get_bytes = 0;  // LongData: longer gets without gaps come without a header
+  std::size_t piece_bytes = 0;      // LongData: of a transfer that needs several
+  std::size_t pack_bytes = 0;       // Rdma: shorter rows are packed
+  std::size_t parts = 256;          // of operations, pending at most
+  bool background = true;           // a thread calls progress() when wake() is called, until nothing is pending
+  bool looks_for_batches = false;   // that thread finds batches without wake()
+};
+
+// How a call returns.
+struct How {
+  // Null: the call returns at local completion; a get has its data then. Otherwise *operation is a number for test(),
+  // and the local buffer belongs to the operation until test() reports its end; 0: complete.
+  std::uint64_t* operation = nullptr;
+  bool aggregate = false;  // of an aggregate handle: coalesced if it is short and fits into a request
+};
+
+class Client final : private ClientEvents {
+ public:
+  // The wire outlives the client. `wake` has the progress thread call progress(). Threads that wait call `serve` again
+  // and again, without the lock.
+  Client(ClientWire* wire, const Routes& routes, int process, const ClientOptions& options, std::function<void()> wake,
+         std::function<void()> serve);
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  // The longest put that fits into a batch, of a wire with such requests.
+  static std::size_t small_put_bytes_max(std::size_t request_bytes);
+  // Disconnects from all servers and closes the wire. Precondition: no operation is pending.
+  Status close();
+
+  Status put(const Target& target, void* remote, const void* local, std::size_t bytes, How how);
+  Status get(const Target& target, const void* remote, void* local, std::size_t bytes, How how);
+  Status put_rows(const Target& target, const Rows& rows, How how);
+  Status get_rows(const Target& target, const Rows& rows, How how);
+  // Accumulates. The header has type and scale; the client fills in addresses and lengths.
+  Status add(int process, RequestHeader header, void* remote, const void* local, std::size_t bytes, How how);
+  Status add_rows(int process, RequestHeader header, const Rows& rows, How how);
+  // A put of 0 bytes or more, and a signal behind it and all earlier stores; one request, if the data fit. The local
+  // buffer is free at return.
+  Status put_signal(const Target& target, void* remote, const void* local, std::size_t bytes,
+                    const node::Signal& signal);
+  Status atomic(int process, RequestHeader header, std::uint64_t* before);
+
+  Status test(std::uint64_t operation, bool* done);
+  // Waits until every store to the process is remotely complete.
+  Status flush(int process);
+  // The same for every process, overlapped. Each process begins with another server.
+  Status flush_all();
+
+  enum class Progress {
+    kIdle,         // nothing is pending until wake() is called
+    kPending,      // come again soon
+    kBusy,         // come again at once
+    kOtherThread,  // another thread waits in the client, and makes progress for all
+  };
+  // A pass by the progress thread; sends the batches that are not held and had nothing added since the last one.
+  Status progress(Progress* found);
+  enum class Armed { kYes, kHasWork, kOtherThread };
+  // To be called by a thread that is about to sleep for an event of the wire.
+  Armed arm();
+  // A pass by a thread of the program that polls. Sends no batches.
+  void poll_once();
+  // Runs `call` with the lock, for calls of the port to its wire.
+  template <class Call>
+  auto with_lock(Call call) {
+    const Lock lock(mutex_);
+    return call();
+  }
+  std::size_t buffer_bytes();
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+  using Operation = Operations::Operation;
+  using Unpack = std::function<void(const char* data)>;
+  // The part that a reply ends.
+  struct Landing {
+    Operation* operation = nullptr;  // a part of it
+    std::uint64_t* value = nullptr;  // of an atomic
+    std::size_t bytes = 0;
+    Unpack unpack;
+  };
+  struct PendingReply {
+    int executor = -1;
+    bool is_long = false;
+    Landing landing;
+    std::vector<Landing> of_batch;  // instead
+  };
+  // The server that receives the requests for one or more servers.
+  struct EntryServer {
+    std::uint64_t sent = 0;
+    std::uint64_t executed = 0;  // so many of those
+    bool connected = false;
+    bool disconnects = false;
+    int lost = 0;  // why a request was not sent: of the wire
+  };
+  // The server of a target.
+  struct ServerState {
+    bool connected = false;
+    Batch<Buffer> batch;
+    std::size_t batch_limit = 0;  // its length, at most
+    // Ends when the batch is sent. The stores of aggregate handles share it; null if another store began the batch.
+    Operation* batch_operation = nullptr;
+    bool is_held = false;  // only operations of aggregate handles are in the batch, so no progress pass sends it
+    std::vector<Landing> batched_gets;
+    std::uint64_t last_store = 0;  // of the requests to the entry
+    std::uint64_t transfers = 0;   // writes by Rdma, begun
+    std::uint64_t flushed = 0;     // of those, known to be visible
+    std::uint64_t fenced = 0;      // of those, no later one overtakes them
+    bool flushing = false;
+    bool refused = false;  // a request was, or a batch was not sent, since the last flush
+  };
+
+  ServerState& server(int number) { return servers_[static_cast<std::size_t>(number)]; }
+  EntryServer& entry(int number) { return entries_[static_cast<std::size_t>(routes_.entry(process_, number))]; }
+  std::size_t request_bytes() const { return wire_.limits().request_bytes; }
+
+  // --- waiting (client.cc)
+  // Polls until the condition holds. Releases the lock between two polls.
+  template <class Condition>
+  Status await_until(Lock& lock, Condition condition);
+  // The part of a wait without the lock. True: the thread may sleep.
+  bool rest(Lock& lock, node::Waiter* waiter, bool any, unsigned polls);
+  void sleep(Lock& lock, node::Waiter* waiter);
+  bool is_streaming() const { return long_replies_ > 0 || long_parts_ > 0; }
+  Status await(Lock& lock, std::uint64_t number);
+  Status await_part_slot(Lock& lock);
+  Status await_transfer_slot(Lock& lock, int number);
+  Status outcome(Operation* failed);
+  // The end of every call that may leave something pending.
+  Status leave(Lock& lock, Status status);
+  bool has_pending() const;
+  // Ends the part that begin() made. `begun`: whether all other parts have been begun, or the failure of one.
+  Status finish(Lock& lock, Operation* whole, Status begun, How how);
+  // The failure of a request to the server or to its entry that was lost.
+  Status check_lost(int number);
+
+  // --- order and flush (client.cc)
+  Status order_transfer(Lock& lock, const Target& target);
+  Status order_request(Lock& lock, int number);
+  Status flush_transfers(Lock& lock, int number);
+  Status begin_flush(int number, std::uint64_t* flush);
+  Status await_executed(Lock& lock, int number);
+  Status end_flush(int number);
+
+  // --- messages (client_messages.cc)
+  Status connect(int number);
+  Status await_credit(Lock& lock, int number);
+  bool has_credit(int number);
+  // Fills in what depends on the moment of sending. Precondition: a credit.
+  void address(int number, RequestHeader* header);
+  Status post(int number, Message message, bool is_store, const ExpectedReply* reply);
+  // Sends the batch, waits for a credit, and sends a store; write(header, at) writes all of it, of `bytes`.
+  template <class Write>
+  Status send_store(Lock& lock, int number, RequestHeader header, std::size_t bytes, Write write);
+  template <class Write>
+  Status send_request(Lock& lock, int number, RequestHeader header, std::size_t bytes, Write write, Landing landing,
+                      void* place);
+  std::uint32_t next_tag();
+  Status send_long_store(Lock& lock, int number, const RequestHeader& header, std::size_t places,
+                         const std::function<void(char*)>& write_places, std::span<const char> data, Part part);
+  Status take_packing_memory(Lock& lock, Message* memory);
+
+  // --- batches (client_messages.cc)
+  std::size_t batch_bytes(How how) const;
+  bool coalesces(How how, const RequestHeader& header, std::size_t bytes) const;
+  template <class Write>
+  Status coalesce(Lock& lock, int number, How how, const RequestHeader& header, std::size_t bytes, Write write);
+  Status send_batch(Lock& lock, int number);
+  Status send_batch_now(int number);
+  Status send_wanted_batch(int number);
+  Status send_batches(Lock& lock);
+  Status send_old_batches();
+  void end_hold(ServerState* of);
+  bool has_unheld_batches() const { return batched_.size() > held_batches_; }
+  // The end of a call that put a get into a batch.
+  Status end_coalesced_get(Operation* get, int number, Status coalesced, std::size_t bytes, Unpack unpack, How how);
+
+  // --- transfers (client_transfers.cc)
+  std::size_t data_bytes_max(std::size_t places) const;
+  std::size_t piece_bytes(std::size_t total) const;
+  bool joins_batch(const Target& target, std::size_t bytes, How how);
+  bool is_by_request(const Target& target, const void* remote, std::size_t bytes, How how);
+  bool is_by_request(const Target& target, const Rows& rows, How how);
+  Operation* begin_transfer(const char* call, const Target& target, How how);
+  Status transfer_run(Lock& lock, Operation* whole, Rdma::Direction direction, const Target& target, char* remote,
+                      char* local, std::size_t bytes);
+  Status transfer_rows(Lock& lock, Operation* whole, Rdma::Direction direction, const Target& target, const Rows& rows);
+  Status store(Lock& lock, int number, RequestHeader header, void* remote, const void* local, std::size_t bytes,
+               How how);
+  Status store_by_rows(Lock& lock, int number, RequestHeader header, const Rows& rows, How how);
+  Status store_run(Lock& lock, Operation* whole, int number, RequestHeader header, char* remote, const char* local,
+                   std::size_t bytes);
+  Status store_rows(Lock& lock, Operation* whole, int number, const RequestHeader& header, const Rows& rows);
+  Status store_long_rows(Lock& lock, Operation* whole, int number, RequestHeader header, const Rows& rows);
+  Status put_then_signal(Lock& lock, const Target& target, const char* local, RequestHeader header);
+  Status fetch(Lock& lock, int number, const void* remote, void* local, std::size_t bytes, How how);
+  Status fetch_run(Lock& lock, Operation* whole, int number, char* remote, char* local, std::size_t bytes);
+  Status fetch_rows(Lock& lock, Operation* whole, int number, const Rows& rows);
+  Status each_row(const Rows& rows, const std::function<Status(char* local, char* remote)>& visit);
+
+  // --- events
+  void replied(const ReplyHeader& header, std::span<const char> data) override;
+  void landed(std::uint32_t tag) override;
+  void ended(Part part, int error) override;
+  void lost(int server, int error) override;
+  bool awaits(int server) const override;
+  void count(const ReplyHeader& header);
+  void end_reply(std::uint32_t tag, int error);
+
+  ClientWire& wire_;
+  Rdma* const rdma_;
+  LongData* const long_data_;
+  const Routes routes_;
+  const int process_;
+  const ClientOptions options_;
+  const std::function<void()> wake_;
+  const std::function<void()> serve_;  // may be empty
+  std::mutex mutex_;
+  std::atomic<int> waiting_{0};  // threads that wait inside
+  // Whether the progress thread knows that something is pending.
+  enum class Watched { kNo, kBatches, kYes } watched_ = Watched::kNo;
+  std::vector<EntryServer> entries_;  // by server
+  std::vector<ServerState> servers_;  // by server
+  std::vector<int> used_;             // servers that are connected
+  std::vector<int> batched_;          // servers for which there is a batch
+  std::size_t held_batches_ = 0;      // of those
+  Operations operations_;
+  std::unordered_map<std::uint32_t, PendingReply> replies_;  // by tag
+  std::uint64_t unexecuted_ = 0;                             // requests, to all
+  std::size_t long_replies_ = 0;                             // pending
+  std::size_t long_parts_ = 0;                               // pending
+  std::vector<Message> packing_memory_;                      // free
+  int packing_memories_ = 0;
+  std::uint32_t last_tag_ = 0;
+};
+
+// Counts the threads that wait in a client.
+class WaiterCount {
+ public:
+  explicit WaiterCount(std::atomic<int>* count) : count_(count) { count_->fetch_add(1, std::memory_order_relaxed); }
+  ~WaiterCount() { count_->fetch_sub(1, std::memory_order_relaxed); }
+  WaiterCount(const WaiterCount&) = delete;
+  WaiterCount& operator=(const WaiterCount&) = delete;
+
+ private:
+  std::atomic<int>* count_;
+};
+
+template <class Condition>
+Status Client::await_until(Lock& lock, Condition condition) {
+  if (condition()) return kSuccess;
+  bool any = false;
+  ARMCI_RETURN_IF_ERROR(wire_.poll(&any));
+  if (condition()) return kSuccess;
+  const WaiterCount counted(&waiting_);
+  node::Waiter waiter(wire_.limits().has_events ? node::WaitKind::kEvent : node::WaitKind::kReply);
+  for (unsigned polls = 1;; ++polls) {
+    if (any) waiter.restart();
+    if (rest(lock, &waiter, any, polls)) {
+      if (condition()) return kSuccess;
+      sleep(lock, &waiter);
+    }
+    ARMCI_RETURN_IF_ERROR(wire_.poll(&any));
+    if (condition()) return kSuccess;
+  }
+}
+
+template <class Write>
+Status Client::send_store(Lock& lock, int number, RequestHeader header, std::size_t bytes, Write write) {
+  ARMCI_RETURN_IF_ERROR(send_batch(lock, number));
+  ARMCI_RETURN_IF_ERROR(await_credit(lock, number));
+  Message message = wire_.take_message(bytes);
+  address(number, &header);
+  write(header, message.bytes.get());
+  return post(number, std::move(message), true, nullptr);
+}
+
+template <class Write>
+Status Client::send_request(Lock& lock, int number, RequestHeader header, std::size_t bytes, Write write,
+                            Landing landing, void* place) {
+  ARMCI_RETURN_IF_ERROR(send_batch(lock, number));
+  ARMCI_RETURN_IF_ERROR(await_part_slot(lock));
+  ARMCI_RETURN_IF_ERROR(await_credit(lock, number));
+  Message message = wire_.take_message(bytes);
+  header.tag = next_tag();
+  address(number, &header);
+  write(header, message.bytes.get());
+  const ExpectedReply expected{header.tag, landing.bytes, place};
+  PendingReply reply;
+  reply.executor = number;
+  reply.is_long = landing.bytes > wire_.limits().reply_bytes;
+  Operation* const operation = landing.operation;
+  reply.landing = std::move(landing);
+  operations_.add_part(operation);
+  long_replies_ += reply.is_long ? 1 : 0;
+  replies_.emplace(header.tag, std::move(reply));
+  const Status sent = post(number, std::move(message), header.kind == RequestKind::kAtomic, &expected);
+  if (!sent.ok()) end_reply(header.tag, 0);
+  return sent;
+}
+
+template <class Write>
+Status Client::coalesce(Lock& lock, int number, How how, const RequestHeader& header, std::size_t bytes, Write write) {
+  ServerState& of = server(number);
+  const auto fits = [&] {
+    const bool is_get = header.kind == RequestKind::kGet;
+    return of.batch.fits(header, bytes, of.batch.empty() ? batch_bytes(how) : of.batch_limit) &&
+           (!is_get || of.batch.reply_bytes() + header.segments() * header.bytes <= wire_.limits().reply_bytes);
+  };
+  // Other threads may fill the batch again while this one waits for a credit.
+  while (!fits()) ARMCI_RETURN_IF_ERROR(send_batch(lock, number));
+  if (of.batch.empty()) {
+    ARMCI_RETURN_IF_ERROR(connect(number));
+    batched_.push_back(number);
+    of.batch_limit = batch_bytes(how);
+    of.batch.message = std::move(wire_.take_message(of.batch_limit).bytes);
+    of.is_held = how.aggregate;
+    held_batches_ += how.aggregate ? 1 : 0;
+    if (how.aggregate) of.batch_operation = operations_.begin("operations of an aggregate handle", number);
+  }
+  if (!how.aggregate) end_hold(&of);
+  of.batch.add(header, bytes, write);
+  // A store's data are copied. The wait for that of an aggregate handle sends the batch.
+  const bool waits = how.aggregate && of.batch_operation != nullptr;
+  *how.operation = waits ? Operations::number(of.batch_operation) : 0;
+  return kSuccess;
+}
+
+}  // namespace armci::engine

@@ -1,0 +1,201 @@
+// Requests and batches.
+#include <algorithm>
+
+#include "impl/base/backtrace.h"
+#include "impl/engine/client.h"
+
+namespace armci::engine {
+
+namespace {
+
+// The length of a batch with its header. It hides the cost of a message, and networks send such a message at once while
+// the client fills the next one.
+constexpr std::size_t kBatchBytes = 8000;
+constexpr int kPackingMemories = 2;  // few: packed data are still in the cache when the network sends them
+
+}  // namespace
+
+Status Client::connect(int number) {
+  ServerState& of = server(number);
+  if (of.connected) return kSuccess;
+  ARMCI_RETURN_IF_ERROR(wire_.connect(number));
+  of.connected = true;
+  used_.push_back(number);
+  if (EntryServer& first = entry(number); !first.connected) {
+    ARMCI_RETURN_IF_ERROR(wire_.connect(routes_.entry(process_, number)));
+    first.connected = true;
+  }
+  return kSuccess;
+}
+
+bool Client::has_credit(int number) {
+  const EntryServer& of = entry(number);
+  return of.lost != 0 || (of.sent - of.executed < wire_.limits().requests && wire_.can_send(number));
+}
+
+Status Client::await_credit(Lock& lock, int number) {
+  ARMCI_RETURN_IF_ERROR(connect(number));
+  ARMCI_RETURN_IF_ERROR(await_until(lock, [&] { return has_credit(number); }));
+  return check_lost(number);
+}
+
+void Client::address(int number, RequestHeader* header) {
+  header->origin = static_cast<std::uint32_t>(process_);
+  header->server = static_cast<std::uint32_t>(number);
+  header->sequence = entry(number).sent + 1;
+}
+
+Status Client::post(int number, Message message, bool is_store, const ExpectedReply* reply) {
+  EntryServer& of = entry(number);
+  ARMCI_RETURN_IF_ERROR(wire_.send(routes_.entry(process_, number), number, std::move(message), reply));
+  ++of.sent;
+  ++unexecuted_;
+  if (is_store) server(number).last_store = of.sent;
+  return kSuccess;
+}
+
+std::uint32_t Client::next_tag() {
+  do {
+    last_tag_ = last_tag_ < kFirstTag || last_tag_ >= kLastTag ? kFirstTag : last_tag_ + 1;
+  } while (replies_.contains(last_tag_));
+  return last_tag_;
+}
+
+Status Client::send_long_store(Lock& lock, int number, const RequestHeader& header, std::size_t places,
+                               const std::function<void(char*)>& write_places, std::span<const char> data, Part part) {
+  RequestHeader tagged = header;
+  tagged.tag = next_tag();
+  ARMCI_RETURN_IF_ERROR(
+      send_store(lock, number, tagged, sizeof header + places, [&](const RequestHeader& ready, char* at) {
+        char* const to = compose(ready, {}, at);
+        if (places > 0) write_places(to);
+      }));
+  if (part.operation != nullptr) operations_.add_part(part.operation);
+  part.is_long = true;
+  ++long_parts_;
+  return long_data_->send_data(number, tagged.tag, data, std::move(part));
+}
+
+Status Client::take_packing_memory(Lock& lock, Message* memory) {
+  ARMCI_RETURN_IF_ERROR(
+      await_until(lock, [this] { return !packing_memory_.empty() || packing_memories_ < kPackingMemories; }));
+  if (packing_memory_.empty()) {
+    ++packing_memories_;
+    *memory = {Buffer(new char[long_data_->bytes_max()]), 0};
+    return kSuccess;
+  }
+  *memory = std::move(packing_memory_.back());
+  packing_memory_.pop_back();
+  return kSuccess;
+}
+
+// --- batches
+
+// An aggregate handle asks for few messages: its batch is as long as a request.
+std::size_t Client::batch_bytes(How how) const {
+  return how.aggregate ? request_bytes() : std::min(request_bytes(), kBatchBytes);
+}
+
+std::size_t Client::small_put_bytes_max(std::size_t request_bytes) {
+  return Batch<Buffer>::put_bytes_max(std::min(request_bytes, kBatchBytes));
+}
+
+// Without a progress thread only aggregate handles are coalesced: for these the program has to call again [AGG-1].
+bool Client::coalesces(How how, const RequestHeader& header, std::size_t bytes) const {
+  if (how.operation == nullptr) return false;
+  const bool is_small_store = header.is_store() && bytes <= options_.small_put_bytes;
+  if (!how.aggregate && (!is_small_store || !options_.background)) return false;
+  const bool fits_reply =
+      header.kind != RequestKind::kGet || header.segments() * header.bytes <= wire_.limits().reply_bytes;
+  return fits_reply && Batch<Buffer>().fits(header, bytes, batch_bytes(how));
+}
+
+void Client::end_hold(ServerState* of) {
+  held_batches_ -= of->is_held ? 1 : 0;
+  of->is_held = false;
+}
+
+// The part of a get counts as pending from the moment when its batch is sent.
+Status Client::end_coalesced_get(Operation* get, int number, Status coalesced, std::size_t bytes, Unpack unpack,
+                                 How how) {
+  if (!coalesced.ok()) {
+    *how.operation = 0;
+    operations_.end_first(get, 0);
+    return coalesced;
+  }
+  *how.operation = Operations::number(get);
+  server(number).batched_gets.push_back({get, nullptr, bytes, std::move(unpack)});
+  return kSuccess;
+}
+
+// Waits for a credit before it takes the batch, so that the batch keeps its order among the requests.
+Status Client::send_batch(Lock& lock, int number) {
+  Batch<Buffer>& batch = server(number).batch;
+  if (batch.empty()) return kSuccess;
+  ARMCI_RETURN_IF_ERROR(await_credit(lock, number));
+  // Another thread may have sent it meanwhile.
+  return batch.empty() ? kSuccess : send_batch_now(number);
+}
+
+// For a test of an operation that may be in it. Without a credit a pass sends the batch later.
+Status Client::send_wanted_batch(int number) {
+  ServerState& of = server(number);
+  if (of.batch.empty()) return kSuccess;
+  if (has_credit(number)) return send_batch_now(number);
+  end_hold(&of);
+  return kSuccess;
+}
+
+Status Client::send_batch_now(int number) {
+  ServerState& of = server(number);
+  RequestHeader header;
+  header.kind = RequestKind::kBatch;
+  ExpectedReply expected{0, of.batch.reply_bytes(), nullptr};
+  if (!of.batched_gets.empty()) {
+    expected.tag = header.tag = next_tag();
+    PendingReply reply;
+    reply.executor = number;
+    reply.of_batch = std::exchange(of.batched_gets, {});
+    operations_.add_pending(reply.of_batch.size());
+    replies_.emplace(header.tag, std::move(reply));
+  }
+  address(number, &header);
+  const std::size_t length = of.batch.complete(header);
+  std::erase(batched_, number);
+  end_hold(&of);
+  // The stores are complete here. If the batch is lost, the next flush says so.
+  if (of.batch_operation != nullptr) operations_.end_first(std::exchange(of.batch_operation, nullptr), 0);
+  const Status sent =
+      post(number, {std::move(of.batch.message), length}, true, expected.tag != 0 ? &expected : nullptr);
+  if (sent.ok()) return sent;
+  of.refused = true;  // its stores are lost: the next flush fails
+  if (expected.tag != 0) end_reply(expected.tag, ClientWire::kRefused);
+  return sent;
+}
+
+Status Client::send_batches(Lock& lock) {
+  // Other threads may add batches meanwhile, and send them.
+  std::vector<int> numbers = batched_;
+  // The servers after the own one first.
+  const int own = routes_.server_of(process_);
+  std::stable_partition(numbers.begin(), numbers.end(), [own](int number) { return number > own; });
+  for (const int number : numbers) ARMCI_RETURN_IF_ERROR(send_batch(lock, number));
+  return kSuccess;
+}
+
+// A batch to which something was added since the last pass waits for the next one.
+Status Client::send_old_batches() {
+  for (std::size_t i = 0; i < batched_.size();) {
+    const int number = batched_[i];
+    ServerState& of = server(number);
+    const bool unchanged = std::exchange(of.batch.is_unchanged, true);
+    if (of.is_held || !unchanged || !has_credit(number)) {
+      ++i;
+    } else if (!send_batch_now(number).ok()) {
+      print_failure("a batch of stores", last_cause());
+    }
+  }
+  return kSuccess;
+}
+
+}  // namespace armci::engine

@@ -1,0 +1,79 @@
+#include "impl/engine/execute.h"
+
+#include <atomic>
+#include <cstring>
+
+#include "impl/node/accumulate.h"
+#include "impl/node/copy.h"
+#include "impl/node/node_accumulate.h"
+#include "impl/node/node_atomics.h"
+#include "impl/node/node_memory.h"
+#include "impl/node/signal.h"
+
+namespace armci::engine {
+
+namespace {
+
+template <class Word>
+std::uint64_t rmw(const RequestHeader& header) {
+  const auto before = node::rmw<Word>(static_cast<node::RmwOp>(header.type), pointer(header.address),
+                                      static_cast<Word>(header.operand[0]), static_cast<Word>(header.operand[1]));
+  return static_cast<std::uint64_t>(before);
+}
+
+node::Signal signal_of(const RequestHeader& header) {
+  return {reinterpret_cast<std::uint64_t*>(pointer(header.operand[0])), header.operand[1],
+          static_cast<node::SignalOp>(header.type), reinterpret_cast<node::WakeUp*>(pointer(header.first))};
+}
+
+}  // namespace
+
+void store(const Request& request, const char* data) {
+  const std::size_t bytes = request.header.bytes;
+  std::atomic_thread_fence(std::memory_order_release);
+  if (request.header.kind != RequestKind::kAccumulate) {
+    for_places(request, [&](char* to) {
+      node::copy(to, data, bytes);
+      data += bytes;
+    });
+  } else {
+    const node::Accumulator accumulator(node::node_memory().accumulate_locks(),
+                                        static_cast<node::AccType>(request.header.type), request.header.operand);
+    for_places(request, [&](char* to) {
+      accumulator.add(to, data, bytes);
+      data += bytes;
+    });
+  }
+  std::atomic_thread_fence(std::memory_order_release);
+  if (request.header.kind == RequestKind::kSignal) node::apply(signal_of(request.header));
+}
+
+char* collect(const Request& request, char* to) {
+  std::atomic_thread_fence(std::memory_order_acquire);
+  for_places(request, [&](const char* from) {
+    node::copy(to, from, request.header.bytes);
+    to += request.header.bytes;
+  });
+  return to;
+}
+
+Status execute_batch(const Request& batch, const IsInside& inside, char* to) {
+  std::span<const char> rest = batch.data;
+  const char* const end = to + batch.header.bytes;
+  for (std::size_t i = 0; i < batch.header.count; ++i) {
+    Request entry;
+    ARMCI_RETURN_IF_ERROR(next_entry(batch.header, inside, static_cast<std::size_t>(end - to), &rest, &entry));
+    if (entry.is_store()) {
+      store(entry, entry.data.data());
+    } else {
+      to = collect(entry, to);
+    }
+  }
+  return end_of_batch(batch.header, rest);
+}
+
+std::uint64_t execute_atomic(const RequestHeader& header) {
+  return header.bytes == sizeof(std::int32_t) ? rmw<std::int32_t>(header) : rmw<std::int64_t>(header);
+}
+
+}  // namespace armci::engine

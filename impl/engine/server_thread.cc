@@ -1,0 +1,157 @@
+// The life of a server, and the passes over its queues.
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "impl/base/backtrace.h"
+#include "impl/engine/client.h"
+#include "impl/engine/server.h"
+#include "impl/node/waiter.h"
+#include "impl/runtime/background_thread.h"
+
+namespace armci::engine {
+
+namespace {
+
+constexpr std::int64_t kHelpedSleepUs = Passes::kHelpedSleepUs;
+
+// Linux lengthens sleeps by up to the timer slack.
+void shorten_sleeps() { prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL); }  // nanoseconds
+
+}  // namespace
+
+Status Server::start(Client* client, ClientWire* client_wire, const char* thread_name) {
+  client_ = client;
+  client_wire_ = client_wire;
+  return runtime::start_background_thread(
+      thread_name, [this] { run([this] { return stopping_.load(std::memory_order_relaxed); }); }, &thread_);
+}
+
+void Server::stop() {
+  if (!stopping_.exchange(true)) wake();
+  if (thread_.joinable()) thread_.join();
+  wire_.close();
+}
+
+void Server::wake() {
+  if (wire_.has_events()) {
+    wire_.wake();
+  } else {
+    event_count_.notify();
+  }
+}
+
+// --- passes
+
+bool Server::pass() {
+  bool busy = false;
+  const Status status = step(&busy);
+  streaming_.store(wire_.is_streaming(), std::memory_order_relaxed);
+  // The origin of the request would hang: it waits for the reply.
+  if (!status.ok()) die_of_failure("server");
+  return busy;
+}
+
+Status Server::step(bool* busy) {
+  ARMCI_RETURN_IF_ERROR(wire_.poll(busy));
+  if (*busy && ++busy_passes_ < kBusyPassesMax) return kSuccess;
+  busy_passes_ = 0;
+  return report_counts();
+}
+
+// The server thread tells the counts when the wait is over.
+void Server::serve_while_waiting() {
+  passes_.pass_while_waiting([this] { return pass(); }, [this] { wake(); });
+}
+
+// Whether the client has something pending.
+bool Server::make_progress(bool* busy) {
+  *busy = false;
+  if (client_ == nullptr) return false;
+  Client::Progress found = Client::Progress::kIdle;
+  if (!client_->progress(&found).ok()) die_of_failure("server");
+  *busy = found == Client::Progress::kBusy;
+  return found != Client::Progress::kIdle;
+}
+
+// --- without events: sleeps of a bounded time
+
+void Server::run(const std::function<bool()>& over) {
+  constexpr int kActiveSleepUs = 50;
+  shorten_sleeps();
+  if (wire_.has_events()) return run_on_events(over);
+  node::Waiter idleness(node::WaitKind::kRequests, options_.wait_us);
+  node::Waiter activity(node::WaitKind::kRequests, std::min(options_.wait_us, kActiveSleepUs));
+  bool will_block = false;
+  bool active = false;
+  while (!over()) {
+    const std::uint32_t seen = will_block ? event_count_.prepare_wait() : event_count_.count();
+    const bool busy = passes_.try_pass([this] { return pass(); });
+    const bool streaming = streaming_.load(std::memory_order_relaxed);
+    bool more = false;
+    const bool was_active = std::exchange(active, make_progress(&more) || streaming);
+    if (active && !was_active) activity.restart();
+    if (busy || active) event_count_.cancel_wait();
+    if (busy) {
+      idleness.restart();
+      activity.restart();
+      will_block = false;
+      passes_.work_found();
+      continue;
+    }
+    const std::int64_t us = passes_.is_helped() ? kHelpedSleepUs : (active ? activity : idleness).pause_us(streaming);
+    // Polls once more after prepare_wait(): from there on a thread that issues an operation notifies this one.
+    if (us > 0 && (active || will_block)) {
+      passes_.set_resting(us > kHelpedSleepUs);
+      event_count_.wait(seen, us);
+      passes_.set_resting(false);
+    }
+    will_block = us > 0 && !active;
+  }
+}
+
+// --- with events: sleeps until one
+
+void Server::run_on_events(const std::function<bool()>& over) {
+  constexpr unsigned kRoundsWithoutProgress = 64;
+  unsigned rounds = 0;
+  bool more = false;
+  node::Waiter waiter(node::WaitKind::kRequests);
+  while (!over()) {
+    if (passes_.try_pass([this] { return pass(); })) {
+      waiter.restart();
+      passes_.work_found();
+      if (++rounds % kRoundsWithoutProgress == 0) (void)make_progress(&more);
+    } else if (passes_.is_helped()) {
+      (void)make_progress(&more);
+      // A thread of the program serves, and needs the core more.
+      std::this_thread::sleep_for(std::chrono::microseconds(kHelpedSleepUs));
+    } else if (waiter.pause_us(streaming_.load(std::memory_order_relaxed)) > 0) {  // else more may come at once
+      rest();
+    }
+  }
+}
+
+// Sleeps until an event, after a pass that found no request.
+void Server::rest() {
+  constexpr std::int64_t kWithoutEnd = -1;
+  constexpr std::int64_t kPendingUs = 1000;  // a caller may take the client's event, and no other come
+  bool more = false;
+  const bool pending = make_progress(&more);
+  if (more) return;
+  const Client::Armed armed = pending ? client_->arm() : Client::Armed::kOtherThread;
+  if (armed == Client::Armed::kHasWork) return;
+  {
+    const auto lock = passes_.lock();
+    if (!report_counts().ok()) die_of_failure("server");  // of what a waiting thread has executed
+    if (!wire_.arm()) return;
+    passes_.set_resting(true);
+  }
+  wire_.await_event(armed == Client::Armed::kYes ? client_wire_ : nullptr, pending ? kPendingUs : kWithoutEnd);
+  passes_.set_resting(false);
+}
+
+}  // namespace armci::engine

@@ -1,0 +1,162 @@
+// SignalChannel: signals between processes as messages of MPI, on a communicator of their own.
+//
+//   origin                                           target: its progress thread, or a thread that waits
+//   (stores are flushed: transport_signals.cc)
+//   signal: word, value, short data  ------------->  stores the data, changes the word, wakes sleepers
+//   signal                           ------------->  likewise
+//
+//   flush, unless all are known to be applied:
+//   ask                              ------------->  has applied every signal before it: MPI keeps the order
+//   waits                            <-------------  count of applied signals
+//
+// Every message carries the number of signals of its receiver that its sender has applied. A ping-pong of signals thus
+// needs neither ask nor count. After kUntoldMax signals of an origin the target sends the count unasked. An origin has
+// at most kUnappliedMax signals to a target that it does not know to be applied; with more it waits for a count. So MPI
+// keeps a bounded number of messages for which the target has no receive.
+//
+//   receives  [0][1][2] ... [31]     posted in turns; MPI fills them and a pass takes them in the same order
+//                 '--- next_
+//
+// One thread at a time makes a pass (impl/engine/passes.h), so the signals of an origin are applied in order. A pass
+// never waits for another process: a count that finds no free send follows in a later pass.
+//
+// Thread safety: members by any thread; open() and close() are collective, serve() and what is beside it belong to the
+// progress thread. Needs MPI_THREAD_MULTIPLE.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "impl/base/status.h"
+#include "impl/engine/passes.h"
+#include "impl/node/signal.h"
+
+namespace armci::rma {
+
+// A message. `kind` comes first, and is 0 in a receive that waits.
+struct SignalMessage {
+  enum Kind : std::uint64_t { kNone = 0, kSignal = 1, kAsk = 2, kCount = 3 };
+  static constexpr std::size_t kDataBytesMax = 952;
+
+  std::uint64_t kind;
+  std::uint64_t applied;  // signals of the receiver, by the sender
+  node::Signal signal;
+  void* remote;
+  std::uint64_t bytes;
+  char data[kDataBytesMax];
+};
+static_assert(sizeof(SignalMessage) == 1024 && offsetof(SignalMessage, data) % 8 == 0);
+
+class SignalChannel {
+ public:
+  // Longer data have to be at the target before the signal is sent.
+  static constexpr std::size_t kDataBytesMax = SignalMessage::kDataBytesMax;
+  static constexpr std::uint64_t kUnappliedMax = 128;
+  static constexpr std::uint64_t kUntoldMax = kUnappliedMax / 2;
+
+  // Stores the data of a signal in the memory of this process, then applies the signal. Must not wait for a process.
+  using Apply = std::function<Status(const SignalMessage&)>;
+
+  // Collective over `comm`, fails on all alike.
+  static Status open(MPI_Comm comm, Apply apply, std::unique_ptr<SignalChannel>* out);
+  // Collective, after a flush of all signals by every process; no other thread uses the channel. Takes the messages
+  // that are still on their way.
+  Status close();
+
+  // Sends a signal. Waits, at most, for the target's library to apply earlier ones.
+  Status send(int target, const node::Signal& signal, void* remote, const void* local, std::size_t bytes);
+  // A flush, in two steps between which the caller may flush stores: has the target say when the signals to it are
+  // applied, and waits for that.
+  struct Asked {
+    int target = -1;
+    std::uint64_t count = 0;
+  };
+  Status ask(int target, Asked* asked);
+  Status await(const Asked& asked);
+  // Of all targets. Those that cannot be asked are left out, and the last failure is returned.
+  Status ask_all(std::vector<Asked>* all);
+
+  // A pass by a thread that waits.
+  void serve_while_waiting();
+
+  // A pass by the progress thread: whether there was a message.
+  bool serve();
+  // Waiting threads serve, so the progress thread need not.
+  bool is_helped() { return passes_.is_helped(); }
+  // A message has arrived, seen without a call of MPI; may miss one.
+  bool has_arrived() const;
+  // Within the last tenth of a second.
+  bool came_lately() const;
+
+  std::size_t buffer_bytes() const { return sizeof received_ + sizeof sends_; }
+
+ private:
+  static constexpr std::size_t kReceives = 32;
+  static constexpr std::size_t kSends = 64;
+  static constexpr std::int64_t kLatelyUs = 100000;
+
+  // Signals to and from one process, and messages to it.
+  struct Peer {
+    std::atomic<std::uint64_t> sent{0};
+    std::atomic<std::uint64_t> applied_there{0};
+    std::atomic<std::uint64_t> applied_here{0};
+    std::uint64_t asked = 0;  // of `sent`, for which an answer is under way
+    std::uint64_t told = 0;   // of `applied_here`
+    bool due = false;         // is in due_
+  };
+  struct Send {
+    MPI_Request request = MPI_REQUEST_NULL;
+    SignalMessage message;
+  };
+  struct Receive {
+    MPI_Request request = MPI_REQUEST_NULL;
+    SignalMessage message;
+  };
+
+  explicit SignalChannel(Apply apply) : apply_(std::move(apply)) {}
+  Status initialise(MPI_Comm comm);
+  Peer& to(int target) { return peers_[static_cast<std::size_t>(target)]; }
+
+  // Sends a message if there is a free send, and for a signal, if the target may have one more. fill(message) is called
+  // then. MPI keeps the order of the calls.
+  template <class Fill>
+  Status try_send(int target, SignalMessage::Kind kind, Fill fill, bool* sent);
+  template <class Fill>
+  Status send_at_last(int target, SignalMessage::Kind kind, Fill fill);
+  Status free_send(Send** out);
+
+  // By the thread that makes the pass.
+  bool pass();
+  Status take_messages(bool* found);
+  Status take(int origin, const SignalMessage& message);
+  void owe_count(int origin, bool asked);
+  Status send_counts();
+  Status post(Receive* receive);
+
+  const Apply apply_;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  engine::Passes passes_;
+  std::vector<Peer> peers_;
+
+  std::array<Receive, kReceives> received_;
+  std::atomic<std::size_t> next_{0};  // written by the thread that makes the pass
+  std::vector<int> due_;              // the origins to tell a count, by that thread
+  std::int64_t taken_ = 0;            // messages, by that thread
+  std::atomic<std::int64_t> last_us_{0};
+
+  std::mutex sending_;  // for what follows, and `asked` and `told` of peers
+  std::array<Send, kSends> sends_;
+  std::size_t next_send_ = 0;
+  std::vector<std::int64_t> messages_;  // by target
+  bool closing_ = false;
+};
+
+}  // namespace armci::rma

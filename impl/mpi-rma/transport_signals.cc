@@ -1,0 +1,82 @@
+// Transport: signals. signal_channel.h has the messages; here are the stores before a signal, and its application.
+//
+//   epochless, a progress thread on every process     signals
+//   anything else                                     none: Runtime flushes, puts or executes an atomic, and flushes
+//
+// An exclusive epoch waits for those of other processes, which a pass must not. Without a progress thread no thread
+// would apply a signal while the program computes.
+#include <atomic>
+
+#include "impl/mpi-rma/transport.h"
+#include "impl/node/copy.h"
+#include "impl/node/mpi_progress.h"
+
+namespace armci::rma {
+
+using runtime::AtomicOp;
+
+// Collective.
+Status Transport::open_signals() {
+  int level = MPI_THREAD_SINGLE;
+  ARMCI_MPI(MPI_Query_thread(&level));
+  int possible = sync_->flushes() && settings().progress_us != 0 && level == MPI_THREAD_MULTIPLE ? 1 : 0;
+  ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, &possible, 1, MPI_INT, MPI_MIN, comm_));
+  choices_.add("signals", possible != 0 ? "messages" : "flushes");
+  if (possible == 0) return kSuccess;
+  // Short data are stored by this CPU, as by a direct access of the owner.
+  const auto apply = [this](const SignalMessage& message) {
+    if (message.bytes > 0) node::copy(message.remote, message.data, message.bytes);
+    return apply_signal(message.signal);
+  };
+  ARMCI_RETURN_IF_ERROR(SignalChannel::open(comm_, apply, &signals_));
+  node::set_mpi_pass([](void* channel) { static_cast<SignalChannel*>(channel)->serve_while_waiting(); },
+                     signals_.get());
+  return kSuccess;
+}
+
+// Collective. The progress thread has ended.
+void Transport::close_signals() {
+  node::set_mpi_pass(nullptr, nullptr);
+  if (signals_ != nullptr) (void)signals_->close();
+  signals_.reset();
+}
+
+// Long data are a put of their own. That put, unlike a message, could overtake earlier signals [ORD-1]. No message goes
+// to this process itself: each signal to it is applied when its call returns.
+Status Transport::put_signal(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
+                             const node::Signal& signal) {
+  if (bytes > SignalChannel::kDataBytesMax || (target == rank_ && bytes > 0)) {
+    ARMCI_RETURN_IF_ERROR(flush(target));
+    ARMCI_RETURN_IF_ERROR(put_now(target, key, remote, local, bytes));
+    bytes = 0;
+  }
+  ARMCI_RETURN_IF_ERROR(flush_stores(target));
+  if (target == rank_) return apply_signal(signal);
+  return signals_->send(target, signal, remote, local, bytes);
+}
+
+// The word is changed by the mechanism of atomic64, on the window by which the other processes reach it, unless nothing
+// else changes it.
+//
+// Memory ordering: stores before, then the word, then the look for sleepers. MPI may change the word by plain stores.
+Status Transport::apply_signal(const node::Signal& signal) {
+  if (signal.sole_writer) return node::apply(signal), kSuccess;
+  Window* window = exposed_.find(signal.word);
+  if (window == nullptr) window = dynamic_.window();
+  const AtomicOp op = signal.op == node::SignalOp::kSet   ? AtomicOp::kSwap
+                      : signal.op == node::SignalOp::kAdd ? AtomicOp::kFetchAdd
+                                                          : AtomicOp::kCompareSwap;
+  const auto value = static_cast<std::int64_t>(signal.value);
+  const bool clears = op == AtomicOp::kCompareSwap;
+  std::int64_t before = 0;
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  ARMCI_RETURN_IF_ERROR(sync_->atomic({window, window->rank(), window->displacement(signal.word), op},
+                                      clears ? std::int64_t{0} : value, clears ? value : std::int64_t{0}, &before));
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (signal.wake_up != nullptr) node::wake(*signal.wake_up);
+  return kSuccess;
+}
+
+std::size_t Transport::buffer_bytes() const { return signals_ != nullptr ? signals_->buffer_bytes() : 0; }
+
+}  // namespace armci::rma
