@@ -62,8 +62,7 @@ Status ClientWire::send(int server, int executor, engine::Message message, const
   Sending sending{MPI_REQUEST_NULL, std::move(message)};
   ARMCI_MPI(MPI_Isend(sending.message.bytes.get(), static_cast<int>(sending.message.length), MPI_BYTE, rank(server),
                       kRequestTag, comms_.requests, &sending.request));
-  sending_.push_back(std::move(sending));
-  return kSuccess;
+  return add_unless_ended(&sending_, std::move(sending), [this](Sending sent) { return take_sent(std::move(sent)); });
 }
 
 Status ClientWire::send_data(int server, std::uint32_t tag, std::span<const char> data, engine::Part part) {
@@ -108,15 +107,17 @@ Status ClientWire::poll_counts(bool* any) {
 }
 
 Status ClientWire::poll_sending(bool* any) {
-  ARMCI_RETURN_IF_ERROR(take_ended(&sending_, [&](Sending sent) {
-    buffers_.give_back(std::move(sent.message));
-    return kSuccess;
-  }));
+  ARMCI_RETURN_IF_ERROR(take_ended(&sending_, [this](Sending sent) { return take_sent(std::move(sent)); }));
   return take_ended(&sending_data_, [&](SendingData sent) {
     *any = true;
     events_->ended(std::move(sent.part), 0);
     return kSuccess;
   });
+}
+
+Status ClientWire::take_sent(Sending sent) {
+  buffers_.give_back(std::move(sent.message));
+  return kSuccess;
 }
 
 // Of servers from which no last reply was due.

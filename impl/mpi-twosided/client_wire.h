@@ -68,6 +68,7 @@ class ClientWire final : public engine::ClientWire, private engine::LongData {
   Status post_count(Count* count);
   Status poll_counts(bool* any);
   Status poll_sending(bool* any);
+  Status take_sent(Sending sent);
 
   const Comms comms_;
   const std::vector<int> servers_;

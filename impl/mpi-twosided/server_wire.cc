@@ -55,10 +55,7 @@ Status ServerWire::poll(bool* any) {
     return events_->received(ended.chunk);
   }));
   ARMCI_RETURN_IF_ERROR(take_acknowledgements(any));
-  return take_ended(&sending_, [&](Sending sent) {
-    buffers_.give_back(std::move(sent.message));
-    return sent.chunk != nullptr ? events_->sent(sent.chunk) : kSuccess;
-  });
+  return take_ended(&sending_, [this](Sending sent) { return take_sent(std::move(sent)); });
 }
 
 Status ServerWire::take_requests(MessagePool* pool, bool forwarded, bool* any) {
@@ -94,8 +91,16 @@ Status ServerWire::release(const Arrival& arrival) {
 
 Status ServerWire::send(MPI_Comm comm, int rank, int tag, std::span<const char> data, Sending sending) {
   ARMCI_MPI(MPI_Isend(data.data(), static_cast<int>(data.size()), MPI_BYTE, rank, tag, comm, &sending.request));
+  // The engine gives a free chunk to the next request, so that comes in poll(), not while it executes this one.
+  if (sending.chunk == nullptr)
+    return add_unless_ended(&sending_, std::move(sending), [this](Sending sent) { return take_sent(std::move(sent)); });
   sending_.push_back(std::move(sending));
   return kSuccess;
+}
+
+Status ServerWire::take_sent(Sending sent) {
+  buffers_.give_back(std::move(sent.message));
+  return sent.chunk != nullptr ? events_->sent(sent.chunk) : kSuccess;
 }
 
 // Processes have the first ranks.

@@ -61,6 +61,7 @@ class ServerWire final : public engine::ServerWire {
   Status take_acknowledgements(bool* any);
   int server_of(int rank) const;
   Status send(MPI_Comm comm, int rank, int tag, std::span<const char> data, Sending sending);
+  Status take_sent(Sending sent);
 
   const Comms comms_;
   const ReceiveBuffers receive_buffers_;

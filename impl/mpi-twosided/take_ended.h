@@ -31,4 +31,15 @@ Status take_ended(std::vector<Item>* list, Take take) {
   return kSuccess;
 }
 
+// Adds an operation that has begun to a list, unless it is complete: MPI sends short messages at once. An item that
+// stays means that something is pending, for which threads are woken.
+template <class Item, class Take>
+Status add_unless_ended(std::vector<Item>* list, Item item, Take take) {
+  int ended = 0;
+  ARMCI_MPI(MPI_Test(&item.request, &ended, MPI_STATUS_IGNORE));
+  if (ended != 0) return take(std::move(item));
+  list->push_back(std::move(item));
+  return kSuccess;
+}
+
 }  // namespace armci::twosided
