@@ -120,6 +120,7 @@ Status Client::test(std::uint64_t number, bool* done) {
     ARMCI_RETURN_IF_ERROR(wire_.poll(&any));
     *done = has_ended();
   }
+  tested_ = true;
   return outcome(failed);
 }
 
@@ -134,7 +135,9 @@ Status Client::leave(Lock& lock, Status status) {
     const Status sent = await_until(lock, [this] { return !wire_.unsent() && !is_streaming(); });
     return status.ok() ? sent : status;
   }
-  if (watched_ == Watched::kYes || waiting_.load(std::memory_order_relaxed) > 0) return status;
+  if (waiting_.load(std::memory_order_relaxed) > 0) return status;
+  if (std::exchange(waited_, false)) watched_ = Watched::kNo;
+  if (watched_ == Watched::kYes) return status;
   const bool pending = has_pending();
   if (!pending && (!has_unheld_batches() || watched_ == Watched::kBatches)) return status;
   watched_ = pending ? Watched::kYes : Watched::kBatches;
@@ -187,7 +190,9 @@ Client::Armed Client::arm() {
 void Client::poll_once() {
   const Lock lock(mutex_, std::try_to_lock);
   bool any = false;
-  if (lock.owns_lock() && (unexecuted_ > 0 || has_pending())) (void)wire_.poll(&any);
+  if (!lock.owns_lock() || std::exchange(tested_, false)) return;
+  // Takes counts before they are so many that the progress thread would be woken.
+  if (has_pending() || unexecuted_ > wire_.limits().unwatched / 2) (void)wire_.poll(&any);
 }
 
 // --- order

@@ -109,7 +109,7 @@ class Client final : private ClientEvents {
   enum class Armed { kYes, kHasWork, kOtherThread };
   // To be called by a thread that is about to sleep for an event of the wire.
   Armed arm();
-  // A pass by a thread of the program that polls. Sends no batches.
+  // A pass by a thread of the program that polls, unless it has just tested. Sends no batches.
   void poll_once();
   // Runs `call` with the lock, for calls of the port to its wire.
   template <class Call>
@@ -270,6 +270,9 @@ class Client final : private ClientEvents {
   std::atomic<int> waiting_{0};  // threads that wait inside
   // Whether the progress thread knows that something is pending.
   enum class Watched { kNo, kBatches, kYes } watched_ = Watched::kNo;
+  // A thread has waited since the last leave(), and the progress thread may sleep since then until it is woken.
+  bool waited_ = false;
+  bool tested_ = false;               // since the last poll_once()
   std::vector<EntryServer> entries_;  // by server
   std::vector<ServerState> servers_;  // by server
   std::vector<int> used_;             // servers that are connected
@@ -304,6 +307,7 @@ Status Client::await_until(Lock& lock, Condition condition) {
   ARMCI_RETURN_IF_ERROR(wire_.poll(&any));
   if (condition()) return kSuccess;
   const WaiterCount counted(&waiting_);
+  waited_ = !wire_.limits().has_events;  // with events it returns soon
   node::Waiter waiter(wire_.limits().has_events ? node::WaitKind::kEvent : node::WaitKind::kReply);
   for (unsigned polls = 1;; ++polls) {
     if (any) waiter.restart();

@@ -24,7 +24,11 @@ using testing::NetworkOptions;
 class Script {
  public:
   Script(Network* network, int process, int server, unsigned seed)
-      : client_(network->client(process)), target_{server, nullptr}, area_(area(process, server)), random_(seed) {
+      : network_(*network),
+        client_(network->client(process)),
+        target_{server, nullptr},
+        area_(area(process, server)),
+        random_(seed) {
     std::memset(area_, 0, kAreaBytes);
     model_.resize(kAreaBytes);
   }
@@ -221,6 +225,7 @@ class Script {
     bool done = false;
     for (int polls = 0; *static_cast<volatile std::uint64_t*>(word) != signaled_; ++polls) {
       ASSERT_LT(polls, 100000) << "the signal needs no later call of the origin";
+      network_.step();  // as the other nodes do
       client_.poll_once();
       engine::Client::Progress found = engine::Client::Progress::kIdle;
       ASSERT_TRUE(client_.progress(&found).ok());
@@ -262,6 +267,7 @@ class Script {
     used_ = 0;
   }
 
+  Network& network_;
   Client& client_;
   const Target target_;
   char* const area_;

@@ -113,8 +113,8 @@ class Server final : private ServerEvents {
   bool pass();
   Status step(bool* busy);
   void run_on_events(const std::function<bool()>& over);
+  void sleep_helped(std::int64_t us);
   void rest();
-  bool make_progress(bool* busy);
 
   // --- requests
   Status arrived(const Arrival& arrival) override;

@@ -2,8 +2,6 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 #include <utility>
 
 #include "impl/base/backtrace.h"
@@ -16,10 +14,23 @@ namespace armci::engine {
 
 namespace {
 
-constexpr std::int64_t kHelpedSleepUs = Passes::kHelpedSleepUs;
-
 // Linux lengthens sleeps by up to the timer slack.
 void shorten_sleeps() { prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL); }  // nanoseconds
+
+// `client`: may be null.
+Client::Progress make_progress(Client* client) {
+  Client::Progress found = Client::Progress::kIdle;
+  if (client != nullptr && !client->progress(&found).ok()) die_of_failure("server");
+  return found;
+}
+
+std::int64_t helped_sleep_us(std::int64_t us, bool pending) {
+  return pending ? std::min(us, Passes::kShortestSleepUs) : us;
+}
+
+bool is_pending(Client::Progress found) {
+  return found == Client::Progress::kPending || found == Client::Progress::kBusy;
+}
 
 }  // namespace
 
@@ -37,11 +48,8 @@ void Server::stop() {
 }
 
 void Server::wake() {
-  if (wire_.has_events()) {
-    wire_.wake();
-  } else {
-    event_count_.notify();
-  }
+  event_count_.notify();
+  if (wire_.has_events()) wire_.wake();
 }
 
 // --- passes
@@ -67,16 +75,6 @@ void Server::serve_while_waiting() {
   passes_.pass_while_waiting([this] { return pass(); }, [this] { wake(); });
 }
 
-// Whether the client has something pending.
-bool Server::make_progress(bool* busy) {
-  *busy = false;
-  if (client_ == nullptr) return false;
-  Client::Progress found = Client::Progress::kIdle;
-  if (!client_->progress(&found).ok()) die_of_failure("server");
-  *busy = found == Client::Progress::kBusy;
-  return found != Client::Progress::kIdle;
-}
-
 // --- without events: sleeps of a bounded time
 
 void Server::run(const std::function<bool()>& over) {
@@ -91,8 +89,8 @@ void Server::run(const std::function<bool()>& over) {
     const std::uint32_t seen = will_block ? event_count_.prepare_wait() : event_count_.count();
     const bool busy = passes_.try_pass([this] { return pass(); });
     const bool streaming = streaming_.load(std::memory_order_relaxed);
-    bool more = false;
-    const bool was_active = std::exchange(active, make_progress(&more) || streaming);
+    // Another thread wakes this one if it leaves something pending.
+    const bool was_active = std::exchange(active, is_pending(make_progress(client_)) || streaming);
     if (active && !was_active) activity.restart();
     if (busy || active) event_count_.cancel_wait();
     if (busy) {
@@ -102,10 +100,12 @@ void Server::run(const std::function<bool()>& over) {
       passes_.work_found();
       continue;
     }
-    const std::int64_t us = passes_.is_helped() ? kHelpedSleepUs : (active ? activity : idleness).pause_us(streaming);
+    const std::int64_t helped_us = passes_.helped_sleep_us();
+    const std::int64_t us =
+        helped_us > 0 ? helped_sleep_us(helped_us, active) : (active ? activity : idleness).pause_us(streaming);
     // Polls once more after prepare_wait(): from there on a thread that issues an operation notifies this one.
     if (us > 0 && (active || will_block)) {
-      passes_.set_resting(us > kHelpedSleepUs);
+      passes_.set_resting(helped_us == 0 && us > Passes::kShortestSleepUs);
       event_count_.wait(seen, us);
       passes_.set_resting(false);
     }
@@ -118,30 +118,34 @@ void Server::run(const std::function<bool()>& over) {
 void Server::run_on_events(const std::function<bool()>& over) {
   constexpr unsigned kRoundsWithoutProgress = 64;
   unsigned rounds = 0;
-  bool more = false;
   node::Waiter waiter(node::WaitKind::kRequests);
   while (!over()) {
     if (passes_.try_pass([this] { return pass(); })) {
       waiter.restart();
       passes_.work_found();
-      if (++rounds % kRoundsWithoutProgress == 0) (void)make_progress(&more);
-    } else if (passes_.is_helped()) {
-      (void)make_progress(&more);
-      // A thread of the program serves, and needs the core more.
-      std::this_thread::sleep_for(std::chrono::microseconds(kHelpedSleepUs));
+      if (++rounds % kRoundsWithoutProgress == 0) (void)make_progress(client_);
+    } else if (const std::int64_t us = passes_.helped_sleep_us(); us > 0) {
+      sleep_helped(us);
     } else if (waiter.pause_us(streaming_.load(std::memory_order_relaxed)) > 0) {  // else more may come at once
       rest();
     }
   }
 }
 
+// A thread of the program serves, and needs the core more. Only wake() ends the sleep, for the client.
+void Server::sleep_helped(std::int64_t us) {
+  const std::uint32_t seen = event_count_.prepare_wait();
+  event_count_.wait(seen, helped_sleep_us(us, is_pending(make_progress(client_))));
+  event_count_.cancel_wait();
+}
+
 // Sleeps until an event, after a pass that found no request.
 void Server::rest() {
   constexpr std::int64_t kWithoutEnd = -1;
   constexpr std::int64_t kPendingUs = 1000;  // a caller may take the client's event, and no other come
-  bool more = false;
-  const bool pending = make_progress(&more);
-  if (more) return;
+  const Client::Progress found = make_progress(client_);
+  if (found == Client::Progress::kBusy) return;
+  const bool pending = found != Client::Progress::kIdle;
   const Client::Armed armed = pending ? client_->arm() : Client::Armed::kOtherThread;
   if (armed == Client::Armed::kHasWork) return;
   {

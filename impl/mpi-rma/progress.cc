@@ -69,8 +69,8 @@ void ProgressThread::run(int interval_us) {
       arrived = sleep_inside(pace.sleep_us());
     } else if (state != before) {
       watch_.sleep_through(interval_us);
-    } else if (signals_ != nullptr && signals_->is_helped()) {
-      watch_.sleep_through(engine::Passes::kHelpedSleepUs);
+    } else if (const std::int64_t us = signals_ != nullptr ? signals_->helped_sleep_us() : 0; us > 0) {
+      watch_.sleep_through(us);
     } else if (watch_.sleep(pace.sleep_us())) {
       announced = true;
     }

@@ -89,8 +89,8 @@ class SignalChannel {
 
   // A pass by the progress thread: whether there was a message.
   bool serve();
-  // Waiting threads serve, so the progress thread need not.
-  bool is_helped() { return passes_.is_helped(); }
+  // How long the progress thread may sleep, as waiting threads serve; 0: they do not.
+  std::int64_t helped_sleep_us() { return passes_.helped_sleep_us(); }
   // A message has arrived, seen without a call of MPI; may miss one.
   bool has_arrived() const;
   // Within the last tenth of a second.

@@ -72,7 +72,6 @@ Status TestClientWire::poll(bool* any) {
     buffers_.give_back(std::move(unsent_[i].message));
     unsent_.erase(unsent_.begin() + static_cast<std::ptrdiff_t>(i));
   }
-  move_accesses();
   if (inbox_.empty() || network_.random(3) == 0) return kSuccess;
   *any = true;
   auto [reply, alone] = std::move(inbox_.front());
@@ -277,7 +276,7 @@ Network::Network(const NetworkOptions& options, unsigned seed)
     (void)servers_.back()->open();
     client_wires_.push_back(std::make_unique<TestClientWire>(this, process));
     clients_.push_back(std::make_unique<Client>(
-        client_wires_.back().get(), routes_, process, client_options, [] {}, [] {}));
+        client_wires_.back().get(), routes_, process, client_options, [this] { ++wakes_; }, [] {}));
   }
 }
 
@@ -295,6 +294,7 @@ Status Network::close() {
 }
 
 void Network::step() {
+  for (const auto& wire : client_wires_) wire->move_accesses();
   for (auto& [channel, queue] : packets_) {
     if (queue.empty() || random(2) == 0) continue;
     const bool in_order = options_.keeps_order || channel.first == Packet::kData;

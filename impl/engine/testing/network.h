@@ -185,8 +185,13 @@ class Network {
   // A broken promise of the engine, or empty.
   const std::string& fault() const { return fault_; }
   std::size_t forwarded() const { return forwarded_; }
+  // How often clients have woken a progress thread.
+  int wakes() const { return wakes_; }
   // Ends all clients in an orderly way.
   Status close();
+
+  // One packet arrives somewhere, perhaps.
+  void step();
 
  private:
   friend class TestClientWire;
@@ -205,8 +210,6 @@ class Network {
 
   std::uint64_t random(std::uint64_t below) { return random_() % below; }
   void push(Packet packet) { packets_[{packet.kind, {packet.from, packet.to}}].push_back(std::move(packet)); }
-  // One packet arrives somewhere, perhaps.
-  void step();
   bool deliver(Packet* packet);
   void broken(const char* promise) {
     if (fault_.empty()) fault_ = promise;
@@ -216,6 +219,7 @@ class Network {
   const Routes routes_;
   std::mt19937_64 random_;
   std::string fault_;
+  int wakes_ = 0;
   std::size_t forwarded_ = 0;
   std::map<std::pair<int, std::pair<int, int>>, std::deque<Packet>> packets_;
   std::vector<std::unique_ptr<TestClientWire>> client_wires_;
