@@ -4,11 +4,14 @@
 #include <algorithm>
 
 #include "impl/base/backtrace.h"
+#include "impl/node/wait.h"
 
 namespace armci::engine {
 
 namespace {
 
+// A network may keep the end of a message that it has taken as sent, until it is polled again.
+constexpr std::int64_t kUnpolledUs = 20;
 // Another thread may take the event that one sleeps for.
 constexpr std::int64_t kSleepUs = 1000;
 constexpr unsigned kPollsBeforeServing = 4;  // most replies come sooner
@@ -120,7 +123,7 @@ Status Client::test(std::uint64_t number, bool* done) {
     ARMCI_RETURN_IF_ERROR(wire_.poll(&any));
     *done = has_ended();
   }
-  tested_ = true;
+  test_has_polled_ = true;
   return outcome(failed);
 }
 
@@ -190,9 +193,12 @@ Client::Armed Client::arm() {
 void Client::poll_once() {
   const Lock lock(mutex_, std::try_to_lock);
   bool any = false;
-  if (!lock.owns_lock() || std::exchange(tested_, false)) return;
-  // Takes counts before they are so many that the progress thread would be woken.
-  if (has_pending() || unexecuted_ > wire_.limits().unwatched / 2) (void)wire_.poll(&any);
+  if (!lock.owns_lock() || std::exchange(test_has_polled_, false) || (unexecuted_ == 0 && !has_pending())) return;
+  const std::int64_t now_us = node::now_us();
+  // Counts are taken before so many requests are unexecuted that leave() would wake the progress thread.
+  if (!has_pending() && unexecuted_ <= wire_.limits().unwatched / 2 && now_us - polled_at_us_ < kUnpolledUs) return;
+  polled_at_us_ = now_us;
+  (void)wire_.poll(&any);
 }
 
 // --- order

@@ -272,7 +272,8 @@ class Client final : private ClientEvents {
   enum class Watched { kNo, kBatches, kYes } watched_ = Watched::kNo;
   // A thread has waited since the last leave(), and the progress thread may sleep since then until it is woken.
   bool waited_ = false;
-  bool tested_ = false;               // since the last poll_once()
+  bool test_has_polled_ = false;     // since the last poll_once()
+  std::int64_t polled_at_us_ = 0;    // by poll_once()
   std::vector<EntryServer> entries_;  // by server
   std::vector<ServerState> servers_;  // by server
   std::vector<int> used_;             // servers that are connected

@@ -72,6 +72,7 @@ Status TestClientWire::poll(bool* any) {
     buffers_.give_back(std::move(unsent_[i].message));
     unsent_.erase(unsent_.begin() + static_cast<std::ptrdiff_t>(i));
   }
+  move_accesses();
   if (inbox_.empty() || network_.random(3) == 0) return kSuccess;
   *any = true;
   auto [reply, alone] = std::move(inbox_.front());
@@ -294,7 +295,6 @@ Status Network::close() {
 }
 
 void Network::step() {
-  for (const auto& wire : client_wires_) wire->move_accesses();
   for (auto& [channel, queue] : packets_) {
     if (queue.empty() || random(2) == 0) continue;
     const bool in_order = options_.keeps_order || channel.first == Packet::kData;

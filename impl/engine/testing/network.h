@@ -190,9 +190,6 @@ class Network {
   // Ends all clients in an orderly way.
   Status close();
 
-  // One packet arrives somewhere, perhaps.
-  void step();
-
  private:
   friend class TestClientWire;
   friend class TestServerWire;
@@ -210,6 +207,8 @@ class Network {
 
   std::uint64_t random(std::uint64_t below) { return random_() % below; }
   void push(Packet packet) { packets_[{packet.kind, {packet.from, packet.to}}].push_back(std::move(packet)); }
+  // One packet arrives somewhere, perhaps.
+  void step();
   bool deliver(Packet* packet);
   void broken(const char* promise) {
     if (fault_.empty()) fault_ = promise;
