@@ -270,10 +270,11 @@ class Client final : private ClientEvents {
   std::atomic<int> waiting_{0};  // threads that wait inside
   // Whether the progress thread knows that something is pending.
   enum class Watched { kNo, kBatches, kYes } watched_ = Watched::kNo;
-  // A thread has waited since the last leave(), and the progress thread may sleep since then until it is woken.
+  // Of a wire without events: a thread has waited since the last leave(). The progress thread may have seen it wait,
+  // and may sleep until it is woken.
   bool waited_ = false;
-  bool test_has_polled_ = false;     // since the last poll_once()
-  std::int64_t polled_at_us_ = 0;    // by poll_once()
+  bool test_has_polled_ = false;      // since the last poll_once()
+  std::int64_t polled_at_us_ = 0;     // by poll_once()
   std::vector<EntryServer> entries_;  // by server
   std::vector<ServerState> servers_;  // by server
   std::vector<int> used_;             // servers that are connected
@@ -308,7 +309,7 @@ Status Client::await_until(Lock& lock, Condition condition) {
   ARMCI_RETURN_IF_ERROR(wire_.poll(&any));
   if (condition()) return kSuccess;
   const WaiterCount counted(&waiting_);
-  waited_ = !wire_.limits().has_events;  // with events it returns soon
+  waited_ = !wire_.limits().has_events;  // with events the progress thread is back within 1 ms
   node::Waiter waiter(wire_.limits().has_events ? node::WaitKind::kEvent : node::WaitKind::kReply);
   for (unsigned polls = 1;; ++polls) {
     if (any) waiter.restart();

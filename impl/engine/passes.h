@@ -3,10 +3,10 @@
 //
 //   waiting thread   | pass pass pass: a request | pass pass pass ...            | computes
 //   server thread    | rests    | woken, sleeps 100 us, pass, sleeps 200 us, pass ... 100 us, pass | serves as usual
-//                               '--- helped: a waiting thread has found work lately --------------'
+//                               '--- others_serve(): a waiting thread has found work lately ------'
 //
-// Each pass of a server thread that is helped takes the core from the thread that serves. So its sleeps double while it
-// finds a thread waiting, and halve while it finds none: a process that mostly computes serves soon.
+// While a waiting thread serves, each pass of the server thread takes the core from it. So the sleeps double while the
+// server thread finds a thread waiting, and halve while it finds none: a process that mostly computes serves soon.
 //
 // One thread at a time makes a pass. A thread that finds another one there returns at once.
 //
@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <utility>
 
 #include "impl/node/wait.h"
 
@@ -24,7 +25,7 @@ namespace armci::engine {
 
 class Passes {
  public:
-  // Of the sleeps of a server thread that is helped.
+  // Of the sleeps of the server thread while waiting threads serve.
   static constexpr std::int64_t kShortestSleepUs = 100;
   static constexpr std::int64_t kLongestSleepUs = 1000;
 
@@ -51,34 +52,35 @@ class Passes {
 
   // Keeps other threads from passes, to prepare a rest.
   std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
-  // The server thread is about to sleep until it is woken, or has slept.
+  // Whether the server thread is in a sleep that a waiting thread has to end when it finds work. Those of
+  // next_sleep_us() end soon by themselves.
   void set_resting(bool resting) { resting_.store(resting); }
+  // A waiting thread has found work since others_serve(), perhaps before set_resting(true).
+  bool has_missed_work() const { return found_.load() != seen_; }
 
   // The server thread's own pass found work.
-  void work_found() { stop_sleeping(); }
+  void work_found() { served_until_us_ = sleep_us_ = 0; }
 
-  // How long the server thread sleeps next, as it is helped; 0: while it found no work itself, no waiting thread has
-  // found any lately.
-  std::int64_t helped_sleep_us() {
+  // Whether waiting threads serve: one has found work in the last 2 ms, and the server thread has found none since.
+  bool others_serve() {
     const std::uint32_t found = found_.load(std::memory_order_relaxed);
-    if (found == seen_ && helped_until_us_ == 0) return 0;
-    const std::int64_t now = clock_();
-    if (found != seen_) helped_until_us_ = now + kHelpedUs;
-    seen_ = found;
-    if (now >= helped_until_us_) {
-      stop_sleeping();
-      return 0;
-    }
-    const bool waits = now - waited_at_us_.load(std::memory_order_relaxed) < kBetweenPassesUs;
+    if (std::exchange(seen_, found) != found) served_until_us_ = clock_() + kServedUs;
+    if (served_until_us_ != 0 && clock_() >= served_until_us_) work_found();
+    return served_until_us_ != 0;
+  }
+  // The next sleep of the server thread while others_serve(); a short one if its client has something pending. Each
+  // call doubles the sleep if a thread waits, and else halves it.
+  std::int64_t next_sleep_us(bool pending) {
+    const bool waits = clock_() - waited_at_us_.load(std::memory_order_relaxed) < kStillWaitsUs;
     sleep_us_ = std::clamp(waits ? sleep_us_ * 2 : sleep_us_ / 2, kShortestSleepUs, kLongestSleepUs);
-    return sleep_us_;
+    return pending ? kShortestSleepUs : sleep_us_;
   }
 
  private:
-  static constexpr std::int64_t kHelpedUs = 2000;       // since the last work that a waiting thread found
-  static constexpr std::int64_t kBetweenPassesUs = 50;  // of a thread that waits, or that sends a message in between
-
-  void stop_sleeping() { helped_until_us_ = sleep_us_ = 0; }
+  static constexpr std::int64_t kServedUs = 2000;  // since the last work that a waiting thread found
+  static constexpr std::int64_t kStillWaitsUs =
+      50;  // since the last pass of a thread, which may send a message meanwhile
+  static_assert(kLongestSleepUs < kServedUs);
 
   const Clock clock_;
   std::mutex mutex_;
@@ -86,7 +88,7 @@ class Passes {
   std::atomic<std::int64_t> waited_at_us_{0};
   std::atomic<bool> resting_{false};
   std::uint32_t seen_ = 0;  // of those that found work, by the server thread
-  std::int64_t helped_until_us_ = 0;
+  std::int64_t served_until_us_ = 0;
   std::int64_t sleep_us_ = 0;
 };
 

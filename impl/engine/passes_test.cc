@@ -15,14 +15,18 @@ std::int64_t fake_now_us = 0;
 class PassesTest : public ::testing::Test {
  protected:
   template <class Pass>
-  void help(Pass pass) {
+  void wait_with(Pass pass) {
     passes_.pass_while_waiting(pass, [this] { ++wakes_; });
   }
+  std::int64_t next_sleep_us() {
+    EXPECT_TRUE(passes_.others_serve());
+    return passes_.next_sleep_us(false);
+  }
   // A sleep of the server thread; a waiting thread finds work in it, and waits still at its end or not.
-  void sleep_helped(std::int64_t us, bool waits) {
-    help(finds);
+  void sleep(std::int64_t us, bool waits) {
+    wait_with(finds);
     fake_now_us += us;
-    if (waits) help(finds_nothing);
+    if (waits) wait_with(finds_nothing);
   }
 
   Passes passes_{[] { return fake_now_us; }};
@@ -39,64 +43,80 @@ TEST_F(PassesTest, OneThreadAtATimeMakesAPass) {
   bool passed = false;
   std::thread other([&] {
     EXPECT_FALSE(passes_.try_pass([&] { return passed = true; }));
-    help([&] { return passed = true; });
+    wait_with([&] { return passed = true; });
   });
   other.join();
   EXPECT_FALSE(passed);
 }
 
-TEST_F(PassesTest, AServerIsHelpedOnceAWaitingThreadHasFoundWork) {
-  EXPECT_EQ(passes_.helped_sleep_us(), 0);
-  help(finds_nothing);
-  EXPECT_EQ(passes_.helped_sleep_us(), 0);
-  help(finds);
-  EXPECT_EQ(passes_.helped_sleep_us(), Passes::kShortestSleepUs);
+TEST_F(PassesTest, OthersServeOnceAWaitingThreadHasFoundWork) {
+  EXPECT_FALSE(passes_.others_serve());
+  wait_with(finds_nothing);
+  EXPECT_FALSE(passes_.others_serve());
+  wait_with(finds);
+  EXPECT_EQ(next_sleep_us(), Passes::kShortestSleepUs);
   passes_.work_found();
-  EXPECT_EQ(passes_.helped_sleep_us(), 0) << "its own pass found the next request";
+  EXPECT_FALSE(passes_.others_serve()) << "its own pass found the next request";
 }
 
-TEST_F(PassesTest, HelpEndsSomeTimeAfterTheLastWork) {
-  help(finds);
-  ASSERT_GT(passes_.helped_sleep_us(), 0);
+TEST_F(PassesTest, OthersServeForSomeTimeAfterTheLastWork) {
+  wait_with(finds);
+  ASSERT_TRUE(passes_.others_serve());
   fake_now_us += Passes::kLongestSleepUs;
-  EXPECT_GT(passes_.helped_sleep_us(), 0);
+  EXPECT_TRUE(passes_.others_serve());
   fake_now_us += Passes::kLongestSleepUs;
-  EXPECT_EQ(passes_.helped_sleep_us(), 0);
+  EXPECT_FALSE(passes_.others_serve());
 }
 
 TEST_F(PassesTest, SleepsDoubleWhileAThreadWaits) {
-  help(finds);
+  wait_with(finds);
   for (const std::int64_t us : {100, 200, 400, 800, 1000, 1000}) {
-    EXPECT_EQ(passes_.helped_sleep_us(), us);
-    sleep_helped(us, true);
+    EXPECT_EQ(next_sleep_us(), us);
+    sleep(us, true);
   }
 }
 
 TEST_F(PassesTest, SleepsHalveWhileNoneDoes) {
-  help(finds);
-  for (int i = 0; i < 5; ++i) sleep_helped(passes_.helped_sleep_us(), true);
+  wait_with(finds);
+  for (int i = 0; i < 5; ++i) sleep(next_sleep_us(), true);
   for (const std::int64_t us : {1000, 500, 250, 125, 100, 100}) {
-    EXPECT_EQ(passes_.helped_sleep_us(), us);
-    sleep_helped(us, false);
+    EXPECT_EQ(next_sleep_us(), us);
+    sleep(us, false);
   }
 }
 
 TEST_F(PassesTest, SleepsBeginAnewAfterWorkOfItsOwn) {
-  help(finds);
-  for (int i = 0; i < 5; ++i) sleep_helped(passes_.helped_sleep_us(), true);
+  wait_with(finds);
+  for (int i = 0; i < 5; ++i) sleep(next_sleep_us(), true);
   passes_.work_found();
-  help(finds);
-  EXPECT_EQ(passes_.helped_sleep_us(), Passes::kShortestSleepUs);
+  wait_with(finds);
+  EXPECT_EQ(next_sleep_us(), Passes::kShortestSleepUs);
+}
+
+TEST_F(PassesTest, ASleepIsShortWhileTheClientHasSomethingPending) {
+  wait_with(finds);
+  for (int i = 0; i < 5; ++i) sleep(next_sleep_us(), true);
+  EXPECT_EQ(passes_.next_sleep_us(true), Passes::kShortestSleepUs);
+  EXPECT_EQ(passes_.next_sleep_us(false), Passes::kLongestSleepUs);
+}
+
+TEST_F(PassesTest, WorkBeforeARestIsNotMissed) {
+  EXPECT_FALSE(passes_.others_serve());
+  wait_with(finds);
+  passes_.set_resting(true);
+  EXPECT_TRUE(passes_.has_missed_work());
+  EXPECT_TRUE(passes_.others_serve());
+  EXPECT_FALSE(passes_.has_missed_work());
 }
 
 TEST_F(PassesTest, OnlyAServerThatRestsIsWokenAndOnce) {
-  help(finds);
+  wait_with(finds);
   EXPECT_EQ(wakes_, 0);
   passes_.set_resting(true);
-  help(finds_nothing);
+  wait_with(finds_nothing);
   EXPECT_EQ(wakes_, 0);
-  help(finds);
-  help(finds);
+  wait_with(finds);
+  wait_with(finds);
   EXPECT_EQ(wakes_, 1);
 }
 

@@ -113,7 +113,7 @@ class Server final : private ServerEvents {
   bool pass();
   Status step(bool* busy);
   void run_on_events(const std::function<bool()>& over);
-  void sleep_helped(std::int64_t us);
+  void sleep_while_others_serve();
   void rest();
 
   // --- requests

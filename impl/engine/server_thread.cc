@@ -24,10 +24,6 @@ Client::Progress make_progress(Client* client) {
   return found;
 }
 
-std::int64_t helped_sleep_us(std::int64_t us, bool pending) {
-  return pending ? std::min(us, Passes::kShortestSleepUs) : us;
-}
-
 bool is_pending(Client::Progress found) {
   return found == Client::Progress::kPending || found == Client::Progress::kBusy;
 }
@@ -89,7 +85,7 @@ void Server::run(const std::function<bool()>& over) {
     const std::uint32_t seen = will_block ? event_count_.prepare_wait() : event_count_.count();
     const bool busy = passes_.try_pass([this] { return pass(); });
     const bool streaming = streaming_.load(std::memory_order_relaxed);
-    // Another thread wakes this one if it leaves something pending.
+    // A thread that waits in the client wakes this one if it leaves something pending.
     const bool was_active = std::exchange(active, is_pending(make_progress(client_)) || streaming);
     if (active && !was_active) activity.restart();
     if (busy || active) event_count_.cancel_wait();
@@ -100,13 +96,13 @@ void Server::run(const std::function<bool()>& over) {
       passes_.work_found();
       continue;
     }
-    const std::int64_t helped_us = passes_.helped_sleep_us();
-    const std::int64_t us =
-        helped_us > 0 ? helped_sleep_us(helped_us, active) : (active ? activity : idleness).pause_us(streaming);
+    const bool others_serve = options_.wait_us > 0 && passes_.others_serve();
+    const std::int64_t us = others_serve ? std::min<std::int64_t>(passes_.next_sleep_us(active), options_.wait_us)
+                                         : (active ? activity : idleness).pause_us(streaming);
     // Polls once more after prepare_wait(): from there on a thread that issues an operation notifies this one.
     if (us > 0 && (active || will_block)) {
-      passes_.set_resting(helped_us == 0 && us > Passes::kShortestSleepUs);
-      event_count_.wait(seen, us);
+      passes_.set_resting(!others_serve && us > Passes::kShortestSleepUs);
+      if (!passes_.has_missed_work()) event_count_.wait(seen, us);
       passes_.set_resting(false);
     }
     will_block = us > 0 && !active;
@@ -124,18 +120,19 @@ void Server::run_on_events(const std::function<bool()>& over) {
       waiter.restart();
       passes_.work_found();
       if (++rounds % kRoundsWithoutProgress == 0) (void)make_progress(client_);
-    } else if (const std::int64_t us = passes_.helped_sleep_us(); us > 0) {
-      sleep_helped(us);
+    } else if (passes_.others_serve()) {
+      sleep_while_others_serve();
     } else if (waiter.pause_us(streaming_.load(std::memory_order_relaxed)) > 0) {  // else more may come at once
       rest();
     }
   }
 }
 
-// A thread of the program serves, and needs the core more. Only wake() ends the sleep, for the client.
-void Server::sleep_helped(std::int64_t us) {
+// Requests do not end the sleep; wake() does, when the client needs progress.
+void Server::sleep_while_others_serve() {
   const std::uint32_t seen = event_count_.prepare_wait();
-  event_count_.wait(seen, helped_sleep_us(us, is_pending(make_progress(client_))));
+  const bool pending = is_pending(make_progress(client_));
+  event_count_.wait(seen, passes_.next_sleep_us(pending));
   event_count_.cancel_wait();
 }
 
@@ -145,8 +142,8 @@ void Server::rest() {
   constexpr std::int64_t kPendingUs = 1000;  // a caller may take the client's event, and no other come
   const Client::Progress found = make_progress(client_);
   if (found == Client::Progress::kBusy) return;
-  const bool pending = found != Client::Progress::kIdle;
-  const Client::Armed armed = pending ? client_->arm() : Client::Armed::kOtherThread;
+  const bool idle = found == Client::Progress::kIdle;
+  const Client::Armed armed = idle ? Client::Armed::kOtherThread : client_->arm();
   if (armed == Client::Armed::kHasWork) return;
   {
     const auto lock = passes_.lock();
@@ -154,7 +151,7 @@ void Server::rest() {
     if (!wire_.arm()) return;
     passes_.set_resting(true);
   }
-  wire_.await_event(armed == Client::Armed::kYes ? client_wire_ : nullptr, pending ? kPendingUs : kWithoutEnd);
+  wire_.await_event(armed == Client::Armed::kYes ? client_wire_ : nullptr, idle ? kWithoutEnd : kPendingUs);
   passes_.set_resting(false);
 }
 

@@ -69,8 +69,8 @@ void ProgressThread::run(int interval_us) {
       arrived = sleep_inside(pace.sleep_us());
     } else if (state != before) {
       watch_.sleep_through(interval_us);
-    } else if (const std::int64_t us = signals_ != nullptr ? signals_->helped_sleep_us() : 0; us > 0) {
-      watch_.sleep_through(us);
+    } else if (signals_ != nullptr && signals_->others_serve()) {
+      watch_.sleep_through(signals_->next_sleep_us());
     } else if (watch_.sleep(pace.sleep_us())) {
       announced = true;
     }

@@ -7,7 +7,8 @@
 // the call that does the work. The thread then polls once in a millisecond, and no socket wakes it. While signals come
 // it reads every 50 us whether one has arrived, without a call of MPI: no call of the program takes signals.
 //
-// A thread that waits in the library and takes signals needs the core as well. This thread then polls every 100 us.
+// A thread that waits in the library and takes signals needs the core as well. This thread then sleeps 100 us to 1 ms
+// between two polls (impl/engine/passes.h).
 //
 // Thread safety: start and destruction by the thread that initialises. MPI is called from the thread: needs
 // MPI_THREAD_MULTIPLE.

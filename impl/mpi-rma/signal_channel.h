@@ -89,8 +89,9 @@ class SignalChannel {
 
   // A pass by the progress thread: whether there was a message.
   bool serve();
-  // How long the progress thread may sleep, as waiting threads serve; 0: they do not.
-  std::int64_t helped_sleep_us() { return passes_.helped_sleep_us(); }
+  // Waiting threads serve, so the progress thread may sleep: see Passes.
+  bool others_serve() { return passes_.others_serve(); }
+  std::int64_t next_sleep_us() { return passes_.next_sleep_us(/*pending=*/false); }
   // A message has arrived, seen without a call of MPI; may miss one.
   bool has_arrived() const;
   // Within the last tenth of a second.

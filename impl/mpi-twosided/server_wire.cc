@@ -91,7 +91,7 @@ Status ServerWire::release(const Arrival& arrival) {
 
 Status ServerWire::send(MPI_Comm comm, int rank, int tag, std::span<const char> data, Sending sending) {
   ARMCI_MPI(MPI_Isend(data.data(), static_cast<int>(data.size()), MPI_BYTE, rank, tag, comm, &sending.request));
-  // The engine gives a free chunk to the next request, so that comes in poll(), not while it executes this one.
+  // events_->sent() gives the chunk to the next request. So only poll() calls it, not a send inside an execution.
   if (sending.chunk == nullptr)
     return add_unless_ended(&sending_, std::move(sending), [this](Sending sent) { return take_sent(std::move(sent)); });
   sending_.push_back(std::move(sending));

@@ -31,8 +31,8 @@ Status take_ended(std::vector<Item>* list, Take take) {
   return kSuccess;
 }
 
-// Adds an operation that has begun to a list, unless it is complete: MPI sends short messages at once. An item that
-// stays means that something is pending, for which threads are woken.
+// Adds a begun operation to the list, or passes it to `take` if MPI has completed it already, as it does with most
+// short messages. Each item of the list counts as pending, and threads are woken for it.
 template <class Item, class Take>
 Status add_unless_ended(std::vector<Item>* list, Item item, Take take) {
   int ended = 0;
