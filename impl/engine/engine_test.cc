@@ -220,6 +220,7 @@ class Script {
     std::memcpy(model_.data() + kDataBytes + 8, &signaled_, sizeof signaled_);
     bool done = false;
     for (int polls = 0; *static_cast<volatile std::uint64_t*>(word) != signaled_; ++polls) {
+      // Most of these calls poll no wire: a few unexecuted requests are worth a poll now and then only.
       ASSERT_LT(polls, 10000000) << "the signal needs no later call but polls";
       client_.poll_once();
       engine::Client::Progress found = engine::Client::Progress::kIdle;

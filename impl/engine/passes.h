@@ -78,8 +78,8 @@ class Passes {
 
  private:
   static constexpr std::int64_t kServedUs = 2000;  // since the last work that a waiting thread found
-  static constexpr std::int64_t kStillWaitsUs =
-      50;  // since the last pass of a thread, which may send a message meanwhile
+  // A thread counts as waiting for so long after its last pass: it may send a message in between.
+  static constexpr std::int64_t kStillWaitsUs = 50;
   static_assert(kLongestSleepUs < kServedUs);
 
   const Clock clock_;
