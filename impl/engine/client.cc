@@ -15,6 +15,9 @@ constexpr std::int64_t kUnpolledUs = 20;
 // Another thread may take the event that one sleeps for.
 constexpr std::int64_t kSleepUs = 1000;
 constexpr unsigned kPollsBeforeServing = 4;  // most replies come sooner
+constexpr unsigned kPollsBetweenBatches = 64;
+// The progress thread comes again for so long, once in a millisecond, after it was needed: waking it costs more.
+constexpr int kQuietPasses = 100;
 
 }  // namespace
 
@@ -124,11 +127,31 @@ Status Client::test(std::uint64_t number, bool* done) {
     *done = has_ended();
   }
   test_has_polled_ = true;
+  if (!*done && options_.background) watch();
   return outcome(failed);
 }
 
 bool Client::has_pending() const {
-  return operations_.pending() > 0 || wire_.unsent() || unexecuted_ > wire_.limits().unwatched;
+  return operations_.pending() > short_parts_ || wire_.unsent() || unexecuted_ > wire_.limits().unwatched;
+}
+
+Client::Watch Client::needed_watch() const {
+  if (has_pending()) return Watch::kSoon;
+  return short_parts_ > 0 || unexecuted_ > 0 || has_unheld_batches() ? Watch::kLater : Watch::kNone;
+}
+
+void Client::watch() {
+  if (waiting_.load(std::memory_order_relaxed) > 0) return;
+  const Watch needed = needed_watch();
+  if (needed != Watch::kNone) quiet_passes_ = 0;
+  if (needed <= watched_.load(std::memory_order_relaxed)) return;
+  watched_.store(needed);
+  wake_();
+}
+
+Status Client::poll(bool* any) {
+  if (++polls_ % kPollsBetweenBatches == 0) ARMCI_RETURN_IF_ERROR(send_old_batches());
+  return wire_.poll(any);
 }
 
 // Without a progress thread, waits until the network has taken all data and delivered long replies: otherwise a server
@@ -138,15 +161,7 @@ Status Client::leave(Lock& lock, Status status) {
     const Status sent = await_until(lock, [this] { return !wire_.unsent() && !is_streaming(); });
     return status.ok() ? sent : status;
   }
-  if (waiting_.load(std::memory_order_relaxed) > 0) return status;
-  if (std::exchange(waited_, false)) watched_ = Watched::kNo;
-  if (watched_ == Watched::kYes) return status;
-  const bool pending = has_pending();
-  if (!pending && (!has_unheld_batches() || watched_ == Watched::kBatches)) return status;
-  watched_ = pending ? Watched::kYes : Watched::kBatches;
-  if (!pending && options_.looks_for_batches) return status;
-  if (!pending) watched_ = Watched::kYes;
-  wake_();
+  watch();
   return status;
 }
 
@@ -167,20 +182,26 @@ Status Client::finish(Lock& lock, Operation* whole, Status begun, How how) {
 // --- progress
 
 Status Client::progress(Progress* found) {
-  *found = Progress::kOtherThread;
+  // The waiting thread wakes this one if it leaves something pending.
+  *found = watched_.load() == Watch::kNone ? Progress::kIdle : Progress::kOtherThread;
   if (waiting_.load(std::memory_order_relaxed) != 0) return kSuccess;
   // A thread that has the lock now may leave pending operations.
   *found = Progress::kPending;
   const Lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return kSuccess;
   *found = Progress::kIdle;
-  if (watched_ == Watched::kNo) return kSuccess;
+  if (watched_.load() == Watch::kNone) return kSuccess;
   bool any = false;
   ARMCI_RETURN_IF_ERROR(wire_.poll(&any));
   ARMCI_RETURN_IF_ERROR(send_old_batches());
-  const bool pending = operations_.pending() > 0 || wire_.unsent() || unexecuted_ > 0 || has_unheld_batches();
-  if (!pending) watched_ = Watched::kNo;
-  if (pending) *found = any ? Progress::kBusy : Progress::kPending;
+  const Watch needed = needed_watch();
+  quiet_passes_ = needed == Watch::kNone ? quiet_passes_ + 1 : 0;
+  watched_.store(quiet_passes_ >= kQuietPasses ? Watch::kNone : std::max(needed, Watch::kLater));
+  if (needed == Watch::kSoon) {
+    *found = any ? Progress::kBusy : Progress::kPending;
+  } else if (quiet_passes_ < kQuietPasses) {
+    *found = Progress::kLater;
+  }
   return kSuccess;
 }
 
@@ -193,7 +214,7 @@ Client::Armed Client::arm() {
 void Client::poll_once() {
   const Lock lock(mutex_, std::try_to_lock);
   bool any = false;
-  if (!lock.owns_lock() || std::exchange(test_has_polled_, false) || (unexecuted_ == 0 && !has_pending())) return;
+  if (!lock.owns_lock() || std::exchange(test_has_polled_, false) || needed_watch() == Watch::kNone) return;
   const std::int64_t now_us = node::now_us();
   // Counts are taken before so many requests are unexecuted that leave() would wake the progress thread.
   if (!has_pending() && unexecuted_ <= wire_.limits().unwatched / 2 && now_us - polled_at_us_ < kUnpolledUs) return;
@@ -382,7 +403,11 @@ void Client::end_reply(std::uint32_t tag, int error) {
   if (found == replies_.end()) return;
   const PendingReply reply = std::move(found->second);
   replies_.erase(found);
-  long_replies_ -= reply.is_long ? 1 : 0;
+  if (reply.is_long) {
+    --long_replies_;
+  } else {
+    short_parts_ -= std::max<std::size_t>(reply.of_batch.size(), 1);
+  }
   if (reply.of_batch.empty()) operations_.end_part(reply.landing.operation, error);
   for (const Landing& landing : reply.of_batch) operations_.end_part(landing.operation, error);
 }

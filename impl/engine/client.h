@@ -53,8 +53,7 @@ struct ClientOptions {
   std::size_t piece_bytes = 0;      // LongData: of a transfer that needs several
   std::size_t pack_bytes = 0;       // Rdma: shorter rows are packed
   std::size_t parts = 256;          // of operations, pending at most
-  bool background = true;           // a thread calls progress() when wake() is called, until nothing is pending
-  bool looks_for_batches = false;   // that thread finds batches without wake()
+  bool background = true;           // a thread calls progress() when wake() is called, until it finds kIdle
 };
 
 // How a call returns.
@@ -100,9 +99,10 @@ class Client final : private ClientEvents {
 
   enum class Progress {
     kIdle,         // nothing is pending until wake() is called
+    kLater,        // come again within a millisecond: short messages are pending, or were lately
     kPending,      // come again soon
     kBusy,         // come again at once
-    kOtherThread,  // another thread waits in the client, and makes progress for all
+    kOtherThread,  // another thread waits in the client, and makes progress for all; come again within a millisecond
   };
   // A pass by the progress thread; sends the batches that are not held and had nothing added since the last one.
   Status progress(Progress* found);
@@ -179,7 +179,15 @@ class Client final : private ClientEvents {
   Status outcome(Operation* failed);
   // The end of every call that may leave something pending.
   Status leave(Lock& lock, Status status);
+  // Whether a thread has to poll soon. Else each message that is pending is short: the network needs no thread for it.
   bool has_pending() const;
+  enum class Watch { kNone, kLater, kSoon };
+  // The work that all that is pending needs of the progress thread.
+  Watch needed_watch() const;
+  // Wakes the progress thread, unless it does that already.
+  void watch();
+  // One pass; now and then sends old batches, as a program that never leaves the core to another thread needs it.
+  Status poll(bool* any);
   // Ends the part that begin() made. `begun`: whether all other parts have been begun, or the failure of one.
   Status finish(Lock& lock, Operation* whole, Status begun, How how);
   // The failure of a request to the server or to its entry that was lost.
@@ -268,11 +276,10 @@ class Client final : private ClientEvents {
   const std::function<void()> serve_;  // may be empty
   std::mutex mutex_;
   std::atomic<int> waiting_{0};  // threads that wait inside
-  // Whether the progress thread knows that something is pending.
-  enum class Watched { kNo, kBatches, kYes } watched_ = Watched::kNo;
-  // Of a wire without events: a thread has waited since the last leave(). The progress thread may have seen it wait,
-  // and may sleep until it is woken.
-  bool waited_ = false;
+  // The work of the progress thread. It is changed with the lock.
+  std::atomic<Watch> watched_{Watch::kNone};
+  int quiet_passes_ = 0;              // of that thread, since anything was pending
+  unsigned polls_ = 0;                // by threads that wait
   bool test_has_polled_ = false;      // since the last poll_once()
   std::int64_t polled_at_us_ = 0;     // by poll_once()
   std::vector<EntryServer> entries_;  // by server
@@ -284,6 +291,7 @@ class Client final : private ClientEvents {
   std::unordered_map<std::uint32_t, PendingReply> replies_;  // by tag
   std::uint64_t unexecuted_ = 0;                             // requests, to all
   std::size_t long_replies_ = 0;                             // pending
+  std::size_t short_parts_ = 0;                              // pending, that end with short replies
   std::size_t long_parts_ = 0;                               // pending
   std::vector<Message> packing_memory_;                      // free
   int packing_memories_ = 0;
@@ -306,10 +314,9 @@ template <class Condition>
 Status Client::await_until(Lock& lock, Condition condition) {
   if (condition()) return kSuccess;
   bool any = false;
-  ARMCI_RETURN_IF_ERROR(wire_.poll(&any));
+  ARMCI_RETURN_IF_ERROR(poll(&any));
   if (condition()) return kSuccess;
   const WaiterCount counted(&waiting_);
-  waited_ = !wire_.limits().has_events;  // with events the progress thread is back within 1 ms
   node::Waiter waiter(wire_.limits().has_events ? node::WaitKind::kEvent : node::WaitKind::kReply);
   for (unsigned polls = 1;; ++polls) {
     if (any) waiter.restart();
@@ -317,7 +324,7 @@ Status Client::await_until(Lock& lock, Condition condition) {
       if (condition()) return kSuccess;
       sleep(lock, &waiter);
     }
-    ARMCI_RETURN_IF_ERROR(wire_.poll(&any));
+    ARMCI_RETURN_IF_ERROR(poll(&any));
     if (condition()) return kSuccess;
   }
 }
@@ -349,7 +356,7 @@ Status Client::send_request(Lock& lock, int number, RequestHeader header, std::s
   Operation* const operation = landing.operation;
   reply.landing = std::move(landing);
   operations_.add_part(operation);
-  long_replies_ += reply.is_long ? 1 : 0;
+  (reply.is_long ? long_replies_ : short_parts_) += 1;
   replies_.emplace(header.tag, std::move(reply));
   const Status sent = post(number, std::move(message), header.kind == RequestKind::kAtomic, &expected);
   if (!sent.ok()) end_reply(header.tag, 0);

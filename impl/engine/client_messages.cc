@@ -157,6 +157,7 @@ Status Client::send_batch_now(int number) {
     reply.executor = number;
     reply.of_batch = std::exchange(of.batched_gets, {});
     operations_.add_pending(reply.of_batch.size());
+    short_parts_ += reply.of_batch.size();
     replies_.emplace(header.tag, std::move(reply));
   }
   address(number, &header);

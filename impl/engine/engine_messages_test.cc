@@ -93,32 +93,6 @@ TEST(EngineMessages, the_batch_of_an_aggregate_waits_for_its_program) {
   ASSERT_TRUE(network.close().ok());
 }
 
-// The progress thread leaves what is pending to a thread that waits, and may sleep until it is woken.
-TEST(EngineMessages, a_thread_that_has_waited_wakes_the_progress_thread_anew) {
-  int left_pending = 0;
-  for (unsigned seed = 0; seed < 50; ++seed) {
-    Network network({}, seed);
-    Client& client = network.client(0);
-    std::uint64_t got = 0;
-    std::uint64_t operation = 0;
-    ASSERT_TRUE(client.get({2, nullptr}, area(0, 2), &got, sizeof got, {&operation, false}).ok());
-    ASSERT_EQ(network.wakes(), 1);
-    ASSERT_TRUE(put_word(client, area(0, 1), {}).ok());
-    ASSERT_EQ(network.wakes(), 1) << "it knows already";
-    ASSERT_TRUE(client.flush(1).ok());
-    const int wakes = network.wakes();
-    bool done = false;
-    ASSERT_TRUE(client.test(operation, &done).ok());
-    if (!done) {
-      ++left_pending;
-      EXPECT_EQ(wakes, 2) << "seed " << seed;
-      ASSERT_NO_FATAL_FAILURE(wait_for(client, operation));
-    }
-    ASSERT_TRUE(network.close().ok());
-  }
-  EXPECT_GT(left_pending, 0);
-}
-
 // Without it each longer one would wait for the batch before it.
 TEST(EngineMessages, longer_operations_of_an_aggregate_follow_its_batch) {
   Network network({.rdma = true, .request_bytes = 8192, .reply_bytes = 8192, .requests = 16}, 1);

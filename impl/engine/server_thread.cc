@@ -142,8 +142,8 @@ void Server::rest() {
   constexpr std::int64_t kPendingUs = 1000;  // a caller may take the client's event, and no other come
   const Client::Progress found = make_progress(client_);
   if (found == Client::Progress::kBusy) return;
-  const bool idle = found == Client::Progress::kIdle;
-  const Client::Armed armed = idle ? Client::Armed::kOtherThread : client_->arm();
+  const bool pending = found == Client::Progress::kPending;
+  const Client::Armed armed = pending ? client_->arm() : Client::Armed::kOtherThread;
   if (armed == Client::Armed::kHasWork) return;
   {
     const auto lock = passes_.lock();
@@ -151,7 +151,8 @@ void Server::rest() {
     if (!wire_.arm()) return;
     passes_.set_resting(true);
   }
-  wire_.await_event(armed == Client::Armed::kYes ? client_wire_ : nullptr, idle ? kWithoutEnd : kPendingUs);
+  wire_.await_event(armed == Client::Armed::kYes ? client_wire_ : nullptr,
+                    found == Client::Progress::kIdle ? kWithoutEnd : kPendingUs);
   passes_.set_resting(false);
 }
 

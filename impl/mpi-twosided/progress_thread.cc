@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kSleepUs = 50;  // while an operation is pending
 constexpr int kQuietPolls = 4;
-constexpr std::int64_t kRestUs = 1000;  // while another thread makes progress
+constexpr std::int64_t kRestUs = 1000;  // while another thread makes progress, or only short messages are pending
 constexpr std::int64_t kLongestSleepUs = 1'000'000;
 
 }  // namespace
@@ -42,7 +42,7 @@ void ProgressThread::run() {
     if (!status.ok()) {
       die_of_failure("progress thread");
     }
-    rests = found == engine::Client::Progress::kOtherThread;
+    rests = found == engine::Client::Progress::kOtherThread || found == engine::Client::Progress::kLater;
     quiet = found == engine::Client::Progress::kIdle ? quiet + 1 : 0;
     const bool pending = found == engine::Client::Progress::kPending || found == engine::Client::Progress::kBusy;
     if (pending || stopping_.load()) {

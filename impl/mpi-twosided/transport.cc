@@ -110,7 +110,6 @@ Status Transport::open(const World& world, ReceiveBuffers receive_buffers, const
   const bool serves = processes_ == nullptr && servers[static_cast<std::size_t>(world.my_node())] == world.rank();
   engine::ClientOptions options = client_options(receive_buffers);
   options.background = background_progress;
-  options.looks_for_batches = serves;
   std::function<void()> serve;
   if (serves) serve = [this] { server_->serve_while_waiting(); };
   client_wire_ = std::make_unique<ClientWire>(comms_, receive_buffers, servers);

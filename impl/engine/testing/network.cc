@@ -22,7 +22,7 @@ TestClientWire::TestClientWire(Network* network, int process)
     : network_(*network),
       process_(process),
       limits_{network->options().request_bytes, network->options().reply_bytes, network->options().requests,
-              kAlwaysPolled, false},
+              network->options().sends_at_once ? network->options().requests : kAlwaysPolled, false},
       buffers_(network->options().request_bytes) {}
 
 Status TestClientWire::connect(int server) {
@@ -53,7 +53,11 @@ Status TestClientWire::send(int server, int executor, Message message, const Exp
   if (executor != server) unanswered_[server].push_back(0);
   packet.writes_before = accesses_[executor].empty() ? 0 : epochs_[executor] + 1;
   network_.push(std::move(packet));
-  unsent_.push_back({std::move(message), static_cast<int>(network_.random(4))});
+  if (network_.options().sends_at_once) {
+    buffers_.give_back(std::move(message));
+  } else {
+    unsent_.push_back({std::move(message), static_cast<int>(network_.random(4))});
+  }
   return kSuccess;
 }
 

@@ -46,7 +46,8 @@ struct NetworkOptions {
   std::uint64_t requests = 3;
   int forwards = 2;
   int chunks = 1;
-  bool background = true;  // the test makes the passes of a progress thread
+  bool background = true;      // the test makes the passes of a progress thread
+  bool sends_at_once = false;  // as networks do with short messages; else a send takes a few polls
 };
 
 class Network;
