@@ -1,7 +1,9 @@
 #include "impl/mpi-rma/progress.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "impl/base/backtrace.h"
 #include "impl/mpi-rma/poll_pace.h"
 #include "impl/node/inside_mpi.h"
 #include "impl/node/wait.h"
@@ -20,9 +22,10 @@ constexpr std::int64_t kSignalCheckUs = 50;
 
 }  // namespace
 
-Status ProgressThread::start(MPI_Comm comm, SignalChannel* signals, int interval_us) {
+Status ProgressThread::start(MPI_Comm comm, SignalChannel* signals, int interval_us, std::function<Status()> send_old) {
   comm_ = comm;
   signals_ = signals;
+  send_old_ = std::move(send_old);
   return runtime::start_background_thread(
       "armci-progress", [this, interval_us] { run(interval_us); }, &thread_);
 }
@@ -76,6 +79,7 @@ void ProgressThread::run(int interval_us) {
     }
     before = state;
     if (leaving_.load(std::memory_order_relaxed)) return;
+    if (!send_old_().ok()) die_of_failure("progress thread");
     if (!arrived && InsideMpi::any() && !pace.inside()) continue;
     const bool worked = poll_found_work();
     // MPI may have left data unread, for which the socket has no other edge.

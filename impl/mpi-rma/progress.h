@@ -18,6 +18,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <thread>
 
 #include "impl/base/status.h"
@@ -34,8 +35,8 @@ class ProgressThread {
   ProgressThread& operator=(const ProgressThread&) = delete;
 
   // Polls on `comm`, on which no process sends, or takes the signals of a channel (nullptr: none). `interval_us`:
-  // ARMCI_RMA_PROGRESS.
-  Status start(MPI_Comm comm, SignalChannel* signals, int interval_us);
+  // ARMCI_RMA_PROGRESS. `send_old` is called in each turn, a few milliseconds apart at most.
+  Status start(MPI_Comm comm, SignalChannel* signals, int interval_us, std::function<Status()> send_old);
 
  private:
   void run(int interval_us);
@@ -44,6 +45,7 @@ class ProgressThread {
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   SignalChannel* signals_ = nullptr;
+  std::function<Status()> send_old_;
   node::SocketWatch watch_;
   std::atomic<bool> leaving_{false};
   std::thread thread_;

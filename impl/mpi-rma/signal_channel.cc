@@ -74,13 +74,14 @@ Status SignalChannel::try_send(int target, SignalMessage::Kind kind, Fill fill, 
   Send* send = nullptr;
   ARMCI_RETURN_IF_ERROR(free_send(&send));
   if (send == nullptr) return kSuccess;
-  SignalMessage& message = send->message;
+  if (!signal && send->message == nullptr) send->message = make_message();
+  if (!signal) send->message->bytes = 0;
+  fill(&send->message);
+  SignalMessage& message = *send->message;
   message.kind = kind;
   message.applied = peer.applied_here.load(std::memory_order_acquire);
-  message.bytes = 0;
-  fill(message);
-  const auto bytes = static_cast<int>(offsetof(SignalMessage, data) + message.bytes);
-  ARMCI_MPI(MPI_Isend(&message, bytes, MPI_BYTE, target, 0, comm_, &send->request));
+  const auto bytes = static_cast<int>(offsetof(SignalMessage, stores) + message.bytes);
+  ARMCI_MPI(MPI_Isend(send->message.get(), bytes, MPI_BYTE, target, 0, comm_, &send->request));
   peer.told = message.applied;
   if (signal) peer.sent.store(signals + 1, std::memory_order_release);
   if (kind == SignalMessage::kAsk) peer.asked = signals;
@@ -100,12 +101,29 @@ Status SignalChannel::send_at_last(int target, SignalMessage::Kind kind, Fill fi
   }
 }
 
-Status SignalChannel::send(int target, const node::Signal& signal, void* remote, const void* local, std::size_t bytes) {
-  return send_at_last(target, SignalMessage::kSignal, [&](SignalMessage& message) {
-    message.signal = signal;
-    message.remote = remote;
-    message.bytes = bytes;
-    if (bytes > 0) std::memcpy(message.data, local, bytes);
+std::unique_ptr<SignalMessage> SignalChannel::make_message() {
+  made_.fetch_add(1);
+  return std::unique_ptr<SignalMessage>(new SignalMessage);
+}
+
+std::unique_ptr<SignalMessage> SignalChannel::take_message() {
+  const std::lock_guard guard(sending_);
+  std::unique_ptr<SignalMessage> message;
+  if (free_.empty()) {
+    message = make_message();
+  } else {
+    message = std::move(free_.back());
+    free_.pop_back();
+  }
+  message->signal = {};
+  message->bytes = 0;
+  return message;
+}
+
+Status SignalChannel::send(int target, std::unique_ptr<SignalMessage> message) {
+  return send_at_last(target, SignalMessage::kSignal, [&](std::unique_ptr<SignalMessage>* to_send) {
+    to_send->swap(message);
+    if (message != nullptr) free_.push_back(std::move(message));
   });
 }
 
@@ -117,7 +135,7 @@ Status SignalChannel::ask(int target, Asked* asked) {
     const std::lock_guard guard(sending_);
     if (peer.asked >= asked->count) return kSuccess;
   }
-  return send_at_last(target, SignalMessage::kAsk, [](SignalMessage&) {});
+  return send_at_last(target, SignalMessage::kAsk, [](std::unique_ptr<SignalMessage>*) {});
 }
 
 // Memory ordering: acquire; the signals are applied.
@@ -226,7 +244,7 @@ Status SignalChannel::send_counts() {
   while (!due_.empty()) {
     bool sent = false;
     ARMCI_RETURN_IF_ERROR(try_send(
-        due_.back(), SignalMessage::kCount, [](SignalMessage&) {}, &sent));
+        due_.back(), SignalMessage::kCount, [](std::unique_ptr<SignalMessage>*) {}, &sent));
     if (!sent) return kSuccess;
     to(due_.back()).due = false;
     due_.pop_back();

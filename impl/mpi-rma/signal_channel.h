@@ -2,7 +2,7 @@
 //
 //   origin                                           target: its progress thread, or a thread that waits
 //   (stores are flushed: transport_signals.cc)
-//   signal: word, value, short data  ------------->  stores the data, changes the word, wakes sleepers
+//   stores, signal: word, value      ------------->  stores the data, changes the word, wakes sleepers
 //   signal                           ------------->  likewise
 //
 //   flush, unless all are known to be applied:
@@ -37,32 +37,16 @@
 
 #include "impl/base/status.h"
 #include "impl/engine/passes.h"
-#include "impl/node/signal.h"
+#include "impl/mpi-rma/signal_message.h"
 
 namespace armci::rma {
 
-// A message. `kind` comes first, and is 0 in a receive that waits.
-struct SignalMessage {
-  enum Kind : std::uint64_t { kNone = 0, kSignal = 1, kAsk = 2, kCount = 3 };
-  static constexpr std::size_t kDataBytesMax = 952;
-
-  std::uint64_t kind;
-  std::uint64_t applied;  // signals of the receiver, by the sender
-  node::Signal signal;
-  void* remote;
-  std::uint64_t bytes;
-  char data[kDataBytesMax];
-};
-static_assert(sizeof(SignalMessage) == 1024 && offsetof(SignalMessage, data) % 8 == 0);
-
 class SignalChannel {
  public:
-  // Longer data have to be at the target before the signal is sent.
-  static constexpr std::size_t kDataBytesMax = SignalMessage::kDataBytesMax;
-  static constexpr std::uint64_t kUnappliedMax = 128;
+  static constexpr std::uint64_t kUnappliedMax = 64;
   static constexpr std::uint64_t kUntoldMax = kUnappliedMax / 2;
 
-  // Stores the data of a signal in the memory of this process, then applies the signal. Must not wait for a process.
+  // Makes the stores of a message in the memory of this process, then applies its signal. Must not wait for a process.
   using Apply = std::function<Status(const SignalMessage&)>;
 
   // Collective over `comm`, fails on all alike.
@@ -71,8 +55,10 @@ class SignalChannel {
   // that are still on their way.
   Status close();
 
-  // Sends a signal. Waits, at most, for the target's library to apply earlier ones.
-  Status send(int target, const node::Signal& signal, void* remote, const void* local, std::size_t bytes);
+  // Without stores and signal.
+  std::unique_ptr<SignalMessage> take_message();
+  // Sends stores and a signal. Waits, at most, for the target's library to apply earlier ones.
+  Status send(int target, std::unique_ptr<SignalMessage> message);
   // A flush, in two steps between which the caller may flush stores: has the target say when the signals to it are
   // applied, and waits for that.
   struct Asked {
@@ -97,7 +83,7 @@ class SignalChannel {
   // Within the last tenth of a second.
   bool came_lately() const;
 
-  std::size_t buffer_bytes() const { return sizeof received_ + sizeof sends_; }
+  std::size_t buffer_bytes() const { return sizeof received_ + made_.load() * sizeof(SignalMessage); }
 
  private:
   static constexpr std::size_t kReceives = 32;
@@ -115,7 +101,7 @@ class SignalChannel {
   };
   struct Send {
     MPI_Request request = MPI_REQUEST_NULL;
-    SignalMessage message;
+    std::unique_ptr<SignalMessage> message;  // in use until the request has ended
   };
   struct Receive {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -126,13 +112,14 @@ class SignalChannel {
   Status initialise(MPI_Comm comm);
   Peer& to(int target) { return peers_[static_cast<std::size_t>(target)]; }
 
-  // Sends a message if there is a free send, and for a signal, if the target may have one more. fill(message) is called
-  // then. MPI keeps the order of the calls.
+  // Sends a message if there is a free send, and for a signal, if the target may have one more. fill(&message) is
+  // called then, and may exchange the message for another one. MPI keeps the order of the calls.
   template <class Fill>
   Status try_send(int target, SignalMessage::Kind kind, Fill fill, bool* sent);
   template <class Fill>
   Status send_at_last(int target, SignalMessage::Kind kind, Fill fill);
   Status free_send(Send** out);
+  std::unique_ptr<SignalMessage> make_message();
 
   // By the thread that makes the pass.
   bool pass();
@@ -157,6 +144,8 @@ class SignalChannel {
   std::array<Send, kSends> sends_;
   std::size_t next_send_ = 0;
   std::vector<std::int64_t> messages_;  // by target
+  std::vector<std::unique_ptr<SignalMessage>> free_;
+  std::atomic<std::size_t> made_{0};
   bool closing_ = false;
 };
 

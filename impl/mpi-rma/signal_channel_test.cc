@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "impl/node/waiter.h"
@@ -42,7 +43,7 @@ class Job {
  public:
   Job() : words_(static_cast<std::size_t>(size)), wakes_(words_.size()), data_(words_.size()) {
     memory.words.assign(words_.size(), 0);
-    memory.data.assign(SignalChannel::kDataBytesMax, 0);
+    memory.data.assign(SignalMessage::kDataBytesMax, 0);
     share(memory.words.data(), &words_);
     share(&memory.wake_up, &wakes_);
     share(memory.data.data(), &data_);
@@ -80,7 +81,10 @@ class Job {
   bool send(int target, const Signal& signal, std::size_t bytes = 0, const void* local = nullptr) {
     Signal waking = signal;
     waking.wake_up = wakes_[static_cast<std::size_t>(target)];
-    return channel_->send(target, waking, data_[static_cast<std::size_t>(target)], local, bytes).ok();
+    std::unique_ptr<SignalMessage> message = channel_->take_message();
+    message->signal = waking;
+    if (bytes > 0 && !message->add_store(data_[static_cast<std::size_t>(target)], local, bytes)) return false;
+    return channel_->send(target, std::move(message)).ok();
   }
   bool flush(int target) {
     SignalChannel::Asked asked;
@@ -102,7 +106,7 @@ class Job {
 
   Status apply(const SignalMessage& message) {
     if (counts_up && *message.signal.word + 1 != message.signal.value) memory.in_order = false;
-    if (message.bytes > 0) std::memcpy(message.remote, message.data, message.bytes);
+    message.each_store([](void* remote, const char* data, std::size_t bytes) { std::memcpy(remote, data, bytes); });
     armci::node::apply(message.signal);
     return kSuccess;
   }
@@ -180,7 +184,7 @@ void check_data(Job& job) {
   const int next = (rank + 1) % size;
   const int previous = (rank + size - 1) % size;
   bool right = true;
-  for (const std::size_t bytes : {std::size_t{1}, std::size_t{8}, std::size_t{250}, SignalChannel::kDataBytesMax}) {
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{8}, std::size_t{250}, SignalMessage::kDataBytesMax}) {
     const auto letter = static_cast<char>('a' + rank);
     const std::vector<char> local(bytes, letter);
     MPI_Barrier(MPI_COMM_WORLD);

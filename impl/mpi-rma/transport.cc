@@ -18,10 +18,6 @@ using runtime::Strided;
 
 namespace {
 
-MPI_Aint displacement_of(const Transport::Key& key, const void* remote) {
-  return static_cast<const char*>(remote) - static_cast<const char*>(key.base);
-}
-
 // The two sides overlap. ARMCI_CHECK warns of this [ERR-4], and MPICH ends the job.
 bool overlap_on_node(int target, const void* remote, const void* local, std::size_t bytes) {
   const auto there = reinterpret_cast<std::uintptr_t>(remote);
@@ -128,11 +124,12 @@ Status Transport::start_progress() {
                 level);
   }
   progress_ = std::make_unique<ProgressThread>();
-  return progress_->start(comm_, signals_.get(), settings().progress_us);
+  return progress_->start(comm_, signals_.get(), settings().progress_us, [this] { return held_.send_old(by_puts()); });
 }
 
 void Transport::finalise() {
   progress_.reset();
+  (void)held_.send_all(by_puts());
   close_signals();
   for (std::unique_ptr<Mutexes>& set : mutexes_) set.reset();
   mutexes_.clear();
@@ -186,6 +183,7 @@ Status Transport::open_together(const runtime::GroupView& group, const runtime::
 
 void Transport::deregister_region(const Key& key) {
   if (key.window == nullptr) return;
+  (void)held_.send_all(by_puts());
   unflushed_.forget(key.window);
   exposed_.remove(key.window);
   const std::unique_ptr<Window> window(key.window);
@@ -202,8 +200,7 @@ Status Transport::register_memory(void* base, std::size_t bytes, Key* key) {
 // In pieces, since counts of MPI are int and the dynamic window has cells; all but the last are complete at return.
 Status Transport::transfer(Kind kind, const Key& key, const void* remote, void* local, std::size_t bytes,
                            Completion* completion) {
-  Access access{kind, window_of(key), key.rank, local, 0, MPI_BYTE, displacement_of(key, remote),
-                0,    MPI_BYTE,       MPI_BYTE};
+  Access access{kind, window_of(key), key.rank, local, 0, MPI_BYTE, key.displacement(remote), 0, MPI_BYTE, MPI_BYTE};
   for (std::size_t done = 0; done < bytes;) {
     const std::size_t now = std::min(bytes - done, DynamicWindow::left_in_cell(remote));
     remote = static_cast<const char*>(remote) + now;
@@ -219,6 +216,7 @@ Status Transport::transfer(Kind kind, const Key& key, const void* remote, void* 
 Status Transport::put(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
                       Completion* completion) {
   if (overlap_on_node(target, remote, local, bytes)) return std::memmove(remote, local, bytes), kSuccess;
+  if (holds(target, completion) && HeldStores::are_short(1, bytes)) return hold(target, key, {{remote, local, bytes}});
   return stored(target, key, transfer(Kind::kPut, key, remote, const_cast<void*>(local), bytes, completion));
 }
 
@@ -230,6 +228,13 @@ Status Transport::stored(int target, const Key& key, Status status) {
 
 Status Transport::put_strided(int target, const Key& key, void* remote, const void* local, const Strided& shape,
                               Completion* completion) {
+  if (holds(target, completion) && HeldStores::are_short(shape.segments(), shape.total_bytes())) {
+    std::vector<HeldStores::Put> puts;
+    runtime::for_each_segment(shape, [&](std::ptrdiff_t from, std::ptrdiff_t to) {
+      puts.push_back({static_cast<char*>(remote) + to, static_cast<const char*>(local) + from, shape.count[0]});
+    });
+    return hold(target, key, puts);
+  }
   return stored(target, key,
                 noncontiguous_.strided(Kind::kPut, place_of(key), local, remote, shape, word_type(local, remote, shape),
                                        completion));
@@ -242,6 +247,11 @@ Status Transport::get_strided(int, const Key& key, const void* remote, void* loc
 }
 
 Status Transport::put_list(int target, const Key& key, const Segments& list, Completion* completion) {
+  if (holds(target, completion) && HeldStores::are_short(list.count, list.count * list.bytes)) {
+    std::vector<HeldStores::Put> puts;
+    for (std::size_t i = 0; i < list.count; ++i) puts.push_back({list.dst[i], list.src[i], list.bytes});
+    return hold(target, key, puts);
+  }
   return stored(target, key, noncontiguous_.list(Kind::kPut, place_of(key), list, word_type(list), completion));
 }
 
@@ -294,12 +304,12 @@ Status Transport::get(int target, const Key& key, const void* remote, void* loca
 
 Status Transport::atomic64(int, const Key& key, void* remote, runtime::AtomicOp op, std::int64_t operand,
                            std::int64_t compare, std::int64_t* before) {
-  return sync_->atomic({window_of(key), key.rank, displacement_of(key, remote), op}, operand, compare, before);
+  return sync_->atomic({window_of(key), key.rank, key.displacement(remote), op}, operand, compare, before);
 }
 
 Status Transport::atomic32(int, const Key& key, void* remote, runtime::AtomicOp op, std::int32_t operand,
                            std::int32_t compare, std::int32_t* before) {
-  return sync_->atomic({window_of(key), key.rank, displacement_of(key, remote), op}, operand, compare, before);
+  return sync_->atomic({window_of(key), key.rank, key.displacement(remote), op}, operand, compare, before);
 }
 
 Status Transport::create_mutexes(const runtime::GroupView& group, std::span<const int> counts, Mutexes** out) {
@@ -329,6 +339,7 @@ Status Transport::flush_stores(int target) {
 
 // The targets are asked for their signals first, so that they answer during the flush of stores.
 Status Transport::flush(int target) {
+  ARMCI_RETURN_IF_ERROR(held_.send(target, by_puts()));
   SignalChannel::Asked asked;
   if (signals_ != nullptr) ARMCI_RETURN_IF_ERROR(signals_->ask(target, &asked));
   ARMCI_RETURN_IF_ERROR(flush_stores(target));
@@ -337,7 +348,9 @@ Status Transport::flush(int target) {
 
 Status Transport::flush_all() {
   std::vector<SignalChannel::Asked> asked;
-  Status status = signals_ != nullptr ? signals_->ask_all(&asked) : kSuccess;
+  Status status = held_.send_all(by_puts());
+  const Status all_asked = signals_ != nullptr ? signals_->ask_all(&asked) : kSuccess;
+  if (!all_asked.ok()) status = all_asked;
   const Status flushed = unflushed_.flush_all([this](Window* window) { return sync_->flush_all(window); });
   if (!flushed.ok()) status = flushed;
   for (const SignalChannel::Asked& one : asked) {

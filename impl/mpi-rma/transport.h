@@ -17,6 +17,7 @@
 
 #include "impl/mpi-rma/dynamic_window.h"
 #include "impl/mpi-rma/exposed_regions.h"
+#include "impl/mpi-rma/held_stores.h"
 #include "impl/mpi-rma/message_mutexes.h"
 #include "impl/mpi-rma/noncontiguous.h"
 #include "impl/mpi-rma/preflight/preflight.h"
@@ -34,12 +35,7 @@ namespace armci::rma {
 
 class Transport {
  public:
-  // Valid in one process only, except keys of the dynamic window, which are sent to other processes.
-  struct Key {
-    Window* window = nullptr;    // nullptr: the dynamic window
-    const void* base = nullptr;  // of displacement 0
-    int rank = -1;               // the target's, in the window
-  };
+  using Key = rma::Key;
   using Completion = Pending;
   using Mutexes = MessageMutexes;
   static constexpr runtime::TransportTraits kTraits = {.name = "mpi-rma",
@@ -109,6 +105,11 @@ class Transport {
   Status transfer(Kind kind, const Key& key, const void* remote, void* local, std::size_t bytes,
                   Completion* completion);
   Status stored(int target, const Key& key, Status status);
+  bool holds(int target, Completion* completion) const;
+  Status hold(int target, const Key& key, const std::vector<HeldStores::Put>& puts);
+  HeldStores::Send by_puts();
+  Status put_held(int target, const HeldStores::Stores& stores);
+  Status send_signal(int target, HeldStores::Messages* messages, const node::Signal& signal);
   Status flush_stores(int target);
 
   std::unique_ptr<Sync> sync_;
@@ -124,6 +125,7 @@ class Transport {
   ExposedRegions exposed_;
   std::unique_ptr<SignalChannel> signals_;  // nullptr: this job has none
   std::unique_ptr<ProgressThread> progress_;
+  HeldStores held_;
   UnflushedStores unflushed_;
   std::vector<std::unique_ptr<Mutexes>> mutexes_;  // in the order of creation
   std::mutex mutexes_mutex_;

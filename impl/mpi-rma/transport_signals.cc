@@ -25,10 +25,11 @@ Status Transport::open_signals() {
   if (possible == 0) return kSuccess;
   // Short data are stored by this CPU, as by a direct access of the owner.
   const auto apply = [this](const SignalMessage& message) {
-    if (message.bytes > 0) node::copy(message.remote, message.data, message.bytes);
-    return apply_signal(message.signal);
+    message.each_store([](void* remote, const char* data, std::size_t bytes) { node::copy(remote, data, bytes); });
+    return message.signal.word != nullptr ? apply_signal(message.signal) : kSuccess;
   };
   ARMCI_RETURN_IF_ERROR(SignalChannel::open(comm_, apply, &signals_));
+  held_.reset(runtime::world().size(), [this] { return signals_->take_message(); });
   node::set_mpi_pass([](void* channel) { static_cast<SignalChannel*>(channel)->serve_while_waiting(); },
                      signals_.get());
   return kSuccess;
@@ -45,14 +46,73 @@ void Transport::close_signals() {
 // to this process itself: each signal to it is applied when its call returns.
 Status Transport::put_signal(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
                              const node::Signal& signal) {
-  if (bytes > SignalChannel::kDataBytesMax || (target == rank_ && bytes > 0)) {
+  if (bytes > 0 && target != rank_ && HeldStores::are_short(1, bytes)) {
+    ARMCI_RETURN_IF_ERROR(hold(target, key, {{remote, local, bytes}}));
+  } else if (bytes > 0) {
     ARMCI_RETURN_IF_ERROR(flush(target));
     ARMCI_RETURN_IF_ERROR(put_now(target, key, remote, local, bytes));
-    bytes = 0;
   }
+  if (target == rank_) {
+    ARMCI_RETURN_IF_ERROR(flush_stores(target));
+    return apply_signal(signal);
+  }
+  return held_.send_with_signal(
+      target, [&](int, HeldStores::Stores* held) { return send_signal(target, &held->messages, signal); });
+}
+
+// The stores that are not held come first.
+Status Transport::send_signal(int target, HeldStores::Messages* messages, const node::Signal& signal) {
   ARMCI_RETURN_IF_ERROR(flush_stores(target));
-  if (target == rank_) return apply_signal(signal);
-  return signals_->send(target, signal, remote, local, bytes);
+  if (messages->empty()) messages->push_back(signals_->take_message());
+  messages->back()->signal = signal;
+  for (std::unique_ptr<SignalMessage>& message : *messages) {
+    ARMCI_RETURN_IF_ERROR(signals_->send(target, std::move(message)));
+  }
+  return kSuccess;
+}
+
+// A blocking store is complete locally without a copy.
+bool Transport::holds(int target, Completion* completion) const {
+  return signals_ != nullptr && completion != nullptr && target != rank_;
+}
+
+Status Transport::hold(int target, const Key& key, const std::vector<HeldStores::Put>& puts) {
+  return held_.hold(target, key, puts, by_puts());
+}
+
+HeldStores::Send Transport::by_puts() {
+  return [this](int target, HeldStores::Stores* stores) { return put_held(target, *stores); };
+}
+
+// The memory of the messages is free at return. The stores of one window, mostly all, are issued together.
+Status Transport::put_held(int target, const HeldStores::Stores& stores) {
+  std::vector<Access> accesses;
+  Status status;
+  const auto issue = [&] {
+    if (accesses.empty() || !status.ok()) return;
+    const Access& first = accesses.front();
+    status = sync_->issue(accesses);
+    if (status.ok()) status = sync_->complete_locally(first.window, first.rank, Kind::kPut);
+    unflushed_.note(target, first.window, first.rank);
+    accesses.clear();
+  };
+  const Key* key = stores.keys.data();
+  for (const std::unique_ptr<SignalMessage>& message : stores.messages) {
+    message->each_store([&](void* remote, const char* data, std::size_t bytes) {
+      void* const local = const_cast<char*>(data);  // which no put changes
+      Window* const window = window_of(*key);
+      if (!accesses.empty() && accesses.front().window != window) issue();
+      if (window->dynamic() && bytes > DynamicWindow::left_in_cell(remote)) {
+        if (status.ok()) status = stored(target, *key, transfer(Kind::kPut, *key, remote, local, bytes, nullptr));
+      } else {
+        accesses.push_back({Kind::kPut, window, key->rank, local, static_cast<int>(bytes), MPI_BYTE,
+                            key->displacement(remote), static_cast<int>(bytes), MPI_BYTE, MPI_BYTE});
+      }
+      ++key;
+    });
+  }
+  issue();
+  return status;
 }
 
 // The word is changed by the mechanism of atomic64, on the window by which the other processes reach it, unless nothing

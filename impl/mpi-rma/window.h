@@ -85,4 +85,16 @@ class Window {
   std::atomic<int> started_{0};
 };
 
+// How a process names memory of a target. Valid in one process only, except keys of the dynamic window, which are sent
+// to other processes.
+struct Key {
+  Window* window = nullptr;    // nullptr: the dynamic window
+  const void* base = nullptr;  // of displacement 0
+  int rank = -1;               // the target's, in the window
+
+  MPI_Aint displacement(const void* remote) const {
+    return static_cast<const char*>(remote) - static_cast<const char*>(base);
+  }
+};
+
 }  // namespace armci::rma

@@ -1,0 +1,173 @@
+#include "impl/mpi-rma/held_stores.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace armci::rma {
+namespace {
+
+struct Left {
+  int target;
+  char* remote;
+  std::string data;
+
+  bool operator==(const Left&) const = default;
+};
+
+class HeldStoresTest : public ::testing::Test {
+ protected:
+  HeldStoresTest() {
+    held_.reset(3, [] {
+      auto message = std::unique_ptr<SignalMessage>(new SignalMessage);
+      message->signal = {};
+      message->bytes = 0;
+      return message;
+    });
+  }
+
+  void hold(int target, char* remote, const std::string& data) {
+    ASSERT_TRUE(HeldStores::are_short(1, data.size()));
+    ASSERT_TRUE(held_.hold(target, key_, {{remote, data.data(), data.size()}}, send_).ok());
+  }
+  char* place(std::size_t at) { return memory_ + at; }
+
+  char memory_[64] = {};  // only the addresses matter
+  Key key_{nullptr, memory_, 1};
+  HeldStores held_;
+  std::vector<Left> left_;
+  std::size_t messages_ = 0;
+  HeldStores::Send send_ = [this](int target, HeldStores::Stores* stores) {
+    messages_ += stores->messages.size();
+    std::size_t puts = 0;
+    for (const auto& message : stores->messages) {
+      message->each_store([&](char* remote, const char* data, std::size_t bytes) {
+        left_.push_back({target, remote, std::string(data, bytes)});
+        ++puts;
+      });
+    }
+    EXPECT_EQ(stores->keys.size(), puts);
+    return kSuccess;
+  };
+};
+
+TEST_F(HeldStoresTest, stores_leave_with_their_signal_in_one_message) {
+  hold(1, place(0), "first");
+  hold(2, place(8), "other target");
+  hold(1, place(16), "second, which is longer");
+  ASSERT_TRUE(held_.send_with_signal(1, send_).ok());
+  EXPECT_EQ(messages_, 1U);
+  EXPECT_EQ(left_, (std::vector<Left>{{1, place(0), "first"}, {1, place(16), "second, which is longer"}}));
+  ASSERT_TRUE(held_.send(1, send_).ok());
+  EXPECT_EQ(left_.size(), 2U) << "each store leaves once";
+}
+
+TEST_F(HeldStoresTest, a_signal_without_stores_leaves) {
+  bool called = false;
+  ASSERT_TRUE(held_
+                  .send_with_signal(0,
+                                    [&](int, HeldStores::Stores* stores) {
+                                      called = stores->messages.empty();
+                                      return kSuccess;
+                                    })
+                  .ok());
+  EXPECT_TRUE(called);
+}
+
+TEST_F(HeldStoresTest, a_flush_sends_all_of_its_targets) {
+  hold(0, place(0), "a");
+  hold(2, place(1), "b");
+  ASSERT_TRUE(held_.send(2, send_).ok());
+  EXPECT_EQ(left_, (std::vector<Left>{{2, place(1), "b"}}));
+  hold(1, place(2), "c");
+  ASSERT_TRUE(held_.send_all(send_).ok());
+  EXPECT_EQ(left_, (std::vector<Left>{{2, place(1), "b"}, {0, place(0), "a"}, {1, place(2), "c"}}));
+}
+
+TEST_F(HeldStoresTest, stores_make_room_for_the_next_ones_in_order) {
+  const std::string large(3000, 'x');
+  constexpr std::size_t kPuts = 20;
+  for (std::size_t i = 0; i < kPuts; ++i) hold(1, place(i), large + std::to_string(i));
+  EXPECT_GT(left_.size(), 0U);
+  EXPECT_LE(messages_ * 2, left_.size());
+  ASSERT_TRUE(held_.send_all(send_).ok());
+  ASSERT_EQ(left_.size(), kPuts);
+  for (std::size_t i = 0; i < kPuts; ++i) EXPECT_EQ(left_[i], (Left{1, place(i), large + std::to_string(i)}));
+}
+
+TEST_F(HeldStoresTest, a_long_put_is_several_stores_of_whole_elements) {
+  std::size_t bytes = 0;
+  while (HeldStores::are_short(1, bytes + 1)) ++bytes;
+  ASSERT_GT(bytes, SignalMessage::kDataBytesMax);
+  std::string data(bytes, ' ');
+  for (std::size_t i = 0; i < bytes; ++i) data[i] = static_cast<char>(i * 31 >> 3);
+  hold(0, place(0), data);
+  ASSERT_TRUE(held_.send_with_signal(0, send_).ok());
+  std::string joined;
+  for (const Left& piece : left_) {
+    EXPECT_EQ(piece.remote, place(0) + joined.size());
+    EXPECT_EQ(joined.size() % 16, 0U);
+    joined += piece.data;
+  }
+  EXPECT_EQ(joined, data);
+  EXPECT_FALSE(HeldStores::are_short(1000, 1000));
+}
+
+TEST_F(HeldStoresTest, many_rows_of_a_call_travel_together) {
+  const std::string data(100, 'r');
+  const std::vector<HeldStores::Put> rows(70, {place(0), data.data(), data.size()});
+  ASSERT_TRUE(HeldStores::are_short(rows.size(), rows.size() * data.size()));
+  ASSERT_TRUE(held_.hold(0, key_, rows, send_).ok());
+  ASSERT_TRUE(held_.send_with_signal(0, send_).ok());
+  EXPECT_EQ(messages_, 2U);
+  EXPECT_EQ(left_, std::vector<Left>(rows.size(), {0, place(0), data}));
+}
+
+TEST_F(HeldStoresTest, the_progress_thread_leaves_stores_that_still_come) {
+  hold(1, place(0), "a");
+  ASSERT_TRUE(held_.send_old(send_).ok());
+  hold(1, place(1), "b");
+  ASSERT_TRUE(held_.send_old(send_).ok());
+  EXPECT_TRUE(left_.empty());
+  ASSERT_TRUE(held_.send_old(send_).ok());
+  EXPECT_EQ(left_.size(), 2U);
+}
+
+TEST_F(HeldStoresTest, a_thread_that_finds_none_knows_that_they_have_left) {
+  constexpr int kRounds = 2000;
+  std::atomic<int> complete{0};
+  const HeldStores::Send slow = [&](int, HeldStores::Stores* stores) {
+    std::this_thread::yield();
+    complete += static_cast<int>(stores->keys.size());
+    return kSuccess;
+  };
+  std::atomic<bool> over{false};
+  std::thread progress([&] {
+    while (!over) (void)held_.send_old(slow);
+  });
+  for (int round = 1; round <= kRounds; ++round) {
+    ASSERT_TRUE(held_.hold(1, key_, {{place(0), "z", 1}}, slow).ok());
+    if (round % 3 == 0) std::this_thread::yield();
+    ASSERT_TRUE(held_.send(1, slow).ok());
+    ASSERT_EQ(complete, round);
+  }
+  over = true;
+  progress.join();
+}
+
+TEST_F(HeldStoresTest, a_failure_is_told_and_the_stores_are_dropped) {
+  hold(1, place(0), "lost");
+  const HeldStores::Send failing = [](int, HeldStores::Stores*) {
+    return fail(Code::kLayerBelow, nullptr, "the test fails it");
+  };
+  EXPECT_FALSE(held_.send_all(failing).ok());
+  EXPECT_TRUE(held_.send_all(send_).ok());
+  EXPECT_TRUE(left_.empty());
+}
+
+}  // namespace
+}  // namespace armci::rma
