@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -142,6 +143,53 @@ CLAUSE_TEST(ORD, ORD6_notify_tells_of_every_earlier_store, "ORD-6", "LC-1", Dead
     }
     EXPECT_EQ(ARMCI_WaitAll(), 0);
     Agree();
+  }
+}
+
+// The bytes that `sender` stores in a round by its store of that number.
+std::vector<char> BytesOf(int sender, long round, std::size_t number, const Plan& plan) {
+  std::vector<char> bytes(static_cast<std::size_t>(plan.SrcEnd()));
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<char>(static_cast<std::size_t>(7 * round + 31 * sender) + 13 * number + i + 1);
+  }
+  return bytes;
+}
+
+// In the way of libraries that let short stores travel with the notification, and longer ones alone.
+CLAUSE_TEST(ORD, ORD6_stores_of_any_form_and_length_precede_the_notification, "ORD-6", DeadlineSeconds(60)) {
+  constexpr std::size_t kSlot = std::size_t{1} << 17;
+  constexpr std::size_t kStores = 6;
+  Region region(kStores * kSlot);
+  const int right = (Me() + 1) % Np();
+  const int left = (Me() + Np() - 1) % Np();
+  for (long round = 1; round <= Rounds(300, 60); ++round) {
+    std::vector<Plan> plans;  // the same on all ranks
+    for (std::size_t k = SharedRng().Below(kStores) + 1; k > 0; --k) {
+      const std::size_t longest = std::size_t{16} << SharedRng().Below(11);
+      plans.push_back(PlanOfSize(kShapes[SharedRng().Below(3)], SharedRng().Below(longest) + 16, 8));
+    }
+    std::memset(region.Mine(), 0, region.bytes());
+    Sync();
+    std::vector<std::vector<char>> sources;
+    std::vector<std::unique_ptr<Transfer>> transfers;
+    for (std::size_t k = 0; k < plans.size(); ++k) {
+      ASSERT_LE(static_cast<std::size_t>(plans[k].DstEnd()), kSlot);
+      sources.push_back(BytesOf(Me(), round, k, plans[k]));
+      const Mode mode = kModes[MyRng().Below(3)];  // an aggregate would have to be waited for
+      transfers.push_back(std::make_unique<Transfer>(plans[k], Op::kPut, mode));
+      EXPECT_EQ(transfers.back()->Start(sources.back().data(), region.At(right, k * kSlot), right), 0);
+    }
+    EXPECT_EQ(armci_notify(right), 0);
+    int count = 0;
+    EXPECT_EQ(armci_notify_wait(left, &count), 0);
+    for (std::size_t k = 0; k < plans.size(); ++k) {
+      std::vector<char> expected(static_cast<std::size_t>(plans[k].DstEnd()), 0);
+      ModelCopy(plans[k], BytesOf(left, round, k, plans[k]).data(), expected.data());
+      ASSERT_TRUE(SameBytes(expected.data(), region.Mine() + k * kSlot, expected.size()))
+          << "store " << k << " of round " << round << ", " << plans[k].Text() << SeedText();
+    }
+    for (const auto& transfer : transfers) EXPECT_EQ(transfer->Wait(), 0);
+    Sync();
   }
 }
 
