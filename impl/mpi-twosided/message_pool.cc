@@ -15,6 +15,15 @@ void Comms::free() {
   }
 }
 
+// All messages have one, mostly not 0.
+std::atomic_ref<std::uint32_t> MessagePool::first_word(const Buffer& buffer) {
+  return std::atomic_ref(*reinterpret_cast<std::uint32_t*>(buffer.data.get()));
+}
+
+bool MessagePool::has_arrived() const {
+  return !posted_.empty() && first_word(*posted_.front()).load(std::memory_order_relaxed) != 0;
+}
+
 Status MessagePool::open(std::size_t count, const char* purpose) {
   try {
     buffers_.resize(count);
@@ -54,6 +63,7 @@ Status MessagePool::take(Received* received) {
 
 Status MessagePool::post(Buffer* buffer) {
   ARMCI_MPI(MPI_Wait(&buffer->request, MPI_STATUS_IGNORE));
+  first_word(*buffer).store(0, std::memory_order_relaxed);
   ARMCI_MPI(
       MPI_Irecv(buffer->data.get(), static_cast<int>(bytes_), MPI_BYTE, MPI_ANY_SOURCE, tag_, comm_, &buffer->request));
   posted_.push_back(buffer);

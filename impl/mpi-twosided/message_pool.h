@@ -5,7 +5,9 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <vector>
@@ -66,12 +68,16 @@ class MessagePool {
 
   // Takes the next message. The caller has its buffer until post().
   Status take(Received* received);
+  // Whether take() will probably find a message. Calls no MPI; may miss one.
+  bool has_arrived() const;
   // Waits until the buffer is not sent from any more.
   Status post(Buffer* buffer);
 
   std::size_t memory_bytes() const { return buffers_.size() * bytes_; }
 
  private:
+  static std::atomic_ref<std::uint32_t> first_word(const Buffer& buffer);
+
   const MPI_Comm comm_;
   const int tag_;
   const std::size_t bytes_;

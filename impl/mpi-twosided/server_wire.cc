@@ -58,9 +58,10 @@ Status ServerWire::poll(bool* any) {
   return take_ended(&sending_, [this](Sending sent) { return take_sent(std::move(sent)); });
 }
 
+// A thread that waits should see at once what a request has changed, so there is no call of MPI behind the last one.
 Status ServerWire::take_requests(MessagePool* pool, bool forwarded, bool* any) {
   constexpr int kRequestsMax = 64;  // before the other queues are polled
-  for (int i = 0; i < kRequestsMax; ++i) {
+  for (int i = 0; i < kRequestsMax && (i == 0 || pool->has_arrived()); ++i) {
     MessagePool::Received received;
     ARMCI_RETURN_IF_ERROR(pool->take(&received));
     if (received.buffer == nullptr) break;
