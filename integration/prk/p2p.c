@@ -3,8 +3,8 @@
  *   a(i,j) = a(i-1,j) + a(i,j-1) - a(i-1,j-1), with a(i,0) = i and a(0,j) = j; after each sweep a(0,0) = -a(m-1,n-1).
  *
  * Process p has a block of columns i. It puts the element beside its block into the neighbour's memory, and notifies
- * it. The last process puts the corner into process 0 and notifies it. Process 0 starts the next sweep only then, so no
- * put overwrites an element that its target has not read.
+ * it. The put need not end first: the notification follows it. The last process puts the corner into process 0 and
+ * notifies it. Process 0 starts the next sweep only then, so no put overwrites an element that its target has not read.
  *
  * Run: mpirun -n 4 ./p2p ITERATIONS M N
  */
@@ -47,7 +47,8 @@ int main(int argc, char **argv) {
       }
       for (i = 1; i < width; ++i) row[i] = row[i - 1] + above[i] - above[i - 1];
       if (me < last) {
-        check(ARMCI_PutValueDouble(row[width - 1], (double *)shared_part[right] + j, right), "ARMCI_PutValueDouble");
+        check(ARMCI_NbPutValueDouble(row[width - 1], (double *)shared_part[right] + j, right, NULL),
+              "ARMCI_NbPutValueDouble");
         armci_notify(right);
       }
     }
@@ -55,9 +56,10 @@ int main(int argc, char **argv) {
     if (nproc == 1) {
       a[0] = corner;
     } else if (me == last) {
-      check(ARMCI_PutValueDouble(corner, (double *)shared_part[0] + n, 0), "ARMCI_PutValueDouble");
+      check(ARMCI_NbPutValueDouble(corner, (double *)shared_part[0] + n, 0, NULL), "ARMCI_NbPutValueDouble");
       armci_notify(0);
     }
+    check(ARMCI_WaitAll(), "ARMCI_WaitAll");
   }
   if (me == 0 && nproc > 1) armci_notify_wait(last, &count);
   const double average = greatest(MPI_Wtime() - began) / (double)iterations;

@@ -51,8 +51,9 @@ static void send_edges(const block *mine, double *in, void **part, int set) {
     int size[2] = {dst_stride, (int)rows};
     /* Our right neighbour receives at its left. */
     double *there = (double *)part[to] + edge_at(&theirs, side ^ 1, set);
-    check(ARMCI_PutS(in + (y + kRadius) * mine->pitch + x + kRadius, &src_stride, there, &dst_stride, size, 1, to),
-          "ARMCI_PutS");
+    check(ARMCI_NbPutS(in + (y + kRadius) * mine->pitch + x + kRadius, &src_stride, there, &dst_stride, size, 1, to,
+                       NULL),
+          "ARMCI_NbPutS");
     armci_notify(to);
   }
 }
@@ -107,6 +108,7 @@ int main(int argc, char **argv) {
     begin_sweep(iteration, &began);
     send_edges(&mine, in, part, (int)(iteration % 2));
     receive_edges(&mine, in, part[me], (int)(iteration % 2));
+    check(ARMCI_WaitAll(), "ARMCI_WaitAll"); /* the sweep changes what was sent */
     sweep(&mine, in, out);
     for (long y = 0; y < mine.height; ++y) {
       for (long x = 0; x < mine.width; ++x) in[(y + kRadius) * mine.pitch + x + kRadius] += 1.0;

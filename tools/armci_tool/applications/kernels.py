@@ -46,5 +46,5 @@ def _programs(folder: Path, built_on: str) -> Mapping[str, Sequence[Program]]:
     return made
 
 
-RECIPE = Recipe("prk", "Parallel Research Kernels", "prk-*.tar.*", _build, _programs, (2, 4), 120.0, has_baseline=False,
+RECIPE = Recipe("prk", "Parallel Research Kernels", "prk-*.tar.*", _build, _programs, (2, 4), 240.0, has_baseline=False,
                 own_sources=(PRK,), models=tuple(_MODELS.values()), has_file="MPI1")
