@@ -200,8 +200,8 @@ bool SignalChannel::pass() {
   return found;
 }
 
-// The first MPI_Test has MPI progress. A thread that waits should see at once what a message has changed, so there is no
-// call of MPI behind the last one.
+// The first MPI_Test has MPI progress. A thread that waits should see at once what a message has changed, so there is
+// no call of MPI behind the last one.
 Status SignalChannel::take_messages(bool* found) {
   for (std::size_t taken = 0; taken < kReceives && (taken == 0 || has_arrived()); ++taken) {
     const std::size_t next = next_.load(std::memory_order_relaxed);

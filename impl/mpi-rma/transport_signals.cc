@@ -84,34 +84,29 @@ HeldStores::Send Transport::by_puts() {
   return [this](int target, HeldStores::Stores* stores) { return put_held(target, *stores); };
 }
 
-// The memory of the messages is free at return. The stores of one window, mostly all, are issued together.
+// The memory of the messages is free at return. Neighbours of one length, as the rows of a call, are one operation.
 Status Transport::put_held(int target, const HeldStores::Stores& stores) {
-  std::vector<Access> accesses;
-  Status status;
-  const auto issue = [&] {
-    if (accesses.empty() || !status.ok()) return;
-    const Access& first = accesses.front();
-    status = sync_->issue(accesses);
-    if (status.ok()) status = sync_->complete_locally(first.window, first.rank, Kind::kPut);
-    unflushed_.note(target, first.window, first.rank);
-    accesses.clear();
-  };
+  std::vector<void*> from;
+  std::vector<void*> to;
+  std::size_t length = 0;
   const Key* key = stores.keys.data();
+  Status status;
+  const auto put = [&](const Key& of) {
+    if (!from.empty() && status.ok())
+      status = put_list(target, of, {from.data(), to.data(), length, from.size()}, nullptr);
+    from.clear();
+    to.clear();
+  };
   for (const std::unique_ptr<SignalMessage>& message : stores.messages) {
     message->each_store([&](void* remote, const char* data, std::size_t bytes) {
-      void* const local = const_cast<char*>(data);  // which no put changes
-      Window* const window = window_of(*key);
-      if (!accesses.empty() && accesses.front().window != window) issue();
-      if (window->dynamic() && bytes > DynamicWindow::left_in_cell(remote)) {
-        if (status.ok()) status = stored(target, *key, transfer(Kind::kPut, *key, remote, local, bytes, nullptr));
-      } else {
-        accesses.push_back({Kind::kPut, window, key->rank, local, static_cast<int>(bytes), MPI_BYTE,
-                            key->displacement(remote), static_cast<int>(bytes), MPI_BYTE, MPI_BYTE});
-      }
+      if (!from.empty() && (bytes != length || key[-1].window != key->window)) put(key[-1]);
+      length = bytes;
+      from.push_back(const_cast<char*>(data));  // which no put changes
+      to.push_back(remote);
       ++key;
     });
   }
-  issue();
+  if (!from.empty()) put(key[-1]);
   return status;
 }
 
