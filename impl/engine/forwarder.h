@@ -43,14 +43,14 @@ class Forwarder {
   // Owns the buffer of the arrival, which is kept, until the request is acknowledged.
   Status forward(int server, const Done& request);
   // An acknowledgement has arrived; *done: the request.
-  Status acknowledged(int server, std::uint32_t slot, Done* done);
+  Status acknowledged(int server, std::uint32_t forward_number, Done* done);
 
  private:
   struct Route {
     int credits = 0;
-    std::uint32_t last_slot = 0;
+    std::uint32_t last_number = 0;
     std::deque<Done> waiting;
-    std::unordered_map<std::uint32_t, Done> sent;  // by slot
+    std::unordered_map<std::uint32_t, Done> sent;  // by number
   };
 
   Status send_on(int server);

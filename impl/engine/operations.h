@@ -16,12 +16,12 @@ namespace armci::engine {
 class Operations {
  public:
   struct Operation {
-    std::uint32_t generation = 1;  // counts the operations that used this place
+    std::uint32_t generation = 1;  // counts the operations that had this index
     std::uint32_t parts = 0;       // pending ones
     int error = 0;                 // of the wire: the first failure
     const char* call = nullptr;    // that failed, or may
     int peer = -1;
-    std::uint32_t place = 0;
+    std::uint32_t index = 0;
     bool is_blocking = false;  // the call returns at local completion
     Operations* owner = nullptr;
   };
@@ -32,7 +32,7 @@ class Operations {
     if (free_.empty()) {
       free_.push_back(static_cast<std::uint32_t>(all_.size()));
       all_.emplace_back();
-      all_.back().place = free_.back();
+      all_.back().index = free_.back();
       all_.back().owner = this;
     }
     Operation* const operation = &all_[free_.back()];
@@ -72,10 +72,10 @@ class Operations {
   }
 
   static std::uint64_t number(const Operation* operation) {
-    return std::uint64_t{operation->generation} << 32 | operation->place;
+    return std::uint64_t{operation->generation} << 32 | operation->index;
   }
 
-  // Whether it has ended; *failed: the operation if it failed, whose place is free after release().
+  // Whether it has ended; *failed: the operation if it failed, whose index is free after release().
   bool ended(std::uint64_t number, Operation** failed) {
     *failed = nullptr;
     if (number == 0) return true;
@@ -91,7 +91,7 @@ class Operations {
 
   void release(Operation* operation) {
     if (++operation->generation == 0) ++operation->generation;  // the number 0 is no operation's
-    free_.push_back(operation->place);
+    free_.push_back(operation->index);
   }
 
   // Parts, of all.

@@ -22,7 +22,7 @@
 //   48      16     operand: the scale of an accumulate; operand and comparand of an atomic; word and value of a signal
 //   64       8     sequence: the number of the request among those of the origin to the server that receives it
 //   72       4     server: that has the memory
-//   76       4     slot: the number of a forwarded request among those from one server to another
+//   76       4     forward_number: of a forwarded request among those from one server to another
 //
 // A signal is a put without gaps, of 0 bytes or more, and then the change of a word (impl/node/signal.h).
 //
@@ -88,7 +88,7 @@ struct RequestHeader {
   std::uint64_t operand[2] = {0, 0};
   std::uint64_t sequence = 0;
   std::uint32_t server = 0;
-  std::uint32_t slot = 0;
+  std::uint32_t forward_number = 0;
 
   bool is_store() const {
     return kind == RequestKind::kPut || kind == RequestKind::kAccumulate || kind == RequestKind::kSignal;

@@ -87,7 +87,8 @@ Status Server::arrived(const Arrival& arrival) {
   RequestHeader header;
   ARMCI_RETURN_IF_ERROR(read_header(arrival.message, &header));
   ARMCI_RETURN_IF_ERROR(check_origin(arrival, header));
-  if (arrival.forwarded) return take_next(&neighbours_[static_cast<std::size_t>(arrival.from)], arrival, header.slot);
+  if (arrival.forwarded)
+    return take_next(&neighbours_[static_cast<std::size_t>(arrival.from)], arrival, header.forward_number);
   return take_next(&origin(header.origin).stream, arrival, header.sequence);
 }
 
@@ -203,9 +204,9 @@ Status Server::run_queue(Origin* from) {
   return kSuccess;
 }
 
-Status Server::acknowledged(int server, std::uint32_t slot) {
+Status Server::acknowledged(int server, std::uint32_t forward_number) {
   Forwarder::Done done;
-  ARMCI_RETURN_IF_ERROR(forwarder_.acknowledged(server, slot, &done));
+  ARMCI_RETURN_IF_ERROR(forwarder_.acknowledged(server, forward_number, &done));
   ARMCI_RETURN_IF_ERROR(wire_.release(done.arrival));
   executed(done.origin, done.number);
   if (!wire_.answers_each()) return kSuccess;
@@ -315,7 +316,7 @@ Status Server::end(Work* work) {
   ARMCI_RETURN_IF_ERROR(wire_.release(arrival));
   if (arrival.forwarded) {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    return wire_.acknowledge(arrival.from, header.slot);
+    return wire_.acknowledge(arrival.from, header.forward_number);
   }
   executed(header.origin, work->number);
   return kSuccess;

@@ -118,7 +118,7 @@ class Server final : private ServerEvents {
 
   // --- requests
   Status arrived(const Arrival& arrival) override;
-  Status acknowledged(int server, std::uint32_t slot) override;
+  Status acknowledged(int server, std::uint32_t forward_number) override;
   Status received(Chunk* chunk) override;
   Status sent(Chunk* chunk) override;
   Status check_origin(const Arrival& arrival, const RequestHeader& header) const;

@@ -2,7 +2,7 @@
 //
 //   server                                   other server
 //   --a request, from its receive buffer---->  into a buffer of the link
-//   <--------acknowledgement: the slot, as immediate data--
+//   <--acknowledgement: number, as immediate data--------
 //
 // Requests from servers have buffers of their own. In the receive buffers of processes, two servers full of requests
 // for each other would wait without end. At most kForwards requests of a link are unacknowledged, and as many
@@ -31,7 +31,7 @@ struct FromServer {
   int server = -1;  // none has come
   std::span<char> request;
   bool is_acknowledgement = false;
-  std::uint32_t slot = 0;  // of the request that is acknowledged
+  std::uint32_t forward_number = 0;  // of the request that is acknowledged
 };
 
 class Neighbours {
@@ -51,7 +51,7 @@ class Neighbours {
   Status ended(const ibv_wc& work, FromServer* message);
   // The memory of the request is in use until it is acknowledged.
   Status forward(int server, const ibv_sge& request);
-  Status acknowledge(int server, std::uint32_t slot);
+  Status acknowledge(int server, std::uint32_t forward_number);
   // The buffer of a request that ended() gave.
   Status release(int server, const char* request);
   std::size_t buffer_bytes() const;
@@ -61,7 +61,7 @@ class Neighbours {
   static constexpr std::uint32_t kSends = 4 * kForwards;  // a completion may be seen late
   struct Outgoing {
     ibv_sge request;  // of no bytes: an acknowledgement
-    std::uint32_t slot;
+    std::uint32_t forward_number;
   };
   struct Neighbour {
     int server = -1;

@@ -157,9 +157,9 @@ void ServerWire::arrived(const FromServer& from) {
     return arrivals_.push_back({{from.request, from.server, true, nullptr}, from, origin});
   }
   // The engine will tell the process that its request was executed: deliver() has to know the process before.
-  const auto found = origins_.find({from.server, from.slot});
-  const int origin = found != origins_.end() ? found->second : -1;
-  if (found != origins_.end()) origins_.erase(found);
+  const auto found = forwarded_origins_.find({from.server, from.forward_number});
+  const int origin = found != forwarded_origins_.end() ? found->second : -1;
+  if (found != forwarded_origins_.end()) forwarded_origins_.erase(found);
   arrivals_.push_back({{}, from, origin});
 }
 
@@ -168,7 +168,7 @@ Status ServerWire::deliver() {
     const Received next = arrivals_.front();
     arrivals_.pop_front();
     if (next.from_server.is_acknowledgement) {
-      ARMCI_RETURN_IF_ERROR(events_->acknowledged(next.from_server.server, next.from_server.slot));
+      ARMCI_RETURN_IF_ERROR(events_->acknowledged(next.from_server.server, next.from_server.forward_number));
     } else {
       ARMCI_RETURN_IF_ERROR(events_->arrived(next.request));
     }
@@ -217,11 +217,13 @@ Status ServerWire::reply(int process, std::uint32_t, Message message) {
 Status ServerWire::forward(int server, const Arrival& arrival) {
   RequestHeader header;
   std::memcpy(&header, arrival.message.data(), sizeof header);
-  origins_[{server, header.slot}] = static_cast<int>(header.origin);
+  forwarded_origins_[{server, header.forward_number}] = static_cast<int>(header.origin);
   return neighbours_.forward(server, requests_.piece(buffer_of(arrival), arrival.message.size()));
 }
 
-Status ServerWire::acknowledge(int server, std::uint32_t slot) { return neighbours_.acknowledge(server, slot); }
+Status ServerWire::acknowledge(int server, std::uint32_t forward_number) {
+  return neighbours_.acknowledge(server, forward_number);
+}
 
 // --- events
 

@@ -75,7 +75,7 @@ class ServerWire final : public engine::ServerWire {
   engine::Message take_message(std::size_t bytes) override;
   Status reply(int process, std::uint32_t tag, engine::Message message) override;
   Status forward(int server, const engine::Arrival& arrival) override;
-  Status acknowledge(int server, std::uint32_t slot) override;
+  Status acknowledge(int server, std::uint32_t forward_number) override;
   bool is_streaming() const override { return streaming_; }
   bool has_events() const override { return true; }
   bool arm() override;
@@ -133,7 +133,8 @@ class ServerWire final : public engine::ServerWire {
   int held_ = 0;                   // completions that arm() found
   std::deque<Received> arrivals_;  // whose replies need a buffer
   Neighbours neighbours_;
-  std::map<std::pair<int, std::uint32_t>, int> origins_;  // of requests that were forwarded, by server and slot
+  std::map<std::pair<int, std::uint32_t>, int>
+      forwarded_origins_;     // of requests that were forwarded, by server and number
   std::size_t signaled_ = 0;  // signaled replies that are pending: the completion queue needs an entry for each
   std::size_t signaled_max_ = 0;
   std::int64_t found_us_ = 0;  // when the last completions were found

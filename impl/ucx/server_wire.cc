@@ -87,7 +87,8 @@ ucs_status_t ServerWire::on_acknowledge(void* self, const void* header, std::siz
   ServerPrefix prefix{};
   if (header_bytes != sizeof prefix) return UCS_OK;
   std::memcpy(&prefix, header, sizeof prefix);
-  end_if_failed(static_cast<ServerWire*>(self)->events_->acknowledged(static_cast<int>(prefix.server), prefix.slot));
+  end_if_failed(
+      static_cast<ServerWire*>(self)->events_->acknowledged(static_cast<int>(prefix.server), prefix.forward_number));
   return UCS_OK;
 }
 
@@ -172,9 +173,9 @@ Status ServerWire::forward(int server, const Arrival& arrival) {
   return send(kForwardMessage, neighbours_[static_cast<std::size_t>(server)], server, &prefix, arrival.message, {});
 }
 
-Status ServerWire::acknowledge(int server, std::uint32_t slot) {
+Status ServerWire::acknowledge(int server, std::uint32_t forward_number) {
   ARMCI_RETURN_IF_ERROR(reach(&neighbours_, servers_, server));
-  const ServerPrefix prefix{static_cast<std::uint32_t>(process_), slot};
+  const ServerPrefix prefix{static_cast<std::uint32_t>(process_), forward_number};
   return send(kAcknowledgeMessage, neighbours_[static_cast<std::size_t>(server)], server, &prefix, {}, {});
 }
 

@@ -16,7 +16,8 @@
  * its buffer when the acknowledgement arrives, and then counts the request. Each count gives the client a credit. So a
  * client that has all its credits again has been served, and a fence is no message.
  *
- * Names below: `credits` are what the counts have given back, `acks` are acknowledgements, `answers` are replies.
+ * Names below: `credits` are what the counts have given back, `acknowledgements` are those of forwarded requests, `answers`
+ * are replies.
  *
  * Modelled as they are: the order of messages between two processes, posted buffers, queues. A client sends any puts,
  * long puts and gets to any targets, waits for each or does not, and fences after any. A step of a server takes one
@@ -86,7 +87,7 @@
 /* Messages under way. */
 chan requests[SERVERS] = [ROOM] of { byte, byte, byte, byte }; /* client, target, kind, number */
 chan forwards[SERVERS * SERVERS] = [FORWARD_ROOM] of { byte, byte, byte }; /* client, kind, number */
-chan acks[SERVERS * SERVERS] = [FORWARD_ROOM] of { byte };
+chan acknowledgements[SERVERS * SERVERS] = [FORWARD_ROOM] of { byte };
 byte data_sent[SERVERS * CLIENTS]; /* a bit for each long put: its data are offered, and take no memory */
 byte answers[CLIENTS];
 byte credits[CLIENTS];
@@ -159,7 +160,7 @@ inline release(t, c) {
      forward_posted[LINK(ENTRY(c), t)]++;
      assert(forward_posted[LINK(ENTRY(c), t)] <= FORWARDS);
 #endif
-     acks[LINK(ENTRY(c), t)]!c
+     acknowledgements[LINK(ENTRY(c), t)]!c
   fi
 }
 
@@ -266,7 +267,7 @@ proctype TakeAcks(byte e, t) {
 end:
   do
   :: d_step {
-       acks[LINK(e, t)]?c ->
+       acknowledgements[LINK(e, t)]?c ->
        posted[e]++;
        assert(posted[e] <= ENTERED_AT(e) * CREDITS);
        return_credit(c);

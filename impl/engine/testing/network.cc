@@ -195,7 +195,7 @@ Status TestServerWire::poll(bool* any) {
   *any = true;
   Incoming next = std::move(inbox_.front());
   inbox_.pop_front();
-  if (next.message == nullptr) return events_->acknowledged(next.acknowledged_by, next.slot);
+  if (next.message == nullptr) return events_->acknowledged(next.acknowledged_by, next.forward_number);
   Held* const held = next.message.release();
   const std::uint64_t limit =
       held->forwarded ? static_cast<std::uint64_t>(network_.options().forwards) : network_.options().requests;
@@ -254,8 +254,8 @@ Status TestServerWire::forward(int server, const Arrival& arrival) {
   return kSuccess;
 }
 
-Status TestServerWire::acknowledge(int server, std::uint32_t slot) {
-  network_.push({Network::Packet::kAcknowledgement, number_, server, {}, {}, slot, {}, nullptr, 0});
+Status TestServerWire::acknowledge(int server, std::uint32_t forward_number) {
+  network_.push({Network::Packet::kAcknowledgement, number_, server, {}, {}, forward_number, {}, nullptr, 0});
   return kSuccess;
 }
 

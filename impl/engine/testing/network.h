@@ -141,7 +141,7 @@ class TestServerWire final : public ServerWire {
   Status reply_data(int process, std::uint32_t tag, std::span<const char> data, Chunk* chunk) override;
   Status receive_data(int process, std::uint32_t tag, std::span<char> to, Chunk* chunk) override;
   Status forward(int server, const Arrival& arrival) override;
-  Status acknowledge(int server, std::uint32_t slot) override;
+  Status acknowledge(int server, std::uint32_t forward_number) override;
   std::size_t buffer_bytes() const override { return buffers_.bytes(); }
 
  private:
@@ -159,7 +159,7 @@ class TestServerWire final : public ServerWire {
   struct Incoming {
     std::unique_ptr<Held> message;
     int acknowledged_by = -1;
-    std::uint32_t slot = 0;
+    std::uint32_t forward_number = 0;
   };
 
   Network& network_;
