@@ -182,11 +182,11 @@ class Client final : private ClientEvents {
   // Whether a thread has to poll soon. Else each message that is pending is short: the network needs no thread for it.
   bool has_pending() const;
   enum class Watch { kNone, kLater, kSoon };
-  // The work that all that is pending needs of the progress thread.
+  // How often the progress thread has to poll.
   Watch needed_watch() const;
-  // Wakes the progress thread, unless it does that already.
+  // Wakes the progress thread, unless it polls that often already.
   void watch();
-  // One pass; now and then sends old batches, as a program that never leaves the core to another thread needs it.
+  // One pass; now and then sends old batches, since the progress thread may get no core.
   Status poll(bool* any);
   // Ends the part that begin() made. `begun`: whether all other parts have been begun, or the failure of one.
   Status finish(Lock& lock, Operation* whole, Status begun, How how);

@@ -75,6 +75,7 @@ void Server::serve_while_waiting() {
 
 void Server::run(const std::function<bool()>& over) {
   constexpr int kActiveSleepUs = 50;
+  constexpr std::int64_t kComesAgainUs = 1000;  // kLater and kOtherThread
   shorten_sleeps();
   if (wire_.has_events()) return run_on_events(over);
   node::Waiter idleness(node::WaitKind::kRequests, options_.wait_us);
@@ -86,7 +87,8 @@ void Server::run(const std::function<bool()>& over) {
     const bool busy = passes_.try_pass([this] { return pass(); });
     const bool streaming = streaming_.load(std::memory_order_relaxed);
     // A thread that waits in the client wakes this one if it leaves something pending.
-    const bool was_active = std::exchange(active, is_pending(make_progress(client_)) || streaming);
+    const Client::Progress found = make_progress(client_);
+    const bool was_active = std::exchange(active, is_pending(found) || streaming);
     if (active && !was_active) activity.restart();
     if (busy || active) event_count_.cancel_wait();
     if (busy) {
@@ -97,8 +99,10 @@ void Server::run(const std::function<bool()>& over) {
       continue;
     }
     const bool others_serve = options_.wait_us > 0 && passes_.others_serve();
-    const std::int64_t us = others_serve ? std::min<std::int64_t>(passes_.next_sleep_us(active), options_.wait_us)
-                                         : (active ? activity : idleness).pause_us(streaming);
+    const std::int64_t longest_us = found == Client::Progress::kIdle ? options_.wait_us : kComesAgainUs;
+    const std::int64_t us =
+        std::min(longest_us, others_serve ? std::min<std::int64_t>(passes_.next_sleep_us(active), options_.wait_us)
+                                          : (active ? activity : idleness).pause_us(streaming));
     // Polls once more after prepare_wait(): from there on a thread that issues an operation notifies this one.
     if (us > 0 && (active || will_block)) {
       passes_.set_resting(!others_serve && us > Passes::kShortestSleepUs);

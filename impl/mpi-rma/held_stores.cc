@@ -1,6 +1,7 @@
 #include "impl/mpi-rma/held_stores.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace armci::rma {
@@ -11,73 +12,87 @@ void HeldStores::reset(int processes, std::function<std::unique_ptr<SignalMessag
   make_ = std::move(make);
 }
 
-Status HeldStores::hold(int target, const Key& key, const std::vector<Put>& puts, const Send& send) {
-  Target& of = targets_[static_cast<std::size_t>(target)];
+// --- copies
+
+Status HeldStores::hold(int target, const Key& key, const std::vector<Put>& puts, const Sender& by_puts) {
+  Target& of = to(target);
   const std::lock_guard guard(of.mutex);
-  for (const Put& put : puts) {
-    for (std::size_t done = 0; done < put.bytes; done += kPieceBytes) {
-      const Put piece{static_cast<char*>(put.remote) + done, static_cast<const char*>(put.local) + done,
-                      std::min(put.bytes - done, kPieceBytes)};
-      ARMCI_RETURN_IF_ERROR(hold_piece(target, key, piece, send));
+  if (of.stores.messages.size() >= kMessagesMax) ARMCI_RETURN_IF_ERROR(send_locked(target, by_puts));
+  for (const Put& put : puts) add(&of, key, put);
+  return kSuccess;
+}
+
+// A put that is longer than a message is several stores, cut between words of the target [LC-3].
+void HeldStores::add(Target* of, const Key& key, const Put& put) {
+  constexpr std::size_t kAlignment = 64;
+  constexpr std::size_t kPieceBytes = SignalMessage::kDataBytesMax / kAlignment * kAlignment;
+  for (std::size_t done = 0; done < put.bytes;) {
+    Put piece{static_cast<char*>(put.remote) + done, static_cast<const char*>(put.local) + done, put.bytes - done};
+    if (piece.bytes > kPieceBytes) {
+      piece.bytes = kPieceBytes - reinterpret_cast<std::uintptr_t>(piece.remote) % kAlignment;
     }
+    add_piece(of, key, piece);
+    done += piece.bytes;
   }
-  of.is_unchanged = false;
-  return kSuccess;
 }
 
-Status HeldStores::hold_piece(int target, const Key& key, const Put& piece, const Send& send) {
-  Stores& stores = targets_[static_cast<std::size_t>(target)].stores;
-  const auto add = [&] {
-    return !stores.messages.empty() && stores.messages.back()->add_store(piece.remote, piece.local, piece.bytes);
+void HeldStores::add_piece(Target* of, const Key& key, const Put& piece) {
+  Messages& messages = of->stores.messages;
+  const auto added = [&] {
+    return !messages.empty() && messages.back()->add_store(piece.remote, piece.local, piece.bytes);
   };
-  if (!add()) {
-    if (stores.messages.size() == kMessagesMax) ARMCI_RETURN_IF_ERROR(send_locked(target, send));
-    if (stores.messages.empty()) targets_with_stores_.fetch_add(1);
-    stores.messages.push_back(make_());
-    (void)add();
+  if (of->stores.keys.empty()) {
+    targets_with_stores_.fetch_add(1);
+    of->is_old = false;
   }
-  stores.keys.push_back(key);
-  return kSuccess;
+  if (!added()) {
+    messages.push_back(make_());
+    (void)added();
+  }
+  of->stores.keys.push_back(key);
 }
 
-Status HeldStores::send_locked(int target, const Send& send) {
-  Stores& stores = targets_[static_cast<std::size_t>(target)].stores;
+// --- senders
+
+Status HeldStores::send_locked(int target, const Sender& sender) {
+  Stores& stores = to(target).stores;
   const bool had_stores = !stores.keys.empty();
-  const Status sent = send(target, &stores);
-  stores.messages.clear();
-  stores.keys.clear();
-  if (had_stores) targets_with_stores_.fetch_sub(1);
+  const Status sent = sender(target, &stores);
+  if (had_stores && stores.keys.empty()) targets_with_stores_.fetch_sub(1);
   return sent;
 }
 
-Status HeldStores::send_with_signal(int target, const Send& send) {
-  const std::lock_guard guard(targets_[static_cast<std::size_t>(target)].mutex);
-  return send_locked(target, send);
-}
-
-Status HeldStores::send(int target, const Send& send) {
-  if (!any()) return kSuccess;
-  Target& of = targets_[static_cast<std::size_t>(target)];
+Status HeldStores::send_with_signal(int target, const Key& key, const std::vector<Put>& puts,
+                                    const Sender& by_messages) {
+  Target& of = to(target);
   const std::lock_guard guard(of.mutex);
-  return of.stores.keys.empty() ? kSuccess : send_locked(target, send);
+  for (const Put& put : puts) add(&of, key, put);
+  return send_locked(target, by_messages);
 }
 
-Status HeldStores::send_all(const Send& send_one) {
+Status HeldStores::send(int target, const Sender& by_puts) {
+  if (!any()) return kSuccess;
+  Target& of = to(target);
+  const std::lock_guard guard(of.mutex);
+  return of.stores.keys.empty() ? kSuccess : send_locked(target, by_puts);
+}
+
+Status HeldStores::send_all(const Sender& by_puts) {
   Status status;
   for (int target = 0; any() && target < static_cast<int>(targets_.size()); ++target) {
-    const Status one = send(target, send_one);
+    const Status one = send(target, by_puts);
     if (!one.ok()) status = one;
   }
   return status;
 }
 
-Status HeldStores::send_old(const Send& send) {
+Status HeldStores::send_old(const Sender& by_puts) {
   Status status;
   for (int target = 0; any() && target < static_cast<int>(targets_.size()); ++target) {
-    Target& of = targets_[static_cast<std::size_t>(target)];
+    Target& of = to(target);
     const std::unique_lock lock(of.mutex, std::try_to_lock);
-    if (!lock.owns_lock() || of.stores.keys.empty() || !std::exchange(of.is_unchanged, true)) continue;
-    const Status one = send_locked(target, send);
+    if (!lock.owns_lock() || of.stores.keys.empty() || !std::exchange(of.is_old, true)) continue;
+    const Status one = send_locked(target, by_puts);
     if (!one.ok()) status = one;
   }
   return status;

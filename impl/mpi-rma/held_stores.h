@@ -4,9 +4,9 @@
 //   put  put  put   | held, by target
 //   put_signal      | messages: stores, and the signal in the last one
 //   flush           | operations of MPI
-//   progress thread | operations of MPI, if nothing was added since its last pass
+//   progress thread | operations of MPI, in its second pass after the first of them
 //
-// Puts of a process are unordered until a flush or a signal [ORD-1], so nothing else has to send them.
+// Non-blocking puts are unordered until a fence [ORD-3], so no other operation has to send them.
 //
 // Thread safety: all members by any thread, except reset(). A target's lock is held while its stores leave: a thread
 // that finds none held knows that they have left.
@@ -27,8 +27,6 @@ namespace armci::rma {
 
 class HeldStores {
  public:
-  // Of a target.
-  static constexpr std::size_t kMessagesMax = 4;
   using Messages = std::vector<std::unique_ptr<SignalMessage>>;
 
   struct Put {
@@ -41,37 +39,38 @@ class HeldStores {
     Messages messages;
     std::vector<Key> keys;
   };
-  // Sends all stores of the target by either way. They are dropped in any case.
-  using Send = std::function<Status(int target, Stores* stores)>;
+  // Hands the stores of a target to MPI, and clears them. Those that it leaves after a failure stay held.
+  using Sender = std::function<Status(int target, Stores* stores)>;
 
   // For targets 0..processes-1. `make` returns an empty message.
   void reset(int processes, std::function<std::unique_ptr<SignalMessage>()> make);
 
-  // Whether to hold puts of so many bytes. Longer data gain little, and should travel while the program computes.
+  // Whether to hold the puts of a call. Longer data gain little, and should travel while the program computes.
   static bool are_short(std::size_t puts, std::size_t bytes) { return puts <= kPutsMax && bytes <= kBytesMax; }
-  // Copies the puts. If there is no room, send() makes it.
-  Status hold(int target, const Key& key, const std::vector<Put>& puts, const Send& send);
-  // Has the stores leave: of the target, also if it has none; of all that have any; of those in which nothing was held
-  // since the last such call.
-  Status send_with_signal(int target, const Send& send);
-  Status send(int target, const Send& send);
-  Status send_all(const Send& send);
-  Status send_old(const Send& send);
+  // Copies the puts. If many are held already, `by_puts` sends those first.
+  Status hold(int target, const Key& key, const std::vector<Put>& puts, const Sender& by_puts);
+  // Calls `by_messages` with the stores of the target, perhaps none, and behind them these puts.
+  Status send_with_signal(int target, const Key& key, const std::vector<Put>& puts, const Sender& by_messages);
+  // Have the stores leave: of the target; of all; of those that an earlier call of send_old() has seen.
+  Status send(int target, const Sender& by_puts);
+  Status send_all(const Sender& by_puts);
+  Status send_old(const Sender& by_puts);
 
  private:
   static constexpr std::size_t kPutsMax = 128;
   static constexpr std::size_t kBytesMax = 16384;
-  // Longer puts are several stores, with whole elements in each [LC-3].
-  static constexpr std::size_t kPieceBytes = SignalMessage::kDataBytesMax / 64 * 64;
+  static constexpr std::size_t kMessagesMax = 4;  // of a target, but for the puts of one call
   struct Target {
     std::mutex mutex;
     Stores stores;
-    bool is_unchanged = false;
+    bool is_old = false;
   };
 
+  Target& to(int target) { return targets_[static_cast<std::size_t>(target)]; }
   bool any() const { return targets_with_stores_.load() > 0; }
-  Status hold_piece(int target, const Key& key, const Put& piece, const Send& send);
-  Status send_locked(int target, const Send& send);
+  void add(Target* of, const Key& key, const Put& put);
+  void add_piece(Target* of, const Key& key, const Put& piece);
+  Status send_locked(int target, const Sender& sender);
 
   std::function<std::unique_ptr<SignalMessage>()> make_;
   std::vector<Target> targets_;

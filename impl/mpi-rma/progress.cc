@@ -79,7 +79,7 @@ void ProgressThread::run(int interval_us) {
     }
     before = state;
     if (leaving_.load(std::memory_order_relaxed)) return;
-    if (!send_old_().ok()) die_of_failure("progress thread");
+    if (!arrived && !send_old_().ok()) die_of_failure("progress thread");
     if (!arrived && InsideMpi::any() && !pace.inside()) continue;
     const bool worked = poll_found_work();
     // MPI may have left data unread, for which the socket has no other edge.

@@ -35,7 +35,7 @@ class ProgressThread {
   ProgressThread& operator=(const ProgressThread&) = delete;
 
   // Polls on `comm`, on which no process sends, or takes the signals of a channel (nullptr: none). `interval_us`:
-  // ARMCI_RMA_PROGRESS. `send_old` is called in each turn, a few milliseconds apart at most.
+  // ARMCI_RMA_PROGRESS. `send_old` is called in each turn that finds no signal.
   Status start(MPI_Comm comm, SignalChannel* signals, int interval_us, std::function<Status()> send_old);
 
  private:

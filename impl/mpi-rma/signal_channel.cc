@@ -120,6 +120,11 @@ std::unique_ptr<SignalMessage> SignalChannel::take_message() {
   return message;
 }
 
+void SignalChannel::give_back(std::unique_ptr<SignalMessage> message) {
+  const std::lock_guard guard(sending_);
+  free_.push_back(std::move(message));
+}
+
 Status SignalChannel::send(int target, std::unique_ptr<SignalMessage> message) {
   return send_at_last(target, SignalMessage::kSignal, [&](std::unique_ptr<SignalMessage>* to_send) {
     to_send->swap(message);
@@ -200,8 +205,8 @@ bool SignalChannel::pass() {
   return found;
 }
 
-// The first MPI_Test has MPI progress. A thread that waits should see at once what a message has changed, so there is
-// no call of MPI behind the last one.
+// The buffer of the next receive shows without MPI whether a message is there: a test that finds nothing takes 2 us,
+// and a thread may wait for what this pass has changed.
 Status SignalChannel::take_messages(bool* found) {
   for (std::size_t taken = 0; taken < kReceives && (taken == 0 || has_arrived()); ++taken) {
     const std::size_t next = next_.load(std::memory_order_relaxed);

@@ -57,6 +57,8 @@ class SignalChannel {
 
   // Without stores and signal.
   std::unique_ptr<SignalMessage> take_message();
+  // Of take_message(), if it is not sent.
+  void give_back(std::unique_ptr<SignalMessage> message);
   // Sends stores and a signal. Waits, at most, for the target's library to apply earlier ones.
   Status send(int target, std::unique_ptr<SignalMessage> message);
   // A flush, in two steps between which the caller may flush stores: has the target say when the signals to it are

@@ -107,9 +107,9 @@ class Transport {
   Status stored(int target, const Key& key, Status status);
   bool holds(int target, Completion* completion) const;
   Status hold(int target, const Key& key, const std::vector<HeldStores::Put>& puts);
-  HeldStores::Send by_puts();
-  Status put_held(int target, const HeldStores::Stores& stores);
-  Status send_signal(int target, HeldStores::Messages* messages, const node::Signal& signal);
+  HeldStores::Sender by_puts();
+  Status put_held(int target, HeldStores::Stores* stores);
+  Status send_messages(int target, HeldStores::Stores* stores, const node::Signal& signal);
   Status flush_stores(int target);
 
   std::unique_ptr<Sync> sync_;

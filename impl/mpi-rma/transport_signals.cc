@@ -6,6 +6,9 @@
 // An exclusive epoch waits for those of other processes, which a pass must not. Without a progress thread no thread
 // would apply a signal while the program computes.
 #include <atomic>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "impl/mpi-rma/transport.h"
 #include "impl/node/copy.h"
@@ -14,6 +17,7 @@
 namespace armci::rma {
 
 using runtime::AtomicOp;
+using runtime::Segments;
 
 // Collective.
 Status Transport::open_signals() {
@@ -46,8 +50,9 @@ void Transport::close_signals() {
 // to this process itself: each signal to it is applied when its call returns.
 Status Transport::put_signal(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
                              const node::Signal& signal) {
+  std::vector<HeldStores::Put> puts;
   if (bytes > 0 && target != rank_ && HeldStores::are_short(1, bytes)) {
-    ARMCI_RETURN_IF_ERROR(hold(target, key, {{remote, local, bytes}}));
+    puts.push_back({remote, local, bytes});
   } else if (bytes > 0) {
     ARMCI_RETURN_IF_ERROR(flush(target));
     ARMCI_RETURN_IF_ERROR(put_now(target, key, remote, local, bytes));
@@ -56,22 +61,24 @@ Status Transport::put_signal(int target, const Key& key, void* remote, const voi
     ARMCI_RETURN_IF_ERROR(flush_stores(target));
     return apply_signal(signal);
   }
-  return held_.send_with_signal(
-      target, [&](int, HeldStores::Stores* held) { return send_signal(target, &held->messages, signal); });
+  return held_.send_with_signal(target, key, puts,
+                                [&](int, HeldStores::Stores* stores) { return send_messages(target, stores, signal); });
 }
 
 // The stores that are not held come first.
-Status Transport::send_signal(int target, HeldStores::Messages* messages, const node::Signal& signal) {
+Status Transport::send_messages(int target, HeldStores::Stores* stores, const node::Signal& signal) {
   ARMCI_RETURN_IF_ERROR(flush_stores(target));
-  if (messages->empty()) messages->push_back(signals_->take_message());
-  messages->back()->signal = signal;
-  for (std::unique_ptr<SignalMessage>& message : *messages) {
+  HeldStores::Messages messages = std::exchange(stores->messages, {});
+  stores->keys.clear();
+  if (messages.empty()) messages.push_back(signals_->take_message());
+  messages.back()->signal = signal;
+  for (std::unique_ptr<SignalMessage>& message : messages) {
     ARMCI_RETURN_IF_ERROR(signals_->send(target, std::move(message)));
   }
   return kSuccess;
 }
 
-// A blocking store is complete locally without a copy.
+// A program may wait for the effect of a blocking put without a call that sends it.
 bool Transport::holds(int target, Completion* completion) const {
   return signals_ != nullptr && completion != nullptr && target != rank_;
 }
@@ -80,34 +87,51 @@ Status Transport::hold(int target, const Key& key, const std::vector<HeldStores:
   return held_.hold(target, key, puts, by_puts());
 }
 
-HeldStores::Send Transport::by_puts() {
-  return [this](int target, HeldStores::Stores* stores) { return put_held(target, *stores); };
+HeldStores::Sender Transport::by_puts() {
+  return [this](int target, HeldStores::Stores* stores) { return put_held(target, stores); };
 }
 
-// The memory of the messages is free at return. Neighbours of one length, as the rows of a call, are one operation.
-Status Transport::put_held(int target, const HeldStores::Stores& stores) {
+// Successive stores of one length in whole words, as the rows of a call, are one operation. The memory of the messages
+// is free once all are complete locally.
+Status Transport::put_held(int target, HeldStores::Stores* stores) {
   std::vector<void*> from;
   std::vector<void*> to;
   std::size_t length = 0;
-  const Key* key = stores.keys.data();
+  std::vector<Completion> pending;
+  const Key* key = stores->keys.data();
   Status status;
-  const auto put = [&](const Key& of) {
-    if (!from.empty() && status.ok())
-      status = put_list(target, of, {from.data(), to.data(), length, from.size()}, nullptr);
+  const auto in_words = [](const void* remote, std::size_t bytes) {
+    return (reinterpret_cast<std::uintptr_t>(remote) | bytes) % 8 == 0;
+  };
+  const auto issue = [&] {
+    if (from.empty() || !status.ok()) return;
+    const Segments list{from.data(), to.data(), length, from.size()};
+    pending.emplace_back();
+    status = stored(target, key[-1],
+                    noncontiguous_.list(Kind::kPut, place_of(key[-1]), list, word_type(list), &pending.back()));
     from.clear();
     to.clear();
   };
-  for (const std::unique_ptr<SignalMessage>& message : stores.messages) {
+  for (const std::unique_ptr<SignalMessage>& message : stores->messages) {
     message->each_store([&](void* remote, const char* data, std::size_t bytes) {
-      if (!from.empty() && (bytes != length || key[-1].window != key->window)) put(key[-1]);
+      const bool joins = !from.empty() && bytes == length && key[-1].window == key->window && in_words(remote, bytes) &&
+                         in_words(to.back(), bytes);
+      if (!joins) issue();
       length = bytes;
       from.push_back(const_cast<char*>(data));  // which no put changes
       to.push_back(remote);
       ++key;
     });
   }
-  if (!from.empty()) put(key[-1]);
-  return status;
+  issue();
+  for (Completion& one : pending) {
+    for (bool done = false; status.ok() && !done;) status = one.test(&done);
+  }
+  if (!status.ok()) return status;
+  for (std::unique_ptr<SignalMessage>& message : stores->messages) signals_->give_back(std::move(message));
+  stores->messages.clear();
+  stores->keys.clear();
+  return kSuccess;
 }
 
 // The word is changed by the mechanism of atomic64, on the window by which the other processes reach it, unless nothing

@@ -47,8 +47,8 @@ int main(int argc, char **argv) {
       }
       for (i = 1; i < width; ++i) row[i] = row[i - 1] + above[i] - above[i - 1];
       if (me < last) {
-        check(ARMCI_NbPutValueDouble(row[width - 1], (double *)shared_part[right] + j, right, NULL),
-              "ARMCI_NbPutValueDouble");
+        check(ARMCI_NbPut(&row[width - 1], (double *)shared_part[right] + j, sizeof(double), right, NULL),
+              "ARMCI_NbPut");
         armci_notify(right);
       }
     }
@@ -56,7 +56,7 @@ int main(int argc, char **argv) {
     if (nproc == 1) {
       a[0] = corner;
     } else if (me == last) {
-      check(ARMCI_NbPutValueDouble(corner, (double *)shared_part[0] + n, 0, NULL), "ARMCI_NbPutValueDouble");
+      check(ARMCI_NbPut((void *)&corner, (double *)shared_part[0] + n, sizeof(double), 0, NULL), "ARMCI_NbPut");
       armci_notify(0);
     }
     check(ARMCI_WaitAll(), "ARMCI_WaitAll");
