@@ -7,11 +7,14 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "armci.h"
@@ -141,7 +144,7 @@ void check_data(Region& region) {
   region.clear();
   bool right = true;
   std::uint64_t number = 0;
-  for (const std::size_t bytes : {1, 8, 900, 952, 953, 70000}) {
+  for (const std::size_t bytes : {1, 8, 900, 8064, 8065, 8112, 8113, 16384, 16385, 70000}) {
     for (int repeat = 0; repeat < 20; ++repeat) {
       ++number;
       const auto letter = static_cast<char>('a' + number % 26);
@@ -157,6 +160,55 @@ void check_data(Region& region) {
     }
   }
   check(right, "data and earlier stores are there when the signal is");
+}
+
+// Puts of many lengths at any address, held until a signal or a fence takes them along. The data of each signal go
+// where those of the one before went.
+void check_held_puts(Region& region) {
+  constexpr std::size_t kSpace = 80000;
+  const std::size_t lengths[] = {8, 8, 12, 3, 7000, 8, 4096, 16000, 1};
+  region.clear();
+  bool right = true;
+  std::uint64_t number = 0;
+  for (std::size_t puts = 0; puts < 20; ++puts) {
+    for (const bool signals : {true, false}) {
+      ++number;
+      const std::vector<char> local(kSpace, static_cast<char>('a' + number % 26));
+      std::size_t at = kSpace + puts % 8;
+      std::vector<std::pair<std::size_t, std::size_t>> places;
+      for (std::size_t k = 0; k < puts; ++k) {
+        const std::size_t bytes = lengths[k % std::size(lengths)];
+        places.emplace_back(at, bytes);
+        ARMCI_NbPut(const_cast<char*>(local.data()), region.data(region.next) + at, static_cast<int>(bytes),
+                    region.next, nullptr);
+        at += bytes + k % 3;
+      }
+      if (signals) {
+        ARMCIX_Put_signal(local.data(), region.data(region.next), 16000, region.word(region.next), number,
+                          ARMCIX_SIGNAL_SET, region.next);
+        ARMCIX_Signal_wait(region.word(), ARMCIX_CMP_GE, number, nullptr);
+        right = right && std::memcmp(region.data(rank), local.data(), 16000) == 0;
+      } else {
+        ARMCI_Fence(region.next);
+        MPI_Barrier(MPI_COMM_WORLD);
+      }
+      for (const auto& [place, bytes] : places) {
+        right = right && std::memcmp(region.data(rank) + place, local.data(), bytes) == 0;
+      }
+      ARMCI_WaitAll();
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+  }
+  check(right, "held puts leave with a signal and with a fence");
+}
+
+// While the program calls nothing [PROG-3].
+void check_held_put_leaves(Region& region) {
+  region.clear();
+  std::uint64_t value = 77;
+  ARMCI_NbPut(&value, region.word(region.next), sizeof value, region.next, nullptr);
+  while (std::atomic_ref(*region.word()).load(std::memory_order_acquire) != value) usleep(1000);
+  ARMCI_WaitAll();
 }
 
 // Memory that one process allocates alone is in the dynamic window.
@@ -211,6 +263,8 @@ void check_library(const char* how) {
     check_adds(region);
     check_fence(region);
     check_data(region);
+    check_held_puts(region);
+    if (std::strcmp(how, "messages") == 0) check_held_put_leaves(region);
     check_integers(region.data(0));
     ARMCI_Free(region.parts[static_cast<std::size_t>(rank)]);
   }
