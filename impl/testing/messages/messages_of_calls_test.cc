@@ -108,7 +108,7 @@ std::vector<Case> cases(Memory& memory) {
          ARMCI_NbPut(local, there, 8, 1, nullptr);
          armci_notify(1);
        },
-       {1, 2, 1}},
+       {1, 2, 2}},
       {"put with signal", [=] { ARMCIX_Put_signal(local, there, 8, signal, 1, ARMCIX_SIGNAL_ADD, 1); }, {1, 2, 1}},
       {"lock", [] { ARMCI_Lock(0, 1); }, {1, 1, 1}},
       {"unlock", [] { ARMCI_Unlock(0, 1); }, {1, 2, 1}},
