@@ -12,7 +12,8 @@
 // Every message carries the number of signals of its receiver that its sender has applied. A ping-pong of signals thus
 // needs neither ask nor count. After kUntoldMax signals of an origin the target sends the count unasked. An origin has
 // at most kUnappliedMax signals to a target that it does not know to be applied; with more it waits for a count. So MPI
-// keeps a bounded number of messages for which the target has no receive.
+// keeps a bounded number of messages for which the target has no receive. A message with stores and without a signal
+// counts as a signal in all of this.
 //
 //   receives  [0][1][2] ... [31]     posted in turns; MPI fills them and a pass takes them in the same order
 //                 '--- next_

@@ -202,7 +202,7 @@ void check_held_puts(Region& region) {
   check(right, "held puts leave with a signal and with a fence");
 }
 
-// While the program calls nothing [PROG-3].
+// While the program calls nothing [PROG-3]. If the put does not leave, the alarm ends the test.
 void check_held_put_leaves(Region& region) {
   region.clear();
   std::uint64_t value = 77;
