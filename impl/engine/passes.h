@@ -28,6 +28,8 @@ class Passes {
   // Of the sleeps of the server thread while waiting threads serve.
   static constexpr std::int64_t kShortestSleepUs = 100;
   static constexpr std::int64_t kLongestSleepUs = 1000;
+  // A thread counts as waiting for so long after its last pass: it may send a message in between.
+  static constexpr std::int64_t kStillWaitsUs = 50;
 
   using Clock = std::int64_t (*)();  // in microseconds
   explicit Passes(Clock clock = &node::now_us) : clock_(clock) {}
@@ -58,29 +60,33 @@ class Passes {
   // A waiting thread has found work since others_serve(), perhaps before set_resting(true).
   bool has_missed_work() const { return found_.load() != seen_; }
 
-  // The server thread's own pass found work.
-  void work_found() { served_until_us_ = sleep_us_ = 0; }
+  // The server thread found work. It takes over only if no thread waits: that thread would have found the work a moment
+  // later.
+  void work_found() {
+    if (!waits()) take_over();
+  }
 
-  // Whether waiting threads serve: one has found work in the last 2 ms, and the server thread has found none since.
+  // Whether waiting threads serve: one has found work in the last 2 ms, and the server thread has found none since
+  // while no thread waited.
   bool others_serve() {
     const std::uint32_t found = found_.load(std::memory_order_relaxed);
     if (std::exchange(seen_, found) != found) served_until_us_ = clock_() + kServedUs;
-    if (served_until_us_ != 0 && clock_() >= served_until_us_) work_found();
+    if (served_until_us_ != 0 && clock_() >= served_until_us_) take_over();
     return served_until_us_ != 0;
   }
   // The next sleep of the server thread while others_serve(); a short one if its client has something pending. Each
   // call doubles the sleep if a thread waits, and else halves it.
   std::int64_t next_sleep_us(bool pending) {
-    const bool waits = clock_() - waited_at_us_.load(std::memory_order_relaxed) < kStillWaitsUs;
-    sleep_us_ = std::clamp(waits ? sleep_us_ * 2 : sleep_us_ / 2, kShortestSleepUs, kLongestSleepUs);
+    sleep_us_ = std::clamp(waits() ? sleep_us_ * 2 : sleep_us_ / 2, kShortestSleepUs, kLongestSleepUs);
     return pending ? kShortestSleepUs : sleep_us_;
   }
 
  private:
   static constexpr std::int64_t kServedUs = 2000;  // since the last work that a waiting thread found
-  // A thread counts as waiting for so long after its last pass: it may send a message in between.
-  static constexpr std::int64_t kStillWaitsUs = 50;
   static_assert(kLongestSleepUs < kServedUs);
+
+  void take_over() { served_until_us_ = sleep_us_ = 0; }
+  bool waits() const { return clock_() - waited_at_us_.load(std::memory_order_relaxed) < kStillWaitsUs; }
 
   const Clock clock_;
   std::mutex mutex_;

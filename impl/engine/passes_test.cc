@@ -55,8 +55,16 @@ TEST_F(PassesTest, OthersServeOnceAWaitingThreadHasFoundWork) {
   EXPECT_FALSE(passes_.others_serve());
   wait_with(finds);
   EXPECT_EQ(next_sleep_us(), Passes::kShortestSleepUs);
+}
+
+TEST_F(PassesTest, WorkOfItsOwnMakesTheServerThreadServeUnlessAThreadWaits) {
+  wait_with(finds);
+  ASSERT_TRUE(passes_.others_serve());
   passes_.work_found();
-  EXPECT_FALSE(passes_.others_serve()) << "its own pass found the next request";
+  EXPECT_TRUE(passes_.others_serve()) << "that thread would have found it a moment later";
+  fake_now_us += Passes::kStillWaitsUs;
+  passes_.work_found();
+  EXPECT_FALSE(passes_.others_serve());
 }
 
 TEST_F(PassesTest, OthersServeForSomeTimeAfterTheLastWork) {
@@ -88,6 +96,7 @@ TEST_F(PassesTest, SleepsHalveWhileNoneDoes) {
 TEST_F(PassesTest, SleepsBeginAnewAfterWorkOfItsOwn) {
   wait_with(finds);
   for (int i = 0; i < 5; ++i) sleep(next_sleep_us(), true);
+  fake_now_us += Passes::kStillWaitsUs;
   passes_.work_found();
   wait_with(finds);
   EXPECT_EQ(next_sleep_us(), Passes::kShortestSleepUs);
