@@ -20,7 +20,7 @@ from armci_tool.results import FAILED, Case, Step
 
 @options.command("application", "tools/armci application ga", "tools/armci application ga --impl shmem,ucx -n 4,5 --report DIR",
                  "tools/armci application ga --nodes 2 --filter 'patch|ghosts'")
-@options.argument("name", type=click.Choice(sorted(RECIPES)), help="application")
+@options.argument("name", type=click.Choice(sorted(RECIPES)), metavar="APPLICATION", help=", ".join(sorted(RECIPES)))
 @click.option("--source", type=options.PATH, metavar="PATH",
               help="its archive or folder (default: the one in shared/sources beside the checkout or in the cache; for NWChem "
               "else Debian's source)")

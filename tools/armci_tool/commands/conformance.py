@@ -39,8 +39,8 @@ _LEVEL_HELP = ("only the tests that a port of that level passes, see docs/portin
                   help="numbers of processes; may be repeated")
 @click.option("--filter", default="", metavar="CLAUSE",
               help="clause such as ORD-1, or a regular expression found in the test's name")
-@click.option("--level", type=click.IntRange(levels.FIRST, levels.LAST), help=_LEVEL_HELP)
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="seed of the random tests, to repeat a run")
+@click.option("--level", metavar="N", type=options.WholeNumber(levels.FIRST, levels.LAST), help=_LEVEL_HELP)
+@click.option("--seed", metavar="SEED", type=options.WholeNumber(0, 2**64 - 1), help="seed of the random tests, to repeat a run")
 @click.option("--deadline", type=options.SECONDS, metavar="SECONDS",
               help=f"time a test may take (default: {conformance.DEFAULT_DEADLINE_S:g}, for a foreign library "
               f"{libraries.FOREIGN_DEADLINE_S:g}); longer in guests and under sanitizers")

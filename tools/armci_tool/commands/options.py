@@ -20,7 +20,6 @@ from armci_tool.shards import Shard
 Function = Callable[..., int]
 Decorator = Callable[[Function], Function]
 
-COUNT = click.IntRange(min=1, max=1_000_000)  # more fill the memory of a launcher before it says no
 # Options of which a command line has at most one.
 _EXCLUSIVE = (("quick", "full", "changed"), ("fresh", "changed"), ("nodes", "simulate_node_size"), ("keep", "keep_for", "stop"))
 
@@ -78,6 +77,12 @@ def repeated(*names: str, of: click.ParamType = click.STRING, **attributes: Any)
     return click.option(*names, multiple=True, callback=split, **attributes)
 
 
+class WholeNumber(click.IntRange):
+    """A whole number in a range. Click calls it an integer range in its errors."""
+
+    name = "whole number"
+
+
 class _Seconds(click.FloatRange):
     """A time that is neither zero nor endless."""
 
@@ -105,6 +110,7 @@ def shard(text: str) -> Shard:
     return int(part), int(parts)
 
 
+COUNT = WholeNumber(min=1, max=1_000_000)  # more fill the memory of a launcher before it says no
 SECONDS = _Seconds(0, 1e7, min_open=True)
 PATH = _PathName(path_type=Path, readable=False)
 
