@@ -42,10 +42,10 @@ Status Client::close() {
   for (int number = 0; number < routes_.servers(); ++number) {
     EntryServer& of = entries_[static_cast<std::size_t>(number)];
     if (of.sent == 0 || of.lost != 0) continue;
+    ARMCI_RETURN_IF_ERROR(request_count(lock, number, of.sent));
     ARMCI_RETURN_IF_ERROR(await_until(lock, [&] { return of.executed == of.sent || of.lost != 0; }));
     of.disconnects = true;
-    ARMCI_RETURN_IF_ERROR(send_store(lock, number, RequestHeader(), sizeof(RequestHeader),
-                                     [](const RequestHeader& header, char* at) { compose(header, {}, at); }));
+    ARMCI_RETURN_IF_ERROR(send_header(lock, number, RequestHeader()));
   }
   ARMCI_RETURN_IF_ERROR(await_until(lock, [this] {
     return std::none_of(entries_.begin(), entries_.end(),
@@ -194,6 +194,7 @@ Status Client::progress(Progress* found) {
   bool any = false;
   ARMCI_RETURN_IF_ERROR(wire_.poll(&any));
   ARMCI_RETURN_IF_ERROR(send_old_batches());
+  if (options_.counts_on_demand && unexecuted_ > 0) ARMCI_RETURN_IF_ERROR(request_old_counts());
   const Watch needed = needed_watch();
   quiet_passes_ = needed == Watch::kNone ? quiet_passes_ + 1 : 0;
   watched_.store(quiet_passes_ >= kQuietPasses ? Watch::kNone : std::max(needed, Watch::kLater));
@@ -215,6 +216,7 @@ void Client::poll_once() {
   const Lock lock(mutex_, std::try_to_lock);
   bool any = false;
   if (!lock.owns_lock() || std::exchange(test_has_polled_, false) || needed_watch() == Watch::kNone) return;
+  if (options_.server_polls && !has_pending() && short_parts_ == 0 && !has_unheld_batches()) return;
   const std::int64_t now_us = node::now_us();
   // Counts are taken before so many requests are unexecuted that leave() would wake the progress thread.
   if (!has_pending() && unexecuted_ <= wire_.limits().unwatched / 2 && now_us - polled_at_us_ < kUnpolledUs) return;
@@ -244,8 +246,32 @@ Status Client::order_request(Lock& lock, int number) {
 Status Client::await_executed(Lock& lock, int number) {
   const std::uint64_t last = server(number).last_store;
   EntryServer& of = entry(number);
+  ARMCI_RETURN_IF_ERROR(request_count(lock, number, last));
   ARMCI_RETURN_IF_ERROR(await_until(lock, [&] { return of.executed >= last || of.lost != 0; }));
   return check_lost(number);
+}
+
+// Sends nothing if the server reports a count of `last` or more by itself.
+Status Client::request_count(Lock& lock, int number, std::uint64_t last) {
+  const EntryServer& of = entry(number);
+  if (last <= of.last_wanted || of.lost != 0) return kSuccess;
+  ARMCI_RETURN_IF_ERROR(send_batch(lock, number));
+  ARMCI_RETURN_IF_ERROR(await_credit(lock, number));
+  // The count may have come with the credit.
+  return last <= of.last_wanted ? kSuccess : post_count_request(number);
+}
+
+// A signal whose count nothing requests would keep the progress thread awake. A pass requests it when the server has
+// got no request for so many passes.
+Status Client::request_old_counts() {
+  for (int number = 0; number < routes_.servers(); ++number) {
+    EntryServer& of = entries_[static_cast<std::size_t>(number)];
+    if (of.last_wanted == of.sent || of.lost != 0) continue;
+    of.passes = std::min(of.passes + 1, kQuietPasses);
+    const bool may_send = server(number).batch.empty() && has_credit(number);
+    if (of.passes == kQuietPasses && may_send) ARMCI_RETURN_IF_ERROR(post_count_request(number));
+  }
+  return kSuccess;
 }
 
 Status Client::check_lost(int number) {
@@ -327,6 +353,10 @@ Status Client::flush_all() {
     if (ended.ok()) of.flushed = of.fenced = one.covered;
     if (!ended.ok()) status = ended;
   }
+  // All requests for counts leave before the first wait, so that their round trips overlap.
+  for (const int number : numbers) {
+    if (status.ok()) status = request_count(lock, number, server(number).last_store);
+  }
   // The counts of executed requests, and flushes of other threads.
   for (const int number : numbers) {
     Status one = flush_transfers(lock, number);
@@ -357,7 +387,10 @@ void Client::lost(int number, int error) {
 
 bool Client::awaits(int number) const {
   const EntryServer& of = entries_[static_cast<std::size_t>(number)];
-  return of.executed < of.sent || of.disconnects;
+  const bool lacks_credits = of.sent - of.executed >= wire_.limits().requests;
+  // The network may hold the end of a signal. A poll for its count makes it go on, unless the server polls.
+  const std::uint64_t last = options_.server_polls ? of.last_wanted : of.sent;
+  return of.executed < last || lacks_credits || of.disconnects;
 }
 
 void Client::count(const ReplyHeader& header) {
@@ -366,6 +399,7 @@ void Client::count(const ReplyHeader& header) {
   if (header.executed > of.executed && header.executed <= of.sent) {
     unexecuted_ -= header.executed - of.executed;
     of.executed = header.executed;
+    of.last_wanted = std::max(of.last_wanted, of.executed);
   }
   // A get or an atomic fails by its own reply.
   if (header.refused != 0 && header.tag == 0) server(static_cast<int>(header.server)).refused = true;

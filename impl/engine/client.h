@@ -11,7 +11,8 @@
 //            sends it
 //   atomic   a request
 //   Rdma     contiguous data, and rows that are too long to be packed
-//   flush    waits for the count of executed requests, and for the network
+//   flush    waits for the count of executed requests, and for the network; requests the count if the server does not
+//            report it by itself
 //
 // A request needs a credit: the wire limits the unexecuted requests to a server. Each reply tells the count of executed
 // requests.
@@ -53,7 +54,9 @@ struct ClientOptions {
   std::size_t piece_bytes = 0;      // LongData: of a transfer that needs several
   std::size_t pack_bytes = 0;       // Rdma: shorter rows are packed
   std::size_t parts = 256;          // of operations, pending at most
-  bool background = true;           // a thread calls progress() when wake() is called, until it finds kIdle
+  bool counts_on_demand = false;    // a signal lets the server keep its count until the client requests it
+  bool server_polls = false;  // a server of this process polls the same network, so counts wait until they are needed
+  bool background = true;     // a thread calls progress() when wake() is called, until it finds kIdle
 };
 
 // How a call returns.
@@ -139,7 +142,9 @@ class Client final : private ClientEvents {
   // The server that receives the requests for one or more servers.
   struct EntryServer {
     std::uint64_t sent = 0;
-    std::uint64_t executed = 0;  // so many of those
+    std::uint64_t executed = 0;     // so many of those
+    std::uint64_t last_wanted = 0;  // the last one whose count comes by itself, or has come
+    int passes = 0;                 // of the progress thread, since the last request
     bool connected = false;
     bool disconnects = false;
     int lost = 0;  // why a request was not sent: of the wire
@@ -199,6 +204,8 @@ class Client final : private ClientEvents {
   Status flush_transfers(Lock& lock, int number);
   Status begin_flush(int number, std::uint64_t* flush);
   Status await_executed(Lock& lock, int number);
+  Status request_count(Lock& lock, int number, std::uint64_t last);
+  Status request_old_counts();
   Status end_flush(int number);
 
   // --- messages (client_messages.cc)
@@ -207,7 +214,9 @@ class Client final : private ClientEvents {
   bool has_credit(int number);
   // Fills in what depends on the moment of sending. Precondition: a credit.
   void address(int number, RequestHeader* header);
-  Status post(int number, Message message, bool is_store, const ExpectedReply* reply);
+  Status send_header(Lock& lock, int number, const RequestHeader& header);
+  Status post_count_request(int number);
+  Status post(int number, const RequestHeader& header, Message message, const ExpectedReply* reply);
   // Sends the batch, waits for a credit, and sends a store; write(header, at) writes all of it, of `bytes`.
   template <class Write>
   Status send_store(Lock& lock, int number, RequestHeader header, std::size_t bytes, Write write);
@@ -224,8 +233,8 @@ class Client final : private ClientEvents {
   bool coalesces(How how, const RequestHeader& header, std::size_t bytes) const;
   template <class Write>
   Status coalesce(Lock& lock, int number, How how, const RequestHeader& header, std::size_t bytes, Write write);
-  Status send_batch(Lock& lock, int number);
-  Status send_batch_now(int number);
+  Status send_batch(Lock& lock, int number, bool on_demand = false);
+  Status send_batch_now(int number, bool on_demand = false);
   Status send_wanted_batch(int number);
   Status send_batches(Lock& lock);
   Status send_old_batches();
@@ -336,7 +345,7 @@ Status Client::send_store(Lock& lock, int number, RequestHeader header, std::siz
   Message message = wire_.take_message(bytes);
   address(number, &header);
   write(header, message.bytes.get());
-  return post(number, std::move(message), true, nullptr);
+  return post(number, header, std::move(message), nullptr);
 }
 
 template <class Write>
@@ -358,7 +367,7 @@ Status Client::send_request(Lock& lock, int number, RequestHeader header, std::s
   operations_.add_part(operation);
   (reply.is_long ? long_replies_ : short_parts_) += 1;
   replies_.emplace(header.tag, std::move(reply));
-  const Status sent = post(number, std::move(message), header.kind == RequestKind::kAtomic, &expected);
+  const Status sent = post(number, header, std::move(message), &expected);
   if (!sent.ok()) end_reply(header.tag, 0);
   return sent;
 }

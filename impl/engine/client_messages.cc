@@ -45,12 +45,30 @@ void Client::address(int number, RequestHeader* header) {
   header->sequence = entry(number).sent + 1;
 }
 
-Status Client::post(int number, Message message, bool is_store, const ExpectedReply* reply) {
+Status Client::send_header(Lock& lock, int number, const RequestHeader& header) {
+  return send_store(lock, number, header, sizeof header,
+                    [](const RequestHeader& ready, char* at) { compose(ready, {}, at); });
+}
+
+// Precondition: a credit.
+Status Client::post_count_request(int number) {
+  RequestHeader header;
+  header.kind = RequestKind::kGetCount;
+  address(number, &header);
+  Message message = wire_.take_message(sizeof header);
+  compose(header, {}, message.bytes.get());
+  return post(number, header, std::move(message), nullptr);
+}
+
+Status Client::post(int number, const RequestHeader& header, Message message, const ExpectedReply* reply) {
   EntryServer& of = entry(number);
   ARMCI_RETURN_IF_ERROR(wire_.send(routes_.entry(process_, number), number, std::move(message), reply));
   ++of.sent;
   ++unexecuted_;
-  if (is_store) server(number).last_store = of.sent;
+  if (header.wants_count()) of.last_wanted = of.sent;
+  of.passes = 0;
+  const bool has_effect = header.kind != RequestKind::kGet && header.kind != RequestKind::kGetCount;
+  if (has_effect) server(number).last_store = of.sent;
   return kSuccess;
 }
 
@@ -129,12 +147,12 @@ Status Client::end_coalesced_get(Operation* get, int number, Status coalesced, s
 }
 
 // Waits for a credit before it takes the batch, so that the batch keeps its order among the requests.
-Status Client::send_batch(Lock& lock, int number) {
+Status Client::send_batch(Lock& lock, int number, bool on_demand) {
   Batch<Buffer>& batch = server(number).batch;
   if (batch.empty()) return kSuccess;
   ARMCI_RETURN_IF_ERROR(await_credit(lock, number));
   // Another thread may have sent it meanwhile.
-  return batch.empty() ? kSuccess : send_batch_now(number);
+  return batch.empty() ? kSuccess : send_batch_now(number, on_demand);
 }
 
 // For a test of an operation that may be in it. Without a credit a pass sends the batch later.
@@ -146,10 +164,11 @@ Status Client::send_wanted_batch(int number) {
   return kSuccess;
 }
 
-Status Client::send_batch_now(int number) {
+Status Client::send_batch_now(int number, bool on_demand) {
   ServerState& of = server(number);
   RequestHeader header;
   header.kind = RequestKind::kBatch;
+  if (on_demand && of.batched_gets.empty()) header.levels = kCountOnDemand;
   ExpectedReply expected{0, of.batch.reply_bytes(), nullptr};
   if (!of.batched_gets.empty()) {
     expected.tag = header.tag = next_tag();
@@ -167,7 +186,7 @@ Status Client::send_batch_now(int number) {
   // The stores are complete here. If the batch is lost, the next flush says so.
   if (of.batch_operation != nullptr) operations_.end_first(std::exchange(of.batch_operation, nullptr), 0);
   const Status sent =
-      post(number, {std::move(of.batch.message), length}, true, expected.tag != 0 ? &expected : nullptr);
+      post(number, header, {std::move(of.batch.message), length}, expected.tag != 0 ? &expected : nullptr);
   if (sent.ok()) return sent;
   of.refused = true;  // its stores are lost: the next flush fails
   if (expected.tag != 0) end_reply(expected.tag, ClientWire::kRefused);

@@ -276,16 +276,18 @@ Status Client::put_signal(const Target& target, void* remote, const void* local,
   RequestHeader header = signal_header(signal);
   header.address = address_of(remote);
   header.bytes = bytes;
-  if (bytes > data_bytes_max(0)) return leave(lock, put_then_signal(lock, target, from, header));
+  RequestHeader alone = header;  // outside a batch
+  if (options_.counts_on_demand) alone.levels = kCountOnDemand;
+  if (bytes > data_bytes_max(0)) return leave(lock, put_then_signal(lock, target, from, alone));
   const auto write_data = [=](char* at) { node::copy(at, from, bytes); };
   Status status = order_request(lock, number);
   Batch<Buffer>& batch = server(number).batch;
   if (status.ok() && !batch.empty() && batch.fits(header, bytes, server(number).batch_limit)) {
     batch.add(header, bytes, write_data);
-    return leave(lock, send_batch(lock, number));
+    return leave(lock, send_batch(lock, number, options_.counts_on_demand));
   }
   if (status.ok()) {
-    status = send_store(lock, number, header, sizeof header + bytes,
+    status = send_store(lock, number, alone, sizeof alone + bytes,
                         [&](const RequestHeader& ready, char* at) { write_data(compose(ready, {}, at)); });
   }
   return leave(lock, status);
@@ -303,10 +305,7 @@ Status Client::put_then_signal(Lock& lock, const Target& target, const char* loc
                                             const_cast<char*>(local), header.bytes);
   header.bytes = 0;
   if (status.ok()) status = order_request(lock, number);
-  if (status.ok()) {
-    status = send_store(lock, number, header, sizeof header,
-                        [](const RequestHeader& ready, char* at) { compose(ready, {}, at); });
-  }
+  if (status.ok()) status = send_header(lock, number, header);
   return finish(lock, whole, status, {});
 }
 

@@ -158,6 +158,69 @@ TEST(EngineMessages, a_batch_travels_with_its_signal) {
   ASSERT_TRUE(network.close().ok());
 }
 
+void signal_often(Network& network, int times) {
+  auto* const word = reinterpret_cast<std::uint64_t*>(area(0, 1));
+  const std::uint64_t before = *word;
+  for (int i = 0; i < times; ++i) {
+    ASSERT_TRUE(
+        network.client(0).put_signal({1, nullptr}, nullptr, nullptr, 0, {word, 1, node::SignalOp::kAdd, nullptr}).ok());
+  }
+  bool any = false;
+  const auto times_here = [&] { return *word - before; };
+  for (int poll = 0; poll < 1000; ++poll) ASSERT_TRUE(network.wire(0).poll(&any).ok());
+  ASSERT_EQ(times_here(), static_cast<std::uint64_t>(times)) << "executed without a wait of the origin";
+}
+
+TEST(EngineMessages, a_server_tells_the_count_of_signals_when_it_is_asked) {
+  Network network({.requests = 8, .counts_on_demand = true, .sends_at_once = true}, 1);
+  Client& client = network.client(0);
+  std::memset(area(0, 1), 0, 64);
+  ASSERT_NO_FATAL_FAILURE(signal_often(network, 3));
+  EXPECT_EQ(network.replies(), 0U);
+  ASSERT_TRUE(client.flush(1).ok());
+  EXPECT_EQ(network.wire(0).messages(), 4U);
+  EXPECT_EQ(network.replies(), 1U);
+  ASSERT_TRUE(client.flush_all().ok());
+  EXPECT_EQ(network.wire(0).messages(), 4U) << "the count is known";
+  ASSERT_NO_FATAL_FAILURE(signal_often(network, 1));
+  ASSERT_TRUE(put_word(client, area(0, 1) + 8, {}).ok());
+  ASSERT_TRUE(client.flush(1).ok());
+  EXPECT_EQ(network.wire(0).messages(), 6U) << "the count of the put counts the signal";
+  EXPECT_EQ(network.replies(), 2U);
+  ASSERT_TRUE(network.close().ok());
+}
+
+// The network may hold the end of a signal until it is polled.
+TEST(EngineMessages, the_progress_thread_polls_until_it_knows_that_a_signal_is_executed) {
+  Network network({.requests = 8, .counts_on_demand = true, .sends_at_once = true}, 1);
+  Client& client = network.client(0);
+  std::memset(area(0, 1), 0, 64);
+  ASSERT_NO_FATAL_FAILURE(signal_often(network, 1));
+  EXPECT_EQ(network.wakes(), 1);
+  Client::Progress found = Client::Progress::kIdle;
+  for (int pass = 0; pass < 50; ++pass) {
+    ASSERT_TRUE(client.progress(&found).ok());
+    ASSERT_EQ(found, Client::Progress::kLater);
+  }
+  EXPECT_EQ(network.wire(0).messages(), 1U);
+  ASSERT_NO_FATAL_FAILURE(pass_until_idle(client));
+  EXPECT_EQ(network.wire(0).messages(), 2U) << "one request for the count";
+  ASSERT_TRUE(client.flush(1).ok());
+  EXPECT_EQ(network.wire(0).messages(), 2U);
+  ASSERT_TRUE(network.close().ok());
+}
+
+TEST(EngineMessages, a_server_tells_the_count_of_signals_before_the_credits_are_used_up) {
+  Network network({.requests = 8, .counts_on_demand = true}, 1);
+  std::memset(area(0, 1), 0, 64);
+  ASSERT_NO_FATAL_FAILURE(signal_often(network, 5));
+  EXPECT_EQ(network.replies(), 0U);
+  ASSERT_NO_FATAL_FAILURE(signal_often(network, 1));
+  EXPECT_EQ(network.replies(), 1U);
+  EXPECT_EQ(network.wire(0).messages(), 6U);
+  ASSERT_TRUE(network.close().ok());
+}
+
 TEST(EngineMessages, puts_and_gets_of_one_handle_share_a_request) {
   Network network({}, 1);
   Client& client = network.client(0);

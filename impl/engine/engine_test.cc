@@ -293,6 +293,12 @@ const Case kCases[] = {
     {"one_reply_to_each_request", {.rdma = true, .requests_follow = true, .answers_each = true}},
     {"one_reply_to_each_request_in_a_cluster", {.servers = 4, .cluster = 3, .rdma = true, .answers_each = true}},
     {"rdma_in_a_cluster", {.servers = 4, .cluster = 2, .rdma = true}},
+    {"counts_on_demand", {.keeps_order = false, .long_data = true, .requests = 4, .counts_on_demand = true}},
+    {"counts_on_demand_and_one_credit", {.requests = 1, .forwards = 1, .counts_on_demand = true}},
+    {"counts_on_demand_in_a_cluster", {.servers = 4, .cluster = 3, .rdma = true, .counts_on_demand = true}},
+    {"counts_on_demand_of_a_network_that_holds_the_ends_of_messages",
+     {.requests = 8, .counts_on_demand = true, .sends_at_once = true}},
+    {"counts_on_demand_and_no_progress_thread", {.requests = 4, .counts_on_demand = true, .background = false}},
     {"no_progress_thread", {.long_data = true, .background = false}},
     {"rdma_and_no_progress_thread", {.keeps_order = false, .keeps_place = false, .rdma = true, .background = false}},
 };

@@ -196,14 +196,18 @@ Status read_header(std::span<const char> message, RequestHeader* header) {
   if (header->magic != kMagic) return malformed("magic", header->magic);
   const auto kind = static_cast<std::uint8_t>(header->kind);
   const bool known = kind >= static_cast<std::uint8_t>(RequestKind::kPut) && header->kind <= RequestKind::kDisconnect;
-  return known ? kSuccess : malformed("kind", kind);
+  if (!known) return malformed("kind", kind);
+  const bool may_delay_count = header->kind == RequestKind::kSignal || header->kind == RequestKind::kBatch;
+  const std::uint8_t levels_max =
+      header->form == Form::kStrided ? runtime::kMaxStrideLevels : (may_delay_count ? kCountOnDemand : 0);
+  return header->levels <= levels_max ? kSuccess : malformed("levels", header->levels);
 }
 
 Status decode(std::span<const char> message, const IsInside& inside, const Bounds& bounds, Request* request) {
   RequestHeader& header = request->header;
   ARMCI_RETURN_IF_ERROR(read_header(message, &header));
   const std::span<const char> body = message.subspan(sizeof header);
-  if (header.kind == RequestKind::kDisconnect) return kSuccess;
+  if (header.kind == RequestKind::kGetCount || header.kind == RequestKind::kDisconnect) return kSuccess;
   if (header.kind == RequestKind::kAtomic) return check_atomic(header, inside);
   if (header.kind == RequestKind::kBatch) {
     request->data = body;
@@ -223,6 +227,7 @@ Status next_entry(const RequestHeader& batch, const IsInside& inside, std::size_
   if (!take_entry_header(rest, &header)) return malformed("count", batch.count);
   const bool is_get = header.kind == RequestKind::kGet;
   if (!header.is_store() && !is_get) return malformed("kind", static_cast<std::uint64_t>(header.kind));
+  if (header.form != Form::kStrided && header.levels != 0) return malformed("levels", header.levels);
   std::size_t places = 0;
   ARMCI_RETURN_IF_ERROR(check_transfer(*rest, inside, entry, &places));
   std::size_t bytes = 0;

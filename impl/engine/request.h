@@ -12,7 +12,7 @@
 //    5       1     form: how the places are described, Form
 //    6       1     type: of an accumulate's elements; an atomic's or a signal's operation; 1: the data of a get come
 //                  alone
-//    7       1     levels: of strides, form kStrided only
+//    7       1     levels: of strides, form kStrided only; of a signal, or of a batch: kCountOnDemand, or 0
 //    8       4     tag: of the reply; of a store: of the message that has its data, or 0 if they are here
 //   12       4     origin: the process that sent the request
 //   16       8     address: of the first byte (kContiguous, kStrided); of the word of an atomic
@@ -41,8 +41,11 @@
 // get come alone, there is no header before them, so that they can be received where they belong. The last reply of a
 // server is the one to a disconnect; its value is kLastReply.
 //
-// There is no message for a fence, since the count says which requests have been executed, and none for locks, which
-// are atomics (impl/runtime/runtime_mutex_queue.h).
+// A request with its count on demand gets no reply of its own: most programs never fence behind a signal. A later reply
+// counts it too. The server sends one by itself when such requests hold most of the credits. A kGetCount requests one.
+//
+// There is no message for a fence of other requests, since the count says which have been executed, and none for locks,
+// which are atomics (impl/runtime/runtime_mutex_queue.h).
 //
 // decode() checks every field of a request before it is used.
 #pragma once
@@ -60,7 +63,7 @@
 
 namespace armci::engine {
 
-inline constexpr std::uint32_t kMagic = 0x05534d41;  // "AMS", version 5
+inline constexpr std::uint32_t kMagic = 0x06534d41;  // "AMS", version 6
 
 enum class RequestKind : std::uint8_t {
   kPut = 1,
@@ -69,9 +72,13 @@ enum class RequestKind : std::uint8_t {
   kAtomic = 4,
   kSignal = 5,
   kBatch = 6,
-  kDisconnect = 7
+  kGetCount = 7,  // stores nothing
+  kDisconnect = 8
 };
 enum class Form : std::uint8_t { kContiguous = 0, kStrided = 1, kList = 2 };
+
+// The server need not report the count of this request by itself.
+inline constexpr std::uint8_t kCountOnDemand = 1;
 
 struct RequestHeader {
   std::uint32_t magic = kMagic;
@@ -93,6 +100,7 @@ struct RequestHeader {
   bool is_store() const {
     return kind == RequestKind::kPut || kind == RequestKind::kAccumulate || kind == RequestKind::kSignal;
   }
+  bool wants_count() const { return form != Form::kContiguous || levels != kCountOnDemand; }
   std::size_t segments() const { return form == Form::kContiguous ? 1 : count; }
 };
 static_assert(sizeof(RequestHeader) == 80 && offsetof(RequestHeader, tag) == 8);

@@ -160,6 +160,7 @@ std::vector<Message> valid_messages() {
           signal(),
           put_with_signal(),
           batch_of({0}),
+          Message(header_of(RequestKind::kGetCount, Form::kContiguous, 0, 0)),
           Message(header_of(RequestKind::kDisconnect, Form::kContiguous, 0, 0))};
 }
 
@@ -269,6 +270,23 @@ TEST(Decode, RefusesWrongFieldsOfASignal) {
   }
   EXPECT_FALSE(accepted_with(signal(), [](RequestHeader& h) { h.form = Form::kList; }));
   EXPECT_FALSE(accepted_with(put_with_signal(), [](RequestHeader& h) { h.address = kMemory - 1; }));
+}
+
+TEST(Decode, OnlyASignalAndABatchHaveTheirCountOnDemand) {
+  const auto with_levels = [](RequestHeader header, std::uint8_t levels) {
+    header.levels = levels;
+    return Message(header);
+  };
+  RequestHeader batch;
+  batch.kind = RequestKind::kBatch;
+  EXPECT_TRUE(accepted(with_levels(batch, kCountOnDemand)));
+  EXPECT_FALSE(accepted(with_levels(batch, kCountOnDemand + 1)));
+  EXPECT_TRUE(accepted(with_levels(signal_header_of(8), kCountOnDemand).data(8)));
+  EXPECT_FALSE(accepted(with_levels(signal_header_of(8), kCountOnDemand + 1).data(8)));
+  const RequestHeader put = header_of(RequestKind::kPut, Form::kContiguous, kMemory, 8);
+  EXPECT_TRUE(accepted(with_levels(put, 0).data(8)));
+  EXPECT_FALSE(accepted(with_levels(put, kCountOnDemand).data(8)));
+  EXPECT_FALSE(accepted(with_levels(header_of(RequestKind::kGetCount, Form::kContiguous, 0, 0), kCountOnDemand)));
 }
 
 TEST(Batch, HasItsEntriesInTheirOrder) {
@@ -386,7 +404,7 @@ TEST(Decode, RefusesAReplyThatIsTooLong) {
 // An accepted request, of any bytes, names no memory outside the regions, and no data outside the message.
 void expect_harmless(const Request& request, std::span<const char> message) {
   const RequestHeader& header = request.header;
-  if (header.kind == RequestKind::kDisconnect) return;
+  if (header.kind == RequestKind::kGetCount || header.kind == RequestKind::kDisconnect) return;
   if (request.is_store()) {
     EXPECT_EQ(request.data.size(), request.data_follow() ? 0 : request.total_bytes());
     EXPECT_LE(request.data.data() + request.data.size(), message.data() + message.size());

@@ -123,7 +123,10 @@ Status Server::take(const Arrival& arrival, bool is_kept) {
   const RequestHeader& header = work.request.header;
   if (!arrival.forwarded) {
     work.number = header.sequence;
-    origin(header.origin).open.push_back(false);
+    Origin& from = origin(header.origin);
+    from.open.push_back(false);
+    if (header.wants_count()) from.last_wanted = header.sequence;
+    list_if_due(header.origin);
   }
   if (header.server == static_cast<std::uint32_t>(number_)) return accept(&work, is_kept);
   if (!is_kept) ARMCI_RETURN_IF_ERROR(wire_.keep(&work.arrival));
@@ -229,6 +232,8 @@ Status Server::execute(Work* work) {
       return reply_get(work);
     case RequestKind::kAtomic:
       return reply_value(work, execute_atomic(request.header));
+    case RequestKind::kGetCount:
+      return end_store(work);
     case RequestKind::kDisconnect:
       return reply_value(work, kLastReply);
   }
@@ -324,18 +329,28 @@ Status Server::end(Work* work) {
 
 // --- counts
 
+// A count is due if a request wants it, or if requests with counts on demand hold three quarters of the credits.
+bool Server::is_due(const Origin& of) const {
+  const std::uint64_t unreported = of.executed - of.reported;
+  return unreported > 0 && (of.last_wanted > of.reported || unreported >= options_.credits - options_.credits / 4);
+}
+
 void Server::executed(std::uint32_t process, std::uint64_t number) {
   Origin& from = origin(process);
-  const bool none_due = from.executed == from.reported;
-  const bool few_due = from.executed - from.reported < options_.credits / 2;
   from.open[number - from.executed - 1] = true;
   while (!from.open.empty() && from.open.front()) {
     from.open.pop_front();
     ++from.executed;
   }
-  if (none_due && from.executed != from.reported) unreported_.push_back(process);
-  // The process may wait for them.
-  if (few_due && from.executed - from.reported >= options_.credits / 2) busy_passes_ = kBusyPassesMax;
+  list_if_due(process);
+}
+
+void Server::list_if_due(std::uint32_t process) {
+  Origin& from = origin(process);
+  if (!is_due(from)) return;
+  if (!std::exchange(from.is_unreported, true)) unreported_.push_back(process);
+  // The process may wait for credits.
+  if (from.executed - from.reported >= options_.credits / 2) busy_passes_ = kBusyPassesMax;
 }
 
 // The header tells the count.
@@ -361,8 +376,9 @@ Status Server::reply(std::uint32_t process, const ReplyHeader& header, Message m
 // next request waiting, and tells many requests at once.
 Status Server::report_counts() {
   for (const std::uint32_t process : unreported_) {
-    const Origin& to = origin(process);
-    if (to.reported == to.executed) continue;
+    Origin& to = origin(process);
+    to.is_unreported = false;
+    if (!is_due(to)) continue;
     ARMCI_RETURN_IF_ERROR(reply(process, begin_reply(process, 0), wire_.take_message(sizeof(ReplyHeader))));
   }
   unreported_.clear();

@@ -53,7 +53,7 @@ struct Chunk {
 };
 
 struct ServerOptions {
-  std::uint64_t credits = 0;  // of each process; the server tells the count at once when half of them are due
+  std::uint64_t credits = 0;  // of each process; a count that is due and gives back half of them is sent at once
   int forwards = 0;           // requests to one other server that it has not acknowledged
   int chunks = 0;
   std::size_t chunk_bytes = 0;  // of each
@@ -104,7 +104,9 @@ class Server final : private ServerEvents {
     // Requests that are not counted yet, in the order of sending; true: executed.
     std::deque<bool> open;
     std::uint64_t executed = 0;
-    std::uint64_t reported = 0;  // of those
+    std::uint64_t reported = 0;     // of those
+    std::uint64_t last_wanted = 0;  // the last request that wants the count, of those taken
+    bool is_unreported = false;     // stands in unreported_
   };
 
   Origin& origin(std::uint32_t process) { return origins_[process]; }
@@ -141,6 +143,8 @@ class Server final : private ServerEvents {
   Status refuse(Work* work, const Status& why);
   // The end of every request: its buffer is free, and it counts.
   Status end(Work* work);
+  bool is_due(const Origin& of) const;
+  void list_if_due(std::uint32_t process);
   void executed(std::uint32_t process, std::uint64_t number);
   ReplyHeader begin_reply(std::uint32_t process, std::uint32_t tag);
   Status reply(std::uint32_t process, const ReplyHeader& header, Message message);
@@ -159,7 +163,7 @@ class Server final : private ServerEvents {
   Forwarder forwarder_;
   std::vector<Origin> origins_;             // by process
   std::vector<Stream> neighbours_;          // by server
-  std::vector<std::uint32_t> unreported_;   // processes whose count has changed, perhaps more than once
+  std::vector<std::uint32_t> unreported_;   // processes whose count is due, unless a reply has told it
   static constexpr int kBusyPassesMax = 8;  // before counts are reported
   int busy_passes_ = 0;
   std::vector<std::unique_ptr<Chunk>> chunks_;

@@ -79,7 +79,7 @@ class ClientEvents {
   // A request to that server was not sent. The server cannot execute later ones, since it waits for that request.
   // `error` is for ClientWire::failure().
   virtual void lost(int server, int error) = 0;
-  // Whether the server has requests to execute, so that a reply may come from it.
+  // Whether a count of the server is to come, or the process lacks credits.
   virtual bool awaits(int server) const = 0;
 
  protected:

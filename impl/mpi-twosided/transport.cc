@@ -36,6 +36,7 @@ engine::ClientOptions client_options(const ReceiveBuffers& receive_buffers) {
   options.small_put_bytes = std::min(static_cast<std::size_t>(of.small_put_bytes),
                                      engine::Client::small_put_bytes_max(receive_buffers.bytes));
   options.small_get_bytes = std::min(static_cast<std::size_t>(of.small_get_bytes), receive_buffers.reply_bytes());
+  options.counts_on_demand = true;  // a count costs a send and a receive of MPI
   options.piece_bytes = std::min(static_cast<std::size_t>(of.piece_bytes) / 16 * 16, receive_buffers.chunk_bytes);
   return options;
 }
@@ -110,6 +111,7 @@ Status Transport::open(const World& world, ReceiveBuffers receive_buffers, const
   const bool serves = processes_ == nullptr && servers[static_cast<std::size_t>(world.my_node())] == world.rank();
   engine::ClientOptions options = client_options(receive_buffers);
   options.background = background_progress;
+  options.server_polls = serves;
   std::function<void()> serve;
   if (serves) serve = [this] { server_->serve_while_waiting(); };
   client_wire_ = std::make_unique<ClientWire>(comms_, receive_buffers, servers);

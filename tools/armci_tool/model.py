@@ -26,7 +26,7 @@ _FAIR_PATHS = (*_WHOLE, "-a", "-f")
 DEADLOCK = "invalid end state"
 TWO_HOLDERS = r"assertion violated \(holders==1"
 WRONG_ORDER = r"assertion violated \(n2==executed"
-FENCE_TOO_EARLY = r"assertion violated \(executed\S*==issued"
+FENCE_TOO_EARLY = r"assertion violated \((executed\S*==issued|\(ended)"
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,14 @@ FLOW_CONTROL = Model(ROOT / "impl" / "engine" / "model" / "flow_control.pml", (
     Check("broken: chunks in any order", ("REQUESTS=2", "ANY_CHUNK"), _QUICKLY, breaks=DEADLOCK),
     Check("broken: requests overtake", ("REQUESTS=3", "CREDITS=3", "UNORDERED"), _QUICKLY, breaks=WRONG_ORDER),
 ))
+COUNTS = Model(ROOT / "impl" / "engine" / "model" / "counts.pml", (
+    Check("4 credits, 6 requests", ()),
+    Check("1 credit, 4 requests", ("CREDITS=1", "REQUESTS=4")),
+    Check("broken: a fence requests no count", ("NO_REQUEST",), _QUICKLY, breaks=DEADLOCK),
+    Check("broken: counts wait for more than all credits", ("ALL_CREDITS",), _QUICKLY, breaks=DEADLOCK),
+    Check("broken: the server reports once, though an earlier request is pending", ("FORGETFUL",), _QUICKLY, breaks=DEADLOCK),
+    Check("broken: a request counts when it is taken", ("EARLY_COUNT",), _QUICKLY, breaks=FENCE_TOO_EARLY),
+))
 QUEUE_LOCK = Model(ROOT / "impl" / "runtime" / "model" / "queue_lock.pml", (
     Check("2 processes, 4 turns", ("PROCESSES=2", "TURNS=4")),
     Check("3 processes, 2 turns", ("TURNS=2",)),
@@ -73,7 +81,7 @@ QUEUE_LOCK = Model(ROOT / "impl" / "runtime" / "model" / "queue_lock.pml", (
     Check("broken: the note of any turn", ("PROCESSES=2", "ANY_NOTE"), _QUICKLY, breaks=TWO_HOLDERS),
     Check("broken: a signal clears any tail", ("TURNS=2", "BLIND_CLEAR"), _QUICKLY, breaks=TWO_HOLDERS),
 ))
-MODELS = (FLOW_CONTROL, QUEUE_LOCK)
+MODELS = (FLOW_CONTROL, COUNTS, QUEUE_LOCK)
 
 _STATES = re.compile(r"(\d+) states, stored")
 _ERRORS = re.compile(r"errors: (\d+)")

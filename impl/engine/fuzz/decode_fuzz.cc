@@ -150,7 +150,7 @@ void check_batch(const Request& batch, std::span<const char> message) {
 
 void check(const Request& request, std::span<const char> message) {
   const RequestHeader& header = request.header;
-  if (header.kind == RequestKind::kDisconnect) return;
+  if (header.kind == RequestKind::kGetCount || header.kind == RequestKind::kDisconnect) return;
   if (header.kind == RequestKind::kAtomic) return check_atomic(header);
   if (header.kind == RequestKind::kBatch) return check_batch(request, message);
   if (header.kind == RequestKind::kSignal) check_signal(header);

@@ -24,9 +24,9 @@
  * message to its end: the server sends without waiting. Each source of messages has a process of its own here. So spin
  * tries every order of polling the sources and, with weak fairness, gives each source its turn.
  *
- * Left out are the data, and the moment at which a client reads a count that has arrived. Left out as well are wires
- * that deliver messages in another order: there the engine restores the order of requests by their sequence, and keeps
- * an early request until its predecessors have arrived (impl/engine/server.h).
+ * Left out are the data, and the moment at which a client reads a count that has arrived. Counts on demand are left out
+ * too (counts.pml), and wires that deliver messages in another order. For these the engine restores the order of requests
+ * by their sequence, and keeps an early request until its predecessors have arrived (impl/engine/server.h).
  *
  * Checked: assertions (no message without a posted buffer, the order of one client's requests at one target, the
  * promise of a fence, pools never too full), no deadlock, and, with WATCHED, that this client ends or, ENDLESS, is

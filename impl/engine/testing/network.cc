@@ -229,6 +229,7 @@ Status TestServerWire::release(const Arrival& arrival) {
 }
 
 Status TestServerWire::reply(int process, std::uint32_t tag, Message message) {
+  ++network_.replies_;
   Network::Packet packet{Network::Packet::kReply, number_, process, {}, {}, tag, {}, nullptr, 0};
   packet.bytes.assign(message.bytes.get(), message.bytes.get() + message.length);
   buffers_.give_back(std::move(message));
@@ -274,6 +275,7 @@ Network::Network(const NetworkOptions& options, unsigned seed)
   client_options.piece_bytes = 256;
   client_options.pack_bytes = 32;
   client_options.parts = 8;
+  client_options.counts_on_demand = options.counts_on_demand;
   client_options.background = options.background;
   for (int process = 0; process < options.servers; ++process) {
     server_wires_.push_back(std::make_unique<TestServerWire>(this, process));

@@ -46,6 +46,7 @@ struct NetworkOptions {
   std::uint64_t requests = 3;
   int forwards = 2;
   int chunks = 1;
+  bool counts_on_demand = false;
   bool background = true;      // the test makes the passes of a progress thread
   bool sends_at_once = false;  // as networks do with short messages; else a send takes a few polls
 };
@@ -186,6 +187,8 @@ class Network {
   // A broken promise of the engine, or empty.
   const std::string& fault() const { return fault_; }
   std::size_t forwarded() const { return forwarded_; }
+  // Replies that servers have sent, without data that came alone.
+  std::size_t replies() const { return replies_; }
   // How often clients have woken a progress thread.
   int wakes() const { return wakes_; }
   // Ends all clients in an orderly way.
@@ -221,6 +224,7 @@ class Network {
   std::string fault_;
   int wakes_ = 0;
   std::size_t forwarded_ = 0;
+  std::size_t replies_ = 0;
   std::map<std::pair<int, std::pair<int, int>>, std::deque<Packet>> packets_;
   std::vector<std::unique_ptr<TestClientWire>> client_wires_;
   std::vector<std::unique_ptr<TestServerWire>> server_wires_;

@@ -10,7 +10,7 @@ std::atomic<std::uint64_t> sent{0};
 
 namespace armci::runtime::testing {
 std::uint64_t sent_messages() { return sent.load(); }
-Way way() { return Way::kRequests; }
+Way way() { return Way::kOnDemand; }
 }  // namespace armci::runtime::testing
 
 extern "C" {
