@@ -116,10 +116,18 @@ Status ARMCI_PutValueLong(long value, void* dst, int proc) { return put_value(va
 Status ARMCI_PutValueFloat(float value, void* dst, int proc) { return put_value(value, dst, proc); }
 Status ARMCI_PutValueDouble(double value, void* dst, int proc) { return put_value(value, dst, proc); }
 // A value put is complete at once on every transport: its buffer is the call's own parameter.
-Status ARMCI_NbPutValueInt(int value, void* dst, int proc, armci_hdl_t*) { return put_value(value, dst, proc); }
-Status ARMCI_NbPutValueLong(long value, void* dst, int proc, armci_hdl_t*) { return put_value(value, dst, proc); }
-Status ARMCI_NbPutValueFloat(float value, void* dst, int proc, armci_hdl_t*) { return put_value(value, dst, proc); }
-Status ARMCI_NbPutValueDouble(double value, void* dst, int proc, armci_hdl_t*) { return put_value(value, dst, proc); }
+Status ARMCI_NbPutValueInt(int value, void* dst, int proc, armci_hdl_t*) {
+  return runtime().nb_put_value(value, dst, proc);
+}
+Status ARMCI_NbPutValueLong(long value, void* dst, int proc, armci_hdl_t*) {
+  return runtime().nb_put_value(value, dst, proc);
+}
+Status ARMCI_NbPutValueFloat(float value, void* dst, int proc, armci_hdl_t*) {
+  return runtime().nb_put_value(value, dst, proc);
+}
+Status ARMCI_NbPutValueDouble(double value, void* dst, int proc, armci_hdl_t*) {
+  return runtime().nb_put_value(value, dst, proc);
+}
 Valued<int> ARMCI_GetValueInt(void* src, int proc) { return get_value<int>(src, proc); }
 Valued<long> ARMCI_GetValueLong(void* src, int proc) { return get_value<long>(src, proc); }
 Valued<float> ARMCI_GetValueFloat(void* src, int proc) { return get_value<float>(src, proc); }

@@ -138,6 +138,9 @@ class Runtime {
                 const node::AccSpec& acc = node::kNoAccumulate);
   template <class Value>
   Status put_value(Value value, void* dst, int proc);
+  // The put is unordered, as other non-blocking puts are. The value is copied at return.
+  template <class Value>
+  Status nb_put_value(Value value, void* dst, int proc);
   template <class Value>
   Status get_value(const void* src, int proc, Value* value);
   // Stores a flag. A process that reads the flag also sees all earlier stores of this process to proc [ORD-5].

@@ -46,6 +46,16 @@ TEST(FaultTest, APutThatCannotStart) {
   expect_usable(job);
 }
 
+TEST(FaultTest, ANonBlockingPutOfAValueThatFails) {
+  for (const FakeCallKind kind : {FakeCallKind::kPut, FakeCallKind::kTest}) {
+    Job job({0, 1});
+    job.network().fail_call(kind, 1);
+    expect_injected(job->nb_put_value(1, job.at<int>(1, 0), 1));
+    EXPECT_EQ(job.outstanding(), 0u) << "the value is gone at return";
+    expect_usable(job);
+  }
+}
+
 TEST(FaultTest, AGetThatCannotStart) {
   Job job({0, 1});
   int seen = 0;

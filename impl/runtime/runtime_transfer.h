@@ -331,6 +331,17 @@ Status Runtime<T>::put_value(Value value, void* dst, int proc) {
 
 template <class T>
 template <class Value>
+Status Runtime<T>::nb_put_value(Value value, void* dst, int proc) {
+  // Most transports copy a short non-blocking put, so wait() returns at once. The others wait here, since the parameter
+  // is the buffer.
+  armci_hdl_t own = {};
+  const Status begun = contiguous<Kind::kPut>(&value, dst, sizeof value, proc, through(&own));
+  const Status ended = wait(&own);
+  return begun.ok() ? ended : begun;
+}
+
+template <class T>
+template <class Value>
 Status Runtime<T>::get_value(const void* src, int proc, Value* value) {
   return contiguous<Kind::kGet>(src, value, sizeof *value, proc, kBlocking);
 }

@@ -89,6 +89,10 @@ void rows(Memory& memory) {
   ARMCI_PutS(memory.local.data(), &stride, memory.there(), &stride, count, 1, 1);
 }
 
+void put_values(char* there) {
+  for (int i = 0; i < 16; ++i) ARMCI_NbPutValueLong(i, there + i * sizeof(long), 1, nullptr);
+}
+
 // In the order of the calls: an unlock follows its lock.
 std::vector<Case> cases(Memory& memory) {
   double* const local = memory.local.data();
@@ -119,6 +123,7 @@ std::vector<Case> cases(Memory& memory) {
       {"aggregate of 1,000 doubles", [&memory] { aggregate_of_doubles(memory); }, {1, 1, 1, 1}},
       {"aggregate of five kinds", [&memory] { mixed_aggregate(memory); }, {1, 1, 5, 1}},
       {"1,024 rows of 16 bytes", [&memory] { rows(memory); }, {1, 1, 1, 1}},
+      {"16 non-blocking values", [=] { put_values(there); }, {1, 1, 1, 17}},  // and the flush of a device
       {"AllFence", [] { ARMCI_AllFence(); }, {0, 0, 0, 0}},
   };
 }
