@@ -216,6 +216,9 @@ class Client final : private ClientEvents {
   void address(int number, RequestHeader* header);
   Status send_header(Lock& lock, int number, const RequestHeader& header);
   Status post_count_request(int number);
+  // The end of send_store(). Precondition: a credit.
+  template <class Write>
+  Status post_store(int number, RequestHeader header, std::size_t bytes, Write write);
   Status post(int number, const RequestHeader& header, Message message, const ExpectedReply* reply);
   // Sends the batch, waits for a credit, and sends a store; write(header, at) writes all of it, of `bytes`.
   template <class Write>
@@ -342,6 +345,11 @@ template <class Write>
 Status Client::send_store(Lock& lock, int number, RequestHeader header, std::size_t bytes, Write write) {
   ARMCI_RETURN_IF_ERROR(send_batch(lock, number));
   ARMCI_RETURN_IF_ERROR(await_credit(lock, number));
+  return post_store(number, header, bytes, write);
+}
+
+template <class Write>
+Status Client::post_store(int number, RequestHeader header, std::size_t bytes, Write write) {
   Message message = wire_.take_message(bytes);
   address(number, &header);
   write(header, message.bytes.get());

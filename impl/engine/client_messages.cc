@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t kBatchBytes = 8000;
 constexpr int kPackingMemories = 2;  // few: packed data are still in the cache when the network sends them
 
+void write_header(const RequestHeader& header, char* at) { compose(header, {}, at); }
+
 }  // namespace
 
 Status Client::connect(int number) {
@@ -46,18 +48,14 @@ void Client::address(int number, RequestHeader* header) {
 }
 
 Status Client::send_header(Lock& lock, int number, const RequestHeader& header) {
-  return send_store(lock, number, header, sizeof header,
-                    [](const RequestHeader& ready, char* at) { compose(ready, {}, at); });
+  return send_store(lock, number, header, sizeof header, &write_header);
 }
 
 // Precondition: a credit.
 Status Client::post_count_request(int number) {
   RequestHeader header;
   header.kind = RequestKind::kGetCount;
-  address(number, &header);
-  Message message = wire_.take_message(sizeof header);
-  compose(header, {}, message.bytes.get());
-  return post(number, header, std::move(message), nullptr);
+  return post_store(number, header, sizeof header, &write_header);
 }
 
 Status Client::post(int number, const RequestHeader& header, Message message, const ExpectedReply* reply) {

@@ -13,7 +13,7 @@ std::uint64_t sent_messages();
 // The way that data and signals of a port take.
 enum class Way {
   kRequests,  // all are requests to a server
-  kOnDemand,  // the same, and a fence asks for the count of signals
+  kOnDemand,  // the same, and a fence requests the count of signals
   kWindows,   // puts and gets are operations of the layer below. Signals are messages behind them, which a fence has
               // acknowledged by two messages more
   kDevice,    // puts and gets are operations of a device; all else is a request, and has a reply
