@@ -14,8 +14,8 @@ namespace armci::bench {
 namespace {
 
 constexpr int kPair = 2;
-constexpr size_t kLargest = size_t{64} << 10;
-constexpr int kSizes[] = {8, 4 << 10, kLargest};
+constexpr size_t kLargest = size_t{512} << 10;
+constexpr int kSizes[] = {8, 4 << 10, 64 << 10, kLargest};
 constexpr double kSample = 2e-3;
 
 struct Side {

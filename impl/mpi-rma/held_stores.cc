@@ -12,28 +12,54 @@ void HeldStores::reset(int processes, std::function<std::unique_ptr<SignalMessag
   make_ = std::move(make);
 }
 
+std::size_t HeldStores::Stores::bytes() const {
+  std::size_t sum = 0;
+  for (const std::unique_ptr<SignalMessage>& message : messages) sum += message->bytes;
+  return sum;
+}
+
 // --- copies
 
 Status HeldStores::hold(int target, const Key& key, const std::vector<Put>& puts, const Sender& by_puts) {
   Target& of = to(target);
   const std::lock_guard guard(of.mutex);
-  if (of.stores.messages.size() >= kMessagesMax) ARMCI_RETURN_IF_ERROR(send_locked(target, by_puts));
-  for (const Put& put : puts) add(&of, key, put);
-  return kSuccess;
+  if (of.stores.bytes() >= kHeldBytesMax) ARMCI_RETURN_IF_ERROR(send_locked(target, by_puts));
+  return each_piece(puts, [&](const Put& piece) { return add_piece(&of, key, piece), kSuccess; });
+}
+
+// A full message has become the last but one, and the store behind it is the only one of the last.
+Status HeldStores::stream(int target, const Key& key, const std::vector<Put>& puts, const Sender& by_messages) {
+  Target& of = to(target);
+  const std::lock_guard guard(of.mutex);
+  of.streamed = true;
+  return each_piece(puts, [&](const Put& piece) {
+    add_piece(&of, key, piece);
+    Messages& held = of.stores.messages;
+    if (held.size() == 1) return kSuccess;
+    Stores full{std::exchange(held, {}), {}};
+    held.push_back(std::move(full.messages.back()));
+    full.messages.pop_back();
+    of.stores.keys = {key};
+    return by_messages(target, &full);
+  });
 }
 
 // A put that is longer than a message is several stores, cut between words of the target [LC-3].
-void HeldStores::add(Target* of, const Key& key, const Put& put) {
+template <class Visit>
+Status HeldStores::each_piece(const std::vector<Put>& puts, Visit visit) {
   constexpr std::size_t kAlignment = 64;
   constexpr std::size_t kPieceBytes = SignalMessage::kDataBytesMax / kAlignment * kAlignment;
-  for (std::size_t done = 0; done < put.bytes;) {
-    Put piece{static_cast<char*>(put.remote) + done, static_cast<const char*>(put.local) + done, put.bytes - done};
-    if (piece.bytes > kPieceBytes) {
-      piece.bytes = kPieceBytes - reinterpret_cast<std::uintptr_t>(piece.remote) % kAlignment;
+  for (const Put& put : puts) {
+    for (std::size_t done = 0; done < put.bytes;) {
+      Put piece{static_cast<char*>(put.remote) + done, static_cast<const char*>(put.local) + done, put.bytes - done};
+      if (piece.bytes > kPieceBytes) {
+        piece.bytes = kPieceBytes - reinterpret_cast<std::uintptr_t>(piece.remote) % kAlignment;
+      }
+      ARMCI_RETURN_IF_ERROR(visit(piece));
+      done += piece.bytes;
     }
-    add_piece(of, key, piece);
-    done += piece.bytes;
   }
+  return kSuccess;
 }
 
 void HeldStores::add_piece(Target* of, const Key& key, const Put& piece) {
@@ -66,19 +92,27 @@ Status HeldStores::send_with_signal(int target, const Key& key, const std::vecto
                                     const Sender& by_messages) {
   Target& of = to(target);
   const std::lock_guard guard(of.mutex);
-  for (const Put& put : puts) add(&of, key, put);
+  of.announced = true;
+  of.streamed = false;
+  ARMCI_RETURN_IF_ERROR(each_piece(puts, [&](const Put& piece) { return add_piece(&of, key, piece), kSuccess; }));
   return send_locked(target, by_messages);
 }
 
+void HeldStores::note_flush(Target* of) {
+  if (of->streamed.load() && of->streamed.exchange(false)) of->announced = false;
+}
+
 Status HeldStores::send(int target, const Sender& by_puts) {
-  if (!any()) return kSuccess;
   Target& of = to(target);
+  note_flush(&of);
+  if (!any()) return kSuccess;
   const std::lock_guard guard(of.mutex);
   return of.stores.keys.empty() ? kSuccess : send_locked(target, by_puts);
 }
 
 Status HeldStores::send_all(const Sender& by_puts) {
   Status status;
+  for (Target& of : targets_) note_flush(&of);
   for (int target = 0; any() && target < static_cast<int>(targets_.size()); ++target) {
     const Status one = send(target, by_puts);
     if (!one.ok()) status = one;

@@ -2,6 +2,7 @@
 // them with it: one message. Without a signal they leave as operations of MPI.
 //
 //   put  put  put   | held, by target
+//   long put        | to a target whose last stores a signal announced: full messages leave at once, the rest is held
 //   put_signal      | messages: stores, and the signal in the last one
 //   flush           | operations of MPI
 //   progress thread | operations of MPI, in its second pass after the first of them
@@ -38,6 +39,8 @@ class HeldStores {
   struct Stores {
     Messages messages;
     std::vector<Key> keys;
+
+    std::size_t bytes() const;
   };
   // Hands the stores of a target to MPI, and clears them. Those that it leaves after a failure stay held.
   using Sender = std::function<Status(int target, Stores* stores)>;
@@ -49,6 +52,14 @@ class HeldStores {
   static bool are_short(std::size_t puts, std::size_t bytes) { return puts <= kPutsMax && bytes <= kBytesMax; }
   // Copies the puts. If many are held already, `by_puts` sends those first.
   Status hold(int target, const Key& key, const std::vector<Put>& puts, const Sender& by_puts);
+  // Whether to stream the puts of a call. A program that signals after its stores to a target probably does so again;
+  // one that flushes would wait longer for messages than for operations of MPI.
+  bool streams(int target, std::size_t puts, std::size_t bytes) const {
+    return puts <= kStreamedPutsMax && bytes <= kStreamedBytesMax && to(target).announced.load();
+  }
+  static bool can_stream(std::size_t bytes) { return bytes <= kStreamedBytesMax; }
+  // Copies the puts into messages. `by_messages` sends those that are full.
+  Status stream(int target, const Key& key, const std::vector<Put>& puts, const Sender& by_messages);
   // Calls `by_messages` with the stores of the target, perhaps none, and behind them these puts.
   Status send_with_signal(int target, const Key& key, const std::vector<Put>& puts, const Sender& by_messages);
   // Have the stores leave: of the target; of all; of those that an earlier call of send_old() has seen.
@@ -59,16 +70,23 @@ class HeldStores {
  private:
   static constexpr std::size_t kPutsMax = 128;
   static constexpr std::size_t kBytesMax = 16384;
-  static constexpr std::size_t kMessagesMax = 4;  // of a target, but for the puts of one call
+  static constexpr std::size_t kHeldBytesMax = 32768;  // of a target, but for the puts of one call
+  static constexpr std::size_t kStreamedPutsMax = 1024;
+  static constexpr std::size_t kStreamedBytesMax = std::size_t{1} << 20;
   struct Target {
     std::mutex mutex;
     Stores stores;
     bool is_old = false;
+    std::atomic<bool> announced{false};  // a signal came last, no flush
+    std::atomic<bool> streamed{false};   // since the last signal
   };
 
   Target& to(int target) { return targets_[static_cast<std::size_t>(target)]; }
+  const Target& to(int target) const { return targets_[static_cast<std::size_t>(target)]; }
   bool any() const { return targets_with_stores_.load() > 0; }
-  void add(Target* of, const Key& key, const Put& put);
+  void note_flush(Target* of);
+  template <class Visit>
+  static Status each_piece(const std::vector<Put>& puts, Visit visit);
   void add_piece(Target* of, const Key& key, const Put& piece);
   Status send_locked(int target, const Sender& sender);
 

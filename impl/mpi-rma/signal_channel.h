@@ -15,7 +15,7 @@
 // keeps a bounded number of messages for which the target has no receive. A message with stores and without a signal
 // counts as a signal in all of this.
 //
-//   receives  [0][1][2] ... [31]     posted in turns; MPI fills them and a pass takes them in the same order
+//   receives  [0][1][2] ... [15]     posted in turns; MPI fills them and a pass takes them in the same order
 //                 '--- next_
 //
 // One thread at a time makes a pass (impl/engine/passes.h), so the signals of an origin are applied in order. A pass
@@ -89,8 +89,8 @@ class SignalChannel {
   std::size_t buffer_bytes() const { return sizeof received_ + made_.load() * sizeof(SignalMessage); }
 
  private:
-  static constexpr std::size_t kReceives = 32;
-  static constexpr std::size_t kSends = 64;
+  static constexpr std::size_t kReceives = 16;
+  static constexpr std::size_t kSends = 32;
   static constexpr std::int64_t kLatelyUs = 100000;
 
   // Signals to and from one process, and messages to it.

@@ -4,6 +4,8 @@
 //   '---------- header -------------' '----------- bytes, at most kStoresBytesMax -----
 #pragma once
 
+#include <mpi.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +18,14 @@ namespace armci::rma {
 // `kind` comes first, and is 0 in a receive that waits.
 struct SignalMessage {
   enum Kind : std::uint64_t { kNone = 0, kSignal = 1, kAsk = 2, kCount = 3 };
-  static constexpr std::size_t kStoresBytesMax = 8128;
+  // Long messages cost less for each byte, unless MPI first asks the receiver: MPICH above UCX does from 32 KiB on,
+  // Open MPI above TCP from 64 KiB on.
+#ifdef OPEN_MPI
+  static constexpr std::size_t kBytesMax = 32768;
+#else
+  static constexpr std::size_t kBytesMax = 16384;
+#endif
+  static constexpr std::size_t kStoresBytesMax = kBytesMax - 64;
 
   // Appends a copy of the data. False, and nothing is appended, if they do not fit.
   bool add_store(void* remote, const void* local, std::size_t data_bytes) {
@@ -55,6 +64,6 @@ struct SignalMessage {
   // The longest data of one store.
   static constexpr std::size_t kDataBytesMax = kStoresBytesMax - sizeof(Store);
 };
-static_assert(sizeof(SignalMessage) == 8192 && offsetof(SignalMessage, stores) % 8 == 0);
+static_assert(sizeof(SignalMessage) == SignalMessage::kBytesMax && offsetof(SignalMessage, stores) % 8 == 0);
 
 }  // namespace armci::rma

@@ -105,11 +105,13 @@ class Transport {
   Status transfer(Kind kind, const Key& key, const void* remote, void* local, std::size_t bytes,
                   Completion* completion);
   Status stored(int target, const Key& key, Status status);
-  bool holds(int target, Completion* completion) const;
-  Status hold(int target, const Key& key, const std::vector<HeldStores::Put>& puts);
+  bool copies(int target, Completion* completion, std::size_t puts, std::size_t bytes) const;
+  Status copy(int target, const Key& key, const std::vector<HeldStores::Put>& puts, std::size_t bytes);
   HeldStores::Sender by_puts();
+  HeldStores::Sender by_messages();
   Status put_held(int target, HeldStores::Stores* stores);
-  Status send_messages(int target, HeldStores::Stores* stores, const node::Signal& signal);
+  Status send_messages(int target, HeldStores::Stores* stores);
+  Status send_signal(int target, HeldStores::Stores* stores, const node::Signal& signal);
   Status flush_stores(int target);
 
   std::unique_ptr<Sync> sync_;

@@ -46,45 +46,57 @@ void Transport::close_signals() {
   signals_.reset();
 }
 
-// Long data are a put of their own. That put, unlike a message, could overtake earlier signals [ORD-1]. No message goes
-// to this process itself: each signal to it is applied when its call returns.
+// Longer data are a put of their own. That put, unlike a message, could overtake earlier signals [ORD-1]. No message
+// goes to this process itself: each signal to it is applied when its call returns.
 Status Transport::put_signal(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
                              const node::Signal& signal) {
   std::vector<HeldStores::Put> puts;
-  if (bytes > 0 && target != rank_ && HeldStores::are_short(1, bytes)) {
-    puts.push_back({remote, local, bytes});
-  } else if (bytes > 0) {
+  if (bytes > 0 && (target == rank_ || !HeldStores::can_stream(bytes))) {
     ARMCI_RETURN_IF_ERROR(flush(target));
     ARMCI_RETURN_IF_ERROR(put_now(target, key, remote, local, bytes));
+  } else if (bytes > 0 && !HeldStores::are_short(1, bytes)) {
+    ARMCI_RETURN_IF_ERROR(flush_stores(target));
+    ARMCI_RETURN_IF_ERROR(held_.stream(target, key, {{remote, local, bytes}}, by_messages()));
+  } else if (bytes > 0) {
+    puts.push_back({remote, local, bytes});
   }
   if (target == rank_) {
     ARMCI_RETURN_IF_ERROR(flush_stores(target));
     return apply_signal(signal);
   }
   return held_.send_with_signal(target, key, puts,
-                                [&](int, HeldStores::Stores* stores) { return send_messages(target, stores, signal); });
+                                [&](int, HeldStores::Stores* stores) { return send_signal(target, stores, signal); });
 }
 
 // The stores that are not held come first.
-Status Transport::send_messages(int target, HeldStores::Stores* stores, const node::Signal& signal) {
+Status Transport::send_signal(int target, HeldStores::Stores* stores, const node::Signal& signal) {
   ARMCI_RETURN_IF_ERROR(flush_stores(target));
-  HeldStores::Messages messages = std::exchange(stores->messages, {});
+  if (stores->messages.empty()) stores->messages.push_back(signals_->take_message());
+  stores->messages.back()->signal = signal;
+  return send_messages(target, stores);
+}
+
+Status Transport::send_messages(int target, HeldStores::Stores* stores) {
   stores->keys.clear();
-  if (messages.empty()) messages.push_back(signals_->take_message());
-  messages.back()->signal = signal;
-  for (std::unique_ptr<SignalMessage>& message : messages) {
+  for (std::unique_ptr<SignalMessage>& message : std::exchange(stores->messages, {})) {
     ARMCI_RETURN_IF_ERROR(signals_->send(target, std::move(message)));
   }
   return kSuccess;
 }
 
-// A program may wait for the effect of a blocking put without a call that sends it.
-bool Transport::holds(int target, Completion* completion) const {
-  return signals_ != nullptr && completion != nullptr && target != rank_;
+// Whether a put leaves from a copy. A program may wait for the effect of a blocking put without a call that sends it.
+bool Transport::copies(int target, Completion* completion, std::size_t puts, std::size_t bytes) const {
+  return signals_ != nullptr && completion != nullptr && target != rank_ &&
+         (HeldStores::are_short(puts, bytes) || held_.streams(target, puts, bytes));
 }
 
-Status Transport::hold(int target, const Key& key, const std::vector<HeldStores::Put>& puts) {
-  return held_.hold(target, key, puts, by_puts());
+Status Transport::copy(int target, const Key& key, const std::vector<HeldStores::Put>& puts, std::size_t bytes) {
+  return HeldStores::are_short(puts.size(), bytes) ? held_.hold(target, key, puts, by_puts())
+                                                   : held_.stream(target, key, puts, by_messages());
+}
+
+HeldStores::Sender Transport::by_messages() {
+  return [this](int target, HeldStores::Stores* stores) { return send_messages(target, stores); };
 }
 
 HeldStores::Sender Transport::by_puts() {
