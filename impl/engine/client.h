@@ -49,12 +49,14 @@ namespace armci::engine {
 
 // The lengths, in bytes, that choose the protocol of a transfer, and limits.
 struct ClientOptions {
-  std::size_t small_put_bytes = 0;  // longest non-blocking store that is coalesced
-  std::size_t small_get_bytes = 0;  // LongData: longer gets without gaps come without a header
-  std::size_t piece_bytes = 0;      // LongData: of a transfer that needs several
-  std::size_t pack_bytes = 0;       // Rdma: shorter rows are packed
-  std::size_t parts = 256;          // of operations, pending at most
-  bool counts_on_demand = false;    // a signal lets the server keep its count until the client requests it
+  std::size_t small_put_bytes = 0;     // longest non-blocking store that is coalesced
+  std::size_t small_get_bytes = 0;     // LongData: longer gets without gaps come without a header
+  std::size_t piece_bytes = 0;         // LongData: of a transfer that needs several
+  std::size_t copied_bytes = 0;        // LongData: longer stores without gaps go by it, the others are copied
+  std::size_t copied_piece_bytes = 0;  // of such copies that take several requests; 0: what a request holds
+  std::size_t pack_bytes = 0;          // Rdma: shorter rows are packed
+  std::size_t parts = 256;             // of operations, pending at most
+  bool counts_on_demand = false;       // a signal lets the server keep its count until the client requests it
   bool server_polls = false;  // a server of this process polls the same network, so counts wait until they are needed
   bool background = true;     // a thread calls progress() when wake() is called, until it finds kIdle
 };
@@ -249,6 +251,8 @@ class Client final : private ClientEvents {
   // --- transfers (client_transfers.cc)
   std::size_t data_bytes_max(std::size_t places) const;
   std::size_t piece_bytes(std::size_t total) const;
+  std::size_t store_piece_bytes(std::size_t total) const;
+  bool is_copied(std::size_t bytes) const;
   bool joins_batch(const Target& target, std::size_t bytes, How how);
   bool is_by_request(const Target& target, const void* remote, std::size_t bytes, How how);
   bool is_by_request(const Target& target, const Rows& rows, How how);

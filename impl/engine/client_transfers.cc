@@ -45,6 +45,18 @@ std::size_t Client::piece_bytes(std::size_t total) const {
   return std::min(std::max(part, options_.piece_bytes), long_data_->bytes_max());
 }
 
+// Of a store without gaps.
+bool Client::is_copied(std::size_t bytes) const {
+  return long_data_ == nullptr || bytes <= std::max(data_bytes_max(0), options_.copied_bytes);
+}
+
+std::size_t Client::store_piece_bytes(std::size_t total) const {
+  if (!is_copied(total)) return piece_bytes(total);
+  const std::size_t longest = data_bytes_max(0);
+  return total <= longest || options_.copied_piece_bytes == 0 ? longest
+                                                              : std::min(longest, options_.copied_piece_bytes);
+}
+
 Status Client::each_row(const Rows& rows, const std::function<Status(char* local, char* remote)>& visit) {
   Status status;
   rows.visit(0, rows.count(), [&](char* local, char* remote) {
@@ -172,7 +184,7 @@ Status Client::store(Lock& lock, int number, RequestHeader header, void* remote,
   }
   char* const to = static_cast<char*>(remote);
   // All is copied: the call needs no operation.
-  if (long_data_ == nullptr || bytes <= data_bytes_max(0)) {
+  if (is_copied(bytes)) {
     return store_run(lock, nullptr, number, header, to, from, bytes);
   }
   Operation* const whole = operations_.begin("a store", number);
@@ -201,8 +213,8 @@ Status Client::store_run(Lock& lock, Operation* whole, int number, RequestHeader
                          const char* local, std::size_t bytes) {
   header.form = Form::kContiguous;
   header.levels = 0;
-  const bool is_long = long_data_ != nullptr && bytes > data_bytes_max(0);
-  const std::size_t piece = is_long ? piece_bytes(bytes) : data_bytes_max(0);
+  const bool is_long = !is_copied(bytes);
+  const std::size_t piece = store_piece_bytes(bytes);
   while (bytes > 0) {
     const std::size_t odd = header.kind == RequestKind::kPut ? odd_bytes(remote) : 0;
     header.address = address_of(remote);

@@ -286,6 +286,7 @@ const Case kCases[] = {
     {"messages_in_any_order", {.keeps_order = false, .keeps_place = false}},
     {"one_credit", {.requests = 1, .forwards = 1}},
     {"long_data", {.long_data = true}},
+    {"long_data_and_copies", {.long_data = true, .copied_bytes = 2000}},
     {"long_data_and_few_chunks_in_a_cluster", {.cluster = 3, .long_data = true, .requests = 6, .forwards = 1}},
     {"cluster_in_any_order", {.servers = 4, .cluster = 4, .keeps_order = false, .keeps_place = false}},
     {"rdma", {.keeps_order = false, .keeps_place = false, .rdma = true}},

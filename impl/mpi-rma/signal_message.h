@@ -4,27 +4,20 @@
 //   '---------- header -------------' '----------- bytes, at most kStoresBytesMax -----
 #pragma once
 
-#include <mpi.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 #include "impl/node/signal.h"
+#include "impl/runtime/mpi_library.h"
 
 namespace armci::rma {
 
 // `kind` comes first, and is 0 in a receive that waits.
 struct SignalMessage {
   enum Kind : std::uint64_t { kNone = 0, kSignal = 1, kAsk = 2, kCount = 3 };
-  // Long messages cost less for each byte, unless MPI first asks the receiver: MPICH above UCX does from 32 KiB on,
-  // Open MPI above TCP from 64 KiB on.
-#ifdef OPEN_MPI
-  static constexpr std::size_t kBytesMax = 32768;
-#else
-  static constexpr std::size_t kBytesMax = 16384;
-#endif
+  static constexpr std::size_t kBytesMax = runtime::kStreamedMessageBytes;
   static constexpr std::size_t kStoresBytesMax = kBytesMax - 64;
 
   // Appends a copy of the data. False, and nothing is appended, if they do not fit.

@@ -41,6 +41,9 @@ const runtime::SettingRow kRows[] = {
      &the_settings.small_get_bytes},
     {"ARMCI_SERVER_PIECE_BYTES", "bytes", "256K", 4096, 1 << 28,
      "Long transfers go in four pieces, of at least this length and of at most a chunk.", &the_settings.piece_bytes},
+    {"ARMCI_SERVER_COPIED_BYTES", "bytes", "64K", 0, 1 << 24,
+     "Stores without gaps of up to this length are copied into requests; MPI sends longer ones from their place.",
+     &the_settings.copied_bytes},
     {"ARMCI_SERVER_CLUSTER", "nodes", "1", 0, 0,
      "Nodes in a cluster, whose servers share the buffers for the other processes and forward requests to one another; "
      "auto: about the square root of the number of nodes; the same on all processes.",

@@ -24,6 +24,7 @@ struct Settings {
   std::int64_t small_put_bytes = 0;  // ARMCI_SERVER_SMALL_PUT_BYTES
   std::int64_t small_get_bytes = 0;  // ARMCI_SERVER_SMALL_GET_BYTES
   std::int64_t piece_bytes = 0;      // ARMCI_SERVER_PIECE_BYTES
+  std::int64_t copied_bytes = 0;     // ARMCI_SERVER_COPIED_BYTES
   std::string cluster;               // ARMCI_SERVER_CLUSTER: nodes in a cluster, or auto
   int wait_us = 0;                   // ARMCI_SERVER_WAIT: the longest sleep of an idle server
 };

@@ -8,6 +8,7 @@
 #include "impl/node/agree.h"
 #include "impl/node/wait.h"
 #include "impl/runtime/background_thread.h"
+#include "impl/runtime/mpi_library.h"
 
 namespace armci::twosided {
 
@@ -37,6 +38,8 @@ engine::ClientOptions client_options(const ReceiveBuffers& receive_buffers) {
                                      engine::Client::small_put_bytes_max(receive_buffers.bytes));
   options.small_get_bytes = std::min(static_cast<std::size_t>(of.small_get_bytes), receive_buffers.reply_bytes());
   options.counts_on_demand = true;  // a count costs a send and a receive of MPI
+  options.copied_bytes = static_cast<std::size_t>(of.copied_bytes);
+  options.copied_piece_bytes = (runtime::kStreamedMessageBytes - sizeof(engine::RequestHeader)) / 16 * 16;
   options.piece_bytes = std::min(static_cast<std::size_t>(of.piece_bytes) / 16 * 16, receive_buffers.chunk_bytes);
   return options;
 }

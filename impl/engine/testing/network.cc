@@ -273,6 +273,8 @@ Network::Network(const NetworkOptions& options, unsigned seed)
   client_options.small_put_bytes = 64;
   client_options.small_get_bytes = 128;
   client_options.piece_bytes = 256;
+  client_options.copied_bytes = options.copied_bytes;
+  client_options.copied_piece_bytes = 200;
   client_options.pack_bytes = 32;
   client_options.parts = 8;
   client_options.counts_on_demand = options.counts_on_demand;

@@ -43,6 +43,7 @@ struct NetworkOptions {
   std::size_t request_bytes = 1024;
   std::size_t reply_bytes = 512;
   std::size_t chunk_bytes = 2048;
+  std::size_t copied_bytes = 0;
   std::uint64_t requests = 3;
   int forwards = 2;
   int chunks = 1;
