@@ -247,7 +247,8 @@ Status Client::await_executed(Lock& lock, int number) {
   const std::uint64_t last = server(number).last_store;
   EntryServer& of = entry(number);
   ARMCI_RETURN_IF_ERROR(request_count(lock, number, last));
-  ARMCI_RETURN_IF_ERROR(await_until(lock, [&] { return of.executed >= last || of.lost != 0; }));
+  ARMCI_RETURN_IF_ERROR(
+      await_until(lock, [&] { return (of.executed >= last && !of.awaits_refusal()) || of.lost != 0; }));
   return check_lost(number);
 }
 
@@ -390,7 +391,15 @@ bool Client::awaits(int number) const {
   const bool lacks_credits = of.sent - of.executed >= wire_.limits().requests;
   // The network may hold the end of a signal. A poll for its count makes it go on, unless the server polls.
   const std::uint64_t last = options_.server_polls ? of.last_wanted : of.sent;
-  return of.executed < last || lacks_credits || of.disconnects;
+  return of.executed < last || lacks_credits || of.disconnects || entry(number).awaits_refusal();
+}
+
+void Client::note_refusal(EntryServer* of, std::uint64_t number) {
+  if (number <= of->executed) {
+    ++of->refused;
+  } else {
+    of->early_refusals.push_back(number);
+  }
 }
 
 void Client::count(const ReplyHeader& header) {
@@ -399,10 +408,16 @@ void Client::count(const ReplyHeader& header) {
   if (header.executed > of.executed && header.executed <= of.sent) {
     unexecuted_ -= header.executed - of.executed;
     of.executed = header.executed;
+    of.refusals = header.refusals;
+    for (const std::uint64_t early : std::exchange(of.early_refusals, {})) note_refusal(&of, early);
     of.last_wanted = std::max(of.last_wanted, of.executed);
   }
   // A get or an atomic fails by its own reply.
-  if (header.refused != 0 && header.tag == 0) server(static_cast<int>(header.server)).refused = true;
+  if (header.refused != 0 && header.tag == 0) {
+    const int number = static_cast<int>(header.server);
+    server(number).refused = true;
+    note_refusal(&entry(number), header.value - kLastReply);
+  }
   if (header.tag == 0 && header.value == kLastReply) of.disconnects = false;
 }
 

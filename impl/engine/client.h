@@ -144,12 +144,17 @@ class Client final : private ClientEvents {
   // The server that receives the requests for one or more servers.
   struct EntryServer {
     std::uint64_t sent = 0;
-    std::uint64_t executed = 0;     // so many of those
-    std::uint64_t last_wanted = 0;  // the last one whose count comes by itself, or has come
-    int passes = 0;                 // of the progress thread, since the last request
+    std::uint64_t executed = 0;                 // so many of those
+    std::uint64_t last_wanted = 0;              // the last one whose count comes by itself, or has come
+    int passes = 0;                             // of the progress thread, since the last request
+    std::uint32_t refusals = 0;                 // of `executed`: stores that were refused, as the server tells
+    std::uint32_t refused = 0;                  // of those, the replies that have come
+    std::vector<std::uint64_t> early_refusals;  // of stores that are not counted yet
     bool connected = false;
     bool disconnects = false;
     int lost = 0;  // why a request was not sent: of the wire
+
+    bool awaits_refusal() const { return refused < refusals; }
   };
   // The server of a target.
   struct ServerState {
@@ -169,6 +174,9 @@ class Client final : private ClientEvents {
   };
 
   ServerState& server(int number) { return servers_[static_cast<std::size_t>(number)]; }
+  const EntryServer& entry(int number) const {
+    return entries_[static_cast<std::size_t>(routes_.entry(process_, number))];
+  }
   EntryServer& entry(int number) { return entries_[static_cast<std::size_t>(routes_.entry(process_, number))]; }
   std::size_t request_bytes() const { return wire_.limits().request_bytes; }
 
@@ -279,6 +287,7 @@ class Client final : private ClientEvents {
   void ended(Part part, int error) override;
   void lost(int server, int error) override;
   bool awaits(int server) const override;
+  static void note_refusal(EntryServer* of, std::uint64_t number);
   void count(const ReplyHeader& header);
   void end_reply(std::uint32_t tag, int error);
 

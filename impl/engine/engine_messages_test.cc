@@ -17,6 +17,7 @@ namespace {
 using testing::area;
 using testing::memory;
 using testing::Network;
+using testing::NetworkOptions;
 
 std::uint64_t last_word = 0;
 
@@ -328,6 +329,36 @@ TEST(EngineFailures, an_open_aggregate_ends_with_its_client) {
   ASSERT_TRUE(put_word(network.client(0), area(0, 1), {&operation, true}).ok());
   ASSERT_TRUE(network.close().ok());
   EXPECT_EQ(word_at(area(0, 1)), last_word);
+}
+
+// Other replies, which count the request too, may overtake the refusal.
+TEST(EngineFailures, no_flush_misses_a_refused_store) {
+  const NetworkOptions networks[] = {{.keeps_order = false, .keeps_place = false, .requests = 8},
+                                     {.keeps_order = false, .keeps_place = false, .rdma = true, .requests = 8},
+                                     {.servers = 4, .cluster = 4, .requests = 8},
+                                     {.servers = 4, .cluster = 4, .keeps_order = false, .keeps_place = false},
+                                     {.servers = 4, .cluster = 3, .rdma = true, .answers_each = true},
+                                     {.servers = 4, .cluster = 4, .requests = 8, .counts_on_demand = true}};
+  char* const nowhere = memory() + (std::size_t{1} << 29);
+  const node::Signal signal{reinterpret_cast<std::uint64_t*>(nowhere), 1, node::SignalOp::kSet, nullptr};
+  for (const NetworkOptions& options : networks) {
+    for (unsigned seed = 0; seed < 40; ++seed) {
+      Network network(options, seed);
+      Client& client = network.client(0);
+      std::uint64_t value = 0;
+      for (int target = 1; target < options.servers; ++target) {
+        ASSERT_TRUE(client.put_signal({target, nullptr}, nowhere, nullptr, 0, signal).ok());
+        if (seed % 2 == 0) {
+          ASSERT_TRUE(client.get({target, nullptr}, area(0, target), &value, sizeof value, {}).ok());
+        }
+      }
+      for (int target = 1; target < options.servers; ++target) {
+        EXPECT_FALSE(client.flush(target).ok()) << "target " << target << ", seed " << seed;
+        EXPECT_TRUE(client.flush(target).ok()) << "it is told once";
+      }
+      ASSERT_TRUE(network.close().ok());
+    }
+  }
 }
 
 TEST(EngineFailures, a_refused_request_fails_its_operation_or_the_next_flush) {

@@ -32,6 +32,7 @@ class Forwarder {
     Arrival arrival;
     std::uint32_t origin = 0;
     std::uint64_t number = 0;  // of the origin
+    bool is_refused = false;   // a store
   };
 
   // credits_each: requests to one server that are not acknowledged.
@@ -43,7 +44,7 @@ class Forwarder {
   // Owns the buffer of the arrival, which is kept, until the request is acknowledged.
   Status forward(int server, const Done& request);
   // An acknowledgement has arrived; *done: the request.
-  Status acknowledged(int server, std::uint32_t forward_number, Done* done);
+  Status acknowledged(int server, std::uint32_t acknowledgement, Done* done);
 
  private:
   struct Route {

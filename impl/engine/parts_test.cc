@@ -1,4 +1,4 @@
-// Tests of parts that need no wire: operations and their numbers, message buffers.
+// Tests of parts that need no wire: operations and their numbers, message buffers, numbers of forwarded requests.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 #include "impl/engine/message_buffers.h"
 #include "impl/engine/operations.h"
+#include "impl/engine/request.h"
 
 namespace armci::engine {
 namespace {
@@ -17,6 +18,16 @@ using Operation = Operations::Operation;
 bool has_ended(Operations* operations, std::uint64_t number) {
   Operation* failed = nullptr;
   return operations->ended(number, &failed);
+}
+
+TEST(ForwardNumber, is_the_nearest_one_that_is_equal_modulo) {
+  constexpr std::uint64_t kModulo = kForwardNumbers;
+  for (const std::uint64_t near : {std::uint64_t{1}, kModulo - 1, kModulo, kModulo + 3, 5 * kModulo + 7}) {
+    for (const std::int64_t away : {-1, 0, 1, 8}) {
+      const std::uint64_t number = near + static_cast<std::uint64_t>(away);
+      EXPECT_EQ(forward_number_near(near, static_cast<std::uint32_t>(number % kModulo)), number) << near;
+    }
+  }
 }
 
 TEST(OperationsTest, ends_with_its_last_part) {

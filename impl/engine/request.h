@@ -22,7 +22,7 @@
 //   48      16     operand: the scale of an accumulate; operand and comparand of an atomic; word and value of a signal
 //   64       8     sequence: the number of the request among those of the origin to the server that receives it
 //   72       4     server: that has the memory
-//   76       4     forward_number: of a forwarded request among those from one server to another
+//   76       4     forward_number: of a forwarded request among those from one server to another, modulo 2^31
 //
 // A signal is a put without gaps, of 0 bytes or more, and then the change of a word (impl/node/signal.h).
 //
@@ -37,7 +37,9 @@
 //
 // A reply is a header of 32 bytes and the data of a get, or of all gets of a batch. The header has the count of
 // executed requests of the process (8 bytes), the value before an atomic (8), the tag of the request (4), the server
-// (4), and whether the server refused the request (4). A reply with the tag 0 tells the count only. If the data of a
+// (4), whether the server refused the request (4), and how many of those counted were stores that it refused (4). Each
+// of these has a reply with the tag 0, which may come later; its value is the sequence of the request, plus kLastReply.
+// Any other reply with the tag 0 tells the count only. If the data of a
 // get come alone, there is no header before them, so that they can be received where they belong. The last reply of a
 // server is the one to a disconnect; its value is kLastReply.
 //
@@ -63,7 +65,7 @@
 
 namespace armci::engine {
 
-inline constexpr std::uint32_t kMagic = 0x06534d41;  // "AMS", version 6
+inline constexpr std::uint32_t kMagic = 0x07534d41;  // "AMS", version 7
 
 enum class RequestKind : std::uint8_t {
   kPut = 1,
@@ -140,12 +142,21 @@ struct ReplyHeader {
   std::uint32_t tag = 0;
   std::uint32_t server = 0;
   std::uint32_t refused = 0;
-  std::uint32_t zero = 0;
+  std::uint32_t refusals = 0;
 };
 static_assert(sizeof(ReplyHeader) == 32);
 
 // The value of the last reply of a server.
 inline constexpr std::uint64_t kLastReply = 1;
+
+// An acknowledgement is the number of the forwarded request, and whether the request was a refused store.
+inline constexpr std::uint32_t kForwardNumbers = std::uint32_t{1} << 31;
+inline constexpr std::uint32_t kAcknowledgesRefusal = kForwardNumbers;
+// The number that `low` stands for: the one next to `near` that is equal modulo kForwardNumbers.
+inline std::uint64_t forward_number_near(std::uint64_t near, std::uint32_t low) {
+  const auto ahead = static_cast<std::uint32_t>((low - near) % kForwardNumbers);
+  return ahead < kForwardNumbers / 2 ? near + ahead : near + ahead - kForwardNumbers;
+}
 
 // Tags of replies, and of data that follow their request.
 inline constexpr std::uint32_t kFirstTag = 16;

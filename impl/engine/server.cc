@@ -87,9 +87,13 @@ Status Server::arrived(const Arrival& arrival) {
   RequestHeader header;
   ARMCI_RETURN_IF_ERROR(read_header(arrival.message, &header));
   ARMCI_RETURN_IF_ERROR(check_origin(arrival, header));
-  if (arrival.forwarded)
-    return take_next(&neighbours_[static_cast<std::size_t>(arrival.from)], arrival, header.forward_number);
+  if (arrival.forwarded) return take_forwarded(arrival, header.forward_number);
   return take_next(&origin(header.origin).stream, arrival, header.sequence);
+}
+
+Status Server::take_forwarded(const Arrival& arrival, std::uint32_t forward_number) {
+  Stream& stream = neighbours_[static_cast<std::size_t>(arrival.from)];
+  return take_next(&stream, arrival, forward_number_near(stream.next, forward_number));
 }
 
 Status Server::take_next(Stream* stream, const Arrival& arrival, std::uint64_t number) {
@@ -124,7 +128,7 @@ Status Server::take(const Arrival& arrival, bool is_kept) {
   if (!arrival.forwarded) {
     work.number = header.sequence;
     Origin& from = origin(header.origin);
-    from.open.push_back(false);
+    from.open.push_back(State::kOpen);
     if (header.wants_count()) from.last_wanted = header.sequence;
     list_if_due(header.origin);
   }
@@ -207,11 +211,11 @@ Status Server::run_queue(Origin* from) {
   return kSuccess;
 }
 
-Status Server::acknowledged(int server, std::uint32_t forward_number) {
+Status Server::acknowledged(int server, std::uint32_t acknowledgement) {
   Forwarder::Done done;
-  ARMCI_RETURN_IF_ERROR(forwarder_.acknowledged(server, forward_number, &done));
+  ARMCI_RETURN_IF_ERROR(forwarder_.acknowledged(server, acknowledgement, &done));
   ARMCI_RETURN_IF_ERROR(wire_.release(done.arrival));
-  executed(done.origin, done.number);
+  executed(done.origin, done.number, done.is_refused ? State::kRefusedStore : State::kExecuted);
   if (!wire_.answers_each()) return kSuccess;
   return reply(done.origin, begin_reply(done.origin, 0), wire_.take_message(sizeof(ReplyHeader)));
 }
@@ -308,22 +312,25 @@ Status Server::refuse(Work* work, const Status& why) {
   const RequestHeader header = work->request.header;
   (void)note(why, "from process %u", header.origin);
   print_failure("server", last_cause());
-  ARMCI_RETURN_IF_ERROR(end(work));
-  ReplyHeader head = begin_reply(header.origin, header.is_store() ? 0 : header.tag);
+  const std::uint32_t tag = header.is_store() ? 0 : header.tag;
+  ARMCI_RETURN_IF_ERROR(end(work, tag == 0 ? State::kRefusedStore : State::kExecuted));
+  ReplyHeader head = begin_reply(header.origin, tag);
   head.refused = 1;
+  if (tag == 0) head.value = header.sequence + kLastReply;
   return reply(header.origin, head, wire_.take_message(sizeof head));
 }
 
 // Memory ordering: as begin_reply(), for the count that the forwarding server tells.
-Status Server::end(Work* work) {
+Status Server::end(Work* work, State state) {
   const RequestHeader header = work->request.header;
   const Arrival arrival = work->arrival;
   ARMCI_RETURN_IF_ERROR(wire_.release(arrival));
   if (arrival.forwarded) {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    return wire_.acknowledge(arrival.from, header.forward_number);
+    return wire_.acknowledge(arrival.from,
+                             header.forward_number | (state == State::kRefusedStore ? kAcknowledgesRefusal : 0));
   }
-  executed(header.origin, work->number);
+  executed(header.origin, work->number, state);
   return kSuccess;
 }
 
@@ -335,10 +342,11 @@ bool Server::is_due(const Origin& of) const {
   return unreported > 0 && (of.last_wanted > of.reported || unreported >= options_.credits - options_.credits / 4);
 }
 
-void Server::executed(std::uint32_t process, std::uint64_t number) {
+void Server::executed(std::uint32_t process, std::uint64_t number, State state) {
   Origin& from = origin(process);
-  from.open[number - from.executed - 1] = true;
-  while (!from.open.empty() && from.open.front()) {
+  from.open[number - from.executed - 1] = state;
+  while (!from.open.empty() && from.open.front() != State::kOpen) {
+    if (from.open.front() == State::kRefusedStore) ++from.refusals;
     from.open.pop_front();
     ++from.executed;
   }
@@ -364,6 +372,7 @@ ReplyHeader Server::begin_reply(std::uint32_t process, std::uint32_t tag) {
   header.executed = to.executed;
   header.tag = tag;
   header.server = static_cast<std::uint32_t>(number_);
+  header.refusals = to.refusals;
   return header;
 }
 

@@ -97,14 +97,15 @@ class Server final : private ServerEvents {
     Chunk* chunk = nullptr;
     bool received = false;  // the data are in the chunk
   };
+  enum class State : std::uint8_t { kOpen, kExecuted, kRefusedStore };
   // The state of one process.
   struct Origin {
     Stream stream;
     std::deque<Work> queue;  // to execute, in the order of sending
-    // Requests that are not counted yet, in the order of sending; true: executed.
-    std::deque<bool> open;
+    std::deque<State> open;  // of requests that are not counted yet, in the order of sending
     std::uint64_t executed = 0;
     std::uint64_t reported = 0;     // of those
+    std::uint32_t refusals = 0;     // of `executed`: stores that were refused
     std::uint64_t last_wanted = 0;  // the last request that wants the count, of those taken
     bool is_unreported = false;     // stands in unreported_
   };
@@ -120,10 +121,11 @@ class Server final : private ServerEvents {
 
   // --- requests
   Status arrived(const Arrival& arrival) override;
-  Status acknowledged(int server, std::uint32_t forward_number) override;
+  Status acknowledged(int server, std::uint32_t acknowledgement) override;
   Status received(Chunk* chunk) override;
   Status sent(Chunk* chunk) override;
   Status check_origin(const Arrival& arrival, const RequestHeader& header) const;
+  Status take_forwarded(const Arrival& arrival, std::uint32_t forward_number);
   Status take_next(Stream* stream, const Arrival& arrival, std::uint64_t number);
   Status take(const Arrival& arrival, bool is_kept);
   Status take_early(Stream* stream);
@@ -142,10 +144,10 @@ class Server final : private ServerEvents {
   Status reply_value(Work* work, std::uint64_t value);
   Status refuse(Work* work, const Status& why);
   // The end of every request: its buffer is free, and it counts.
-  Status end(Work* work);
+  Status end(Work* work, State state = State::kExecuted);
   bool is_due(const Origin& of) const;
   void list_if_due(std::uint32_t process);
-  void executed(std::uint32_t process, std::uint64_t number);
+  void executed(std::uint32_t process, std::uint64_t number, State state);
   ReplyHeader begin_reply(std::uint32_t process, std::uint32_t tag);
   Status reply(std::uint32_t process, const ReplyHeader& header, Message message);
   Status report_counts();

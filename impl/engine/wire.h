@@ -184,7 +184,7 @@ struct Chunk;
 class ServerEvents {
  public:
   virtual Status arrived(const Arrival& arrival) = 0;
-  virtual Status acknowledged(int server, std::uint32_t forward_number) = 0;
+  virtual Status acknowledged(int server, std::uint32_t acknowledgement) = 0;
   // The data that follow a request are in the chunk.
   virtual Status received(Chunk* chunk) = 0;
   // The wire does not need the chunk any more.
@@ -226,7 +226,7 @@ class ServerWire {
 
   // Sends a kept request on to another server of the cluster. That server's acknowledgement is an event.
   virtual Status forward(int server, const Arrival& arrival) = 0;
-  virtual Status acknowledge(int server, std::uint32_t forward_number) = 0;
+  virtual Status acknowledge(int server, std::uint32_t acknowledgement) = 0;
 
   // Whether data are in transit, which advance while a thread polls.
   virtual bool is_streaming() const { return false; }

@@ -42,7 +42,7 @@ class ServerWire final : public engine::ServerWire {
   Status reply_data(int process, std::uint32_t tag, std::span<const char> data, engine::Chunk* chunk) override;
   Status receive_data(int process, std::uint32_t tag, std::span<char> to, engine::Chunk* chunk) override;
   Status forward(int server, const engine::Arrival& arrival) override;
-  Status acknowledge(int server, std::uint32_t forward_number) override;
+  Status acknowledge(int server, std::uint32_t acknowledgement) override;
   bool is_streaming() const override { return !sending_.empty() || !receiving_.empty(); }
   std::size_t buffer_bytes() const override;
 

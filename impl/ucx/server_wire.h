@@ -38,7 +38,7 @@ class ServerWire final : public engine::ServerWire {
   engine::Message take_message(std::size_t bytes) override { return buffers_.take(bytes); }
   Status reply(int process, std::uint32_t tag, engine::Message message) override;
   Status forward(int server, const engine::Arrival& arrival) override;
-  Status acknowledge(int server, std::uint32_t forward_number) override;
+  Status acknowledge(int server, std::uint32_t acknowledgement) override;
   bool has_events() const override { return true; }
   bool arm() override { return worker_.arm(); }
   void await_event(engine::ClientWire* other, std::int64_t us) override;

@@ -143,7 +143,7 @@ class TestServerWire final : public ServerWire {
   Status reply_data(int process, std::uint32_t tag, std::span<const char> data, Chunk* chunk) override;
   Status receive_data(int process, std::uint32_t tag, std::span<char> to, Chunk* chunk) override;
   Status forward(int server, const Arrival& arrival) override;
-  Status acknowledge(int server, std::uint32_t forward_number) override;
+  Status acknowledge(int server, std::uint32_t acknowledgement) override;
   std::size_t buffer_bytes() const override { return buffers_.bytes(); }
 
  private:
