@@ -155,7 +155,7 @@ std::vector<char> BytesOf(int sender, long round, std::size_t number, const Plan
   return bytes;
 }
 
-// In the way of libraries that let stores travel with the notification, by their length or by what came before.
+// Finds faults of libraries that send stores with the notification, by length or by history.
 CLAUSE_TEST(ORD, ORD6_stores_of_any_form_and_length_precede_the_notification, "ORD-6", DeadlineSeconds(60)) {
   constexpr std::size_t kSlot = std::size_t{1} << 19;
   constexpr std::size_t kStores = 6;

@@ -8,7 +8,7 @@ namespace armci::rma {
 
 void HeldStores::reset(int processes, std::function<std::unique_ptr<SignalMessage>()> make) {
   targets_ = std::vector<Target>(static_cast<std::size_t>(processes));
-  targets_with_stores_ = 0;
+  targets_with_stores_ = streamed_targets_ = 0;
   make_ = std::move(make);
 }
 
@@ -20,43 +20,39 @@ std::size_t HeldStores::Stores::bytes() const {
 
 // --- copies
 
+HeldStores::Way HeldStores::way(int target, std::size_t puts, std::size_t bytes) const {
+  if (puts <= kHeldPutsMax && bytes <= kHeldCallBytesMax) return Way::kHeld;
+  return puts <= kStreamedPutsMax && can_stream(bytes) && to(target).announced.load() ? Way::kStreamed : Way::kPut;
+}
+
 Status HeldStores::hold(int target, const Key& key, const std::vector<Put>& puts, const Sender& by_puts) {
   Target& of = to(target);
   const std::lock_guard guard(of.mutex);
   if (of.stores.bytes() >= kHeldBytesMax) ARMCI_RETURN_IF_ERROR(send_locked(target, by_puts));
-  return each_piece(puts, [&](const Put& piece) { return add_piece(&of, key, piece), kSuccess; });
+  return add(target, key, puts, nullptr);
 }
 
-// A full message has become the last but one, and the store behind it is the only one of the last.
 Status HeldStores::stream(int target, const Key& key, const std::vector<Put>& puts, const Sender& by_messages) {
   Target& of = to(target);
   const std::lock_guard guard(of.mutex);
-  of.streamed = true;
-  return each_piece(puts, [&](const Put& piece) {
-    add_piece(&of, key, piece);
-    Messages& held = of.stores.messages;
-    if (held.size() == 1) return kSuccess;
-    Stores full{std::exchange(held, {}), {}};
-    held.push_back(std::move(full.messages.back()));
-    full.messages.pop_back();
-    of.stores.keys = {key};
-    return by_messages(target, &full);
-  });
+  if (!of.streamed.exchange(true)) streamed_targets_.fetch_add(1);
+  return add(target, key, puts, by_messages);
 }
 
 // A put that is longer than a message is several stores, cut between words of the target [LC-3].
-template <class Visit>
-Status HeldStores::each_piece(const std::vector<Put>& puts, Visit visit) {
+Status HeldStores::add(int target, const Key& key, const std::vector<Put>& puts, const Sender& by_messages) {
   constexpr std::size_t kAlignment = 64;
   constexpr std::size_t kPieceBytes = SignalMessage::kDataBytesMax / kAlignment * kAlignment;
+  Target& of = to(target);
   for (const Put& put : puts) {
     for (std::size_t done = 0; done < put.bytes;) {
       Put piece{static_cast<char*>(put.remote) + done, static_cast<const char*>(put.local) + done, put.bytes - done};
       if (piece.bytes > kPieceBytes) {
         piece.bytes = kPieceBytes - reinterpret_cast<std::uintptr_t>(piece.remote) % kAlignment;
       }
-      ARMCI_RETURN_IF_ERROR(visit(piece));
+      add_piece(&of, key, piece);
       done += piece.bytes;
+      if (by_messages && of.stores.messages.size() > 1) ARMCI_RETURN_IF_ERROR(send_full(target, by_messages));
     }
   }
   return kSuccess;
@@ -78,6 +74,20 @@ void HeldStores::add_piece(Target* of, const Key& key, const Put& piece) {
   of->stores.keys.push_back(key);
 }
 
+// All messages but the last one, to which there is more to add.
+Status HeldStores::send_full(int target, const Sender& by_messages) {
+  Target& of = to(target);
+  Stores full = std::exchange(of.stores, {});
+  of.stores.messages.push_back(std::move(full.messages.back()));
+  full.messages.pop_back();
+  std::ptrdiff_t left = 0;
+  of.stores.messages.back()->each_store([&](void*, const char*, std::size_t) { ++left; });
+  of.stores.keys.assign(full.keys.end() - left, full.keys.end());
+  full.keys.resize(full.keys.size() - of.stores.keys.size());
+  of.is_old = false;
+  return by_messages(target, &full);
+}
+
 // --- senders
 
 Status HeldStores::send_locked(int target, const Sender& sender) {
@@ -88,31 +98,39 @@ Status HeldStores::send_locked(int target, const Sender& sender) {
   return sent;
 }
 
-Status HeldStores::send_with_signal(int target, const Key& key, const std::vector<Put>& puts,
-                                    const Sender& by_messages) {
+Status HeldStores::send_with_signal(int target, const Key& key, const std::vector<Put>& puts, bool follows_stores,
+                                    const Sender& by_messages, const Sender& with_signal) {
   Target& of = to(target);
   const std::lock_guard guard(of.mutex);
-  of.announced = true;
-  of.streamed = false;
-  ARMCI_RETURN_IF_ERROR(each_piece(puts, [&](const Put& piece) { return add_piece(&of, key, piece), kSuccess; }));
-  return send_locked(target, by_messages);
+  ARMCI_RETURN_IF_ERROR(add(target, key, puts, by_messages));
+  note_signal(&of, follows_stores || !of.stores.keys.empty());
+  return send_locked(target, with_signal);
 }
 
+void HeldStores::note_signal(Target* of, bool follows_stores) {
+  const bool streamed = of->streamed.exchange(false);
+  if (streamed) streamed_targets_.fetch_sub(1);
+  if (streamed || follows_stores) of->announced = true;
+}
+
+// A flush that nothing was streamed for, as in a barrier, says nothing.
 void HeldStores::note_flush(Target* of) {
-  if (of->streamed.load() && of->streamed.exchange(false)) of->announced = false;
+  if (!of->streamed.exchange(false)) return;
+  streamed_targets_.fetch_sub(1);
+  of->announced = false;
 }
 
 Status HeldStores::send(int target, const Sender& by_puts) {
-  Target& of = to(target);
-  note_flush(&of);
+  if (streamed_targets_.load() > 0) note_flush(&to(target));
   if (!any()) return kSuccess;
+  Target& of = to(target);
   const std::lock_guard guard(of.mutex);
   return of.stores.keys.empty() ? kSuccess : send_locked(target, by_puts);
 }
 
 Status HeldStores::send_all(const Sender& by_puts) {
   Status status;
-  for (Target& of : targets_) note_flush(&of);
+  for (std::size_t i = 0; streamed_targets_.load() > 0 && i < targets_.size(); ++i) note_flush(&targets_[i]);
   for (int target = 0; any() && target < static_cast<int>(targets_.size()); ++target) {
     const Status one = send(target, by_puts);
     if (!one.ok()) status = one;

@@ -19,6 +19,8 @@ struct Left {
   bool operator==(const Left&) const = default;
 };
 
+using Way = HeldStores::Way;
+
 class HeldStoresTest : public ::testing::Test {
  protected:
   HeldStoresTest() {
@@ -31,7 +33,7 @@ class HeldStoresTest : public ::testing::Test {
   }
 
   void hold(int target, char* remote, const std::string& data) {
-    ASSERT_TRUE(HeldStores::are_short(1, data.size()));
+    ASSERT_EQ(held_.way(target, 1, data.size()), Way::kHeld);
     ASSERT_TRUE(held_.hold(target, key_, {{remote, data.data(), data.size()}}, send_).ok());
   }
   char* place(std::size_t at) { return memory_ + at; }
@@ -54,19 +56,16 @@ class HeldStoresTest : public ::testing::Test {
     *stores = {};
     return kSuccess;
   };
-  // Keys are for puts.
-  HeldStores::Sender full_ = [this](int target, HeldStores::Stores* stores) {
-    for (const auto& message : stores->messages)
-      message->each_store([&](void*, const char*, std::size_t) { stores->keys.push_back(key_); });
-    return send_(target, stores);
-  };
+  bool signal(int target, const std::vector<HeldStores::Put>& puts = {}, bool follows_stores = false) {
+    return held_.send_with_signal(target, key_, puts, follows_stores, send_, send_).ok();
+  }
 };
 
 TEST_F(HeldStoresTest, stores_leave_with_their_signal_in_one_message) {
   hold(1, place(0), "first");
   hold(2, place(8), "other target");
   hold(1, place(16), "second, which is longer");
-  ASSERT_TRUE(held_.send_with_signal(1, key_, {}, send_).ok());
+  ASSERT_TRUE(signal(1));
   EXPECT_EQ(messages_, 1U);
   EXPECT_EQ(left_, (std::vector<Left>{{1, place(0), "first"}, {1, place(16), "second, which is longer"}}));
   ASSERT_TRUE(held_.send(1, send_).ok());
@@ -76,7 +75,7 @@ TEST_F(HeldStoresTest, stores_leave_with_their_signal_in_one_message) {
 TEST_F(HeldStoresTest, a_signal_without_stores_leaves) {
   bool called = false;
   ASSERT_TRUE(held_
-                  .send_with_signal(0, key_, {},
+                  .send_with_signal(0, key_, {}, false, send_,
                                     [&](int, HeldStores::Stores* stores) {
                                       called = stores->messages.empty();
                                       return kSuccess;
@@ -112,9 +111,9 @@ TEST_F(HeldStoresTest, a_long_put_is_cut_between_words_of_the_target) {
   ASSERT_TRUE(HeldStores::can_stream(data.size()));
   for (const std::size_t at : {0, 1, 4, 8, 63}) {
     left_.clear();
-    ASSERT_TRUE(held_.stream(0, key_, {{place(at), data.data(), data.size()}}, full_).ok());
+    ASSERT_TRUE(held_.stream(0, key_, {{place(at), data.data(), data.size()}}, send_).ok());
     EXPECT_EQ(left_.size(), 3U) << "full messages leave at once";
-    ASSERT_TRUE(held_.send_with_signal(0, key_, {}, send_).ok());
+    ASSERT_TRUE(signal(0));
     EXPECT_GT(left_.size(), 1U);
     std::string joined;
     for (const Left& piece : left_) {
@@ -126,14 +125,13 @@ TEST_F(HeldStoresTest, a_long_put_is_cut_between_words_of_the_target) {
     }
     EXPECT_EQ(joined, data);
   }
-  EXPECT_FALSE(HeldStores::are_short(1000, 1000));
 }
 
-TEST_F(HeldStoresTest, what_a_stream_leaves_over_is_held) {
+TEST_F(HeldStoresTest, the_rest_of_a_stream_is_held) {
   hold(1, place(0), "short, and first");
   const std::string row(3000, 'r');
   const std::vector<HeldStores::Put> rows(20, {place(8), row.data(), row.size()});
-  ASSERT_TRUE(held_.stream(1, key_, rows, full_).ok());
+  ASSERT_TRUE(held_.stream(1, key_, rows, send_).ok());
   const std::size_t streamed = left_.size();
   EXPECT_GT(streamed, 1U);
   EXPECT_LT(streamed, rows.size() + 1);
@@ -143,33 +141,63 @@ TEST_F(HeldStoresTest, what_a_stream_leaves_over_is_held) {
   EXPECT_EQ(left_.back(), (Left{1, place(8), row}));
 }
 
-TEST_F(HeldStoresTest, puts_are_streamed_to_targets_that_signals_tell_of_them) {
+TEST_F(HeldStoresTest, puts_stream_where_a_signal_announced_the_last_stores) {
   constexpr std::size_t kLong = 65536;
   const std::string data(kLong, 'd');
-  const auto stream = [&] { return held_.stream(1, key_, {{place(0), data.data(), kLong}}, full_).ok(); };
-  EXPECT_FALSE(held_.streams(1, 1, kLong)) << "before any signal";
-  ASSERT_TRUE(held_.send_with_signal(1, key_, {}, send_).ok());
-  EXPECT_TRUE(held_.streams(1, 1, kLong));
-  EXPECT_FALSE(held_.streams(0, 1, kLong)) << "another target";
+  const auto stream = [&] { return held_.stream(1, key_, {{place(0), data.data(), kLong}}, send_).ok(); };
+  EXPECT_EQ(held_.way(1, 1, kLong), Way::kPut) << "before any signal";
+  ASSERT_TRUE(signal(1));
+  EXPECT_EQ(held_.way(1, 1, kLong), Way::kPut) << "a signal without stores";
+  ASSERT_TRUE(signal(1, {}, true));
+  EXPECT_EQ(held_.way(1, 1, kLong), Way::kStreamed);
+  EXPECT_EQ(held_.way(0, 1, kLong), Way::kPut) << "another target";
+  EXPECT_EQ(held_.way(1, 1, 8), Way::kHeld);
+  EXPECT_EQ(held_.way(1, 5000, kLong), Way::kPut) << "many rows";
+  EXPECT_EQ(held_.way(1, 1, std::size_t{64} << 20), Way::kPut) << "very long";
   ASSERT_TRUE(held_.send(1, send_).ok());
-  EXPECT_TRUE(held_.streams(1, 1, kLong)) << "a flush with nothing to flush, as in a barrier";
-  ASSERT_TRUE(stream() && held_.send_with_signal(1, key_, {}, send_).ok() && held_.send_all(send_).ok());
-  EXPECT_TRUE(held_.streams(1, 1, kLong)) << "a signal, then a flush";
+  EXPECT_EQ(held_.way(1, 1, kLong), Way::kStreamed) << "a flush with nothing to flush, as in a barrier";
+  ASSERT_TRUE(stream() && signal(1) && held_.send_all(send_).ok());
+  EXPECT_EQ(held_.way(1, 1, kLong), Way::kStreamed) << "a signal, then a flush";
   ASSERT_TRUE(stream() && held_.send_all(send_).ok());
-  EXPECT_FALSE(held_.streams(1, 1, kLong)) << "a flush in the place of a signal";
-  EXPECT_FALSE(HeldStores::can_stream(std::size_t{64} << 20));
+  EXPECT_EQ(held_.way(1, 1, kLong), Way::kPut) << "a flush in the place of a signal";
+  hold(1, place(0), "short");
+  ASSERT_TRUE(signal(1));
+  EXPECT_EQ(held_.way(1, 1, kLong), Way::kStreamed) << "short stores, and a signal";
+}
+
+TEST_F(HeldStoresTest, a_stream_behind_several_messages_keeps_their_keys) {
+  for (const std::size_t bytes : {10000, 10000, 14000}) hold(1, place(bytes % 7), std::string(bytes, 'h'));
+  const std::string data(17000, 'd');
+  const Key other{nullptr, memory_ + 1, 2};
+  std::vector<const void*> bases;
+  const HeldStores::Sender by_key = [&](int target, HeldStores::Stores* stores) {
+    for (const Key& key : stores->keys) bases.push_back(key.base);
+    return send_(target, stores);
+  };
+  ASSERT_TRUE(held_.stream(1, other, {{place(8), data.data(), data.size()}}, by_key).ok());
+  ASSERT_TRUE(held_.send(1, by_key).ok());
+  ASSERT_EQ(bases.size(), left_.size());
+  for (std::size_t i = 0; i < bases.size(); ++i) {
+    EXPECT_EQ(bases[i], left_[i].data[0] == 'h' ? key_.base : other.base) << "store " << i;
+  }
+}
+
+TEST(HeldStores, a_job_without_signals_holds_none) {
+  HeldStores held;
+  const HeldStores::Sender never = [](int, HeldStores::Stores*) { return fail(Code::kLayerBelow, nullptr, "called"); };
+  EXPECT_TRUE(held.send(1, never).ok());
+  EXPECT_TRUE(held.send_all(never).ok());
+  EXPECT_TRUE(held.send_old(never).ok());
 }
 
 // As puts they could overtake earlier signals.
 TEST_F(HeldStoresTest, the_puts_of_a_signal_never_leave_by_another_way) {
-  std::size_t longest = 0;
-  while (HeldStores::are_short(1, longest + 1)) ++longest;
-  const std::string data(longest, 's');
+  const std::string data(70000, 's');
   for (std::size_t held = 0; held < 5; ++held) {
     left_.clear();
     for (std::size_t i = 0; i < held; ++i) hold(1, place(i), std::string(7000, 'h'));
     const std::size_t before = left_.size();
-    ASSERT_TRUE(held_.send_with_signal(1, key_, {{place(40), data.data(), data.size()}}, send_).ok());
+    ASSERT_TRUE(signal(1, {{place(40), data.data(), data.size()}}));
     std::string with_signal;
     for (std::size_t i = before; i < left_.size(); ++i) {
       if (left_[i].data[0] == 's') with_signal += left_[i].data;
@@ -182,9 +210,9 @@ TEST_F(HeldStoresTest, the_puts_of_a_signal_never_leave_by_another_way) {
 TEST_F(HeldStoresTest, many_rows_of_a_call_travel_together) {
   const std::string data(100, 'r');
   const std::vector<HeldStores::Put> rows(70, {place(0), data.data(), data.size()});
-  ASSERT_TRUE(HeldStores::are_short(rows.size(), rows.size() * data.size()));
+  ASSERT_EQ(held_.way(0, rows.size(), rows.size() * data.size()), Way::kHeld);
   ASSERT_TRUE(held_.hold(0, key_, rows, send_).ok());
-  ASSERT_TRUE(held_.send_with_signal(0, key_, {}, send_).ok());
+  ASSERT_TRUE(signal(0));
   EXPECT_LT(messages_, 3U);
   EXPECT_EQ(left_, std::vector<Left>(rows.size(), {0, place(0), data}));
 }
@@ -230,7 +258,7 @@ TEST_F(HeldStoresTest, what_was_not_sent_stays_held) {
     return fail(Code::kLayerBelow, nullptr, "the test fails it");
   };
   EXPECT_FALSE(held_.send_all(failing).ok());
-  EXPECT_FALSE(held_.send_with_signal(1, key_, {}, failing).ok());
+  EXPECT_FALSE(held_.send_with_signal(1, key_, {}, false, failing, failing).ok());
   EXPECT_TRUE(held_.send_all(send_).ok());
   EXPECT_EQ(left_, (std::vector<Left>{{1, place(0), "data"}}));
 }

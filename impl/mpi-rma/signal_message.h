@@ -17,8 +17,9 @@ namespace armci::rma {
 // `kind` comes first, and is 0 in a receive that waits.
 struct SignalMessage {
   enum Kind : std::uint64_t { kNone = 0, kSignal = 1, kAsk = 2, kCount = 3 };
+  static constexpr std::size_t kHeaderBytes = 64;
   static constexpr std::size_t kBytesMax = runtime::kStreamedMessageBytes;
-  static constexpr std::size_t kStoresBytesMax = kBytesMax - 64;
+  static constexpr std::size_t kStoresBytesMax = kBytesMax - kHeaderBytes;
 
   // Appends a copy of the data. False, and nothing is appended, if they do not fit.
   bool add_store(void* remote, const void* local, std::size_t data_bytes) {
@@ -57,6 +58,7 @@ struct SignalMessage {
   // The longest data of one store.
   static constexpr std::size_t kDataBytesMax = kStoresBytesMax - sizeof(Store);
 };
-static_assert(sizeof(SignalMessage) == SignalMessage::kBytesMax && offsetof(SignalMessage, stores) % 8 == 0);
+static_assert(sizeof(SignalMessage) == SignalMessage::kBytesMax &&
+              offsetof(SignalMessage, stores) <= SignalMessage::kHeaderBytes);
 
 }  // namespace armci::rma

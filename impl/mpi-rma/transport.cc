@@ -216,7 +216,8 @@ Status Transport::transfer(Kind kind, const Key& key, const void* remote, void* 
 Status Transport::put(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
                       Completion* completion) {
   if (overlap_on_node(target, remote, local, bytes)) return std::memmove(remote, local, bytes), kSuccess;
-  if (copies(target, completion, 1, bytes)) return copy(target, key, {{remote, local, bytes}}, bytes);
+  const HeldStores::Way as = way(target, completion, 1, bytes);
+  if (as != HeldStores::Way::kPut) return copy(as, target, key, {{remote, local, bytes}});
   return stored(target, key, transfer(Kind::kPut, key, remote, const_cast<void*>(local), bytes, completion));
 }
 
@@ -228,12 +229,13 @@ Status Transport::stored(int target, const Key& key, Status status) {
 
 Status Transport::put_strided(int target, const Key& key, void* remote, const void* local, const Strided& shape,
                               Completion* completion) {
-  if (copies(target, completion, shape.segments(), shape.total_bytes())) {
+  const HeldStores::Way as = way(target, completion, shape.segments(), shape.total_bytes());
+  if (as != HeldStores::Way::kPut) {
     std::vector<HeldStores::Put> puts;
     runtime::for_each_segment(shape, [&](std::ptrdiff_t from, std::ptrdiff_t to) {
       puts.push_back({static_cast<char*>(remote) + to, static_cast<const char*>(local) + from, shape.count[0]});
     });
-    return copy(target, key, puts, shape.total_bytes());
+    return copy(as, target, key, puts);
   }
   return stored(target, key,
                 noncontiguous_.strided(Kind::kPut, place_of(key), local, remote, shape, word_type(local, remote, shape),
@@ -247,10 +249,11 @@ Status Transport::get_strided(int, const Key& key, const void* remote, void* loc
 }
 
 Status Transport::put_list(int target, const Key& key, const Segments& list, Completion* completion) {
-  if (copies(target, completion, list.count, list.count * list.bytes)) {
+  const HeldStores::Way as = way(target, completion, list.count, list.count * list.bytes);
+  if (as != HeldStores::Way::kPut) {
     std::vector<HeldStores::Put> puts;
     for (std::size_t i = 0; i < list.count; ++i) puts.push_back({list.dst[i], list.src[i], list.bytes});
-    return copy(target, key, puts, list.count * list.bytes);
+    return copy(as, target, key, puts);
   }
   return stored(target, key, noncontiguous_.list(Kind::kPut, place_of(key), list, word_type(list), completion));
 }

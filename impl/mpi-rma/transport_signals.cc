@@ -27,7 +27,7 @@ Status Transport::open_signals() {
   ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, &possible, 1, MPI_INT, MPI_MIN, comm_));
   choices_.add("signals", possible != 0 ? "messages" : "flushes");
   if (possible == 0) return kSuccess;
-  // Short data are stored by this CPU, as by a direct access of the owner.
+  // Data of messages are stored by this CPU, as by a direct access of the owner.
   const auto apply = [this](const SignalMessage& message) {
     message.each_store([](void* remote, const char* data, std::size_t bytes) { node::copy(remote, data, bytes); });
     return message.signal.word != nullptr ? apply_signal(message.signal) : kSuccess;
@@ -46,25 +46,25 @@ void Transport::close_signals() {
   signals_.reset();
 }
 
-// Longer data are a put of their own. That put, unlike a message, could overtake earlier signals [ORD-1]. No message
-// goes to this process itself: each signal to it is applied when its call returns.
+// Data that are too long for messages are a put of their own. That put, unlike a message, could overtake earlier
+// signals [ORD-1]. Earlier stores precede the messages. No message goes to this process itself: each signal to it is
+// applied when its call returns.
 Status Transport::put_signal(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
                              const node::Signal& signal) {
+  const bool follows_stores = unflushed_.any(target);
   std::vector<HeldStores::Put> puts;
-  if (bytes > 0 && (target == rank_ || !HeldStores::can_stream(bytes))) {
+  if (bytes > 0 && target != rank_ && HeldStores::can_stream(bytes)) {
+    puts.push_back({remote, local, bytes});
+    ARMCI_RETURN_IF_ERROR(flush_stores(target));
+  } else if (bytes > 0) {
     ARMCI_RETURN_IF_ERROR(flush(target));
     ARMCI_RETURN_IF_ERROR(put_now(target, key, remote, local, bytes));
-  } else if (bytes > 0 && !HeldStores::are_short(1, bytes)) {
-    ARMCI_RETURN_IF_ERROR(flush_stores(target));
-    ARMCI_RETURN_IF_ERROR(held_.stream(target, key, {{remote, local, bytes}}, by_messages()));
-  } else if (bytes > 0) {
-    puts.push_back({remote, local, bytes});
   }
   if (target == rank_) {
     ARMCI_RETURN_IF_ERROR(flush_stores(target));
     return apply_signal(signal);
   }
-  return held_.send_with_signal(target, key, puts,
+  return held_.send_with_signal(target, key, puts, follows_stores, by_messages(),
                                 [&](int, HeldStores::Stores* stores) { return send_signal(target, stores, signal); });
 }
 
@@ -84,15 +84,15 @@ Status Transport::send_messages(int target, HeldStores::Stores* stores) {
   return kSuccess;
 }
 
-// Whether a put leaves from a copy. A program may wait for the effect of a blocking put without a call that sends it.
-bool Transport::copies(int target, Completion* completion, std::size_t puts, std::size_t bytes) const {
-  return signals_ != nullptr && completion != nullptr && target != rank_ &&
-         (HeldStores::are_short(puts, bytes) || held_.streams(target, puts, bytes));
+// A program may wait for the effect of a blocking put without a call that sends it.
+HeldStores::Way Transport::way(int target, Completion* completion, std::size_t puts, std::size_t bytes) const {
+  const bool may_wait = signals_ != nullptr && completion != nullptr && target != rank_;
+  return may_wait ? held_.way(target, puts, bytes) : HeldStores::Way::kPut;
 }
 
-Status Transport::copy(int target, const Key& key, const std::vector<HeldStores::Put>& puts, std::size_t bytes) {
-  return HeldStores::are_short(puts.size(), bytes) ? held_.hold(target, key, puts, by_puts())
-                                                   : held_.stream(target, key, puts, by_messages());
+Status Transport::copy(HeldStores::Way way, int target, const Key& key, const std::vector<HeldStores::Put>& puts) {
+  return way == HeldStores::Way::kHeld ? held_.hold(target, key, puts, by_puts())
+                                       : held_.stream(target, key, puts, by_messages());
 }
 
 HeldStores::Sender Transport::by_messages() {

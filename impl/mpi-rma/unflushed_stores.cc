@@ -12,6 +12,12 @@ void UnflushedStores::note(int target, Window* window, int rank) {
   if (!window->unflushed(rank).exchange(true)) to(target).entries.emplace_back(window, rank);
 }
 
+bool UnflushedStores::any(int target) {
+  Target& of = to(target);
+  const std::lock_guard guard(of.mutex);
+  return !of.entries.empty();
+}
+
 Status UnflushedStores::flush(int target, const std::function<Status(Window*, int)>& flush_window) {
   std::vector<std::pair<Window*, int>>& entries = to(target).entries;
   const std::lock_guard guard(to(target).mutex);

@@ -27,6 +27,7 @@ class UnflushedStores {
 
   // After a store to `target`, rank `rank` of the window, was issued.
   void note(int target, Window* window, int rank);
+  bool any(int target);
   // Calls `flush_window` for each window with stores to the target; they are complete when it returns. Stores whose
   // flush fails stay unflushed.
   Status flush(int target, const std::function<Status(Window*, int)>& flush_window);

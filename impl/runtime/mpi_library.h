@@ -1,4 +1,5 @@
-// The MPI library that a process runs with, which need not be the one that this library was compiled for.
+// The MPI library that a process runs with, which need not be the one that this library was compiled for, and a figure
+// of the latter.
 #pragma once
 
 #include <mpi.h>
@@ -9,8 +10,8 @@
 
 namespace armci::runtime {
 
-// A stream of messages of this length moves long data fastest: longer ones cost less for each byte, until MPI first
-// asks the receiver. Measured above TCP; with MPICH two messages of 32 KiB take twice as long as four of 16 KiB.
+// Messages of this length move long data fastest. Shorter ones cost more for each byte, and longer ones are not eager.
+// Measured above TCP; with MPICH two messages of 32 KiB take twice as long as four of 16 KiB.
 #ifdef OPEN_MPI
 inline constexpr std::size_t kStreamedMessageBytes = 32768;
 #else

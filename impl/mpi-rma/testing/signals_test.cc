@@ -26,7 +26,7 @@ namespace {
 using namespace armci::runtime::testing;
 
 constexpr unsigned kHangSeconds = 240;
-constexpr std::size_t kBytes = std::size_t{1} << 20;
+constexpr std::size_t kBytes = std::size_t{5} << 18;
 constexpr int kWords = 8;
 
 // A region with words of signals in front of data, and the two neighbours.
@@ -144,7 +144,7 @@ void check_data(Region& region) {
   region.clear();
   bool right = true;
   std::uint64_t number = 0;
-  for (const std::size_t bytes : {1, 8, 900, 8064, 8065, 8112, 8113, 16384, 16385, 70000}) {
+  for (const std::size_t bytes : {1, 8, 900, 8112, 16256, 16320, 16384, 32640, 32704, 70000, 1048576, 1100000}) {
     for (int repeat = 0; repeat < 20; ++repeat) {
       ++number;
       const auto letter = static_cast<char>('a' + number % 26);
@@ -162,11 +162,11 @@ void check_data(Region& region) {
   check(right, "data and earlier stores are there when the signal is");
 }
 
-// Puts of many lengths at any address, held until a signal or a fence takes them along. The data of each signal go
-// where those of the one before went.
+// Puts of many lengths at any address, held until a signal or a fence takes them along, or streamed. The data of each
+// signal go where those of the one before went.
 void check_held_puts(Region& region) {
   constexpr std::size_t kSpace = 80000;
-  const std::size_t lengths[] = {8, 8, 12, 3, 7000, 8, 4096, 16000, 1};
+  const std::size_t lengths[] = {8, 8, 12, 3, 7000, 8, 4096, 16000, 1, 17000, 60000};
   region.clear();
   bool right = true;
   std::uint64_t number = 0;
