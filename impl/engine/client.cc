@@ -43,7 +43,8 @@ Status Client::close() {
     EntryServer& of = entries_[static_cast<std::size_t>(number)];
     if (of.sent == 0 || of.lost != 0) continue;
     ARMCI_RETURN_IF_ERROR(request_count(lock, number, of.sent));
-    ARMCI_RETURN_IF_ERROR(await_until(lock, [&] { return of.executed == of.sent || of.lost != 0; }));
+    ARMCI_RETURN_IF_ERROR(
+        await_until(lock, [&] { return (of.executed == of.sent && !of.awaits_refusal()) || of.lost != 0; }));
     of.disconnects = true;
     ARMCI_RETURN_IF_ERROR(send_header(lock, number, RequestHeader()));
   }
@@ -396,7 +397,7 @@ bool Client::awaits(int number) const {
 
 void Client::note_refusal(EntryServer* of, std::uint64_t number) {
   if (number <= of->executed) {
-    ++of->refused;
+    ++of->refusals_received;
   } else {
     of->early_refusals.push_back(number);
   }
@@ -408,12 +409,12 @@ void Client::count(const ReplyHeader& header) {
   if (header.executed > of.executed && header.executed <= of.sent) {
     unexecuted_ -= header.executed - of.executed;
     of.executed = header.executed;
-    of.refusals = header.refusals;
+    of.refusals_counted = header.refusals;
     for (const std::uint64_t early : std::exchange(of.early_refusals, {})) note_refusal(&of, early);
     of.last_wanted = std::max(of.last_wanted, of.executed);
   }
   // A get or an atomic fails by its own reply.
-  if (header.refused != 0 && header.tag == 0) {
+  if (header.refused != 0 && header.value > kLastReply) {
     const int number = static_cast<int>(header.server);
     server(number).refused = true;
     note_refusal(&entry(number), header.value - kLastReply);

@@ -2,8 +2,8 @@
 // the network write and read memory itself where it can.
 //
 //   store    short: copied into a request; the local buffer is free at once
-//            long: with LongData in pieces that follow their requests, without a copy where there are no gaps; else in
-//            as many requests as it needs
+//            long: with LongData in pieces that follow their requests, without a copy where there are no gaps, unless
+//            it is short enough to be copied all the same (copied_bytes); else in as many requests as it needs
 //   get      one or several requests; complete when all replies are here
 //   small    non-blocking stores, and operations of aggregate handles (with Rdma the short ones), are coalesced into a
 //            batch: one request. It leaves when it is full, before any other request to its server, with a signal, at a
@@ -53,7 +53,7 @@ struct ClientOptions {
   std::size_t small_get_bytes = 0;     // LongData: longer gets without gaps come without a header
   std::size_t piece_bytes = 0;         // LongData: of a transfer that needs several
   std::size_t copied_bytes = 0;        // LongData: longer stores without gaps go by it, the others are copied
-  std::size_t copied_piece_bytes = 0;  // of such copies that take several requests; 0: what a request holds
+  std::size_t copied_piece_bytes = 0;  // data of a request with such a copy, at most; 0: what a request holds
   std::size_t pack_bytes = 0;          // Rdma: shorter rows are packed
   std::size_t parts = 256;             // of operations, pending at most
   bool counts_on_demand = false;       // a signal lets the server keep its count until the client requests it
@@ -147,14 +147,14 @@ class Client final : private ClientEvents {
     std::uint64_t executed = 0;                 // so many of those
     std::uint64_t last_wanted = 0;              // the last one whose count comes by itself, or has come
     int passes = 0;                             // of the progress thread, since the last request
-    std::uint32_t refusals = 0;                 // of `executed`: stores that were refused, as the server tells
-    std::uint32_t refused = 0;                  // of those, the replies that have come
+    std::uint32_t refusals_counted = 0;         // of `executed`: stores that the server refused, as it counts
+    std::uint32_t refusals_received = 0;        // of those
     std::vector<std::uint64_t> early_refusals;  // of stores that are not counted yet
     bool connected = false;
     bool disconnects = false;
     int lost = 0;  // why a request was not sent: of the wire
 
-    bool awaits_refusal() const { return refused < refusals; }
+    bool awaits_refusal() const { return refusals_received != refusals_counted; }
   };
   // The server of a target.
   struct ServerState {

@@ -39,13 +39,13 @@ std::size_t Client::data_bytes_max(std::size_t places) const {
   return (request_bytes() - sizeof(RequestHeader) - places) / kElementBytesMax * kElementBytesMax;
 }
 
-// LongData: the length of the pieces of a transfer whose data do not fit into one request.
+// LongData: the length of the pieces of a transfer whose data travel apart from their requests.
 std::size_t Client::piece_bytes(std::size_t total) const {
   const std::size_t part = total / kPieces / kElementBytesMax * kElementBytesMax;
   return std::min(std::max(part, options_.piece_bytes), long_data_->bytes_max());
 }
 
-// Of a store without gaps.
+// Whether a store without gaps is copied into requests.
 bool Client::is_copied(std::size_t bytes) const {
   return long_data_ == nullptr || bytes <= std::max(data_bytes_max(0), options_.copied_bytes);
 }
@@ -53,8 +53,7 @@ bool Client::is_copied(std::size_t bytes) const {
 std::size_t Client::store_piece_bytes(std::size_t total) const {
   if (!is_copied(total)) return piece_bytes(total);
   const std::size_t longest = data_bytes_max(0);
-  return total <= longest || options_.copied_piece_bytes == 0 ? longest
-                                                              : std::min(longest, options_.copied_piece_bytes);
+  return options_.copied_piece_bytes == 0 ? longest : std::min(longest, options_.copied_piece_bytes);
 }
 
 Status Client::each_row(const Rows& rows, const std::function<Status(char* local, char* remote)>& visit) {

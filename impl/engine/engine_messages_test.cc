@@ -68,7 +68,6 @@ TEST(EngineMessages, an_aggregate_of_a_thousand_doubles_takes_few) {
   }
 }
 
-// A program may ask for a few messages, and lose the core in the middle.
 TEST(EngineMessages, a_store_is_copied_up_to_a_length) {
   Network network({.long_data = true, .request_bytes = 1024, .copied_bytes = 2000, .requests = 16}, 1);
   Client& client = network.client(0);
@@ -78,7 +77,8 @@ TEST(EngineMessages, a_store_is_copied_up_to_a_length) {
     EXPECT_TRUE(client.put({1, nullptr}, area(0, 1), from.data(), bytes, {}).ok());
     return network.wire(0).messages() - before;
   };
-  EXPECT_EQ(messages_of(900), 1U) << "fits into a request";
+  EXPECT_EQ(messages_of(200), 1U);
+  EXPECT_EQ(messages_of(900), 5U) << "fits into a request, which would be slower";
   EXPECT_EQ(messages_of(2000), 10U) << "copies of 200 bytes";
   EXPECT_EQ(messages_of(2001), 5U) << "headers; their data are no requests";
   ASSERT_TRUE(client.flush(1).ok());
@@ -87,6 +87,7 @@ TEST(EngineMessages, a_store_is_copied_up_to_a_length) {
   EXPECT_EQ(network.fault(), "");
 }
 
+// A program may ask for a few messages, and lose the core in the middle.
 TEST(EngineMessages, the_batch_of_an_aggregate_waits_for_its_program) {
   Network network({}, 1);
   Client& client = network.client(0);
@@ -354,11 +355,31 @@ TEST(EngineFailures, no_flush_misses_a_refused_store) {
       }
       for (int target = 1; target < options.servers; ++target) {
         EXPECT_FALSE(client.flush(target).ok()) << "target " << target << ", seed " << seed;
-        EXPECT_TRUE(client.flush(target).ok()) << "it is told once";
+        EXPECT_TRUE(client.flush(target).ok()) << "the client reports a refusal once";
       }
       ASSERT_TRUE(network.close().ok());
     }
   }
+}
+
+TEST(EngineFailures, a_refused_batch_fails_its_get_and_the_next_flush) {
+  Network network({}, 1);
+  Client& client = network.client(0);
+  char* const nowhere = memory() + (std::size_t{1} << 29);
+  std::uint64_t value = 0;
+  std::array<std::uint64_t, 2> operations{};
+  ASSERT_TRUE(client.put({1, nullptr}, nowhere, &value, sizeof value, {&operations[0], true}).ok());
+  ASSERT_TRUE(client.get({1, nullptr}, area(0, 1), &value, sizeof value, {&operations[1], true}).ok());
+  bool done = false;
+  Status got;
+  for (int tests = 0; !done; ++tests) {
+    ASSERT_LT(tests, 100000);
+    got = client.test(operations[1], &done);
+  }
+  EXPECT_FALSE(got.ok());
+  EXPECT_FALSE(client.flush(1).ok()) << "its store is lost";
+  EXPECT_TRUE(client.flush(1).ok()) << "the client reports a refusal once";
+  ASSERT_TRUE(network.close().ok());
 }
 
 TEST(EngineFailures, a_refused_request_fails_its_operation_or_the_next_flush) {

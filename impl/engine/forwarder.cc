@@ -10,7 +10,7 @@ Status Forwarder::forward(int server, const Done& request) {
   return send_on(server);
 }
 
-// The numbers of one route count up: the other server restores the order by them.
+// The numbers of one route count up, modulo kForwardNumbers: the other server restores the order by them.
 Status Forwarder::send_on(int server) {
   Route& route = routes_[static_cast<std::size_t>(server)];
   while (route.credits > 0 && !route.waiting.empty()) {
@@ -29,7 +29,7 @@ Status Forwarder::send_on(int server) {
 Status Forwarder::acknowledged(int server, std::uint32_t acknowledgement, Done* done) {
   const bool known = server >= 0 && static_cast<std::size_t>(server) < routes_.size();
   Route* const route = known ? &routes_[static_cast<std::size_t>(server)] : nullptr;
-  const auto found = known ? route->sent.find(acknowledgement % kForwardNumbers) : decltype(route->sent.end()){};
+  const auto found = known ? route->sent.find(acknowledged_number(acknowledgement)) : decltype(route->sent.end()){};
   if (!known || found == route->sent.end()) {
     return fail(Code::kLayerBelow, nullptr,
                 "server %d acknowledged a request that was not forwarded; link all processes with the same library",

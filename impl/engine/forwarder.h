@@ -32,7 +32,7 @@ class Forwarder {
     Arrival arrival;
     std::uint32_t origin = 0;
     std::uint64_t number = 0;  // of the origin
-    bool is_refused = false;   // a store
+    bool is_refused = false;   // a store, which its server refused
   };
 
   // credits_each: requests to one server that are not acknowledged.

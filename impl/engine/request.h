@@ -37,9 +37,9 @@
 //
 // A reply is a header of 32 bytes and the data of a get, or of all gets of a batch. The header has the count of
 // executed requests of the process (8 bytes), the value before an atomic (8), the tag of the request (4), the server
-// (4), whether the server refused the request (4), and how many of those counted were stores that it refused (4). Each
-// of these has a reply with the tag 0, which may come later; its value is the sequence of the request, plus kLastReply.
-// Any other reply with the tag 0 tells the count only. If the data of a
+// (4), whether the server refused the request (4), and how many of the counted requests were refused stores (4). A
+// batch counts as a store. The refusal of a store may arrive later than a count that includes it; its value is the
+// sequence of the request, plus kLastReply. Most replies with the tag 0 have the count only. If the data of a
 // get come alone, there is no header before them, so that they can be received where they belong. The last reply of a
 // server is the one to a disconnect; its value is kLastReply.
 //
@@ -149,9 +149,10 @@ static_assert(sizeof(ReplyHeader) == 32);
 // The value of the last reply of a server.
 inline constexpr std::uint64_t kLastReply = 1;
 
-// An acknowledgement is the number of the forwarded request, and whether the request was a refused store.
+// An acknowledgement has the number of the forwarded request, and whether the request was a refused store.
 inline constexpr std::uint32_t kForwardNumbers = std::uint32_t{1} << 31;
 inline constexpr std::uint32_t kAcknowledgesRefusal = kForwardNumbers;
+inline std::uint32_t acknowledged_number(std::uint32_t acknowledgement) { return acknowledgement % kForwardNumbers; }
 // The number that `low` stands for: the one next to `near` that is equal modulo kForwardNumbers.
 inline std::uint64_t forward_number_near(std::uint64_t near, std::uint32_t low) {
   const auto ahead = static_cast<std::uint32_t>((low - near) % kForwardNumbers);

@@ -128,7 +128,7 @@ Status Server::take(const Arrival& arrival, bool is_kept) {
   if (!arrival.forwarded) {
     work.number = header.sequence;
     Origin& from = origin(header.origin);
-    from.open.push_back(State::kOpen);
+    from.open.push_back(RequestState::kOpen);
     if (header.wants_count()) from.last_wanted = header.sequence;
     list_if_due(header.origin);
   }
@@ -215,7 +215,7 @@ Status Server::acknowledged(int server, std::uint32_t acknowledgement) {
   Forwarder::Done done;
   ARMCI_RETURN_IF_ERROR(forwarder_.acknowledged(server, acknowledgement, &done));
   ARMCI_RETURN_IF_ERROR(wire_.release(done.arrival));
-  executed(done.origin, done.number, done.is_refused ? State::kRefusedStore : State::kExecuted);
+  executed(done.origin, done.number, done.is_refused ? RequestState::kRefusedStore : RequestState::kExecuted);
   if (!wire_.answers_each()) return kSuccess;
   return reply(done.origin, begin_reply(done.origin, 0), wire_.take_message(sizeof(ReplyHeader)));
 }
@@ -312,23 +312,23 @@ Status Server::refuse(Work* work, const Status& why) {
   const RequestHeader header = work->request.header;
   (void)note(why, "from process %u", header.origin);
   print_failure("server", last_cause());
-  const std::uint32_t tag = header.is_store() ? 0 : header.tag;
-  ARMCI_RETURN_IF_ERROR(end(work, tag == 0 ? State::kRefusedStore : State::kExecuted));
-  ReplyHeader head = begin_reply(header.origin, tag);
+  const bool has_stores = header.is_store() || header.kind == RequestKind::kBatch;
+  ARMCI_RETURN_IF_ERROR(end(work, has_stores ? RequestState::kRefusedStore : RequestState::kExecuted));
+  ReplyHeader head = begin_reply(header.origin, header.is_store() ? 0 : header.tag);
   head.refused = 1;
-  if (tag == 0) head.value = header.sequence + kLastReply;
+  if (has_stores) head.value = header.sequence + kLastReply;
   return reply(header.origin, head, wire_.take_message(sizeof head));
 }
 
 // Memory ordering: as begin_reply(), for the count that the forwarding server tells.
-Status Server::end(Work* work, State state) {
+Status Server::end(Work* work, RequestState state) {
   const RequestHeader header = work->request.header;
   const Arrival arrival = work->arrival;
   ARMCI_RETURN_IF_ERROR(wire_.release(arrival));
   if (arrival.forwarded) {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     return wire_.acknowledge(arrival.from,
-                             header.forward_number | (state == State::kRefusedStore ? kAcknowledgesRefusal : 0));
+                             header.forward_number | (state == RequestState::kRefusedStore ? kAcknowledgesRefusal : 0));
   }
   executed(header.origin, work->number, state);
   return kSuccess;
@@ -342,11 +342,11 @@ bool Server::is_due(const Origin& of) const {
   return unreported > 0 && (of.last_wanted > of.reported || unreported >= options_.credits - options_.credits / 4);
 }
 
-void Server::executed(std::uint32_t process, std::uint64_t number, State state) {
+void Server::executed(std::uint32_t process, std::uint64_t number, RequestState state) {
   Origin& from = origin(process);
   from.open[number - from.executed - 1] = state;
-  while (!from.open.empty() && from.open.front() != State::kOpen) {
-    if (from.open.front() == State::kRefusedStore) ++from.refusals;
+  while (!from.open.empty() && from.open.front() != RequestState::kOpen) {
+    if (from.open.front() == RequestState::kRefusedStore) ++from.refusals;
     from.open.pop_front();
     ++from.executed;
   }

@@ -97,12 +97,12 @@ class Server final : private ServerEvents {
     Chunk* chunk = nullptr;
     bool received = false;  // the data are in the chunk
   };
-  enum class State : std::uint8_t { kOpen, kExecuted, kRefusedStore };
+  enum class RequestState : std::uint8_t { kOpen, kExecuted, kRefusedStore };
   // The state of one process.
   struct Origin {
     Stream stream;
-    std::deque<Work> queue;  // to execute, in the order of sending
-    std::deque<State> open;  // of requests that are not counted yet, in the order of sending
+    std::deque<Work> queue;         // to execute, in the order of sending
+    std::deque<RequestState> open;  // of requests that are not counted yet, in the order of sending
     std::uint64_t executed = 0;
     std::uint64_t reported = 0;     // of those
     std::uint32_t refusals = 0;     // of `executed`: stores that were refused
@@ -144,10 +144,10 @@ class Server final : private ServerEvents {
   Status reply_value(Work* work, std::uint64_t value);
   Status refuse(Work* work, const Status& why);
   // The end of every request: its buffer is free, and it counts.
-  Status end(Work* work, State state = State::kExecuted);
+  Status end(Work* work, RequestState state = RequestState::kExecuted);
   bool is_due(const Origin& of) const;
   void list_if_due(std::uint32_t process);
-  void executed(std::uint32_t process, std::uint64_t number, State state);
+  void executed(std::uint32_t process, std::uint64_t number, RequestState state);
   ReplyHeader begin_reply(std::uint32_t process, std::uint32_t tag);
   Status reply(std::uint32_t process, const ReplyHeader& header, Message message);
   Status report_counts();

@@ -184,6 +184,7 @@ struct Chunk;
 class ServerEvents {
  public:
   virtual Status arrived(const Arrival& arrival) = 0;
+  // `acknowledgement`: what that server gave to acknowledge().
   virtual Status acknowledged(int server, std::uint32_t acknowledgement) = 0;
   // The data that follow a request are in the chunk.
   virtual Status received(Chunk* chunk) = 0;
@@ -226,6 +227,7 @@ class ServerWire {
 
   // Sends a kept request on to another server of the cluster. That server's acknowledgement is an event.
   virtual Status forward(int server, const Arrival& arrival) = 0;
+  // `acknowledgement`: of the engine, which the wire passes on unchanged.
   virtual Status acknowledge(int server, std::uint32_t acknowledgement) = 0;
 
   // Whether data are in transit, which advance while a thread polls.

@@ -80,10 +80,10 @@ Status ServerWire::take_acknowledgements(bool* any) {
     ARMCI_RETURN_IF_ERROR(acknowledgements_.take(&received));
     if (received.buffer == nullptr) return kSuccess;
     *any = true;
-    std::uint32_t forward_number = 0;
-    std::memcpy(&forward_number, received.buffer->data.get(), sizeof forward_number);
+    std::uint32_t acknowledgement = 0;
+    std::memcpy(&acknowledgement, received.buffer->data.get(), sizeof acknowledgement);
     ARMCI_RETURN_IF_ERROR(acknowledgements_.post(received.buffer));
-    ARMCI_RETURN_IF_ERROR(events_->acknowledged(server_of(received.source), forward_number));
+    ARMCI_RETURN_IF_ERROR(events_->acknowledged(server_of(received.source), acknowledgement));
   }
 }
 
@@ -132,10 +132,10 @@ Status ServerWire::forward(int server, const Arrival& arrival) {
   return kSuccess;
 }
 
-Status ServerWire::acknowledge(int server, std::uint32_t forward_number) {
-  Message message = buffers_.take(sizeof forward_number);
-  std::memcpy(message.bytes.get(), &forward_number, sizeof forward_number);
-  const std::span<const char> data(message.bytes.get(), sizeof forward_number);
+Status ServerWire::acknowledge(int server, std::uint32_t acknowledgement) {
+  Message message = buffers_.take(sizeof acknowledgement);
+  std::memcpy(message.bytes.get(), &acknowledgement, sizeof acknowledgement);
+  const std::span<const char> data(message.bytes.get(), sizeof acknowledgement);
   return send(comms_.forwards, servers_[static_cast<std::size_t>(server)], kAcknowledgeTag, data,
               {MPI_REQUEST_NULL, std::move(message), nullptr});
 }

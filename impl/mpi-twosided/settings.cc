@@ -42,7 +42,8 @@ const runtime::SettingRow kRows[] = {
     {"ARMCI_SERVER_PIECE_BYTES", "bytes", "256K", 4096, 1 << 28,
      "Long transfers go in four pieces, of at least this length and of at most a chunk.", &the_settings.piece_bytes},
     {"ARMCI_SERVER_COPIED_BYTES", "bytes", "64K", 0, 1 << 24,
-     "Stores without gaps of up to this length are copied into requests; MPI sends longer ones from their place.",
+     "Stores without gaps are copied into requests if they have at most this length or fit into one request; longer "
+     "ones are sent with zero copy.",
      &the_settings.copied_bytes},
     {"ARMCI_SERVER_CLUSTER", "nodes", "1", 0, 0,
      "Nodes in a cluster, whose servers share the buffers for the other processes and forward requests to one another; "

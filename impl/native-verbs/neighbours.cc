@@ -59,7 +59,7 @@ Status Neighbours::ended(const ibv_wc& work, FromServer* message) {
     return kSuccess;
   }
   message->is_acknowledgement = true;
-  message->forward_number = ntohl(work.imm_data);
+  message->acknowledgement = ntohl(work.imm_data);
   return receive(&from, id.number);
 }
 
@@ -68,8 +68,8 @@ Status Neighbours::forward(int server, const ibv_sge& request) {
   return send(&of(server));
 }
 
-Status Neighbours::acknowledge(int server, std::uint32_t forward_number) {
-  of(server).waiting.push_back({{}, forward_number});
+Status Neighbours::acknowledge(int server, std::uint32_t acknowledgement) {
+  of(server).waiting.push_back({{}, acknowledgement});
   return send(&of(server));
 }
 
@@ -78,7 +78,7 @@ Status Neighbours::send(Neighbour* to) {
     const Outgoing next = to->waiting.front();
     to->waiting.pop_front();
     Work work{IBV_WR_SEND, {&next.request, 1}};
-    if (next.request.length == 0) work = {IBV_WR_SEND_WITH_IMM, {}, 0, 0, false, false, next.forward_number};
+    if (next.request.length == 0) work = {IBV_WR_SEND_WITH_IMM, {}, 0, 0, false, false, next.acknowledgement};
     char* entry = nullptr;
     ARMCI_RETURN_IF_ERROR(to->sender.add(work, &entry));
   }

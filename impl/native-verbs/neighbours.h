@@ -31,7 +31,7 @@ struct FromServer {
   int server = -1;  // none has come
   std::span<char> request;
   bool is_acknowledgement = false;
-  std::uint32_t forward_number = 0;  // of the request that is acknowledged
+  std::uint32_t acknowledgement = 0;  // as the engine gave it
 };
 
 class Neighbours {
@@ -51,7 +51,7 @@ class Neighbours {
   Status ended(const ibv_wc& work, FromServer* message);
   // The memory of the request is in use until it is acknowledged.
   Status forward(int server, const ibv_sge& request);
-  Status acknowledge(int server, std::uint32_t forward_number);
+  Status acknowledge(int server, std::uint32_t acknowledgement);
   // The buffer of a request that ended() gave.
   Status release(int server, const char* request);
   std::size_t buffer_bytes() const;
@@ -61,7 +61,7 @@ class Neighbours {
   static constexpr std::uint32_t kSends = 4 * kForwards;  // a completion may be seen late
   struct Outgoing {
     ibv_sge request;  // of no bytes: an acknowledgement
-    std::uint32_t forward_number;
+    std::uint32_t acknowledgement;
   };
   struct Neighbour {
     int server = -1;

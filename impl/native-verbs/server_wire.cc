@@ -157,7 +157,7 @@ void ServerWire::arrived(const FromServer& from) {
     return arrivals_.push_back({{from.request, from.server, true, nullptr}, from, origin});
   }
   // The engine will tell the process that its request was executed: deliver() has to know the process before.
-  const auto found = forwarded_origins_.find({from.server, from.forward_number});
+  const auto found = forwarded_origins_.find({from.server, engine::acknowledged_number(from.acknowledgement)});
   const int origin = found != forwarded_origins_.end() ? found->second : -1;
   if (found != forwarded_origins_.end()) forwarded_origins_.erase(found);
   arrivals_.push_back({{}, from, origin});
@@ -168,7 +168,7 @@ Status ServerWire::deliver() {
     const Received next = arrivals_.front();
     arrivals_.pop_front();
     if (next.from_server.is_acknowledgement) {
-      ARMCI_RETURN_IF_ERROR(events_->acknowledged(next.from_server.server, next.from_server.forward_number));
+      ARMCI_RETURN_IF_ERROR(events_->acknowledged(next.from_server.server, next.from_server.acknowledgement));
     } else {
       ARMCI_RETURN_IF_ERROR(events_->arrived(next.request));
     }
@@ -221,8 +221,8 @@ Status ServerWire::forward(int server, const Arrival& arrival) {
   return neighbours_.forward(server, requests_.piece(buffer_of(arrival), arrival.message.size()));
 }
 
-Status ServerWire::acknowledge(int server, std::uint32_t forward_number) {
-  return neighbours_.acknowledge(server, forward_number);
+Status ServerWire::acknowledge(int server, std::uint32_t acknowledgement) {
+  return neighbours_.acknowledge(server, acknowledgement);
 }
 
 // --- events

@@ -23,8 +23,8 @@ inline constexpr unsigned kForwardMessage = 3;
 inline constexpr unsigned kAcknowledgeMessage = 4;
 
 struct ServerPrefix {
-  std::uint32_t server;          // that sends it
-  std::uint32_t forward_number;  // of an acknowledgement
+  std::uint32_t server;           // that sends it
+  std::uint32_t acknowledgement;  // as the engine gave it
 };
 
 // UCX delivers a message whole, unless it has announced it for a transfer of its own.

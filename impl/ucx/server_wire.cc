@@ -88,7 +88,7 @@ ucs_status_t ServerWire::on_acknowledge(void* self, const void* header, std::siz
   if (header_bytes != sizeof prefix) return UCS_OK;
   std::memcpy(&prefix, header, sizeof prefix);
   end_if_failed(
-      static_cast<ServerWire*>(self)->events_->acknowledged(static_cast<int>(prefix.server), prefix.forward_number));
+      static_cast<ServerWire*>(self)->events_->acknowledged(static_cast<int>(prefix.server), prefix.acknowledgement));
   return UCS_OK;
 }
 
@@ -173,9 +173,9 @@ Status ServerWire::forward(int server, const Arrival& arrival) {
   return send(kForwardMessage, neighbours_[static_cast<std::size_t>(server)], server, &prefix, arrival.message, {});
 }
 
-Status ServerWire::acknowledge(int server, std::uint32_t forward_number) {
+Status ServerWire::acknowledge(int server, std::uint32_t acknowledgement) {
   ARMCI_RETURN_IF_ERROR(reach(&neighbours_, servers_, server));
-  const ServerPrefix prefix{static_cast<std::uint32_t>(process_), forward_number};
+  const ServerPrefix prefix{static_cast<std::uint32_t>(process_), acknowledgement};
   return send(kAcknowledgeMessage, neighbours_[static_cast<std::size_t>(server)], server, &prefix, {}, {});
 }
 

@@ -195,7 +195,7 @@ Status TestServerWire::poll(bool* any) {
   *any = true;
   Incoming next = std::move(inbox_.front());
   inbox_.pop_front();
-  if (next.message == nullptr) return events_->acknowledged(next.acknowledged_by, next.forward_number);
+  if (next.message == nullptr) return events_->acknowledged(next.acknowledged_by, next.acknowledgement);
   Held* const held = next.message.release();
   const std::uint64_t limit =
       held->forwarded ? static_cast<std::uint64_t>(network_.options().forwards) : network_.options().requests;
@@ -255,8 +255,8 @@ Status TestServerWire::forward(int server, const Arrival& arrival) {
   return kSuccess;
 }
 
-Status TestServerWire::acknowledge(int server, std::uint32_t forward_number) {
-  network_.push({Network::Packet::kAcknowledgement, number_, server, {}, {}, forward_number, {}, nullptr, 0});
+Status TestServerWire::acknowledge(int server, std::uint32_t acknowledgement) {
+  network_.push({Network::Packet::kAcknowledgement, number_, server, {}, {}, acknowledgement, {}, nullptr, 0});
   return kSuccess;
 }
 
@@ -274,7 +274,7 @@ Network::Network(const NetworkOptions& options, unsigned seed)
   client_options.small_get_bytes = 128;
   client_options.piece_bytes = 256;
   client_options.copied_bytes = options.copied_bytes;
-  client_options.copied_piece_bytes = 200;
+  client_options.copied_piece_bytes = options.copied_bytes != 0 ? 200 : 0;
   client_options.pack_bytes = 32;
   client_options.parts = 8;
   client_options.counts_on_demand = options.counts_on_demand;

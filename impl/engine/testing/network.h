@@ -161,7 +161,7 @@ class TestServerWire final : public ServerWire {
   struct Incoming {
     std::unique_ptr<Held> message;
     int acknowledged_by = -1;
-    std::uint32_t forward_number = 0;
+    std::uint32_t acknowledgement = 0;
   };
 
   Network& network_;
