@@ -25,6 +25,13 @@ HeldStores::Way HeldStores::way(int target, std::size_t puts, std::size_t bytes)
   return puts <= kStreamedPutsMax && can_stream(bytes) && to(target).announced.load() ? Way::kStreamed : Way::kPut;
 }
 
+// Two successive messages of rows have more bytes than one message holds: the second began as the first had no room.
+std::size_t HeldStores::messages_max(std::size_t puts, std::size_t bytes) {
+  constexpr std::size_t kStoreHeaderBytes = SignalMessage::kStoresBytesMax - SignalMessage::kDataBytesMax + 8;
+  if (puts == 1) return bytes / kPieceBytes + 3;
+  return 2 * (bytes + puts * kStoreHeaderBytes) / SignalMessage::kStoresBytesMax + 3;
+}
+
 Status HeldStores::hold(int target, const Key& key, const std::vector<Put>& puts, const Sender& by_puts) {
   Target& of = to(target);
   const std::lock_guard guard(of.mutex);
@@ -41,8 +48,6 @@ Status HeldStores::stream(int target, const Key& key, const std::vector<Put>& pu
 
 // A put that is longer than a message is several stores, cut between words of the target [LC-3].
 Status HeldStores::add(int target, const Key& key, const std::vector<Put>& puts, const Sender& by_messages) {
-  constexpr std::size_t kAlignment = 64;
-  constexpr std::size_t kPieceBytes = SignalMessage::kDataBytesMax / kAlignment * kAlignment;
   Target& of = to(target);
   for (const Put& put : puts) {
     for (std::size_t done = 0; done < put.bytes;) {

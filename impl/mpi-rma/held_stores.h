@@ -53,6 +53,8 @@ class HeldStores {
   // again. One that flushes would wait longer for messages than for operations of MPI.
   enum class Way { kPut, kHeld, kStreamed };
   Way way(int target, std::size_t puts, std::size_t bytes) const;
+  // The messages that the puts of a call take, at most.
+  static std::size_t messages_max(std::size_t puts, std::size_t bytes);
   // Whether the data of a put with signal may go in messages.
   static bool can_stream(std::size_t bytes) { return bytes <= kStreamedBytesMax; }
   // Copies the puts. If many are held already, `by_puts` sends those first.
@@ -69,6 +71,8 @@ class HeldStores {
   Status send_old(const Sender& by_puts);
 
  private:
+  static constexpr std::size_t kAlignment = 64;
+  static constexpr std::size_t kPieceBytes = SignalMessage::kDataBytesMax / kAlignment * kAlignment;
   static constexpr std::size_t kHeldPutsMax = 128;
   static constexpr std::size_t kHeldCallBytesMax = 16384;
   static constexpr std::size_t kHeldBytesMax = 32768;  // of a target, but for the puts of one call

@@ -182,6 +182,20 @@ TEST_F(HeldStoresTest, a_stream_behind_several_messages_keeps_their_keys) {
   }
 }
 
+TEST_F(HeldStoresTest, no_call_takes_more_messages_than_expected) {
+  for (const std::size_t bytes :
+       {std::size_t{1}, std::size_t{40}, SignalMessage::kDataBytesMax / 2 + 1, std::size_t{60000}}) {
+    for (const std::size_t puts : {std::size_t{1}, std::size_t{2}, std::size_t{300}}) {
+      const std::string row(bytes, 'r');
+      const std::vector<HeldStores::Put> rows(puts, {place(63), row.data(), row.size()});
+      messages_ = 0;
+      hold(0, place(0), "first");
+      ASSERT_TRUE(held_.stream(0, key_, rows, send_).ok() && signal(0));
+      EXPECT_LE(messages_, HeldStores::messages_max(puts, puts * bytes)) << puts << " puts of " << bytes;
+    }
+  }
+}
+
 TEST(HeldStores, a_job_without_signals_holds_none) {
   HeldStores held;
   const HeldStores::Sender never = [](int, HeldStores::Stores*) { return fail(Code::kLayerBelow, nullptr, "called"); };

@@ -132,6 +132,20 @@ Status SignalChannel::send(int target, std::unique_ptr<SignalMessage> message) {
   });
 }
 
+Status SignalChannel::room(int target, std::size_t* messages) {
+  const Peer& peer = to(target);
+  const std::lock_guard guard(sending_);
+  std::size_t free = 0;
+  for (Send& send : sends_) {
+    int done = 0;
+    ARMCI_MPI(MPI_Test(&send.request, &done, MPI_STATUS_IGNORE));
+    free += done != 0 ? 1 : 0;
+  }
+  const std::uint64_t unapplied = peer.sent.load() - peer.applied_there.load();
+  *messages = std::min<std::size_t>(free, kUnappliedMax - std::min(unapplied, kUnappliedMax));
+  return kSuccess;
+}
+
 Status SignalChannel::ask(int target, Asked* asked) {
   Peer& peer = to(target);
   *asked = {target, peer.sent.load(std::memory_order_acquire)};

@@ -62,6 +62,8 @@ class SignalChannel {
   void give_back(std::unique_ptr<SignalMessage> message);
   // Sends stores and a signal. Waits, at most, for the target's library to apply earlier ones.
   Status send(int target, std::unique_ptr<SignalMessage> message);
+  // Messages with signals or stores that send() would take now without a wait.
+  Status room(int target, std::size_t* messages);
   // A flush, in two steps between which the caller may flush stores: has the target say when the signals to it are
   // applied, and waits for that.
   struct Asked {
@@ -90,7 +92,7 @@ class SignalChannel {
 
  private:
   static constexpr std::size_t kReceives = 16;
-  static constexpr std::size_t kSends = 32;
+  static constexpr std::size_t kSends = 64;
   static constexpr std::int64_t kLatelyUs = 100000;
 
   // Signals to and from one process, and messages to it.

@@ -105,7 +105,7 @@ class Transport {
   Status transfer(Kind kind, const Key& key, const void* remote, void* local, std::size_t bytes,
                   Completion* completion);
   Status stored(int target, const Key& key, Status status);
-  HeldStores::Way way(int target, Completion* completion, std::size_t puts, std::size_t bytes) const;
+  HeldStores::Way way(int target, Completion* completion, std::size_t puts, std::size_t bytes);
   Status copy(HeldStores::Way way, int target, const Key& key, const std::vector<HeldStores::Put>& puts);
   HeldStores::Sender by_puts();
   HeldStores::Sender by_messages();

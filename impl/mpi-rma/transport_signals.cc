@@ -84,10 +84,15 @@ Status Transport::send_messages(int target, HeldStores::Stores* stores) {
   return kSuccess;
 }
 
-// A program may wait for the effect of a blocking put without a call that sends it.
-HeldStores::Way Transport::way(int target, Completion* completion, std::size_t puts, std::size_t bytes) const {
-  const bool may_wait = signals_ != nullptr && completion != nullptr && target != rank_;
-  return may_wait ? held_.way(target, puts, bytes) : HeldStores::Way::kPut;
+// A program may wait for the effect of a blocking put without a call that sends it. A non-blocking put must not wait
+// for messages to be applied [CMPL-3].
+HeldStores::Way Transport::way(int target, Completion* completion, std::size_t puts, std::size_t bytes) {
+  if (signals_ == nullptr || completion == nullptr || target == rank_) return HeldStores::Way::kPut;
+  const HeldStores::Way way = held_.way(target, puts, bytes);
+  if (way != HeldStores::Way::kStreamed) return way;
+  std::size_t room = 0;
+  const bool has_room = signals_->room(target, &room).ok() && HeldStores::messages_max(puts, bytes) <= room;
+  return has_room ? way : HeldStores::Way::kPut;
 }
 
 Status Transport::copy(HeldStores::Way way, int target, const Key& key, const std::vector<HeldStores::Put>& puts) {
