@@ -22,14 +22,15 @@ std::size_t HeldStores::Stores::bytes() const {
 
 HeldStores::Way HeldStores::way(int target, std::size_t puts, std::size_t bytes) const {
   if (puts <= kHeldPutsMax && bytes <= kHeldCallBytesMax) return Way::kHeld;
-  return puts <= kStreamedPutsMax && can_stream(bytes) && to(target).announced.load() ? Way::kStreamed : Way::kPut;
+  // Shorter rows than their headers are better off in a datatype of MPI.
+  const bool can = puts <= kStreamedPutsMax && puts * SignalMessage::kStoreHeaderBytes <= bytes && can_stream(bytes);
+  return can && to(target).announced.load() ? Way::kStreamed : Way::kPut;
 }
 
 // Two successive messages of rows have more bytes than one message holds: the second began as the first had no room.
 std::size_t HeldStores::messages_max(std::size_t puts, std::size_t bytes) {
-  constexpr std::size_t kStoreHeaderBytes = SignalMessage::kStoresBytesMax - SignalMessage::kDataBytesMax + 8;
   if (puts == 1) return bytes / kPieceBytes + 3;
-  return 2 * (bytes + puts * kStoreHeaderBytes) / SignalMessage::kStoresBytesMax + 3;
+  return 2 * (bytes + puts * (SignalMessage::kStoreHeaderBytes + 8)) / SignalMessage::kStoresBytesMax + 3;
 }
 
 Status HeldStores::hold(int target, const Key& key, const std::vector<Put>& puts, const Sender& by_puts) {

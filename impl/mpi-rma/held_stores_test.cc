@@ -152,7 +152,9 @@ TEST_F(HeldStoresTest, puts_stream_where_a_signal_announced_the_last_stores) {
   EXPECT_EQ(held_.way(1, 1, kLong), Way::kStreamed);
   EXPECT_EQ(held_.way(0, 1, kLong), Way::kPut) << "another target";
   EXPECT_EQ(held_.way(1, 1, 8), Way::kHeld);
-  EXPECT_EQ(held_.way(1, 5000, kLong), Way::kPut) << "many rows";
+  EXPECT_EQ(held_.way(1, 1024, 16384), Way::kStreamed);
+  EXPECT_EQ(held_.way(1, 1025, kLong), Way::kPut) << "many rows";
+  EXPECT_EQ(held_.way(1, 1000, 8000), Way::kPut) << "short rows";
   EXPECT_EQ(held_.way(1, 1, std::size_t{64} << 20), Way::kPut) << "very long";
   ASSERT_TRUE(held_.send(1, send_).ok());
   EXPECT_EQ(held_.way(1, 1, kLong), Way::kStreamed) << "a flush with nothing to flush, as in a barrier";

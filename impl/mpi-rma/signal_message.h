@@ -55,8 +55,9 @@ struct SignalMessage {
   static constexpr std::size_t store_bytes(std::size_t data_bytes) { return sizeof(Store) + (data_bytes + 7) / 8 * 8; }
 
  public:
+  static constexpr std::size_t kStoreHeaderBytes = sizeof(Store);
   // The longest data of one store.
-  static constexpr std::size_t kDataBytesMax = kStoresBytesMax - sizeof(Store);
+  static constexpr std::size_t kDataBytesMax = kStoresBytesMax - kStoreHeaderBytes;
 };
 static_assert(sizeof(SignalMessage) == SignalMessage::kBytesMax &&
               offsetof(SignalMessage, stores) <= SignalMessage::kHeaderBytes);
