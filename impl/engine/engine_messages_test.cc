@@ -27,6 +27,9 @@ Status put_word(Client& client, char* place, How how) {
   return client.put({1, nullptr}, place, &last_word, sizeof last_word, how);
 }
 
+// An address at which no region has memory: servers refuse requests for it.
+char* nowhere() { return memory() + (std::size_t{1} << 29); }
+
 std::uint64_t word_at(const char* place) {
   std::uint64_t word = 0;
   std::memcpy(&word, place, sizeof word);
@@ -340,15 +343,14 @@ TEST(EngineFailures, no_flush_misses_a_refused_store) {
                                      {.servers = 4, .cluster = 4, .keeps_order = false, .keeps_place = false},
                                      {.servers = 4, .cluster = 3, .rdma = true, .answers_each = true},
                                      {.servers = 4, .cluster = 4, .requests = 8, .counts_on_demand = true}};
-  char* const nowhere = memory() + (std::size_t{1} << 29);
-  const node::Signal signal{reinterpret_cast<std::uint64_t*>(nowhere), 1, node::SignalOp::kSet, nullptr};
+  const node::Signal signal{reinterpret_cast<std::uint64_t*>(nowhere()), 1, node::SignalOp::kSet, nullptr};
   for (const NetworkOptions& options : networks) {
     for (unsigned seed = 0; seed < 40; ++seed) {
       Network network(options, seed);
       Client& client = network.client(0);
       std::uint64_t value = 0;
       for (int target = 1; target < options.servers; ++target) {
-        ASSERT_TRUE(client.put_signal({target, nullptr}, nowhere, nullptr, 0, signal).ok());
+        ASSERT_TRUE(client.put_signal({target, nullptr}, nowhere(), nullptr, 0, signal).ok());
         if (seed % 2 == 0) {
           ASSERT_TRUE(client.get({target, nullptr}, area(0, target), &value, sizeof value, {}).ok());
         }
@@ -365,10 +367,9 @@ TEST(EngineFailures, no_flush_misses_a_refused_store) {
 TEST(EngineFailures, a_refused_batch_fails_its_get_and_the_next_flush) {
   Network network({}, 1);
   Client& client = network.client(0);
-  char* const nowhere = memory() + (std::size_t{1} << 29);
   std::uint64_t value = 0;
   std::array<std::uint64_t, 2> operations{};
-  ASSERT_TRUE(client.put({1, nullptr}, nowhere, &value, sizeof value, {&operations[0], true}).ok());
+  ASSERT_TRUE(client.put({1, nullptr}, nowhere(), &value, sizeof value, {&operations[0], true}).ok());
   ASSERT_TRUE(client.get({1, nullptr}, area(0, 1), &value, sizeof value, {&operations[1], true}).ok());
   bool done = false;
   Status got;
@@ -385,10 +386,9 @@ TEST(EngineFailures, a_refused_batch_fails_its_get_and_the_next_flush) {
 TEST(EngineFailures, a_refused_request_fails_its_operation_or_the_next_flush) {
   Network network({}, 1);
   Client& client = network.client(0);
-  char* const nowhere = memory() + (std::size_t{1} << 29);
   std::uint64_t value = 0;
-  EXPECT_FALSE(client.get({1, nullptr}, nowhere, &value, sizeof value, {}).ok());
-  EXPECT_TRUE(client.put({1, nullptr}, nowhere, &value, sizeof value, {}).ok());
+  EXPECT_FALSE(client.get({1, nullptr}, nowhere(), &value, sizeof value, {}).ok());
+  EXPECT_TRUE(client.put({1, nullptr}, nowhere(), &value, sizeof value, {}).ok());
   EXPECT_FALSE(client.flush(1).ok());
   EXPECT_TRUE(client.flush(1).ok());
   ASSERT_TRUE(network.close().ok());
