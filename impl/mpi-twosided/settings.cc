@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "impl/engine/routes.h"
 #include "impl/runtime/config.h"
 #include "impl/runtime/mpi_init.h"
 
@@ -19,8 +18,9 @@ const runtime::SettingRow kRows[] = {
      "What the server of a node is: thread (of its first process; needs MPI_THREAD_MULTIPLE), process (started with "
      "MPI_Comm_spawn, at any thread level) or auto (thread where MPI has that level); the same on all processes.",
      &the_settings.server},
-    {"ARMCI_SERVER_BUFFERS", "", "8", 2, 1024,
-     "Receive buffers of a server for the requests of each process of other nodes; the same on all processes.",
+    {"ARMCI_SERVER_BUFFERS", "", "auto", 0, 0,
+     "Receive buffers of a server for the requests of each process of other nodes, from 2 to 1024; auto: 64, and with "
+     "many processes as many as 32 MiB have room for, at least 8; the same on all processes.",
      &the_settings.buffers},
     {"ARMCI_SERVER_BUFFER_BYTES", "bytes", "32K", 1024, 1 << 24,
      "Length of such a receive buffer, with the header of the request; the same on all processes.",
@@ -70,18 +70,15 @@ const runtime::AppendedSettings appended(kRows);
 
 Settings& settings() { return the_settings; }
 
-Status cluster_size(int nodes, int* size) {
-  const std::string& text = the_settings.cluster;
-  if (text == "auto") {
-    *size = engine::best_cluster(nodes);
+Status read_number(const char* variable, const std::string& text, int lowest, int highest, int automatic, int* number) {
+  *number = automatic;
+  if (text == "auto") return kSuccess;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
+  if (error == std::errc() && end == text.data() + text.size() && *number >= lowest && *number <= highest)
     return kSuccess;
-  }
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *size);
-  if (error == std::errc() && end == text.data() + text.size() && *size >= 1) return kSuccess;
   return fail(Code::kArgument, "ERR-1",
-              "environment variable ARMCI_SERVER_CLUSTER = '%s' is neither auto nor a number of nodes of at "
-              "least 1; set it to one of them",
-              text.c_str());
+              "environment variable %s = '%s' is neither auto nor a number from %d to %d; set it to one of them",
+              variable, text.c_str(), lowest, highest);
 }
 
 Status read_server_kind(ServerKind* kind) {

@@ -15,7 +15,7 @@ enum class ServerKind { kAuto, kThread, kProcess };
 
 struct Settings {
   std::string server;             // ARMCI_SERVER
-  int buffers = 0;                // ARMCI_SERVER_BUFFERS: that a server has for each process of other nodes
+  std::string buffers;            // ARMCI_SERVER_BUFFERS: that a server has for each process of other nodes, or auto
   std::int64_t buffer_bytes = 0;  // ARMCI_SERVER_BUFFER_BYTES
   int forwards = 0;               // ARMCI_SERVER_FORWARDS: that it has for each other server of its cluster
   int chunks = 0;                 // ARMCI_SERVER_CHUNKS: for data that do not fit into those
@@ -32,8 +32,8 @@ struct Settings {
 // The values in force.
 Settings& settings();
 
-// How many nodes form a cluster, by ARMCI_SERVER_CLUSTER.
-Status cluster_size(int nodes, int* size);
+// The number in the text of a setting, or `automatic` for the word auto. For any other text, an error [ERR-1].
+Status read_number(const char* variable, const std::string& text, int lowest, int highest, int automatic, int* number);
 
 // The kind that ARMCI_SERVER names. For an unknown word, an error that lists the known words [ERR-1].
 Status read_server_kind(ServerKind* kind);

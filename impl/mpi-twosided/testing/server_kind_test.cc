@@ -267,6 +267,11 @@ int main(int argc, char** argv) {
     setenv("ARMCI_SERVER", "both", 1);
     check_init_says("ARMCI_SERVER = both", "auto, thread, process");
     setenv("ARMCI_SERVER", "auto", 1);
+    for (const char* const buffers : {"1", "1025", "many"}) {
+      setenv("ARMCI_SERVER_BUFFERS", buffers, 1);
+      check_init_says("ARMCI_SERVER_BUFFERS", "neither auto nor a number from 2 to 1024");
+    }
+    unsetenv("ARMCI_SERVER_BUFFERS");
     setenv("ARMCI_SERVER_CPUS", "0-", 1);
     check_init_says("ARMCI_SERVER_CPUS = '0-'", "such as 0-3,8");
     setenv("ARMCI_SERVER_CPUS", "1000", 1);
