@@ -56,7 +56,9 @@ struct ClientOptions {
   std::size_t copied_piece_bytes = 0;  // data of a request with such a copy, at most; 0: what a request holds
   std::size_t pack_bytes = 0;          // Rdma: shorter rows are packed
   std::size_t parts = 256;             // of operations, pending at most
-  bool counts_on_demand = false;       // a signal lets the server keep its count until the client requests it
+  // A signal lets the server keep its count until the client requests it. Rdma: not after a transfer to that server,
+  // since a later transfer waits for the count.
+  bool counts_on_demand = false;
   bool server_polls = false;  // a server of this process polls the same network, so counts wait until they are needed
   bool background = true;     // a thread calls progress() when wake() is called, until it finds kIdle
 };
@@ -169,6 +171,7 @@ class Client final : private ClientEvents {
     std::uint64_t transfers = 0;   // writes by Rdma, begun
     std::uint64_t flushed = 0;     // of those, known to be visible
     std::uint64_t fenced = 0;      // of those, no later one overtakes them
+    bool transferred = false;      // by Rdma, in either direction
     bool flushing = false;
     bool refused = false;  // a request was, or a batch was not sent, since the last flush
   };
@@ -199,6 +202,8 @@ class Client final : private ClientEvents {
   enum class Watch { kNone, kLater, kSoon };
   // How often the progress thread has to poll.
   Watch needed_watch() const;
+  bool delays_count(int number) { return options_.counts_on_demand && !server(number).transferred; }
+  void want_count(EntryServer* of, std::uint64_t last);
   // Wakes the progress thread, unless it polls that often already.
   void watch();
   // One pass; now and then sends old batches, since the progress thread may get no core.
@@ -315,6 +320,7 @@ class Client final : private ClientEvents {
   Operations operations_;
   std::unordered_map<std::uint32_t, PendingReply> replies_;  // by tag
   std::uint64_t unexecuted_ = 0;                             // requests, to all
+  std::uint64_t uncounted_ = 0;                              // of those, whose count comes on demand only
   std::size_t long_replies_ = 0;                             // pending
   std::size_t short_parts_ = 0;                              // pending, that end with short replies
   std::size_t long_parts_ = 0;                               // pending

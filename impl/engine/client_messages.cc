@@ -63,7 +63,8 @@ Status Client::post(int number, const RequestHeader& header, Message message, co
   ARMCI_RETURN_IF_ERROR(wire_.send(routes_.entry(process_, number), number, std::move(message), reply));
   ++of.sent;
   ++unexecuted_;
-  if (header.wants_count()) of.last_wanted = of.sent;
+  ++uncounted_;
+  if (header.wants_count()) want_count(&of, of.sent);
   of.passes = 0;
   const bool has_effect = header.kind != RequestKind::kGet && header.kind != RequestKind::kGetCount;
   if (has_effect) server(number).last_store = of.sent;

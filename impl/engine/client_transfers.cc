@@ -288,14 +288,14 @@ Status Client::put_signal(const Target& target, void* remote, const void* local,
   header.address = address_of(remote);
   header.bytes = bytes;
   RequestHeader alone = header;  // outside a batch
-  if (options_.counts_on_demand) alone.levels = kCountOnDemand;
+  if (delays_count(number)) alone.levels = kCountOnDemand;
   if (bytes > data_bytes_max(0)) return leave(lock, put_then_signal(lock, target, from, alone));
   const auto write_data = [=](char* at) { node::copy(at, from, bytes); };
   Status status = order_request(lock, number);
   Batch<Buffer>& batch = server(number).batch;
   if (status.ok() && !batch.empty() && batch.fits(header, bytes, server(number).batch_limit)) {
     batch.add(header, bytes, write_data);
-    return leave(lock, send_batch(lock, number, options_.counts_on_demand));
+    return leave(lock, send_batch(lock, number, delays_count(number)));
   }
   if (status.ok()) {
     status = send_store(lock, number, alone, sizeof alone + bytes,

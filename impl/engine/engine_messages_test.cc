@@ -244,6 +244,24 @@ TEST(EngineMessages, a_server_tells_the_count_of_signals_before_the_credits_are_
   ASSERT_TRUE(network.close().ok());
 }
 
+// A transfer waits for the count, so it is to be on its way before.
+TEST(EngineMessages, after_a_transfer_by_the_network_a_server_tells_the_count_of_a_signal_by_itself) {
+  Network network({.rdma = true, .requests = 8, .counts_on_demand = true, .sends_at_once = true}, 1);
+  Client& client = network.client(0);
+  std::memset(area(0, 1), 0, 64);
+  ASSERT_NO_FATAL_FAILURE(signal_often(network, 1));
+  EXPECT_EQ(network.replies(), 0U);
+  std::uint64_t got = 0;
+  ASSERT_TRUE(client.get({1, nullptr}, area(0, 1), &got, sizeof got, {}).ok());
+  EXPECT_EQ(network.wire(0).messages(), 2U) << "the signal and a request for its count";
+  EXPECT_EQ(network.replies(), 1U);
+  ASSERT_NO_FATAL_FAILURE(signal_often(network, 1));
+  EXPECT_EQ(network.replies(), 2U);
+  ASSERT_TRUE(client.get({1, nullptr}, area(0, 1), &got, sizeof got, {}).ok());
+  EXPECT_EQ(network.wire(0).messages(), 3U);
+  ASSERT_TRUE(network.close().ok());
+}
+
 TEST(EngineMessages, puts_and_gets_of_one_handle_share_a_request) {
   Network network({}, 1);
   Client& client = network.client(0);

@@ -30,6 +30,7 @@ void ClientWire::learn(int process, std::uint32_t number, std::string packed) {
 }
 
 void ClientWire::forget(int process, std::uint32_t number) {
+  const Worker::Use held = use();
   Peer& of = peer(process);
   of.learned.erase(number);
   const auto found = of.keys.find(number);
@@ -54,7 +55,9 @@ Status ClientWire::unpack(int process, const PackedKey& key, std::size_t pending
   }
   const void* packed = key.bytes;
   if (key.length == 0) packed = of.learned.at(key.number).data();
-  const ucs_status_t status = ucp_ep_rkey_unpack(of.endpoint, packed, unpacked);
+  ucp_ep_h endpoint = nullptr;
+  ARMCI_RETURN_IF_ERROR(worker_.endpoint(process, &endpoint));
+  const ucs_status_t status = ucp_ep_rkey_unpack(endpoint, packed, unpacked);
   if (status != UCS_OK) return fail_ucs(status, "ucp_ep_rkey_unpack", process);
   of.keys.emplace(key.number, *unpacked);
   return kSuccess;
@@ -106,53 +109,72 @@ std::size_t ClientWire::piece_bytes(const Target& target, const void* remote, st
   return std::min(bytes, kPieceBytes - reinterpret_cast<std::uintptr_t>(remote) % kWordBytes);
 }
 
-ucp_request_param_t ClientWire::end_param(Operation* operation) {
+struct ClientWire::Ending {
+  ClientWire* wire;
+  Operation* operation;
+};
+
+ucp_request_param_t ClientWire::end_param(Ending* ending) {
   ucp_request_param_t param{};
   param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   param.cb.send = [](void* request, ucs_status_t status, void* ended) {
-    auto* const of = static_cast<Operation*>(ended);
-    of->owner->end_part(of, status);
     ucp_request_free(request);
+    const std::unique_ptr<Ending> of(static_cast<Ending*>(ended));
+    of->wire->worker_.deliver(Role::kClient,
+                              [operation = of->operation, status] { operation->owner->end_part(operation, status); });
   };
-  param.user_data = operation;
+  param.user_data = ending;
   return param;
 }
 
-// The result of a UCX call that begins a part.
-Status ClientWire::begun(ucs_status_ptr_t request, Operation* operation, const char* call, int process) {
-  if (request == nullptr) operation->owner->end_part(operation, 0);
-  return UCS_PTR_IS_ERR(request) ? fail_ucs(UCS_PTR_STATUS(request), call, process) : kSuccess;
+Status ClientWire::begun(ucs_status_ptr_t request, std::unique_ptr<Ending> ending, const char* call, int process) {
+  if (UCS_PTR_IS_ERR(request)) return fail_ucs(UCS_PTR_STATUS(request), call, process);
+  if (request == nullptr) {
+    ending->operation->owner->end_part(ending->operation, 0);
+  } else {
+    (void)ending.release();  // the callback has it
+  }
+  return kSuccess;
 }
 
 // A transfer passes the handle of its local memory, so that UCX does not search for a registration.
 Status ClientWire::transfer(Direction direction, const Target& target, char* remote, char* local, std::size_t* bytes,
                             Operation* operation) {
+  const Worker::Use held = use();
   *bytes = piece_bytes(target, remote, *bytes);
   ucp_rkey_h key = nullptr;
   const std::size_t others = operation->owner->pending() - 1;
   ARMCI_RETURN_IF_ERROR(unpack(target.process, key_of(target), others, &key));
-  ucp_request_param_t param = end_param(operation);
+  auto ending = std::make_unique<Ending>(Ending{this, operation});
+  ucp_request_param_t param = end_param(ending.get());
   if (const ucp_mem_h memory = mapped_.holding(local, *bytes); memory != nullptr) {
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_MEMH;
     param.memh = memory;
   }
-  const ucp_ep_h endpoint = peer(target.process).endpoint;
+  ucp_ep_h endpoint = nullptr;
+  ARMCI_RETURN_IF_ERROR(worker_.endpoint(target.process, &endpoint));
   const auto there = reinterpret_cast<std::uintptr_t>(remote);
-  if (direction == Direction::kWrite) {
-    return begun(ucp_put_nbx(endpoint, local, *bytes, there, key, &param), operation, "ucp_put_nbx", target.process);
-  }
-  return begun(ucp_get_nbx(endpoint, local, *bytes, there, key, &param), operation, "ucp_get_nbx", target.process);
+  const bool writes = direction == Direction::kWrite;
+  const ucs_status_ptr_t request = writes ? ucp_put_nbx(endpoint, local, *bytes, there, key, &param)
+                                          : ucp_get_nbx(endpoint, local, *bytes, there, key, &param);
+  return begun(request, std::move(ending), writes ? "ucp_put_nbx" : "ucp_get_nbx", target.process);
 }
 
 Status ClientWire::fence(const Target& target) {
   if (peer(target.process).keeps_order) return kSuccess;  // D101
+  const Worker::Use held = use();
   const ucs_status_t status = ucp_worker_fence(worker_.handle());
   return status == UCS_OK ? kSuccess : fail_ucs(status, "ucp_worker_fence", target.process);
 }
 
 Status ClientWire::flush(int process, Operation* operation) {
-  const ucp_request_param_t param = end_param(operation);
-  return begun(ucp_ep_flush_nbx(peer(process).endpoint, &param), operation, "ucp_ep_flush_nbx", process);
+  const Worker::Use held = use();
+  ucp_ep_h endpoint = nullptr;
+  ARMCI_RETURN_IF_ERROR(worker_.endpoint(process, &endpoint));
+  auto ending = std::make_unique<Ending>(Ending{this, operation});
+  const ucp_request_param_t param = end_param(ending.get());
+  const ucs_status_ptr_t request = ucp_ep_flush_nbx(endpoint, &param);
+  return begun(request, std::move(ending), "ucp_ep_flush_nbx", process);
 }
 
 }  // namespace armci::ucx

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <memory>
 
-#include "impl/node/waiter.h"
 #include "impl/ucx/failure.h"
 
 namespace armci::ucx {
@@ -22,57 +21,47 @@ constexpr std::uint64_t kFew = 8;
 
 }  // namespace
 
-ClientWire::ClientWire(PutGet put_get, const WireLimits& limits, const MappedMemory& mapped)
+ClientWire::ClientWire(Worker* worker, PutGet put_get, const WireLimits& limits, int processes,
+                       const MappedMemory& mapped)
     : put_get_(put_get),
       unsent_max_(limits.unsent),
       limits_{sizeof(RequestHeader) + limits.message_bytes, limits.message_bytes, limits.requests, kFew, true},
       mapped_(mapped),
-      buffers_(sizeof(RequestHeader) + limits.message_bytes) {}
+      buffers_(sizeof(RequestHeader) + limits.message_bytes),
+      peers_(static_cast<std::size_t>(processes)),
+      worker_(*worker) {}
 
-Status ClientWire::open(const Context& context, std::vector<std::string> addresses) {
-  ARMCI_RETURN_IF_ERROR(worker_.open(context));
-  ARMCI_RETURN_IF_ERROR(worker_.handle_messages(kReplyMessage, &on_reply, this));
-  addresses_ = std::move(addresses);
-  peers_.resize(addresses_.size());
-  return kSuccess;
+Status ClientWire::open() {
+  return worker_.handle_messages(kReplyMessage, Role::kClient,
+                                 [this](std::span<const char>, std::span<char> data) { take_reply(data); });
 }
 
+// Without endpoints: messages of other processes may be under way on them.
 void ClientWire::close() {
-  std::vector<ucs_status_ptr_t> closing;
+  const Worker::Use held = use();
   for (Peer& of : peers_) {
     for (const auto& [number, key] : of.keys) ucp_rkey_destroy(key);
     of.keys.clear();
-    if (of.endpoint == nullptr) continue;
-    ucp_request_param_t param{};
-    const ucs_status_ptr_t request = ucp_ep_close_nbx(std::exchange(of.endpoint, nullptr), &param);
-    if (request != nullptr && !UCS_PTR_IS_ERR(request)) closing.push_back(request);
-  }
-  node::Waiter waiter(node::WaitKind::kReply);
-  for (const ucs_status_ptr_t request : closing) {
-    while (ucp_request_check_status(request) == UCS_INPROGRESS) {
-      if (!worker_.progress()) waiter.step();
-    }
-    ucp_request_free(request);
   }
 }
 
 // --- endpoints
 
 Status ClientWire::connect(int process) {
-  Peer& of = peer(process);
-  if (of.endpoint != nullptr) return kSuccess;
-  const Status status = worker_.connect(addresses_[static_cast<std::size_t>(process)], process, &of.endpoint);
-  if (!status.ok()) of.endpoint = nullptr;
-  return status;
+  const Worker::Use held = use();
+  ucp_ep_h endpoint = nullptr;
+  return worker_.endpoint(process, &endpoint);
 }
 
 Status ClientWire::describe(int process, std::string* text) {
-  ARMCI_RETURN_IF_ERROR(connect(process));
+  const Worker::Use held = use();
+  ucp_ep_h endpoint = nullptr;
+  ARMCI_RETURN_IF_ERROR(worker_.endpoint(process, &endpoint));
   char* printed = nullptr;
   std::size_t length = 0;
   std::FILE* const stream = open_memstream(&printed, &length);
   if (stream == nullptr) return fail_errno(errno, "open_memstream");
-  ucp_ep_print_info(peer(process).endpoint, stream);
+  ucp_ep_print_info(endpoint, stream);
   std::fclose(stream);
   text->assign(printed, length);
   std::free(printed);
@@ -93,18 +82,24 @@ Status ClientWire::send(int process, int, engine::Message message, const engine:
   ucp_request_param_t param{};
   param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
   // The data are a copy already, so a rendezvous would save nothing.
-  param.flags = UCP_AM_SEND_FLAG_REPLY | UCP_AM_SEND_FLAG_EAGER;
+  param.flags = UCP_AM_SEND_FLAG_EAGER;
   param.user_data = outgoing.get();
   param.cb.send = [](void* request, ucs_status_t status, void* sent) {
-    const std::unique_ptr<Outgoing> outgoing(static_cast<Outgoing*>(sent));
-    ClientWire* const wire = outgoing->wire;
-    --wire->unsent_;
-    wire->buffers_.give_back(std::move(outgoing->message));
     ucp_request_free(request);
-    if (status != UCS_OK) wire->events_->lost(outgoing->process, status);
+    auto* const of = static_cast<Outgoing*>(sent);
+    of->wire->worker_.deliver(Role::kClient, [of, status] {
+      const std::unique_ptr<Outgoing> outgoing(of);
+      ClientWire* const wire = outgoing->wire;
+      --wire->unsent_;
+      wire->buffers_.give_back(std::move(outgoing->message));
+      if (status != UCS_OK) wire->events_->lost(outgoing->process, status);
+    });
   };
-  const ucs_status_ptr_t request = ucp_am_send_nbx(peer(process).endpoint, kRequestMessage, nullptr, 0,
-                                                   outgoing->message.bytes.get(), outgoing->message.length, &param);
+  const Worker::Use held = use();
+  ucp_ep_h endpoint = nullptr;
+  ARMCI_RETURN_IF_ERROR(worker_.endpoint(process, &endpoint));
+  const ucs_status_ptr_t request = ucp_am_send_nbx(endpoint, kRequestMessage, nullptr, 0, outgoing->message.bytes.get(),
+                                                   outgoing->message.length, &param);
   if (request != nullptr && !UCS_PTR_IS_ERR(request)) {
     ++unsent_;
     (void)outgoing.release();  // the callback has it
@@ -115,19 +110,15 @@ Status ClientWire::send(int process, int, engine::Message message, const engine:
 }
 
 Status ClientWire::poll(bool* any) {
-  *any = worker_.progress();
+  *any = worker_.poll(Role::kClient);
   return kSuccess;
 }
 
-ucs_status_t ClientWire::on_reply(void* self, const void*, std::size_t, void* data, std::size_t bytes,
-                                  const ucp_am_recv_param_t* param) {
-  require_whole(*param);
+void ClientWire::take_reply(std::span<const char> message) {
   ReplyHeader header;
-  if (bytes < sizeof header) return UCS_OK;  // none that this library sends
-  std::memcpy(&header, data, sizeof header);
-  static_cast<ClientWire*>(self)->events_->replied(
-      header, {static_cast<const char*>(data) + sizeof header, bytes - sizeof header});
-  return UCS_OK;
+  if (message.size() < sizeof header) return;  // none that this library sends
+  std::memcpy(&header, message.data(), sizeof header);
+  events_->replied(header, message.subspan(sizeof header));
 }
 
 Status ClientWire::failure(int error, const char* call, int process) {

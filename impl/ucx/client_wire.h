@@ -22,7 +22,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -49,19 +51,14 @@ struct WireLimits {
 class ClientWire final : public engine::ClientWire, private engine::Rdma {
  public:
   // `mapped`: memory that may contain local buffers.
-  ClientWire(PutGet put_get, const WireLimits& limits, const MappedMemory& mapped);
+  ClientWire(Worker* worker, PutGet put_get, const WireLimits& limits, int processes, const MappedMemory& mapped);
 
-  // addresses[r]: of the server of process r.
-  Status open(const Context& context, std::vector<std::string> addresses);
-  Status address(std::string* address) const { return worker_.address(address); }
+  Status open();
   // The description of the endpoint to a process, in UCX's words.
   Status describe(int process, std::string* text);
   // Of a key that is too long to travel in a PackedKey; until forget(), which is for all.
   void learn(int process, std::uint32_t number, std::string packed);
   void forget(int process, std::uint32_t number);
-  const Worker& worker() const { return worker_; }
-  // Cancels what is pending.
-  void end() { worker_.close(); }
 
   void report_to(engine::ClientEvents* events) override { events_ = events; }
   const engine::ClientLimits& limits() const override { return limits_; }
@@ -72,8 +69,8 @@ class ClientWire final : public engine::ClientWire, private engine::Rdma {
   Status send(int process, int executor, engine::Message message, const engine::ExpectedReply* reply) override;
   Status poll(bool* any) override;
   bool unsent() const override { return unsent_ > 0; }
-  bool arm() override { return worker_.arm(); }
-  void await_event(std::int64_t us) override { worker_.await_event(nullptr, us); }
+  bool arm() override { return worker_.arm(Role::kClient); }
+  void await_event(std::int64_t us) override { worker_.await_event(Role::kClient, false, us); }
   void close() override;
   Status failure(int error, const char* call, int process) override;
   std::size_t buffer_bytes() const override { return buffers_.bytes(); }
@@ -82,13 +79,13 @@ class ClientWire final : public engine::ClientWire, private engine::Rdma {
  private:
   using Operation = engine::Operations::Operation;
   struct Peer {
-    ucp_ep_h endpoint = nullptr;
     std::optional<bool> has_rdma;                            // among the transports of the endpoint
     bool keeps_order = false;                                // Soft-RoCE: puts and gets of UCX's have no fence
     std::unordered_map<std::uint32_t, ucp_rkey_h> keys;      // by number
     std::unordered_map<std::uint32_t, std::string> learned;  // keys that are long
   };
   struct Outgoing;
+  struct Ending;
 
   bool reaches(const engine::Target& target, const void* remote, std::size_t bytes) override;
   bool reaches(const engine::Target& target, const engine::Rows& rows) override;
@@ -104,12 +101,12 @@ class ClientWire final : public engine::ClientWire, private engine::Rdma {
   bool has_device(int process, const PackedKey& key);
   bool has_key(int process, const PackedKey& key);
   Status unpack(int process, const PackedKey& key, std::size_t pending, ucp_rkey_h* unpacked);
-  // Ends a part of the operation in the callback, unless the request is over at once.
-  static ucp_request_param_t end_param(Operation* operation);
-  Status begun(ucs_status_ptr_t request, Operation* operation, const char* call, int process);
-
-  static ucs_status_t on_reply(void* self, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
-                               const ucp_am_recv_param_t* param);
+  Worker::Use use() { return {&worker_, Role::kClient}; }
+  // For a call of UCX that begins the part: the callback ends it.
+  ucp_request_param_t end_param(Ending* ending);
+  // The result of that call.
+  Status begun(ucs_status_ptr_t request, std::unique_ptr<Ending> ending, const char* call, int process);
+  void take_reply(std::span<const char> message);
 
   const PutGet put_get_;
   const std::size_t unsent_max_;
@@ -117,10 +114,9 @@ class ClientWire final : public engine::ClientWire, private engine::Rdma {
   const MappedMemory& mapped_;
   engine::ClientEvents* events_ = nullptr;
   engine::MessageBuffers buffers_;  // declared before what holds buffers
-  std::vector<std::string> addresses_;
-  std::vector<Peer> peers_;
+  std::vector<Peer> peers_;         // by process
   std::size_t unsent_ = 0;
-  Worker worker_;
+  Worker& worker_;
 };
 
 }  // namespace armci::ucx

@@ -10,8 +10,8 @@
 #include <unordered_map>
 
 #include "impl/base/status.h"
+#include "impl/ucx/context.h"
 #include "impl/ucx/mapped_memory.h"
-#include "impl/ucx/worker.h"
 
 namespace armci::ucx {
 

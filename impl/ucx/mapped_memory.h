@@ -13,7 +13,7 @@
 #include <mutex>
 
 #include "impl/base/status.h"
-#include "impl/ucx/worker.h"
+#include "impl/ucx/context.h"
 
 namespace armci::ucx {
 

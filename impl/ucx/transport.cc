@@ -36,6 +36,7 @@ Status Transport::Plan::read() {
   const Settings& of = settings();
   limits = {static_cast<std::size_t>(of.message_bytes), static_cast<std::uint64_t>(of.requests),
             static_cast<std::size_t>(of.parts)};
+  options.counts_on_demand = true;
   options.parts = static_cast<std::size_t>(of.parts);
   options.pack_bytes = static_cast<std::size_t>(of.pack_bytes);
   options.small_put_bytes =
@@ -64,11 +65,12 @@ Transport::~Transport() { end(); }
 void Transport::end() {
   if (server_ != nullptr) server_->stop();
   regions_.reset();
-  if (client_wire_ != nullptr) client_wire_->end();
+  if (worker_ != nullptr) worker_->close();
   client_.reset();
   client_wire_.reset();
   server_.reset();
   server_wire_.reset();
+  worker_.reset();
   mapped_.reset();
   context_.reset();
 }
@@ -84,39 +86,35 @@ Status Transport::initialise(const World& world) {
   if (world.node_count() == 1) return kSuccess;
   ARMCI_RETURN_IF_ERROR(agree(world.comm(), open(world, plan), "opening UCX"));
   regions_ = std::make_unique<Regions>(*context_, mapped_.get(), client_.get(), client_wire_.get());
-  return connect(world, plan);
+  return connect(world);
 }
 
 Status Transport::open(const World& world, const Plan& plan) {
   const Routes routes = plan.routes(world.size());
   context_ = std::make_unique<Context>();
-  server_wire_ = std::make_unique<ServerWire>(world.rank(), world.size(), plan.limits.message_bytes);
+  worker_ = std::make_unique<Worker>();
+  server_wire_ = std::make_unique<ServerWire>(worker_.get(), world.rank(), plan.limits.message_bytes);
   server_ = std::make_unique<engine::Server>(
       server_wire_.get(), routes, world.rank(),
       engine::ServerOptions{.credits = plan.limits.requests, .forwards = static_cast<int>(plan.limits.requests)});
   mapped_ = std::make_unique<MappedMemory>(*context_);
-  client_wire_ = std::make_unique<ClientWire>(plan.put_get, plan.limits, *mapped_);
+  client_wire_ = std::make_unique<ClientWire>(worker_.get(), plan.put_get, plan.limits, world.size(), *mapped_);
   client_ = std::make_unique<engine::Client>(
       client_wire_.get(), routes, world.rank(), plan.options, [this] { server_->wake(); },
       [this] { server_->serve_while_waiting(); });
   ARMCI_RETURN_IF_ERROR(context_->open(world.size(), plan.put_get == PutGet::kAlways));
-  ARMCI_RETURN_IF_ERROR(server_wire_->open(*context_));
+  ARMCI_RETURN_IF_ERROR(worker_->open(*context_));
+  ARMCI_RETURN_IF_ERROR(client_wire_->open());
   return server_->open();
 }
 
-// The first operation to a process creates its endpoint.
-Status Transport::connect(const World& world, const Plan& plan) {
+// The first message to a process creates the endpoint.
+Status Transport::connect(const World& world) {
   std::string mine;
-  ARMCI_RETURN_IF_ERROR(agree(world.comm(), server_wire_->address(&mine), "getting the address of a UCX worker"));
-  std::vector<std::string> servers;
-  ARMCI_RETURN_IF_ERROR(allgather_strings(world.comm(), mine, &servers));
-  ARMCI_RETURN_IF_ERROR(agree(world.comm(), client_wire_->open(*context_, servers), "opening a UCX worker"));
-  if (plan.cluster > 1) {
-    ARMCI_RETURN_IF_ERROR(agree(world.comm(), client_wire_->address(&mine), "getting the address of a UCX worker"));
-    std::vector<std::string> clients;
-    ARMCI_RETURN_IF_ERROR(allgather_strings(world.comm(), mine, &clients));
-    server_wire_->learn(std::move(servers), std::move(clients));
-  }
+  ARMCI_RETURN_IF_ERROR(agree(world.comm(), worker_->address(&mine), "getting the address of a UCX worker"));
+  std::vector<std::string> addresses;
+  ARMCI_RETURN_IF_ERROR(allgather_strings(world.comm(), mine, &addresses));
+  worker_->learn(std::move(addresses));
   ARMCI_RETURN_IF_ERROR(
       agree(world.comm(), server_->start(client_.get(), client_wire_.get(), "armci-ucx"), "starting the servers"));
   comm_ = world.comm();
@@ -138,14 +136,18 @@ Status Transport::share_choices(const World& world) {
   return choices_.share(world.comm());
 }
 
-// A server stops after all processes have closed their endpoints to it.
+// No process closes an endpoint while another one sends on it, and no server stops or worker ends while another one
+// closes an endpoint to it.
 void Transport::finalise() {
   choices_.clear();
   if (client_ != nullptr) (void)client_->close();
-  if (comm_ != MPI_COMM_NULL) MPI_Barrier(comm_);
-  if (server_ != nullptr) server_->stop();
-  // No worker is destroyed while another server still polls a connection to it.
-  if (comm_ != MPI_COMM_NULL) MPI_Barrier(comm_);
+  if (comm_ != MPI_COMM_NULL) {
+    MPI_Barrier(comm_);
+    worker_->close_endpoints();
+    MPI_Barrier(comm_);
+    server_->stop();
+    MPI_Barrier(comm_);
+  }
   comm_ = MPI_COMM_NULL;
   end();
 }

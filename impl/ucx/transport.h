@@ -52,7 +52,7 @@ class Transport : public engine::Calls<PackedKey> {
   struct Plan;
 
   Status open(const runtime::World& world, const Plan& plan);
-  Status connect(const runtime::World& world, const Plan& plan);
+  Status connect(const runtime::World& world);
   Status share_choices(const runtime::World& world);
   void end();
 
@@ -60,6 +60,7 @@ class Transport : public engine::Calls<PackedKey> {
   MPI_Comm comm_ = MPI_COMM_NULL;  // of all, while there are servers
   std::unique_ptr<Context> context_;
   std::unique_ptr<MappedMemory> mapped_;
+  std::unique_ptr<Worker> worker_;
   std::unique_ptr<ServerWire> server_wire_;
   std::unique_ptr<ClientWire> client_wire_;
   std::unique_ptr<Regions> regions_;

@@ -1,42 +1,32 @@
 #include "impl/ucx/worker.h"
 
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
-#include <cstdlib>
+#include <cerrno>
 #include <utility>
 
+#include "impl/base/backtrace.h"
+#include "impl/node/waiter.h"
 #include "impl/ucx/failure.h"
 
 namespace armci::ucx {
 
-Context::~Context() {
-  if (context_ != nullptr) ucp_cleanup(context_);
+namespace {
+
+// UCX delivers a message whole, unless it has announced it for a transfer of its own.
+void require_whole(const ucp_am_recv_param_t& param) {
+  if ((param.recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0) return;
+  // A thread that waits for the message would hang.
+  (void)fail(Code::kLayerBelow, nullptr,
+             "UCX has announced a message that it was to send at once (UCP_AM_SEND_FLAG_EAGER); set "
+             "UCX_RNDV_THRESH=inf, which forbids that");
+  die_of_failure("a message of UCX");
 }
 
-Status Context::open(int processes, bool whole_words) {
-  ucp_config_t* config = nullptr;
-  ARMCI_UCS(ucp_config_read(nullptr, nullptr, &config), "ucp_config_read");
-  // cma is off unless UCX_TLS is set: the kernel may copy byte by byte, and show parts of words.
-  if (whole_words && std::getenv("UCX_TLS") == nullptr) (void)ucp_config_modify(config, "TLS", "^cma");
-  ucp_params_t params{};
-  params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |
-                      UCP_PARAM_FIELD_NAME;
-  params.features = UCP_FEATURE_RMA | UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
-  params.mt_workers_shared = 1;
-  params.estimated_num_eps = static_cast<std::size_t>(processes);
-  params.name = "armci";
-  const ucs_status_t status = ucp_init(&params, config, &context_);
-  ucp_config_release(config);
-  if (status != UCS_OK) context_ = nullptr;
-  if (status == UCS_OK) return kSuccess;
-  return note(fail_ucs(status, "ucp_init"),
-              "UCX does not start; UCX_TLS and UCX_NET_DEVICES have to name what ucx_info -d lists, or be unset");
-}
-
-void Worker::close() {
-  if (worker_ != nullptr) ucp_worker_destroy(std::exchange(worker_, nullptr));
-}
+}  // namespace
 
 Status Worker::open(const Context& context) {
   ucp_worker_params_t params{};
@@ -49,7 +39,24 @@ Status Worker::open(const Context& context) {
                 "-l (UCX_LOG_LEVEL=info tells more)");
   }
   ARMCI_UCS(ucp_worker_get_efd(worker_, &event_fd_), "ucp_worker_get_efd");
+  for (OfRole& role : roles_) {
+    role.signals = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (role.signals < 0) return fail_errno(errno, "eventfd; raise the limit on open files (ulimit -n)");
+  }
   return kSuccess;
+}
+
+void Worker::close() {
+  if (worker_ == nullptr) return;
+  for (const Role role : {Role::kClient, Role::kServer}) take_kept(role);
+  {
+    const Use use(this, Role::kClient);
+    ucp_worker_destroy(std::exchange(worker_, nullptr));
+  }
+  for (const Role role : {Role::kClient, Role::kServer}) {
+    take_kept(role);  // canceled
+    if (of(role).signals >= 0) ::close(std::exchange(of(role).signals, -1));
+  }
 }
 
 Status Worker::address(std::string* address) const {
@@ -61,33 +68,134 @@ Status Worker::address(std::string* address) const {
   return kSuccess;
 }
 
-Status Worker::connect(const std::string& address, int process, ucp_ep_h* endpoint) const {
+// --- endpoints
+
+void Worker::learn(std::vector<std::string> addresses) {
+  const Use use(this, Role::kClient);
+  addresses_ = std::move(addresses);
+  endpoints_.resize(addresses_.size());
+}
+
+Status Worker::endpoint(int process, ucp_ep_h* endpoint) {
+  ucp_ep_h& of = endpoints_[static_cast<std::size_t>(process)];
+  *endpoint = of;
+  if (of != nullptr) return kSuccess;
   ucp_ep_params_t params{};
   params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
-  params.address = reinterpret_cast<const ucp_address_t*>(address.data());
+  params.address = reinterpret_cast<const ucp_address_t*>(addresses_[static_cast<std::size_t>(process)].data());
   const ucs_status_t status = ucp_ep_create(worker_, &params, endpoint);
-  if (status == UCS_OK) return kSuccess;
+  if (status == UCS_OK) {
+    of = *endpoint;
+    return kSuccess;
+  }
   return note(fail_ucs(status, "ucp_ep_create", process),
               "UCX has no transport there; give UCX_TLS and UCX_NET_DEVICES one that reaches it (ucx_info -d lists "
               "them)");
 }
 
-Status Worker::handle_messages(unsigned id, ucp_am_recv_callback_t handler, void* argument) {
+void Worker::close_endpoints() {
+  std::vector<ucs_status_ptr_t> closing;
+  {
+    const Use use(this, Role::kClient);
+    for (ucp_ep_h& of : endpoints_) {
+      if (of == nullptr) continue;
+      ucp_request_param_t param{};
+      const ucs_status_ptr_t request = ucp_ep_close_nbx(std::exchange(of, nullptr), &param);
+      if (request != nullptr && !UCS_PTR_IS_ERR(request)) closing.push_back(request);
+    }
+  }
+  node::Waiter waiter(node::WaitKind::kReply);
+  for (const ucs_status_ptr_t request : closing) {
+    while (ucp_request_check_status(request) == UCS_INPROGRESS) {
+      if (!poll(Role::kClient)) waiter.step();
+    }
+    ucp_request_free(request);
+  }
+}
+
+// --- messages and events
+
+Status Worker::handle_messages(unsigned id, Role role, Receive receive) {
+  handlers_.push_back(std::make_unique<Handler>(Handler{this, role, std::move(receive)}));
   ucp_am_handler_param_t params{};
   params.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS | UCP_AM_HANDLER_PARAM_FIELD_CB |
                       UCP_AM_HANDLER_PARAM_FIELD_ARG;
   params.id = id;
   params.flags = UCP_AM_FLAG_WHOLE_MSG;
-  params.cb = handler;
-  params.arg = argument;
+  params.cb = &on_message;
+  params.arg = handlers_.back().get();
   ARMCI_UCS(ucp_worker_set_am_recv_handler(worker_, &params), "ucp_worker_set_am_recv_handler");
   return kSuccess;
 }
 
-void Worker::await_event(const Worker* other, std::int64_t timeout_us) const {
-  pollfd events[] = {{event_fd_, POLLIN, 0}, {other != nullptr ? other->event_fd_ : -1, POLLIN, 0}};
-  const timespec timeout{timeout_us / 1'000'000, timeout_us % 1'000'000 * 1000};
-  (void)ppoll(events, 2, timeout_us < 0 ? nullptr : &timeout, nullptr);
+// A message for the other role is copied, unless UCX leaves its memory until it is released.
+ucs_status_t Worker::on_message(void* handler, const void* header, std::size_t header_bytes, void* data,
+                                std::size_t bytes, const ucp_am_recv_param_t* param) {
+  require_whole(*param);
+  const Handler& of = *static_cast<const Handler*>(handler);
+  Worker* const worker = of.worker;
+  const std::span<const char> head(static_cast<const char*>(header), header_bytes);
+  const std::span<char> message(static_cast<char*>(data), bytes);
+  if (worker->role_ == of.role) {
+    of.receive(head, message);
+    return UCS_OK;
+  }
+  std::string kept_head(head.begin(), head.end());
+  if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0) {
+    worker->deliver(of.role, [&of, worker, kept_head, message] {
+      of.receive(kept_head, message);
+      ucp_am_data_release(worker->worker_, message.data());
+    });
+    return UCS_INPROGRESS;
+  }
+  worker->deliver(of.role, [&of, kept_head, copy = std::vector<char>(message.begin(), message.end())]() mutable {
+    of.receive(kept_head, copy);
+  });
+  return UCS_OK;
 }
+
+void Worker::deliver(Role role, std::function<void()> event) {
+  if (role_ == role) return event();
+  OfRole& to = of(role);
+  to.kept.push_back(std::move(event));
+  if (to.is_armed.exchange(false)) signal(role);
+}
+
+// --- progress
+
+// A thread that polls for the other role polls for this one too.
+bool Worker::poll(Role role) {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return false;
+  const Use use(this, role);
+  const bool had_kept = take_kept(role);
+  return ucp_worker_progress(worker_) != 0 || had_kept;
+}
+
+bool Worker::take_kept(Role role) {
+  const Use use(this, role);
+  const auto kept = std::exchange(of(role).kept, {});
+  for (const auto& event : kept) event();
+  return !kept.empty();
+}
+
+bool Worker::arm(Role role) {
+  const Use use(this, role);
+  OfRole& armed = of(role);
+  eventfd_t signals = 0;
+  if (!armed.kept.empty() || eventfd_read(armed.signals, &signals) == 0) return false;
+  armed.is_armed.store(true);
+  return ucp_worker_arm(worker_) == UCS_OK && ucp_worker_progress(worker_) == 0;
+}
+
+void Worker::await_event(Role role, bool also_other, std::int64_t timeout_us) const {
+  const Role other = role == Role::kClient ? Role::kServer : Role::kClient;
+  pollfd events[] = {
+      {event_fd_, POLLIN, 0}, {of(role).signals, POLLIN, 0}, {also_other ? of(other).signals : -1, POLLIN, 0}};
+  const timespec timeout{timeout_us / 1'000'000, timeout_us % 1'000'000 * 1000};
+  (void)ppoll(events, 3, timeout_us < 0 ? nullptr : &timeout, nullptr);
+}
+
+void Worker::signal(Role role) { (void)eventfd_write(of(role).signals, 1); }
 
 }  // namespace armci::ucx

@@ -1,38 +1,56 @@
-// UCX as this process has it: the context, and workers of it.
+// The worker of UCX that a process has, and its endpoints to those of other processes.
 //
-// A process has two workers. The callers of the client (client_wire.h) make progress on one, and the server thread
-// (server_wire.h) on the other. Neither worker waits for the other, so they need no common lock.
+// The client (client_wire.h) and the server (server_wire.h) of the process share the worker. So two processes have one
+// connection, and the acknowledgements of TCP travel with the messages of the other direction. Each of the two is a
+// role. Either makes progress for both: what arrives for the other role, or ends for it, is kept for its next poll().
 //
-// Thread safety: a Context may be used by several threads; a Worker by one at a time, but for signal().
+//   client polls | a reply: taken at once      a request: kept, and the server is woken if it sleeps
+//   server polls | a request: executed at once a reply: kept, and the client is woken if it sleeps
+//
+// Thread safety: all members by any thread. One thread at a time acts for a role. A thread has the worker while it has
+// a Use, which nests.
 #pragma once
 
 #include <ucp/api/ucp.h>
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "impl/base/status.h"
+#include "impl/ucx/context.h"
 
 namespace armci::ucx {
 
-class Context {
- public:
-  Context() = default;
-  ~Context();
-  Context(const Context&) = delete;
-  Context& operator=(const Context&) = delete;
-
-  // The environment of UCX (UCX_TLS, UCX_NET_DEVICES, ...) is in force. `processes`: that may be talked to;
-  // `whole_words`: puts and gets of UCX must not show parts of words [LC-3], over any transport.
-  Status open(int processes, bool whole_words);
-  ucp_context_h handle() const { return context_; }
-
- private:
-  ucp_context_h context_ = nullptr;
-};
+enum class Role : std::uint8_t { kClient, kServer };
 
 class Worker {
  public:
+  // An active message: its header, and its data during the call.
+  using Receive = std::function<void(std::span<const char> header, std::span<char> data)>;
+
+  // Access to the worker, for calls of UCX.
+  class Use {
+   public:
+    Use(Worker* worker, Role role) : lock_(worker->mutex_), worker_(*worker), outer_(worker->role_) {
+      worker->role_ = role;
+    }
+    ~Use() { worker_.role_ = outer_; }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+    const std::unique_lock<std::recursive_mutex> lock_;
+    Worker& worker_;
+    const Role outer_;
+  };
+
   Worker() = default;
   ~Worker() { close(); }
   Worker(const Worker&) = delete;
@@ -44,25 +62,54 @@ class Worker {
   ucp_worker_h handle() const { return worker_; }
   // By which others make endpoints to it.
   Status address(std::string* address) const;
-  // The endpoint to a worker of `process`, which ends with this one.
-  Status connect(const std::string& address, int process, ucp_ep_h* endpoint) const;
-  // Calls `handler` for every active message with that number.
-  Status handle_messages(unsigned id, ucp_am_recv_callback_t handler, void* argument);
+  // addresses[r]: of the worker of process r.
+  void learn(std::vector<std::string> addresses);
+  // The endpoint to the worker of a process; the first call for it creates it. Precondition: a Use.
+  Status endpoint(int process, ucp_ep_h* endpoint);
+  // To be called when no message is under way, in all processes before any closes its worker.
+  void close_endpoints();
+  // Calls `receive` for every active message with that number, in poll() of that role.
+  Status handle_messages(unsigned id, Role role, Receive receive);
+  // From a callback of UCX: calls `event` now if its role polls, else in its next poll().
+  void deliver(Role role, std::function<void()> event);
 
-  // One pass of progress; true if it found work.
-  bool progress() { return ucp_worker_progress(worker_) != 0; }
-  // Arms the worker: true if a later arrival ends await_event(), false if there is or was work. A verbs device reports
-  // only arrivals after arm(), so arm() polls once more for earlier ones.
-  bool arm() { return ucp_worker_arm(worker_) == UCS_OK && !progress(); }
-  // Blocks until an armed worker, this one or the other, may have something to do, at most `timeout_us`
-  // (microseconds; negative: without end). Other threads may use the worker meanwhile.
-  void await_event(const Worker* other, std::int64_t timeout_us) const;
-  // Ends an await_event(), the present one or the next. By any thread.
-  void signal() { (void)ucp_worker_signal(worker_); }
+  // One pass of progress; true if it found work, of either role.
+  bool poll(Role role);
+  // Prepares await_event(): true if a later arrival, event or signal for the role ends it, false if there is or was
+  // work. A verbs device reports only arrivals after UCX's own arm, so arm() polls once more for earlier ones.
+  bool arm(Role role);
+  // Blocks until one of the armed roles may have something to do, at most `timeout_us` (microseconds; negative: without
+  // end). Other threads may use the worker meanwhile.
+  void await_event(Role role, bool also_other, std::int64_t timeout_us) const;
+  // Ends an await_event() of the role, the present one or the next.
+  void signal(Role role);
 
  private:
+  struct Handler {
+    Worker* worker;
+    Role role;
+    Receive receive;
+  };
+  struct OfRole {
+    std::vector<std::function<void()>> kept;  // events
+    std::atomic<bool> is_armed{false};
+    int signals = -1;  // eventfd
+  };
+
+  OfRole& of(Role role) { return roles_[static_cast<std::size_t>(role)]; }
+  const OfRole& of(Role role) const { return roles_[static_cast<std::size_t>(role)]; }
+  bool take_kept(Role role);
+  static ucs_status_t on_message(void* handler, const void* header, std::size_t header_bytes, void* data,
+                                 std::size_t bytes, const ucp_am_recv_param_t* param);
+
+  std::recursive_mutex mutex_;
+  Role role_ = Role::kClient;  // that has the worker
   ucp_worker_h worker_ = nullptr;
   int event_fd_ = -1;
+  OfRole roles_[2];
+  std::vector<std::unique_ptr<Handler>> handlers_;
+  std::vector<std::string> addresses_;
+  std::vector<ucp_ep_h> endpoints_;  // by process
 };
 
 }  // namespace armci::ucx

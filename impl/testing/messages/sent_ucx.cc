@@ -19,7 +19,7 @@ Function* next(const char* name) {
 
 namespace armci::runtime::testing {
 std::uint64_t sent_messages() { return sent.load(); }
-Way way() { return Way::kRequests; }
+Way way() { return Way::kOnDemand; }
 }  // namespace armci::runtime::testing
 
 extern "C" {

@@ -1,0 +1,153 @@
+// A worker keeps the events of a role while the other one polls; over the transports that UCX takes in a process.
+#include "impl/ucx/worker.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace armci::ucx {
+namespace {
+
+constexpr unsigned kForClient = 1;
+constexpr unsigned kForServer = 2;
+
+// Two workers; the first one sends to the second.
+class WorkerTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(context_.open(2, false).ok());
+    std::vector<std::string> addresses(2);
+    for (std::size_t i = 0; i < 2; ++i) {
+      ASSERT_TRUE(workers_[i].open(context_).ok());
+      ASSERT_TRUE(workers_[i].address(&addresses[i]).ok());
+    }
+    for (Worker& worker : workers_) worker.learn(addresses);
+    for (const auto& [id, role] : {std::pair{kForClient, Role::kClient}, std::pair{kForServer, Role::kServer}}) {
+      ASSERT_TRUE(receiver()
+                      .handle_messages(id, role,
+                                       [this, id = id](std::span<const char>, std::span<char> data) {
+                                         received_.push_back({id, {data.begin(), data.end()}});
+                                       })
+                      .ok());
+    }
+  }
+
+  void TearDown() override {
+    std::thread other([this] { receiver().close_endpoints(); });
+    workers_[0].close_endpoints();
+    other.join();
+  }
+
+  Worker& receiver() { return workers_[1]; }
+
+  void send(unsigned id, const std::vector<char>& data) {
+    const Worker::Use use(&workers_[0], Role::kClient);
+    ucp_ep_h endpoint = nullptr;
+    ASSERT_TRUE(workers_[0].endpoint(1, &endpoint).ok());
+    ucp_request_param_t param{};
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+    param.flags = UCP_AM_SEND_FLAG_EAGER;
+    const ucs_status_ptr_t request = ucp_am_send_nbx(endpoint, id, nullptr, 0, data.data(), data.size(), &param);
+    ASSERT_FALSE(UCS_PTR_IS_ERR(request));
+    if (request == nullptr) return;
+    while (ucp_request_check_status(request) == UCS_INPROGRESS) {
+      ucp_worker_progress(workers_[0].handle());
+      (void)receiver().poll(Role::kClient);
+    }
+    ucp_request_free(request);
+  }
+
+  // Both workers, so that messages leave and arrive.
+  void poll(Role role) {
+    for (int i = 0; i < 2000; ++i) {
+      (void)workers_[0].poll(Role::kClient);
+      (void)receiver().poll(role);
+    }
+  }
+
+  struct Message {
+    unsigned id;
+    std::vector<char> data;
+    bool operator==(const Message&) const = default;
+  };
+
+  Context context_;
+  Worker workers_[2];
+  std::vector<Message> received_;
+};
+
+TEST_F(WorkerTest, keeps_messages_of_every_length_for_the_other_role) {
+  std::vector<Message> sent;
+  for (const std::size_t bytes : {8, 1000, 20000, 300000}) {
+    std::vector<char> data(bytes);
+    std::iota(data.begin(), data.end(), static_cast<char>(bytes));
+    sent.push_back({kForServer, data});
+    send(kForServer, data);
+  }
+  poll(Role::kClient);
+  EXPECT_TRUE(received_.empty());
+  EXPECT_FALSE(receiver().arm(Role::kServer)) << "no sleep before it takes what is kept";
+  EXPECT_TRUE(receiver().poll(Role::kServer));
+  EXPECT_TRUE(std::ranges::is_permutation(received_, sent)) << "UCX keeps no order of messages of different lengths";
+}
+
+TEST_F(WorkerTest, takes_messages_of_the_role_that_polls_at_once) {
+  send(kForClient, {1, 2, 3, 4, 5, 6, 7, 8});
+  send(kForServer, {8, 7, 6, 5, 4, 3, 2, 1});
+  poll(Role::kClient);
+  ASSERT_EQ(received_.size(), 1U);
+  EXPECT_EQ(received_[0].id, kForClient);
+  poll(Role::kServer);
+  ASSERT_EQ(received_.size(), 2U);
+  EXPECT_EQ(received_[1].id, kForServer);
+}
+
+TEST_F(WorkerTest, wakes_a_role_for_which_the_other_one_keeps_a_message) {
+  send(kForServer, {0});  // connects
+  poll(Role::kServer);
+  constexpr std::int64_t kWithoutEnd = -1;
+  for (int i = 0; i < 50; ++i) {
+    while (!receiver().arm(Role::kServer)) (void)receiver().poll(Role::kServer);
+    send(kForServer, {1});
+    // The other role takes the message from the network before the sleep begins.
+    poll(Role::kClient);
+    receiver().await_event(Role::kServer, false, kWithoutEnd);
+    (void)receiver().poll(Role::kServer);
+    ASSERT_EQ(received_.size(), static_cast<std::size_t>(i) + 2);
+  }
+}
+
+TEST_F(WorkerTest, a_signal_before_a_sleep_or_within_it_ends_it) {
+  constexpr std::int64_t kWithoutEnd = -1;
+  receiver().signal(Role::kServer);
+  EXPECT_FALSE(receiver().arm(Role::kServer));
+  ASSERT_TRUE(receiver().arm(Role::kServer));
+  receiver().signal(Role::kServer);
+  receiver().await_event(Role::kServer, false, kWithoutEnd);
+  EXPECT_FALSE(receiver().arm(Role::kServer));
+  ASSERT_TRUE(receiver().arm(Role::kServer));
+  std::thread other([this] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    receiver().signal(Role::kServer);
+  });
+  receiver().await_event(Role::kServer, false, kWithoutEnd);
+  other.join();
+}
+
+TEST_F(WorkerTest, a_sleep_can_wait_for_both_roles) {
+  ASSERT_TRUE(receiver().arm(Role::kClient));
+  ASSERT_TRUE(receiver().arm(Role::kServer));
+  receiver().signal(Role::kClient);
+  receiver().await_event(Role::kServer, true, -1);
+  EXPECT_FALSE(receiver().arm(Role::kClient));
+}
+
+}  // namespace
+}  // namespace armci::ucx
