@@ -192,7 +192,6 @@ int AfterMpi(const World& world) {
   return MakeCalls(world, "AFTER");
 }
 
-// The library learns of the mistake too late: it can only print it.
 int LateFinalize(const World&) {
   MPI_Init(nullptr, nullptr);
   Check(ARMCI_Init(), "ARMCI_Init");
@@ -200,6 +199,32 @@ int LateFinalize(const World&) {
   int code = ARMCI_Finalize();
   Say("LATE code %d", code);
   return code != 0 ? 0 : kReturned;
+}
+
+int NoFinalize(const World&) {
+  MPI_Init(nullptr, nullptr);
+  Check(ARMCI_Init(), "ARMCI_Init");
+  MPI_Finalize();
+  Say("INITIALIZED %d", ARMCI_Initialized());
+  return 0;
+}
+
+// The second init nests, and a put is pending.
+int NestedNoFinalize(const World&) {
+  Check(ARMCI_Init(), "ARMCI_Init");  // which starts MPI
+  Check(ARMCI_Init(), "ARMCI_Init");
+  int me = 0;
+  int size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  void* bases[16];
+  Check(ARMCI_Malloc(bases, 4096), "ARMCI_Malloc");
+  int other = (me + 1) % size;
+  char data[4096] = {};
+  Check(ARMCI_NbPut(data, bases[other], 4096, other, nullptr), "ARMCI_NbPut");
+  MPI_Finalize();
+  Say("INITIALIZED %d", ARMCI_Initialized());
+  return 0;
 }
 
 // Whether init succeeds is the test's question; every process says what it got, and MPI still works.
@@ -250,6 +275,8 @@ constexpr Case kCases[] = {
     {"after", "[VOID_CALL]", "calls between ARMCI_Finalize and MPI_Finalize", false, AfterFinalize},
     {"after_mpi", "[VOID_CALL]", "calls after MPI_Finalize", false, AfterMpi},
     {"late_finalize", "", "ARMCI_Finalize after MPI_Finalize", false, LateFinalize},
+    {"no_finalize", "", "MPI_Finalize without ARMCI_Finalize", false, NoFinalize},
+    {"nested_no_finalize", "", "the same after two inits, with a put pending", false, NestedNoFinalize},
     {"own_signal", "", "handles SIGUSR1 by itself", false, OwnSignal},
     {"late", "", "processes wait for others", true, Late},
     {"init", "", "init and finalize, saying what init returned", false, Init},

@@ -98,8 +98,32 @@ def test_void_calls_end_the_job(program: Program, case: str, call: str) -> None:
     assert re.match(rf"armci: rank (-|\d+): p?{call}: .*\[ERR-1\]$", said[0]), said
 
 
-def test_finalize_after_that_of_mpi_is_refused(program: Program, shm_dir: Path) -> None:
-    outcome = program.run("late_finalize", processes=2, environment={"ARMCI_SHM_DIR": str(shm_dir)})
+def on_nodes(implementation: str, node_size: int) -> dict[str, str]:
+    if node_size == 0:
+        return {}
+    if implementation in ("shmem", "native-verbs"):
+        pytest.skip("its nodes are this one, or need a device")
+    return {"ARMCI_NODE_SIZE": str(node_size)}
+
+
+@pytest.mark.parametrize("node_size", [0, 1, 2])
+@pytest.mark.parametrize("case", ["no_finalize", "nested_no_finalize"])
+def test_the_library_ends_with_mpi(program: Program, implementation: str, shm_dir: Path, case: str,
+                                   node_size: int) -> None:
+    settings = {"ARMCI_SHM_DIR": str(shm_dir), **on_nodes(implementation, node_size)}
+    outcome = program.run(case, processes=3, environment=settings)
+    assert_no_crash(outcome)
+    assert outcome.status == 0 and outcome.lines("INITIALIZED") == ["INITIALIZED 0"] * 3, outcome.describe()
+    said = outcome.library_lines(" MPI_Finalize: ")
+    assert len(said) == 1 and "call ARMCI_Finalize before MPI_Finalize [INIT-5]" in said[0], outcome.describe()
+    assert list(shm_dir.iterdir()) == []
+
+
+@pytest.mark.parametrize("node_size", [0, 1])
+def test_finalize_after_that_of_mpi_is_refused(program: Program, implementation: str, shm_dir: Path,
+                                               node_size: int) -> None:
+    settings = {"ARMCI_SHM_DIR": str(shm_dir), **on_nodes(implementation, node_size)}
+    outcome = program.run("late_finalize", processes=2, environment=settings)
     assert_no_crash(outcome)
     assert outcome.status == 0 and len(outcome.lines("LATE")) == 2, outcome.describe()
     said = outcome.library_lines(" ARMCI_Finalize: ")

@@ -33,6 +33,7 @@ namespace {
 
 int inits = 0;
 bool owns_mpi = false;
+bool ended_by_mpi = false;  // MPI_Finalize came before ARMCI_Finalize
 int thread_level = MPI_THREAD_SINGLE;
 
 bool mpi_running() {
@@ -176,6 +177,7 @@ Status library_init(int* argc, char*** argv, int required, MPI_Comm parent) {
   }
   print_choices();
   inits = 1;
+  ended_by_mpi = false;
   entry_gate.store(observe_flags != 0 ? kGateObserved : std::uint32_t{0}, std::memory_order_release);
   return kSuccess;
 }
@@ -221,10 +223,11 @@ Status print_wait_times(MPI_Comm comm) {
 }  // namespace
 
 Status library_finalise() {
-  if (inits == 0)
+  if (inits == 0 && !ended_by_mpi)
     return fail(Code::kState, "INIT-2",
                 "the process has called no matching init; call ARMCI_Init once for each ARMCI_Finalize");
-  if (inits == 1 && !mpi_running()) {
+  // A program that ends MPI by another name than MPI_Finalize does not pass end_with_mpi().
+  if (inits == 0 || (inits == 1 && !mpi_running())) {
     return fail(Code::kState, "INIT-5", "MPI has been finalized before; call ARMCI_Finalize before MPI_Finalize");
   }
   if (--inits > 0) return kSuccess;
@@ -248,6 +251,19 @@ Status library_finalise() {
   entry_gate.store(kGateDown, std::memory_order_release);
   leave_mpi();
   return status;
+}
+
+void end_with_mpi() {
+  if (inits == 0 || !mpi_running()) return;
+  if (world().rank() == 0) {
+    std::fprintf(stderr,
+                 "armci: rank 0: MPI_Finalize: the library is still initialized, so it ends here; call ARMCI_Finalize "
+                 "before MPI_Finalize [INIT-5]\n");
+  }
+  inits = 1;
+  owns_mpi = false;
+  if (const Status status = library_finalise(); !status.ok()) (void)report(ApiId::ARMCI_Finalize, status);
+  ended_by_mpi = true;
 }
 
 int report(ApiId id, Status status) {
