@@ -42,12 +42,14 @@ int ARMCI_Init_thread_comm(int required, MPI_Comm comm);
  * Clauses: INIT-8. Source: [impl]. */
 int ARMCI_Init_mpi_comm(MPI_Comm comm);
 
-/* 1 between the first init and its matching finalize, else 0. Local; at any time, before MPI_Init too.
+/* 1 between the first init and its matching finalize, or MPI_Finalize if that comes first, else 0. Local; at any time, before MPI_Init too.
  * Clauses: INIT-3. Source: [impl]. */
 int ARMCI_Initialized(void);
 
 /* Completes everything outstanding, frees all regions, mutexes and groups, and leaves nothing behind in the system.
  * Nested inits: only the last finalize does it. Collective, blocking, T-alone. Call it before MPI_Finalize.
+ * If every process calls MPI_Finalize first, that call ends the library, nested inits included, with a warning.
+ * Errors: ARMCI_ERR_STATE (no matching init; after MPI_Finalize).
  * Ordering: everything stored before is complete at its target when its owner's finalize returns.
  * Clauses: INIT-2, INIT-5, CMPL-8. Source: [ARMCI 3]. */
 int ARMCI_Finalize(void);

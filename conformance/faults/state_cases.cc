@@ -276,7 +276,7 @@ constexpr Case kCases[] = {
     {"after_mpi", "[VOID_CALL]", "calls after MPI_Finalize", false, AfterMpi},
     {"late_finalize", "", "ARMCI_Finalize after MPI_Finalize", false, LateFinalize},
     {"no_finalize", "", "MPI_Finalize without ARMCI_Finalize", false, NoFinalize},
-    {"nested_no_finalize", "", "the same after two inits, with a put pending", false, NestedNoFinalize},
+    {"nested_no_finalize", "", "MPI_Finalize after two inits, with a put pending", false, NestedNoFinalize},
     {"own_signal", "", "handles SIGUSR1 by itself", false, OwnSignal},
     {"late", "", "processes wait for others", true, Late},
     {"init", "", "init and finalize, saying what init returned", false, Init},

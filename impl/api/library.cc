@@ -177,7 +177,6 @@ Status library_init(int* argc, char*** argv, int required, MPI_Comm parent) {
   }
   print_choices();
   inits = 1;
-  ended_by_mpi = false;
   entry_gate.store(observe_flags != 0 ? kGateObserved : std::uint32_t{0}, std::memory_order_release);
   return kSuccess;
 }
@@ -223,12 +222,13 @@ Status print_wait_times(MPI_Comm comm) {
 }  // namespace
 
 Status library_finalise() {
-  if (inits == 0 && !ended_by_mpi)
+  // The second test: the program has ended MPI by another name, as PMPI_Finalize.
+  if (ended_by_mpi || (inits == 1 && !mpi_running())) {
+    return fail(Code::kState, "INIT-5", "MPI has been finalized before; call ARMCI_Finalize before MPI_Finalize");
+  }
+  if (inits == 0) {
     return fail(Code::kState, "INIT-2",
                 "the process has called no matching init; call ARMCI_Init once for each ARMCI_Finalize");
-  // A program that ends MPI by another name than MPI_Finalize does not pass end_with_mpi().
-  if (inits == 0 || (inits == 1 && !mpi_running())) {
-    return fail(Code::kState, "INIT-5", "MPI has been finalized before; call ARMCI_Finalize before MPI_Finalize");
   }
   if (--inits > 0) return kSuccess;
   // The last step that may take long. The watchdog reads node memory, so it stops before node memory is freed.
@@ -256,13 +256,14 @@ Status library_finalise() {
 void end_with_mpi() {
   if (inits == 0 || !mpi_running()) return;
   if (world().rank() == 0) {
-    std::fprintf(stderr,
-                 "armci: rank 0: MPI_Finalize: the library is still initialized, so it ends here; call ARMCI_Finalize "
-                 "before MPI_Finalize [INIT-5]\n");
+    warn(
+        "MPI_Finalize: the library is still initialized, and ends now; call ARMCI_Finalize before MPI_Finalize "
+        "[INIT-5]");
   }
+  // Nested inits end too; the caller ends MPI.
   inits = 1;
   owns_mpi = false;
-  if (const Status status = library_finalise(); !status.ok()) (void)report(ApiId::ARMCI_Finalize, status);
+  if (!library_finalise().ok()) print_failure("MPI_Finalize", last_cause());
   ended_by_mpi = true;
 }
 

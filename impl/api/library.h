@@ -18,7 +18,7 @@ namespace armci::runtime {
 inline constexpr int kAnyThreadLevel = INT_MIN;
 Status library_init(int* argc, char*** argv, int required, MPI_Comm parent);
 Status library_finalise();
-// To be called when the program finalizes MPI: a library that is still initialized ends now, with a message [INIT-5].
+// Ends the library, if it is initialized, with a warning [INIT-5]. MPI_Finalize of the program calls it first.
 void end_with_mpi();
 bool library_initialised();
 int library_thread_level();

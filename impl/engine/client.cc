@@ -133,7 +133,7 @@ Status Client::test(std::uint64_t number, bool* done) {
 }
 
 bool Client::has_pending() const {
-  return operations_.pending() > short_parts_ || wire_.unsent() || unexecuted_ - uncounted_ > wire_.limits().unwatched;
+  return operations_.pending() > short_parts_ || wire_.unsent() || counts_to_come() > wire_.limits().unwatched;
 }
 
 Client::Watch Client::needed_watch() const {
@@ -195,7 +195,7 @@ Status Client::progress(Progress* found) {
   bool any = false;
   ARMCI_RETURN_IF_ERROR(wire_.poll(&any));
   ARMCI_RETURN_IF_ERROR(send_old_batches());
-  if (uncounted_ > 0) ARMCI_RETURN_IF_ERROR(request_old_counts());
+  if (on_demand_ > 0) ARMCI_RETURN_IF_ERROR(request_old_counts());
   const Watch needed = needed_watch();
   quiet_passes_ = needed == Watch::kNone ? quiet_passes_ + 1 : 0;
   watched_.store(quiet_passes_ >= kQuietPasses ? Watch::kNone : std::max(needed, Watch::kLater));
@@ -220,8 +220,8 @@ void Client::poll_once() {
   if (options_.server_polls && !has_pending() && short_parts_ == 0 && !has_unheld_batches()) return;
   const std::int64_t now_us = node::now_us();
   // Counts are taken before so many requests are unexecuted that leave() would wake the progress thread.
-  const std::uint64_t counted = unexecuted_ - uncounted_;
-  if (!has_pending() && counted <= wire_.limits().unwatched / 2 && now_us - polled_at_us_ < kUnpolledUs) return;
+  if (!has_pending() && counts_to_come() <= wire_.limits().unwatched / 2 && now_us - polled_at_us_ < kUnpolledUs)
+    return;
   polled_at_us_ = now_us;
   (void)wire_.poll(&any);
 }
@@ -408,7 +408,7 @@ void Client::note_refusal(EntryServer* of, std::uint64_t number) {
 // The count of the request `last` comes by itself, or has come.
 void Client::want_count(EntryServer* of, std::uint64_t last) {
   if (last <= of->last_wanted) return;
-  uncounted_ -= last - of->last_wanted;
+  on_demand_ -= last - of->last_wanted;
   of->last_wanted = last;
 }
 

@@ -56,8 +56,8 @@ struct ClientOptions {
   std::size_t copied_piece_bytes = 0;  // data of a request with such a copy, at most; 0: what a request holds
   std::size_t pack_bytes = 0;          // Rdma: shorter rows are packed
   std::size_t parts = 256;             // of operations, pending at most
-  // A signal lets the server keep its count until the client requests it. Rdma: not after a transfer to that server,
-  // since a later transfer waits for the count.
+  // A signal lets the server keep its count until the client requests it. Rdma: not after the first transfer to that
+  // server, since later ones wait for the count.
   bool counts_on_demand = false;
   bool server_polls = false;  // a server of this process polls the same network, so counts wait until they are needed
   bool background = true;     // a thread calls progress() when wake() is called, until it finds kIdle
@@ -171,7 +171,7 @@ class Client final : private ClientEvents {
     std::uint64_t transfers = 0;   // writes by Rdma, begun
     std::uint64_t flushed = 0;     // of those, known to be visible
     std::uint64_t fenced = 0;      // of those, no later one overtakes them
-    bool transferred = false;      // by Rdma, in either direction
+    bool transferred = false;      // by Rdma, in either direction, at any time before
     bool flushing = false;
     bool refused = false;  // a request was, or a batch was not sent, since the last flush
   };
@@ -202,6 +202,8 @@ class Client final : private ClientEvents {
   enum class Watch { kNone, kLater, kSoon };
   // How often the progress thread has to poll.
   Watch needed_watch() const;
+  // Requests whose count the server reports by itself.
+  std::uint64_t counts_to_come() const { return unexecuted_ - on_demand_; }
   bool delays_count(int number) { return options_.counts_on_demand && !server(number).transferred; }
   void want_count(EntryServer* of, std::uint64_t last);
   // Wakes the progress thread, unless it polls that often already.
@@ -320,11 +322,11 @@ class Client final : private ClientEvents {
   Operations operations_;
   std::unordered_map<std::uint32_t, PendingReply> replies_;  // by tag
   std::uint64_t unexecuted_ = 0;                             // requests, to all
-  std::uint64_t uncounted_ = 0;                              // of those, whose count comes on demand only
-  std::size_t long_replies_ = 0;                             // pending
-  std::size_t short_parts_ = 0;                              // pending, that end with short replies
-  std::size_t long_parts_ = 0;                               // pending
-  std::vector<Message> packing_memory_;                      // free
+  std::uint64_t on_demand_ = 0;          // of those, whose server does not report the count by itself
+  std::size_t long_replies_ = 0;         // pending
+  std::size_t short_parts_ = 0;          // pending, that end with short replies
+  std::size_t long_parts_ = 0;           // pending
+  std::vector<Message> packing_memory_;  // free
   int packing_memories_ = 0;
   std::uint32_t last_tag_ = 0;
 };

@@ -63,7 +63,7 @@ Status Client::post(int number, const RequestHeader& header, Message message, co
   ARMCI_RETURN_IF_ERROR(wire_.send(routes_.entry(process_, number), number, std::move(message), reply));
   ++of.sent;
   ++unexecuted_;
-  ++uncounted_;
+  ++on_demand_;
   if (header.wants_count()) want_count(&of, of.sent);
   of.passes = 0;
   const bool has_effect = header.kind != RequestKind::kGet && header.kind != RequestKind::kGetCount;

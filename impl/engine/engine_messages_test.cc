@@ -244,8 +244,8 @@ TEST(EngineMessages, a_server_tells_the_count_of_signals_before_the_credits_are_
   ASSERT_TRUE(network.close().ok());
 }
 
-// A transfer waits for the count, so it is to be on its way before.
-TEST(EngineMessages, after_a_transfer_by_the_network_a_server_tells_the_count_of_a_signal_by_itself) {
+// The next transfer waits for the count, so the server reports it without a request.
+TEST(EngineMessages, after_a_transfer_by_rdma_a_server_reports_the_count_of_a_signal_by_itself) {
   Network network({.rdma = true, .requests = 8, .counts_on_demand = true, .sends_at_once = true}, 1);
   Client& client = network.client(0);
   std::memset(area(0, 1), 0, 64);

@@ -1,6 +1,7 @@
 #include "impl/mpi-twosided/settings.h"
 
 #include <charconv>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 
@@ -76,9 +77,11 @@ Status read_number(const char* variable, const std::string& text, int lowest, in
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
   if (error == std::errc() && end == text.data() + text.size() && *number >= lowest && *number <= highest)
     return kSuccess;
+  const std::string range = highest == INT_MAX ? "of at least " + std::to_string(lowest)
+                                               : "from " + std::to_string(lowest) + " to " + std::to_string(highest);
   return fail(Code::kArgument, "ERR-1",
-              "environment variable %s = '%s' is neither auto nor a number from %d to %d; set it to one of them",
-              variable, text.c_str(), lowest, highest);
+              "environment variable %s = '%s' is neither auto nor a number %s; set it to one of them", variable,
+              text.c_str(), range.c_str());
 }
 
 Status read_server_kind(ServerKind* kind) {

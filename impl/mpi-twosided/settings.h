@@ -32,7 +32,8 @@ struct Settings {
 // The values in force.
 Settings& settings();
 
-// The number in the text of a setting, or `automatic` for the word auto. For any other text, an error [ERR-1].
+// The number in the text of a setting, or `automatic` for the word auto. Other text, and a number out of range, are
+// errors [ERR-1].
 Status read_number(const char* variable, const std::string& text, int lowest, int highest, int automatic, int* number);
 
 // The kind that ARMCI_SERVER names. For an unknown word, an error that lists the known words [ERR-1].

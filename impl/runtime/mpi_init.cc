@@ -2,7 +2,7 @@
 //
 // These calls set the choices that MPI reads at its start: the thread level, for a thread of the library; the component
 // of Open MPI 4 for windows; the locks and the segment sizes of UCX. A program that starts MPI by another name
-// (PMPI_Init, say) has to request MPI_THREAD_MULTIPLE itself.
+// (PMPI_Init, say) has to request MPI_THREAD_MULTIPLE itself. MPI_Finalize: impl/api/entry_start.cc.
 
 #include "impl/runtime/mpi_init.h"
 

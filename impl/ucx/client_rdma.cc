@@ -1,6 +1,7 @@
 // Puts and gets of UCX's own, and the keys of the memory.
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "impl/ucx/client_wire.h"
 #include "impl/ucx/failure.h"

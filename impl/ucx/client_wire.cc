@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "impl/ucx/failure.h"
 
@@ -36,7 +37,7 @@ Status ClientWire::open() {
                                  [this](std::span<const char>, std::span<char> data) { take_reply(data); });
 }
 
-// Without endpoints: messages of other processes may be under way on them.
+// Leaves the endpoints open: other processes may have messages pending on them.
 void ClientWire::close() {
   const Worker::Use held = use();
   for (Peer& of : peers_) {

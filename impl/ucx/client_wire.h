@@ -113,8 +113,8 @@ class ClientWire final : public engine::ClientWire, private engine::Rdma {
   const engine::ClientLimits limits_;
   const MappedMemory& mapped_;
   engine::ClientEvents* events_ = nullptr;
-  engine::MessageBuffers buffers_;  // declared before what holds buffers
-  std::vector<Peer> peers_;         // by process
+  engine::MessageBuffers buffers_;
+  std::vector<Peer> peers_;  // by process
   std::size_t unsent_ = 0;
   Worker& worker_;
 };

@@ -1,4 +1,4 @@
-// UCX as this process has it: the settings and the memory that all its workers share.
+// The context of UCX in this process: the settings in force, and mapped memory.
 //
 // Thread safety: a Context may be used by several threads.
 #pragma once
@@ -16,7 +16,7 @@ class Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  // The environment of UCX (UCX_TLS, UCX_NET_DEVICES, ...) is in force. `processes`: that may be talked to;
+  // The environment of UCX (UCX_TLS, UCX_NET_DEVICES, ...) is in force. `processes`: of the job;
   // `whole_words`: puts and gets of UCX must not show parts of words [LC-3], over any transport.
   Status open(int processes, bool whole_words);
   ucp_context_h handle() const { return context_; }

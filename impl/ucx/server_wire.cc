@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "impl/base/backtrace.h"
 #include "impl/engine/request.h"

@@ -1,11 +1,11 @@
 // The ucx implementation: ARMCI over UCX's one-sided and active messages.
 //
-// Each process has a server, a thread that uses UCX alone, and a client, which sends requests (impl/engine). The
-// network moves the data of puts and gets. Where the network cannot, the server of the target does. Atomics are
-// requests, which that server executes with the CPU instructions of its node: a device may execute UCX's own, and these
-// would not be atomic with the CPU's.
+// Each process has a server thread, and a client, which sends requests (impl/engine). Both share one worker of UCX
+// (worker.h). The network moves the data of puts and gets. Where the network cannot, the server of the target does.
+// Atomics are requests, which that server executes with the CPU instructions of its node: a device may execute UCX's
+// own, and these would not be atomic with the CPU's.
 //
-// Thread safety: as the contract requires, at every thread level of MPI: the thread calls UCX only.
+// Thread safety: as the contract requires, at every thread level of MPI: the server thread does not call MPI.
 #pragma once
 
 #include <cstddef>

@@ -48,13 +48,14 @@ Status Worker::open(const Context& context) {
 
 void Worker::close() {
   if (worker_ == nullptr) return;
+  // Kept messages go back to the worker.
   for (const Role role : {Role::kClient, Role::kServer}) take_kept(role);
   {
     const Use use(this, Role::kClient);
     ucp_worker_destroy(std::exchange(worker_, nullptr));
   }
   for (const Role role : {Role::kClient, Role::kServer}) {
-    take_kept(role);  // canceled
+    take_kept(role);  // the ends of canceled operations
     if (of(role).signals >= 0) ::close(std::exchange(of(role).signals, -1));
   }
 }
@@ -158,12 +159,12 @@ void Worker::deliver(Role role, std::function<void()> event) {
   if (role_ == role) return event();
   OfRole& to = of(role);
   to.kept.push_back(std::move(event));
-  if (to.is_armed.exchange(false)) signal(role);
+  if (std::exchange(to.is_armed, false)) signal(role);
 }
 
 // --- progress
 
-// A thread that polls for the other role polls for this one too.
+// Another thread that has the worker polls for this role too, or ends its call soon.
 bool Worker::poll(Role role) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return false;
@@ -184,7 +185,7 @@ bool Worker::arm(Role role) {
   OfRole& armed = of(role);
   eventfd_t signals = 0;
   if (!armed.kept.empty() || eventfd_read(armed.signals, &signals) == 0) return false;
-  armed.is_armed.store(true);
+  armed.is_armed = true;
   return ucp_worker_arm(worker_) == UCS_OK && ucp_worker_progress(worker_) == 0;
 }
 

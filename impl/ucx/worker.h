@@ -7,13 +7,14 @@
 //   client polls | a reply: taken at once      a request: kept, and the server is woken if it sleeps
 //   server polls | a request: executed at once a reply: kept, and the client is woken if it sleeps
 //
-// Thread safety: all members by any thread. One thread at a time acts for a role. A thread has the worker while it has
-// a Use, which nests.
+// Thread safety: open(), learn(), handle_messages() and close() while no other thread uses the worker; endpoint() with
+// a Use, which nests; deliver() in callbacks of UCX; the others by any thread. One thread at a time acts for a role.
+// Events run while the worker is locked: sends of the other role wait for their end. Lock order: the lock of the client
+// or of the server's passes, then the worker's.
 #pragma once
 
 #include <ucp/api/ucp.h>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -66,7 +67,7 @@ class Worker {
   void learn(std::vector<std::string> addresses);
   // The endpoint to the worker of a process; the first call for it creates it. Precondition: a Use.
   Status endpoint(int process, ucp_ep_h* endpoint);
-  // To be called when no message is under way, in all processes before any closes its worker.
+  // To be called when no message is pending, in all processes before any closes its worker.
   void close_endpoints();
   // Calls `receive` for every active message with that number, in poll() of that role.
   Status handle_messages(unsigned id, Role role, Receive receive);
@@ -78,8 +79,8 @@ class Worker {
   // Prepares await_event(): true if a later arrival, event or signal for the role ends it, false if there is or was
   // work. A verbs device reports only arrivals after UCX's own arm, so arm() polls once more for earlier ones.
   bool arm(Role role);
-  // Blocks until one of the armed roles may have something to do, at most `timeout_us` (microseconds; negative: without
-  // end). Other threads may use the worker meanwhile.
+  // Blocks until the role may have something to do, or the other one too with `also_other`; both are armed. At most
+  // `timeout_us` (microseconds; negative: without end). Other threads may use the worker meanwhile.
   void await_event(Role role, bool also_other, std::int64_t timeout_us) const;
   // Ends an await_event() of the role, the present one or the next.
   void signal(Role role);
@@ -92,8 +93,8 @@ class Worker {
   };
   struct OfRole {
     std::vector<std::function<void()>> kept;  // events
-    std::atomic<bool> is_armed{false};
-    int signals = -1;  // eventfd
+    bool is_armed = false;                    // perhaps it sleeps
+    int signals = -1;                         // eventfd
   };
 
   OfRole& of(Role role) { return roles_[static_cast<std::size_t>(role)]; }

@@ -93,7 +93,7 @@ TEST_F(WorkerTest, keeps_messages_of_every_length_for_the_other_role) {
   }
   poll(Role::kClient);
   EXPECT_TRUE(received_.empty());
-  EXPECT_FALSE(receiver().arm(Role::kServer)) << "no sleep before it takes what is kept";
+  EXPECT_FALSE(receiver().arm(Role::kServer)) << "a role does not block while events are kept for it";
   EXPECT_TRUE(receiver().poll(Role::kServer));
   EXPECT_TRUE(std::ranges::is_permutation(received_, sent)) << "UCX keeps no order of messages of different lengths";
 }

@@ -248,7 +248,7 @@ def test_nothing_stays_after_a_kill(tmp_path: Path, mpi: str, victim: str, signu
             assert time.monotonic() < deadline and tool.poll() is None, "the job did not start"
             time.sleep(0.02)
         marked = leak_check.marked_processes(marker)
-        # A job beside gets the numbers of namespaces that have ended; an open one keeps its number.
+        # The kernel gives the number of an ended namespace to the next one, of another job. An open descriptor keeps it.
         held += [os.open(f"/proc/{pid}/ns/net", os.O_RDONLY) for pid in marked]
         own = networks(marked) - networks([os.getpid()])
         assert len(own) == 3, "two nodes and the switch"

@@ -272,6 +272,9 @@ int main(int argc, char** argv) {
       check_init_says("ARMCI_SERVER_BUFFERS", "neither auto nor a number from 2 to 1024");
     }
     unsetenv("ARMCI_SERVER_BUFFERS");
+    setenv("ARMCI_SERVER_CLUSTER", "0", 1);
+    check_init_says("ARMCI_SERVER_CLUSTER", "neither auto nor a number of at least 1");
+    unsetenv("ARMCI_SERVER_CLUSTER");
     setenv("ARMCI_SERVER_CPUS", "0-", 1);
     check_init_says("ARMCI_SERVER_CPUS = '0-'", "such as 0-3,8");
     setenv("ARMCI_SERVER_CPUS", "1000", 1);
