@@ -9,8 +9,10 @@ readonly work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 sed -n 's/^    \([A-Za-z][A-Za-z0-9_]*\);$/\1/p' "$list" | sort > "$work/listed"
-# The calls of MPI are there in some implementations only.
-grep -v -i '^mpi_' "$work/listed" > "$work/required"
+# Some implementations wrap more calls of MPI than those that start and end it.
+grep -v '^MPI_' "$work/listed" > "$work/required"
+printf '%s\n' MPI_Finalize MPI_Init MPI_Init_thread >> "$work/required"
+sort -o "$work/required" "$work/required"
 
 status=0
 for library in "$@"; do

@@ -64,22 +64,3 @@ void ARMCI_Error(const char* msg, int code) {
 }  // namespace armci::runtime::api
 
 ARMCI_API_START(ARMCI_DEFINE_ENTRY)
-
-// --- MPI_Finalize of the program, from C and Fortran, by MPI's profiling interface
-
-extern "C" {
-
-[[gnu::visibility("default")]] int MPI_Finalize() {
-  armci::runtime::end_with_mpi();
-  return PMPI_Finalize();
-}
-
-[[gnu::visibility("default")]] void mpi_finalize_(MPI_Fint* error) { *error = MPI_Finalize(); }
-
-// Of the module mpi_f08, where the argument is optional.
-[[gnu::visibility("default")]] void mpi_finalize_f08_(MPI_Fint* error) {
-  const int code = MPI_Finalize();
-  if (error != nullptr) *error = code;
-}
-
-}  // extern "C"

@@ -42,7 +42,8 @@ class Transport {
                                                        .reaches_nodes = true,
                                                        .wants_on_node = true,
                                                        .in_order = false,
-                                                       .atomicity = runtime::Atomicity::kTransport};
+                                                       .atomicity = runtime::Atomicity::kTransport,
+                                                       .thread_calls_mpi = true};
 
   static runtime::Routing route(const runtime::World& world);
   Status initialise(const runtime::World& world);

@@ -27,7 +27,7 @@
 #include "impl/node/node_memory.h"
 #include "impl/node/wait.h"
 #include "impl/runtime/background_thread.h"
-#include "impl/runtime/mpi_init.h"
+#include "impl/runtime/mpi_start.h"
 
 namespace armci::twosided {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "impl/runtime/config.h"
-#include "impl/runtime/mpi_init.h"
+#include "impl/runtime/mpi_start.h"
 
 namespace armci::twosided {
 

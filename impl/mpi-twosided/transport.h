@@ -33,7 +33,8 @@ class Transport : public engine::Calls<NoKey> {
                                                        .reaches_nodes = true,
                                                        .wants_on_node = false,
                                                        .in_order = true,
-                                                       .atomicity = runtime::Atomicity::kNodeCpu};
+                                                       .atomicity = runtime::Atomicity::kNodeCpu,
+                                                       .thread_calls_mpi = true};
 
   Status initialise(const runtime::World& world);
   void finalise();

@@ -192,6 +192,7 @@ struct TransportTraits {
                        // Non-blocking operations are unordered until test() reports them complete [ORD-3, ORD-4].
                        // If false, Runtime flushes before an operation that must not overtake an earlier store.
   Atomicity atomicity;
+  bool thread_calls_mpi = false;  // a thread of the transport calls MPI: the program's MPI_Init is prepared for it
 };
 
 // Same-node targets in one job: whether the origin's CPU copies bytes, and whether it executes accumulates, RMW and

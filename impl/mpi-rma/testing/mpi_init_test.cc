@@ -1,4 +1,4 @@
-// Every form in which a program may start MPI leads to MPI_THREAD_MULTIPLE (mpi_init.cc).
+// Every form in which a program may start MPI leads to MPI_THREAD_MULTIPLE (impl/api/entry_mpi.cc).
 //
 //   mpi_init_test c|c_thread|fortran|fortran_thread|f08|f08_thread
 //

@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
   const bool low = word != "mixed" || is_first();
   const int lowest = word == "funneled" ? MPI_THREAD_FUNNELED : MPI_THREAD_SINGLE;
   alarm(kHangSeconds);
-  // MPI_Init_thread is this library's and would request more (mpi_init.cc), and choose this as well.
+  // MPI_Init_thread is this library's and would request more (impl/api/entry_mpi.cc), and choose this as well.
   setenv("OMPI_MCA_osc", "^rdma", 0);
   int level = MPI_THREAD_MULTIPLE;
   PMPI_Init_thread(&argc, &argv, low ? lowest : MPI_THREAD_MULTIPLE, &level);

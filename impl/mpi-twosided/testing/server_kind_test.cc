@@ -241,7 +241,7 @@ extern "C" int MPI_Comm_spawn_multiple(int count, char* programs[], char** argum
 int main(int argc, char** argv) {
   const std::string task = argc > 1 ? argv[1] : "";
   alarm(kHangSeconds);
-  // MPI_Init_thread is ours and might ask for more (mpi_init.cc).
+  // MPI_Init_thread is ours and might ask for more (impl/api/entry_mpi.cc).
   setenv("OMPI_MCA_osc", "^rdma", 0);
   int level = MPI_THREAD_SINGLE;
   PMPI_Init_thread(&argc, &argv, argc > 2 ? std::atoi(argv[2]) : MPI_THREAD_SINGLE, &level);
