@@ -1,10 +1,11 @@
-// What do gets cost a sparse matrix-vector product, aggregated or not, against messages that both sides know of?
+// What do gets and puts cost a sparse matrix-vector product, against messages that both sides know of?
 //
-// Rows are distributed by blocks. Each process fetches the elements of x that its rows need of others, in runs of
-// adjacent ones: by one ARMCI_NbGet for each; the same under an aggregate handle; or packed into one message of MPI.
+// Rows are distributed by blocks. Each process needs elements of x of others. It fetches them in runs of adjacent ones:
+// by one ARMCI_NbGet for each, or the same under an aggregate handle. Or the owner packs them, and pushes them by one put
+// and a notification, or sends one message of MPI.
 //   SpMV   x' = x0 + A x / |A|, so many times
 //   CG     conjugate gradients, so many iterations
-// each aggregated against unaggregated, and aggregated against MPI. BENCH_MATRIX names a file with a matrix (see
+// each aggregated against unaggregated, and aggregated and pushed against MPI. BENCH_MATRIX names a file with a matrix (see
 // matrix_file.h); without it, the matrix is a plate of finite elements. CG needs a symmetric positive definite one.
 #include <algorithm>
 #include <cmath>
@@ -213,17 +214,20 @@ class Kernels {
   Kernels(const Session& session, const Problem& problem, const Expectation& expected)
       : session_(session), problem_(problem), expected_(expected) {
     const RowShare& share = problem.share;
-    aggregated_ = {"aggregated gets", Layer::kLibrary, MakeArmciExchange(session, share, true)};
-    unaggregated_ = {"ARMCI_NbGet", Layer::kLibrary, MakeArmciExchange(session, share, false)};
+    aggregated_ = {"aggregated gets", Layer::kLibrary, MakeGetExchange(session, share, true)};
+    unaggregated_ = {"ARMCI_NbGet", Layer::kLibrary, MakeGetExchange(session, share, false)};
+    pushed_ = {"ARMCI_NbPut, armci_notify", Layer::kLibrary, MakePushExchange(session, share)};
     messages_ = {"MPI_Isend, MPI_Irecv", Layer::kRaw, MakeMpiExchange(share)};
   }
 
   std::vector<Case> Cases(bool with_solver) {
     std::vector<Case> cases = {ProductCase("SpMV, aggregated", {&aggregated_, &unaggregated_}),
-                               ProductCase("SpMV", {&aggregated_, &messages_, &unaggregated_})};
+                               ProductCase("SpMV", {&aggregated_, &messages_, &unaggregated_}),
+                               ProductCase("SpMV, pushed", {&pushed_, &messages_})};
     if (with_solver) {
       cases.push_back(SolutionCase("CG, aggregated", {&aggregated_, &unaggregated_}));
       cases.push_back(SolutionCase("CG", {&aggregated_, &messages_, &unaggregated_}));
+      cases.push_back(SolutionCase("CG, pushed", {&pushed_, &messages_}));
     }
     return cases;
   }
@@ -286,6 +290,7 @@ class Kernels {
   const Expectation& expected_;
   Way aggregated_;
   Way unaggregated_;
+  Way pushed_;
   Way messages_;
   Numbers serial_product_;
 };
