@@ -1,12 +1,13 @@
 // What do gets and puts cost a sparse matrix-vector product, against messages that both sides know of?
 //
 // Rows are distributed by blocks. Each process needs elements of x of others. It fetches them in runs of adjacent ones:
-// by one ARMCI_NbGet for each, or the same under an aggregate handle. Or the owner packs them, and pushes them by one put
-// and a notification, or sends one message of MPI.
+// by one ARMCI_NbGet for each, or the same under an aggregate handle. Or the owner packs them, and pushes them by one
+// put and a notification, or sends one message of MPI.
 //   SpMV   x' = x0 + A x / |A|, so many times
 //   CG     conjugate gradients, so many iterations
-// each aggregated against unaggregated, and aggregated and pushed against MPI. BENCH_MATRIX names a file with a matrix (see
-// matrix_file.h); without it, the matrix is a plate of finite elements. CG needs a symmetric positive definite one.
+// each aggregated against unaggregated, and aggregated and pushed against MPI. BENCH_MATRIX names a file with a matrix
+// (see matrix_file.h); without it, the matrix is a plate of finite elements. CG needs a symmetric positive definite
+// one.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

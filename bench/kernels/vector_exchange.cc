@@ -81,11 +81,11 @@ class GetExchange : public VectorExchange {
 // A process that needs elements of this one, or has elements that this one needs.
 struct Neighbour {
   int process;
-  std::vector<long> elements = {};   // those of ours that it needs
-  std::vector<double> packed = {};   // their values
-  long place_there = 0;              // of the first of them, in its vector
-  long place = 0;                    // of the first element that it has for us, in our vector
-  long length = 0;                   // of what it has for us
+  std::vector<long> elements = {};  // those of ours that it needs
+  std::vector<double> packed = {};  // their values
+  long place_there = 0;             // of the first of them, in its vector
+  long place = 0;                   // of the first element that it has for us, in our vector
+  long length = 0;                  // of what it has for us
 };
 
 // Each owner receives the list of elements that the others need from it, and the place where they keep them.

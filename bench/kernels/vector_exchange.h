@@ -35,8 +35,9 @@ class VectorExchange {
 // One non-blocking get for each stretch of adjacent elements; `aggregated` under one handle for each owner.
 std::unique_ptr<VectorExchange> MakeGetExchange(const Session& session, const RowShare& share, bool aggregated);
 
-// Each owner knows what is wanted of it, packs it, puts it where the other needs it, and notifies. Between two fetches of
-// one vector each process either fetches the other vector or synchronizes with all: it has read what it received by then.
+// Each owner knows what is wanted of it, packs it, puts it where the other needs it, and notifies. Between two fetches
+// of one vector each process either fetches the other vector or synchronizes with all: it has read what it received by
+// then.
 std::unique_ptr<VectorExchange> MakePushExchange(const Session& session, const RowShare& share);
 
 // As MakePushExchange, in one message to each process.

@@ -3,7 +3,11 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
 
 #include "armci.h"
 #include "armcix.h"
@@ -267,6 +271,54 @@ int Late(const World& world) {
   return 0;
 }
 
+// Waits until process `pid` of this machine is stopped: the letter behind its name in its state.
+void AwaitStop(int pid) {
+  char state = '?';
+  while (state != 'T') {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    std::string line;
+    std::getline(file, line);
+    const size_t end_of_name = line.rfind(')');
+    if (end_of_name != std::string::npos && end_of_name + 2 < line.size()) state = line[end_of_name + 2];
+    usleep(1000);
+  }
+}
+
+// Process 2 stops, so that it can serve no request. Process 0 puts to it, and then notifies process 1, which has
+// process 2 go on. A put that waits for its target never ends.
+int StoppedTarget(const World& world) {
+  const auto bytes = static_cast<size_t>(Number(world, 0, 8));
+  const auto puts = static_cast<size_t>(Number(world, 1, 4));
+  std::vector<char*> parts(static_cast<size_t>(world.nproc));
+  Check(ARMCI_Malloc(reinterpret_cast<void**>(parts.data()), bytes * puts), "ARMCI_Malloc");
+  std::vector<char> data(bytes, 'x');
+  ARMCI_Barrier();
+  if (world.me == 2) {
+    int pid = getpid();
+    MPI_Send(&pid, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+    raise(SIGSTOP);
+  } else if (world.me == 1) {
+    int pid = 0;
+    MPI_Recv(&pid, 1, MPI_INT, 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    AwaitStop(pid);
+    MPI_Send(nullptr, 0, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    int count = 0;
+    Check(armci_notify_wait(0, &count), "armci_notify_wait");
+    kill(pid, SIGCONT);
+  } else if (world.me == 0) {
+    MPI_Recv(nullptr, 0, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (size_t i = 0; i < puts; ++i) {
+      Check(ARMCI_NbPut(data.data(), parts[2] + i * bytes, static_cast<int>(bytes), 2, nullptr), "ARMCI_NbPut");
+    }
+    Check(armci_notify(1), "armci_notify");
+  }
+  ARMCI_Barrier();
+  const auto here = static_cast<long>(std::count(parts[2], parts[2] + (world.me == 2 ? bytes * puts : 0), 'x'));
+  if (world.me == 2) Say("PUT %ld of %zu", here, bytes * puts);
+  Check(ARMCI_Free(parts[static_cast<size_t>(world.me)]), "ARMCI_Free");
+  return 0;
+}
+
 constexpr Case kCases[] = {
     {"bad_call", "CALL.MISTAKE", "one bad call of those without a result code", true, BadCall},
     {"bad_calls", "", "lists them", false, ListBadCalls},
@@ -279,6 +331,7 @@ constexpr Case kCases[] = {
     {"nested_no_finalize", "", "MPI_Finalize after two inits, with a put pending", false, NestedNoFinalize},
     {"own_signal", "", "handles SIGUSR1 by itself", false, OwnSignal},
     {"late", "", "processes wait for others", true, Late},
+    {"stopped_target", "BYTES PUTS", "process 2 is stopped while process 0 puts to it", true, StoppedTarget},
     {"init", "", "init and finalize, saying what init returned", false, Init},
 };
 

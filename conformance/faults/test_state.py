@@ -1,4 +1,4 @@
-"""ERR-1, ERR-2, MUTEX-8: calls at the wrong time, and bad input to calls that cannot return a code."""
+"""CMPL-3, ERR-1, ERR-2, MUTEX-8: a stopped target, calls at the wrong time, and bad input to calls without a code."""
 
 from __future__ import annotations
 
@@ -117,6 +117,16 @@ def test_the_library_ends_with_mpi(program: Program, implementation: str, shm_di
     said = outcome.library_lines(" MPI_Finalize: ")
     assert len(said) == 1 and "call ARMCI_Finalize before MPI_Finalize [INIT-5]" in said[0], outcome.describe()
     assert list(shm_dir.iterdir()) == []
+
+
+@pytest.mark.parametrize("node_size", [0, 1])
+@pytest.mark.parametrize(("size", "puts"), [(8, 40), (65536, 4), (1 << 18, 1)])
+def test_a_put_returns_while_its_target_is_stopped(program: Program, implementation: str, size: int, puts: int,
+                                                   node_size: int) -> None:
+    outcome = program.run("stopped_target", size, puts, processes=3,
+                          environment=on_nodes(implementation, node_size))
+    assert_no_crash(outcome)
+    assert outcome.status == 0 and outcome.lines("PUT") == [f"PUT {size * puts} of {size * puts}"], outcome.describe()
 
 
 @pytest.mark.parametrize("node_size", [0, 1])

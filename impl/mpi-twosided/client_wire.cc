@@ -11,7 +11,8 @@ using engine::ReplyHeader;
 
 namespace {
 
-constexpr std::size_t kSendingMax = 16;  // requests that MPI has not sent
+// Requests that MPI has not sent, to all servers: more than the 256 KiB of CMPL-3 in messages of 16 KiB.
+constexpr std::size_t kSendingMax = 64;
 constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
 }  // namespace
