@@ -39,7 +39,7 @@ Status Worker::open(const Context& context) {
                 "-l (UCX_LOG_LEVEL=info tells more)");
   }
   ARMCI_UCS(ucp_worker_get_efd(worker_, &event_fd_), "ucp_worker_get_efd");
-  for (OfRole& role : roles_) {
+  for (RoleState& role : roles_) {
     role.signals = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (role.signals < 0) return fail_errno(errno, "eventfd; raise the limit on open files (ulimit -n)");
   }
@@ -157,7 +157,7 @@ ucs_status_t Worker::on_message(void* handler, const void* header, std::size_t h
 
 void Worker::deliver(Role role, std::function<void()> event) {
   if (role_ == role) return event();
-  OfRole& to = of(role);
+  RoleState& to = of(role);
   to.kept.push_back(std::move(event));
   if (std::exchange(to.is_armed, false)) signal(role);
 }
@@ -182,7 +182,7 @@ bool Worker::take_kept(Role role) {
 
 bool Worker::arm(Role role) {
   const Use use(this, role);
-  OfRole& armed = of(role);
+  RoleState& armed = of(role);
   eventfd_t signals = 0;
   if (!armed.kept.empty() || eventfd_read(armed.signals, &signals) == 0) return false;
   armed.is_armed = true;

@@ -91,14 +91,14 @@ class Worker {
     Role role;
     Receive receive;
   };
-  struct OfRole {
+  struct RoleState {
     std::vector<std::function<void()>> kept;  // events
     bool is_armed = false;                    // perhaps it sleeps
     int signals = -1;                         // eventfd
   };
 
-  OfRole& of(Role role) { return roles_[static_cast<std::size_t>(role)]; }
-  const OfRole& of(Role role) const { return roles_[static_cast<std::size_t>(role)]; }
+  RoleState& of(Role role) { return roles_[static_cast<std::size_t>(role)]; }
+  const RoleState& of(Role role) const { return roles_[static_cast<std::size_t>(role)]; }
   bool take_kept(Role role);
   static ucs_status_t on_message(void* handler, const void* header, std::size_t header_bytes, void* data,
                                  std::size_t bytes, const ucp_am_recv_param_t* param);
@@ -107,7 +107,7 @@ class Worker {
   Role role_ = Role::kClient;  // that has the worker
   ucp_worker_h worker_ = nullptr;
   int event_fd_ = -1;
-  OfRole roles_[2];
+  RoleState roles_[2];
   std::vector<std::unique_ptr<Handler>> handlers_;
   std::vector<std::string> addresses_;
   std::vector<ucp_ep_h> endpoints_;  // by process
