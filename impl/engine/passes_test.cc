@@ -93,6 +93,17 @@ TEST_F(PassesTest, SleepsHalveWhileNoneDoes) {
   }
 }
 
+TEST_F(PassesTest, AProcessComputesSomeTimeAfterTheLastPassOfAThread) {
+  wait_with(finds);
+  fake_now_us += Passes::kComputesUs - 1;
+  EXPECT_FALSE(passes_.process_computes());
+  fake_now_us += 1;
+  EXPECT_TRUE(passes_.process_computes());
+  bool computed_in_pass = true;
+  wait_with([&] { return computed_in_pass = passes_.process_computes(); });
+  EXPECT_FALSE(computed_in_pass);
+}
+
 TEST_F(PassesTest, SleepsBeginAnewAfterWorkOfItsOwn) {
   wait_with(finds);
   for (int i = 0; i < 5; ++i) sleep(next_sleep_us(), true);

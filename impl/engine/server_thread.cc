@@ -119,14 +119,16 @@ void Server::run_on_events(const std::function<bool()>& over) {
   constexpr unsigned kRoundsWithoutProgress = 64;
   unsigned rounds = 0;
   node::Waiter waiter(node::WaitKind::kRequests);
+  // More may come at once, but a spin on the core of the program's thread takes it from its computation.
+  const auto may_spin = [this] { return node::servers_have_cores() || streaming_.load(std::memory_order_relaxed); };
   while (!over()) {
     if (passes_.try_pass([this] { return pass(); })) {
       waiter.restart();
       passes_.work_found();
       if (++rounds % kRoundsWithoutProgress == 0) (void)make_progress(client_);
-    } else if (passes_.others_serve()) {
+    } else if (passes_.others_serve() && !passes_.process_computes()) {
       sleep_while_others_serve();
-    } else if (waiter.pause_us(streaming_.load(std::memory_order_relaxed)) > 0) {  // else more may come at once
+    } else if (!may_spin() || waiter.pause_us(streaming_.load(std::memory_order_relaxed)) > 0) {
       rest();
     }
   }

@@ -33,6 +33,13 @@ TEST_F(SpinPolicyTest, MoreProcessesThanCoresSpinLess) {
   EXPECT_LT(spin_iterations(), alone / 10);
 }
 
+TEST_F(SpinPolicyTest, AServerNeedsACoreOfItsOwn) {
+  set_spin_policy(2, 4, -1);
+  EXPECT_TRUE(servers_have_cores());
+  set_spin_policy(2, 3, -1);
+  EXPECT_FALSE(servers_have_cores());
+}
+
 TEST(FutexTest, AWordThatDiffersDoesNotBlock) {
   const std::atomic<std::uint32_t> word{2};
   futex_wait(&word, 1, kHour);
