@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "impl/base/backtrace.h"
+#include "impl/engine/arrival_gaps.h"
 #include "impl/engine/client.h"
 #include "impl/engine/server.h"
 #include "impl/node/waiter.h"
@@ -119,16 +120,22 @@ void Server::run_on_events(const std::function<bool()>& over) {
   constexpr unsigned kRoundsWithoutProgress = 64;
   unsigned rounds = 0;
   node::Waiter waiter(node::WaitKind::kRequests);
-  // More may come at once, but a spin on the core of the program's thread takes it from its computation.
-  const auto may_spin = [this] { return node::servers_have_cores() || streaming_.load(std::memory_order_relaxed); };
+  ArrivalGaps gaps(&node::now_us);
   while (!over()) {
     if (passes_.try_pass([this] { return pass(); })) {
       waiter.restart();
+      gaps.arrived();
       passes_.work_found();
       if (++rounds % kRoundsWithoutProgress == 0) (void)make_progress(client_);
-    } else if (passes_.others_serve() && !passes_.process_computes()) {
+      continue;
+    }
+    gaps.idle();
+    const bool streaming = streaming_.load(std::memory_order_relaxed);
+    // On the core of the program's thread a spin that finds nothing takes the core from its computation.
+    const bool may_spin = streaming || node::servers_have_cores() || gaps.are_short();
+    if (passes_.others_serve() && !passes_.process_computes()) {
       sleep_while_others_serve();
-    } else if (!may_spin() || waiter.pause_us(streaming_.load(std::memory_order_relaxed)) > 0) {
+    } else if (!may_spin || waiter.pause_us(streaming) > 0) {
       rest();
     }
   }
