@@ -111,7 +111,7 @@ class Neighbourhood {
       }
     }
     for (size_t p = 0; p < parts; ++p) {
-      if (lengths[p] > 0 || given[p] > 0) neighbours_.push_back(Meet(static_cast<int>(p), wanted[p], given[p]));
+      if (lengths[p] > 0 || given[p] > 0) neighbours_.push_back(ReceiveList(static_cast<int>(p), wanted[p], given[p]));
     }
     MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE);
   }
@@ -125,7 +125,8 @@ class Neighbourhood {
   std::vector<Neighbour>::iterator end() { return neighbours_.end(); }
 
  private:
-  Neighbour Meet(int process, const std::vector<long>& wanted, int given) const {
+  // Receives the list of elements that `process` needs.
+  Neighbour ReceiveList(int process, const std::vector<long>& wanted, int given) const {
     Neighbour neighbour = {process};
     if (!wanted.empty()) {
       neighbour.place = wanted.front();

@@ -26,7 +26,7 @@ class VectorExchange {
 
   // Own elements and then the ghosts.
   virtual double* vector(int which) = 0;
-  // After own elements were written and before they are fetched: all processes have come so far.
+  // To be called between writing own elements and Fetch(), which then brings the elements of all owners.
   virtual void Synchronize() = 0;
   // Brings the ghosts of a vector; they stay until it is fetched again.
   virtual void Fetch(int which) = 0;
@@ -35,9 +35,9 @@ class VectorExchange {
 // One non-blocking get for each stretch of adjacent elements; `aggregated` under one handle for each owner.
 std::unique_ptr<VectorExchange> MakeGetExchange(const Session& session, const RowShare& share, bool aggregated);
 
-// Each owner knows what is wanted of it, packs it, puts it where the other needs it, and notifies. Between two fetches
-// of one vector each process either fetches the other vector or synchronizes with all: it has read what it received by
-// then.
+// Each owner knows the elements that others need, packs them, puts them where they are needed, and notifies.
+// Precondition: between two fetches of one vector, each process fetches the other vector or synchronizes with all
+// processes. An owner then overwrites only ghosts that their reader has used.
 std::unique_ptr<VectorExchange> MakePushExchange(const Session& session, const RowShare& share);
 
 // As MakePushExchange, in one message to each process.

@@ -271,7 +271,7 @@ int Late(const World& world) {
   return 0;
 }
 
-// Waits until process `pid` of this machine is stopped: the letter behind its name in its state.
+// Waits until Linux reports process `pid` as stopped: T behind its name in /proc/PID/stat.
 void AwaitStop(int pid) {
   char state = '?';
   while (state != 'T') {
@@ -284,8 +284,8 @@ void AwaitStop(int pid) {
   }
 }
 
-// Process 2 stops, so that it can serve no request. Process 0 puts to it, and then notifies process 1, which has
-// process 2 go on. A put that waits for its target never ends.
+// Process 2 stops, so that it can serve no request. Process 0 puts to it and notifies process 1, which then continues
+// process 2. A put that waits for its target never ends.
 int StoppedTarget(const World& world) {
   const auto bytes = static_cast<size_t>(Number(world, 0, 8));
   const auto puts = static_cast<size_t>(Number(world, 1, 4));

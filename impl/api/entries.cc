@@ -1,6 +1,6 @@
 // The entry points, and the code that is instantiated with them, in one translation unit. Each implementation compiles
 // them anew. Most of that time is the headers and Runtime, which all parts share. For mpi-twosided with -O2 the
-// compiler takes 9 s together, and 29 s for the thirteen parts one by one. Each part also compiles by itself. A new
+// compiler takes 9 s together, and 29 s for the parts one by one. Each part also compiles by itself. A new
 // part has a line here.
 #include "impl/api/entry_atomic.cc"
 #include "impl/api/entry_complete.cc"

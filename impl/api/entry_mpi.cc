@@ -1,8 +1,9 @@
 // MPI_Init, MPI_Init_thread and MPI_Finalize of the program, from C and Fortran, by MPI's profiling interface.
 //
-// Each implementation has all of these names: a program that calls no other function of MPI's Fortran library is linked
-// without that library, and then runs on every implementation. A program that starts MPI by another name (PMPI_Init,
-// say) has to request MPI_THREAD_MULTIPLE itself where a thread of the transport calls MPI.
+// A linker leaves out MPI's Fortran library if libarmci has all of its names that the program needs. The program then
+// starts only on implementations that have these names. So each implementation has all of them. A program that starts
+// MPI by another name (PMPI_Init, say) has to request MPI_THREAD_MULTIPLE itself where a thread of the transport calls
+// MPI.
 #include <mpi.h>
 
 #include "impl/api/entry.h"
@@ -12,7 +13,7 @@
 namespace armci::runtime::api {
 namespace {
 
-int start_mpi(int* argc, char*** argv, int required, int* provided) {
+int init_mpi(int* argc, char*** argv, int required, int* provided) {
   if constexpr (SelectedTransport::kTraits.thread_calls_mpi) required = prepare_mpi(required);
   return PMPI_Init_thread(argc, argv, required, provided);
 }
@@ -23,12 +24,14 @@ int start_mpi(int* argc, char*** argv, int required, int* provided) {
 extern "C" {
 
 [[gnu::visibility("default")]] int MPI_Init(int* argc, char*** argv) {
+  // PMPI_Init also reads the thread level that the user gave MPI by a variable.
+  if constexpr (!armci::SelectedTransport::kTraits.thread_calls_mpi) return PMPI_Init(argc, argv);
   int provided = 0;
-  return armci::runtime::api::start_mpi(argc, argv, MPI_THREAD_SINGLE, &provided);
+  return armci::runtime::api::init_mpi(argc, argv, MPI_THREAD_SINGLE, &provided);
 }
 
 [[gnu::visibility("default")]] int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-  return armci::runtime::api::start_mpi(argc, argv, required, provided);
+  return armci::runtime::api::init_mpi(argc, argv, required, provided);
 }
 
 [[gnu::visibility("default")]] int MPI_Finalize() {

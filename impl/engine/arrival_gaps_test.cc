@@ -10,12 +10,12 @@ std::int64_t fake_now_us = 0;
 class ArrivalGapsTest : public ::testing::Test {
  protected:
   void arrive_after(std::int64_t us) {
-    gaps_.idle();
+    gaps_.found_none();
     fake_now_us += us;
-    gaps_.arrived();
+    gaps_.found_work();
   }
   void arrive_in_a_row() {
-    for (int i = 0; i < ArrivalGaps::kGaps; ++i) arrive_after(ArrivalGaps::kShortUs);
+    for (int i = 0; i < ArrivalGaps::kShortGapsMin; ++i) arrive_after(ArrivalGaps::kShortUs);
   }
 
   ArrivalGaps gaps_{[] { return fake_now_us; }};
@@ -24,7 +24,7 @@ class ArrivalGapsTest : public ::testing::Test {
 TEST_F(ArrivalGapsTest, SomeShortOnesInARowAreNeeded) {
   EXPECT_FALSE(gaps_.are_short());
   arrive_after(1000);
-  for (int i = 0; i < ArrivalGaps::kGaps; ++i) {
+  for (int i = 0; i < ArrivalGaps::kShortGapsMin; ++i) {
     EXPECT_FALSE(gaps_.are_short()) << i;
     arrive_after(ArrivalGaps::kShortUs);
   }
@@ -41,7 +41,7 @@ TEST_F(ArrivalGapsTest, ALongOneEndsThem) {
 
 TEST_F(ArrivalGapsTest, PartsOfOneArrivalHaveNone) {
   arrive_after(1000);
-  for (int i = 0; i < 10; ++i) gaps_.arrived();
+  for (int i = 0; i < 10; ++i) gaps_.found_work();
   EXPECT_FALSE(gaps_.are_short());
 }
 

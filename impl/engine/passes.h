@@ -7,7 +7,7 @@
 //
 // While a waiting thread serves, each pass of the server thread takes the core from it. So the sleeps double while the
 // server thread finds a thread waiting, and halve while it finds none: a process that mostly computes serves soon. With
-// events they end when no thread has waited for a while: process_computes().
+// events the server thread sleeps until one instead, once no_thread_polls().
 //
 // One thread at a time makes a pass. A thread that finds another one there returns at once.
 //
@@ -29,9 +29,9 @@ class Passes {
   // Of the sleeps of the server thread while waiting threads serve.
   static constexpr std::int64_t kShortestSleepUs = 100;
   static constexpr std::int64_t kLongestSleepUs = 1000;
-  // A thread counts as waiting for so long after its last pass began: it may send a message in between.
+  // A thread counts as waiting for so long after its last pass: it may send a message in between.
   static constexpr std::int64_t kStillWaitsUs = 50;
-  static constexpr std::int64_t kComputesUs = 250;
+  static constexpr std::int64_t kNoThreadPollsUs = 250;
 
   using Clock = std::int64_t (*)();  // in microseconds
   explicit Passes(Clock clock = &node::now_us) : clock_(clock) {}
@@ -49,6 +49,7 @@ class Passes {
   void pass_while_waiting(Pass pass, Wake wake) {
     waited_at_us_.store(clock_(), std::memory_order_relaxed);
     const bool found = try_pass(pass);
+    waited_at_us_.store(clock_(), std::memory_order_relaxed);
     if (!found) return;
     found_.fetch_add(1, std::memory_order_relaxed);
     if (resting_.exchange(false)) wake();
@@ -76,9 +77,9 @@ class Passes {
     if (served_until_us_ != 0 && clock_() >= served_until_us_) take_over();
     return served_until_us_ != 0;
   }
-  // No thread has waited lately: to sleep until a request arrives costs less than the sleeps of next_sleep_us(). In a
-  // process that waits again soon the next request would wake the server thread for nothing.
-  bool process_computes() const { return clock_() - waited_at_us_.load(std::memory_order_relaxed) >= kComputesUs; }
+  // No thread of the process has made a pass for kNoThreadPollsUs. With events the server thread then sleeps until one.
+  // If a thread waited again sooner, the next request would wake the server thread for nothing.
+  bool no_thread_polls() const { return clock_() - waited_at_us_.load(std::memory_order_relaxed) >= kNoThreadPollsUs; }
   // The next sleep of the server thread while others_serve(); a short one if its client has something pending. Each
   // call doubles the sleep if a thread waits, and else halves it.
   std::int64_t next_sleep_us(bool pending) {
@@ -89,6 +90,7 @@ class Passes {
  private:
   static constexpr std::int64_t kServedUs = 2000;  // since the last work that a waiting thread found
   static_assert(kLongestSleepUs < kServedUs);
+  static_assert(kStillWaitsUs < kNoThreadPollsUs && kNoThreadPollsUs < kServedUs);
 
   void take_over() { served_until_us_ = sleep_us_ = 0; }
   bool waits() const { return clock_() - waited_at_us_.load(std::memory_order_relaxed) < kStillWaitsUs; }

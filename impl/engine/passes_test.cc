@@ -93,15 +93,15 @@ TEST_F(PassesTest, SleepsHalveWhileNoneDoes) {
   }
 }
 
-TEST_F(PassesTest, AProcessComputesSomeTimeAfterTheLastPassOfAThread) {
+TEST_F(PassesTest, NoThreadPollsSomeTimeAfterTheLastPass) {
   wait_with(finds);
-  fake_now_us += Passes::kComputesUs - 1;
-  EXPECT_FALSE(passes_.process_computes());
+  fake_now_us += Passes::kNoThreadPollsUs - 1;
+  EXPECT_FALSE(passes_.no_thread_polls());
   fake_now_us += 1;
-  EXPECT_TRUE(passes_.process_computes());
-  bool computed_in_pass = true;
-  wait_with([&] { return computed_in_pass = passes_.process_computes(); });
-  EXPECT_FALSE(computed_in_pass);
+  EXPECT_TRUE(passes_.no_thread_polls());
+  bool idle_in_pass = true;
+  wait_with([&] { return idle_in_pass = passes_.no_thread_polls(); });
+  EXPECT_FALSE(idle_in_pass);
 }
 
 TEST_F(PassesTest, SleepsBeginAnewAfterWorkOfItsOwn) {

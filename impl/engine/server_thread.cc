@@ -124,16 +124,16 @@ void Server::run_on_events(const std::function<bool()>& over) {
   while (!over()) {
     if (passes_.try_pass([this] { return pass(); })) {
       waiter.restart();
-      gaps.arrived();
+      gaps.found_work();
       passes_.work_found();
       if (++rounds % kRoundsWithoutProgress == 0) (void)make_progress(client_);
       continue;
     }
-    gaps.idle();
+    gaps.found_none();
     const bool streaming = streaming_.load(std::memory_order_relaxed);
-    // On the core of the program's thread a spin that finds nothing takes the core from its computation.
-    const bool may_spin = streaming || node::servers_have_cores() || gaps.are_short();
-    if (passes_.others_serve() && !passes_.process_computes()) {
+    // A spin that finds nothing stops the computation if the program's thread has the same core.
+    const bool may_spin = streaming || node::has_core_left() || gaps.are_short();
+    if (passes_.others_serve() && !passes_.no_thread_polls()) {
       sleep_while_others_serve();
     } else if (!may_spin || waiter.pause_us(streaming) > 0) {
       rest();

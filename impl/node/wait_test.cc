@@ -33,11 +33,11 @@ TEST_F(SpinPolicyTest, MoreProcessesThanCoresSpinLess) {
   EXPECT_LT(spin_iterations(), alone / 10);
 }
 
-TEST_F(SpinPolicyTest, AServerNeedsACoreOfItsOwn) {
-  set_spin_policy(2, 4, -1);
-  EXPECT_TRUE(servers_have_cores());
+TEST_F(SpinPolicyTest, ACoreIsLeftWhereProcessesAreFewer) {
   set_spin_policy(2, 3, -1);
-  EXPECT_FALSE(servers_have_cores());
+  EXPECT_TRUE(has_core_left());
+  set_spin_policy(2, 2, -1);
+  EXPECT_FALSE(has_core_left());
 }
 
 TEST(FutexTest, AWordThatDiffersDoesNotBlock) {
