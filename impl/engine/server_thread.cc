@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "impl/base/backtrace.h"
-#include "impl/engine/arrival_gaps.h"
 #include "impl/engine/client.h"
 #include "impl/engine/server.h"
 #include "impl/node/waiter.h"
@@ -120,22 +119,14 @@ void Server::run_on_events(const std::function<bool()>& over) {
   constexpr unsigned kRoundsWithoutProgress = 64;
   unsigned rounds = 0;
   node::Waiter waiter(node::WaitKind::kRequests);
-  ArrivalGaps gaps(&node::now_us);
   while (!over()) {
     if (passes_.try_pass([this] { return pass(); })) {
       waiter.restart();
-      gaps.found_work();
       passes_.work_found();
       if (++rounds % kRoundsWithoutProgress == 0) (void)make_progress(client_);
-      continue;
-    }
-    gaps.found_none();
-    const bool streaming = streaming_.load(std::memory_order_relaxed);
-    // A spin that finds nothing stops the computation if the program's thread has the same core.
-    const bool may_spin = streaming || node::has_core_left() || gaps.are_short();
-    if (passes_.others_serve() && !passes_.no_thread_polls()) {
+    } else if (passes_.others_serve() && !passes_.no_thread_polls()) {
       sleep_while_others_serve();
-    } else if (!may_spin || waiter.pause_us(streaming) > 0) {
+    } else if (waiter.pause_us(streaming_.load(std::memory_order_relaxed)) > 0) {  // else more may come at once
       rest();
     }
   }

@@ -9,21 +9,17 @@ constexpr int kSpinsWithFreeCores = 4000;  // about 50 us of pause instructions,
 constexpr int kSpinsWhenShared = 20;
 
 std::atomic<int> spins{kSpinsWhenShared};
-std::atomic<bool> core_left{false};
 
 }  // namespace
 
 void set_spin_policy(int processes, int cpus, int spin) {
   const int chosen = spin >= 0 ? spin : (processes <= cpus ? kSpinsWithFreeCores : kSpinsWhenShared);
   spins.store(chosen, std::memory_order_relaxed);
-  core_left.store(processes < cpus, std::memory_order_relaxed);
 }
 
 int spin_iterations() { return spins.load(std::memory_order_relaxed); }
 
 bool has_free_cores() { return spin_iterations() > kSpinsWhenShared; }
-
-bool has_core_left() { return core_left.load(std::memory_order_relaxed); }
 
 std::int64_t now_us() {
   timespec t;

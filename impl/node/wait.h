@@ -18,8 +18,6 @@ int spin_iterations();
 // Whether the policy assumes that every process has a core: the spin is longer than that of more processes than cores.
 // That is so for every ARMCI_SPIN above 20.
 bool has_free_cores();
-// Whether there are more cores than processes, so that a thread of the library may have one.
-bool has_core_left();
 
 inline void cpu_relax() {
 #if defined(__x86_64__)

@@ -33,13 +33,6 @@ TEST_F(SpinPolicyTest, MoreProcessesThanCoresSpinLess) {
   EXPECT_LT(spin_iterations(), alone / 10);
 }
 
-TEST_F(SpinPolicyTest, ACoreIsLeftWhereProcessesAreFewer) {
-  set_spin_policy(2, 3, -1);
-  EXPECT_TRUE(has_core_left());
-  set_spin_policy(2, 2, -1);
-  EXPECT_FALSE(has_core_left());
-}
-
 TEST(FutexTest, AWordThatDiffersDoesNotBlock) {
   const std::atomic<std::uint32_t> word{2};
   futex_wait(&word, 1, kHour);
