@@ -276,11 +276,12 @@ void AwaitStop(int pid) {
   char state = '?';
   while (state != 'T') {
     std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    Check(file.is_open() ? 0 : 1, "open /proc/PID/stat of a process that should stop");
     std::string line;
     std::getline(file, line);
     const size_t end_of_name = line.rfind(')');
     if (end_of_name != std::string::npos && end_of_name + 2 < line.size()) state = line[end_of_name + 2];
-    usleep(1000);
+    usleep(1000);  // Linux reports a stop to the parent only, so other processes have to look
   }
 }
 
