@@ -101,6 +101,7 @@ Status ClientWire::send(int process, int, engine::Message message, const engine:
   ARMCI_RETURN_IF_ERROR(worker_.endpoint(process, &endpoint));
   const ucs_status_ptr_t request = ucp_am_send_nbx(endpoint, kRequestMessage, nullptr, 0, outgoing->message.bytes.get(),
                                                    outgoing->message.length, &param);
+  worker_.note_send_of_client();
   if (request != nullptr && !UCS_PTR_IS_ERR(request)) {
     ++unsent_;
     (void)outgoing.release();  // the callback has it

@@ -1,20 +1,32 @@
 #include "impl/ucx/worker.h"
 
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
 #include "impl/base/backtrace.h"
+#include "impl/node/wait.h"
 #include "impl/node/waiter.h"
 #include "impl/ucx/failure.h"
 
 namespace armci::ucx {
 
 namespace {
+
+// The client is busy for so long after its last send or poll.
+constexpr std::int64_t kBusyUs = 100;
+// Of the server thread meanwhile; they double.
+constexpr std::int64_t kShortestSleepUs = 200;
+constexpr std::int64_t kLongestSleepUs = 1000;
+
+timespec to_timespec(std::int64_t us) { return {us / 1'000'000, us % 1'000'000 * 1000}; }
 
 // UCX delivers a message whole, unless it has announced it for a transfer of its own.
 void require_whole(const ucp_am_recv_param_t& param) {
@@ -39,6 +51,14 @@ Status Worker::open(const Context& context) {
                 "-l (UCX_LOG_LEVEL=info tells more)");
   }
   ARMCI_UCS(ucp_worker_get_efd(worker_, &event_fd_), "ucp_worker_get_efd");
+  watch_ = epoll_create1(EPOLL_CLOEXEC);
+  timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+  if (watch_ < 0 || timer_ < 0)
+    return fail_errno(errno, "epoll_create1 or timerfd_create; raise the limit on open files (ulimit -n)");
+  for (const int file : {event_fd_, timer_}) {
+    epoll_event event{EPOLLIN, {}};
+    if (epoll_ctl(watch_, EPOLL_CTL_ADD, file, &event) != 0) return fail_errno(errno, "epoll_ctl");
+  }
   for (RoleState& role : roles_) {
     role.signals = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (role.signals < 0) return fail_errno(errno, "eventfd; raise the limit on open files (ulimit -n)");
@@ -57,6 +77,9 @@ void Worker::close() {
   for (const Role role : {Role::kClient, Role::kServer}) {
     take_kept(role);  // the ends of canceled operations
     if (of(role).signals >= 0) ::close(std::exchange(of(role).signals, -1));
+  }
+  for (int* const file : {&watch_, &timer_}) {
+    if (*file >= 0) ::close(std::exchange(*file, -1));
   }
 }
 
@@ -138,6 +161,7 @@ ucs_status_t Worker::on_message(void* handler, const void* header, std::size_t h
   const std::span<const char> head(static_cast<const char*>(header), header_bytes);
   const std::span<char> message(static_cast<char*>(data), bytes);
   if (worker->role_ == of.role) {
+    worker->of(of.role).has_worked = true;
     of.receive(head, message);
     return UCS_OK;
   }
@@ -156,8 +180,11 @@ ucs_status_t Worker::on_message(void* handler, const void* header, std::size_t h
 }
 
 void Worker::deliver(Role role, std::function<void()> event) {
-  if (role_ == role) return event();
   RoleState& to = of(role);
+  if (role_ == role) {
+    to.has_worked = true;
+    return event();
+  }
   to.kept.push_back(std::move(event));
   if (std::exchange(to.is_armed, false)) signal(role);
 }
@@ -168,16 +195,18 @@ void Worker::deliver(Role role, std::function<void()> event) {
 bool Worker::poll(Role role) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return false;
+  if (role == Role::kClient) client_at_us_ = node::now_us();
   const Use use(this, role);
-  const bool had_kept = take_kept(role);
-  return ucp_worker_progress(worker_) != 0 || had_kept;
+  take_kept(role);
+  const bool any = ucp_worker_progress(worker_) != 0 && role == Role::kClient;
+  return std::exchange(of(role).has_worked, false) || any;
 }
 
-bool Worker::take_kept(Role role) {
+void Worker::take_kept(Role role) {
   const Use use(this, role);
   const auto kept = std::exchange(of(role).kept, {});
   for (const auto& event : kept) event();
-  return !kept.empty();
+  if (!kept.empty()) of(role).has_worked = true;
 }
 
 bool Worker::arm(Role role) {
@@ -189,12 +218,50 @@ bool Worker::arm(Role role) {
   return ucp_worker_arm(worker_) == UCS_OK && ucp_worker_progress(worker_) == 0;
 }
 
-void Worker::await_event(Role role, bool also_other, std::int64_t timeout_us) const {
-  const Role other = role == Role::kClient ? Role::kServer : Role::kClient;
-  pollfd events[] = {
-      {event_fd_, POLLIN, 0}, {of(role).signals, POLLIN, 0}, {also_other ? of(other).signals : -1, POLLIN, 0}};
-  const timespec timeout{timeout_us / 1'000'000, timeout_us % 1'000'000 * 1000};
-  (void)ppoll(events, 3, timeout_us < 0 ? nullptr : &timeout, nullptr);
+// Each reply to a busy client would wake the server thread, in the kernel too where the client has taken the reply by
+// then. So that thread sleeps without the worker's event: what arrives for it meanwhile, the client finds and signals.
+void Worker::await_event(Role role, bool also_other, std::int64_t timeout_us) {
+  if (role == Role::kClient) {
+    await({{event_fd_, of(role).signals, also_other ? of(Role::kServer).signals : -1}}, timeout_us);
+    return;
+  }
+  const std::array<int, 3> files{watch_, of(role).signals, also_other ? of(Role::kClient).signals : -1};
+  if (!client_is_busy()) {
+    server_sleep_us_ = 0;
+    watch(true);
+    server_watches_ = true;
+    await(files, timeout_us);
+    server_watches_ = false;
+    std::uint64_t times = 0;
+    const bool client_has_sent = read(timer_, &times, sizeof times) > 0;
+    if (!client_has_sent || !client_is_busy()) return;
+  }
+  watch(false);
+  server_sleep_us_ = std::clamp(2 * server_sleep_us_, kShortestSleepUs, kLongestSleepUs);
+  await(files, server_sleep_us_);
+}
+
+void Worker::await(const std::array<int, 3>& files, std::int64_t timeout_us) {
+  std::array<pollfd, 3> events{};
+  for (std::size_t i = 0; i < files.size(); ++i) events[i] = {files[i], POLLIN, 0};
+  const timespec timeout = to_timespec(timeout_us);
+  (void)ppoll(events.data(), events.size(), timeout_us < 0 ? nullptr : &timeout, nullptr);
+}
+
+bool Worker::client_is_busy() const { return node::now_us() - client_at_us_ < kBusyUs; }
+
+void Worker::watch(bool on) {
+  epoll_event event{on ? EPOLLIN : 0U, {}};
+  (void)epoll_ctl(watch_, EPOLL_CTL_MOD, event_fd_, &event);
+}
+
+// A server thread that sleeps goes on sleeping, without the worker's event, until it looks whether the client is busy.
+void Worker::note_send_of_client() {
+  client_at_us_ = node::now_us();
+  if (!server_watches_.exchange(false)) return;
+  watch(false);
+  const itimerspec then{{}, to_timespec(kBusyUs)};
+  (void)timerfd_settime(timer_, 0, &then, nullptr);
 }
 
 void Worker::signal(Role role) { (void)eventfd_write(of(role).signals, 1); }

@@ -15,6 +15,8 @@
 
 #include <ucp/api/ucp.h>
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -71,17 +73,20 @@ class Worker {
   void close_endpoints();
   // Calls `receive` for every active message with that number, in poll() of that role.
   Status handle_messages(unsigned id, Role role, Receive receive);
+  // The client has sent a message. Precondition: a Use.
+  void note_send_of_client();
   // From a callback of UCX: calls `event` now if its role polls, else in its next poll().
   void deliver(Role role, std::function<void()> event);
 
-  // One pass of progress; true if it found work, of either role.
+  // One pass of progress; true if an event of the role has run since its last one.
   bool poll(Role role);
   // Prepares await_event(): true if a later arrival, event or signal for the role ends it, false if there is or was
   // work. A verbs device reports only arrivals after UCX's own arm, so arm() polls once more for earlier ones.
   bool arm(Role role);
   // Blocks until the role may have something to do, or the other one too with `also_other`; both are armed. At most
-  // `timeout_us` (microseconds; negative: without end). Other threads may use the worker meanwhile.
-  void await_event(Role role, bool also_other, std::int64_t timeout_us) const;
+  // `timeout_us` (microseconds; negative: without end), and for the server at most a millisecond while the client
+  // sends one message after the other. Other threads may use the worker meanwhile.
+  void await_event(Role role, bool also_other, std::int64_t timeout_us);
   // Ends an await_event() of the role, the present one or the next.
   void signal(Role role);
 
@@ -94,19 +99,28 @@ class Worker {
   struct RoleState {
     std::vector<std::function<void()>> kept;  // events
     bool is_armed = false;                    // perhaps it sleeps
+    bool has_worked = false;                  // an event has run since the last poll()
     int signals = -1;                         // eventfd
   };
 
+  static void await(const std::array<int, 3>& files, std::int64_t timeout_us);
+  bool client_is_busy() const;
+  void watch(bool on);
   RoleState& of(Role role) { return roles_[static_cast<std::size_t>(role)]; }
   const RoleState& of(Role role) const { return roles_[static_cast<std::size_t>(role)]; }
-  bool take_kept(Role role);
+  void take_kept(Role role);
   static ucs_status_t on_message(void* handler, const void* header, std::size_t header_bytes, void* data,
                                  std::size_t bytes, const ucp_am_recv_param_t* param);
 
   std::recursive_mutex mutex_;
-  Role role_ = Role::kClient;  // that has the worker
+  Role role_ = Role::kClient;                  // that has the worker
+  std::atomic<std::int64_t> client_at_us_{0};  // its last send or poll
+  std::atomic<bool> server_watches_{false};    // arrivals wake the server thread
+  std::int64_t server_sleep_us_ = 0;           // the last, while the client was busy
   ucp_worker_h worker_ = nullptr;
   int event_fd_ = -1;
+  int watch_ = -1;  // epoll: of the event or not, and of the timer
+  int timer_ = -1;
   RoleState roles_[2];
   std::vector<std::unique_ptr<Handler>> handlers_;
   std::vector<std::string> addresses_;

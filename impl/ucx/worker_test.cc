@@ -1,11 +1,14 @@
-// A worker keeps the events of a role while the other one polls; over the transports that UCX takes in a process.
+// A worker keeps the events of a role while the other one polls, and wakes the server thread for arrivals; over TCP, as
+// between nodes.
 #include "impl/ucx/worker.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <numeric>
 #include <string>
 #include <thread>
@@ -22,6 +25,7 @@ constexpr unsigned kForServer = 2;
 class WorkerTest : public ::testing::Test {
  protected:
   void SetUp() override {
+    setenv("UCX_TLS", "tcp", 1);
     ASSERT_TRUE(context_.open(2, false).ok());
     std::vector<std::string> addresses(2);
     for (std::size_t i = 0; i < 2; ++i) {
@@ -40,8 +44,13 @@ class WorkerTest : public ::testing::Test {
   }
 
   void TearDown() override {
-    std::thread other([this] { receiver().close_endpoints(); });
+    std::atomic<bool> over{false};
+    std::thread other([&] {
+      receiver().close_endpoints();
+      while (!over) (void)receiver().poll(Role::kServer);
+    });
     workers_[0].close_endpoints();
+    over = true;
     other.join();
   }
 
@@ -108,6 +117,20 @@ TEST_F(WorkerTest, takes_messages_of_the_role_that_polls_at_once) {
   EXPECT_EQ(received_[1].id, kForServer);
 }
 
+TEST_F(WorkerTest, a_poll_of_the_server_finds_only_events_of_the_server) {
+  send(kForServer, {0});  // connects
+  while (received_.empty()) poll(Role::kServer);
+  send(kForClient, {1});
+  for (int i = 0; i < 2000; ++i) {
+    (void)workers_[0].poll(Role::kClient);
+    EXPECT_FALSE(receiver().poll(Role::kServer));
+  }
+  send(kForServer, {2});
+  while (!receiver().poll(Role::kServer)) (void)workers_[0].poll(Role::kClient);
+  EXPECT_EQ(received_.back(), (Message{kForServer, {2}}));
+  while (received_.size() < 3) poll(Role::kClient);
+}
+
 TEST_F(WorkerTest, wakes_a_role_for_which_the_other_one_keeps_a_message) {
   send(kForServer, {0});  // connects
   while (received_.empty()) poll(Role::kServer);
@@ -137,6 +160,54 @@ TEST_F(WorkerTest, a_signal_before_a_sleep_or_within_it_ends_it) {
   });
   receiver().await_event(Role::kServer, false, kWithoutEnd);
   other.join();
+}
+
+// Without an arrival or a signal only the sends end these sleeps.
+TEST_F(WorkerTest, sleeps_of_the_server_end_while_the_client_sends) {
+  constexpr std::int64_t kWithoutEnd = -1;
+  Worker& sender = workers_[0];
+  std::atomic<bool> over{false};
+  std::thread server([&] {
+    for (int i = 0; i < 20; ++i) {
+      (void)sender.arm(Role::kServer);
+      sender.await_event(Role::kServer, false, kWithoutEnd);
+    }
+    over = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the first sleep begins before the sends
+  while (!over) {
+    const Worker::Use use(&sender, Role::kClient);
+    sender.note_send_of_client();
+  }
+  server.join();
+}
+
+TEST_F(WorkerTest, an_arrival_ends_a_sleep_of_the_server_also_after_sends_of_the_client) {
+  constexpr std::int64_t kWithoutEnd = -1;
+  send(kForServer, {0});  // connects
+  while (received_.empty()) poll(Role::kServer);
+  for (int i = 0; i < 50; ++i) {
+    for (int sends = 0; sends < i % 3; ++sends) {
+      {
+        const Worker::Use use(&receiver(), Role::kClient);
+        receiver().note_send_of_client();
+      }
+      (void)receiver().arm(Role::kServer);
+      receiver().await_event(Role::kServer, false, 100);
+    }
+    std::atomic<bool> over{false};
+    std::thread sender([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      send(kForServer, {1});
+      while (!over) (void)workers_[0].poll(Role::kClient);
+    });
+    while (received_.size() < static_cast<std::size_t>(i) + 2) {
+      if (receiver().arm(Role::kServer)) receiver().await_event(Role::kServer, false, kWithoutEnd);
+      (void)receiver().poll(Role::kServer);
+    }
+    over = true;
+    sender.join();
+  }
 }
 
 TEST_F(WorkerTest, a_sleep_can_wait_for_both_roles) {
