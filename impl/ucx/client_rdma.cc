@@ -110,33 +110,13 @@ std::size_t ClientWire::piece_bytes(const Target& target, const void* remote, st
   return std::min(bytes, kPieceBytes - reinterpret_cast<std::uintptr_t>(remote) % kWordBytes);
 }
 
-struct ClientWire::Ending {
-  ClientWire* wire;
-  Operation* operation;
-};
+namespace {
 
-ucp_request_param_t ClientWire::end_param(Ending* ending) {
-  ucp_request_param_t param{};
-  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-  param.cb.send = [](void* request, ucs_status_t status, void* ended) {
-    ucp_request_free(request);
-    const std::unique_ptr<Ending> of(static_cast<Ending*>(ended));
-    of->wire->worker_.deliver(Role::kClient,
-                              [operation = of->operation, status] { operation->owner->end_part(operation, status); });
-  };
-  param.user_data = ending;
-  return param;
+auto ends_part(engine::Operations::Operation* operation) {
+  return [operation](ucs_status_t status) { operation->owner->end_part(operation, status); };
 }
 
-Status ClientWire::begun(ucs_status_ptr_t request, std::unique_ptr<Ending> ending, const char* call, int process) {
-  if (UCS_PTR_IS_ERR(request)) return fail_ucs(UCS_PTR_STATUS(request), call, process);
-  if (request == nullptr) {
-    ending->operation->owner->end_part(ending->operation, 0);
-  } else {
-    (void)ending.release();  // the callback has it
-  }
-  return kSuccess;
-}
+}  // namespace
 
 // A transfer passes the handle of its local memory, so that UCX does not search for a registration.
 Status ClientWire::transfer(Direction direction, const Target& target, char* remote, char* local, std::size_t* bytes,
@@ -146,19 +126,19 @@ Status ClientWire::transfer(Direction direction, const Target& target, char* rem
   ucp_rkey_h key = nullptr;
   const std::size_t others = operation->owner->pending() - 1;
   ARMCI_RETURN_IF_ERROR(unpack(target.process, key_of(target), others, &key));
-  auto ending = std::make_unique<Ending>(Ending{this, operation});
-  ucp_request_param_t param = end_param(ending.get());
+  ucp_request_param_t param{};
   if (const ucp_mem_h memory = mapped_.holding(local, *bytes); memory != nullptr) {
-    param.op_attr_mask |= UCP_OP_ATTR_FIELD_MEMH;
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMH;
     param.memh = memory;
   }
-  ucp_ep_h endpoint = nullptr;
-  ARMCI_RETURN_IF_ERROR(worker_.endpoint(target.process, &endpoint));
   const auto there = reinterpret_cast<std::uintptr_t>(remote);
   const bool writes = direction == Direction::kWrite;
-  const ucs_status_ptr_t request = writes ? ucp_put_nbx(endpoint, local, *bytes, there, key, &param)
-                                          : ucp_get_nbx(endpoint, local, *bytes, there, key, &param);
-  return begun(request, std::move(ending), writes ? "ucp_put_nbx" : "ucp_get_nbx", target.process);
+  return worker_.start(
+      Role::kClient, target.process, writes ? "ucp_put_nbx" : "ucp_get_nbx", param,
+      [=](ucp_ep_h to, const ucp_request_param_t* of) {
+        return writes ? ucp_put_nbx(to, local, *bytes, there, key, of) : ucp_get_nbx(to, local, *bytes, there, key, of);
+      },
+      ends_part(operation));
 }
 
 Status ClientWire::fence(const Target& target) {
@@ -169,13 +149,9 @@ Status ClientWire::fence(const Target& target) {
 }
 
 Status ClientWire::flush(int process, Operation* operation) {
-  const Worker::Use held = use();
-  ucp_ep_h endpoint = nullptr;
-  ARMCI_RETURN_IF_ERROR(worker_.endpoint(process, &endpoint));
-  auto ending = std::make_unique<Ending>(Ending{this, operation});
-  const ucp_request_param_t param = end_param(ending.get());
-  const ucs_status_ptr_t request = ucp_ep_flush_nbx(endpoint, &param);
-  return begun(request, std::move(ending), "ucp_ep_flush_nbx", process);
+  return worker_.start(
+      Role::kClient, process, "ucp_ep_flush_nbx", {},
+      [](ucp_ep_h to, const ucp_request_param_t* of) { return ucp_ep_flush_nbx(to, of); }, ends_part(operation));
 }
 
 }  // namespace armci::ucx

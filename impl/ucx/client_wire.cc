@@ -71,44 +71,25 @@ Status ClientWire::describe(int process, std::string* text) {
 
 // --- messages
 
-// The memory that UCX reads until the request is sent.
-struct ClientWire::Outgoing {
-  engine::Message message;
-  ClientWire* wire;
-  int process;
-};
-
 Status ClientWire::send(int process, int, engine::Message message, const engine::ExpectedReply*) {
-  auto outgoing = std::make_unique<Outgoing>(Outgoing{std::move(message), this, process});
   ucp_request_param_t param{};
-  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
   // The data are a copy already, so a rendezvous would save nothing.
   param.flags = UCP_AM_SEND_FLAG_EAGER;
-  param.user_data = outgoing.get();
-  param.cb.send = [](void* request, ucs_status_t status, void* sent) {
-    ucp_request_free(request);
-    auto* const of = static_cast<Outgoing*>(sent);
-    of->wire->worker_.deliver(Role::kClient, [of, status] {
-      const std::unique_ptr<Outgoing> outgoing(of);
-      ClientWire* const wire = outgoing->wire;
-      --wire->unsent_;
-      wire->buffers_.give_back(std::move(outgoing->message));
-      if (status != UCS_OK) wire->events_->lost(outgoing->process, status);
-    });
-  };
-  const Worker::Use held = use();
-  ucp_ep_h endpoint = nullptr;
-  ARMCI_RETURN_IF_ERROR(worker_.endpoint(process, &endpoint));
-  const ucs_status_ptr_t request = ucp_am_send_nbx(endpoint, kRequestMessage, nullptr, 0, outgoing->message.bytes.get(),
-                                                   outgoing->message.length, &param);
-  worker_.note_send_of_client();
-  if (request != nullptr && !UCS_PTR_IS_ERR(request)) {
-    ++unsent_;
-    (void)outgoing.release();  // the callback has it
-    return kSuccess;
-  }
-  buffers_.give_back(std::move(outgoing->message));
-  return request == nullptr ? kSuccess : fail_ucs(UCS_PTR_STATUS(request), "ucp_am_send_nbx", process);
+  const std::span<const char> data(message.bytes.get(), message.length);
+  ++unsent_;
+  const Status sent = worker_.start(
+      Role::kClient, process, "ucp_am_send_nbx", param,
+      [data](ucp_ep_h to, const ucp_request_param_t* of) {
+        return ucp_am_send_nbx(to, kRequestMessage, nullptr, 0, data.data(), data.size(), of);
+      },
+      [this, process, message = std::move(message)](ucs_status_t status) mutable {
+        --unsent_;
+        buffers_.give_back(std::move(message));
+        if (status != UCS_OK) events_->lost(process, status);
+      });
+  if (!sent.ok()) --unsent_;
+  return sent;
 }
 
 Status ClientWire::poll(bool* any) {

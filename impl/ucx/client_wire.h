@@ -84,8 +84,6 @@ class ClientWire final : public engine::ClientWire, private engine::Rdma {
     std::unordered_map<std::uint32_t, ucp_rkey_h> keys;      // by number
     std::unordered_map<std::uint32_t, std::string> learned;  // keys that are long
   };
-  struct Outgoing;
-  struct Ending;
 
   bool reaches(const engine::Target& target, const void* remote, std::size_t bytes) override;
   bool reaches(const engine::Target& target, const engine::Rows& rows) override;
@@ -102,10 +100,6 @@ class ClientWire final : public engine::ClientWire, private engine::Rdma {
   bool has_key(int process, const PackedKey& key);
   Status unpack(int process, const PackedKey& key, std::size_t pending, ucp_rkey_h* unpacked);
   Worker::Use use() { return {&worker_, Role::kClient}; }
-  // For a call of UCX that begins the part: the callback ends it.
-  ucp_request_param_t end_param(Ending* ending);
-  // The result of that call.
-  Status begun(ucs_status_ptr_t request, std::unique_ptr<Ending> ending, const char* call, int process);
   void take_reply(std::span<const char> message);
 
   const PutGet put_get_;

@@ -15,10 +15,11 @@ using engine::Message;
 
 namespace {
 
+constexpr const char* kSend = "ucp_am_send_nbx";
+
 // A message was not sent: its receiver would hang.
-[[noreturn]] void end_job(ucs_status_t status, int process) {
-  (void)note(fail_ucs(status, "ucp_am_send_nbx", process),
-             "a message was not sent, so the job ends, because its receiver would hang");
+[[noreturn]] void end_job(const Status& failed) {
+  (void)note(failed, "a message was not sent, so the job ends, because its receiver would hang");
   die_of_failure("server");
 }
 
@@ -100,46 +101,26 @@ Status ServerWire::release(const Arrival& arrival) {
 
 // --- sending
 
-// The memory that UCX reads until the message is sent.
-struct ServerWire::Outgoing {
-  ServerWire* wire;
-  ServerPrefix prefix;
-  Message message;
-  int process;
-};
-
 // `data`: of `message`, or of a kept request, which stays in its memory until it is acknowledged.
 Status ServerWire::send(unsigned id, int process, const ServerPrefix* prefix, std::span<const char> data,
                         Message message) {
-  auto outgoing = std::make_unique<Outgoing>(
-      Outgoing{this, prefix != nullptr ? *prefix : ServerPrefix{}, std::move(message), process});
   ucp_request_param_t param{};
-  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
   // The data are a copy already, so a rendezvous would save nothing.
   param.flags = UCP_AM_SEND_FLAG_EAGER;
-  param.user_data = outgoing.get();
-  param.cb.send = [](void* request, ucs_status_t status, void* sent) {
-    ucp_request_free(request);
-    auto* const of = static_cast<Outgoing*>(sent);
-    // Canceled: no process waits for a reply at the end of the job.
-    if (status != UCS_OK && status != UCS_ERR_CANCELED) end_job(status, of->process);
-    of->wire->worker_.deliver(Role::kServer, [of] {
-      const std::unique_ptr<Outgoing> outgoing(of);
-      outgoing->wire->buffers_.give_back(std::move(outgoing->message));
-    });
-  };
-  const Worker::Use use(&worker_, Role::kServer);
-  ucp_ep_h endpoint = nullptr;
-  ARMCI_RETURN_IF_ERROR(worker_.endpoint(process, &endpoint));
-  const ucs_status_ptr_t request =
-      ucp_am_send_nbx(endpoint, id, prefix != nullptr ? &outgoing->prefix : nullptr,
-                      prefix != nullptr ? sizeof *prefix : 0, data.data(), data.size(), &param);
-  if (UCS_PTR_IS_ERR(request)) end_job(UCS_PTR_STATUS(request), process);
-  if (request != nullptr) {
-    (void)outgoing.release();  // the callback has it
-  } else {
-    buffers_.give_back(std::move(outgoing->message));
-  }
+  auto header = prefix != nullptr ? std::make_unique<ServerPrefix>(*prefix) : nullptr;
+  const ServerPrefix* const head = header.get();
+  const Status sent = worker_.start(
+      Role::kServer, process, kSend, param,
+      [=](ucp_ep_h to, const ucp_request_param_t* of) {
+        return ucp_am_send_nbx(to, id, head, head != nullptr ? sizeof *head : 0, data.data(), data.size(), of);
+      },
+      [this, process, header = std::move(header), message = std::move(message)](ucs_status_t status) mutable {
+        // Canceled: no process waits for a reply at the end of the job.
+        if (status != UCS_OK && status != UCS_ERR_CANCELED) end_job(fail_ucs(status, kSend, process));
+        buffers_.give_back(std::move(message));
+      });
+  if (!sent.ok()) end_job(sent);
   return kSuccess;
 }
 

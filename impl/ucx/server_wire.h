@@ -41,8 +41,6 @@ class ServerWire final : public engine::ServerWire {
   std::size_t buffer_bytes() const override { return buffers_.bytes(); }
 
  private:
-  struct Outgoing;
-
   void take_request(std::span<char> message);
   void take_forwarded(std::span<const char> header, std::span<char> message);
   void take_acknowledgement(std::span<const char> header);

@@ -24,10 +24,12 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "impl/base/status.h"
 #include "impl/ucx/context.h"
+#include "impl/ucx/failure.h"
 
 namespace armci::ucx {
 
@@ -73,6 +75,11 @@ class Worker {
   void close_endpoints();
   // Calls `receive` for every active message with that number, in poll() of that role.
   Status handle_messages(unsigned id, Role role, Receive receive);
+  // Has UCX begin an operation of the role to a process: begin(endpoint, &param). Then ended(status) is called once:
+  // now if UCX has ended it already, else in a poll() of the role. After an error return it is not called. `call`: for
+  // the message of such an error. `param` may have fields already.
+  template <class Begin, class Ended>
+  Status start(Role role, int process, const char* call, ucp_request_param_t param, Begin begin, Ended ended);
   // The client has sent a message. Precondition: a Use.
   void note_send_of_client();
   // From a callback of UCX: calls `event` now if its role polls, else in its next poll().
@@ -126,5 +133,34 @@ class Worker {
   std::vector<std::string> addresses_;
   std::vector<ucp_ep_h> endpoints_;  // by process
 };
+
+template <class Begin, class Ended>
+Status Worker::start(Role role, int process, const char* call, ucp_request_param_t param, Begin begin, Ended ended) {
+  struct Ending {
+    Worker* worker;
+    Role role;
+    Ended ended;
+  };
+  auto ending = std::make_unique<Ending>(Ending{this, role, std::move(ended)});
+  param.op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  param.user_data = ending.get();
+  param.cb.send = [](void* request, ucs_status_t status, void* data) {
+    ucp_request_free(request);
+    auto* const of = static_cast<Ending*>(data);
+    of->worker->deliver(of->role, [of, status] { std::unique_ptr<Ending>(of)->ended(status); });
+  };
+  const Use use(this, role);
+  ucp_ep_h to = nullptr;
+  ARMCI_RETURN_IF_ERROR(endpoint(process, &to));
+  const ucs_status_ptr_t request = begin(to, &param);
+  if (UCS_PTR_IS_ERR(request)) return fail_ucs(UCS_PTR_STATUS(request), call, process);
+  if (role == Role::kClient) note_send_of_client();
+  if (request == nullptr) {
+    ending->ended(UCS_OK);
+  } else {
+    (void)ending.release();  // the callback has it
+  }
+  return kSuccess;
+}
 
 }  // namespace armci::ucx
