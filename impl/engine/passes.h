@@ -80,12 +80,11 @@ class Passes {
   // No thread of the process has made a pass for kNoThreadPollsUs. With events the server thread then sleeps until one.
   // If a thread waited again sooner, the next request would wake the server thread for nothing.
   bool no_thread_polls() const { return clock_() - waited_at_us_.load(std::memory_order_relaxed) >= kNoThreadPollsUs; }
-  // The next sleep of the server thread while others_serve(). Each call doubles the sleep if a thread waits, and else
-  // halves it; a short one if the client has something pending and no thread waits, which would poll for it.
+  // The next sleep of the server thread while others_serve(); a short one if its client has something pending. Each
+  // call doubles the sleep if a thread waits, and else halves it.
   std::int64_t next_sleep_us(bool pending) {
-    const bool waits_now = waits();
-    sleep_us_ = std::clamp(waits_now ? sleep_us_ * 2 : sleep_us_ / 2, kShortestSleepUs, kLongestSleepUs);
-    return pending && !waits_now ? kShortestSleepUs : sleep_us_;
+    sleep_us_ = std::clamp(waits() ? sleep_us_ * 2 : sleep_us_ / 2, kShortestSleepUs, kLongestSleepUs);
+    return pending ? kShortestSleepUs : sleep_us_;
   }
 
  private:

@@ -133,7 +133,7 @@ Status ClientWire::transfer(Direction direction, const Target& target, char* rem
   }
   const auto there = reinterpret_cast<std::uintptr_t>(remote);
   const bool writes = direction == Direction::kWrite;
-  return worker_.start(
+  return worker_.issue(
       Role::kClient, target.process, writes ? "ucp_put_nbx" : "ucp_get_nbx", param,
       [=](ucp_ep_h to, const ucp_request_param_t* of) {
         return writes ? ucp_put_nbx(to, local, *bytes, there, key, of) : ucp_get_nbx(to, local, *bytes, there, key, of);
@@ -149,7 +149,7 @@ Status ClientWire::fence(const Target& target) {
 }
 
 Status ClientWire::flush(int process, Operation* operation) {
-  return worker_.start(
+  return worker_.issue(
       Role::kClient, process, "ucp_ep_flush_nbx", {},
       [](ucp_ep_h to, const ucp_request_param_t* of) { return ucp_ep_flush_nbx(to, of); }, ends_part(operation));
 }

@@ -78,7 +78,7 @@ Status ClientWire::send(int process, int, engine::Message message, const engine:
   param.flags = UCP_AM_SEND_FLAG_EAGER;
   const std::span<const char> data(message.bytes.get(), message.length);
   ++unsent_;
-  const Status sent = worker_.start(
+  const Status sent = worker_.issue(
       Role::kClient, process, "ucp_am_send_nbx", param,
       [data](ucp_ep_h to, const ucp_request_param_t* of) {
         return ucp_am_send_nbx(to, kRequestMessage, nullptr, 0, data.data(), data.size(), of);

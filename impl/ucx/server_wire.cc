@@ -110,7 +110,7 @@ Status ServerWire::send(unsigned id, int process, const ServerPrefix* prefix, st
   param.flags = UCP_AM_SEND_FLAG_EAGER;
   auto header = prefix != nullptr ? std::make_unique<ServerPrefix>(*prefix) : nullptr;
   const ServerPrefix* const head = header.get();
-  const Status sent = worker_.start(
+  const Status sent = worker_.issue(
       Role::kServer, process, kSend, param,
       [=](ucp_ep_h to, const ucp_request_param_t* of) {
         return ucp_am_send_nbx(to, id, head, head != nullptr ? sizeof *head : 0, data.data(), data.size(), of);

@@ -20,11 +20,11 @@ namespace armci::ucx {
 
 namespace {
 
-// The client is busy for so long after its last send or poll.
+// The client is busy for so long after the last send or poll by a thread of the program.
 constexpr std::int64_t kBusyUs = 100;
-// Of the server thread meanwhile; they double.
-constexpr std::int64_t kShortestSleepUs = 200;
-constexpr std::int64_t kLongestSleepUs = 1000;
+// Sleeps of the server thread meanwhile; each is twice the one before.
+constexpr std::int64_t kShortestBlindSleepUs = 200;
+constexpr std::int64_t kLongestBlindSleepUs = 1000;
 
 timespec to_timespec(std::int64_t us) { return {us / 1'000'000, us % 1'000'000 * 1000}; }
 
@@ -51,13 +51,13 @@ Status Worker::open(const Context& context) {
                 "-l (UCX_LOG_LEVEL=info tells more)");
   }
   ARMCI_UCS(ucp_worker_get_efd(worker_, &event_fd_), "ucp_worker_get_efd");
-  watch_ = epoll_create1(EPOLL_CLOEXEC);
+  arrivals_ = epoll_create1(EPOLL_CLOEXEC);
+  if (arrivals_ < 0) return fail_errno(errno, "epoll_create1; raise the limit on open files (ulimit -n)");
   timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-  if (watch_ < 0 || timer_ < 0)
-    return fail_errno(errno, "epoll_create1 or timerfd_create; raise the limit on open files (ulimit -n)");
+  if (timer_ < 0) return fail_errno(errno, "timerfd_create; raise the limit on open files (ulimit -n)");
   for (const int file : {event_fd_, timer_}) {
     epoll_event event{EPOLLIN, {}};
-    if (epoll_ctl(watch_, EPOLL_CTL_ADD, file, &event) != 0) return fail_errno(errno, "epoll_ctl");
+    if (epoll_ctl(arrivals_, EPOLL_CTL_ADD, file, &event) != 0) return fail_errno(errno, "epoll_ctl");
   }
   for (RoleState& role : roles_) {
     role.signals = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -78,7 +78,7 @@ void Worker::close() {
     take_kept(role);  // the ends of canceled operations
     if (of(role).signals >= 0) ::close(std::exchange(of(role).signals, -1));
   }
-  for (int* const file : {&watch_, &timer_}) {
+  for (int* const file : {&arrivals_, &timer_}) {
     if (*file >= 0) ::close(std::exchange(*file, -1));
   }
 }
@@ -195,7 +195,8 @@ void Worker::deliver(Role role, std::function<void()> event) {
 bool Worker::poll(Role role) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return false;
-  if (role == Role::kClient) client_at_us_ = node::now_us();
+  // The server thread polls for the client too.
+  if (role == Role::kClient && !is_server_thread()) client_at_us_ = node::now_us();
   const Use use(this, role);
   take_kept(role);
   const bool any = ucp_worker_progress(worker_) != 0 && role == Role::kClient;
@@ -213,32 +214,36 @@ bool Worker::arm(Role role) {
   const Use use(this, role);
   RoleState& armed = of(role);
   eventfd_t signals = 0;
+  if (role == Role::kServer) server_thread_ = std::this_thread::get_id();
   if (!armed.kept.empty() || eventfd_read(armed.signals, &signals) == 0) return false;
   armed.is_armed = true;
   return ucp_worker_arm(worker_) == UCS_OK && ucp_worker_progress(worker_) == 0;
 }
 
-// Each reply to a busy client would wake the server thread, in the kernel too where the client has taken the reply by
-// then. So that thread sleeps without the worker's event: what arrives for it meanwhile, the client finds and signals.
 void Worker::await_event(Role role, bool also_other, std::int64_t timeout_us) {
-  if (role == Role::kClient) {
-    await({{event_fd_, of(role).signals, also_other ? of(Role::kServer).signals : -1}}, timeout_us);
-    return;
-  }
-  const std::array<int, 3> files{watch_, of(role).signals, also_other ? of(Role::kClient).signals : -1};
+  const Role other = role == Role::kClient ? Role::kServer : Role::kClient;
+  const int other_signals = also_other ? of(other).signals : -1;
+  if (role == Role::kServer) return await_server_event(other_signals, timeout_us);
+  await({{event_fd_, of(role).signals, other_signals}}, timeout_us);
+}
+
+// A reply that the client takes first wakes the server thread in the kernel, and ppoll() does not return. So the client
+// switches the event off, and a timer ends that sleep. A request that arrives in a sleep without the event waits until
+// the client polls, or until the sleep is over.
+void Worker::await_server_event(int other_signals, std::int64_t timeout_us) {
+  const int signals = of(Role::kServer).signals;
   if (!client_is_busy()) {
-    server_sleep_us_ = 0;
-    watch(true);
-    server_watches_ = true;
-    await(files, timeout_us);
-    server_watches_ = false;
+    blind_sleep_us_ = 0;
     std::uint64_t times = 0;
-    const bool client_has_sent = read(timer_, &times, sizeof times) > 0;
-    if (!client_has_sent || !client_is_busy()) return;
+    (void)!read(timer_, &times, sizeof times);  // of an earlier sleep
+    wake_on_arrival(true);
+    arrivals_wake_server_ = true;
+    await({{arrivals_, signals, other_signals}}, timeout_us);
+    arrivals_wake_server_ = false;
+    if (read(timer_, &times, sizeof times) < 0 || !client_is_busy()) return;
   }
-  watch(false);
-  server_sleep_us_ = std::clamp(2 * server_sleep_us_, kShortestSleepUs, kLongestSleepUs);
-  await(files, server_sleep_us_);
+  blind_sleep_us_ = std::clamp(2 * blind_sleep_us_, kShortestBlindSleepUs, kLongestBlindSleepUs);
+  await({{signals, other_signals, -1}}, timeout_us < 0 ? blind_sleep_us_ : std::min(blind_sleep_us_, timeout_us));
 }
 
 void Worker::await(const std::array<int, 3>& files, std::int64_t timeout_us) {
@@ -250,16 +255,20 @@ void Worker::await(const std::array<int, 3>& files, std::int64_t timeout_us) {
 
 bool Worker::client_is_busy() const { return node::now_us() - client_at_us_ < kBusyUs; }
 
-void Worker::watch(bool on) {
+void Worker::wake_on_arrival(bool on) {
   epoll_event event{on ? EPOLLIN : 0U, {}};
-  (void)epoll_ctl(watch_, EPOLL_CTL_MOD, event_fd_, &event);
+  (void)epoll_ctl(arrivals_, EPOLL_CTL_MOD, event_fd_, &event);
 }
 
-// A server thread that sleeps goes on sleeping, without the worker's event, until it looks whether the client is busy.
+// Keeps replies from waking a server thread that sleeps.
+//
+// Memory ordering: the event is switched off before the timer is set, so a sleep without the event has a timer that has
+// not been read.
 void Worker::note_send_of_client() {
+  if (is_server_thread()) return;
   client_at_us_ = node::now_us();
-  if (!server_watches_.exchange(false)) return;
-  watch(false);
+  if (!arrivals_wake_server_.exchange(false)) return;
+  wake_on_arrival(false);
   const itimerspec then{{}, to_timespec(kBusyUs)};
   (void)timerfd_settime(timer_, 0, &then, nullptr);
 }

@@ -7,6 +7,13 @@
 //   client polls | a reply: taken at once      a request: kept, and the server is woken if it sleeps
 //   server polls | a request: executed at once a reply: kept, and the client is woken if it sleeps
 //
+// An arrival wakes the server thread, unless threads of the program are busy in the client: each reply would wake it
+// for nothing (D131).
+//
+//   client        |        send poll send poll ... poll | computes
+//   server thread | sleeps   100 us | 200 us | 400 us | ... 1 ms | polls, sleeps until an arrival
+//                            '- without the event of the worker -'
+//
 // Thread safety: open(), learn(), handle_messages() and close() while no other thread uses the worker; endpoint() with
 // a Use, which nests; deliver() in callbacks of UCX; the others by any thread. One thread at a time acts for a role.
 // Events run while the worker is locked: sends of the other role wait for their end. Lock order: the lock of the client
@@ -24,6 +31,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -75,11 +83,11 @@ class Worker {
   void close_endpoints();
   // Calls `receive` for every active message with that number, in poll() of that role.
   Status handle_messages(unsigned id, Role role, Receive receive);
-  // Has UCX begin an operation of the role to a process: begin(endpoint, &param). Then ended(status) is called once:
-  // now if UCX has ended it already, else in a poll() of the role. After an error return it is not called. `call`: for
-  // the message of such an error. `param` may have fields already.
-  template <class Begin, class Ended>
-  Status start(Role role, int process, const char* call, ucp_request_param_t param, Begin begin, Ended ended);
+  // Issues an operation of the role to a process by issue(endpoint, &param), a call of UCX. done(status) is called once
+  // when it is complete: in this call or in a poll() of the role, and not after an error return. `call`: for the
+  // message of such an error. `param` may have fields already.
+  template <class Issue, class Done>
+  Status issue(Role role, int process, const char* call, ucp_request_param_t param, Issue issue, Done done);
   // The client has sent a message. Precondition: a Use.
   void note_send_of_client();
   // From a callback of UCX: calls `event` now if its role polls, else in its next poll().
@@ -91,8 +99,8 @@ class Worker {
   // work. A verbs device reports only arrivals after UCX's own arm, so arm() polls once more for earlier ones.
   bool arm(Role role);
   // Blocks until the role may have something to do, or the other one too with `also_other`; both are armed. At most
-  // `timeout_us` (microseconds; negative: without end), and for the server at most a millisecond while the client
-  // sends one message after the other. Other threads may use the worker meanwhile.
+  // `timeout_us` (microseconds; negative: without end). While the client is busy the server's sleep is at most a
+  // millisecond, without the event. Other threads may use the worker meanwhile.
   void await_event(Role role, bool also_other, std::int64_t timeout_us);
   // Ends an await_event() of the role, the present one or the next.
   void signal(Role role);
@@ -111,8 +119,10 @@ class Worker {
   };
 
   static void await(const std::array<int, 3>& files, std::int64_t timeout_us);
+  void await_server_event(int other_signals, std::int64_t timeout_us);
   bool client_is_busy() const;
-  void watch(bool on);
+  bool is_server_thread() const { return std::this_thread::get_id() == server_thread_; }
+  void wake_on_arrival(bool on);
   RoleState& of(Role role) { return roles_[static_cast<std::size_t>(role)]; }
   const RoleState& of(Role role) const { return roles_[static_cast<std::size_t>(role)]; }
   void take_kept(Role role);
@@ -120,13 +130,14 @@ class Worker {
                                  std::size_t bytes, const ucp_am_recv_param_t* param);
 
   std::recursive_mutex mutex_;
-  Role role_ = Role::kClient;                  // that has the worker
-  std::atomic<std::int64_t> client_at_us_{0};  // its last send or poll
-  std::atomic<bool> server_watches_{false};    // arrivals wake the server thread
-  std::int64_t server_sleep_us_ = 0;           // the last, while the client was busy
+  Role role_ = Role::kClient;                      // that has the worker
+  std::atomic<std::int64_t> client_at_us_{0};      // the last send or poll by a thread of the program
+  std::atomic<bool> arrivals_wake_server_{false};  // the server thread sleeps
+  std::int64_t blind_sleep_us_ = 0;                // the last, 0: the client was not busy
+  std::atomic<std::thread::id> server_thread_;
   ucp_worker_h worker_ = nullptr;
   int event_fd_ = -1;
-  int watch_ = -1;  // epoll: of the event or not, and of the timer
+  int arrivals_ = -1;  // epoll: of the timer, and of the event or not
   int timer_ = -1;
   RoleState roles_[2];
   std::vector<std::unique_ptr<Handler>> handlers_;
@@ -134,31 +145,31 @@ class Worker {
   std::vector<ucp_ep_h> endpoints_;  // by process
 };
 
-template <class Begin, class Ended>
-Status Worker::start(Role role, int process, const char* call, ucp_request_param_t param, Begin begin, Ended ended) {
-  struct Ending {
+template <class Issue, class Done>
+Status Worker::issue(Role role, int process, const char* call, ucp_request_param_t param, Issue issue, Done done) {
+  struct Issued {
     Worker* worker;
     Role role;
-    Ended ended;
+    Done done;
   };
-  auto ending = std::make_unique<Ending>(Ending{this, role, std::move(ended)});
+  auto issued = std::make_unique<Issued>(Issued{this, role, std::move(done)});
   param.op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-  param.user_data = ending.get();
+  param.user_data = issued.get();
   param.cb.send = [](void* request, ucs_status_t status, void* data) {
     ucp_request_free(request);
-    auto* const of = static_cast<Ending*>(data);
-    of->worker->deliver(of->role, [of, status] { std::unique_ptr<Ending>(of)->ended(status); });
+    auto* const of = static_cast<Issued*>(data);
+    of->worker->deliver(of->role, [of, status] { std::unique_ptr<Issued>(of)->done(status); });
   };
   const Use use(this, role);
   ucp_ep_h to = nullptr;
   ARMCI_RETURN_IF_ERROR(endpoint(process, &to));
-  const ucs_status_ptr_t request = begin(to, &param);
+  const ucs_status_ptr_t request = issue(to, &param);
   if (UCS_PTR_IS_ERR(request)) return fail_ucs(UCS_PTR_STATUS(request), call, process);
   if (role == Role::kClient) note_send_of_client();
   if (request == nullptr) {
-    ending->ended(UCS_OK);
+    issued->done(UCS_OK);
   } else {
-    (void)ending.release();  // the callback has it
+    (void)issued.release();  // the callback has it
   }
   return kSuccess;
 }

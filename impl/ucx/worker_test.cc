@@ -1,5 +1,5 @@
-// A worker keeps the events of a role while the other one polls, and wakes the server thread for arrivals; over TCP, as
-// between nodes.
+// A worker keeps the events of a role while the other one polls, over the transports that UCX takes in a process; and
+// it wakes the server thread for arrivals, over TCP as between nodes.
 #include "impl/ucx/worker.h"
 
 #include <gtest/gtest.h>
@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "impl/node/wait.h"
+
 namespace armci::ucx {
 namespace {
 
@@ -25,7 +27,6 @@ constexpr unsigned kForServer = 2;
 class WorkerTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    setenv("UCX_TLS", "tcp", 1);
     ASSERT_TRUE(context_.open(2, false).ok());
     std::vector<std::string> addresses(2);
     for (std::size_t i = 0; i < 2; ++i) {
@@ -94,6 +95,31 @@ class WorkerTest : public ::testing::Test {
   std::vector<Message> received_;
 };
 
+class WorkerOverTcpTest : public WorkerTest {
+ protected:
+  void SetUp() override {
+    setenv("UCX_TLS", "tcp", 1);
+    WorkerTest::SetUp();
+    unsetenv("UCX_TLS");
+    send(kForServer, {0});  // connects
+    while (received_.empty()) poll(Role::kServer);
+  }
+
+  // As the client of the receiver's process.
+  void client_sends() {
+    const Worker::Use use(&receiver(), Role::kClient);
+    receiver().note_send_of_client();
+  }
+  // Sends to the server after a millisecond.
+  std::thread sender(std::atomic<bool>* over) {
+    return std::thread([this, over] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      send(kForServer, {1});
+      while (!*over) (void)workers_[0].poll(Role::kClient);
+    });
+  }
+};
+
 TEST_F(WorkerTest, keeps_messages_of_every_length_for_the_other_role) {
   for (const std::size_t bytes : {8, 1000, 20000, 300000}) {
     std::vector<char> data(bytes);
@@ -117,9 +143,7 @@ TEST_F(WorkerTest, takes_messages_of_the_role_that_polls_at_once) {
   EXPECT_EQ(received_[1].id, kForServer);
 }
 
-TEST_F(WorkerTest, a_poll_of_the_server_finds_only_events_of_the_server) {
-  send(kForServer, {0});  // connects
-  while (received_.empty()) poll(Role::kServer);
+TEST_F(WorkerOverTcpTest, a_poll_of_the_server_finds_only_events_of_the_server) {
   send(kForClient, {1});
   for (int i = 0; i < 2000; ++i) {
     (void)workers_[0].poll(Role::kClient);
@@ -131,15 +155,14 @@ TEST_F(WorkerTest, a_poll_of_the_server_finds_only_events_of_the_server) {
   while (received_.size() < 3) poll(Role::kClient);
 }
 
-TEST_F(WorkerTest, wakes_a_role_for_which_the_other_one_keeps_a_message) {
-  send(kForServer, {0});  // connects
-  while (received_.empty()) poll(Role::kServer);
+TEST_F(WorkerOverTcpTest, wakes_a_role_for_which_the_other_one_keeps_a_message) {
   constexpr std::int64_t kWithoutEnd = -1;
   for (int i = 0; i < 50; ++i) {
     while (!receiver().arm(Role::kServer)) (void)receiver().poll(Role::kServer);
     send(kForServer, {1});
     // The other role takes the message from the network before the sleep begins.
     poll_often(Role::kClient);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // the client is not busy any more
     receiver().await_event(Role::kServer, false, kWithoutEnd);
     while (received_.size() < static_cast<std::size_t>(i) + 2) poll(Role::kServer);
   }
@@ -163,51 +186,65 @@ TEST_F(WorkerTest, a_signal_before_a_sleep_or_within_it_ends_it) {
 }
 
 // Without an arrival or a signal only the sends end these sleeps.
-TEST_F(WorkerTest, sleeps_of_the_server_end_while_the_client_sends) {
+TEST_F(WorkerOverTcpTest, sends_of_the_client_end_a_sleep_without_end) {
   constexpr std::int64_t kWithoutEnd = -1;
-  Worker& sender = workers_[0];
   std::atomic<bool> over{false};
   std::thread server([&] {
     for (int i = 0; i < 20; ++i) {
-      (void)sender.arm(Role::kServer);
-      sender.await_event(Role::kServer, false, kWithoutEnd);
+      while (!receiver().arm(Role::kServer)) (void)receiver().poll(Role::kServer);
+      receiver().await_event(Role::kServer, false, kWithoutEnd);
     }
     over = true;
   });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the first sleep begins before the sends
   while (!over) {
-    const Worker::Use use(&sender, Role::kClient);
-    sender.note_send_of_client();
+    client_sends();
+    std::this_thread::sleep_for(std::chrono::microseconds(200));  // now and then the server sleeps before a send
   }
   server.join();
 }
 
-TEST_F(WorkerTest, an_arrival_ends_a_sleep_of_the_server_also_after_sends_of_the_client) {
+// Sends from another thread switch the event off before, during or after a sleep.
+TEST_F(WorkerOverTcpTest, an_arrival_ends_a_sleep_of_the_server_also_after_sends_of_the_client) {
   constexpr std::int64_t kWithoutEnd = -1;
-  send(kForServer, {0});  // connects
-  while (received_.empty()) poll(Role::kServer);
-  for (int i = 0; i < 50; ++i) {
-    for (int sends = 0; sends < i % 3; ++sends) {
-      {
-        const Worker::Use use(&receiver(), Role::kClient);
-        receiver().note_send_of_client();
-      }
-      (void)receiver().arm(Role::kServer);
-      receiver().await_event(Role::kServer, false, 100);
-    }
+  for (std::size_t i = 0; i < 50; ++i) {
     std::atomic<bool> over{false};
-    std::thread sender([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      send(kForServer, {1});
-      while (!over) (void)workers_[0].poll(Role::kClient);
+    std::thread client([&] {
+      for (std::size_t sends = 0; sends < i % 4; ++sends) {
+        client_sends();
+        std::this_thread::sleep_for(std::chrono::microseconds(150 * i % 400));
+      }
     });
-    while (received_.size() < static_cast<std::size_t>(i) + 2) {
+    std::thread sends_later = sender(&over);
+    while (received_.size() < i + 2) {
       if (receiver().arm(Role::kServer)) receiver().await_event(Role::kServer, false, kWithoutEnd);
       (void)receiver().poll(Role::kServer);
     }
     over = true;
-    sender.join();
+    client.join();
+    sends_later.join();
   }
+}
+
+// A timer that was not read would end each of them at once.
+TEST_F(WorkerOverTcpTest, sleeps_of_the_server_last_while_the_client_is_busy) {
+  constexpr int kTimes = 10;
+  std::atomic<bool> over{false};
+  std::thread client([&] {
+    for (int i = 0; i < kTimes; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // the server sleeps until an event
+      client_sends();
+      receiver().signal(Role::kServer);  // before the timer does
+      for (const std::int64_t begin_us = node::now_us(); node::now_us() - begin_us < 5000;) client_sends();
+    }
+    over = true;
+    receiver().signal(Role::kServer);
+  });
+  int sleeps = 0;
+  for (; !over; ++sleeps) {
+    if (receiver().arm(Role::kServer)) receiver().await_event(Role::kServer, false, -1);
+  }
+  client.join();
+  EXPECT_LT(sleeps, 50 * kTimes);
 }
 
 TEST_F(WorkerTest, a_sleep_can_wait_for_both_roles) {
