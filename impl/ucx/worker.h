@@ -93,7 +93,8 @@ class Worker {
   // From a callback of UCX: calls `event` now if its role polls, else in its next poll().
   void deliver(Role role, std::function<void()> event);
 
-  // One pass of progress; true if an event of the role has run since its last one.
+  // One pass of progress; true if an event of the role has run since its last pass, and for the client also if UCX has
+  // made any progress.
   bool poll(Role role);
   // Prepares await_event(): true if a later arrival, event or signal for the role ends it, false if there is or was
   // work. A verbs device reports only arrivals after UCX's own arm, so arm() polls once more for earlier ones.
@@ -134,7 +135,7 @@ class Worker {
   std::atomic<std::int64_t> client_at_us_{0};      // the last send or poll by a thread of the program
   std::atomic<bool> arrivals_wake_server_{false};  // the server thread sleeps
   std::int64_t blind_sleep_us_ = 0;                // the last, 0: the client was not busy
-  std::atomic<std::thread::id> server_thread_;
+  std::atomic<std::thread::id> server_thread_;     // its sends and polls do not make the client busy
   ucp_worker_h worker_ = nullptr;
   int event_fd_ = -1;
   int arrivals_ = -1;  // epoll: of the timer, and of the event or not

@@ -110,7 +110,7 @@ class WorkerOverTcpTest : public WorkerTest {
     const Worker::Use use(&receiver(), Role::kClient);
     receiver().note_send_of_client();
   }
-  // Sends to the server after a millisecond.
+  // Sends to the server after a millisecond, mostly within a sleep of the server.
   std::thread sender(std::atomic<bool>* over) {
     return std::thread([this, over] {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -211,7 +211,7 @@ TEST_F(WorkerOverTcpTest, an_arrival_ends_a_sleep_of_the_server_also_after_sends
     std::thread client([&] {
       for (std::size_t sends = 0; sends < i % 4; ++sends) {
         client_sends();
-        std::this_thread::sleep_for(std::chrono::microseconds(150 * i % 400));
+        std::this_thread::sleep_for(std::chrono::microseconds(150 * i % 400));  // at other moments of a sleep each time
       }
     });
     std::thread sends_later = sender(&over);
