@@ -236,7 +236,7 @@ bool ServerWire::arm() {
 
 void ServerWire::await_event(engine::ClientWire*, std::int64_t us) {
   std::array<pollfd, 2> sources = {{{channel_->fd, POLLIN, 0}, {wake_, POLLIN, 0}}};
-  const timespec longest{us / 1'000'000, us % 1'000'000 * 1000};
+  const timespec longest = node::timespec_of(us);
   (void)ppoll(sources.data(), sources.size(), us < 0 ? nullptr : &longest, nullptr);
   std::uint64_t wakes = 0;
   (void)!read(wake_, &wakes, sizeof wakes);

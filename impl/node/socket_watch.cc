@@ -27,8 +27,6 @@ bool is_network_socket(int file) {
 
 constexpr std::int64_t kShortestPauseUs = 1000;
 
-timespec timespec_of(std::int64_t us) { return {us / 1'000'000, us % 1'000'000 * 1000}; }
-
 }  // namespace
 
 SocketWatch::SocketWatch() : arrivals_(epoll_create1(EPOLL_CLOEXEC)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}

@@ -1,7 +1,5 @@
 #include "impl/node/wait.h"
 
-#include <time.h>
-
 namespace armci::node {
 namespace {
 
@@ -26,5 +24,7 @@ std::int64_t now_us() {
   clock_gettime(CLOCK_MONOTONIC, &t);
   return static_cast<std::int64_t>(t.tv_sec) * 1'000'000 + t.tv_nsec / 1000;
 }
+
+timespec timespec_of(std::int64_t us) { return {us / 1'000'000, us % 1'000'000 * 1000}; }
 
 }  // namespace armci::node

@@ -6,6 +6,8 @@
 // Thread safety: all functions may be called by several threads at once.
 #pragma once
 
+#include <time.h>
+
 #include <atomic>
 #include <cstdint>
 
@@ -38,6 +40,8 @@ void futex_wake(const std::atomic<std::uint32_t>* word, int count);
 void futex_wake_bits(const std::atomic<std::uint32_t>* word, std::uint32_t bits);
 
 std::int64_t now_us();
+// For calls of Linux that take one.
+timespec timespec_of(std::int64_t us);
 
 // Blocked waits wake this often to check for processes that died.
 inline constexpr std::int64_t kLivenessPeriodUs = 100'000;

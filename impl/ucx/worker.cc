@@ -26,8 +26,6 @@ constexpr std::int64_t kBusyUs = 100;
 constexpr std::int64_t kShortestBlindSleepUs = 200;
 constexpr std::int64_t kLongestBlindSleepUs = 1000;
 
-timespec to_timespec(std::int64_t us) { return {us / 1'000'000, us % 1'000'000 * 1000}; }
-
 // UCX delivers a message whole, unless it has announced it for a transfer of its own.
 void require_whole(const ucp_am_recv_param_t& param) {
   if ((param.recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0) return;
@@ -249,7 +247,7 @@ void Worker::await_server_event(int other_signals, std::int64_t timeout_us) {
 void Worker::await(const std::array<int, 3>& files, std::int64_t timeout_us) {
   std::array<pollfd, 3> events{};
   for (std::size_t i = 0; i < files.size(); ++i) events[i] = {files[i], POLLIN, 0};
-  const timespec timeout = to_timespec(timeout_us);
+  const timespec timeout = node::timespec_of(timeout_us);
   (void)ppoll(events.data(), events.size(), timeout_us < 0 ? nullptr : &timeout, nullptr);
 }
 
@@ -269,7 +267,7 @@ void Worker::note_send_of_client() {
   client_at_us_ = node::now_us();
   if (!arrivals_wake_server_.exchange(false)) return;
   wake_on_arrival(false);
-  const itimerspec then{{}, to_timespec(kBusyUs)};
+  const itimerspec then{{}, node::timespec_of(kBusyUs)};
   (void)timerfd_settime(timer_, 0, &then, nullptr);
 }
 
