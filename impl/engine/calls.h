@@ -81,6 +81,7 @@ class Calls {
     return atomic(target, atomic_header(remote, op, operand, compare), before);
   }
 
+  Status wait(const Completion& completion) { return client_->wait(completion.operation); }
   Status test(Completion* completion, bool* done) { return client_->test(completion->operation, done); }
   Status flush(int target) { return client_->flush(target); }
   Status flush_all() { return client_->flush_all(); }

@@ -112,6 +112,16 @@ Status Client::await(Lock& lock, std::uint64_t number) {
   return outcome(failed);
 }
 
+// Also after a failure the operation has ended at return.
+Status Client::wait(std::uint64_t number) {
+  Lock lock(mutex_);
+  Operation* failed = nullptr;
+  if (operations_.ended(number, &failed)) return outcome(failed);
+  const Status sent = send_batch(lock, operations_.peer_of(number));
+  const Status ended = await(lock, number);
+  return leave(lock, sent.ok() ? ended : sent);
+}
+
 // Polls until nothing arrives, so that a program that tests rarely finds all completions that have arrived.
 Status Client::test(std::uint64_t number, bool* done) {
   *done = true;

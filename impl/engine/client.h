@@ -98,6 +98,8 @@ class Client final : private ClientEvents {
                     const node::Signal& signal);
   Status atomic(int process, RequestHeader header, std::uint64_t* before);
 
+  // Waits for the end of the operation, and sends a batch that it is in.
+  Status wait(std::uint64_t operation);
   Status test(std::uint64_t operation, bool* done);
   // Waits until every store to the process is remotely complete.
   Status flush(int process);

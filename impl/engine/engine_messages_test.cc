@@ -116,6 +116,23 @@ TEST(EngineMessages, the_batch_of_an_aggregate_waits_for_its_program) {
   ASSERT_TRUE(network.close().ok());
 }
 
+TEST(EngineMessages, a_wait_sends_the_batch_that_it_waits_for) {
+  for (const bool background : {true, false}) {
+    Network network({.background = background}, 1);
+    Client& client = network.client(0);
+    std::uint64_t got = 0;
+    std::array<std::uint64_t, 2> operations{};
+    ASSERT_TRUE(put_word(client, area(0, 1), {&operations[0], true}).ok());
+    ASSERT_TRUE(client.get({1, nullptr}, area(0, 1), &got, sizeof got, {&operations[1], true}).ok());
+    ASSERT_EQ(network.wire(0).messages(), 0U);
+    ASSERT_TRUE(client.wait(operations[1]).ok());
+    EXPECT_EQ(network.wire(0).messages(), 1U);
+    EXPECT_EQ(got, last_word);
+    for (const std::uint64_t operation : operations) EXPECT_TRUE(client.wait(operation).ok()) << "it has ended";
+    ASSERT_TRUE(network.close().ok());
+  }
+}
+
 // Without it each longer one would wait for the batch before it.
 TEST(EngineMessages, longer_operations_of_an_aggregate_follow_its_batch) {
   Network network({.rdma = true, .request_bytes = 8192, .reply_bytes = 8192, .requests = 16}, 1);
@@ -295,6 +312,24 @@ TEST(EngineFailures, a_lost_server_fails_what_waits_for_it_and_nothing_else) {
   EXPECT_TRUE(client.put({2, nullptr}, area(0, 2), &got, sizeof got, {}).ok());
   EXPECT_TRUE(client.flush(2).ok());
   EXPECT_FALSE(client.flush_all().ok());
+}
+
+TEST(EngineFailures, a_wait_tells_of_a_failure_once) {
+  Network network({}, 1);
+  Client& client = network.client(0);
+  std::array<std::uint64_t, 2> got{};
+  std::array<std::uint64_t, 2> operations{};
+  ASSERT_TRUE(client.get({1, nullptr}, area(0, 1), &got[0], sizeof got[0], {&operations[0], false}).ok());
+  network.wire(0).lose(1, 42);
+  EXPECT_FALSE(client.wait(operations[0]).ok());
+  EXPECT_NE(std::string(last_cause().text).find("error 42"), std::string::npos);
+  EXPECT_TRUE(client.wait(operations[0]).ok());
+  ASSERT_TRUE(client.get({2, nullptr}, area(0, 2), &got[1], sizeof got[1], {&operations[1], true}).ok());
+  network.wire(0).fail_next_send();
+  EXPECT_FALSE(client.wait(operations[1]).ok());
+  bool done = false;
+  EXPECT_TRUE(client.test(operations[1], &done).ok());
+  EXPECT_TRUE(done) << "the buffer is the program's again";
 }
 
 TEST(EngineFailures, a_request_that_was_not_sent_has_no_effect) {

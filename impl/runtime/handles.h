@@ -111,6 +111,29 @@ class HandleTable {
     return true;
   }
 
+  // The completions of the pending operations of one handle.
+  std::vector<Completion> pending_of(const armci_hdl_t* handle) const {
+    const std::lock_guard lock(mutex_);
+    const HandleBits bits = handle != nullptr ? read_handle(handle) : HandleBits{};
+    std::vector<Completion> found;
+    if (handle != nullptr && !live(bits)) return found;
+    for (const Pending& one : slots_[bits.slot].pending) found.push_back(one.completion);
+    return found;
+  }
+
+  // Those of every pending operation that satisfies `wanted(const Pending&)`.
+  template <class Wanted>
+  std::vector<Completion> pending_if(Wanted wanted) const {
+    const std::lock_guard lock(mutex_);
+    std::vector<Completion> found;
+    for (const Slot& slot : slots_) {
+      for (const Pending& one : slot.pending) {
+        if (wanted(one)) found.push_back(one.completion);
+      }
+    }
+    return found;
+  }
+
   // Completes the operations of one handle that have ended. `finish(Completion&)` returns false while its operation is
   // pending, and must not block: the table is locked. Returns true when no operation is left.
   template <class Finish>

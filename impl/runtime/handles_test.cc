@@ -132,6 +132,21 @@ TEST(HandleTableTest, CompletionForATargetLeavesTheOthers) {
   EXPECT_FALSE(table.complete(&handle, kUnfinished));
 }
 
+TEST(HandleTableTest, WhatIsPendingIsFoundByHandleAndByTarget) {
+  Table table;
+  armci_hdl_t handle{};
+  table.add(&handle, {1, 7});
+  table.add(nullptr, {2, 7});
+  table.add(&handle, {3, 8});
+  const armci_hdl_t stale = handle;
+  EXPECT_EQ(table.pending_of(&handle), (std::vector{1, 3}));
+  EXPECT_EQ(table.pending_of(nullptr), std::vector{2});
+  EXPECT_EQ(table.pending_if(targets(7)), (std::vector{2, 1})) << "slot after slot";
+  EXPECT_TRUE(table.complete(&handle, kFinished));
+  EXPECT_TRUE(table.pending_of(&handle).empty());
+  EXPECT_TRUE(table.pending_of(&stale).empty());
+}
+
 TEST(HandleTableTest, CompletionForATargetReportsWhenOperationsAreLeft) {
   Table table;
   table.add(nullptr, {1, 7});

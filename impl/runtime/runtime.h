@@ -378,6 +378,9 @@ class Runtime {
   Status finish(Completion completion, int proc, How how);
   Status complete(Completion& completion);
   bool ended(Completion& completion, Status* status);
+  template <class Complete>
+  void await_completion(Complete complete);
+  void wait_for_each(std::span<const Completion> completions, Status* status);
   Status flush(int proc);
   Status flush_all();
   struct Unflushed;

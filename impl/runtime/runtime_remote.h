@@ -6,6 +6,8 @@
 // Instantiated, but never called, for transports that reach no other node.
 #pragma once
 
+#include <span>
+
 #include "impl/node/waiter.h"
 #include "impl/runtime/runtime.h"
 
@@ -14,17 +16,33 @@ namespace armci::runtime {
 inline constexpr std::size_t kOutstandingMax = 4096;  // pending operations before older ones are completed [CMPL-6]
 inline constexpr std::size_t kAccumulateChunkBytes = 65536;  // read, added and written back at a time
 
-// Waits for local completion of one operation.
+// Waits until complete() returns true.
 template <class T>
-Status Runtime<T>::complete(Completion& completion) {
+template <class Complete>
+void Runtime<T>::await_completion(Complete complete) {
   node::Waiter waiter(node::WaitKind::kOperations);
-  for (;;) {
-    bool done = false;
-    ARMCI_RETURN_IF_ERROR(transport_.test(&completion, &done));
-    if (done) return kSuccess;
+  while (!complete()) {
     transport_.progress();
     waiter.step();
   }
+}
+
+// *status: the last failure, if any.
+template <class T>
+void Runtime<T>::wait_for_each(std::span<const Completion> completions, Status* status) {
+  for (const Completion& each : completions) {
+    const Status one = transport_.wait(each);
+    if (!one.ok()) *status = one;
+  }
+}
+
+// Waits for local completion of one operation.
+template <class T>
+Status Runtime<T>::complete(Completion& completion) {
+  Status status;
+  if constexpr (WaitsForCompletion<T>) wait_for_each({&completion, 1}, &status);
+  await_completion([&] { return ended(completion, &status); });
+  return status;
 }
 
 // Of an operation that begins. One of an aggregate handle says so to a transport that coalesces [AGG-1].
@@ -66,11 +84,9 @@ Status Runtime<T>::complete_pending(Wanted wanted) {
   Status status;
   const std::uint64_t last = handles_.last();
   const auto mine = [&](const auto& pending) { return pending.number <= last && wanted(pending.target); };
-  node::Waiter waiter(node::WaitKind::kOperations);
-  while (!handles_.complete_if(mine, [&](Completion& completion) { return ended(completion, &status); })) {
-    transport_.progress();
-    waiter.step();
-  }
+  if constexpr (WaitsForCompletion<T>) wait_for_each(handles_.pending_if(mine), &status);
+  await_completion(
+      [&] { return handles_.complete_if(mine, [&](Completion& completion) { return ended(completion, &status); }); });
   return status;
 }
 

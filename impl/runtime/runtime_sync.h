@@ -29,11 +29,9 @@ template <class T>
   Status status;
   if constexpr (!kNodeOnly) {
     if (handle != nullptr) status = flush_batch(read_handle(handle));
-    node::Waiter waiter(node::WaitKind::kOperations);
-    while (!handles_.complete(handle, [&](Completion& completion) { return ended(completion, &status); })) {
-      transport_.progress();
-      waiter.step();
-    }
+    if constexpr (WaitsForCompletion<T>) wait_for_each(handles_.pending_of(handle), &status);
+    await_completion(
+        [&] { return handles_.complete(handle, [&](Completion& completion) { return ended(completion, &status); }); });
   }
   ARMCI_RETURN_IF_ERROR(status);
   return observe_flags == 0 ? kSuccess : verify_buffers(handle);

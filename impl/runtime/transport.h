@@ -94,6 +94,9 @@
 //                                        one. The same on all processes, constant from initialise() to finalise().
 //                                        Without it every job with several nodes is one.
 //
+//   Status wait(const Completion&)       As test() until the operation has ended; later tests find it ended. Without it
+//                                        Runtime calls test() and progress() again and again.
+//
 //   bool Completion::complete() const    Whether the operation was complete when it was issued. Runtime does not call
 //                                        test() then.
 //   bool Completion::aggregate           Set by Runtime before put, get and the members for descriptors: the operation
@@ -301,6 +304,11 @@ concept AppliesModes = requires(T t, const typename T::Key& key) {
 template <class T>
 concept HasAtomic32 = requires(T t, int target, const typename T::Key& key, void* remote, std::int32_t value) {
   { t.atomic32(target, key, remote, AtomicOp::kFetchAdd, value, value, &value) } -> std::same_as<Status>;
+};
+
+template <class T>
+concept WaitsForCompletion = requires(T t, const typename T::Completion completion) {
+  { t.wait(completion) } -> std::same_as<Status>;
 };
 
 template <class T>
