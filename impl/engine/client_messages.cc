@@ -149,9 +149,10 @@ Status Client::end_coalesced_get(Operation* get, int number, Status coalesced, s
 Status Client::send_batch(Lock& lock, int number, bool on_demand) {
   Batch<Buffer>& batch = server(number).batch;
   if (batch.empty()) return kSuccess;
-  ARMCI_RETURN_IF_ERROR(await_credit(lock, number));
-  // Another thread may have sent it meanwhile.
-  return batch.empty() ? kSuccess : send_batch_now(number, on_demand);
+  const Status ready = await_credit(lock, number);
+  // Another thread may have sent it meanwhile. One for a lost server is not sent, but ends.
+  if (!batch.empty() && has_credit(number)) return send_batch_now(number, on_demand);
+  return ready;
 }
 
 // For a test of an operation that may be in it. Without a credit a pass sends the batch later.
@@ -184,11 +185,16 @@ Status Client::send_batch_now(int number, bool on_demand) {
   end_hold(&of);
   // The stores are complete here. If the batch is lost, the next flush says so.
   if (of.batch_operation != nullptr) operations_.end_first(std::exchange(of.batch_operation, nullptr), 0);
-  const Status sent =
-      post(number, header, {std::move(of.batch.message), length}, expected.tag != 0 ? &expected : nullptr);
+  Status sent = check_lost(number);
+  if (sent.ok()) {
+    sent = post(number, header, {std::move(of.batch.message), length}, expected.tag != 0 ? &expected : nullptr);
+  } else {
+    wire_.give_back({std::move(of.batch.message), length});
+  }
   if (sent.ok()) return sent;
   of.refused = true;  // its stores are lost: the next flush fails
-  if (expected.tag != 0) end_reply(expected.tag, ClientWire::kRefused);
+  const int lost = entry(number).lost;
+  if (expected.tag != 0) end_reply(expected.tag, lost != 0 ? lost : ClientWire::kRefused);
   return sent;
 }
 

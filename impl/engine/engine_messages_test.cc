@@ -332,6 +332,29 @@ TEST(EngineFailures, a_wait_tells_of_a_failure_once) {
   EXPECT_TRUE(done) << "the buffer is the program's again";
 }
 
+TEST(EngineFailures, an_aggregate_for_a_lost_server_ends) {
+  Network network({}, 1);
+  Client& client = network.client(0);
+  std::uint64_t got = 0;
+  std::array<std::uint64_t, 4> operations{};
+  ASSERT_TRUE(put_word(client, area(0, 1), {&operations[0], true}).ok());
+  ASSERT_TRUE(client.get({1, nullptr}, area(0, 1), &got, sizeof got, {&operations[1], true}).ok());
+  ASSERT_TRUE(put_word(client, area(0, 2), {&operations[2], true}).ok());
+  ASSERT_TRUE(client.get({2, nullptr}, area(0, 2), &got, sizeof got, {&operations[3], true}).ok());
+  network.wire(0).lose(1, 42);
+  network.wire(0).lose(2, 43);
+  EXPECT_FALSE(client.wait(operations[1]).ok());
+  EXPECT_NE(std::string(last_cause().text).find("error 42"), std::string::npos);
+  EXPECT_TRUE(client.wait(operations[0]).ok()) << "its flush tells of the failure";
+  EXPECT_FALSE(client.flush(1).ok());
+  bool done = false;
+  EXPECT_FALSE(client.test(operations[3], &done).ok());
+  EXPECT_NE(std::string(last_cause().text).find("error 43"), std::string::npos);
+  EXPECT_TRUE(done) << "the buffer is the program's again";
+  EXPECT_TRUE(client.test(operations[2], &done).ok());
+  EXPECT_TRUE(done);
+}
+
 TEST(EngineFailures, a_request_that_was_not_sent_has_no_effect) {
   Network network({}, 1);
   Client& client = network.client(0);
