@@ -51,11 +51,6 @@ class Batch {
     return std::exchange(length_, 0);
   }
 
-  // The longest contiguous put that fits into an empty batch of `limit` bytes.
-  static std::size_t put_bytes_max(std::size_t limit) {
-    return (limit - sizeof(RequestHeader) - sizeof(EntryHeader)) / 8 * 8;
-  }
-
  private:
   std::size_t length() const { return empty() ? sizeof(RequestHeader) : length_; }
   static std::size_t entry_bytes(const RequestHeader& header, std::size_t bytes) {

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "impl/engine/client.h"
 #include "impl/engine/compose.h"
@@ -14,6 +16,13 @@
 #include "impl/runtime/transport.h"
 
 namespace armci::engine {
+
+// Of a port with a server for each node.
+inline Routes routes_by_node(const runtime::World& world, int cluster) {
+  std::vector<int> node_of;
+  for (int process = 0; process < world.size(); ++process) node_of.push_back(world.node_of(process));
+  return {std::move(node_of), world.node_count(), cluster};
+}
 
 template <class PortKey>
 class Calls {

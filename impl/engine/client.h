@@ -7,15 +7,15 @@
 //   get      one or several requests; complete when all replies are here
 //   small    non-blocking stores, and operations of aggregate handles (with Rdma the short ones), are coalesced into a
 //            batch: one request. It leaves when it is full, before any other request to its server, with a signal, at a
-//            test or flush, or in a pass of the progress thread. A batch of aggregate handles only is held: no pass
-//            sends it
+//            test, wait or flush, or in a pass of the progress thread. A batch of aggregate handles only is held: no
+//            pass sends it
 //   atomic   a request
 //   Rdma     contiguous data, and rows that are too long to be packed
 //   flush    waits for the count of executed requests, and for the network; requests the count if the server does not
 //            report it by itself
 //
-// A request needs a credit: the wire limits the unexecuted requests to a server. Each reply tells the count of executed
-// requests.
+// A request needs a credit: the wire limits the unexecuted requests to a server. Each reply carries the count of
+// executed requests.
 //
 // Order, of what one thread does to one process:
 //   transfer, then transfer   a fence of the network between them
@@ -59,8 +59,10 @@ struct ClientOptions {
   // A signal lets the server keep its count until the client requests it. Rdma: not after the first transfer to that
   // server, since later ones wait for the count.
   bool counts_on_demand = false;
-  bool server_polls = false;  // a server of this process polls the same network, so counts wait until they are needed
-  bool background = true;     // a thread calls progress() when wake() is called, until it finds kIdle
+  // A pass of the server of this process also sends what the messages of the client left in the network. So the client
+  // polls for counts only when it needs them.
+  bool server_polls = false;
+  bool background = true;  // a thread calls progress() when wake() is called, until it finds kIdle
 };
 
 // How a call returns.
@@ -80,8 +82,6 @@ class Client final : private ClientEvents {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // The longest put that fits into a batch, of a wire with such requests.
-  static std::size_t small_put_bytes_max(std::size_t request_bytes);
   // Disconnects from all servers and closes the wire. Precondition: no operation is pending.
   Status close();
 
@@ -108,10 +108,10 @@ class Client final : private ClientEvents {
 
   enum class Progress {
     kIdle,         // nothing is pending until wake() is called
-    kLater,        // come again within a millisecond: short messages are pending, or were lately
-    kPending,      // come again soon
-    kBusy,         // come again at once
-    kOtherThread,  // another thread waits in the client, and makes progress for all; come again within a millisecond
+    kLater,        // the next pass is due within a millisecond: short messages are pending, or were lately
+    kPending,      // the next pass is due soon
+    kBusy,         // the next pass is due at once
+    kOtherThread,  // another thread waits in the client, and makes progress for all; as kLater
   };
   // A pass by the progress thread; sends the batches that are not held and had nothing added since the last one.
   Status progress(Progress* found);

@@ -108,13 +108,9 @@ Status Client::take_packing_memory(Lock& lock, Message* memory) {
 
 // --- batches
 
-// An aggregate handle asks for few messages: its batch is as long as a request.
+// Programs use aggregate handles to send few messages, so such a batch is as long as a request.
 std::size_t Client::batch_bytes(How how) const {
   return how.aggregate ? request_bytes() : std::min(request_bytes(), kBatchBytes);
-}
-
-std::size_t Client::small_put_bytes_max(std::size_t request_bytes) {
-  return Batch<Buffer>::put_bytes_max(std::min(request_bytes, kBatchBytes));
 }
 
 // Without a progress thread only aggregate handles are coalesced: for these the program has to call again [AGG-1].

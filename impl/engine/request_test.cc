@@ -329,7 +329,6 @@ TEST(Batch, IsFullAtItsLimitAndThenBeginsAnew) {
   EXPECT_TRUE(batch.empty());
   batch.add(put, 3, write);
   EXPECT_EQ(batch.complete(RequestHeader()), sizeof(RequestHeader) + sizeof(EntryHeader) + 8);
-  EXPECT_EQ(Batch<std::unique_ptr<char[]>>::put_bytes_max(kLimit), 40u);
 }
 
 // An entry of 24 bytes at `address`, which says it has `bytes`.

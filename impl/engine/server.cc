@@ -288,7 +288,7 @@ Status Server::reply_chunk(Work* work) {
   const char* const end_of_data = collect(work->request, message + sizeof(ReplyHeader));
   Chunk* const chunk = work->chunk;
   ARMCI_RETURN_IF_ERROR(end(work));
-  // The header tells the count, so there is none unless it is sent.
+  // The header carries the count, so there is none unless it is sent.
   if (!alone) {
     const ReplyHeader head = begin_reply(header.origin, header.tag);
     std::memcpy(message, &head, sizeof head);
@@ -320,7 +320,7 @@ Status Server::refuse(Work* work, const Status& why) {
   return reply(header.origin, head, wire_.take_message(sizeof head));
 }
 
-// Memory ordering: as begin_reply(), for the count that the forwarding server tells.
+// Memory ordering: as begin_reply(), for the count that the forwarding server reports.
 Status Server::end(Work* work, RequestState state) {
   const RequestHeader header = work->request.header;
   const Arrival arrival = work->arrival;
@@ -361,7 +361,7 @@ void Server::list_if_due(std::uint32_t process) {
   if (from.executed - from.reported >= options_.credits / 2) busy_passes_ = kBusyPassesMax;
 }
 
-// The header tells the count.
+// The header carries the count.
 //
 // Memory ordering: the stores are visible to all processes of the node before the count is visible to any [FENCE-1].
 ReplyHeader Server::begin_reply(std::uint32_t process, std::uint32_t tag) {
@@ -381,8 +381,8 @@ Status Server::reply(std::uint32_t process, const ReplyHeader& header, Message m
   return wire_.reply(static_cast<int>(process), header.tag, std::move(message));
 }
 
-// Tells the counts that no reply has told. A pass that finds no request calls this: so the message does not keep the
-// next request waiting, and tells many requests at once.
+// Sends the counts that no reply has carried. A pass that finds no request calls this: so the message does not keep the
+// next request waiting, and counts many requests at once.
 Status Server::report_counts() {
   for (const std::uint32_t process : unreported_) {
     Origin& to = origin(process);

@@ -165,7 +165,7 @@ class Server final : private ServerEvents {
   Forwarder forwarder_;
   std::vector<Origin> origins_;             // by process
   std::vector<Stream> neighbours_;          // by server
-  std::vector<std::uint32_t> unreported_;   // processes whose count is due, unless a reply has told it
+  std::vector<std::uint32_t> unreported_;   // processes whose count is due, unless a reply has carried it
   static constexpr int kBusyPassesMax = 8;  // before counts are reported
   int busy_passes_ = 0;
   std::vector<std::unique_ptr<Chunk>> chunks_;

@@ -66,7 +66,7 @@ Status Server::step(bool* busy) {
   return report_counts();
 }
 
-// The server thread tells the counts when the wait is over.
+// The server thread reports the counts when the wait is over.
 void Server::serve_while_waiting() {
   passes_.pass_while_waiting([this] { return pass(); }, [this] { wake(); });
 }

@@ -105,10 +105,11 @@ class Rdma {
   // Whether the network moves these bytes, whole elements at a time [LC-3].
   virtual bool reaches(const Target& target, const void* remote, std::size_t bytes) = 0;
   virtual bool reaches(const Target& target, const Rows& rows) = 0;
-  // False: no transfer to or from the server now; poll() and ask again.
+  // False: no transfer to or from the server now; poll(), then call again.
   virtual bool can_transfer(int) { return true; }
   // Begins to write from, or to read to, local memory, which is in use until the part of the operation ends, perhaps in
-  // the call. Moves the first *bytes, or as many as go at once, and tells in *bytes how many.
+  // the call. Moves the first *bytes, or as many as go at once, and sets *bytes to
+  // their number.
   virtual Status transfer(Direction direction, const Target& target, char* remote, char* local, std::size_t* bytes,
                           Operations::Operation* operation) = 0;
   // Rows up to this length go by transfer_rows(); 0: none.
@@ -142,7 +143,7 @@ class ClientWire {
   // At any time. A batch keeps the memory until its program waits, which may be long.
   virtual Message take_message(std::size_t bytes) = 0;
   virtual void give_back(Message message) = 0;
-  // False: not now; poll() and ask again.
+  // False: not now; poll(), then call again.
   virtual bool can_send(int server) = 0;
   // Sends a request to `server`, which is executed by `executor`: the same, or one to which it forwards. The wire owns
   // the message from now on. reply: null if only the count of executed requests comes back. After a failure nothing was

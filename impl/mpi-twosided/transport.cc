@@ -50,8 +50,7 @@ int automatic_credits(const Routes& routes, std::size_t bytes) {
 engine::ClientOptions client_options(const ReceiveBuffers& receive_buffers) {
   const Settings& of = settings();
   engine::ClientOptions options;
-  options.small_put_bytes = std::min(static_cast<std::size_t>(of.small_put_bytes),
-                                     engine::Client::small_put_bytes_max(receive_buffers.bytes));
+  options.small_put_bytes = static_cast<std::size_t>(of.small_put_bytes);
   options.small_get_bytes = std::min(static_cast<std::size_t>(of.small_get_bytes), receive_buffers.reply_bytes());
   options.counts_on_demand = true;  // a count costs a send and a receive of MPI
   options.copied_bytes = static_cast<std::size_t>(of.copied_bytes);
@@ -102,9 +101,7 @@ Status Transport::initialise(const World& world) {
   ARMCI_RETURN_IF_ERROR(read_plan(world, &plan));
   ARMCI_RETURN_IF_ERROR(
       node::agree(world_comm_, choose_kind(world_comm_, &plan), "choosing thread or process for the servers"));
-  std::vector<int> node_of;
-  for (int process = 0; process < world.size(); ++process) node_of.push_back(world.node_of(process));
-  const Routes routes(std::move(node_of), world.node_count(), plan.cluster);
+  const engine::Routes routes = engine::routes_by_node(world, plan.cluster);
   int& credits = plan.receive_buffers.credits;
   if (credits == kAutomatic) credits = automatic_credits(routes, plan.receive_buffers.bytes);
   choices_.add("server of a node", plan.kind == ServerKind::kProcess ? "process" : "thread");

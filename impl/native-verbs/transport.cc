@@ -36,12 +36,6 @@ Status check_settings(MPI_Comm comm) {
 
 int server_of(const World& world, int node) { return world.node(node).ranks[0]; }
 
-engine::Routes routes_of(const World& world) {
-  std::vector<int> node_of;
-  for (int process = 0; process < world.size(); ++process) node_of.push_back(world.node_of(process));
-  return {std::move(node_of), world.node_count(), settings().cluster};
-}
-
 void print_links(const World& world, std::size_t links) {
   if (runtime::config().verbose < 1 || world.rank() != 0) return;
   std::fprintf(stderr, "armci: process 0 has made %zu connections to servers of %d nodes\n", links, world.node_count());
@@ -73,7 +67,7 @@ Status Transport::open(const World& world) {
   const Settings& of = settings();
   std::vector<int> servers;
   for (int node = 0; node < world.node_count(); ++node) servers.push_back(server_of(world, node));
-  const engine::Routes routes = routes_of(world);
+  const engine::Routes routes = engine::routes_by_node(world, settings().cluster);
   const auto requests = static_cast<std::uint32_t>(of.bounces);
   registrations_ = std::make_unique<Registrations>(
       *device_, CacheBounds{static_cast<std::size_t>(of.cache_bytes), static_cast<std::size_t>(of.cache_entries)});
@@ -134,7 +128,7 @@ Status Transport::connect_servers(const World& world) {
   const int bytes = static_cast<int>(places * sizeof(Address));
   ARMCI_MPI(MPI_Allgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, world.comm()));
   if (server_wire_ == nullptr) return kSuccess;
-  const engine::Routes routes = routes_of(world);
+  const engine::Routes routes = engine::routes_by_node(world, settings().cluster);
   const int number = world.my_node();
   std::vector<Address> others;
   for (const int neighbour : routes.neighbours(number)) {

@@ -7,7 +7,8 @@
 //   opaque[0]  slot number, 0: no pending operation
 //   opaque[1]  bit 0: aggregate; bits 1..31: the slot's serial
 //
-// Thread safety: all members may be called by several threads; completing is done by one thread at a time per slot.
+// Thread safety: all members may be called by several threads; complete() and complete_if() lock the table while they
+// test.
 #pragma once
 
 #include <algorithm>

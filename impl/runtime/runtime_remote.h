@@ -13,10 +13,12 @@
 
 namespace armci::runtime {
 
-inline constexpr std::size_t kOutstandingMax = 4096;  // pending operations before older ones are completed [CMPL-6]
+inline constexpr std::size_t kOutstandingMax =
+    4096;  // with more pending operations a call completes all of them [CMPL-6]
 inline constexpr std::size_t kAccumulateChunkBytes = 65536;  // read, added and written back at a time
 
-// Waits until complete() returns true.
+// Waits until complete() returns true. A transport with wait() has ended the operations before, while the table of
+// handles was not locked; the tests then remove them from it.
 template <class T>
 template <class Complete>
 void Runtime<T>::await_completion(Complete complete) {
@@ -179,7 +181,7 @@ Status Runtime<T>::issue_put(const Part& part, void* remote, const void* local, 
   return finish(std::move(completion), proc, how);
 }
 
-// Has a word of another process changed behind all earlier stores to it. Only where has_signals().
+// Issues a signal that changes a word of another process after all earlier stores to it. Precondition: has_signals().
 template <class T>
 Status Runtime<T>::issue_signal(int proc, const Part& part, const node::Signal& signal) {
   const Status issued = transport_.put_signal(proc, part.key, nullptr, nullptr, 0, signal);

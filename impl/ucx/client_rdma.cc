@@ -17,7 +17,7 @@ namespace {
 // A piece fits into one message of every transport. Where UCX copies, it copies by whole words.
 constexpr std::size_t kPieceBytes = 1024;
 constexpr std::size_t kWordBytes = 8;
-// Unpacked, of a process.
+// Unpacked keys of one process, at most.
 constexpr std::size_t kKeysMax = 1024;
 
 const PackedKey& key_of(const Target& target) { return *static_cast<const PackedKey*>(target.key); }
@@ -26,11 +26,11 @@ const PackedKey& key_of(const Target& target) { return *static_cast<const Packed
 
 // --- keys
 
-void ClientWire::learn(int process, std::uint32_t number, std::string packed) {
+void ClientWire::add_key(int process, std::uint32_t number, std::string packed) {
   peer(process).learned.emplace(number, std::move(packed));
 }
 
-void ClientWire::forget(int process, std::uint32_t number) {
+void ClientWire::remove_key(int process, std::uint32_t number) {
   const Worker::Use held = use();
   Peer& of = peer(process);
   of.learned.erase(number);

@@ -5,7 +5,7 @@
 //
 // The first message to a process creates its endpoint. The first transfer to a memory unpacks its key.
 //
-// Where the network has no put and get of its own (TCP, memory of a machine), UCX makes them of messages, which end
+// Where the network has no put and get of its own (TCP, shared memory), UCX makes them of messages, which end
 // within words, and copies long ones byte by byte, so that elements are seen in halves [LC-3]. All operations are
 // requests then: the server copies whole elements, and one kind of message to a process needs no order against another.
 // ARMCI_UCX_PUT_GET=always cuts puts and gets into pieces that UCX copies whole.
@@ -56,9 +56,9 @@ class ClientWire final : public engine::ClientWire, private engine::Rdma {
   Status open();
   // The description of the endpoint to a process, in UCX's words.
   Status describe(int process, std::string* text);
-  // Of a key that is too long to travel in a PackedKey; until forget(), which is for all.
-  void learn(int process, std::uint32_t number, std::string packed);
-  void forget(int process, std::uint32_t number);
+  // Adds a key that is too long for a PackedKey. remove_key() is for keys of every length.
+  void add_key(int process, std::uint32_t number, std::string packed);
+  void remove_key(int process, std::uint32_t number);
 
   void report_to(engine::ClientEvents* events) override { events_ = events; }
   const engine::ClientLimits& limits() const override { return limits_; }

@@ -1,4 +1,4 @@
-// The context of UCX in this process: the settings in force, and mapped memory.
+// The UCX context of this process, opened with UCX's environment (UCX_TLS, ...).
 //
 // Thread safety: a Context may be used by several threads.
 #pragma once

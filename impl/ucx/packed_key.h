@@ -9,7 +9,7 @@
 namespace armci::ucx {
 
 // A remote key as UCX packs it, which is of no fixed length. A key that does not fit is left out (length
-// 0); the client has the key of a region from ClientWire::learn(), and accesses other memory by requests.
+// 0); the client has the key of a region from ClientWire::add_key(), and accesses other memory by requests.
 struct PackedKey {
   static constexpr std::size_t kBytesMax = 52;
 

@@ -46,7 +46,7 @@ Status Regions::register_all(const GroupView& group, std::span<const Exposed> pa
     std::string of_part = all[r].substr(sizeof key.number);
     key.set(of_part.data(), of_part.size());
     if (key.length == 0) {
-      client_.with_lock([&] { wire_.learn(parts[r].proc, key.number, std::move(of_part)); });
+      client_.with_lock([&] { wire_.add_key(parts[r].proc, key.number, std::move(of_part)); });
     }
     region.parts.emplace_back(parts[r].proc, key.number);
   }
@@ -59,7 +59,7 @@ void Regions::deregister_all(const PackedKey& key) {
   const auto found = regions_.find(key.region);
   if (found == regions_.end()) return;
   client_.with_lock([&] {
-    for (const auto& [process, number] : found->second.parts) wire_.forget(process, number);
+    for (const auto& [process, number] : found->second.parts) wire_.remove_key(process, number);
   });
   if (found->second.mine != 0) memory_.deregister(found->second.mine);
   regions_.erase(found);

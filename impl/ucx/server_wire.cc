@@ -27,6 +27,18 @@ void end_if_failed(const Status& status) {
   if (!status.ok()) die_of_failure("server");
 }
 
+ServerPrefix read_prefix(std::span<const char> header) {
+  ServerPrefix prefix{};
+  if (header.size() != sizeof prefix) {
+    end_if_failed(fail(Code::kLayerBelow, nullptr,
+                       "a message between servers has a header of %zu bytes, not %zu; link all processes with the same "
+                       "library",
+                       header.size(), sizeof prefix));
+  }
+  std::memcpy(&prefix, header.data(), sizeof prefix);
+  return prefix;
+}
+
 }  // namespace
 
 ServerWire::ServerWire(Worker* worker, int process, std::size_t reply_bytes)
@@ -60,16 +72,12 @@ void ServerWire::take_request(std::span<char> message) {
 }
 
 void ServerWire::take_forwarded(std::span<const char> header, std::span<char> message) {
-  ServerPrefix prefix{};
-  if (header.size() != sizeof prefix) return;
-  std::memcpy(&prefix, header.data(), sizeof prefix);
+  const ServerPrefix prefix = read_prefix(header);
   end_if_failed(arrived(message, static_cast<int>(prefix.server), true));
 }
 
 void ServerWire::take_acknowledgement(std::span<const char> header) {
-  ServerPrefix prefix{};
-  if (header.size() != sizeof prefix) return;
-  std::memcpy(&prefix, header.data(), sizeof prefix);
+  const ServerPrefix prefix = read_prefix(header);
   end_if_failed(events_->acknowledged(static_cast<int>(prefix.server), prefix.acknowledgement));
 }
 

@@ -1,7 +1,7 @@
 // The wire between servers and processes, of UCX's active messages: a server's side. Each process has a server, which
 // shares the worker with the client of the process (worker.h).
 //
-// Thread safety: as wire.h says. The threads call UCX only, except to end the job.
+// Thread safety: as wire.h says. Its threads call no MPI, except to end the job.
 #pragma once
 
 #include <cstddef>

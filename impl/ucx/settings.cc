@@ -13,7 +13,8 @@ const runtime::SettingRow kRows[] = {
      "Whether contiguous data go by UCX's put and get: auto (where the network has them; elsewhere by requests), "
      "always or never; the same on all processes.",
      &the_settings.put_get},
-    {"ARMCI_UCX_PARTS", "", "256", 4, 65536, "Pending puts, gets and replies of a process, at most.",
+    {"ARMCI_UCX_PARTS", "", "256", 4, 65536,
+     "Pending puts, gets and replies of a process, at most, and as many requests that UCX has not sent.",
      &the_settings.parts},
     {"ARMCI_UCX_REQUESTS", "", "64", 1, 65536,
      "Requests of a process to another one that have not been executed, at most.", &the_settings.requests},

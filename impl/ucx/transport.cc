@@ -39,9 +39,7 @@ Status Transport::Plan::read() {
   options.counts_on_demand = true;
   options.parts = static_cast<std::size_t>(of.parts);
   options.pack_bytes = static_cast<std::size_t>(of.pack_bytes);
-  options.small_put_bytes =
-      std::min(static_cast<std::size_t>(of.small_bytes),
-               engine::Client::small_put_bytes_max(sizeof(engine::RequestHeader) + limits.message_bytes));
+  options.small_put_bytes = static_cast<std::size_t>(of.small_bytes);
   cluster = of.cluster;
   constexpr runtime::Word<PutGet> kWords[] = {
       {"auto", PutGet::kAuto}, {"always", PutGet::kAlways}, {"never", PutGet::kNever}};
@@ -60,8 +58,7 @@ Transport::Transport() = default;
 // A program that ends without finalise().
 Transport::~Transport() { end(); }
 
-// The server uses the client, and what is pending in the wire ends operations of the client, which has buffers of the
-// wire.
+// The server uses the client. Pending sends end operations of the client. The client has buffers of the wire.
 void Transport::end() {
   if (server_ != nullptr) server_->stop();
   regions_.reset();
@@ -114,7 +111,7 @@ Status Transport::connect(const World& world) {
   ARMCI_RETURN_IF_ERROR(agree(world.comm(), worker_->address(&mine), "getting the address of a UCX worker"));
   std::vector<std::string> addresses;
   ARMCI_RETURN_IF_ERROR(allgather_strings(world.comm(), mine, &addresses));
-  worker_->learn(std::move(addresses));
+  worker_->set_addresses(std::move(addresses));
   ARMCI_RETURN_IF_ERROR(
       agree(world.comm(), server_->start(client_.get(), client_wire_.get(), "armci-ucx"), "starting the servers"));
   comm_ = world.comm();

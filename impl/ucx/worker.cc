@@ -23,8 +23,8 @@ namespace {
 // The client is busy for so long after the last send or poll by a thread of the program.
 constexpr std::int64_t kBusyUs = 100;
 // Sleeps of the server thread meanwhile; each is twice the one before.
-constexpr std::int64_t kShortestBlindSleepUs = 200;
-constexpr std::int64_t kLongestBlindSleepUs = 1000;
+constexpr std::int64_t kShortestEventlessSleepUs = 200;
+constexpr std::int64_t kLongestEventlessSleepUs = 1000;
 
 // UCX delivers a message whole, unless it has announced it for a transfer of its own.
 void require_whole(const ucp_am_recv_param_t& param) {
@@ -92,7 +92,7 @@ Status Worker::address(std::string* address) const {
 
 // --- endpoints
 
-void Worker::learn(std::vector<std::string> addresses) {
+void Worker::set_addresses(std::vector<std::string> addresses) {
   const Use use(this, Role::kClient);
   addresses_ = std::move(addresses);
   endpoints_.resize(addresses_.size());
@@ -231,7 +231,7 @@ void Worker::await_event(Role role, bool also_other, std::int64_t timeout_us) {
 void Worker::await_server_event(int other_signals, std::int64_t timeout_us) {
   const int signals = of(Role::kServer).signals;
   if (!client_is_busy()) {
-    blind_sleep_us_ = 0;
+    eventless_sleep_us_ = 0;
     std::uint64_t times = 0;
     (void)!read(timer_, &times, sizeof times);  // of an earlier sleep
     wake_on_arrival(true);
@@ -240,8 +240,9 @@ void Worker::await_server_event(int other_signals, std::int64_t timeout_us) {
     arrivals_wake_server_ = false;
     if (read(timer_, &times, sizeof times) < 0 || !client_is_busy()) return;
   }
-  blind_sleep_us_ = std::clamp(2 * blind_sleep_us_, kShortestBlindSleepUs, kLongestBlindSleepUs);
-  await({{signals, other_signals, -1}}, timeout_us < 0 ? blind_sleep_us_ : std::min(blind_sleep_us_, timeout_us));
+  eventless_sleep_us_ = std::clamp(2 * eventless_sleep_us_, kShortestEventlessSleepUs, kLongestEventlessSleepUs);
+  await({{signals, other_signals, -1}},
+        timeout_us < 0 ? eventless_sleep_us_ : std::min(eventless_sleep_us_, timeout_us));
 }
 
 void Worker::await(const std::array<int, 3>& files, std::int64_t timeout_us) {

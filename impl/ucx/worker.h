@@ -14,10 +14,10 @@
 //   server thread | sleeps   100 us | 200 us | 400 us | ... 1 ms | polls, sleeps until an arrival
 //                            '- without the event of the worker -'
 //
-// Thread safety: open(), learn(), handle_messages() and close() while no other thread uses the worker; endpoint() with
-// a Use, which nests; deliver() in callbacks of UCX; the others by any thread. One thread at a time acts for a role.
-// Events run while the worker is locked: sends of the other role wait for their end. Lock order: the lock of the client
-// or of the server's passes, then the worker's.
+// Thread safety: open(), set_addresses(), handle_messages() and close() while no other thread uses the worker;
+// endpoint() with a Use, which nests; deliver() in callbacks of UCX; the others by any thread. One thread at a time
+// acts for a role. Events run while the worker is locked: sends of the other role wait for their end. Lock order: the
+// lock of the client or of the server's passes, then the worker's.
 #pragma once
 
 #include <ucp/api/ucp.h>
@@ -76,7 +76,7 @@ class Worker {
   // By which others make endpoints to it.
   Status address(std::string* address) const;
   // addresses[r]: of the worker of process r.
-  void learn(std::vector<std::string> addresses);
+  void set_addresses(std::vector<std::string> addresses);
   // The endpoint to the worker of a process; the first call for it creates it. Precondition: a Use.
   Status endpoint(int process, ucp_ep_h* endpoint);
   // To be called when no message is pending, in all processes before any closes its worker.
@@ -134,7 +134,7 @@ class Worker {
   Role role_ = Role::kClient;                      // that has the worker
   std::atomic<std::int64_t> client_at_us_{0};      // the last send or poll by a thread of the program
   std::atomic<bool> arrivals_wake_server_{false};  // the server thread sleeps
-  std::int64_t blind_sleep_us_ = 0;                // the last, 0: the client was not busy
+  std::int64_t eventless_sleep_us_ = 0;            // the last, 0: the client was not busy
   std::atomic<std::thread::id> server_thread_;     // its sends and polls do not make the client busy
   ucp_worker_h worker_ = nullptr;
   int event_fd_ = -1;

@@ -33,7 +33,7 @@ class WorkerTest : public ::testing::Test {
       ASSERT_TRUE(workers_[i].open(context_).ok());
       ASSERT_TRUE(workers_[i].address(&addresses[i]).ok());
     }
-    for (Worker& worker : workers_) worker.learn(addresses);
+    for (Worker& worker : workers_) worker.set_addresses(addresses);
     for (const auto& [id, role] : {std::pair{kForClient, Role::kClient}, std::pair{kForServer, Role::kServer}}) {
       ASSERT_TRUE(receiver()
                       .handle_messages(id, role,
