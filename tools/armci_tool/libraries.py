@@ -126,6 +126,20 @@ def linked(file: Path, names: Sequence[str], foreign_name: str) -> LinkedSuite:
     return LinkedSuite(foreign_name, FOREIGN_TIME_LIMIT_S, file, is_own=False)
 
 
+def installed(name: str, prefix: Path, mpi: str) -> ForeignLibrary:
+    """An installation whose library has the usual name, or that name with the MPI library's."""
+    require_name(name)
+    usual = (DEFAULT_LIBS, f"{DEFAULT_LIBS}-{mpi}")
+    folders = [folder for lib in ("lib", "lib64") for folder in (prefix / lib, *(prefix / lib).glob("*/"))]
+    for libs in usual:
+        if any(any(folder.glob(f"lib{libs.removeprefix('-l')}.*")) for folder in folders):
+            return ForeignLibrary(prefix, libs, name)
+    raise ToolError(f"there is no ARMCI for {mpi} in {prefix}",
+                    where=f"no {' or '.join(libs.replace('-l', 'lib') + '.*' for libs in usual)} in {prefix}/lib",
+                    next_step="give the folder that holds include/ and lib/; for a library of another name use --prefix and "
+                    "--libs")
+
+
 def foreign(prefix: Optional[Path], libs: str, name: str) -> Optional[ForeignLibrary]:
     """From the options; None where they name no library."""
     require_name(name)

@@ -54,12 +54,14 @@ def rows(found: cells.Cells) -> list[Any]:
     return list(found.table.itertuples())
 
 
-def comparison(*runs: Sequence[dict[str, Any]], failures: Sequence[runner.Failure] = ()) -> record.Comparison:
+def comparison(*runs: Sequence[dict[str, Any]], failures: Sequence[runner.Failure] = (),
+               peers: Sequence[str] = ()) -> record.Comparison:
     """With its conclusions."""
     course = runner.Course([one for part in runs for one in part], list(failures), ROUNDS, 12.0)
     names = dict.fromkeys(one["contestant"] for one in course.runs)
     plan = {"text": "plan: made up", "processes": [2], "placement": "", "mpi": "openmpi"}
     made = record.Comparison({"date": "2020-01-01 00:00 UTC", "commit": "none"}, plan,
-                             [{"name": name, "what": "of this repository"} for name in names], QUIET, QUIET, course)
+                             [{"name": name, "kind": "peer" if name in peers else "own", "what": "of this repository"}
+                              for name in names], QUIET, QUIET, course)
     made.conclude()
     return made

@@ -57,6 +57,27 @@ def fixture_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_cells_in_which_ours_is_not_ahead_of_a_peer_come_first(tmp_path: Path) -> None:
+    ours = {("put", "8 B"): 10.0, ("put", "1 KiB"): 30.0, ("get", "8 B"): 10.0, ("alone", "8 B"): 10.0}
+    theirs = {("put", "8 B"): 20.0, ("put", "1 KiB"): 20.0, ("get", "8 B"): 10.0}
+    slower = {key: 2 * value for key, value in theirs.items()}
+    made = comparison(rounds("alpha", ours), rounds("beta", theirs, 2), rounds("gamma", slower, 3), peers=["beta", "gamma"])
+    assert [(row[0], row[1], row[3], row[6]) for row in text.behind(made).rows] == [
+        ("alpha", "transfers: put, 1 KiB", "beta", "slower"), ("alpha", "transfers: get, 8 B", "beta", "as fast")]
+    assert "ahead of every peer in 1 of 3 cells; not in these:" in text.render(made)
+    [marked] = [row for row in text.answers(made).rows if row[1:3] == ["put", "1 KiB"]]
+    assert marked[3].endswith("!") and not marked[4].endswith("!")
+    assert [one["case"] for one in made.as_json()["not_ahead"]] == ["transfers: put, 1 KiB", "transfers: get, 8 B"]
+    page.write(tmp_path, made)
+    source = (tmp_path / page.PAGE_NAME).read_text()
+    assert source.index('id="peers"') < source.index('id="winners"')
+    assert source.count('aria-label="not ahead of a peer"') == 2
+
+
+def test_without_a_peer_nothing_is_said_of_peers(folder: Path) -> None:
+    assert " peer" not in (folder / page.PAGE_NAME).read_text() and "ahead of every" not in text.render(made_up())
+
+
 def test_the_page_needs_no_other_file(folder: Path) -> None:
     source = (folder / page.PAGE_NAME).read_text()
     found = Page(source)

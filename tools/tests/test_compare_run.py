@@ -52,12 +52,29 @@ def test_an_implementation_that_is_named_and_cannot_run_is_reported(name: str, s
 def test_the_library_given_is_not_taken_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(candidates, "_is_installed", lambda mpi: True)
     given = ForeignLibrary(Path("/usr"), "-larmci-{mpi}", "mine")
-    assert [one.name for one in candidates.peers(given, "mpich", True)] == ["mine"]
+    assert [one.name for one in candidates.peers([given], "mpich", True)] == ["mine"]
     other = ForeignLibrary(Path("/opt/x"), name="other")
-    assert [one.name for one in candidates.peers(other, "mpich", True)] == ["other", "armci-mpi"]
-    assert [one.name for one in candidates.peers(other, "mpich", False)] == ["other"]
+    assert [one.name for one in candidates.peers([other], "mpich", True)] == ["other", "armci-mpi"]
+    assert [one.name for one in candidates.peers([other], "mpich", False)] == ["other"]
     monkeypatch.setattr(candidates, "_is_installed", lambda mpi: False)
-    assert not candidates.peers(None, "mpich", True)
+    assert not candidates.peers([], "mpich", True)
+
+
+def test_a_peer_is_found_by_its_prefix(tmp_path: Path) -> None:
+    def note(said: str) -> None:
+        raise AssertionError(said)
+
+    for name, file in (("one", "lib/libarmci.so"), ("two", "lib64/x86_64/libarmci-mpich.a"), ("three", "lib/libother.so")):
+        place = tmp_path / name / file
+        place.parent.mkdir(parents=True)
+        place.touch()
+    found = candidates.named_peers([f"{name}={tmp_path / name}" for name in ("one", "two")], "mpich", note)
+    assert [(one.name, one.libs) for one in found] == [("one", "-larmci"), ("two", "-larmci-mpich")]
+    for words, said in ((f"two={tmp_path / 'two'}", "no ARMCI for openmpi"), (f"three={tmp_path / 'three'}", "no ARMCI for"),
+                        (f"four={tmp_path / 'four'}", "no ARMCI for"), ("five", "does not say where five is"),
+                        (f"a b={tmp_path / 'one'}", "is no name")):
+        with pytest.raises(ToolError, match=said):
+            candidates.named_peers([words], "openmpi", note)
 
 
 def test_openshmem_takes_part_on_one_node_in_what_it_has_a_program_of(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +104,7 @@ def test_two_of_one_name_are_refused() -> None:
 def test_peers_run_no_benchmark_of_raw_memory() -> None:
     assert PEER.takes(RMA) and not PEER.takes(SMALL) and ONE.takes(SMALL)
     given = ForeignLibrary(Path("/opt/x"), name="other")
-    assert [candidates.peers(given, "mpich", False, named)[0].takes(SMALL) for named in (False, True)] == [False, True]
+    assert [candidates.peers([given], "mpich", False, named)[0].takes(SMALL) for named in (False, True)] == [False, True]
 
 
 def test_each_begins_in_its_turn_and_no_one_always_follows_the_same() -> None:

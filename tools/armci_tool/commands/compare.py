@@ -17,6 +17,7 @@ from armci_tool.placement import Placement
 @options.command("compare", "tools/armci compare --report report",
                  "tools/armci compare --impl shmem,mpi-rma --quick rma",
                  "tools/armci compare --nodes 2 --mpi mpich --report report --baseline before/results.json --strict",
+                 "tools/armci compare --nodes 2 --peer armci-mpi-master --peer other=/opt/other --report report",
                  "tools/armci compare --rdma transfers",
                  "tools/armci compare --impl mpi-rma --prefix /opt/other --libs -larmci --name other rma rma_shapes")
 @options.implementations("implementations (default: all that can be measured there)", default=["all"])
@@ -44,6 +45,9 @@ from armci_tool.placement import Placement
 @click.option("--no-peers", is_flag=True,
               help=f"leave out Debian's ARMCI ({candidates.PEER_NAME}) and the OpenSHMEM of the MPI library, which take "
               "part where they are installed")
+@options.repeated("--peer", "peers", metavar="NAME=PREFIX",
+                  help="an installed ARMCI that takes part: PREFIX/include/armci.h, PREFIX/lib/libarmci.*; "
+                  f"{candidates.MASTER_NAME} without a prefix: ARMCI-MPI, built from its source as for tools/armci application")
 @options.foreign
 @options.verbose
 @options.argument("benchmarks", nargs=-1, metavar="[BENCHMARK]...",
@@ -62,8 +66,8 @@ def execute(where: Placement, **values: Any) -> int:
         options.require_folder(given.report)
     launch.require(where)
     chosen = [*candidates.choose(given.impl, where, given.rdma),
-              *candidates.peers(libraries.foreign(given.prefix, given.libs, given.name), given.mpi,
-                                 not given.no_peers and not _is_simulated(given, where), bool(given.benchmarks)),
+              *candidates.peers(_given_peers(given), given.mpi,
+                                not given.no_peers and not _is_simulated(given, where), bool(given.benchmarks)),
               *([] if given.no_peers else candidates.others(given.mpi, where.kind == "machine" and not given.rdma))]
     candidates.require_distinct(chosen)
     questions = plan.choose(given.benchmarks, given.rdma or where.kind != "machine", given.rdma, given.processes)
@@ -79,6 +83,12 @@ def execute(where: Placement, **values: Any) -> int:
     print("\n" + text.render(made) + f"\n\nnoise before: {made.noise_before.text}\nnoise after:  {made.noise_after.text}")
     _write(given, made)
     return _status(made, chosen, given)
+
+
+def _given_peers(given: Namespace) -> list[libraries.ForeignLibrary]:
+    foreign = libraries.foreign(given.prefix, given.libs, given.name)
+    with Progress("peers") as progress:
+        return [*candidates.named_peers(given.peers, given.mpi, progress.note), *([foreign] if foreign else [])]
 
 
 def _is_simulated(given: Namespace, where: Placement) -> bool:
@@ -104,7 +114,7 @@ def _measure(planned: plan.Plan, chosen: Sequence[candidates.Candidate], remarks
     course.failures[:0] = failures
     print("\n".join([f"{course.rounds} rounds in {duration(course.seconds)}", *course.left_out]))
     return record.Comparison(environment.describe([given.mpi]), _plan_as_json(planned, given),
-                             [{"name": one.name, "what": _describe(one)} for one in chosen], quiet, noise.measure(),
+                             [{"name": one.name, "kind": one.kind, "what": _describe(one)} for one in chosen], quiet, noise.measure(),
                              course, [*remarks, *course.left_out])
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Callable, Optional, Sequence, Union
 
 from armci_tool import bazel, bench, libraries, repository
+from armci_tool.applications import armci, sources
 from armci_tool.errors import ToolError
 from armci_tool.libraries import ForeignLibrary, Library, OwnLibrary
 from armci_tool.placement import Placement
@@ -17,7 +18,10 @@ from armci_tool.placement import Placement
 PEER_NAME = "armci-mpi"
 PEER_PREFIX = Path("/usr")
 PEER_LIBS = "-larmci-{mpi}"
+# The present ARMCI-MPI, of whose source the tool makes an installation, as for applications.
+MASTER_NAME = "armci-mpi-master"
 VERBS = "verbs"
+OWN, PEER, INTERFACE = "own", "peer", "interface"
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,11 @@ class Candidate:
     def name(self) -> str:
         """As in all tables."""
         return self.library.name
+
+    @property
+    def kind(self) -> str:
+        """Whether it is an implementation of ours, another ARMCI, or no ARMCI."""
+        return INTERFACE if isinstance(self.library, OtherInterface) else PEER if self.is_peer else OWN
 
     @property
     def is_peer(self) -> bool:
@@ -96,15 +105,31 @@ def _fault(row: repository.Implementation, between_nodes: bool, rdma: bool) -> O
     return None
 
 
-def peers(given: Optional[ForeignLibrary], mpi: str, ask_debian: bool, named: bool = False) -> list[Candidate]:
-    """The library given, and Debian's if it is installed and another one. The tool cannot see whether a peer has memory in
-    common. If the user names the benchmarks, the tool assumes it of the library given."""
+def peers(given: Sequence[ForeignLibrary], mpi: str, ask_debian: bool, named: bool = False) -> list[Candidate]:
+    """The libraries given, and Debian's if it is installed and another one. The tool cannot see whether a peer has memory in
+    common. If the user names the benchmarks, the tool assumes it of the libraries given."""
     debian = ForeignLibrary(PEER_PREFIX, PEER_LIBS, PEER_NAME)
-    is_debian = given is not None and _same(given, debian)
-    found = [Candidate(given, common_memory=named and not is_debian)] if given else []
-    if ask_debian and _is_installed(mpi) and not is_debian:
+    are_debian = [_same(one, debian, mpi) for one in given]
+    found = [Candidate(one, common_memory=named and not is_debian) for one, is_debian in zip(given, are_debian)]
+    if ask_debian and _is_installed(mpi) and not any(are_debian):
         found.append(Candidate(debian, common_memory=False))
     return found
+
+
+def named_peers(words: Sequence[str], mpi: str, note: Callable[[str], None]) -> list[ForeignLibrary]:
+    """Of --peer: NAME=PREFIX, or MASTER_NAME, which is built from its source. ToolError before anything is built."""
+    found: dict[str, Optional[ForeignLibrary]] = {}
+    for word in words:
+        name, equals, prefix = word.partition("=")
+        if equals:
+            found[name] = libraries.installed(name, Path(prefix).expanduser(), mpi)
+        elif name == MASTER_NAME:
+            found[name] = None
+        else:
+            raise ToolError(f"--peer {word} does not say where {name} is installed",
+                            next_step=f"give --peer {name}=PREFIX, or --peer {MASTER_NAME}, which the tool builds")
+    source = sources.find(armci.BASELINE_SOURCE, None) if None in found.values() else None
+    return [one or ForeignLibrary(armci.baseline(mpi, source, note).prefix, name=name) for name, one in found.items()]
 
 
 def others(mpi: str, on_one_node: bool) -> list[Candidate]:
@@ -170,5 +195,6 @@ def _is_installed(mpi: str) -> bool:
     return (PEER_PREFIX / "include" / "armci.h").is_file() and any((PEER_PREFIX / "lib").glob(f"*/lib{wanted}.*"))
 
 
-def _same(one: ForeignLibrary, other: ForeignLibrary) -> bool:
-    return (one.prefix.resolve(), one.libs) == (other.prefix.resolve(), other.libs)
+def _same(one: ForeignLibrary, other: ForeignLibrary, mpi: str) -> bool:
+    [first, second] = [(library.prefix.resolve(), library.libs.replace("{mpi}", mpi)) for library in (one, other)]
+    return first == second

@@ -24,6 +24,22 @@ def scores(cells: Cells) -> DataFrame:
     return compared(cells).groupby("candidate", sort=False).wins.agg(["sum", "size"]).set_axis(["wins", "of"], axis=1)
 
 
+def against_peers(cells: Cells, own: Sequence[str], peers: Sequence[str]) -> DataFrame:
+    """The cells of ours that a peer has too, the slowest first: `peer`, its time `peer_ns`, the ratio `over_peer` to the
+    fastest of them, and what that says (`ahead` where ours is faster for certain)."""
+    timed = cells.timed
+    theirs = timed[timed.candidate.isin(peers)]
+    best = theirs.loc[theirs.groupby("question").value.idxmin()].set_index("question")
+    found = timed[timed.candidate.isin(own) & timed.question.isin(best.index)].set_index("cell")
+    best = best.loc[found.question]
+    over = cells.logs.loc[found.index] - cells.logs.loc[best.cell].to_numpy()
+    found = found.join(statistics.intervals(over, "over_peer")).assign(peer=best.candidate.to_numpy(),
+                                                                       peer_ns=best.value.to_numpy())
+    found["said"] = statistics.verdicts(found, "over_peer")
+    found["ahead"] = found.said == statistics.FASTER
+    return found.sort_values("over_peer", ascending=False, kind="stable")
+
+
 def winners(cells: Cells) -> list[DataFrame]:
     """The libraries that win most often, as text."""
     import pandas

@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Mapping, Sequence, Tuple, Union
 
-from armci_tool.compare import cells, earlier, guidelines
+from armci_tool.compare import cells, earlier, guidelines, ranking, statistics
+from armci_tool.compare.candidates import OWN, PEER
 from armci_tool.compare.cells import Cells
 from armci_tool.compare.noise import Noise
 from armci_tool.compare.runner import Course
@@ -42,6 +43,7 @@ class Comparison:
     cells: Cells = field(init=False)
     checks: list[Any] = field(init=False)  # of guidelines.check
     names: list[str] = field(init=False)  # of the libraries that answered anything, in the order of candidates
+    against_peers: Any = field(init=False)  # of ranking
 
     def conclude(self, others: Union[Cells, Tuple[()]] = ()) -> None:
         """Draws the conclusions from the runs; cells of `others`, if any, are of an earlier run."""
@@ -49,6 +51,13 @@ class Comparison:
         self.checks = guidelines.check(self.cells, others=others if isinstance(others, Cells) else None)
         answered = set(self.cells.table.candidate[self.cells.table.kind == cells.LIBRARY])
         self.names = [one["name"] for one in self.candidates if one["name"] in answered]
+        of = {kind: [one["name"] for one in self.candidates if one["kind"] == kind] for kind in (OWN, PEER)}
+        self.against_peers = ranking.against_peers(self.cells, of[OWN], of[PEER])
+
+    @property
+    def behind(self) -> Any:
+        """The cells of ours that are not ahead of each peer for certain."""
+        return self.against_peers[~self.against_peers.ahead]
 
     def as_json(self) -> dict[str, Any]:
         """With all samples."""
@@ -60,6 +69,8 @@ class Comparison:
                              for one in self.course.failures],
                 "violations": [guidelines.as_json(one) for one in guidelines.violations(self.checks)],
                 "regressions": [earlier.as_json(one) for one in earlier.regressions(self.changes)],
+                "not_ahead": [{"candidate": one.candidate, "case": cells.title(one), "peer": one.peer,
+                               **statistics.as_json(one, "over_peer"), "verdict": one.said} for one in self.behind.itertuples()],
                 "agreements": [asdict(one) for one in self.agreements], "runs": self.course.runs}
 
 

@@ -13,6 +13,7 @@ from armci_tool.compare.record import Comparison
 from armci_tool.console import time_text
 
 _SHOWN = 20
+_SAID = {statistics.SLOWER: "slower", statistics.SAME_SPEED: "as fast", statistics.UNCLEAR: "unclear", "": "unclear"}
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,9 @@ class Table:
 def render(made: Comparison) -> str:
     """All of it, the longest table first, so that what follows from it is seen at the end."""
     tables = [_kernels(made), scores(made), *winners(made), *means(made)]
+    marks = "; ! ours is not ahead of a peer" if len(made.behind) else ""
     parts = [answers(made).text, "in brackets: time over that of the fastest library; * no library is known to be faster, "
-             "? not enough is known", *(one.text for one in tables if one.rows), *_guidelines(made), _changes(made),
+             f"? not enough is known{marks}", *(one.text for one in tables if one.rows), *_guidelines(made), _changes(made), *_behind(made),
              *("\n".join([one.title, *("  " + line for line in one.last_lines)]) for one in made.course.failures)]
     return "\n\n".join(part for part in parts if part)
 
@@ -67,17 +69,17 @@ def answers(made: Comparison) -> Table:
         own = {name: one for name, one in asked.items() if one.kind == LIBRARY}
         for one in [*own.values()][:1]:
             rows.append([one.benchmark, one.case, one.size, *[str(one.processes)] * several,
-                         *(_answer(own.get(name)) for name in made.names), _raw(asked)])
+                         *(_answer(own.get(name), made) for name in made.names), _raw(asked)])
     return Table(["benchmark", "case", "size", *["proc."] * several, *made.names, "raw"], rows, numbers_from=3)
 
 
-def _answer(one: Optional[Any]) -> str:
+def _answer(one: Optional[Any], made: Comparison) -> str:
     if one is None:
         return "-"
     if math.isnan(one.over_fastest):
         return figure(one)
     mark = "*" if one.wins else "?" if one.verdict == statistics.UNCLEAR else " "
-    return f"{figure(one)} ({one.over_fastest:.2f}){mark}"
+    return f"{figure(one)} ({one.over_fastest:.2f}){mark}" + "!" * (one.Index in made.behind.index)
 
 
 def _raw(asked: Mapping[str, Any]) -> str:
@@ -128,6 +130,25 @@ def _means(made: Comparison) -> Iterator[Table]:
 
 def _operation(made: Comparison, key: Sequence[Any]) -> str:
     return f"{key[0]}: {key[1]}" + (f", {key[2]} processes" if has_several(made) else "")
+
+
+def ahead(made: Comparison) -> str:
+    """In how many cells."""
+    return f"ours is ahead of every peer in {int(made.against_peers.ahead.sum())} of {len(made.against_peers)} cells"
+
+
+def behind(made: Comparison, most: Optional[int] = None) -> Table:
+    """The cells in which ours is not ahead of a peer, the slowest first."""
+    return Table(["ours", "case", "time", "fastest peer", "its time", "ratio", "ours is"],
+                 [[one.candidate, title(one, has_several(made)), time_text(one.value), one.peer, time_text(one.peer_ns),
+                   statistics.text(one, "over_peer"), _SAID[one.said]] for one in made.behind[:most].itertuples()])
+
+
+def _behind(made: Comparison) -> list[str]:
+    if made.against_peers.empty:
+        return []
+    more = f"; not in these, the slowest {_SHOWN}:" if len(made.behind) > _SHOWN else "; not in these:"
+    return [ahead(made) + (more + "\n" + behind(made, _SHOWN).text if len(made.behind) else "")]
 
 
 def rules(made: Comparison) -> Table:
