@@ -197,8 +197,17 @@ bool Worker::poll(Role role) {
   if (role == Role::kClient && !is_server_thread()) client_at_us_ = node::now_us();
   const Use use(this, role);
   take_kept(role);
-  const bool any = ucp_worker_progress(worker_) != 0 && role == Role::kClient;
+  const bool any = progress() != 0 && role == Role::kClient;
   return std::exchange(of(role).has_worked, false) || any;
+}
+
+// As ucp_worker_progress(). Precondition: a Use.
+unsigned Worker::progress() {
+  in_callbacks_ = true;
+  const unsigned events = ucp_worker_progress(worker_);
+  in_callbacks_ = false;
+  for (const auto& operation : std::exchange(postponed_, {})) operation();
+  return events;
 }
 
 void Worker::take_kept(Role role) {
@@ -215,7 +224,7 @@ bool Worker::arm(Role role) {
   if (role == Role::kServer) server_thread_ = std::this_thread::get_id();
   if (!armed.kept.empty() || eventfd_read(armed.signals, &signals) == 0) return false;
   armed.is_armed = true;
-  return ucp_worker_arm(worker_) == UCS_OK && ucp_worker_progress(worker_) == 0;
+  return ucp_worker_arm(worker_) == UCS_OK && progress() == 0;
 }
 
 void Worker::await_event(Role role, bool also_other, std::int64_t timeout_us) {

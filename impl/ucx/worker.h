@@ -85,7 +85,9 @@ class Worker {
   Status handle_messages(unsigned id, Role role, Receive receive);
   // Issues an operation of the role to a process by issue(endpoint, &param), a call of UCX. done(status) is called once
   // when it is complete: in this call or in a poll() of the role, and not after an error return. `call`: for the
-  // message of such an error. `param` may have fields already.
+  // message of such an error. `param` may have fields already. In a callback of UCX the first operation to a process is
+  // issued when UCX has returned: uct_tcp takes over the connection by which the message came, and crashes if it still
+  // reads from it.
   template <class Issue, class Done>
   Status issue(Role role, int process, const char* call, ucp_request_param_t param, Issue issue, Done done);
   // The client has sent a message. Precondition: a Use.
@@ -112,6 +114,12 @@ class Worker {
     Role role;
     Receive receive;
   };
+  template <class Done>
+  struct Issued {
+    Worker* worker;
+    Role role;
+    Done done;
+  };
   struct RoleState {
     std::vector<std::function<void()>> kept;  // events
     bool is_armed = false;                    // perhaps it sleeps
@@ -127,6 +135,10 @@ class Worker {
   RoleState& of(Role role) { return roles_[static_cast<std::size_t>(role)]; }
   const RoleState& of(Role role) const { return roles_[static_cast<std::size_t>(role)]; }
   void take_kept(Role role);
+  unsigned progress();
+  template <class Issue, class Done>
+  Status issue_now(int process, const char* call, const ucp_request_param_t& param, const Issue& issue,
+                   std::unique_ptr<Issued<Done>>* issued);
   static ucs_status_t on_message(void* handler, const void* header, std::size_t header_bytes, void* data,
                                  std::size_t bytes, const ucp_am_recv_param_t* param);
 
@@ -144,33 +156,45 @@ class Worker {
   std::vector<std::unique_ptr<Handler>> handlers_;
   std::vector<std::string> addresses_;
   std::vector<ucp_ep_h> endpoints_;  // by process
+  bool in_callbacks_ = false;
+  std::vector<std::function<void()>> postponed_;  // operations of callbacks
 };
 
 template <class Issue, class Done>
 Status Worker::issue(Role role, int process, const char* call, ucp_request_param_t param, Issue issue, Done done) {
-  struct Issued {
-    Worker* worker;
-    Role role;
-    Done done;
-  };
-  auto issued = std::make_unique<Issued>(Issued{this, role, std::move(done)});
+  auto issued = std::make_unique<Issued<Done>>(Issued<Done>{this, role, std::move(done)});
   param.op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   param.user_data = issued.get();
   param.cb.send = [](void* request, ucs_status_t status, void* data) {
     ucp_request_free(request);
-    auto* const of = static_cast<Issued*>(data);
-    of->worker->deliver(of->role, [of, status] { std::unique_ptr<Issued>(of)->done(status); });
+    auto* const of = static_cast<Issued<Done>*>(data);
+    of->worker->deliver(of->role, [of, status] { std::unique_ptr<Issued<Done>>(of)->done(status); });
   };
   const Use use(this, role);
+  if (!in_callbacks_ || endpoints_[static_cast<std::size_t>(process)] != nullptr) {
+    return issue_now(process, call, param, issue, &issued);
+  }
+  postponed_.push_back([this, process, call, param, issue, later = issued.release()] {
+    std::unique_ptr<Issued<Done>> issued(later);
+    const Use use(this, issued->role);
+    const Status status = issue_now(process, call, param, issue, &issued);
+    if (!status.ok()) issued->done(UCS_ERR_UNREACHABLE);
+  });
+  return kSuccess;
+}
+
+template <class Issue, class Done>
+Status Worker::issue_now(int process, const char* call, const ucp_request_param_t& param, const Issue& issue,
+                         std::unique_ptr<Issued<Done>>* issued) {
   ucp_ep_h to = nullptr;
   ARMCI_RETURN_IF_ERROR(endpoint(process, &to));
   const ucs_status_ptr_t request = issue(to, &param);
   if (UCS_PTR_IS_ERR(request)) return fail_ucs(UCS_PTR_STATUS(request), call, process);
-  if (role == Role::kClient) note_send_of_client();
+  if ((*issued)->role == Role::kClient) note_send_of_client();
   if (request == nullptr) {
-    issued->done(UCS_OK);
+    (*issued)->done(UCS_OK);
   } else {
-    (void)issued.release();  // the callback has it
+    (void)issued->release();  // the callback has it
   }
   return kSuccess;
 }

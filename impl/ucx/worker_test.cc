@@ -95,6 +95,41 @@ class WorkerTest : public ::testing::Test {
   std::vector<Message> received_;
 };
 
+// UCX may crash if a callback creates an endpoint to the process whose messages it reads.
+TEST_F(WorkerTest, a_callback_contacts_a_process_when_ucx_has_returned) {
+  constexpr unsigned kRequest = 3;
+  constexpr unsigned kReply = 4;
+  std::string text = "ab";
+  int issued = 0;
+  int completed = 0;
+  const auto reply = [&](std::size_t first) {
+    return receiver().issue(
+        Role::kServer, 0, "ucp_am_send_nbx", {},
+        [&, first](ucp_ep_h to, const ucp_request_param_t* param) {
+          ++issued;
+          return ucp_am_send_nbx(to, kReply, nullptr, 0, &text[first], 1, param);
+        },
+        [&completed](ucs_status_t status) { completed += status == UCS_OK ? 1 : 0; });
+  };
+  const auto answer = [&](std::span<const char>, std::span<char>) {
+    const int before = issued;
+    EXPECT_TRUE(reply(0).ok());
+    EXPECT_TRUE(reply(1).ok());
+    EXPECT_EQ(issued, before == 0 ? 0 : before + 2);
+  };
+  std::string received;
+  const auto receive = [&received](std::span<const char>, std::span<char> data) {
+    received.append(data.begin(), data.end());
+  };
+  ASSERT_TRUE(receiver().handle_messages(kRequest, Role::kServer, answer).ok());
+  ASSERT_TRUE(workers_[0].handle_messages(kReply, Role::kClient, receive).ok());
+  for (int requests = 1; requests <= 2; ++requests) {
+    send(kRequest, {});
+    while (completed < 2 * requests || received.size() < 2U * static_cast<unsigned>(requests)) poll(Role::kServer);
+  }
+  EXPECT_EQ(received, "abab");
+}
+
 class WorkerOverTcpTest : public WorkerTest {
  protected:
   void SetUp() override {
