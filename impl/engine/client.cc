@@ -14,8 +14,8 @@ namespace {
 constexpr std::int64_t kUnpolledUs = 20;
 // Another thread may take the event that one sleeps for.
 constexpr std::int64_t kSleepUs = 1000;
-constexpr unsigned kPollsBeforeServing = 4;  // most replies come sooner
-constexpr unsigned kPollsBetweenBatches = 64;
+constexpr unsigned kPollsBeforeServing = 4;      // most replies come sooner
+constexpr std::int64_t kBetweenBatchesUs = 100;  // looks of a waiting thread at batches
 // After the last work the progress thread makes so many passes more, since a wake costs more than a pass.
 constexpr int kQuietPasses = 100;
 
@@ -168,7 +168,10 @@ void Client::watch() {
 }
 
 Status Client::poll(bool* any) {
-  if (++polls_ % kPollsBetweenBatches == 0) ARMCI_RETURN_IF_ERROR(send_old_batches());
+  if (const std::int64_t now_us = batched_.empty() ? 0 : node::now_us(); now_us - batches_at_us_ >= kBetweenBatchesUs) {
+    batches_at_us_ = now_us;
+    ARMCI_RETURN_IF_ERROR(send_old_batches());
+  }
   return wire_.poll(any);
 }
 

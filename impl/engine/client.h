@@ -167,6 +167,7 @@ class Client final : private ClientEvents {
     std::size_t batch_limit = 0;  // its length, at most
     // Ends when the batch is sent. The stores of aggregate handles share it; null if another store began the batch.
     Operation* batch_operation = nullptr;
+    std::int64_t batch_seen_us = 0;  // when a pass found it first, 0: none has
     bool is_held = false;  // only operations of aggregate handles are in the batch, so no progress pass sends it
     std::vector<Landing> batched_gets;
     std::uint64_t last_store = 0;  // of the requests to the entry
@@ -313,7 +314,7 @@ class Client final : private ClientEvents {
   // The work of the progress thread. It is changed with the lock.
   std::atomic<Watch> watched_{Watch::kNone};
   int quiet_passes_ = 0;              // of that thread, since anything was pending
-  unsigned polls_ = 0;                // by threads that wait
+  std::int64_t batches_at_us_ = 0;    // the last look at batches by a thread that waits
   bool test_has_polled_ = false;      // since the last poll_once()
   std::int64_t polled_at_us_ = 0;     // by poll_once()
   std::vector<EntryServer> entries_;  // by server

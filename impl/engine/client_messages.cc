@@ -11,7 +11,8 @@ namespace {
 // The length of a batch with its header. It hides the cost of a message, and networks send such a message at once while
 // the client fills the next one.
 constexpr std::size_t kBatchBytes = 8000;
-constexpr int kPackingMemories = 2;  // few: packed data are still in the cache when the network sends them
+constexpr std::int64_t kOldUs = 1000;  // the time that a growing batch stays after the first pass that found it
+constexpr int kPackingMemories = 2;    // few: packed data are still in the cache when the network sends them
 
 void write_header(const RequestHeader& header, char* at) { compose(header, {}, at); }
 
@@ -178,6 +179,7 @@ Status Client::send_batch_now(int number, bool on_demand) {
   address(number, &header);
   const std::size_t length = of.batch.complete(header);
   std::erase(batched_, number);
+  of.batch_seen_us = 0;
   end_hold(&of);
   // The stores are complete here. If the batch is lost, the next flush says so.
   if (of.batch_operation != nullptr) operations_.end_first(std::exchange(of.batch_operation, nullptr), 0);
@@ -204,13 +206,16 @@ Status Client::send_batches(Lock& lock) {
   return kSuccess;
 }
 
-// A batch to which something was added since the last pass waits for the next one.
+// A batch to which something was added since the last pass waits for the next one, but not long: other threads may add
+// to it again and again.
 Status Client::send_old_batches() {
+  const std::int64_t now_us = batched_.empty() ? 0 : node::now_us();
   for (std::size_t i = 0; i < batched_.size();) {
     const int number = batched_[i];
     ServerState& of = server(number);
-    const bool unchanged = std::exchange(of.batch.is_unchanged, true);
-    if (of.is_held || !unchanged || !has_credit(number)) {
+    if (of.batch_seen_us == 0) of.batch_seen_us = now_us;
+    const bool is_old = std::exchange(of.batch.is_unchanged, true) || now_us - of.batch_seen_us >= kOldUs;
+    if (of.is_held || !is_old || !has_credit(number)) {
       ++i;
     } else if (!send_batch_now(number).ok()) {
       print_failure("a batch of stores", last_cause());

@@ -2,8 +2,10 @@
 // test makes the passes of that thread itself.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <thread>
 
 #include "impl/engine/testing/area.h"
 #include "impl/engine/testing/network.h"
@@ -112,6 +114,19 @@ TEST(EngineProgress, a_test_that_leaves_something_pending_wakes_the_thread) {
   ASSERT_FALSE(done) << "another seed";
   EXPECT_EQ(network.wakes(), 1);
   ASSERT_NO_FATAL_FAILURE(wait_for(client, operation));
+  ASSERT_TRUE(network.close().ok());
+}
+
+TEST(EngineProgress, a_batch_that_grows_slowly_leaves_before_it_is_full) {
+  Network network({.request_bytes = 8192, .requests = 16, .sends_at_once = true}, 1);
+  Client& client = network.client(0);
+  for (int puts = 0; network.wire(0).messages() == 0; ++puts) {
+    ASSERT_LT(puts, 100) << "a batch of 8000 bytes has more";
+    ASSERT_NO_FATAL_FAILURE(begin_put(client, area(0, 1)));
+    (void)pass(client);
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  ASSERT_TRUE(client.flush(1).ok());
   ASSERT_TRUE(network.close().ok());
 }
 
