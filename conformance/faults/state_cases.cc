@@ -285,14 +285,10 @@ void AwaitStop(int pid) {
   }
 }
 
-// Process 2 stops, so that it can serve no request. Process 0 puts to it and notifies process 1, which then continues
-// process 2. A put that waits for its target never ends.
-int StoppedTarget(const World& world) {
-  const auto bytes = static_cast<size_t>(Number(world, 0, 8));
-  const auto puts = static_cast<size_t>(Number(world, 1, 4));
-  std::vector<char*> parts(static_cast<size_t>(world.nproc));
-  Check(ARMCI_Malloc(reinterpret_cast<void**>(parts.data()), bytes * puts), "ARMCI_Malloc");
-  std::vector<char> data(bytes, 'x');
+// Process 2 stops, so that it can serve no request. Process 0 calls `issue` and notifies process 1, which then
+// continues process 2. A call that waits for its target never ends.
+template <typename Issue>
+void WhileStopped(const World& world, Issue issue) {
   ARMCI_Barrier();
   if (world.me == 2) {
     int pid = getpid();
@@ -308,14 +304,45 @@ int StoppedTarget(const World& world) {
     kill(pid, SIGCONT);
   } else if (world.me == 0) {
     MPI_Recv(nullptr, 0, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    issue();
+    Check(armci_notify(1), "armci_notify");
+  }
+}
+
+int StoppedTarget(const World& world) {
+  const auto bytes = static_cast<size_t>(Number(world, 0, 8));
+  const auto puts = static_cast<size_t>(Number(world, 1, 4));
+  std::vector<char*> parts(static_cast<size_t>(world.nproc));
+  Check(ARMCI_Malloc(reinterpret_cast<void**>(parts.data()), bytes * puts), "ARMCI_Malloc");
+  std::vector<char> data(bytes, 'x');
+  WhileStopped(world, [&] {
     for (size_t i = 0; i < puts; ++i) {
       Check(ARMCI_NbPut(data.data(), parts[2] + i * bytes, static_cast<int>(bytes), 2, nullptr), "ARMCI_NbPut");
     }
-    Check(armci_notify(1), "armci_notify");
-  }
+  });
   ARMCI_Barrier();
   const auto here = static_cast<long>(std::count(parts[2], parts[2] + (world.me == 2 ? bytes * puts : 0), 'x'));
   if (world.me == 2) Say("PUT %ld of %zu", here, bytes * puts);
+  Check(ARMCI_Free(parts[static_cast<size_t>(world.me)]), "ARMCI_Free");
+  return 0;
+}
+
+// The first messages between two processes are many requests, which arrive together.
+int StoppedSource(const World& world) {
+  constexpr size_t kBytes = 8;
+  const auto gets = static_cast<size_t>(Number(world, 0, 4));
+  std::vector<char*> parts(static_cast<size_t>(world.nproc));
+  Check(ARMCI_Malloc(reinterpret_cast<void**>(parts.data()), kBytes * gets), "ARMCI_Malloc");
+  std::fill_n(parts[static_cast<size_t>(world.me)], kBytes * gets, static_cast<char>('a' + world.me));
+  std::vector<char> data(kBytes * gets, '-');
+  WhileStopped(world, [&] {
+    for (size_t i = 0; i < gets; ++i) {
+      Check(ARMCI_NbGet(parts[2] + i * kBytes, &data[i * kBytes], kBytes, 2, nullptr), "ARMCI_NbGet");
+    }
+  });
+  Check(ARMCI_WaitAll(), "ARMCI_WaitAll");
+  if (world.me == 0) Say("GET %ld of %zu", static_cast<long>(std::count(data.begin(), data.end(), 'c')), data.size());
+  ARMCI_Barrier();
   Check(ARMCI_Free(parts[static_cast<size_t>(world.me)]), "ARMCI_Free");
   return 0;
 }
@@ -333,6 +360,7 @@ constexpr Case kCases[] = {
     {"own_signal", "", "handles SIGUSR1 by itself", false, OwnSignal},
     {"late", "", "processes wait for others", true, Late},
     {"stopped_target", "BYTES PUTS", "process 2 is stopped while process 0 puts to it", true, StoppedTarget},
+    {"stopped_source", "GETS", "process 2 is stopped while process 0 gets from it", true, StoppedSource},
     {"init", "", "init and finalize, saying what init returned", false, Init},
 };
 

@@ -130,6 +130,23 @@ def test_a_put_returns_while_its_target_is_stopped(program: Program, implementat
 
 
 @pytest.mark.parametrize("node_size", [0, 1])
+def test_first_requests_that_arrive_together_are_served(program: Program, implementation: str, node_size: int) -> None:
+    assert_serves_first_requests(program.run("stopped_source", 40, processes=3,
+                                             environment=on_nodes(implementation, node_size)))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
+def test_first_requests_that_arrive_together_by_a_network_are_served(program: Program, implementation: str) -> None:
+    on_nodes(implementation, 1)
+    assert_serves_first_requests(program.run("stopped_source", 40, processes=3, placement=Placement(3)))
+
+
+def assert_serves_first_requests(outcome: Outcome) -> None:
+    assert_no_crash(outcome)
+    assert outcome.status == 0 and outcome.lines("GET") == ["GET 320 of 320"], outcome.describe()
+
+
+@pytest.mark.parametrize("node_size", [0, 1])
 def test_finalize_after_that_of_mpi_is_refused(program: Program, implementation: str, shm_dir: Path,
                                                node_size: int) -> None:
     settings = {"ARMCI_SHM_DIR": str(shm_dir), **on_nodes(implementation, node_size)}
