@@ -22,14 +22,14 @@ class Batch {
   bool is_unchanged = false;
 
   bool empty() const { return length_ == 0; }
-  // Whether the request stays within `limit` bytes with one more entry. `bytes`: of its places and data.
+  // Whether the request stays within `limit` bytes with one more entry. `bytes`: of its segments and data.
   bool fits(const RequestHeader& header, std::size_t bytes, std::size_t limit) const {
     return length() + entry_bytes(header, bytes) <= limit;
   }
   // Data of the reply to the gets so far.
   std::size_t reply_bytes() const { return reply_bytes_; }
 
-  // Adds a request. `write(at)` writes its places and data, `bytes` of them.
+  // Adds a request. `write(at)` writes its segments and data, `bytes` of them.
   template <class Write>
   void add(const RequestHeader& header, std::size_t bytes, Write write) {
     length_ = length();

@@ -305,7 +305,7 @@ Status Client::check_lost(int number) {
 
 // --- flush
 
-Status Client::begin_flush(int number, std::uint64_t* flush) {
+Status Client::issue_flush(int number, std::uint64_t* flush) {
   Operation* const begun = operations_.begin_part("flush", number);
   *flush = Operations::number(begun);
   const Status status = rdma_->flush(number, begun);
@@ -324,7 +324,7 @@ Status Client::flush_transfers(Lock& lock, int number) {
     if (of.flushed >= wanted) break;
     const std::uint64_t covered = of.transfers;
     std::uint64_t flush = 0;
-    ARMCI_RETURN_IF_ERROR(begin_flush(number, &flush));
+    ARMCI_RETURN_IF_ERROR(issue_flush(number, &flush));
     const Status status = await(lock, flush);
     of.flushing = false;
     ARMCI_RETURN_IF_ERROR(status);
@@ -367,7 +367,7 @@ Status Client::flush_all() {
     ServerState& of = server(number);
     if (!status.ok() || of.flushed == of.transfers || of.flushing) continue;
     begun.push_back({number, of.transfers, 0});
-    status = begin_flush(number, &begun.back().flush);
+    status = issue_flush(number, &begun.back().flush);
     if (!status.ok()) begun.pop_back();
   }
   for (const Begun& one : begun) {
@@ -458,21 +458,21 @@ void Client::replied(const ReplyHeader& header, std::span<const char> data) {
   if (header.tag == 0 || found == replies_.end()) return;
   const PendingReply& reply = found->second;
   const char* at = data.data();
-  const auto land = [&](const Landing& landing) {
-    if (landing.value != nullptr) *landing.value = header.value;
-    if (landing.bytes > static_cast<std::size_t>(data.data() + data.size() - at)) return;
-    if (landing.unpack) landing.unpack(at);
-    at += landing.bytes;
+  const auto scatter = [&](const Destination& destination) {
+    if (destination.value != nullptr) *destination.value = header.value;
+    if (destination.bytes > static_cast<std::size_t>(data.data() + data.size() - at)) return;
+    if (destination.unpack) destination.unpack(at);
+    at += destination.bytes;
   };
   if (header.refused == 0) {
-    if (reply.of_batch.empty()) land(reply.landing);
-    for (const Landing& landing : reply.of_batch) land(landing);
+    if (reply.of_batch.empty()) scatter(reply.destination);
+    for (const Destination& destination : reply.of_batch) scatter(destination);
   }
   std::atomic_thread_fence(std::memory_order_acquire);
   end_reply(header.tag, header.refused != 0 ? ClientWire::kRefused : 0);
 }
 
-void Client::landed(std::uint32_t tag) {
+void Client::data_received(std::uint32_t tag) {
   std::atomic_thread_fence(std::memory_order_acquire);
   end_reply(tag, 0);
 }
@@ -487,8 +487,8 @@ void Client::end_reply(std::uint32_t tag, int error) {
   } else {
     short_parts_ -= std::max<std::size_t>(reply.of_batch.size(), 1);
   }
-  if (reply.of_batch.empty()) operations_.end_part(reply.landing.operation, error);
-  for (const Landing& landing : reply.of_batch) operations_.end_part(landing.operation, error);
+  if (reply.of_batch.empty()) operations_.end_part(reply.destination.operation, error);
+  for (const Destination& destination : reply.of_batch) operations_.end_part(destination.operation, error);
 }
 
 }  // namespace armci::engine

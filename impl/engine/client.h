@@ -133,7 +133,7 @@ class Client final : private ClientEvents {
   using Operation = Operations::Operation;
   using Unpack = std::function<void(const char* data)>;
   // The part that a reply ends.
-  struct Landing {
+  struct Destination {
     Operation* operation = nullptr;  // a part of it
     std::uint64_t* value = nullptr;  // of an atomic
     std::size_t bytes = 0;
@@ -142,8 +142,8 @@ class Client final : private ClientEvents {
   struct PendingReply {
     int executor = -1;
     bool is_long = false;
-    Landing landing;
-    std::vector<Landing> of_batch;  // instead
+    Destination destination;
+    std::vector<Destination> of_batch;  // instead
   };
   // The server that receives the requests for one or more servers.
   struct EntryServer {
@@ -169,7 +169,7 @@ class Client final : private ClientEvents {
     Operation* batch_operation = nullptr;
     std::int64_t batch_seen_us = 0;  // when a pass found it first, 0: none has
     bool is_held = false;  // only operations of aggregate handles are in the batch, so no progress pass sends it
-    std::vector<Landing> batched_gets;
+    std::vector<Destination> batched_gets;
     std::uint64_t last_store = 0;  // of the requests to the entry
     std::uint64_t transfers = 0;   // writes by Rdma, begun
     std::uint64_t flushed = 0;     // of those, known to be visible
@@ -222,7 +222,7 @@ class Client final : private ClientEvents {
   Status order_transfer(Lock& lock, const Target& target);
   Status order_request(Lock& lock, int number);
   Status flush_transfers(Lock& lock, int number);
-  Status begin_flush(int number, std::uint64_t* flush);
+  Status issue_flush(int number, std::uint64_t* flush);
   Status await_executed(Lock& lock, int number);
   Status request_count(Lock& lock, int number, std::uint64_t last);
   Status request_old_counts();
@@ -244,11 +244,11 @@ class Client final : private ClientEvents {
   template <class Write>
   Status send_store(Lock& lock, int number, RequestHeader header, std::size_t bytes, Write write);
   template <class Write>
-  Status send_request(Lock& lock, int number, RequestHeader header, std::size_t bytes, Write write, Landing landing,
-                      void* place);
+  Status send_request(Lock& lock, int number, RequestHeader header, std::size_t bytes, Write write,
+                      Destination destination, void* place);
   std::uint32_t next_tag();
-  Status send_long_store(Lock& lock, int number, const RequestHeader& header, std::size_t places,
-                         const std::function<void(char*)>& write_places, std::span<const char> data, Part part);
+  Status send_long_store(Lock& lock, int number, const RequestHeader& header, std::size_t iov,
+                         const std::function<void(char*)>& write_iov, std::span<const char> data, Part part);
   Status take_packing_memory(Lock& lock, Message* memory);
 
   // --- batches (client_messages.cc)
@@ -267,14 +267,14 @@ class Client final : private ClientEvents {
   Status end_coalesced_get(Operation* get, int number, Status coalesced, std::size_t bytes, Unpack unpack, How how);
 
   // --- transfers (client_transfers.cc)
-  std::size_t data_bytes_max(std::size_t places) const;
+  std::size_t data_bytes_max(std::size_t iov) const;
   std::size_t piece_bytes(std::size_t total) const;
   std::size_t store_piece_bytes(std::size_t total) const;
   bool is_copied(std::size_t bytes) const;
   bool joins_batch(const Target& target, std::size_t bytes, How how);
   bool is_by_request(const Target& target, const void* remote, std::size_t bytes, How how);
   bool is_by_request(const Target& target, const Rows& rows, How how);
-  Operation* begin_transfer(const char* call, const Target& target, How how);
+  Operation* issue_transfer(const char* call, const Target& target, How how);
   Status transfer_run(Lock& lock, Operation* whole, Rdma::Direction direction, const Target& target, char* remote,
                       char* local, std::size_t bytes);
   Status transfer_rows(Lock& lock, Operation* whole, Rdma::Direction direction, const Target& target, const Rows& rows);
@@ -293,7 +293,7 @@ class Client final : private ClientEvents {
 
   // --- events
   void replied(const ReplyHeader& header, std::span<const char> data) override;
-  void landed(std::uint32_t tag) override;
+  void data_received(std::uint32_t tag) override;
   void ended(Part part, int error) override;
   void lost(int server, int error) override;
   bool awaits(int server) const override;
@@ -382,7 +382,7 @@ Status Client::post_store(int number, RequestHeader header, std::size_t bytes, W
 
 template <class Write>
 Status Client::send_request(Lock& lock, int number, RequestHeader header, std::size_t bytes, Write write,
-                            Landing landing, void* place) {
+                            Destination destination, void* place) {
   ARMCI_RETURN_IF_ERROR(send_batch(lock, number));
   ARMCI_RETURN_IF_ERROR(await_part_slot(lock));
   ARMCI_RETURN_IF_ERROR(await_credit(lock, number));
@@ -390,12 +390,12 @@ Status Client::send_request(Lock& lock, int number, RequestHeader header, std::s
   header.tag = next_tag();
   address(number, &header);
   write(header, message.bytes.get());
-  const ExpectedReply expected{header.tag, landing.bytes, place};
+  const ExpectedReply expected{header.tag, destination.bytes, place};
   PendingReply reply;
   reply.executor = number;
-  reply.is_long = landing.bytes > wire_.limits().reply_bytes;
-  Operation* const operation = landing.operation;
-  reply.landing = std::move(landing);
+  reply.is_long = destination.bytes > wire_.limits().reply_bytes;
+  Operation* const operation = destination.operation;
+  reply.destination = std::move(destination);
   operations_.add_part(operation);
   (reply.is_long ? long_replies_ : short_parts_) += 1;
   replies_.emplace(header.tag, std::move(reply));

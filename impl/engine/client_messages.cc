@@ -79,14 +79,14 @@ std::uint32_t Client::next_tag() {
   return last_tag_;
 }
 
-Status Client::send_long_store(Lock& lock, int number, const RequestHeader& header, std::size_t places,
-                               const std::function<void(char*)>& write_places, std::span<const char> data, Part part) {
+Status Client::send_long_store(Lock& lock, int number, const RequestHeader& header, std::size_t iov,
+                               const std::function<void(char*)>& write_iov, std::span<const char> data, Part part) {
   RequestHeader tagged = header;
   tagged.tag = next_tag();
   ARMCI_RETURN_IF_ERROR(
-      send_store(lock, number, tagged, sizeof header + places, [&](const RequestHeader& ready, char* at) {
+      send_store(lock, number, tagged, sizeof header + iov, [&](const RequestHeader& ready, char* at) {
         char* const to = compose(ready, {}, at);
-        if (places > 0) write_places(to);
+        if (iov > 0) write_iov(to);
       }));
   if (part.operation != nullptr) operations_.add_part(part.operation);
   part.is_long = true;

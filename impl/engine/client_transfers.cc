@@ -35,8 +35,8 @@ Status Rdma::transfer_rows(Direction, const Target&, const Rows&, std::size_t, s
 }
 
 // In whole elements.
-std::size_t Client::data_bytes_max(std::size_t places) const {
-  return (request_bytes() - sizeof(RequestHeader) - places) / kElementBytesMax * kElementBytesMax;
+std::size_t Client::data_bytes_max(std::size_t iov) const {
+  return (request_bytes() - sizeof(RequestHeader) - iov) / kElementBytesMax * kElementBytesMax;
 }
 
 // LongData: the length of the pieces of a transfer whose data travel apart from their requests.
@@ -87,7 +87,7 @@ bool Client::is_by_request(const Target& target, const Rows& rows, How how) {
   return (rows.bytes() < options_.pack_bytes && !is_gathered) || !rdma_->reaches(target, rows);
 }
 
-Operations::Operation* Client::begin_transfer(const char* call, const Target& target, How how) {
+Operations::Operation* Client::issue_transfer(const char* call, const Target& target, How how) {
   Operation* const whole = operations_.begin(call, routes_.server_of(target.process));
   whole->is_blocking = how.operation == nullptr;
   return whole;
@@ -144,7 +144,7 @@ Status Client::put(const Target& target, void* remote, const void* local, std::s
     return leave(lock, store(lock, routes_.server_of(target.process), put_header(), remote, local, bytes, how));
   }
   if (const Status ordered = order_transfer(lock, target); !ordered.ok()) return leave(lock, ordered);
-  Operation* const whole = begin_transfer("a put", target, how);
+  Operation* const whole = issue_transfer("a put", target, how);
   const Status begun = transfer_run(lock, whole, Rdma::Direction::kWrite, target, static_cast<char*>(remote),
                                     const_cast<char*>(static_cast<const char*>(local)), bytes);
   return leave(lock, finish(lock, whole, begun, how));
@@ -157,7 +157,7 @@ Status Client::put_rows(const Target& target, const Rows& rows, How how) {
     return leave(lock, store_by_rows(lock, number, put_header(), rows, how));
   }
   if (const Status ordered = order_transfer(lock, target); !ordered.ok()) return leave(lock, ordered);
-  Operation* const whole = begin_transfer("a put", target, how);
+  Operation* const whole = issue_transfer("a put", target, how);
   return leave(lock, finish(lock, whole, transfer_rows(lock, whole, Rdma::Direction::kWrite, target, rows), how));
 }
 
@@ -194,12 +194,12 @@ Status Client::store_by_rows(Lock& lock, int number, RequestHeader header, const
   ARMCI_RETURN_IF_ERROR(order_request(lock, number));
   if (how.operation != nullptr) *how.operation = 0;
   const std::size_t total = rows.count() * rows.bytes();
-  const std::size_t places = rows.place_bytes(rows.count());
+  const std::size_t iov = rows.iov_bytes(rows.count());
   if (total <= batch_bytes(how)) {
     rows.fill_in(0, rows.count(), &header);
-    if (coalesces(how, header, places + total)) {
-      return coalesce(lock, number, how, header, places + total,
-                      [&](char* at) { rows.pack(0, rows.count(), rows.write_places(0, rows.count(), at)); });
+    if (coalesces(how, header, iov + total)) {
+      return coalesce(lock, number, how, header, iov + total,
+                      [&](char* at) { rows.pack(0, rows.count(), rows.write_iov(0, rows.count(), at)); });
     }
   }
   if (long_data_ == nullptr) return store_rows(lock, nullptr, number, header, rows);
@@ -244,7 +244,7 @@ Status Client::store_rows(Lock& lock, Operation* whole, int number, const Reques
   for (std::size_t first = 0; first < rows.count();) {
     const std::size_t now = std::min(fitting, rows.count() - first);
     ARMCI_RETURN_IF_ERROR(send_store(
-        lock, number, header, sizeof header + rows.place_bytes(now) + now * rows.bytes(),
+        lock, number, header, sizeof header + rows.iov_bytes(now) + now * rows.bytes(),
         [&](const RequestHeader& ready, char* at) { rows.pack(first, now, rows.describe(first, now, ready, at)); }));
     first += now;
   }
@@ -262,7 +262,7 @@ Status Client::store_long_rows(Lock& lock, Operation* whole, int number, Request
   for (std::size_t first = 0; first < rows.count(); first += header.count) {
     rows.fill_in(first, std::min(rows_max, rows.count() - first), &header);
     const std::size_t now = header.count;
-    const auto write_places = [&](char* at) { (void)rows.write_places(first, now, at); };
+    const auto write_iov = [&](char* at) { (void)rows.write_iov(first, now, at); };
     std::span<const char> data(rows.local_run(first, now), now * rows.bytes());
     Part part(whole);
     if (data.data() == nullptr) {
@@ -271,8 +271,7 @@ Status Client::store_long_rows(Lock& lock, Operation* whole, int number, Request
       data = {part.packed.bytes.get(), data.size()};
       part.operation = nullptr;
     }
-    ARMCI_RETURN_IF_ERROR(
-        send_long_store(lock, number, header, rows.place_bytes(now), write_places, data, std::move(part)));
+    ARMCI_RETURN_IF_ERROR(send_long_store(lock, number, header, rows.iov_bytes(now), write_iov, data, std::move(part)));
   }
   return kSuccess;
 }
@@ -310,7 +309,7 @@ Status Client::put_then_signal(Lock& lock, const Target& target, const char* loc
   char* const remote = reinterpret_cast<char*>(static_cast<std::uintptr_t>(header.address));
   const bool by_request = is_by_request(target, remote, header.bytes, {});
   ARMCI_RETURN_IF_ERROR(by_request ? order_request(lock, number) : order_transfer(lock, target));
-  Operation* const whole = begin_transfer("a put", target, {});
+  Operation* const whole = issue_transfer("a put", target, {});
   Status status = by_request ? store_run(lock, whole, number, put_header(), remote, local, header.bytes)
                              : transfer_run(lock, whole, Rdma::Direction::kWrite, target, remote,
                                             const_cast<char*>(local), header.bytes);
@@ -345,10 +344,10 @@ Status Client::get_rows(const Target& target, const Rows& rows, How how) {
   Operation* const whole = operations_.begin("a get", number);
   RequestHeader header = get_header();
   rows.fill_in(0, rows.count(), &header);
-  const std::size_t places = rows.place_bytes(rows.count());
-  if (by_request && coalesces(how, header, places)) {
+  const std::size_t iov = rows.iov_bytes(rows.count());
+  if (by_request && coalesces(how, header, iov)) {
     const Status status =
-        coalesce(lock, number, how, header, places, [&](char* at) { (void)rows.write_places(0, rows.count(), at); });
+        coalesce(lock, number, how, header, iov, [&](char* at) { (void)rows.write_iov(0, rows.count(), at); });
     return leave(lock, end_coalesced_get(whole, number, status, rows.count() * rows.bytes(),
                                          rows.unpacker(0, rows.count()), how));
   }
@@ -383,10 +382,10 @@ Status Client::fetch_run(Lock& lock, Operation* whole, int number, char* remote,
     const std::size_t now = bytes <= piece ? bytes : piece - odd_bytes(remote);
     header.address = address_of(remote);
     header.bytes = now;
-    Landing landing{whole, nullptr, now, {}};
-    if (!alone) landing.unpack = [local, now](const char* data) { node::copy(local, data, now); };
+    Destination destination{whole, nullptr, now, {}};
+    if (!alone) destination.unpack = [local, now](const char* data) { node::copy(local, data, now); };
     ARMCI_RETURN_IF_ERROR(
-        send_request(lock, number, header, sizeof header, write, std::move(landing), alone ? local : nullptr));
+        send_request(lock, number, header, sizeof header, write, std::move(destination), alone ? local : nullptr));
     remote += now;
     local += now;
     bytes -= now;
@@ -411,12 +410,12 @@ Status Client::fetch_rows(Lock& lock, Operation* whole, int number, const Rows& 
     const std::size_t now = std::min(fitting, rows.count() - first);
     char* const place = is_long ? rows.local_run(first, now) : nullptr;
     header.type = place != nullptr ? kDataAlone : 0;
-    Landing landing{whole, nullptr, now * rows.bytes(), {}};
-    if (place == nullptr) landing.unpack = rows.unpacker(first, now);
+    Destination destination{whole, nullptr, now * rows.bytes(), {}};
+    if (place == nullptr) destination.unpack = rows.unpacker(first, now);
     ARMCI_RETURN_IF_ERROR(send_request(
-        lock, number, header, sizeof header + rows.place_bytes(now),
-        [&](const RequestHeader& ready, char* at) { (void)rows.describe(first, now, ready, at); }, std::move(landing),
-        place));
+        lock, number, header, sizeof header + rows.iov_bytes(now),
+        [&](const RequestHeader& ready, char* at) { (void)rows.describe(first, now, ready, at); },
+        std::move(destination), place));
     first += now;
   }
   return kSuccess;

@@ -70,10 +70,10 @@ inline std::vector<WireLevel> wire_levels(const runtime::Strided& shape, const s
 }
 
 // Writes all of a request except its data, and returns the address for the data.
-inline char* compose(const RequestHeader& header, std::span<const char> places, char* message) {
+inline char* compose(const RequestHeader& header, std::span<const char> iov, char* message) {
   std::memcpy(message, &header, sizeof header);
-  if (!places.empty()) std::memcpy(message + sizeof header, places.data(), places.size());
-  return message + sizeof header + places.size();
+  if (!iov.empty()) std::memcpy(message + sizeof header, iov.data(), iov.size());
+  return message + sizeof header + iov.size();
 }
 
 }  // namespace armci::engine

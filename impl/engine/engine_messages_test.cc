@@ -417,7 +417,7 @@ TEST(EngineFailures, no_flush_misses_a_refused_store) {
                                      {.keeps_order = false, .keeps_place = false, .rdma = true, .requests = 8},
                                      {.servers = 4, .cluster = 4, .requests = 8},
                                      {.servers = 4, .cluster = 4, .keeps_order = false, .keeps_place = false},
-                                     {.servers = 4, .cluster = 3, .rdma = true, .answers_each = true},
+                                     {.servers = 4, .cluster = 3, .rdma = true, .replies_to_each = true},
                                      {.servers = 4, .cluster = 4, .requests = 8, .counts_on_demand = true}};
   const node::Signal signal{reinterpret_cast<std::uint64_t*>(nowhere()), 1, node::SignalOp::kSet, nullptr};
   for (const NetworkOptions& options : networks) {

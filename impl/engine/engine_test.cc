@@ -68,7 +68,7 @@ class Script {
     std::vector<char> wanted;  // of a get
   };
 
-  // Half of the lengths and of the places are of whole words, which Rdma reaches.
+  // Half of the lengths and of the segments are of whole words, which Rdma reaches.
   std::size_t length() {
     const std::size_t longest = std::size_t{1} << (random_() % 13);
     return whole_words(random_() % longest + 1);
@@ -291,8 +291,8 @@ const Case kCases[] = {
     {"cluster_in_any_order", {.servers = 4, .cluster = 4, .keeps_order = false, .keeps_place = false}},
     {"rdma", {.keeps_order = false, .keeps_place = false, .rdma = true}},
     {"rdma_that_requests_follow", {.rdma = true, .requests_follow = true}},
-    {"one_reply_to_each_request", {.rdma = true, .requests_follow = true, .answers_each = true}},
-    {"one_reply_to_each_request_in_a_cluster", {.servers = 4, .cluster = 3, .rdma = true, .answers_each = true}},
+    {"one_reply_to_each_request", {.rdma = true, .requests_follow = true, .replies_to_each = true}},
+    {"one_reply_to_each_request_in_a_cluster", {.servers = 4, .cluster = 3, .rdma = true, .replies_to_each = true}},
     {"rdma_in_a_cluster", {.servers = 4, .cluster = 2, .rdma = true}},
     {"counts_on_demand", {.keeps_order = false, .long_data = true, .requests = 4, .counts_on_demand = true}},
     {"counts_on_demand_and_one_credit", {.requests = 1, .forwards = 1, .counts_on_demand = true}},

@@ -30,7 +30,7 @@ void for_places(const Request& request, Visit visit) {
   }
 }
 
-// A put, an accumulate or a signal; `data` without gaps, in the order of the places.
+// A put, an accumulate or a signal; `data` without gaps, in the order of the segments.
 //
 // Memory ordering: stores of one process take effect in the order of their requests [ORD-1].
 void store(const Request& request, const char* data);

@@ -63,13 +63,13 @@ bool is_misaligned(const RequestHeader& header, std::uint64_t bits) {
          bits % node::component_bytes(static_cast<node::AccType>(header.type)) != 0;
 }
 
-// The strides, and that the whole shape lies in memory. `places` is what follows the header.
-Status check_strided(std::span<const char> places, const IsInside& inside, Request* request, std::size_t* used) {
+// The strides, and that the whole shape lies in memory. `segments` is what follows the header.
+Status check_strided(std::span<const char> iov, const IsInside& inside, Request* request, std::size_t* used) {
   const RequestHeader& header = request->header;
   runtime::Strided& shape = request->shape;
   if (header.levels == 0 || header.levels > runtime::kMaxStrideLevels) return malformed("levels", header.levels);
   *used = header.levels * sizeof(WireLevel);
-  if (places.size() < *used) return malformed("length", places.size());
+  if (iov.size() < *used) return malformed("length", iov.size());
   shape.levels = header.levels;
   shape.count[0] = header.bytes;
   std::ptrdiff_t strides[runtime::kMaxStrideLevels];
@@ -77,7 +77,7 @@ Status check_strided(std::span<const char> places, const IsInside& inside, Reque
   std::size_t segments = 1;
   for (int l = 0; l < shape.levels; ++l) {
     WireLevel level;
-    std::memcpy(&level, places.data() + static_cast<std::size_t>(l) * sizeof level, sizeof level);
+    std::memcpy(&level, iov.data() + static_cast<std::size_t>(l) * sizeof level, sizeof level);
     if (level.count == 0 || __builtin_mul_overflow(segments, level.count, &segments)) {
       return malformed("count of a level", level.count);
     }
@@ -100,13 +100,13 @@ Status check_strided(std::span<const char> places, const IsInside& inside, Reque
   return is_misaligned(header, bits) ? misaligned(header.address) : kSuccess;
 }
 
-Status check_list(std::span<const char> places, const IsInside& inside, Request* request, std::size_t* used) {
+Status check_list(std::span<const char> iov, const IsInside& inside, Request* request, std::size_t* used) {
   const RequestHeader& header = request->header;
-  if (header.count == 0 || header.count > places.size() / sizeof(std::uint64_t)) {
+  if (header.count == 0 || header.count > iov.size() / sizeof(std::uint64_t)) {
     return malformed("count", header.count);
   }
   *used = header.count * sizeof(std::uint64_t);
-  request->addresses = reinterpret_cast<const std::uint64_t*>(places.data());
+  request->addresses = reinterpret_cast<const std::uint64_t*>(iov.data());
   for (std::size_t i = 0; i < header.count; ++i) {
     const std::uint64_t address = request->addresses[i];
     if (!inside(address, header.bytes)) return not_allocated(address, header.bytes);
@@ -115,7 +115,7 @@ Status check_list(std::span<const char> places, const IsInside& inside, Request*
   return kSuccess;
 }
 
-Status check_places(std::span<const char> places, const IsInside& inside, Request* request, std::size_t* used) {
+Status check_iov(std::span<const char> iov, const IsInside& inside, Request* request, std::size_t* used) {
   const RequestHeader& header = request->header;
   *used = 0;
   switch (header.form) {
@@ -124,14 +124,14 @@ Status check_places(std::span<const char> places, const IsInside& inside, Reques
       if (!inside(header.address, header.bytes)) return not_allocated(header.address, header.bytes);
       return is_misaligned(header, header.address) ? misaligned(header.address) : kSuccess;
     case Form::kStrided:
-      return check_strided(places, inside, request, used);
+      return check_strided(iov, inside, request, used);
     case Form::kList:
-      return check_list(places, inside, request, used);
+      return check_list(iov, inside, request, used);
   }
   return malformed("form", static_cast<std::uint64_t>(header.form));
 }
 
-// The data, here or to come, against the places.
+// The data, here or to come, against the segments.
 Status check_data(const Request& request, const Bounds& bounds) {
   const RequestHeader& header = request.header;
   std::size_t total = 0;
@@ -145,15 +145,15 @@ Status check_data(const Request& request, const Bounds& bounds) {
 }
 
 // A put, a get, an accumulate or a signal, by itself or of a batch. `body` is what follows the header.
-Status check_transfer(std::span<const char> body, const IsInside& inside, Request* request, std::size_t* places) {
+Status check_transfer(std::span<const char> body, const IsInside& inside, Request* request, std::size_t* iov) {
   RequestHeader& header = request->header;
   const bool is_signal = header.kind == RequestKind::kSignal;
   if ((header.bytes == 0 && !is_signal) || header.bytes > kSegmentBytesMax) return malformed("bytes", header.bytes);
   if (is_signal) ARMCI_RETURN_IF_ERROR(check_signal(header, inside));
   if (header.kind == RequestKind::kAccumulate) ARMCI_RETURN_IF_ERROR(check_element(header));
   if (header.kind == RequestKind::kGet && header.type > kDataAlone) return malformed("type", header.type);
-  ARMCI_RETURN_IF_ERROR(check_places(body, inside, request, places));
-  request->data = body.subspan(*places);
+  ARMCI_RETURN_IF_ERROR(check_iov(body, inside, request, iov));
+  request->data = body.subspan(*iov);
   return kSuccess;
 }
 
@@ -214,8 +214,8 @@ Status decode(std::span<const char> message, const IsInside& inside, const Bound
     return check_batch(header, body.size(), bounds);
   }
   if (header.tag > kLastTag || (!request->is_store() && header.tag < kFirstTag)) return malformed("tag", header.tag);
-  std::size_t places = 0;
-  ARMCI_RETURN_IF_ERROR(check_transfer(body, inside, request, &places));
+  std::size_t iov = 0;
+  ARMCI_RETURN_IF_ERROR(check_transfer(body, inside, request, &iov));
   return check_data(*request, bounds);
 }
 
@@ -228,15 +228,15 @@ Status next_entry(const RequestHeader& batch, const IsInside& inside, std::size_
   const bool is_get = header.kind == RequestKind::kGet;
   if (!header.is_store() && !is_get) return malformed("kind", static_cast<std::uint64_t>(header.kind));
   if (header.form != Form::kStrided && header.levels != 0) return malformed("levels", header.levels);
-  std::size_t places = 0;
-  ARMCI_RETURN_IF_ERROR(check_transfer(*rest, inside, entry, &places));
+  std::size_t iov = 0;
+  ARMCI_RETURN_IF_ERROR(check_transfer(*rest, inside, entry, &iov));
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(entry->segments(), header.bytes, &bytes)) return malformed("bytes", header.bytes);
   if (is_get && (bytes > left || header.type != 0)) return malformed("bytes", bytes);
   const std::size_t data = is_get ? 0 : bytes;
   if (data > entry->data.size()) return malformed("bytes", data);
   entry->data = entry->data.subspan(0, data);
-  const std::size_t used = padded(places + data);
+  const std::size_t used = padded(iov + data);
   if (used > rest->size()) return malformed("length", rest->size());
   *rest = rest->subspan(used);
   return kSuccess;

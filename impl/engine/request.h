@@ -1,15 +1,15 @@
 // The messages between a process and the servers of other nodes.
 //
-// A request is a header of 80 bytes, the description of its places, and the data of a store:
+// A request is a header of 80 bytes, the description of its segments, and the data of a store:
 //
-//   | header | places | data |
+//   | header | segments | data |
 //
 // Header, in the byte order of the machine (x86-64: least significant first):
 //
 //   offset  bytes  field
 //    0       4     magic: kMagic, which includes the version of the format
 //    4       1     kind: RequestKind
-//    5       1     form: how the places are described, Form
+//    5       1     form: how the segments are described, Form
 //    6       1     type: of an accumulate's elements; an atomic's or a signal's operation; 1: the data of a get come
 //                  alone
 //    7       1     levels: of strides, form kStrided only; of a signal, or of a batch: kCountOnDemand, or 0
@@ -27,12 +27,12 @@
 // A signal is a put without gaps, of 0 bytes or more, and then the change of a word (impl/node/signal.h).
 //
 // Places: nothing; or, kStrided, for each level a count of 8 bytes and a stride of 8 bytes; or, kList, an address of 8
-// bytes for each segment. Data have no gaps, in the order of the places.
+// bytes for each segment. Data have no gaps, in the order of the segments.
 //
 // A batch is a header and entries, which the server executes in their order. An entry is a request in short: a header
-// of 16 bytes (EntryHeader), the fields that its kind and form need, places, and data, filled up to a multiple of 8:
+// of 16 bytes (EntryHeader), the fields that its kind and form need, segments, and data, filled up to a multiple of 8:
 //
-//   | address, bytes, kind, form, type, levels | count, first | operand | places | data |
+//   | address, bytes, kind, form, type, levels | count, first | operand | segments | data |
 //                                              '-strided, list'-- accumulate, signal
 //
 // A reply is a header of 32 bytes and the data of a get, or of all gets of a batch. The header has the count of
@@ -124,7 +124,7 @@ struct EntryHeader {
 };
 static_assert(sizeof(EntryHeader) == 16);
 
-// The fields of an entry after its header, and the length of its places and data with what fills them up.
+// The fields of an entry after its header, and the length of its segments and data with what fills them up.
 inline bool has_count(const RequestHeader& header) { return header.form != Form::kContiguous; }
 inline bool has_operand(const RequestHeader& header) {
   return header.kind == RequestKind::kAccumulate || header.kind == RequestKind::kSignal;

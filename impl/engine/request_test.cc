@@ -102,10 +102,10 @@ RequestHeader signal_header_of(std::uint64_t bytes) {
 Message batch_of(std::initializer_list<int> entries) {
   Batch<std::unique_ptr<char[]>> batch;
   batch.message = std::make_unique<char[]>(4096);
-  const auto add = [&](const RequestHeader& header, const std::vector<std::uint64_t>& places, std::size_t data) {
-    batch.add(header, places.size() * 8 + data, [&](char* at) {
-      if (!places.empty()) std::memcpy(at, places.data(), places.size() * 8);
-      std::memset(at + places.size() * 8, 1, data);
+  const auto add = [&](const RequestHeader& header, const std::vector<std::uint64_t>& iov, std::size_t data) {
+    batch.add(header, iov.size() * 8 + data, [&](char* at) {
+      if (!iov.empty()) std::memcpy(at, iov.data(), iov.size() * 8);
+      std::memset(at + iov.size() * 8, 1, data);
     });
   };
   for (const int entry : entries) {

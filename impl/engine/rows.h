@@ -59,14 +59,14 @@ class Rows {
                       [&](std::ptrdiff_t from, std::ptrdiff_t to) { call(source + from, destination + to); });
   }
 
-  // The remote addresses of rows as a message holds them. place_bytes() is their length; fitting() is the number of
+  // The remote addresses of rows as a message holds them. iov_bytes() is their length; fitting() is the number of
   // rows whose addresses, with `each` bytes more for every row, fit into `bytes_max`.
-  std::size_t place_bytes(std::size_t rows) const {
+  std::size_t iov_bytes(std::size_t rows) const {
     return list_ != nullptr ? rows * sizeof(std::uint64_t) : levels_.size() * sizeof(WireLevel);
   }
   std::size_t fitting(std::size_t bytes_max, std::size_t each) const {
     if (list_ != nullptr) return bytes_max / (sizeof(std::uint64_t) + each);
-    const std::size_t fixed = place_bytes(0);
+    const std::size_t fixed = iov_bytes(0);
     return bytes_max < fixed ? 0 : each == 0 ? count_ : (bytes_max - fixed) / each;
   }
   // Fills in the form and the lengths of some of the rows.
@@ -79,11 +79,11 @@ class Rows {
     header->address = reinterpret_cast<std::uintptr_t>(remote_);
     header->first = first;
   }
-  // Writes the places of those rows, and returns their end.
-  char* write_places(std::size_t first, std::size_t count, char* at) const {
+  // Writes the segments of those rows, and returns their end.
+  char* write_iov(std::size_t first, std::size_t count, char* at) const {
     if (list_ == nullptr) {
       std::memcpy(at, levels_.data(), levels_.size() * sizeof(WireLevel));
-      return at + place_bytes(count);
+      return at + iov_bytes(count);
     }
     visit(first, count, [&](const char*, const char* remote) {
       const auto address = reinterpret_cast<std::uint64_t>(remote);
@@ -95,7 +95,7 @@ class Rows {
   // The two together, in a message. Returns the end.
   char* describe(std::size_t first, std::size_t count, RequestHeader header, char* message) const {
     fill_in(first, count, &header);
-    return write_places(first, count, compose(header, {}, message));
+    return write_iov(first, count, compose(header, {}, message));
   }
 
   // Copies the local rows to `to`, without gaps.
@@ -115,11 +115,11 @@ class Rows {
         });
       };
     }
-    std::vector<char*> places;
-    places.reserve(count);
-    visit(first, count, [&](char* local, const char*) { places.push_back(local); });
-    return [places = std::move(places), bytes = bytes_](const char* from) {
-      for (char* const place : places) {
+    std::vector<char*> iov;
+    iov.reserve(count);
+    visit(first, count, [&](char* local, const char*) { iov.push_back(local); });
+    return [iov = std::move(iov), bytes = bytes_](const char* from) {
+      for (char* const place : iov) {
         node::copy(place, from, bytes);
         from += bytes;
       }
@@ -129,8 +129,8 @@ class Rows {
   char* local_run(std::size_t first, std::size_t count) const {
     const bool here = here_ == Here::kSource;
     if (list_ == nullptr) return local_is_dense() ? const_cast<char*>(local_) + first * bytes_ : nullptr;
-    void* const* const places = (here ? list_->src : list_->dst) + first;
-    return runtime::is_dense(places, count, bytes_) ? static_cast<char*>(places[0]) : nullptr;
+    void* const* const iov = (here ? list_->src : list_->dst) + first;
+    return runtime::is_dense(iov, count, bytes_) ? static_cast<char*>(iov[0]) : nullptr;
   }
 
  private:

@@ -216,7 +216,7 @@ Status Server::acknowledged(int server, std::uint32_t acknowledgement) {
   ARMCI_RETURN_IF_ERROR(forwarder_.acknowledged(server, acknowledgement, &done));
   ARMCI_RETURN_IF_ERROR(wire_.release(done.arrival));
   executed(done.origin, done.number, done.is_refused ? RequestState::kRefusedStore : RequestState::kExecuted);
-  if (!wire_.answers_each()) return kSuccess;
+  if (!wire_.replies_to_each()) return kSuccess;
   return reply(done.origin, begin_reply(done.origin, 0), wire_.take_message(sizeof(ReplyHeader)));
 }
 
@@ -248,7 +248,7 @@ Status Server::execute(Work* work) {
 Status Server::end_store(Work* work) {
   const std::uint32_t process = work->request.header.origin;
   ARMCI_RETURN_IF_ERROR(end(work));
-  if (!wire_.answers_each()) return kSuccess;
+  if (!wire_.replies_to_each()) return kSuccess;
   return reply(process, begin_reply(process, 0), wire_.take_message(sizeof(ReplyHeader)));
 }
 

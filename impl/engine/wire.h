@@ -73,7 +73,7 @@ class ClientEvents {
   // A reply with a header has arrived. `data` are valid during the call.
   virtual void replied(const ReplyHeader& header, std::span<const char> data) = 0;
   // The data of that reply are in their place.
-  virtual void landed(std::uint32_t tag) = 0;
+  virtual void data_received(std::uint32_t tag) = 0;
   // `error`: 0, or for ClientWire::failure().
   virtual void ended(Part part, int error) = 0;
   // A request to that server was not sent. The server cannot execute later ones, since it waits for that request.
@@ -207,7 +207,7 @@ class ServerWire {
   virtual bool keeps_order() const = 0;
   // Whether each request has one reply of the server that executes it, in the order of the requests. A forwarded
   // request has a second reply, of the forwarding server. Replies of that server to later requests may come before it.
-  virtual bool answers_each() const { return false; }
+  virtual bool replies_to_each() const { return false; }
   virtual std::size_t reply_bytes() const = 0;  // as in ClientLimits
 
   virtual Status poll(bool* any) = 0;

@@ -79,7 +79,7 @@ Status ClientWire::poll(bool* any) {
   ARMCI_RETURN_IF_ERROR(take_ended(&replies_, [&](Reply reply) {
     *any = true;
     if (reply.message == nullptr) {
-      events_->landed(reply.tag);
+      events_->data_received(reply.tag);
       return kSuccess;
     }
     reply_bytes_ -= reply.bytes;

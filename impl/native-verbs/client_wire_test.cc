@@ -82,7 +82,7 @@ class ClientWireTest : public ::testing::Test, private engine::ClientEvents {
 
  private:
   void replied(const engine::ReplyHeader&, std::span<const char>) override { ++replies_; }
-  void landed(std::uint32_t) override {}
+  void data_received(std::uint32_t) override {}
   void ended(engine::Part, int) override {}
   void lost(int, int) override {}
   bool awaits(int) const override { return true; }

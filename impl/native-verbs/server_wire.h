@@ -67,7 +67,7 @@ class ServerWire final : public engine::ServerWire {
   Status open() override;
   void close() override {}
   bool keeps_order() const override { return true; }
-  bool answers_each() const override { return true; }
+  bool replies_to_each() const override { return true; }
   std::size_t reply_bytes() const override { return bounds_.bytes - sizeof(engine::ReplyHeader); }
   Status poll(bool* any) override;
   Status keep(engine::Arrival*) override { return kSuccess; }  // the message stays in its buffer

@@ -30,7 +30,7 @@ namespace {
 __extension__ using Wide = unsigned __int128;
 
 // More than a message of fuzzing can name, and more than a reply within the bounds has.
-constexpr std::size_t kPlacesMax = std::size_t{1} << 20;
+constexpr std::size_t kSegmentsMax = std::size_t{1} << 20;
 
 std::array<std::uint64_t, 256> accepted{};  // by kind
 std::uint64_t inputs = 0;
@@ -58,7 +58,8 @@ void check_signal(const RequestHeader& header) {
   promise(header.form == Form::kContiguous, "the data of a signal have no gaps");
 }
 
-// Calls visit(address, bytes) for every segment, as the server does. To change when places are described in other ways.
+// Calls visit(address, bytes) for every segment, as the server does. To change when segments are described in other
+// ways.
 template <class Visit>
 void for_places(const Request& request, Visit visit) {
   const RequestHeader& header = request.header;
@@ -87,18 +88,18 @@ void check_shape(const Request& request) {
   promise(Wide{request.header.first} + request.segments() <= segments, "the requested segments are in the shape");
 }
 
-// Walks all places; returns the sum of their lengths.
-Wide check_places(const Request& request) {
+// Walks all segments; returns the sum of their lengths.
+Wide check_iov(const Request& request) {
   const RequestHeader& header = request.header;
   const bool accumulate = header.kind == RequestKind::kAccumulate;
   if (accumulate) promise(header.type < node::kAccTypes, "the type of an accumulate exists");
   const auto type = accumulate ? static_cast<node::AccType>(header.type) : node::AccType::kInt;
-  promise(request.segments() <= kPlacesMax, "there are no more places than data or a reply");
+  promise(request.segments() <= kSegmentsMax, "there are no more segments than data or a reply");
   if (header.form == Form::kStrided) check_shape(request);
-  std::size_t places = 0;
+  std::size_t walked = 0;
   Wide total = 0;
   for_places(request, [&](std::uint64_t address, std::uint64_t bytes) {
-    ++places;
+    ++walked;
     if (header.kind == RequestKind::kSignal && bytes == 0) return;
     promise(bytes > 0 && bytes <= kSegmentBytesMax, "a segment has a length that MPI can count");
     promise(is_inside(address, bytes), "every segment lies in memory");
@@ -108,7 +109,7 @@ Wide check_places(const Request& request) {
     }
     total += bytes;
   });
-  promise(places == request.segments(), "the walk has as many places as the request says");
+  promise(walked == request.segments(), "the walk has as many segments as the request says");
   promise(total == request.total_bytes(), "the lengths add up to total_bytes()");
   return total;
 }
@@ -154,7 +155,7 @@ void check(const Request& request, std::span<const char> message) {
   if (header.kind == RequestKind::kAtomic) return check_atomic(header);
   if (header.kind == RequestKind::kBatch) return check_batch(request, message);
   if (header.kind == RequestKind::kSignal) check_signal(header);
-  const Wide total = check_places(request);
+  const Wide total = check_iov(request);
   if (request.is_store()) check_data(request, message, total);
   if (header.kind != RequestKind::kGet) return;
   promise(header.type <= kDataAlone, "the reply to a get has a header or none");

@@ -43,11 +43,11 @@ void append_forms(const std::string& name, RequestHeader header, std::size_t byt
   header.form = Form::kList;
   header.levels = 0;
   header.count = 3;
-  std::string places;
+  std::string iov;
   for (const std::uint64_t offset : {std::uint64_t{0}, std::uint64_t{64}, kMemoryBytes - header.bytes}) {
-    places += bytes_of(kMemory + offset);
+    iov += bytes_of(kMemory + offset);
   }
-  seeds->push_back({name + "-list", bytes_of(header) + places + std::string(3 * bytes_each, 'l')});
+  seeds->push_back({name + "-list", bytes_of(header) + iov + std::string(3 * bytes_each, 'l')});
 }
 
 // Alone, and behind its data.

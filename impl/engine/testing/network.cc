@@ -86,12 +86,12 @@ Status TestClientWire::poll(bool* any) {
     expected_.erase(alone);
     if (expected.place == nullptr || expected.bytes != reply.size()) network_.broken("data alone as they are expected");
     std::memcpy(expected.place, reply.data(), reply.size());
-    events_->landed(alone);
+    events_->data_received(alone);
     return kSuccess;
   }
   ReplyHeader header;
   std::memcpy(&header, reply.data(), sizeof header);
-  if (network_.options().answers_each) {
+  if (network_.options().replies_to_each) {
     std::deque<std::uint32_t>& unanswered = unanswered_[static_cast<int>(header.server)];
     auto due = unanswered.begin();
     const int from = static_cast<int>(header.server);
@@ -184,7 +184,7 @@ void TestClientWire::move_accesses() {
 TestServerWire::TestServerWire(Network* network, int number)
     : network_(*network), number_(number), buffers_(sizeof(ReplyHeader) + network->options().reply_bytes) {}
 
-bool TestServerWire::answers_each() const { return network_.options().answers_each; }
+bool TestServerWire::replies_to_each() const { return network_.options().replies_to_each; }
 bool TestServerWire::keeps_order() const { return network_.options().keeps_order; }
 std::size_t TestServerWire::reply_bytes() const { return network_.options().reply_bytes; }
 

@@ -39,7 +39,7 @@ struct NetworkOptions {
   bool long_data = false;
   bool rdma = false;
   bool requests_follow = false;  // with rdma: requests do not overtake writes
-  bool answers_each = false;     // each request has one reply, and replies keep the order of requests
+  bool replies_to_each = false;  // each request has one reply, and replies keep the order of requests
   std::size_t request_bytes = 1024;
   std::size_t reply_bytes = 512;
   std::size_t chunk_bytes = 2048;
@@ -133,7 +133,7 @@ class TestServerWire final : public ServerWire {
   Status open() override { return kSuccess; }
   void close() override {}
   bool keeps_order() const override;
-  bool answers_each() const override;
+  bool replies_to_each() const override;
   std::size_t reply_bytes() const override;
   Status poll(bool* any) override;
   Status keep(Arrival* arrival) override;
