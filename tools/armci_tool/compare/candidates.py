@@ -128,7 +128,9 @@ def named_peers(words: Sequence[str], mpi: str, note: Callable[[str], None]) -> 
         else:
             raise ToolError(f"--peer {word} does not say where {name} is installed",
                             next_step=f"give --peer {name}=PREFIX, or --peer {MASTER_NAME}, which the tool builds")
-    source = sources.find(armci.BASELINE_SOURCE, None) if None in found.values() else None
+    if None not in found.values():
+        return [one for one in found.values() if one]
+    source = sources.find(armci.BASELINE_SOURCE, None)
     return [one or ForeignLibrary(armci.baseline(mpi, source, note).prefix, name=name) for name, one in found.items()]
 
 
