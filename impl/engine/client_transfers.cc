@@ -207,17 +207,17 @@ Status Client::store_by_rows(Lock& lock, int number, RequestHeader header, const
   return finish(lock, whole, store_rows(lock, whole, number, header, rows), how);
 }
 
-// Without gaps, in pieces that end between elements, wherever the first one begins.
+// Without gaps, in pieces that end between elements, wherever the first one begins. Only the last one wants the count.
 Status Client::store_run(Lock& lock, Operation* whole, int number, RequestHeader header, char* remote,
                          const char* local, std::size_t bytes) {
   header.form = Form::kContiguous;
-  header.levels = 0;
   const bool is_long = !is_copied(bytes);
   const std::size_t piece = store_piece_bytes(bytes);
   while (bytes > 0) {
     const std::size_t odd = header.kind == RequestKind::kPut ? odd_bytes(remote) : 0;
     header.address = address_of(remote);
     header.bytes = bytes <= piece ? bytes : piece - odd;
+    header.levels = header.bytes < bytes && delays_count(number) ? kCountOnDemand : 0;
     if (is_long) {
       ARMCI_RETURN_IF_ERROR(send_long_store(lock, number, header, 0, {}, {local, header.bytes}, Part(whole)));
     } else {

@@ -230,6 +230,19 @@ TEST(EngineMessages, a_server_tells_the_count_of_signals_when_it_is_asked) {
   ASSERT_TRUE(network.close().ok());
 }
 
+TEST(EngineMessages, a_store_in_pieces_has_one_count) {
+  for (const bool counts_on_demand : {true, false}) {
+    Network network({.request_bytes = 1024, .requests = 16, .counts_on_demand = counts_on_demand}, 1);
+    Client& client = network.client(0);
+    ASSERT_TRUE(client.put({1, nullptr}, area(0, 1), area(0, 2), 4000, {}).ok());
+    ASSERT_TRUE(client.flush(1).ok());
+    EXPECT_EQ(network.wire(0).messages(), 5U);
+    EXPECT_TRUE(!counts_on_demand || network.replies() == 1) << network.replies();
+    EXPECT_EQ(std::memcmp(area(0, 1), area(0, 2), 4000), 0);
+    ASSERT_TRUE(network.close().ok());
+  }
+}
+
 // The network may hold the end of a signal until it is polled.
 TEST(EngineMessages, the_progress_thread_polls_until_it_knows_that_a_signal_is_executed) {
   Network network({.requests = 8, .counts_on_demand = true, .sends_at_once = true}, 1);

@@ -197,7 +197,7 @@ Status read_header(std::span<const char> message, RequestHeader* header) {
   const auto kind = static_cast<std::uint8_t>(header->kind);
   const bool known = kind >= static_cast<std::uint8_t>(RequestKind::kPut) && header->kind <= RequestKind::kDisconnect;
   if (!known) return malformed("kind", kind);
-  const bool may_delay_count = header->kind == RequestKind::kSignal || header->kind == RequestKind::kBatch;
+  const bool may_delay_count = header->is_store() || header->kind == RequestKind::kBatch;
   const std::uint8_t levels_max =
       header->form == Form::kStrided ? runtime::kMaxStrideLevels : (may_delay_count ? kCountOnDemand : 0);
   return header->levels <= levels_max ? kSuccess : malformed("levels", header->levels);

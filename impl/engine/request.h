@@ -12,7 +12,7 @@
 //    5       1     form: how the segments are described, Form
 //    6       1     type: of an accumulate's elements; an atomic's or a signal's operation; 1: the data of a get come
 //                  alone
-//    7       1     levels: of strides, form kStrided only; of a signal, or of a batch: kCountOnDemand, or 0
+//    7       1     levels: of strides, form kStrided only; of another store, or of a batch: kCountOnDemand, or 0
 //    8       4     tag: of the reply; of a store: of the message that has its data, or 0 if they are here
 //   12       4     origin: the process that sent the request
 //   16       8     address: of the first byte (kContiguous, kStrided); of the word of an atomic

@@ -272,7 +272,7 @@ TEST(Decode, RefusesWrongFieldsOfASignal) {
   EXPECT_FALSE(accepted_with(put_with_signal(), [](RequestHeader& h) { h.address = kMemory - 1; }));
 }
 
-TEST(Decode, OnlyASignalAndABatchHaveTheirCountOnDemand) {
+TEST(Decode, OnlyStoresAndBatchesHaveTheirCountOnDemand) {
   const auto with_levels = [](RequestHeader header, std::uint8_t levels) {
     header.levels = levels;
     return Message(header);
@@ -285,7 +285,9 @@ TEST(Decode, OnlyASignalAndABatchHaveTheirCountOnDemand) {
   EXPECT_FALSE(accepted(with_levels(signal_header_of(8), kCountOnDemand + 1).data(8)));
   const RequestHeader put = header_of(RequestKind::kPut, Form::kContiguous, kMemory, 8);
   EXPECT_TRUE(accepted(with_levels(put, 0).data(8)));
-  EXPECT_FALSE(accepted(with_levels(put, kCountOnDemand).data(8)));
+  EXPECT_TRUE(accepted(with_levels(put, kCountOnDemand).data(8)));
+  EXPECT_FALSE(accepted(with_levels(put, kCountOnDemand + 1).data(8)));
+  EXPECT_FALSE(accepted(with_levels(header_of(RequestKind::kGet, Form::kContiguous, kMemory, 8), kCountOnDemand)));
   EXPECT_FALSE(accepted(with_levels(header_of(RequestKind::kGetCount, Form::kContiguous, 0, 0), kCountOnDemand)));
 }
 

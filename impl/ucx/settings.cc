@@ -18,7 +18,7 @@ const runtime::SettingRow kRows[] = {
      &the_settings.parts},
     {"ARMCI_UCX_REQUESTS", "", "64", 1, 65536,
      "Requests of a process to another one that have not been executed, at most.", &the_settings.requests},
-    {"ARMCI_UCX_MESSAGE_BYTES", "bytes", "32K", 1024, 1 << 24,
+    {"ARMCI_UCX_MESSAGE_BYTES", "bytes", "64000", 1024, 1 << 24,
      "Data of a request or a reply, at most; the same on all processes.", &the_settings.message_bytes},
     {"ARMCI_UCX_PACK_BYTES", "bytes", "4K", 0, 1 << 24,
      "Rows of strided and vector transfers that are shorter are packed, and unpacked by the server or by the process.",
