@@ -118,20 +118,20 @@ def peers(given: Sequence[ForeignLibrary], mpi: str, ask_debian: bool, named: bo
 
 def named_peers(words: Sequence[str], mpi: str, note: Callable[[str], None]) -> list[ForeignLibrary]:
     """Of --peer: NAME=PREFIX, or MASTER_NAME, which is built from its source. ToolError before anything is built."""
-    found: dict[str, Optional[ForeignLibrary]] = {}
+    found: list[tuple[str, Optional[ForeignLibrary]]] = []
     for word in words:
         name, equals, prefix = word.partition("=")
         if equals:
-            found[name] = libraries.installed(name, Path(prefix).expanduser(), mpi)
+            found.append((name, libraries.installed(name, Path(prefix).expanduser(), mpi)))
         elif name == MASTER_NAME:
-            found[name] = None
+            found.append((name, None))
         else:
             raise ToolError(f"--peer {word} does not say where {name} is installed",
                             next_step=f"give --peer {name}=PREFIX, or --peer {MASTER_NAME}, which the tool builds")
-    if None not in found.values():
-        return [one for one in found.values() if one]
+    if all(one for _, one in found):
+        return [one for _, one in found if one]
     source = sources.find(armci.BASELINE_SOURCE, None)
-    return [one or ForeignLibrary(armci.baseline(mpi, source, note).prefix, name=name) for name, one in found.items()]
+    return [one or ForeignLibrary(armci.baseline(mpi, source, note).prefix, name=name) for name, one in found]
 
 
 def others(mpi: str, on_one_node: bool) -> list[Candidate]:
