@@ -56,8 +56,8 @@ struct ClientOptions {
   std::size_t copied_piece_bytes = 0;  // data of a request with such a copy, at most; 0: what a request holds
   std::size_t pack_bytes = 0;          // Rdma: shorter rows are packed
   std::size_t parts = 256;             // of operations, pending at most
-  // A signal lets the server keep its count until the client requests it. Rdma: not after the first transfer to that
-  // server, since later ones wait for the count.
+  // A signal, and every request of a store but the last, lets the server keep its count until the client requests it.
+  // Rdma: not after the first transfer to that server, since later ones wait for the count.
   bool counts_on_demand = false;
   // A pass of the server of this process also sends what the messages of the client left in the network. So the client
   // polls for counts only when it needs them.
@@ -113,7 +113,8 @@ class Client final : private ClientEvents {
     kBusy,         // the next pass is due at once
     kOtherThread,  // another thread waits in the client, and makes progress for all; as kLater
   };
-  // A pass by the progress thread; sends the batches that are not held and had nothing added since the last one.
+  // A pass by the progress thread; sends the batches that are not held, and are old or have not
+  // grown since the last pass.
   Status progress(Progress* found);
   enum class Armed { kYes, kHasWork, kOtherThread };
   // To be called by a thread that is about to sleep for an event of the wire.

@@ -124,6 +124,7 @@ TEST(EngineProgress, a_batch_that_grows_slowly_leaves_before_it_is_full) {
     ASSERT_LT(puts, 100) << "a batch of 8000 bytes has more";
     ASSERT_NO_FATAL_FAILURE(begin_put(client, area(0, 1)));
     (void)pass(client);
+    // So a batch is old after some ten puts; how long the sleep really is does not matter.
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
   ASSERT_TRUE(client.flush(1).ok());
