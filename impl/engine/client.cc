@@ -202,6 +202,11 @@ Status Client::finish(Lock& lock, Operation* whole, Status begun, How how) {
 
 // --- progress
 
+bool Client::is_in_use() {
+  const Lock lock(mutex_, std::try_to_lock);
+  return !lock.owns_lock() || waiting_.load(std::memory_order_relaxed) != 0;
+}
+
 Status Client::progress(Progress* found) {
   // The waiting thread wakes this one if it leaves something pending.
   *found = watched_.load() == Watch::kNone ? Progress::kIdle : Progress::kOtherThread;

@@ -106,6 +106,9 @@ class Client final : private ClientEvents {
   // The same for every process, overlapped. Each process begins with another server.
   Status flush_all();
 
+  // Whether a thread sends, or waits, in the client at this moment.
+  bool is_in_use();
+
   enum class Progress {
     kIdle,         // nothing is pending until wake() is called
     kLater,        // the next pass is due within a millisecond: short messages are pending, or were lately

@@ -3,11 +3,14 @@
 //
 //   waiting thread   | pass pass pass: a request | pass pass pass ...            | computes
 //   server thread    | rests    | woken, sleeps 100 us, pass, sleeps 200 us, pass ... 100 us, pass | serves as usual
-//                               '--- others_serve(): a waiting thread has found work lately ------'
+//                               '--- others_serve(): a thread waits, or has waited lately --------'
 //
-// While a waiting thread serves, each pass of the server thread takes the core from it. So the sleeps double while the
-// server thread finds a thread waiting, and halve while it finds none: a process that mostly computes serves soon. With
-// events the server thread sleeps until one instead, once no_thread_polls().
+// While a waiting thread serves, each pass of the server thread takes the core from it, or a lock of the network. So
+// the sleeps double while the server thread finds a thread inside the library, and halve while it finds none: a process
+// that mostly computes serves soon. With events the server thread sleeps until one instead, once no thread is inside.
+//
+// The server thread looks for such a thread before its pass, since the pass may take the core from that thread for
+// long.
 //
 // One thread at a time makes a pass. A thread that finds another one there returns at once.
 //
@@ -29,9 +32,9 @@ class Passes {
   // Of the sleeps of the server thread while waiting threads serve.
   static constexpr std::int64_t kShortestSleepUs = 100;
   static constexpr std::int64_t kLongestSleepUs = 1000;
-  // A thread counts as waiting for so long after its last pass: it may send a message in between.
-  static constexpr std::int64_t kStillWaitsUs = 50;
-  static constexpr std::int64_t kNoThreadPollsUs = 250;
+  // A thread counts as waiting for so long after its last pass: it may send a message in between, or have lost its
+  // core.
+  static constexpr std::int64_t kStillWaitsUs = 250;
 
   using Clock = std::int64_t (*)();  // in microseconds
   explicit Passes(Clock clock = &node::now_us) : clock_(clock) {}
@@ -63,37 +66,35 @@ class Passes {
   // A waiting thread has found work since others_serve(), perhaps before set_resting(true).
   bool has_missed_work() const { return found_.load() != seen_; }
 
-  // The server thread found work. It takes over only if no thread waits: that thread would have found the work a moment
-  // later.
-  void work_found() {
-    if (!waits()) take_over();
+  // Whether a thread waits, or has done so a moment ago.
+  bool waits() const { return clock_() - waited_at_us_.load(std::memory_order_relaxed) < kStillWaitsUs; }
+
+  // The server thread found work. `inside`: whether a thread was inside the library before that pass. Such a thread
+  // would have found the work a moment later, so the server thread takes over only if there was none.
+  void work_found(bool inside) {
+    if (!inside) take_over();
   }
 
-  // Whether waiting threads serve: one has found work in the last 2 ms, and the server thread has found none since
-  // while no thread waited.
+  // Whether waiting threads serve: one has waited in the last 2 ms, and the server thread has found no work since while
+  // none was inside.
   bool others_serve() {
     const std::uint32_t found = found_.load(std::memory_order_relaxed);
-    if (std::exchange(seen_, found) != found) served_until_us_ = clock_() + kServedUs;
+    if (std::exchange(seen_, found) != found || waits()) served_until_us_ = clock_() + kServedUs;
     if (served_until_us_ != 0 && clock_() >= served_until_us_) take_over();
     return served_until_us_ != 0;
   }
-  // No thread of the process has made a pass for kNoThreadPollsUs. With events the server thread then sleeps until one.
-  // If a thread waited again sooner, the next request would wake the server thread for nothing.
-  bool no_thread_polls() const { return clock_() - waited_at_us_.load(std::memory_order_relaxed) >= kNoThreadPollsUs; }
-  // The next sleep of the server thread while others_serve(); a short one if its client has something pending. Each
-  // call doubles the sleep if a thread waits, and else halves it.
-  std::int64_t next_sleep_us(bool pending) {
-    sleep_us_ = std::clamp(waits() ? sleep_us_ * 2 : sleep_us_ / 2, kShortestSleepUs, kLongestSleepUs);
-    return pending ? kShortestSleepUs : sleep_us_;
+  // The next sleep of the server thread while others_serve(). Each call doubles the sleep if a thread is inside, and
+  // else halves it. If none is, and the client has something pending, the sleep is short.
+  std::int64_t next_sleep_us(bool inside, bool pending) {
+    sleep_us_ = std::clamp(inside ? sleep_us_ * 2 : sleep_us_ / 2, kShortestSleepUs, kLongestSleepUs);
+    return pending && !inside ? kShortestSleepUs : sleep_us_;
   }
 
  private:
-  static constexpr std::int64_t kServedUs = 2000;  // since the last work that a waiting thread found
-  static_assert(kLongestSleepUs < kServedUs);
-  static_assert(kStillWaitsUs < kNoThreadPollsUs && kNoThreadPollsUs < kServedUs);
+  static constexpr std::int64_t kServedUs = 2000;  // since a thread last waited
+  static_assert(kStillWaitsUs < kServedUs && kLongestSleepUs < kServedUs);
 
   void take_over() { served_until_us_ = sleep_us_ = 0; }
-  bool waits() const { return clock_() - waited_at_us_.load(std::memory_order_relaxed) < kStillWaitsUs; }
 
   const Clock clock_;
   std::mutex mutex_;

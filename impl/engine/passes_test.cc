@@ -10,7 +10,7 @@ namespace {
 bool finds() { return true; }
 bool finds_nothing() { return false; }
 
-std::int64_t fake_now_us = 0;
+std::int64_t fake_now_us = 1000000;
 
 class PassesTest : public ::testing::Test {
  protected:
@@ -18,15 +18,13 @@ class PassesTest : public ::testing::Test {
   void wait_with(Pass pass) {
     passes_.pass_while_waiting(pass, [this] { ++wakes_; });
   }
-  std::int64_t next_sleep_us() {
+  // A waiting thread finds work in the sleep.
+  std::int64_t next_sleep_us(bool inside) {
     EXPECT_TRUE(passes_.others_serve());
-    return passes_.next_sleep_us(false);
-  }
-  // A sleep of the server thread; a waiting thread finds work in it, and waits still at its end or not.
-  void sleep(std::int64_t us, bool waits) {
+    const std::int64_t us = passes_.next_sleep_us(inside, /*pending=*/false);
     wait_with(finds);
     fake_now_us += us;
-    if (waits) wait_with(finds_nothing);
+    return us;
   }
 
   Passes passes_{[] { return fake_now_us; }};
@@ -49,26 +47,32 @@ TEST_F(PassesTest, OneThreadAtATimeMakesAPass) {
   EXPECT_FALSE(passed);
 }
 
-TEST_F(PassesTest, OthersServeOnceAWaitingThreadHasFoundWork) {
+TEST_F(PassesTest, OthersServeOnceAThreadWaits) {
   EXPECT_FALSE(passes_.others_serve());
   wait_with(finds_nothing);
-  EXPECT_FALSE(passes_.others_serve());
-  wait_with(finds);
-  EXPECT_EQ(next_sleep_us(), Passes::kShortestSleepUs);
+  EXPECT_TRUE(passes_.others_serve()) << "a server thread that polls leaves nothing for it to find";
+  EXPECT_EQ(next_sleep_us(true), Passes::kShortestSleepUs);
 }
 
-TEST_F(PassesTest, WorkOfItsOwnMakesTheServerThreadServeUnlessAThreadWaits) {
+TEST_F(PassesTest, AThreadThatWaitsRarelyCountsIfItFindsWork) {
+  wait_with(finds);
+  fake_now_us += Passes::kStillWaitsUs;
+  EXPECT_FALSE(passes_.waits());
+  EXPECT_TRUE(passes_.others_serve());
+}
+
+TEST_F(PassesTest, WorkOfItsOwnMakesTheServerThreadServeUnlessAThreadIsInside) {
   wait_with(finds);
   ASSERT_TRUE(passes_.others_serve());
-  passes_.work_found();
-  EXPECT_TRUE(passes_.others_serve()) << "that thread would have found it a moment later";
   fake_now_us += Passes::kStillWaitsUs;
-  passes_.work_found();
+  passes_.work_found(/*inside=*/true);
+  EXPECT_TRUE(passes_.others_serve()) << "that thread would have found it a moment later";
+  passes_.work_found(/*inside=*/false);
   EXPECT_FALSE(passes_.others_serve());
 }
 
-TEST_F(PassesTest, OthersServeForSomeTimeAfterTheLastWork) {
-  wait_with(finds);
+TEST_F(PassesTest, OthersServeForSomeTimeAfterTheLastWait) {
+  wait_with(finds_nothing);
   ASSERT_TRUE(passes_.others_serve());
   fake_now_us += Passes::kLongestSleepUs;
   EXPECT_TRUE(passes_.others_serve());
@@ -76,48 +80,41 @@ TEST_F(PassesTest, OthersServeForSomeTimeAfterTheLastWork) {
   EXPECT_FALSE(passes_.others_serve());
 }
 
-TEST_F(PassesTest, SleepsDoubleWhileAThreadWaits) {
+TEST_F(PassesTest, SleepsDoubleWhileAThreadIsInside) {
   wait_with(finds);
-  for (const std::int64_t us : {100, 200, 400, 800, 1000, 1000}) {
-    EXPECT_EQ(next_sleep_us(), us);
-    sleep(us, true);
-  }
+  for (const std::int64_t us : {100, 200, 400, 800, 1000, 1000}) EXPECT_EQ(next_sleep_us(true), us);
 }
 
-TEST_F(PassesTest, SleepsHalveWhileNoneDoes) {
+TEST_F(PassesTest, SleepsHalveWhileNoneIs) {
   wait_with(finds);
-  for (int i = 0; i < 5; ++i) sleep(next_sleep_us(), true);
-  for (const std::int64_t us : {1000, 500, 250, 125, 100, 100}) {
-    EXPECT_EQ(next_sleep_us(), us);
-    sleep(us, false);
-  }
+  for (int i = 0; i < 5; ++i) next_sleep_us(true);
+  for (const std::int64_t us : {500, 250, 125, 100, 100}) EXPECT_EQ(next_sleep_us(false), us);
 }
 
-TEST_F(PassesTest, NoThreadPollsSomeTimeAfterTheLastPass) {
-  wait_with(finds);
-  fake_now_us += Passes::kNoThreadPollsUs - 1;
-  EXPECT_FALSE(passes_.no_thread_polls());
+TEST_F(PassesTest, AThreadWaitsForSomeTimeAfterItsLastPass) {
+  wait_with(finds_nothing);
+  fake_now_us += Passes::kStillWaitsUs - 1;
+  EXPECT_TRUE(passes_.waits());
   fake_now_us += 1;
-  EXPECT_TRUE(passes_.no_thread_polls());
-  bool idle_in_pass = true;
-  wait_with([&] { return idle_in_pass = passes_.no_thread_polls(); });
-  EXPECT_FALSE(idle_in_pass);
+  EXPECT_FALSE(passes_.waits());
+  bool waits = false;
+  wait_with([&] { return waits = passes_.waits(); });
+  EXPECT_TRUE(waits);
 }
 
 TEST_F(PassesTest, SleepsBeginAnewAfterWorkOfItsOwn) {
   wait_with(finds);
-  for (int i = 0; i < 5; ++i) sleep(next_sleep_us(), true);
-  fake_now_us += Passes::kStillWaitsUs;
-  passes_.work_found();
+  for (int i = 0; i < 5; ++i) next_sleep_us(true);
+  passes_.work_found(/*inside=*/false);
   wait_with(finds);
-  EXPECT_EQ(next_sleep_us(), Passes::kShortestSleepUs);
+  EXPECT_EQ(next_sleep_us(true), Passes::kShortestSleepUs);
 }
 
-TEST_F(PassesTest, ASleepIsShortWhileTheClientHasSomethingPending) {
+TEST_F(PassesTest, ASleepIsShortWhileTheClientHasSomethingPendingAndNoThreadIsInside) {
   wait_with(finds);
-  for (int i = 0; i < 5; ++i) sleep(next_sleep_us(), true);
-  EXPECT_EQ(passes_.next_sleep_us(true), Passes::kShortestSleepUs);
-  EXPECT_EQ(passes_.next_sleep_us(false), Passes::kLongestSleepUs);
+  for (int i = 0; i < 6; ++i) next_sleep_us(true);
+  EXPECT_EQ(passes_.next_sleep_us(/*inside=*/true, /*pending=*/true), Passes::kLongestSleepUs);
+  EXPECT_EQ(passes_.next_sleep_us(/*inside=*/false, /*pending=*/true), Passes::kShortestSleepUs);
 }
 
 TEST_F(PassesTest, WorkBeforeARestIsNotMissed) {

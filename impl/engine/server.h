@@ -115,6 +115,7 @@ class Server final : private ServerEvents {
   // --- passes (server_thread.cc)
   bool pass();
   Status step(bool* busy);
+  bool has_thread_inside();
   void run_on_events(const std::function<bool()>& over);
   void sleep_while_others_serve();
   void rest();

@@ -71,6 +71,9 @@ void Server::serve_while_waiting() {
   passes_.pass_while_waiting([this] { return pass(); }, [this] { wake(); });
 }
 
+// Whether a thread of the process is inside the library, between nodes.
+bool Server::has_thread_inside() { return passes_.waits() || (client_ != nullptr && client_->is_in_use()); }
+
 // --- without events: sleeps of a bounded time
 
 void Server::run(const std::function<bool()>& over) {
@@ -84,6 +87,7 @@ void Server::run(const std::function<bool()>& over) {
   bool active = false;
   while (!over()) {
     const std::uint32_t seen = will_block ? event_count_.prepare_wait() : event_count_.count();
+    const bool inside = has_thread_inside();
     const bool busy = passes_.try_pass([this] { return pass(); });
     const bool streaming = streaming_.load(std::memory_order_relaxed);
     // A thread that waits in the client wakes this one if it leaves something pending.
@@ -95,14 +99,14 @@ void Server::run(const std::function<bool()>& over) {
       idleness.restart();
       activity.restart();
       will_block = false;
-      passes_.work_found();
+      passes_.work_found(inside);
       continue;
     }
     const bool others_serve = options_.wait_us > 0 && passes_.others_serve();
     const std::int64_t longest_us = found == Client::Progress::kIdle ? options_.wait_us : kComesAgainUs;
-    const std::int64_t us =
-        std::min(longest_us, others_serve ? std::min<std::int64_t>(passes_.next_sleep_us(active), options_.wait_us)
-                                          : (active ? activity : idleness).pause_us(streaming));
+    const std::int64_t us = std::min(
+        longest_us, others_serve ? std::min<std::int64_t>(passes_.next_sleep_us(inside, active), options_.wait_us)
+                                 : (active ? activity : idleness).pause_us(streaming));
     // Polls once more after prepare_wait(): from there on a thread that issues an operation notifies this one.
     if (us > 0 && (active || will_block)) {
       passes_.set_resting(!others_serve && us > Passes::kShortestSleepUs);
@@ -120,11 +124,12 @@ void Server::run_on_events(const std::function<bool()>& over) {
   unsigned rounds = 0;
   node::Waiter waiter(node::WaitKind::kRequests);
   while (!over()) {
+    const bool inside = has_thread_inside();
     if (passes_.try_pass([this] { return pass(); })) {
       waiter.restart();
-      passes_.work_found();
+      passes_.work_found(inside);
       if (++rounds % kRoundsWithoutProgress == 0) (void)make_progress(client_);
-    } else if (passes_.others_serve() && !passes_.no_thread_polls()) {
+    } else if (passes_.others_serve() && inside) {
       sleep_while_others_serve();
     } else if (waiter.pause_us(streaming_.load(std::memory_order_relaxed)) > 0) {  // else more may come at once
       rest();
@@ -136,7 +141,7 @@ void Server::run_on_events(const std::function<bool()>& over) {
 void Server::sleep_while_others_serve() {
   const std::uint32_t seen = event_count_.prepare_wait();
   const bool pending = is_pending(make_progress(client_));
-  event_count_.wait(seen, passes_.next_sleep_us(pending));
+  event_count_.wait(seen, passes_.next_sleep_us(/*inside=*/true, pending));
   event_count_.cancel_wait();
 }
 

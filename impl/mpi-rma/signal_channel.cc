@@ -204,8 +204,9 @@ void SignalChannel::serve_while_waiting() {
 }
 
 bool SignalChannel::serve() {
+  const bool inside = passes_.waits();
   const bool found = passes_.try_pass([this] { return pass(); });
-  if (found) passes_.work_found();
+  if (found) passes_.work_found(inside);
   return found;
 }
 

@@ -82,7 +82,7 @@ class SignalChannel {
   bool serve();
   // Waiting threads serve, so the progress thread may sleep: see Passes.
   bool others_serve() { return passes_.others_serve(); }
-  std::int64_t next_sleep_us() { return passes_.next_sleep_us(/*pending=*/false); }
+  std::int64_t next_sleep_us() { return passes_.next_sleep_us(passes_.waits(), /*pending=*/false); }
   // A message has arrived, seen without a call of MPI; may miss one.
   bool has_arrived() const;
   // Within the last tenth of a second.
