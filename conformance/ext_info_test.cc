@@ -1,8 +1,12 @@
 // EXT-5 to EXT-10, MODE-1, ERR-3, ERR-4, PROG-4: addresses, introspection, statistics, settings, access modes,
 // checking.
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <set>
 #include <string>
@@ -369,6 +373,43 @@ CHILD_CASE(setting_in_force) {
 
 CLAUSE_TEST(EXT, EXT8_the_present_value_is_the_one_given, "EXT-8", StartsChildJobs{}, DeadlineSeconds(60)) {
   if (Me() == 0) ExpectDone("setting_in_force", {{"ARMCI_STATS", "1"}});
+}
+
+// In a folder for temporary files, until the end of the test.
+class SettingsFile {
+ public:
+  SettingsFile(const std::string& name, const std::string& text) {
+    path_ = (std::filesystem::temp_directory_path() / (name + "-" + std::to_string(getpid()) + ".env")).string();
+    std::ofstream(path_) << text;
+  }
+  ~SettingsFile() { std::filesystem::remove(path_); }
+  SettingsFile(const SettingsFile&) = delete;
+  SettingsFile& operator=(const SettingsFile&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+bool HasTuningFile() {
+  armcix_setting_t setting{};
+  for (int index = 0; ARMCIX_Setting(index, &setting) == 0; ++index) {
+    if (setting.name == std::string("ARMCI_TUNING_FILE")) return true;
+  }
+  return false;
+}
+
+CLAUSE_TEST(EXT, EXT8_a_file_gives_what_the_environment_leaves_open, "EXT-8", "ERR-1", StartsChildJobs{},
+            DeadlineSeconds(90)) {
+  if (!HasTuningFile()) SkipTest("the library reads no file of settings");
+  const SettingsFile good("good", "# tuned\nexport ARMCI_STATS=1\n");
+  if (RunsNextChild()) ExpectDone("setting_in_force", {{"ARMCI_TUNING_FILE", good.path()}, {"ARMCI_STATS", ""}});
+  const SettingsFile overridden("overridden", "ARMCI_STATS=no number\n");
+  if (RunsNextChild()) ExpectDone("setting_in_force", {{"ARMCI_TUNING_FILE", overridden.path()}, {"ARMCI_STATS", "1"}});
+  if (!RunsNextChild()) return;
+  const ChildResult missing = ExpectDone("init_fails", {{"ARMCI_TUNING_FILE", "/no/such/file"}});
+  EXPECT_TRUE(missing.HasLineWith({"/no/such/file", "No such file or directory"})) << missing.Text();
 }
 
 CHILD_CASE(plain) { return EndChild(StartChild(64)); }

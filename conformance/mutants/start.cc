@@ -115,6 +115,13 @@ MUTANT(unknown_settings_are_passed_over, "EXT-8", "a variable ARMCI_* that does 
   };
 }
 
+MUTANT(file_of_settings_is_passed_over, "EXT-8", "the library reads no file of settings", Tests{"EXT8_a_file"}) {
+  calls->ARMCI_Init = [] {
+    unsetenv("ARMCI_TUNING_FILE");
+    return PARMCI_Init();
+  };
+}
+
 MUTANT(unreadable_settings_are_passed_over, "EXT-8", "a setting that is no number and should be one is ignored",
        Tests{"EXT8_unknown"}) {
   calls->ARMCI_Init = [] {

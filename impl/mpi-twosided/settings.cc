@@ -2,11 +2,10 @@
 
 #include <charconv>
 #include <climits>
-#include <cstdlib>
-#include <cstring>
 
 #include "impl/runtime/config.h"
 #include "impl/runtime/mpi_start.h"
+#include "impl/runtime/tuning_file.h"
 
 namespace armci::twosided {
 
@@ -62,8 +61,7 @@ const runtime::AppendedSettings appended(kRows);
 
 // MPI may start before the settings are read.
 [[maybe_unused]] const bool level_kept = [] {
-  const char* const server = std::getenv("ARMCI_SERVER");
-  if (server != nullptr && std::strcmp(server, "process") == 0) runtime::keep_thread_level();
+  if (runtime::early_setting("ARMCI_SERVER") == "process") runtime::keep_thread_level();
   return true;
 }();
 

@@ -18,6 +18,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "impl/runtime/tuning_file.h"
+
 namespace armci::runtime {
 namespace {
 
@@ -77,6 +79,10 @@ constexpr SettingRow kRows[] = {
      &Config::mutex_handoff_us},
     {"ARMCI_MAX_SHM", "bytes", "0", 0, kBytesMax, "Most global memory that a process may allocate; 0: no limit.",
      &Config::max_shm_bytes},
+    {kTuningFileVariable, "", "", 0, 0,
+     "File with values for settings that the environment leaves open, a line NAME=VALUE for each, as tools/armci tune "
+     "--output writes it; for all processes.",
+     &Config::tuning_file},
 };
 
 // The type of the value at a place, with the Config field and the free variable alike.
@@ -275,6 +281,41 @@ Config& current() {
   return config;
 }
 
+// Of the file that load_config() has read.
+std::vector<TunedSetting>& tuned_settings() {
+  static std::vector<TunedSetting> all;
+  return all;
+}
+
+// Of the environment, else of the file, else the default.
+Status row_value(const SettingRow& row, const std::vector<TunedSetting>& tuned, Value* value) {
+  const auto read = [&](const char* text) -> Status {
+    const std::optional<Value> parsed = parse(row, text);
+    if (!parsed) return refuse(row, text);
+    *value = *parsed;
+    return kSuccess;
+  };
+  // Set but empty means not set: scripts clear a variable that way.
+  const char* const text = std::getenv(row.name);
+  if (text != nullptr && *text != '\0') return read(text);
+  const auto found =
+      std::find_if(tuned.rbegin(), tuned.rend(), [&](const TunedSetting& one) { return one.name == row.name; });
+  if (found != tuned.rend() && !found->value.empty()) {
+    const Status status = read(found->value.c_str());
+    return status.ok() ? status : note(status, "line %d of the file in %s", found->line, kTuningFileVariable);
+  }
+  *value = default_value(row);
+  return kSuccess;
+}
+
+void warn_unknown(const std::string& name, const std::string& where) {
+  if (const char* nearest = nearest_setting(name.c_str())) {
+    warn("%s %s is unknown and ignored; did you mean %s?", where.c_str(), name.c_str(), nearest);
+  } else {
+    warn("%s %s is unknown and ignored; armci_info lists the known ones", where.c_str(), name.c_str());
+  }
+}
+
 int edit_distance(std::string_view left, std::string_view right) {
   std::vector<int> row(right.size() + 1);
   std::iota(row.begin(), row.end(), 0);
@@ -313,22 +354,19 @@ void append_settings(std::span<const SettingRow> rows) {
 }
 
 Status load_config(Config* config) {
+  const char* const path = std::getenv(kTuningFileVariable);
+  std::vector<TunedSetting> tuned;
+  if (path != nullptr && *path != '\0') ARMCI_RETURN_IF_ERROR(read_tuning_file(path, &tuned));
   std::vector<std::pair<const SettingRow*, Value>> values;
   Status status = kSuccess;
   for_each_row([&](const SettingRow& row) {
-    if (!status.ok()) return;
-    // Set but empty means not set: scripts clear a variable that way.
-    const char* text = std::getenv(row.name);
-    if (text == nullptr || *text == '\0') {
-      values.emplace_back(&row, default_value(row));
-    } else if (std::optional<Value> value = parse(row, text)) {
-      values.emplace_back(&row, *value);
-    } else {
-      status = refuse(row, text);
-    }
+    Value value;
+    if (status.ok()) status = row_value(row, tuned, &value);
+    values.emplace_back(&row, std::move(value));
   });
   ARMCI_RETURN_IF_ERROR(status);
   for (const auto& [row, value] : values) write_value(*row, value, config);
+  tuned_settings() = std::move(tuned);
   return kSuccess;
 }
 
@@ -377,11 +415,12 @@ int warn_unknown_settings() {
     if (starts_with(name.c_str(), "ARMCI_TEST_") || starts_with(name.c_str(), "ARMCI_FAULT_") || is_known(name))
       continue;
     ++unknown;
-    if (const char* nearest = nearest_setting(name.c_str())) {
-      warn("the environment variable %s is unknown and ignored; did you mean %s?", name.c_str(), nearest);
-    } else {
-      warn("the environment variable %s is unknown and ignored; armci_info lists the known ones", name.c_str());
-    }
+    warn_unknown(name, "the environment variable");
+  }
+  for (const TunedSetting& one : tuned_settings()) {
+    if (is_known(one.name)) continue;
+    ++unknown;
+    warn_unknown(one.name, "line " + std::to_string(one.line) + " of " + config().tuning_file + ":");
   }
   return unknown;
 }

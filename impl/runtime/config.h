@@ -42,6 +42,7 @@ struct Config {
   bool group_recursive = false;   // ARMCI_GROUP_RECURSIVE: group_comm.h
   int mutex_handoff_us = 0;       // ARMCI_MUTEX_HANDOFF: wait after which a mutex goes to the first waiter
   int64_t max_shm_bytes = 0;      // ARMCI_MAX_SHM: limit of shared memory per process, 0 none
+  std::string tuning_file;        // ARMCI_TUNING_FILE: tuning_file.h, empty none
 };
 
 // Where the value of a row lives: a field of Config (rows of the common table) or a variable of the implementation. The
@@ -101,8 +102,9 @@ Status read_word(const char* variable, const std::string& text, const Word<Value
               text.c_str(), known.c_str());
 }
 
-// Reads the environment. On success `*config` and the variables of appended rows hold the values; on failure nothing is
-// written and the cause names the variable, the value and the allowed range [ERR-1].
+// Reads the environment, and for what it leaves open the file of ARMCI_TUNING_FILE. On success `*config` and the
+// variables of appended rows hold the values; on failure nothing is written and the cause names the variable, the value
+// and the allowed range, and for one of the file its line [ERR-1, EXT-8].
 Status load_config(Config* config);
 
 // The configuration in force: the defaults until set_config().
@@ -112,7 +114,8 @@ void set_config(const Config& config);
 // False past the last row.
 bool setting(int index, SettingView* view);
 
-// One warning for every ARMCI_* variable of the environment that no row names, with the nearest name where one is near.
+// One warning for every ARMCI_* variable of the environment, and of the file, that no row names, with the nearest name
+// where one is near.
 // ARMCI_TEST_* and ARMCI_FAULT_* belong to test programs and draw none. Returns how many were unknown.
 int warn_unknown_settings();
 

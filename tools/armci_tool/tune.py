@@ -152,7 +152,7 @@ def advice(trials: Sequence[Trial]) -> str:
 
 
 def environment_file(trials: Sequence[Trial], implementation: str, mpi: str, where: str) -> str:
-    """For `. FILE`: every setting that was tried, with what was measured of each of its values: the score of each round,
+    """For ARMCI_TUNING_FILE, or `. FILE`: every setting that was tried, with what was measured of each of its values: the score of each round,
     and each case. A setting whose default is as good as any is left as a comment."""
     lines = [f"# Settings of {implementation} above {mpi}, {where}: what tools/armci tune found best.",
              "# Behind each value the scores of the rounds, the smaller the better, and the median of each case: times over",

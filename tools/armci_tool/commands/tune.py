@@ -27,7 +27,7 @@ FULL_SECONDS = 5.0
 @options.processes(bench.DEFAULT_PROCESSES, "processes, raised where a benchmark needs more")
 @click.option("--setting", help="only the one of this name")
 @click.option("--output", type=options.PATH, metavar="FILE",
-              help="write the advised settings there, for a shell, with what was measured")
+              help="write the advised settings there, for ARMCI_TUNING_FILE or a shell, with what was measured")
 @options.placed
 @options.verbose
 def execute(where: placement.Placement, **values: Any) -> int:
@@ -50,7 +50,7 @@ def execute(where: placement.Placement, **values: Any) -> int:
     print(tune.advice(trials))
     if given.output:
         given.output.write_text(tune.environment_file(trials, given.impl, given.mpi, where.label or "one node"))
-        print(f"written: {given.output}; use it with:  . {given.output}")
+        print(f"written: {given.output}; the library reads it with:  export ARMCI_TUNING_FILE={given.output.resolve()}")
     return 0 if all(trial.median_of(value) is not None for trial in trials for value in trial.row.values) else 1
 
 
