@@ -204,7 +204,7 @@ Status Client::finish(Lock& lock, Operation* whole, Status begun, How how) {
 
 bool Client::is_in_use() {
   const Lock lock(mutex_, std::try_to_lock);
-  return !lock.owns_lock();
+  return !lock.owns_lock() || waiting_.load(std::memory_order_relaxed) != 0;
 }
 
 Status Client::progress(Progress* found) {

@@ -106,7 +106,7 @@ class Client final : private ClientEvents {
   // The same for every process, overlapped. Each process begins with another server.
   Status flush_all();
 
-  // Whether a thread sends or polls at this moment. One that waits may sleep, and does not count then.
+  // Whether a thread sends, or waits, in the client at this moment.
   bool is_in_use();
 
   enum class Progress {

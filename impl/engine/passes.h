@@ -35,8 +35,6 @@ class Passes {
   // A thread counts as waiting for so long after its last pass: it may send a message in between, or have lost its
   // core.
   static constexpr std::int64_t kStillWaitsUs = 250;
-  // A thread with longer pauses between its passes sleeps, and does not count as waiting.
-  static constexpr std::int64_t kPauseUs = 30;
 
   using Clock = std::int64_t (*)();  // in microseconds
   explicit Passes(Clock clock = &node::now_us) : clock_(clock) {}
@@ -52,13 +50,9 @@ class Passes {
   // when the wait is over, and has to end what this pass left undone.
   template <class Pass, class Wake>
   void pass_while_waiting(Pass pass, Wake wake) {
-    const std::int64_t now_us = clock_();
-    const bool polls = now_us - passed_at_us_.load(std::memory_order_relaxed) < kPauseUs;
-    if (polls) waited_at_us_.store(now_us, std::memory_order_relaxed);
+    waited_at_us_.store(clock_(), std::memory_order_relaxed);
     const bool found = try_pass(pass);
-    const std::int64_t end_us = clock_();
-    passed_at_us_.store(end_us, std::memory_order_relaxed);
-    if (polls) waited_at_us_.store(end_us, std::memory_order_relaxed);
+    waited_at_us_.store(clock_(), std::memory_order_relaxed);
     if (!found) return;
     found_.fetch_add(1, std::memory_order_relaxed);
     if (resting_.exchange(false)) wake();
@@ -72,7 +66,7 @@ class Passes {
   // A waiting thread has found work since others_serve(), perhaps before set_resting(true).
   bool has_missed_work() const { return found_.load() != seen_; }
 
-  // Whether a thread waits and polls, or has done so a moment ago.
+  // Whether a thread waits, or has done so a moment ago.
   bool waits() const { return clock_() - waited_at_us_.load(std::memory_order_relaxed) < kStillWaitsUs; }
 
   // The server thread found work. `inside`: whether a thread was inside the library before that pass. Such a thread
@@ -104,9 +98,8 @@ class Passes {
 
   const Clock clock_;
   std::mutex mutex_;
-  std::atomic<std::uint32_t> found_{0};        // passes of waiting threads that found work
-  std::atomic<std::int64_t> passed_at_us_{0};  // the last pass of a waiting thread
-  std::atomic<std::int64_t> waited_at_us_{0};  // the last one that came soon after another
+  std::atomic<std::uint32_t> found_{0};  // passes of waiting threads that found work
+  std::atomic<std::int64_t> waited_at_us_{0};
   std::atomic<bool> resting_{false};
   std::uint32_t seen_ = 0;  // of those that found work, by the server thread
   std::int64_t served_until_us_ = 0;

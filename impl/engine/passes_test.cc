@@ -18,11 +18,6 @@ class PassesTest : public ::testing::Test {
   void wait_with(Pass pass) {
     passes_.pass_while_waiting(pass, [this] { ++wakes_; });
   }
-  // Two passes soon after each other.
-  void poll_in_wait() {
-    wait_with(finds_nothing);
-    wait_with(finds_nothing);
-  }
   // A waiting thread finds work in the sleep.
   std::int64_t next_sleep_us(bool inside) {
     EXPECT_TRUE(passes_.others_serve());
@@ -54,7 +49,7 @@ TEST_F(PassesTest, OneThreadAtATimeMakesAPass) {
 
 TEST_F(PassesTest, OthersServeOnceAThreadWaits) {
   EXPECT_FALSE(passes_.others_serve());
-  poll_in_wait();
+  wait_with(finds_nothing);
   EXPECT_TRUE(passes_.others_serve()) << "a server thread that polls leaves nothing for it to find";
   EXPECT_EQ(next_sleep_us(true), Passes::kShortestSleepUs);
 }
@@ -77,7 +72,7 @@ TEST_F(PassesTest, WorkOfItsOwnMakesTheServerThreadServeUnlessAThreadIsInside) {
 }
 
 TEST_F(PassesTest, OthersServeForSomeTimeAfterTheLastWait) {
-  poll_in_wait();
+  wait_with(finds_nothing);
   ASSERT_TRUE(passes_.others_serve());
   fake_now_us += Passes::kLongestSleepUs;
   EXPECT_TRUE(passes_.others_serve());
@@ -96,25 +91,15 @@ TEST_F(PassesTest, SleepsHalveWhileNoneIs) {
   for (const std::int64_t us : {500, 250, 125, 100, 100}) EXPECT_EQ(next_sleep_us(false), us);
 }
 
-TEST_F(PassesTest, AThreadThatSleepsBetweenItsPassesDoesNotCountAsWaiting) {
-  for (int i = 0; i < 3; ++i) {
-    wait_with(finds_nothing);
-    EXPECT_FALSE(passes_.waits());
-    EXPECT_FALSE(passes_.others_serve());
-    fake_now_us += Passes::kPauseUs;
-  }
-}
-
 TEST_F(PassesTest, AThreadWaitsForSomeTimeAfterItsLastPass) {
-  poll_in_wait();
+  wait_with(finds_nothing);
   fake_now_us += Passes::kStillWaitsUs - 1;
   EXPECT_TRUE(passes_.waits());
   fake_now_us += 1;
   EXPECT_FALSE(passes_.waits());
-  wait_with(finds_nothing);
   bool waits = false;
   wait_with([&] { return waits = passes_.waits(); });
-  EXPECT_TRUE(waits) << "in its pass";
+  EXPECT_TRUE(waits);
 }
 
 TEST_F(PassesTest, SleepsBeginAnewAfterWorkOfItsOwn) {
