@@ -392,17 +392,17 @@ class SettingsFile {
   std::string path_;
 };
 
-bool HasTuningFile() {
+bool HasSetting(const std::string& name) {
   armcix_setting_t setting{};
   for (int index = 0; ARMCIX_Setting(index, &setting) == 0; ++index) {
-    if (setting.name == std::string("ARMCI_TUNING_FILE")) return true;
+    if (setting.name == name) return true;
   }
   return false;
 }
 
 CLAUSE_TEST(EXT, EXT8_a_file_gives_what_the_environment_leaves_open, "EXT-8", "ERR-1", StartsChildJobs{},
             DeadlineSeconds(90)) {
-  if (!HasTuningFile()) SkipTest("the library reads no file of settings");
+  if (!HasSetting("ARMCI_TUNING_FILE")) SkipTest("the library reads no file of settings");
   const SettingsFile good("good", "# tuned\nexport ARMCI_STATS=1\n");
   if (RunsNextChild()) ExpectDone("setting_in_force", {{"ARMCI_TUNING_FILE", good.path()}, {"ARMCI_STATS", ""}});
   const SettingsFile overridden("overridden", "ARMCI_STATS=no number\n");
@@ -441,11 +441,7 @@ CLAUSE_TEST(EXT, EXT8_unknown_and_unreadable_settings, "EXT-8", "ERR-1", StartsC
 
 CLAUSE_TEST(ERR, ERR3_errors_of_the_operating_system_keep_their_text, "ERR-3", "MEM-8", StartsChildJobs{},
             DeadlineSeconds(60)) {
-  bool has_folder = false;
-  armcix_setting_t setting{};
-  for (int index = 0; ARMCIX_Setting(index, &setting) == 0; ++index)
-    has_folder |= setting.name == std::string("ARMCI_SHM_DIR");
-  if (!has_folder) SkipTest("the library has no setting that names a file");
+  if (!HasSetting("ARMCI_SHM_DIR")) SkipTest("the library has no setting that names a file");
   if (Me() == 0) {
     const ChildResult result = ExpectDone("init_fails", {{"ARMCI_SHM_DIR", "/no/such/folder"}});
     EXPECT_TRUE(result.HasLineWith({"/no/such/folder", "No such file or directory"})) << result.Text();

@@ -295,12 +295,8 @@ Status row_value(const SettingRow& row, const std::vector<TunedSetting>& tuned, 
     *value = *parsed;
     return kSuccess;
   };
-  // Set but empty means not set: scripts clear a variable that way.
-  const char* const text = std::getenv(row.name);
-  if (text != nullptr && *text != '\0') return read(text);
-  const auto found =
-      std::find_if(tuned.rbegin(), tuned.rend(), [&](const TunedSetting& one) { return one.name == row.name; });
-  if (found != tuned.rend() && !found->value.empty()) {
+  if (const char* const text = environment_text(row.name)) return read(text);
+  if (const TunedSetting* const found = find_tuned(tuned, row.name)) {
     const Status status = read(found->value.c_str());
     return status.ok() ? status : note(status, "line %d of the file in %s", found->line, kTuningFileVariable);
   }
@@ -354,9 +350,9 @@ void append_settings(std::span<const SettingRow> rows) {
 }
 
 Status load_config(Config* config) {
-  const char* const path = std::getenv(kTuningFileVariable);
+  const char* const path = environment_text(kTuningFileVariable);
   std::vector<TunedSetting> tuned;
-  if (path != nullptr && *path != '\0') ARMCI_RETURN_IF_ERROR(read_tuning_file(path, &tuned));
+  if (path != nullptr) ARMCI_RETURN_IF_ERROR(read_tuning_file(path, &tuned));
   std::vector<std::pair<const SettingRow*, Value>> values;
   Status status = kSuccess;
   for_each_row([&](const SettingRow& row) {

@@ -1,5 +1,6 @@
 #include "impl/runtime/tuning_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -60,17 +61,24 @@ Status read_tuning_file(const std::string& path, std::vector<TunedSetting>* sett
   return kSuccess;
 }
 
+const TunedSetting* find_tuned(const std::vector<TunedSetting>& settings, const char* name) {
+  const auto found =
+      std::find_if(settings.rbegin(), settings.rend(), [name](const TunedSetting& one) { return one.name == name; });
+  return found != settings.rend() && !found->value.empty() ? &*found : nullptr;
+}
+
+const char* environment_text(const char* name) {
+  const char* const text = std::getenv(name);
+  return text != nullptr && *text != '\0' ? text : nullptr;
+}
+
 std::string early_setting(const char* name) {
-  const char* const given = std::getenv(name);
-  if (given != nullptr && *given != '\0') return given;
-  const char* const path = std::getenv(kTuningFileVariable);
+  if (const char* const text = environment_text(name)) return text;
+  const char* const path = environment_text(kTuningFileVariable);
   std::vector<TunedSetting> settings;
-  std::string found;
-  if (path == nullptr || *path == '\0' || !read_tuning_file(path, &settings).ok()) return found;
-  for (const TunedSetting& setting : settings) {
-    if (setting.name == name) found = setting.value;
-  }
-  return found;
+  if (path == nullptr || !read_tuning_file(path, &settings).ok()) return {};
+  const TunedSetting* const found = find_tuned(settings, name);
+  return found != nullptr ? found->value : std::string();
 }
 
 }  // namespace armci::runtime

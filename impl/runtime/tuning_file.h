@@ -23,6 +23,12 @@ struct TunedSetting {
 // none of the above; the cause names the file and the line [ERR-1].
 Status read_tuning_file(const std::string& path, std::vector<TunedSetting>* settings);
 
+// The line that holds for a name; null if the file has none with a value.
+const TunedSetting* find_tuned(const std::vector<TunedSetting>& settings, const char* name);
+
+// The environment variable; null where it is unset, or set but empty: scripts clear a variable that way.
+const char* environment_text(const char* name);
+
 // The text of a setting before load_config(): of the environment, else of the file, else empty. A file that cannot be
 // read has no settings here; load_config() fails for it.
 std::string early_setting(const char* name);

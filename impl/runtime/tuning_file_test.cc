@@ -20,6 +20,7 @@ class TuningFileTest : public ::testing::Test {
     Config config;
     (void)load_config(&config);  // forgets the file
     set_config(Config());
+    std::filesystem::remove(path_);
   }
 
   void write(const std::string& text) {
