@@ -245,4 +245,25 @@ void VerbsPeer::Look() const {
   }
 }
 
+// --- numbers
+
+// The words of rank 0 and of its peer lie beside each other, at the same places on both sides.
+char* VerbsPeer::NumberOf(int rank) const { return memory_ + kPage + (rank == 0 ? 0 : sizeof(uint64_t)); }
+
+// Those who write in turns have seen the write before this one arrive, so one signaled in so many empties the queue.
+void VerbsPeer::WriteNumber(uint64_t number) const {
+  char* const own = NumberOf(rank_);
+  std::memcpy(own, &number, sizeof number);
+  const bool signaled = number % kSignaledOf == 0;
+  Post(IBV_WR_RDMA_WRITE, static_cast<size_t>(own - memory_) - kPage, sizeof number, signaled);
+  if (signaled) Await(sent_.get(), 1);
+}
+
+void VerbsPeer::AwaitNumber(uint64_t number) const {
+  const auto* word = reinterpret_cast<const uint64_t*>(NumberOf(rank_ == 0 ? peer_ : 0));
+  for (int polls = 1; __atomic_load_n(word, __ATOMIC_ACQUIRE) != number; ++polls) {
+    if (polls % kPollsBeforeYield == 0) sched_yield();
+  }
+}
+
 }  // namespace armci::bench

@@ -41,6 +41,11 @@ class VerbsPeer {
   // By rank 0. Seconds of `count` round trips of a send of so many bytes, for which both sides poll.
   double RoundTrips(size_t bytes, long count) const;
 
+  // By rank 0 and the peer in turns: writes a number to a word of the other's memory, and polls until the other's
+  // number is here. The other's `AwaitNumber` returns when it has become equal.
+  void WriteNumber(uint64_t number) const;
+  void AwaitNumber(uint64_t number) const;
+
   // By the peer: does what rank 0 has ordered, if anything.
   void Look() const;
 
@@ -74,6 +79,7 @@ class VerbsPeer {
   void PostReceive() const;
   void Send(size_t bytes, bool signaled) const;
   void Receive() const;
+  char* NumberOf(int rank) const;
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0;

@@ -6,9 +6,13 @@
 //   puts + fence, gets       64 KiB to 1 MiB, a window of non-blocking ones and their end, against a window of as many
 //                            RDMA writes or reads. Memory that is not registered is the same in each window, so that
 //                            registrations may be kept.
+//   put + notify             8 B and a notification behind it, there and back, against RDMA writes of 8 B there and
+//   back,
+//                            for which both sides poll; half a round trip. Both processes take part.
 //   fetch-and-add, lock      against a round trip of sends of 16 bytes, behind one that wakes the server. Of the lock
 //                            by itself, and half of a lock and its unlock.
 #include <algorithm>
+#include <memory>
 
 #include "armci.h"
 #include "bench/baseline/verbs_peer.h"
@@ -20,6 +24,7 @@ namespace armci::bench {
 namespace {
 
 constexpr int kTarget = 1;
+constexpr int kPair = 2;
 constexpr int kWord = 8;
 constexpr int kMessage = 16;
 constexpr int kWindowMost = 16;
@@ -29,7 +34,8 @@ constexpr double kSample = 0.5e-3;  // short, so that few samples have a pause o
 struct Sides {
   char* registered;
   char* plain;
-  char* remote;
+  char* remote;  // of the other side
+  char* own;
   const VerbsPeer* raw;
 };
 
@@ -114,10 +120,63 @@ std::vector<Case> Requests(const Sides& at) {
           RoundTrip("lock, unlock: half of both", at, Awake(HalfPairs(lock, unlock), add))};
 }
 
-std::vector<Case> Cases(bool quick, const Sides& at) {
+template <typename SendCall, typename ReceiveCall>
+void ThereAndBack(bool first, SendCall send, ReceiveCall receive) {
+  if (!first) receive();
+  send();
+  if (first) receive();
+}
+
+void PutNotifyTurn(const Sides& at, int rank) {
+  const int other = kTarget - rank;
+  ThereAndBack(
+      rank == 0,
+      [&] {
+        ARMCI_NbPut(at.registered, at.remote, kWord, other, nullptr);
+        Require(armci_notify(other) >= 0, "armci_notify");
+      },
+      [&] {
+        int count = 0;
+        armci_notify_wait(other, &count);
+      });
+}
+
+// Each notification announces the put before it [ORD-6].
+std::string VerifyNotifications(const Sides& at, int rank) {
+  std::string fault;
+  for (char turn = 1; rank < kPair && turn <= 100; ++turn) {
+    at.registered[0] = turn;
+    PutNotifyTurn(at, rank);
+    if (at.own[0] != turn) fault = "a notification overtook the put before it";
+    ARMCI_WaitAll();
+    // Both have read what came before the next puts overwrite it.
+    const int other = kTarget - rank;
+    MPI_Sendrecv(nullptr, 0, MPI_CHAR, other, 0, nullptr, 0, MPI_CHAR, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  return fault;
+}
+
+Case Notifications(const Session& session, const Sides& at) {
+  const int rank = session.rank();
+  const auto number = std::make_shared<uint64_t>(0);  // never one that was before
+  const auto actions = [=, &session]() -> std::vector<Action> {
+    return {session.Each("ARMCI_NbPut, armci_notify", Role::kSubject, kPair, [=] { PutNotifyTurn(at, rank); }),
+            session.Each("RDMA write", Role::kBaseline, kPair, [=, raw = at.raw] {
+              ++*number;
+              ThereAndBack(
+                  rank == 0, [&] { raw->WriteNumber(*number); }, [&] { raw->AwaitNumber(*number); });
+            })};
+  };
+  const auto verify = [=] { return VerifyNotifications(at, rank); };
+  return {{"put + notify", FormatBytes(kWord), "verbs_notify"}, Crew::kTogether, actions, verify, kSample};
+}
+
+std::vector<Case> Cases(const Session& session, const Sides& at) {
+  const bool quick = session.options().quick;
   std::vector<Case> all = Words(at);
   for (const Case& one : Streams(quick, at)) all.push_back(one);
   for (const Case& one : Requests(at)) all.push_back(one);
+  all.push_back(Notifications(session, at));
   return all;
 }
 
@@ -140,7 +199,9 @@ int main(int argc, char** argv) {
     session.Note("verbs_port", std::to_string(device.port_number));
     session.Note("verbs_gid", std::to_string(device.gid_index));
     Require(ARMCI_Create_mutexes(1) == 0, "ARMCI_Create_mutexes");
-    session.Run(Cases(session.options().quick, {registered.data(), plain.data(), region.on(kTarget), &raw}));
+    const int rank = session.rank();
+    session.Run(
+        Cases(session, {registered.data(), plain.data(), region.on(rank == 0 ? kTarget : 0), region.on(rank), &raw}));
     Require(ARMCI_Destroy_mutexes() == 0, "ARMCI_Destroy_mutexes");
   }
   return session.Finish();

@@ -51,6 +51,7 @@ constexpr Row kTargets[] = {
     {"verbs_put_get", {Limit::kTimeAtMost, 1.15}},
     {"verbs_stream", {Limit::kRateAtLeast, 0.95}},
     {"verbs_stream_unregistered", {Limit::kRateAtLeast, 0.8}},
+    {"verbs_notify", {Limit::kTimeAtMost, 1.25}},
     {"verbs_atomic", {Limit::kTimeAtMost, 1.3}},
     {"verbs_rows", {Limit::kTimeAtMost, 1}},
     {"verbs_rows_rate", {Limit::kRateAtLeast, 0.8}},
