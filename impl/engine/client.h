@@ -9,6 +9,7 @@
 //            batch: one request. It leaves when it is full, before any other request to its server, with a signal, at a
 //            test, wait or flush, or in a pass of the progress thread. A batch of aggregate handles only is held: no
 //            pass sends it
+//   signal   a request; with Rdma a write of the word, if it is alone and no request that stores is unexecuted
 //   atomic   a request
 //   Rdma     contiguous data, and rows that are too long to be packed
 //   flush    waits for the count of executed requests, and for the network; requests the count if the server does not
@@ -92,8 +93,8 @@ class Client final : private ClientEvents {
   // Accumulates. The header has type and scale; the client fills in addresses and lengths.
   Status add(int process, RequestHeader header, void* remote, const void* local, std::size_t bytes, How how);
   Status add_rows(int process, RequestHeader header, const Rows& rows, How how);
-  // A put of 0 bytes or more, and a signal behind it and all earlier stores; one request, if the data fit. The local
-  // buffer is free at return.
+  // A put of 0 bytes or more, and a signal behind it and all earlier stores; one message, if the data fit. The key of
+  // the target is that of the data, or without data that of the word. The local buffer is free at return.
   Status put_signal(const Target& target, void* remote, const void* local, std::size_t bytes,
                     const node::Signal& signal);
   Status atomic(int process, RequestHeader header, std::uint64_t* before);
@@ -290,6 +291,8 @@ class Client final : private ClientEvents {
   Status store_rows(Lock& lock, Operation* whole, int number, const RequestHeader& header, const Rows& rows);
   Status store_long_rows(Lock& lock, Operation* whole, int number, RequestHeader header, const Rows& rows);
   Status put_then_signal(Lock& lock, const Target& target, const char* local, RequestHeader header);
+  bool is_by_transfer(int number, std::size_t bytes, const node::Signal& signal) const;
+  Status transfer_signal(Lock& lock, const Target& target, const node::Signal& signal);
   Status fetch(Lock& lock, int number, const void* remote, void* local, std::size_t bytes, How how);
   Status fetch_run(Lock& lock, Operation* whole, int number, char* remote, char* local, std::size_t bytes);
   Status fetch_rows(Lock& lock, Operation* whole, int number, const Rows& rows);

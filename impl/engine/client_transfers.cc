@@ -283,6 +283,7 @@ Status Client::put_signal(const Target& target, void* remote, const void* local,
   const int number = routes_.server_of(target.process);
   const char* const from = static_cast<const char*>(local);
   Lock lock(mutex_);
+  if (is_by_transfer(number, bytes, signal)) return leave(lock, transfer_signal(lock, target, signal));
   RequestHeader header = signal_header(signal);
   header.address = address_of(remote);
   header.bytes = bytes;
@@ -301,6 +302,23 @@ Status Client::put_signal(const Target& target, void* remote, const void* local,
                         [&](const RequestHeader& ready, char* at) { write_data(compose(ready, {}, at)); });
   }
   return leave(lock, status);
+}
+
+// A write would overtake the requests that the server has not executed; it is not atomic against other changes.
+bool Client::is_by_transfer(int number, std::size_t bytes, const node::Signal& signal) const {
+  if (rdma_ == nullptr || !rdma_->has_signals() || bytes > 0) return false;
+  const bool is_write = signal.op == node::SignalOp::kSet && signal.sole_writer;
+  const ServerState& of = servers_[static_cast<std::size_t>(number)];
+  return is_write && of.batch.empty() && entry(number).executed >= of.last_store && entry(number).lost == 0;
+}
+
+Status Client::transfer_signal(Lock& lock, const Target& target, const node::Signal& signal) {
+  const int number = routes_.server_of(target.process);
+  ARMCI_RETURN_IF_ERROR(order_transfer(lock, target));
+  ARMCI_RETURN_IF_ERROR(await_transfer_slot(lock, number));
+  ARMCI_RETURN_IF_ERROR(rdma_->signal(target, signal));
+  ++server(number).transfers;
+  return kSuccess;
 }
 
 // The call sends the signal at once, and then waits until the data have left the local buffer.

@@ -30,7 +30,7 @@ class Script {
   }
 
   void one_call() {
-    switch (random_() % 10) {
+    switch (random_() % 11) {
       case 0:
       case 1:
         return put();
@@ -48,6 +48,8 @@ class Script {
         return fetch_and_add();
       case 8:
         return signal();
+      case 9:
+        return signal_alone();
       default:
         return aggregate();
     }
@@ -217,18 +219,41 @@ class Script {
             .put_signal(target_, area_ + at, from.data(), from.size(), {word, signaled_, node::SignalOp::kSet, nullptr})
             .ok());
     std::copy(from.begin(), from.end(), model_.begin() + static_cast<std::ptrdiff_t>(at));
+    ASSERT_NO_FATAL_FAILURE(await_signal(word));
+    ASSERT_EQ(std::memcmp(area_ + at, from.data(), from.size()), 0) << "the data precede their signal";
+    ASSERT_EQ(std::memcmp(area_ + earlier, model_.data() + earlier, 8), 0) << "an earlier store precedes the signal";
+    wait_for(none);
+  }
+
+  // As a notification: behind a put, or behind an accumulate that only a server executes.
+  void signal_alone() {
+    auto* const word = reinterpret_cast<std::uint64_t*>(area_ + kDataBytes + 8);
+    std::uint64_t later = 0;
+    const std::vector<char> from = data(8);
+    wait_for_all();
+    if (random_() % 2 == 0) {
+      accumulate();
+    } else {
+      ASSERT_TRUE(client_.put(target_, area_, from.data(), from.size(), {&later, false}).ok());
+      std::copy(from.begin(), from.end(), model_.begin());
+    }
+    ++signaled_;
+    const node::Signal signal = {word, signaled_, node::SignalOp::kSet, nullptr, /*sole_writer=*/true};
+    ASSERT_TRUE(client_.put_signal(target_, nullptr, nullptr, 0, signal).ok());
+    ASSERT_NO_FATAL_FAILURE(await_signal(word));
+    ASSERT_TRUE(std::equal(model_.begin(), model_.begin() + kDataBytes, area_)) << "earlier stores precede the signal";
+    wait_for(later);
+  }
+
+  void await_signal(const std::uint64_t* word) {
     std::memcpy(model_.data() + kDataBytes + 8, &signaled_, sizeof signaled_);
-    bool done = false;
-    for (int polls = 0; *static_cast<volatile std::uint64_t*>(word) != signaled_; ++polls) {
+    for (int polls = 0; *static_cast<const volatile std::uint64_t*>(word) != signaled_; ++polls) {
       // Most of these calls poll no wire: a few unexecuted requests are worth a poll now and then only.
       ASSERT_LT(polls, 10000000) << "the signal needs no later call but polls";
       client_.poll_once();
       engine::Client::Progress found = engine::Client::Progress::kIdle;
       ASSERT_TRUE(client_.progress(&found).ok());
     }
-    ASSERT_EQ(std::memcmp(area_ + at, from.data(), from.size()), 0) << "the data precede their signal";
-    ASSERT_EQ(std::memcmp(area_ + earlier, model_.data() + earlier, 8), 0) << "an earlier store precedes the signal";
-    while (none != 0 && !done) ASSERT_TRUE(client_.test(none, &done).ok());
   }
 
   // Operations of an aggregate handle: any kind and form, in one batch or several.
@@ -293,6 +318,10 @@ const Case kCases[] = {
     {"rdma_that_requests_follow", {.rdma = true, .requests_follow = true}},
     {"one_reply_to_each_request", {.rdma = true, .requests_follow = true, .replies_to_each = true}},
     {"one_reply_to_each_request_in_a_cluster", {.servers = 4, .cluster = 3, .rdma = true, .replies_to_each = true}},
+    {"rdma_with_signals", {.keeps_order = false, .keeps_place = false, .rdma = true, .signals = true}},
+    {"rdma_with_signals_that_requests_follow",
+     {.rdma = true, .requests_follow = true, .signals = true, .replies_to_each = true}},
+    {"rdma_with_signals_in_a_cluster", {.servers = 4, .cluster = 3, .rdma = true, .signals = true}},
     {"rdma_in_a_cluster", {.servers = 4, .cluster = 2, .rdma = true}},
     {"counts_on_demand", {.keeps_order = false, .long_data = true, .requests = 4, .counts_on_demand = true}},
     {"counts_on_demand_and_one_credit", {.requests = 1, .forwards = 1, .counts_on_demand = true}},

@@ -1,5 +1,6 @@
 // Writes and reads of the device's.
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "impl/native-verbs/client_wire.h"
@@ -242,7 +243,29 @@ Status ClientWire::move_each(Direction direction, const Target& target, const Ro
   return kSuccess;
 }
 
-// --- flush
+// --- signals and flush
+
+// The immediate data take a receive buffer of the server; if none is free, its device has this one retry. The signal is
+// the last write before a pause: its completion spares a later fence a message.
+Status ClientWire::signal(const Target& target, const node::Signal& signal) {
+  if (!broken_.empty()) return give_up();
+  const int server = routes_.server_of(target.process);
+  Work work{IBV_WR_RDMA_WRITE_WITH_IMM, {}, address_of(signal.word), key_of(target), /*signaled=*/true};
+  work.immediate = static_cast<std::uint32_t>(target.process);
+  work.by_value = sizeof signal.value <= at(server).sender.link.by_value_max();
+  engine::Buffer bounce;
+  ibv_sge piece = piece_of(&signal.value, sizeof signal.value, 0);
+  if (!work.by_value) {
+    bounce = bounces_.take();
+    std::memcpy(bounce.get(), &signal.value, sizeof signal.value);
+    piece = bounces_.piece(bounce, sizeof signal.value);
+  }
+  work.pieces = {&piece, 1};
+  Sent* sent = nullptr;
+  ARMCI_RETURN_IF_ERROR(add(server, work, &sent));
+  sent->bounce = std::move(bounce);
+  return submit(server);
+}
 
 Status ClientWire::flush(int server, Operation* operation) {
   if (!broken_.empty()) return give_up();

@@ -141,10 +141,10 @@ Status ClientWire::add(int server, const Work& work, Sent** sent) {
   Node& node = at(server);
   ARMCI_RETURN_IF_ERROR(check_posted(server, node.sender.add(work, sent)));
   pending_completions_ += node.sender.is_signaled() ? 1 : 0;
-  (*sent)->doing = work.opcode == IBV_WR_RDMA_READ    ? Doing::kReading
-                   : work.opcode == IBV_WR_RDMA_WRITE ? Doing::kWriting
-                                                      : Doing::kRequesting;
-  if (work.opcode == IBV_WR_RDMA_WRITE) node.stored = node.sender.posted();
+  (*sent)->doing = work.opcode == IBV_WR_RDMA_READ ? Doing::kReading
+                   : work.opcode == IBV_WR_SEND    ? Doing::kRequesting
+                                                   : Doing::kWriting;
+  if ((*sent)->doing == Doing::kWriting) node.stored = node.sender.posted();
   return kSuccess;
 }
 

@@ -57,6 +57,15 @@ class ClientWireTest : public ::testing::Test, private engine::ClientEvents {
     return poll_until([this] { return operations_.pending() == 0; });
   }
 
+  // Of the word of the test, behind the write before it.
+  Status signal(std::uint64_t value) {
+    auto* const word = reinterpret_cast<std::uint64_t*>(word_);
+    return wire_->rdma()->signal({0, &key_}, {word, value, node::SignalOp::kSet, nullptr, true});
+  }
+  std::uint64_t word() const {
+    return __atomic_load_n(reinterpret_cast<const std::uint64_t*>(word_), __ATOMIC_ACQUIRE);
+  }
+
   Status send_request() {
     engine::Message message = wire_->take_message(sizeof(engine::RequestHeader));
     engine::compose(engine::RequestHeader(), {}, message.bytes.get());
@@ -110,6 +119,27 @@ TEST_F(ClientWireTest, messages_that_are_built_leave_buffers_to_send_with) {
     ASSERT_TRUE(wire_->send(0, 0, std::move(message), nullptr).ok()) << last_cause().text;
   }
   ASSERT_TRUE(poll_until([&] { return replies_ == static_cast<int>(built.size()); }).ok()) << last_cause().text;
+}
+
+// More of them than receive buffers: the server gives each back.
+TEST_F(ClientWireTest, a_signal_sets_its_word_and_has_the_server_wake_the_threads) {
+  constexpr std::uint64_t kSignals = 50;
+  node::WakeUp wake_up{};
+  wake_up.sleeping = 1;
+  server_->set_wake_up(&wake_up);
+  for (std::uint64_t value = 1; value <= kSignals; ++value) {
+    ASSERT_TRUE(poll_until([&] { return wire_->rdma()->can_transfer(0); }).ok()) << last_cause().text;
+    ASSERT_TRUE(signal(value).ok()) << last_cause().text;
+  }
+  ASSERT_TRUE(poll_until([&] { return word() == kSignals && wake_up.count == kSignals; }).ok()) << last_cause().text;
+  ASSERT_TRUE(write().ok());  // and its flush
+  server_->forget_wake_up();
+}
+
+TEST_F(ClientWireTest, ASignalToADeadServerFailsTheNextFlush) {
+  server_.reset();
+  ASSERT_TRUE(signal(1).ok());
+  expect_death(write());
 }
 
 TEST_F(ClientWireTest, AWriteToADeadServerFails) {

@@ -53,7 +53,7 @@ struct Work {
   std::uint32_t key = 0;
   bool signaled = false;        // produces a completion queue entry
   bool by_value = false;        // its data are free after submit()
-  std::uint32_t immediate = 0;  // of IBV_WR_SEND_WITH_IMM
+  std::uint32_t immediate = 0;  // of a send or a write that has such data
 };
 
 class Link {

@@ -1,6 +1,7 @@
 // Queues, requests, replies and events.
 #include "impl/native-verbs/server_wire.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -142,12 +143,33 @@ Status ServerWire::done(const ibv_wc& work) {
                 "%s process %d failed: %s; that process has died, or the network between is down",
                 id.received ? "a request of" : "a reply to", process, ibv_wc_status_str(work.status));
   }
+  if (id.received && work.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
+    ARMCI_RETURN_IF_ERROR(post_receive(id.number));
+    return wake_threads_of(ntohl(work.imm_data));
+  }
   if (id.received) {
     arrivals_.push_back({{{requests_.at(id.number), work.byte_len}, process, false, nullptr}, {}, process});
     return kSuccess;
   }
   --signaled_;
   peer(process).sender.retire(id.number, [](engine::Buffer& sent) { sent.reset(); });
+  return kSuccess;
+}
+
+void ServerWire::set_wake_ups(std::vector<node::WakeUp*> all) {
+  const std::lock_guard lock(wake_ups_mutex_);
+  wake_ups_ = std::move(all);
+}
+
+// Memory ordering: the device has changed the word. So a thread that still reads the old one is counted as sleeping.
+Status ServerWire::wake_threads_of(std::uint32_t process) {
+  const std::lock_guard lock(wake_ups_mutex_);
+  if (wake_ups_.empty()) return kSuccess;  // the job ends
+  if (process >= wake_ups_.size() || wake_ups_[process] == nullptr) {
+    return fail(Code::kLayerBelow, nullptr, "a signal came for process %u, which is not of this node", process);
+  }
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  node::wake(*wake_ups_[process]);
   return kSuccess;
 }
 

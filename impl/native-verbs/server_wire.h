@@ -10,7 +10,11 @@
 //
 // Clusters: the requests that a server forwards have links of their own (neighbours.h).
 //
-// Thread safety: as wire.h says; expect_ends() by any thread. The threads call libibverbs only, never MPI.
+// Signals: a write with immediate data, which name the process whose threads are to wake. It takes a receive buffer,
+// and has no reply.
+//
+// Thread safety: as wire.h says; expect_ends() and set_wake_ups() by any thread. The threads call libibverbs only,
+// never MPI.
 #pragma once
 
 #include <array>
@@ -20,6 +24,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -35,6 +40,7 @@
 #include "impl/native-verbs/neighbours.h"
 #include "impl/native-verbs/sender.h"
 #include "impl/node/block_finder.h"
+#include "impl/node/signal.h"
 
 namespace armci::verbs {
 
@@ -60,6 +66,9 @@ class ServerWire final : public engine::ServerWire {
   Status connect_to(std::span<const Address> servers) { return neighbours_.connect(device_, servers); }
   // Of the job, before the first poll().
   void set_secret(std::uint64_t secret) { secret_ = secret; }
+  // Of the processes of this node, by process; the others are null. By any thread. Until the next call the memory
+  // stays.
+  void set_wake_ups(std::vector<node::WakeUp*> all);
   // From now on processes may end, so that replies to them may fail.
   void expect_ends() { leaving_.store(true, std::memory_order_relaxed); }
 
@@ -103,6 +112,7 @@ class ServerWire final : public engine::ServerWire {
   void arrived(const FromServer& from);
   Status deliver();
   Status post_receive(std::size_t buffer);
+  Status wake_threads_of(std::uint32_t process);
   std::size_t buffer_of(const engine::Arrival& request) const;
   bool can_reply(int process);
 
@@ -142,6 +152,8 @@ class ServerWire final : public engine::ServerWire {
   std::map<const char*, Owned<ibv_mr>> regions_;  // by address
   node::BlockFinder blocks_;
   std::atomic<bool> leaving_{false};
+  std::mutex wake_ups_mutex_;
+  std::vector<node::WakeUp*> wake_ups_;
   int wake_ = -1;  // an eventfd
 };
 

@@ -213,6 +213,10 @@ void Transport::deregister_local(void* base) {
   if (registrations_ != nullptr) registrations_->forget(base);
 }
 
+void Transport::set_wake_ups(std::vector<node::WakeUp*> all) {
+  if (server_wire_ != nullptr) server_wire_->set_wake_ups(std::move(all));
+}
+
 void Transport::progress() {
   if (server_ != nullptr) server_->serve_while_waiting();
 }

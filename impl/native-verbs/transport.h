@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "impl/engine/calls.h"
 #include "impl/native-verbs/caller.h"
@@ -44,6 +45,7 @@ class Transport : public engine::Calls<RemoteKey> {
   Status register_memory(void* base, std::size_t bytes, Key* key);
   void deregister_memory(const Key& key);
   void progress();
+  void set_wake_ups(std::vector<node::WakeUp*> all);
   std::span<const runtime::Choice> choices() const { return choices_.all(); }
 
   // Memory of this process alone, for local buffers.

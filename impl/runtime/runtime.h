@@ -338,6 +338,7 @@ class Runtime {
 
   // atomics
   node::WakeUp* wake_up_of(int proc) const;
+  void set_wake_ups();
   Status remote_put_signal(const void* src, void* dst, std::size_t bytes, std::uint64_t* word, std::uint64_t value,
                            node::SignalOp op, int proc);
   Status set_word(int proc, const Part& part, std::uint64_t* word, std::uint64_t value);

@@ -132,7 +132,19 @@ Status Runtime<T>::initialise(MPI_Comm parent) {
   const std::size_t service_bytes = sizeof(Service) + static_cast<std::size_t>(size_) * sizeof(std::uint64_t);
   ARMCI_RETURN_IF_ERROR(allocate_region(groups().world(), static_cast<std::int64_t>(service_bytes), &service_));
   std::memset(service_->parts[static_cast<std::size_t>(rank_)].base, 0, service_bytes);
+  set_wake_ups();
   return barrier(groups().world());
+}
+
+template <class T>
+void Runtime<T>::set_wake_ups() {
+  if constexpr (WakesThreads<T>) {
+    std::vector<node::WakeUp*> all(static_cast<std::size_t>(size_));
+    for (int proc = 0; proc < size_; ++proc) {
+      if (same_node(proc)) all[static_cast<std::size_t>(proc)] = wake_up_of(proc);
+    }
+    transport_.set_wake_ups(std::move(all));
+  }
 }
 
 template <class T>
@@ -153,6 +165,7 @@ template <class T>
 Status Runtime<T>::finalise() {
   Status status = barrier(groups().world());
   node::node_memory().announce_leaving();
+  if constexpr (WakesThreads<T>) transport_.set_wake_ups({});
   world_mutexes.reset();
   mutex_sets_.clear();
   for (std::int64_t id : regions_.ids()) dispose(regions_.remove(id), false);

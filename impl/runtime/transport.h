@@ -90,6 +90,10 @@
 //                                        the origin. Complete after a flush, as a store. Without it Runtime flushes,
 //                                        and changes the word by put or atomic64, which wakes no thread. May wait for
 //                                        the same as put. Atomic against atomic64 unless signal.sole_writer.
+//   void set_wake_ups(vector<node::WakeUp*> all)
+//                                        For transports whose network changes words without a CPU: the WakeUp of each
+//                                        process of this node, by absolute id; of other nodes' processes null. They
+//                                        stay valid until the next call, with an empty vector.
 //   bool has_signals() const             For transports that have put_signal in some jobs only: whether this job is
 //                                        one. The same on all processes, constant from initialise() to finalise().
 //                                        Without it every job with several nodes is one.
@@ -167,6 +171,7 @@
 #include <cstdint>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 #include "impl/base/status.h"
 #include "impl/node/accumulate.h"
@@ -289,6 +294,11 @@ concept Signals = requires(T t, int target, const typename T::Key& key, void* to
 template <class T>
 concept SignalsInSomeJobs = Signals<T> && requires(const T t) {
   { t.has_signals() } -> std::same_as<bool>;
+};
+
+template <class T>
+concept WakesThreads = requires(T t, std::vector<node::WakeUp*> all) {
+  { t.set_wake_ups(all) } -> std::same_as<void>;
 };
 
 template <class T>

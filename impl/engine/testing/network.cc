@@ -150,6 +150,22 @@ Status TestClientWire::flush(int server, Operations::Operation* operation) {
   return kSuccess;
 }
 
+bool TestClientWire::has_signals() const { return network_.options().signals; }
+
+Status TestClientWire::signal(const Target& target, const node::Signal& signal) {
+  if (!can_transfer(target.process)) network_.broken("no signal() while can_transfer() is false");
+  if (!connected_.contains(target.process)) network_.broken("connect() before signal()");
+  const char* const value = reinterpret_cast<const char*>(&signal.value);
+  accesses_[target.process].push_back({Direction::kWrite,
+                                       reinterpret_cast<char*>(signal.word),
+                                       nullptr,
+                                       sizeof signal.value,
+                                       nullptr,
+                                       epochs_[target.process],
+                                       {value, value + sizeof signal.value}});
+  return kSuccess;
+}
+
 // A write may be complete for its origin long before it is visible.
 void TestClientWire::complete_locally(Access* access) {
   if (access->operation == nullptr) return;

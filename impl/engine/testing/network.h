@@ -39,6 +39,7 @@ struct NetworkOptions {
   bool long_data = false;
   bool rdma = false;
   bool requests_follow = false;  // with rdma: requests do not overtake writes
+  bool signals = false;          // with rdma
   bool replies_to_each = false;  // each request has one reply, and replies keep the order of requests
   std::size_t request_bytes = 1024;
   std::size_t reply_bytes = 512;
@@ -105,6 +106,8 @@ class TestClientWire final : public ClientWire, private LongData, private Rdma {
   Status fence(const Target& target) override;
   bool requests_follow(int server) const override;
   Status flush(int server, Operations::Operation* operation) override;
+  bool has_signals() const override;
+  Status signal(const Target& target, const node::Signal& signal) override;
   void move_accesses();
   void complete_locally(Access* access);
 
