@@ -6,9 +6,8 @@
 //   puts + fence, gets       64 KiB to 1 MiB, a window of non-blocking ones and their end, against a window of as many
 //                            RDMA writes or reads. Memory that is not registered is the same in each window, so that
 //                            registrations may be kept.
-//   put + notify             8 B and a notification behind it, there and back, against RDMA writes of 8 B there and
-//   back,
-//                            for which both sides poll; half a round trip. Both processes take part.
+//   put + notify             8 B and a notification behind it, against an RDMA write of 8 B for which the other side
+//                            polls: half of there and back. Both processes take part.
 //   fetch-and-add, lock      against a round trip of sends of 16 bytes, behind one that wakes the server. Of the lock
 //                            by itself, and half of a lock and its unlock.
 #include <algorithm>

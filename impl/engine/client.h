@@ -9,7 +9,8 @@
 //            batch: one request. It leaves when it is full, before any other request to its server, with a signal, at a
 //            test, wait or flush, or in a pass of the progress thread. A batch of aggregate handles only is held: no
 //            pass sends it
-//   signal   a request; with Rdma a write of the word, if it is alone and no request that stores is unexecuted
+//   signal   a request; with Rdma that sets words a write, if it has no data, its word has one writer, and no request
+//            that stores is unexecuted
 //   atomic   a request
 //   Rdma     contiguous data, and rows that are too long to be packed
 //   flush    waits for the count of executed requests, and for the network; requests the count if the server does not

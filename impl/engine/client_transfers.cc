@@ -34,6 +34,10 @@ Status Rdma::transfer_rows(Direction, const Target&, const Rows&, std::size_t, s
   return fail(Code::kUnsupported, nullptr, "the wire moves no rows");
 }
 
+Status Rdma::set_word(const Target&, std::uint64_t*, std::uint64_t) {
+  return fail(Code::kUnsupported, nullptr, "the wire sets no words");
+}
+
 // In whole elements.
 std::size_t Client::data_bytes_max(std::size_t iov) const {
   return (request_bytes() - sizeof(RequestHeader) - iov) / kElementBytesMax * kElementBytesMax;
@@ -304,19 +308,20 @@ Status Client::put_signal(const Target& target, void* remote, const void* local,
   return leave(lock, status);
 }
 
-// A write would overtake the requests that the server has not executed; it is not atomic against other changes.
+// A write is not atomic against other changes. It would have to wait for the count of unexecuted requests; a request
+// follows them at once.
 bool Client::is_by_transfer(int number, std::size_t bytes, const node::Signal& signal) const {
-  if (rdma_ == nullptr || !rdma_->has_signals() || bytes > 0) return false;
+  if (rdma_ == nullptr || !rdma_->sets_words() || bytes > 0) return false;
   const bool is_write = signal.op == node::SignalOp::kSet && signal.sole_writer;
   const ServerState& of = servers_[static_cast<std::size_t>(number)];
-  return is_write && of.batch.empty() && entry(number).executed >= of.last_store && entry(number).lost == 0;
+  return is_write && of.batch.empty() && entry(number).executed >= of.last_store;
 }
 
 Status Client::transfer_signal(Lock& lock, const Target& target, const node::Signal& signal) {
   const int number = routes_.server_of(target.process);
   ARMCI_RETURN_IF_ERROR(order_transfer(lock, target));
   ARMCI_RETURN_IF_ERROR(await_transfer_slot(lock, number));
-  ARMCI_RETURN_IF_ERROR(rdma_->signal(target, signal));
+  ARMCI_RETURN_IF_ERROR(rdma_->set_word(target, signal.word, signal.value));
   ++server(number).transfers;
   return kSuccess;
 }

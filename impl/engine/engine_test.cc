@@ -30,7 +30,7 @@ class Script {
   }
 
   void one_call() {
-    switch (random_() % 11) {
+    switch (random_() % 12) {
       case 0:
       case 1:
         return put();
@@ -50,6 +50,8 @@ class Script {
         return signal();
       case 9:
         return signal_alone();
+      case 10:
+        return signals_in_a_row();
       default:
         return aggregate();
     }
@@ -238,12 +240,37 @@ class Script {
       std::copy(from.begin(), from.end(), model_.begin());
     }
     ++signaled_;
-    const node::Signal signal = {word, signaled_, node::SignalOp::kSet, nullptr, /*sole_writer=*/true};
-    ASSERT_TRUE(client_.put_signal(target_, nullptr, nullptr, 0, signal).ok());
+    ASSERT_TRUE(send_signal({word, signaled_, node::SignalOp::kSet, nullptr, /*sole_writer=*/true}).ok());
     ASSERT_NO_FATAL_FAILURE(await_signal(word));
     ASSERT_TRUE(std::equal(model_.begin(), model_.begin() + kDataBytes, area_)) << "earlier stores precede the signal";
     wait_for(later);
   }
+
+  // Nothing awaits one before the next is sent. Behind an accumulate a signal is a request.
+  void signals_in_a_row() {
+    auto* const word = reinterpret_cast<std::uint64_t*>(area_ + kDataBytes + 8);
+    auto* const added = reinterpret_cast<std::uint64_t*>(area_ + kDataBytes + 16);
+    std::uint64_t seen = 0;
+    for (int i = 0; i < 4; ++i) {
+      ASSERT_GE(*static_cast<volatile std::uint64_t*>(word), seen) << "no signal overtakes an earlier one";
+      seen = *static_cast<volatile std::uint64_t*>(word);
+      if (random_() % 3 == 0) accumulate();
+      ++signaled_;
+      ASSERT_TRUE(send_signal({word, signaled_, node::SignalOp::kSet, nullptr, /*sole_writer=*/true}).ok());
+      if (random_() % 3 != 0) continue;
+      ++signals_added_;
+      ASSERT_TRUE(send_signal({added, 1, node::SignalOp::kAdd, nullptr}).ok());
+      ASSERT_TRUE(send_signal({added, signals_added_ + 1, node::SignalOp::kClearIfEqual, nullptr}).ok());
+    }
+    std::memcpy(model_.data() + kDataBytes + 8, &signaled_, sizeof signaled_);
+    std::memcpy(model_.data() + kDataBytes + 16, &signals_added_, sizeof signals_added_);
+    if (random_() % 2 == 0) return;  // else a later signal, or the flush at the end, has to come behind them
+    ASSERT_TRUE(client_.flush(target_.process).ok());
+    ASSERT_EQ(*word, signaled_) << "a flush waits for signals";
+    ASSERT_EQ(*added, signals_added_);
+  }
+
+  Status send_signal(const node::Signal& signal) { return client_.put_signal(target_, nullptr, nullptr, 0, signal); }
 
   void await_signal(const std::uint64_t* word) {
     std::memcpy(model_.data() + kDataBytes + 8, &signaled_, sizeof signaled_);
@@ -297,6 +324,7 @@ class Script {
   std::size_t used_ = 0;
   std::uint64_t added_ = 0;
   std::uint64_t signaled_ = 0;
+  std::uint64_t signals_added_ = 0;
 };
 
 struct Case {
@@ -318,10 +346,10 @@ const Case kCases[] = {
     {"rdma_that_requests_follow", {.rdma = true, .requests_follow = true}},
     {"one_reply_to_each_request", {.rdma = true, .requests_follow = true, .replies_to_each = true}},
     {"one_reply_to_each_request_in_a_cluster", {.servers = 4, .cluster = 3, .rdma = true, .replies_to_each = true}},
-    {"rdma_with_signals", {.keeps_order = false, .keeps_place = false, .rdma = true, .signals = true}},
-    {"rdma_with_signals_that_requests_follow",
-     {.rdma = true, .requests_follow = true, .signals = true, .replies_to_each = true}},
-    {"rdma_with_signals_in_a_cluster", {.servers = 4, .cluster = 3, .rdma = true, .signals = true}},
+    {"rdma_that_sets_words", {.keeps_order = false, .keeps_place = false, .rdma = true, .sets_words = true}},
+    {"rdma_that_sets_words_that_requests_follow",
+     {.rdma = true, .requests_follow = true, .sets_words = true, .replies_to_each = true}},
+    {"rdma_that_sets_words_in_a_cluster", {.servers = 4, .cluster = 3, .rdma = true, .sets_words = true}},
     {"rdma_in_a_cluster", {.servers = 4, .cluster = 2, .rdma = true}},
     {"counts_on_demand", {.keeps_order = false, .long_data = true, .requests = 4, .counts_on_demand = true}},
     {"counts_on_demand_and_one_credit", {.requests = 1, .forwards = 1, .counts_on_demand = true}},
@@ -355,6 +383,7 @@ TEST_P(EngineTest, does_what_a_serial_model_does) {
     ASSERT_TRUE(network.client(0).flush_all().ok());
     ASSERT_TRUE(network.close().ok());
     ASSERT_EQ(network.fault(), "");
+    ASSERT_EQ(network.wire(0).words_set() > 0, network.options().sets_words);
     ASSERT_EQ(network.forwarded() > 0, network.options().cluster > 1);
   }
 }

@@ -32,7 +32,6 @@
 #include "impl/engine/operations.h"
 #include "impl/engine/request.h"
 #include "impl/engine/rows.h"
-#include "impl/node/signal.h"
 
 namespace armci::engine {
 
@@ -124,11 +123,11 @@ class Rdma {
   virtual bool requests_follow(int server) const = 0;
   // The part ends when all writes to the server's memory are visible there. One at a time for each server.
   virtual Status flush(int server, Operations::Operation* operation) = 0;
-  // Whether signal() exists.
-  virtual bool has_signals() const { return false; }
-  // Begins to set the word of the signal, as transfer() does with a write whose local buffer is free at return. The
-  // target's server then wakes the threads that wait for the word.
-  virtual Status signal(const Target&, const node::Signal&) { return kSuccess; }
+  // Whether set_word() exists.
+  virtual bool sets_words() const { return false; }
+  // Begins to write the value to an aligned word of 8 bytes, ordered and flushed as a write by transfer(). The server
+  // of the target then wakes the threads of the process that wait. Precondition: can_transfer().
+  virtual Status set_word(const Target& target, std::uint64_t* word, std::uint64_t value);
 
  protected:
   ~Rdma() = default;

@@ -243,22 +243,22 @@ Status ClientWire::move_each(Direction direction, const Target& target, const Ro
   return kSuccess;
 }
 
-// --- signals and flush
+// --- words of signals, and flush
 
-// The immediate data take a receive buffer of the server; if none is free, its device has this one retry. The signal is
-// the last write before a pause: its completion spares a later fence a message.
-Status ClientWire::signal(const Target& target, const node::Signal& signal) {
+// The write takes a receive buffer of the server. While none is free, this device retries. The completion spares a
+// later fence an empty write. An aligned word is not torn [LC-3].
+Status ClientWire::set_word(const Target& target, std::uint64_t* word, std::uint64_t value) {
   if (!broken_.empty()) return give_up();
   const int server = routes_.server_of(target.process);
-  Work work{IBV_WR_RDMA_WRITE_WITH_IMM, {}, address_of(signal.word), key_of(target), /*signaled=*/true};
+  Work work{IBV_WR_RDMA_WRITE_WITH_IMM, {}, address_of(word), key_of(target), /*signaled=*/true};
   work.immediate = static_cast<std::uint32_t>(target.process);
-  work.by_value = sizeof signal.value <= at(server).sender.link.by_value_max();
+  work.by_value = sizeof value <= at(server).sender.link.by_value_max();
   engine::Buffer bounce;
-  ibv_sge piece = piece_of(&signal.value, sizeof signal.value, 0);
+  ibv_sge piece = piece_of(&value, sizeof value, 0);
   if (!work.by_value) {
     bounce = bounces_.take();
-    std::memcpy(bounce.get(), &signal.value, sizeof signal.value);
-    piece = bounces_.piece(bounce, sizeof signal.value);
+    std::memcpy(bounce.get(), &value, sizeof value);
+    piece = bounces_.piece(bounce, sizeof value);
   }
   work.pieces = {&piece, 1};
   Sent* sent = nullptr;

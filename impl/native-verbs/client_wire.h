@@ -7,7 +7,7 @@
 //                        it, of its entry server, in any order with other replies of that server
 //   put, up to 256 B     by value in the work request
 //   put, get             zero copy if the local memory is registered; else through registered buffers
-//   signal               a write by value with immediate data, the number of the process: the server wakes its threads
+//   word of a signal     a write by value with immediate data, the number of the process: the server wakes its threads
 //   rows, dense there    one work request with a gather or scatter list, or through a buffer
 //   rows, long           a work request each, posted many at a time; the last one is signaled
 //
@@ -139,8 +139,8 @@ class ClientWire final : public engine::ClientWire, private engine::Rdma {
   Status fence(const engine::Target&) override { return kSuccess; }
   bool requests_follow(int server) const override { return entry(server) == server; }
   Status flush(int server, Operation* operation) override;
-  bool has_signals() const override { return true; }
-  Status signal(const engine::Target& target, const node::Signal& signal) override;
+  bool sets_words() const override { return true; }
+  Status set_word(const engine::Target& target, std::uint64_t* word, std::uint64_t value) override;
   bool find_registered(const char* remote, const char* local, std::size_t* bytes, MemoryRegion* region);
   bool find_pieces(Lookup* lookup, const engine::Rows& rows, std::size_t first, std::size_t count, Pieces* pieces);
   Status move_dense(Direction direction, const engine::Target& target, const engine::Rows& rows, std::size_t first,

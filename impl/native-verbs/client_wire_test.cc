@@ -59,8 +59,7 @@ class ClientWireTest : public ::testing::Test, private engine::ClientEvents {
 
   // Of the word of the test, behind the write before it.
   Status signal(std::uint64_t value) {
-    auto* const word = reinterpret_cast<std::uint64_t*>(word_);
-    return wire_->rdma()->signal({0, &key_}, {word, value, node::SignalOp::kSet, nullptr, true});
+    return wire_->rdma()->set_word({0, &key_}, reinterpret_cast<std::uint64_t*>(word_), value);
   }
   std::uint64_t word() const {
     return __atomic_load_n(reinterpret_cast<const std::uint64_t*>(word_), __ATOMIC_ACQUIRE);
@@ -82,6 +81,7 @@ class ClientWireTest : public ::testing::Test, private engine::ClientEvents {
     EXPECT_NE(std::string(last_cause().text).find("has died"), std::string::npos);
   }
 
+  node::WakeUp wake_up_{};
   Device device_;
   std::unique_ptr<TestServer> server_;
   Registrations registrations_{device_, kCache};
@@ -124,16 +124,14 @@ TEST_F(ClientWireTest, messages_that_are_built_leave_buffers_to_send_with) {
 // More of them than receive buffers: the server gives each back.
 TEST_F(ClientWireTest, a_signal_sets_its_word_and_has_the_server_wake_the_threads) {
   constexpr std::uint64_t kSignals = 50;
-  node::WakeUp wake_up{};
-  wake_up.sleeping = 1;
-  server_->set_wake_up(&wake_up);
+  wake_up_.sleeping = 1;
+  server_->set_wake_up(&wake_up_);
   for (std::uint64_t value = 1; value <= kSignals; ++value) {
     ASSERT_TRUE(poll_until([&] { return wire_->rdma()->can_transfer(0); }).ok()) << last_cause().text;
     ASSERT_TRUE(signal(value).ok()) << last_cause().text;
   }
-  ASSERT_TRUE(poll_until([&] { return word() == kSignals && wake_up.count == kSignals; }).ok()) << last_cause().text;
+  ASSERT_TRUE(poll_until([&] { return word() == kSignals && wake_up_.count == kSignals; }).ok()) << last_cause().text;
   ASSERT_TRUE(write().ok());  // and its flush
-  server_->forget_wake_up();
 }
 
 TEST_F(ClientWireTest, ASignalToADeadServerFailsTheNextFlush) {

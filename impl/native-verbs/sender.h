@@ -1,8 +1,8 @@
 // The sending side of a link: the pending work requests in the order of posting, and which of them are signaled.
 //
-// Completions cost time. A work request is signaled if a buffer or data wait for its completion, and if no pending one
-// is signaled. So is one in each quarter of the queue. One completion completes all work requests that were posted
-// before.
+// Completions cost time. A work request is signaled if a buffer, data or a later fence need its completion, and if no
+// pending one is signaled. So is one in each quarter of the queue. One completion completes all work requests that were
+// posted before.
 //
 // Thread safety: none.
 #pragma once

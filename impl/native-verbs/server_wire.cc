@@ -55,7 +55,7 @@ ServerWire::ServerWire(const Device& device, const ServerBounds& bounds, const e
       peers_(new Peer[static_cast<std::size_t>(routes.processes())]) {}
 
 ServerWire::~ServerWire() {
-  if (wake_ >= 0) ::close(wake_);
+  if (event_fd_ >= 0) ::close(event_fd_);
 }
 
 Status ServerWire::open() {
@@ -92,8 +92,8 @@ Status ServerWire::open() {
   ARMCI_RETURN_IF_ERROR(replies_.make(device_, std::max(kRepliesMin, bounds_.requests / 4), bounds_.bytes));
   for (std::size_t i = 0; i < bounds_.requests; ++i) ARMCI_RETURN_IF_ERROR(post_receive(i));
   ARMCI_RETURN_IF_ERROR(neighbours_.create(device_, done_.get(), neighbours, bounds_.bytes));
-  wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  return wake_ >= 0 ? kSuccess : fail_errno(errno, "eventfd");
+  event_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  return event_fd_ >= 0 ? kSuccess : fail_errno(errno, "eventfd");
 }
 
 Status ServerWire::post_receive(std::size_t buffer) {
@@ -164,9 +164,10 @@ void ServerWire::set_wake_ups(std::vector<node::WakeUp*> all) {
 // Memory ordering: the device has changed the word. So a thread that still reads the old one is counted as sleeping.
 Status ServerWire::wake_threads_of(std::uint32_t process) {
   const std::lock_guard lock(wake_ups_mutex_);
-  if (wake_ups_.empty()) return kSuccess;  // the job ends
   if (process >= wake_ups_.size() || wake_ups_[process] == nullptr) {
-    return fail(Code::kLayerBelow, nullptr, "a signal came for process %u, which is not of this node", process);
+    return fail(Code::kLayerBelow, nullptr,
+                "a signal came for process %u, which is not of this node; link all processes with the same library",
+                process);
   }
   std::atomic_thread_fence(std::memory_order_seq_cst);
   node::wake(*wake_ups_[process]);
@@ -257,11 +258,11 @@ bool ServerWire::arm() {
 }
 
 void ServerWire::await_event(engine::ClientWire*, std::int64_t us) {
-  std::array<pollfd, 2> sources = {{{channel_->fd, POLLIN, 0}, {wake_, POLLIN, 0}}};
+  std::array<pollfd, 2> sources = {{{channel_->fd, POLLIN, 0}, {event_fd_, POLLIN, 0}}};
   const timespec longest = node::timespec_of(us);
   (void)ppoll(sources.data(), sources.size(), us < 0 ? nullptr : &longest, nullptr);
   std::uint64_t wakes = 0;
-  (void)!read(wake_, &wakes, sizeof wakes);
+  (void)!read(event_fd_, &wakes, sizeof wakes);
   ibv_cq* queue = nullptr;
   void* context = nullptr;
   while (ibv_get_cq_event(channel_.get(), &queue, &context) == 0) ibv_ack_cq_events(queue, 1);
@@ -269,7 +270,7 @@ void ServerWire::await_event(engine::ClientWire*, std::int64_t us) {
 
 void ServerWire::wake() {
   const std::uint64_t one = 1;
-  (void)!write(wake_, &one, sizeof one);
+  (void)!write(event_fd_, &one, sizeof one);
 }
 
 }  // namespace armci::verbs

@@ -10,8 +10,8 @@
 //
 // Clusters: the requests that a server forwards have links of their own (neighbours.h).
 //
-// Signals: a write with immediate data, which name the process whose threads are to wake. It takes a receive buffer,
-// and has no reply.
+// Signals are requests, or writes with immediate data, which name the process whose threads are to wake. Such a write
+// takes a receive buffer, and has no reply.
 //
 // Thread safety: as wire.h says; expect_ends() and set_wake_ups() by any thread. The threads call libibverbs only,
 // never MPI.
@@ -66,8 +66,7 @@ class ServerWire final : public engine::ServerWire {
   Status connect_to(std::span<const Address> servers) { return neighbours_.connect(device_, servers); }
   // Of the job, before the first poll().
   void set_secret(std::uint64_t secret) { secret_ = secret; }
-  // Of the processes of this node, by process; the others are null. By any thread. Until the next call the memory
-  // stays.
+  // Of the processes of this node, by process; the others are null. Before the first signal.
   void set_wake_ups(std::vector<node::WakeUp*> all);
   // From now on processes may end, so that replies to them may fail.
   void expect_ends() { leaving_.store(true, std::memory_order_relaxed); }
@@ -154,7 +153,7 @@ class ServerWire final : public engine::ServerWire {
   std::atomic<bool> leaving_{false};
   std::mutex wake_ups_mutex_;
   std::vector<node::WakeUp*> wake_ups_;
-  int wake_ = -1;  // an eventfd
+  int event_fd_ = -1;  // of wake()
 };
 
 }  // namespace armci::verbs

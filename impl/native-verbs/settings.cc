@@ -20,7 +20,7 @@ const runtime::SettingRow kRows[] = {
     {"ARMCI_VERBS_BOUNCE_BYTES", "bytes", "32K", 1024, 1 << 24,
      "Length of each, and of a server's; the same on all processes.", &the_settings.bounce_bytes},
     {"ARMCI_VERBS_BUFFERS", "", "64", 4, 4096,
-     "Receive buffers of a server for the requests of all processes together.", &the_settings.buffers},
+     "Receive buffers of a server for the requests and signals of all processes together.", &the_settings.buffers},
     {"ARMCI_VERBS_DEPTH", "", "128", 16, 8192, "Pending work requests on a connection, at most.", &the_settings.depth},
     {"ARMCI_VERBS_PACK_BYTES", "bytes", "4K", 0, 1 << 24,
      "Rows of strided and vector transfers that are shorter are packed, and unpacked by the server or by the process.",

@@ -2,7 +2,7 @@
 // signals of the program, and grants of mutexes are such words.
 //
 //   thread that waits                              thread or server that signals
-//   wake_up.sleeping += 1                          changes the word, by an atomic read-modify-write
+//   wake_up.sleeping += 1                          changes the word, by an atomic read-modify-write or a device
 //   seen = wake_up.count                           wake_up.sleeping is not 0:
 //   the word is still the old one:                     wake_up.count += 1, and wakes the futex of it
 //       sleeps while wake_up.count is `seen`
@@ -44,7 +44,8 @@ struct Signal {
 
 // Wakes the threads that wait for a word.
 //
-// Memory ordering: the caller changed the word by a sequentially consistent read-modify-write, which the load follows.
+// Memory ordering: the caller changed the word by a sequentially consistent read-modify-write, which the load follows;
+// or it has observed that a device has changed the word, and passed a full fence.
 inline void wake(WakeUp& wake_up) {
   if (wake_up.sleeping.load(std::memory_order_seq_cst) == 0) return;
   wake_up.count.fetch_add(1, std::memory_order_seq_cst);

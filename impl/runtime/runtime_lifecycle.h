@@ -165,7 +165,6 @@ template <class T>
 Status Runtime<T>::finalise() {
   Status status = barrier(groups().world());
   node::node_memory().announce_leaving();
-  if constexpr (WakesThreads<T>) transport_.set_wake_ups({});
   world_mutexes.reset();
   mutex_sets_.clear();
   for (std::int64_t id : regions_.ids()) dispose(regions_.remove(id), false);

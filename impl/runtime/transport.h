@@ -85,18 +85,21 @@
 //
 //   Status put_signal(int target, const Key&, void* remote, const void* local, size_t bytes, const node::Signal&)
 //                                        As put_now, of 0 bytes or more, and a signal (impl/node/signal.h) to a word of
-//                                        the target. The word changes after the data and after every store that this
+//                                        the target; the key is that of the data, or without data that of the word.
+//                                        The word changes after the data and after every store that this
 //                                        process issued to the target before, complete or not. Needs no later call of
 //                                        the origin. Complete after a flush, as a store. Without it Runtime flushes,
 //                                        and changes the word by put or atomic64, which wakes no thread. May wait for
 //                                        the same as put. Atomic against atomic64 unless signal.sole_writer.
-//   void set_wake_ups(vector<node::WakeUp*> all)
-//                                        For transports whose network changes words without a CPU: the WakeUp of each
-//                                        process of this node, by absolute id; of other nodes' processes null. They
-//                                        stay valid until the next call, with an empty vector.
 //   bool has_signals() const             For transports that have put_signal in some jobs only: whether this job is
 //                                        one. The same on all processes, constant from initialise() to finalise().
 //                                        Without it every job with several nodes is one.
+//
+//   void set_wake_ups(vector<node::WakeUp*> all)
+//                                        For transports whose network sets the word of a signal, and has no room for
+//                                        the address of its WakeUp: that of each process of this node, by absolute id;
+//                                        null for the other processes. Once, before the first signal. Their memory
+//                                        stays until finalise() returns.
 //
 //   Status wait(const Completion&)       As test() until the operation has ended; later tests find it ended. Without it
 //                                        Runtime calls test() and progress() again and again.

@@ -150,19 +150,20 @@ Status TestClientWire::flush(int server, Operations::Operation* operation) {
   return kSuccess;
 }
 
-bool TestClientWire::has_signals() const { return network_.options().signals; }
+bool TestClientWire::sets_words() const { return network_.options().sets_words; }
 
-Status TestClientWire::signal(const Target& target, const node::Signal& signal) {
-  if (!can_transfer(target.process)) network_.broken("no signal() while can_transfer() is false");
-  if (!connected_.contains(target.process)) network_.broken("connect() before signal()");
-  const char* const value = reinterpret_cast<const char*>(&signal.value);
+Status TestClientWire::set_word(const Target& target, std::uint64_t* word, std::uint64_t value) {
+  if (!can_transfer(target.process)) network_.broken("no set_word() while can_transfer() is false");
+  if (!connected_.contains(target.process)) network_.broken("connect() before set_word()");
+  ++words_set_;
+  const char* const bytes = reinterpret_cast<const char*>(&value);
   accesses_[target.process].push_back({Direction::kWrite,
-                                       reinterpret_cast<char*>(signal.word),
+                                       reinterpret_cast<char*>(word),
                                        nullptr,
-                                       sizeof signal.value,
+                                       sizeof value,
                                        nullptr,
                                        epochs_[target.process],
-                                       {value, value + sizeof signal.value}});
+                                       {bytes, bytes + sizeof value}});
   return kSuccess;
 }
 

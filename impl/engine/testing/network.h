@@ -39,7 +39,7 @@ struct NetworkOptions {
   bool long_data = false;
   bool rdma = false;
   bool requests_follow = false;  // with rdma: requests do not overtake writes
-  bool signals = false;          // with rdma
+  bool sets_words = false;       // with rdma
   bool replies_to_each = false;  // each request has one reply, and replies keep the order of requests
   std::size_t request_bytes = 1024;
   std::size_t reply_bytes = 512;
@@ -73,6 +73,7 @@ class TestClientWire final : public ClientWire, private LongData, private Rdma {
   LongData* long_data() override;
   Rdma* rdma() override;
   std::size_t messages() const { return messages_; }
+  std::size_t words_set() const { return words_set_; }
 
   // Called by the network.
   void deliver(std::vector<char> reply, std::uint32_t alone_tag);
@@ -106,8 +107,8 @@ class TestClientWire final : public ClientWire, private LongData, private Rdma {
   Status fence(const Target& target) override;
   bool requests_follow(int server) const override;
   Status flush(int server, Operations::Operation* operation) override;
-  bool has_signals() const override;
-  Status signal(const Target& target, const node::Signal& signal) override;
+  bool sets_words() const override;
+  Status set_word(const Target& target, std::uint64_t* word, std::uint64_t value) override;
   void move_accesses();
   void complete_locally(Access* access);
 
@@ -125,6 +126,7 @@ class TestClientWire final : public ClientWire, private LongData, private Rdma {
   std::map<int, std::uint64_t> epochs_;
   std::map<int, std::vector<Operations::Operation*>> flushes_;
   std::size_t messages_ = 0;
+  std::size_t words_set_ = 0;
   bool fails_ = false;
 };
 

@@ -30,7 +30,6 @@ class TestServer {
   }
   // Of the threads of process 0.
   void set_wake_up(node::WakeUp* wake_up) { wire_.set_wake_ups({wake_up}); }
-  void forget_wake_up() { wire_.set_wake_ups({}); }
   // Its queues stay.
   void stop() { server_.stop(); }
   Address address() const { return wire_.address(); }
