@@ -8,6 +8,7 @@
 // MPI_Waitall.
 #include "armci.h"
 #include "bench/common/report.h"
+#include "bench/session/notification.h"
 #include "bench/session/session.h"
 
 namespace armci::bench {
@@ -18,25 +19,7 @@ constexpr size_t kLargest = size_t{512} << 10;
 constexpr int kSizes[] = {8, 4 << 10, 64 << 10, kLargest};
 constexpr double kSample = 2e-3;
 
-struct Side {
-  int other;
-  bool first;   // of the two that begins
-  char* there;  // in the other's memory
-  char* own;    // where the other puts
-  char* outgoing;
-};
-
-void Notify(const Side& side) { Require(armci_notify(side.other) >= 0, "armci_notify"); }
-
-void Await(const Side& side) {
-  int count = 0;
-  armci_notify_wait(side.other, &count);
-}
-
-void PutNotify(const Side& side, int bytes) {
-  ARMCI_NbPut(side.outgoing, side.there, bytes, side.other, nullptr);
-  Notify(side);
-}
+using Side = NotifyingSide;
 
 void Send(const Side& side, int bytes) { MPI_Send(side.outgoing, bytes, MPI_CHAR, side.other, 0, MPI_COMM_WORLD); }
 
@@ -44,20 +27,12 @@ void Receive(const Side& side, int bytes) {
   MPI_Recv(side.own, bytes, MPI_CHAR, side.other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-// There and back by `send` and `receive`.
-template <typename SendCall, typename ReceiveCall>
-void RoundTrip(const Side& side, SendCall send, ReceiveCall receive) {
-  if (!side.first) receive();
-  send();
-  if (side.first) receive();
-}
-
 Case Ping(const Session& session, const Side& side) {
   const auto actions = [=, &session]() -> std::vector<Action> {
     return {session.Each("armci_notify, _wait", Role::kSubject, kPair,
                          [=] {
                            RoundTrip(
-                               side, [&] { Notify(side); }, [&] { Await(side); });
+                               side, [&] { Notify(side); }, [&] { AwaitNotification(side); });
                          }),
             session.Each("MPI_Send, MPI_Recv", Role::kBaseline, kPair, [=] {
               RoundTrip(
@@ -67,41 +42,20 @@ Case Ping(const Session& session, const Side& side) {
   return {{"notify", "-", ""}, Crew::kTogether, actions, {}, kSample};
 }
 
-void PutPingOnce(const Side& side, int bytes) {
-  RoundTrip(
-      side, [&] { PutNotify(side, bytes); }, [&] { Await(side); });
-}
-
 void ExchangeOnce(const Side& side, int bytes) {
   PutNotify(side, bytes);
-  Await(side);
-}
-
-// Each notification announces the put before it [ORD-6].
-std::string Verify(const Side& side, int bytes, void (*transfer)(const Side&, int)) {
-  if (side.other < 0) return "";
-  std::string fault;
-  for (char turn = 1; turn <= 100; ++turn) {
-    side.outgoing[0] = side.outgoing[bytes - 1] = turn;
-    transfer(side, bytes);
-    if (side.own[0] != turn || side.own[bytes - 1] != turn) fault = "a notification overtook the put before it";
-    ARMCI_WaitAll();
-    // Both have read what came before the next puts overwrite it.
-    MPI_Sendrecv(nullptr, 0, MPI_CHAR, side.other, 0, nullptr, 0, MPI_CHAR, side.other, 0, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
-  }
-  return fault;
+  AwaitNotification(side);
 }
 
 Case PutPing(const Session& session, const Side& side, int bytes) {
   const auto actions = [=, &session]() -> std::vector<Action> {
-    return {session.Each("ARMCI_NbPut, armci_notify", Role::kSubject, kPair, [=] { PutPingOnce(side, bytes); }),
+    return {session.Each("ARMCI_NbPut, armci_notify", Role::kSubject, kPair, [=] { PutNotifyRoundTrip(side, bytes); }),
             session.Each("MPI_Send, MPI_Recv", Role::kBaseline, kPair, [=] {
               RoundTrip(
                   side, [&] { Send(side, bytes); }, [&] { Receive(side, bytes); });
             })};
   };
-  const auto verify = [=] { return Verify(side, bytes, PutPingOnce); };
+  const auto verify = [=] { return VerifyNotifications(side, bytes, PutNotifyRoundTrip); };
   return {{"put + notify", FormatBytes(static_cast<size_t>(bytes)), ""}, Crew::kTogether, actions, verify, kSample};
 }
 
@@ -122,7 +76,7 @@ Case Exchange(const Session& session, const Side& side, int bytes) {
               if (side.other >= 0) ExchangeMessages(side, bytes);
             })};
   };
-  const auto verify = [=] { return Verify(side, bytes, ExchangeOnce); };
+  const auto verify = [=] { return VerifyNotifications(side, bytes, ExchangeOnce); };
   return {{"exchange", FormatBytes(static_cast<size_t>(bytes)), ""}, Crew::kTogether, actions, verify, kSample};
 }
 

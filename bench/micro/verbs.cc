@@ -16,6 +16,7 @@
 #include "armci.h"
 #include "bench/baseline/verbs_peer.h"
 #include "bench/common/report.h"
+#include "bench/session/notification.h"
 #include "bench/session/session.h"
 #include "bench/session/window.h"
 
@@ -80,7 +81,7 @@ std::vector<Case> Streams(bool quick, const Sides& at) {
   return cases;
 }
 
-Case RoundTrip(const char* name, const Sides& at, const Action& subject) {
+Case SendRoundTrip(const char* name, const Sides& at, const Action& subject) {
   const auto actions = [=, raw = at.raw]() -> std::vector<Action> {
     return {subject, {"send, receive", Role::kBaseline, [raw](long iterations) {
                         return raw->RoundTrips(kMessage, iterations);
@@ -114,59 +115,24 @@ std::vector<Case> Requests(const Sides& at) {
   const auto lock = [] { ARMCI_Lock(0, kTarget); };
   const auto unlock = [] { ARMCI_Unlock(0, kTarget); };
   const auto locks = LoopWithBreaks("ARMCI_Lock", Role::kSubject, 1, lock, unlock);
-  return {RoundTrip("fetch-and-add", at, Awake(Loop("ARMCI_Rmw", Role::kSubject, add), add)),
-          RoundTrip("lock", at, Awake(locks, add)),
-          RoundTrip("lock, unlock: half of both", at, Awake(HalfPairs(lock, unlock), add))};
-}
-
-template <typename SendCall, typename ReceiveCall>
-void ThereAndBack(bool first, SendCall send, ReceiveCall receive) {
-  if (!first) receive();
-  send();
-  if (first) receive();
-}
-
-void PutNotifyTurn(const Sides& at, int rank) {
-  const int other = kTarget - rank;
-  ThereAndBack(
-      rank == 0,
-      [&] {
-        ARMCI_NbPut(at.registered, at.remote, kWord, other, nullptr);
-        Require(armci_notify(other) >= 0, "armci_notify");
-      },
-      [&] {
-        int count = 0;
-        armci_notify_wait(other, &count);
-      });
-}
-
-// Each notification announces the put before it [ORD-6].
-std::string VerifyNotifications(const Sides& at, int rank) {
-  std::string fault;
-  for (char turn = 1; rank < kPair && turn <= 100; ++turn) {
-    at.registered[0] = turn;
-    PutNotifyTurn(at, rank);
-    if (at.own[0] != turn) fault = "a notification overtook the put before it";
-    ARMCI_WaitAll();
-    // Both have read what came before the next puts overwrite it.
-    const int other = kTarget - rank;
-    MPI_Sendrecv(nullptr, 0, MPI_CHAR, other, 0, nullptr, 0, MPI_CHAR, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  }
-  return fault;
+  return {SendRoundTrip("fetch-and-add", at, Awake(Loop("ARMCI_Rmw", Role::kSubject, add), add)),
+          SendRoundTrip("lock", at, Awake(locks, add)),
+          SendRoundTrip("lock, unlock: half of both", at, Awake(HalfPairs(lock, unlock), add))};
 }
 
 Case Notifications(const Session& session, const Sides& at) {
   const int rank = session.rank();
+  const NotifyingSide side = {rank < kPair ? kTarget - rank : -1, rank == 0, at.remote, at.own, at.registered};
   const auto number = std::make_shared<uint64_t>(0);  // never one that was before
   const auto actions = [=, &session]() -> std::vector<Action> {
-    return {session.Each("ARMCI_NbPut, armci_notify", Role::kSubject, kPair, [=] { PutNotifyTurn(at, rank); }),
+    return {session.Each("ARMCI_NbPut, armci_notify", Role::kSubject, kPair, [=] { PutNotifyRoundTrip(side, kWord); }),
             session.Each("RDMA write", Role::kBaseline, kPair, [=, raw = at.raw] {
               ++*number;
-              ThereAndBack(
-                  rank == 0, [&] { raw->WriteNumber(*number); }, [&] { raw->AwaitNumber(*number); });
+              RoundTrip(
+                  side, [&] { raw->WriteNumber(*number); }, [&] { raw->AwaitNumber(*number); });
             })};
   };
-  const auto verify = [=] { return VerifyNotifications(at, rank); };
+  const auto verify = [=] { return VerifyNotifications(side, kWord, PutNotifyRoundTrip); };
   return {{"put + notify", FormatBytes(kWord), "verbs_notify"}, Crew::kTogether, actions, verify, kSample};
 }
 
