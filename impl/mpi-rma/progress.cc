@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "impl/base/backtrace.h"
-#include "impl/mpi-rma/poll_pace.h"
 #include "impl/node/inside_mpi.h"
 #include "impl/node/wait.h"
 #include "impl/runtime/background_thread.h"
@@ -59,39 +58,54 @@ ProgressThread::~ProgressThread() {
   if (thread_.joinable()) thread_.join();
 }
 
+// The program is inside MPI. True: the thread polls nevertheless, as a signal has arrived (then `arrived`), or one call
+// of MPI has lasted for long.
+bool ProgressThread::rest_inside(PollPace* pace, bool* arrived) {
+  const InsideMpi::State before = InsideMpi::state();
+  *arrived = sleep_inside(pace->sleep_us());
+  return *arrived || (pace->inside() && InsideMpi::state() == before);
+}
+
+// Polls more than once where MPI may have left data unread, for which the socket has no other edge. A poll beside a
+// call of the program waits for its locks: its length says nothing of work.
+void ProgressThread::poll(PollPace* pace, bool announced) {
+  const InsideMpi::State before = InsideMpi::state();
+  const auto is_alone = [before] { return InsideMpi::state() == before && !InsideMpi::any(before); };
+  const bool worked = poll_found_work() && is_alone();
+  int idle_polls = 0;
+  for (int i = 1; (worked || announced) && i < kPollsAtOnce && idle_polls < kIdlePolls; ++i) {
+    idle_polls = poll_found_work() && is_alone() ? 0 : idle_polls + 1;
+  }
+  if (!is_alone()) return;
+  pace->polled(worked, announced);
+  if (worked && !announced) watch_.scan_when_due();
+}
+
 void ProgressThread::run(int interval_us) {
   PollPace pace(interval_us);
   watch_.scan();
   InsideMpi::State before = InsideMpi::state();
-  bool announced = false;
-  while (true) {
-    // Data for a program that is often inside MPI would wake the thread for nothing.
+  while (!leaving_.load(std::memory_order_relaxed)) {
     const InsideMpi::State state = InsideMpi::state();
+    const bool has_changed = std::exchange(before, state) != state;
+    bool announced = false;
+    bool polls = true;
     bool arrived = false;
     if (InsideMpi::any(state)) {
-      arrived = sleep_inside(pace.sleep_us());
-    } else if (state != before) {
+      polls = rest_inside(&pace, &arrived);
+    } else if (has_changed) {
+      // Data for a program that is often inside MPI would wake the thread for nothing.
       watch_.sleep_through(interval_us);
+      polls = !InsideMpi::any() || pace.inside();
     } else if (signals_ != nullptr && signals_->others_serve()) {
       watch_.sleep_through(signals_->next_sleep_us());
-    } else if (watch_.sleep(pace.sleep_us())) {
-      announced = true;
+    } else {
+      announced = watch_.sleep(pace.sleep_us());
+      polls = announced || !InsideMpi::any();
     }
-    before = state;
     if (leaving_.load(std::memory_order_relaxed)) return;
     if (!arrived && !send_old_().ok()) die_of_failure("progress thread");
-    if (!arrived && InsideMpi::any() && !pace.inside()) continue;
-    const bool worked = poll_found_work();
-    // MPI may have left data unread, for which the socket has no other edge.
-    int idle_polls = 0;
-    for (int i = 1; (worked || announced) && i < kPollsAtOnce && idle_polls < kIdlePolls; ++i) {
-      idle_polls = poll_found_work() ? 0 : idle_polls + 1;
-    }
-    // Inside MPI no socket announces anything.
-    announced = announced || arrived;
-    pace.polled(worked, announced);
-    if (worked && !announced) watch_.scan_when_due();
-    announced = false;
+    if (polls) poll(&pace, announced || arrived);
   }
 }
 

@@ -4,8 +4,9 @@
 // thread polls MPI when data arrives at a socket, and at intervals for networks without sockets (poll_pace.h).
 //
 // While the program itself is inside MPI (impl/node/inside_mpi.h) the thread would take the core and MPI's locks from
-// the call that does the work. The thread then polls once in a millisecond, and no socket wakes it. While signals come
-// it reads every 50 us whether one has arrived, without a call of MPI: no call of the program takes signals.
+// the call that does the work. The thread then polls once in each millisecond that one call lasts, and no socket wakes
+// it. The time of a poll beside such a call is mostly a wait for MPI's locks, so it sets no pace. While signals come
+// the thread reads every 50 us whether one has arrived, without a call of MPI: no call of the program takes signals.
 //
 // A thread that waits in the library and takes signals needs the core as well. This thread then sleeps 100 us to 1 ms
 // between two polls (impl/engine/passes.h).
@@ -22,6 +23,7 @@
 #include <thread>
 
 #include "impl/base/status.h"
+#include "impl/mpi-rma/poll_pace.h"
 #include "impl/mpi-rma/signal_channel.h"
 #include "impl/node/socket_watch.h"
 
@@ -41,7 +43,9 @@ class ProgressThread {
  private:
   void run(int interval_us);
   bool poll_found_work();
+  void poll(PollPace* pace, bool announced);
   bool sleep_inside(std::int64_t us);
+  bool rest_inside(PollPace* pace, bool* arrived);
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   SignalChannel* signals_ = nullptr;
