@@ -82,6 +82,8 @@ def execute(where: Placement, **values: Any) -> int:
         made.agreements = earlier.agreements(before.cells, made.cells)
     print("\n" + text.render(made) + f"\n\nnoise before: {made.noise_before.text}\nnoise after:  {made.noise_after.text}")
     _write(given, made)
+    if made.course.stopped is not None:
+        raise made.course.stopped
     return _status(made, chosen, given)
 
 

@@ -13,6 +13,7 @@ from armci_tool import bench, process
 from armci_tool.compare import plan as planning
 from armci_tool.compare.candidates import Candidate
 from armci_tool.compare.plan import Entry, Plan
+from armci_tool.errors import Stopped
 
 # Of a program, beyond the requested time.
 DEADLINE_S = 180.0
@@ -26,7 +27,12 @@ _STANDSTILL = 0.5
 # Of samples: more is below the resolution of a clock.
 _DIGITS = 5
 
+# The function that a library of another repository lacks (bench/session/missing.cc).
+_MISSING = re.compile(r"bench: the library has no (\w+)")
+
 RunProgram = Callable[..., bench.BenchRun]
+# Of a program: its library, its benchmark and its number of processes.
+Key = tuple[str, str, int]
 
 
 @dataclass(frozen=True)
@@ -57,21 +63,31 @@ class Course:
     rounds: int = 0
     seconds: float = 0.0
     left_out: list[str] = field(default_factory=list)
+    stopped: Optional[Stopped] = None  # by a signal
 
 
 def run(plan: Plan, programs: Mapping[tuple[str, str], Path], mpi: str, words: Sequence[str], note: Callable[[str], None],
         run_program: RunProgram = bench.run_program) -> Course:
     """Goes through the rounds; `words` are for the programs. Beyond the least, only what will fit into the box, if it takes
-    as long as the one before."""
+    as long as the one before. A signal ends it with the results so far, in `stopped`."""
     course = Course()
+    try:
+        _rounds(course, plan, programs, mpi, words, note, run_program)
+    except Stopped as stopped:
+        if not course.runs:
+            raise
+        course.stopped = stopped
+        course.left_out.append(f"stopped in round {course.rounds + 1}: what comes later was not measured")
+    return course
+
+
+def _rounds(course: Course, plan: Plan, programs: Mapping[tuple[str, str], Path], mpi: str, words: Sequence[str],
+            note: Callable[[str], None], run_program: RunProgram) -> None:
     start = time.monotonic()
-    excluded: dict[tuple[str, str, int], int] = {}
-    too_long: set[Entry] = set()
+    excluded: dict[Key, int] = {}
     for turn in range(plan.rounds):
         before = course.seconds
         for number, entry in enumerate(plan.entries):
-            if entry in too_long:
-                continue
             for one in planning.order(entry.candidates, turn):
                 key = (one.name, entry.question.name, entry.processes)
                 binary = programs.get(key[:2])
@@ -85,11 +101,11 @@ def run(plan: Plan, programs: Mapping[tuple[str, str], Path], mpi: str, words: S
                     excluded[key] = excluded.get(key, 0) + (FAILURES_MOST if failed == process.TIMEOUT_STATUS else 1)
         course.rounds, course.seconds = turn + 1, time.monotonic() - start
         if turn == 0:
-            too_long = _too_long(course, plan)
-            course.left_out += [_left_out_text(entry, course) for entry in plan.entries if entry in too_long]
+            for key in _too_long(course, plan):
+                excluded[key] = FAILURES_MOST
+                course.left_out.append(_left_out_text(key, course))
         if plan.box_s and course.rounds >= plan.rounds_least and 2 * course.seconds - before > plan.box_s:
             break
-    return course
 
 
 def _run_one(course: Course, plan: Plan, entry: Entry, one: Candidate, turn: int, program: bench.Program,
@@ -113,6 +129,9 @@ def _run_one(course: Course, plan: Plan, entry: Entry, one: Candidate, turn: int
         course.runs = [run for run in course.runs
                        if (run["contestant"], run["benchmark"], run["processes"]) != left_out] or course.runs
         return ended.status
+    if ended.status != 0 and (missing := _MISSING.search(ended.text)):
+        course.left_out.append(f"{one.name}: {program.name} was left out: the library has no {missing.group(1)}")
+        return process.TIMEOUT_STATUS
     if ended.status != 0 or ended.data is None:
         course.failures.append(Failure(one.name, program.name, program.processes, turn, _fate(ended),
                                        last_lines(ended.text), time.monotonic() - begun))
@@ -149,28 +168,28 @@ def _only(table: Mapping[str, Any], *keys: str) -> dict[str, Any]:
     return {key: table[key] for key in keys if key in table}
 
 
-def _too_long(course: Course, plan: Plan) -> set[Entry]:
-    """After the first round, where the least rounds do not fit into the box: what takes far longer than was planned."""
-    again = {entry: (plan.rounds_least - 1) * _seconds_of(entry, course) for entry in plan.entries}
+def _too_long(course: Course, plan: Plan) -> list[Key]:
+    """After the first round, where the least rounds do not fit into the box: the programs that take longest."""
+    again = {key: (plan.rounds_least - 1) * seconds for key, seconds in _seconds(course).items()}
     expected = course.seconds + sum(again.values())
-    found: set[Entry] = set()
-    for entry in sorted(plan.entries, key=lambda entry: -again[entry]):
-        slow = planning.SLOW_TIMES * len(entry.candidates) * plan.planned_s(entry)
-        if plan.box_s and expected > plan.box_s and _seconds_of(entry, course) > slow:
-            found.add(entry)
-            expected -= again[entry]
-    return found if len(found) < len(plan.entries) else set()
+    found: list[Key] = []
+    for key in sorted(again, key=lambda key: -again[key])[:-1]:
+        if not plan.box_s or expected <= plan.box_s:
+            break
+        found.append(key)
+        expected -= again[key]
+    return found
 
 
-def _seconds_of(entry: Entry, course: Course) -> float:
-    key = (entry.question.name, entry.processes)
-    return (sum(float(run["seconds"]) for run in course.runs if (run["benchmark"], run["processes"]) == key)
-            + sum(one.seconds for one in course.failures if (one.benchmark, one.processes) == key))
+def _seconds(course: Course) -> dict[Key, float]:
+    """The time of each program with a result, in the first round."""
+    return {(run["contestant"], run["benchmark"], run["processes"]): float(run["seconds"]) for run in course.runs}
 
 
-def _left_out_text(entry: Entry, course: Course) -> str:
-    return (f"{entry.question.name} ({entry.processes} processes) was left out after the first round, which took "
-            f"{_seconds_of(entry, course):.0f} s of it: give --rounds to wait for it")
+def _left_out_text(key: Key, course: Course) -> str:
+    name, benchmark, processes = key
+    return (f"{name}: {benchmark} ({processes} processes) was left out after the first round, which took "
+            f"{_seconds(course)[key]:.0f} s of it: give --rounds to wait for it")
 
 
 def _left(start: float, turn: int, number: int, plan: Plan) -> str:
