@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <cstring>
 #include <thread>
+#include <vector>
 
 #include "impl/engine/testing/area.h"
 #include "impl/engine/testing/network.h"
+#include "impl/node/mpi_progress.h"
 
 namespace armci::engine {
 namespace {
@@ -132,6 +134,26 @@ TEST(EngineProgress, a_batch_that_grows_slowly_leaves_before_it_is_full) {
 }
 
 // The progress thread finds another thread in the client each time, or gets no core.
+TEST(EngineProgress, waits_for_messages_of_mpi_make_passes_of_the_server) {
+  Network network({.servers = 3}, 1);
+  const std::vector<char> data(128, 7);  // too long for a batch
+  char* const place = area(0, 1);
+  std::memset(place, 0, data.size());
+  network.server(1).serve_in_mpi_waits();
+  std::uint64_t operation = 0;
+  ASSERT_TRUE(network.client(0).put({1, nullptr}, place, data.data(), data.size(), {&operation, false}).ok());
+  for (int i = 0; i < 100; ++i) network.move();
+  EXPECT_EQ(place[0], 0) << "no server has made a pass";
+  node::make_mpi_pass();
+  EXPECT_EQ(std::memcmp(place, data.data(), data.size()), 0);
+  network.server(1).stop();
+  place[0] = 0;
+  ASSERT_TRUE(network.client(0).put({1, nullptr}, place, data.data(), data.size(), {&operation, false}).ok());
+  for (int i = 0; i < 100; ++i) network.move();
+  node::make_mpi_pass();
+  EXPECT_EQ(place[0], 0) << "the server has stopped";
+}
+
 TEST(EngineProgress, calls_that_wait_send_the_batch_of_another_server) {
   Network network({.requests = 16, .sends_at_once = true}, 1);
   Client& client = network.client(0);

@@ -74,6 +74,9 @@ class Server final : private ServerEvents {
   Status start(Client* client, ClientWire* client_wire, const char* thread_name);
   // A pass by a thread of this process that waits in the library.
   void serve_while_waiting();
+  // From now on until stop() the threads of this process that wait for messages of MPI inside the library make passes,
+  // as those in a barrier between nodes do (impl/node/mpi_progress.h). One server of a process.
+  void serve_in_mpi_waits();
   // Ends a sleep of the thread: the client needs progress.
   void wake();
   // Serves in the calling thread until `over` returns true. `over` is called between requests.
@@ -176,6 +179,7 @@ class Server final : private ServerEvents {
   Passes passes_;
   std::atomic<bool> streaming_{false};  // long data are in transit
   std::atomic<bool> stopping_{false};
+  bool in_mpi_waits_ = false;
   std::thread thread_;
 };
 

@@ -7,6 +7,7 @@
 #include "impl/base/backtrace.h"
 #include "impl/engine/client.h"
 #include "impl/engine/server.h"
+#include "impl/node/mpi_progress.h"
 #include "impl/node/waiter.h"
 #include "impl/runtime/background_thread.h"
 
@@ -37,7 +38,13 @@ Status Server::start(Client* client, ClientWire* client_wire, const char* thread
       thread_name, [this] { run([this] { return stopping_.load(std::memory_order_relaxed); }); }, &thread_);
 }
 
+void Server::serve_in_mpi_waits() {
+  in_mpi_waits_ = true;
+  node::set_mpi_pass([](void* server) { static_cast<Server*>(server)->serve_while_waiting(); }, this);
+}
+
 void Server::stop() {
+  if (std::exchange(in_mpi_waits_, false)) node::set_mpi_pass(nullptr, nullptr);
   if (!stopping_.exchange(true)) wake();
   if (thread_.joinable()) thread_.join();
   wire_.close();

@@ -147,7 +147,10 @@ Status Transport::open(const World& world, ReceiveBuffers receive_buffers, const
 // Without threads the operations of a process progress in its calls only.
 Status Transport::start_threads(bool threads) {
   if (!threads) return kSuccess;
-  if (server_ != nullptr) return server_->start(client_.get(), nullptr, "armci-server");
+  if (server_ != nullptr) {
+    server_->serve_in_mpi_waits();
+    return server_->start(client_.get(), nullptr, "armci-server");
+  }
   progress_thread_ = std::make_unique<ProgressThread>(client_.get());
   return progress_thread_->start();
 }

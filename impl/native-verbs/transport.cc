@@ -112,6 +112,7 @@ Status Transport::connect(const World& world) {
   Status started = connect_servers(world);
   if (started.ok() && server_ != nullptr) {
     server_wire_->set_secret(all[0].secret);
+    server_->serve_in_mpi_waits();
     started = server_->start(nullptr, nullptr, "armci-server");
   }
   return agree(world.comm(), started, "starting the servers");

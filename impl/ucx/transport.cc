@@ -114,6 +114,7 @@ Status Transport::connect(const World& world) {
   worker_->set_addresses(std::move(addresses));
   ARMCI_RETURN_IF_ERROR(
       agree(world.comm(), server_->start(client_.get(), client_wire_.get(), "armci-ucx"), "starting the servers"));
+  server_->serve_in_mpi_waits();
   comm_ = world.comm();
   return share_choices(world);
 }

@@ -320,6 +320,11 @@ Status Network::close() {
 }
 
 void Network::step() {
+  move();
+  server(static_cast<int>(random(servers_.size()))).serve_while_waiting();
+}
+
+void Network::move() {
   for (auto& [channel, queue] : packets_) {
     if (queue.empty() || random(2) == 0) continue;
     const bool in_order = options_.keeps_order || channel.first == Packet::kData;
@@ -327,7 +332,6 @@ void Network::step() {
     if (deliver(&queue[chosen])) queue.erase(queue.begin() + static_cast<std::ptrdiff_t>(chosen));
     break;
   }
-  server(static_cast<int>(random(servers_.size()))).serve_while_waiting();
 }
 
 // False: not yet.

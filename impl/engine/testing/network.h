@@ -187,6 +187,8 @@ class Network {
 
   Client& client(int process) { return *clients_[static_cast<std::size_t>(process)]; }
   Server& server(int number) { return *servers_[static_cast<std::size_t>(number)]; }
+  // One packet arrives somewhere, perhaps. No server makes a pass.
+  void move();
   TestClientWire& wire(int process) { return *client_wires_[static_cast<std::size_t>(process)]; }
   const NetworkOptions& options() const { return options_; }
   const Routes& routes() const { return routes_; }
@@ -217,7 +219,7 @@ class Network {
 
   std::uint64_t random(std::uint64_t below) { return random_() % below; }
   void push(Packet packet) { packets_[{packet.kind, {packet.from, packet.to}}].push_back(std::move(packet)); }
-  // One packet arrives somewhere, perhaps.
+  // The same, and some server makes a pass.
   void step();
   bool deliver(Packet* packet);
   void broken(const char* promise) {
