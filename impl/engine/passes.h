@@ -12,10 +12,13 @@
 // The server thread looks for such a thread before its pass, since the pass may take the core from that thread for
 // long.
 //
-// One thread at a time makes a pass. A thread that finds another one there returns at once.
+// One thread at a time makes a pass. The server thread returns at once if it finds another one there. A waiting thread
+// yields: the server thread may have lost the core to it in the middle of its pass.
 //
 // Thread safety: try_pass() and pass_while_waiting() by any thread, the others by the server thread.
 #pragma once
+
+#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
@@ -51,7 +54,10 @@ class Passes {
   template <class Pass, class Wake>
   void pass_while_waiting(Pass pass, Wake wake) {
     waited_at_us_.store(clock_(), std::memory_order_relaxed);
-    const bool found = try_pass(pass);
+    std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock()) sched_yield();
+    const bool found = lock.owns_lock() && pass();
+    if (lock.owns_lock()) lock.unlock();
     waited_at_us_.store(clock_(), std::memory_order_relaxed);
     if (!found) return;
     found_.fetch_add(1, std::memory_order_relaxed);
