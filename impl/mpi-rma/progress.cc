@@ -19,6 +19,9 @@ constexpr int kIdlePolls = 3;
 // Between two looks for signals while the program is inside MPI.
 constexpr std::int64_t kSignalCheckUs = 50;
 
+// No thread of the program is inside MPI, nor has been.
+bool is_alone_since(InsideMpi::State before) { return InsideMpi::state() == before && !InsideMpi::any(before); }
+
 }  // namespace
 
 Status ProgressThread::start(MPI_Comm comm, SignalChannel* signals, int interval_us, std::function<Status()> send_old) {
@@ -29,7 +32,9 @@ Status ProgressThread::start(MPI_Comm comm, SignalChannel* signals, int interval
       "armci-progress", [this, interval_us] { run(interval_us); }, &thread_);
 }
 
+// A poll beside a call of the program waits for its locks: its length says nothing of work.
 bool ProgressThread::poll_found_work() {
+  const InsideMpi::State before = InsideMpi::state();
   const std::int64_t start_us = node::now_us();
   if (signals_ != nullptr) {
     if (signals_->serve()) return true;
@@ -37,7 +42,7 @@ bool ProgressThread::poll_found_work() {
     int found = 0;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE);
   }
-  return node::now_us() - start_us >= kPollWithWorkUs;
+  return node::now_us() - start_us >= kPollWithWorkUs && is_alone_since(before);
 }
 
 // True: a signal has arrived.
@@ -66,17 +71,15 @@ bool ProgressThread::rest_inside(PollPace* pace, bool* arrived) {
   return *arrived || (pace->inside() && InsideMpi::state() == before);
 }
 
-// Polls more than once where MPI may have left data unread, for which the socket has no other edge. A poll beside a
-// call of the program waits for its locks: its length says nothing of work.
+// Polls more than once where MPI may have left data unread, for which the socket has no other edge.
 void ProgressThread::poll(PollPace* pace, bool announced) {
   const InsideMpi::State before = InsideMpi::state();
-  const auto is_alone = [before] { return InsideMpi::state() == before && !InsideMpi::any(before); };
-  const bool worked = poll_found_work() && is_alone();
+  const bool worked = poll_found_work();
   int idle_polls = 0;
   for (int i = 1; (worked || announced) && i < kPollsAtOnce && idle_polls < kIdlePolls; ++i) {
-    idle_polls = poll_found_work() && is_alone() ? 0 : idle_polls + 1;
+    idle_polls = poll_found_work() ? 0 : idle_polls + 1;
   }
-  if (!is_alone()) return;
+  if (!is_alone_since(before)) return;
   pace->polled(worked, announced);
   if (worked && !announced) watch_.scan_when_due();
 }
