@@ -133,7 +133,6 @@ TEST(EngineProgress, a_batch_that_grows_slowly_leaves_before_it_is_full) {
   ASSERT_TRUE(network.close().ok());
 }
 
-// The progress thread finds another thread in the client each time, or gets no core.
 TEST(EngineProgress, waits_for_messages_of_mpi_make_passes_of_the_server) {
   Network network({.servers = 3}, 1);
   const std::vector<char> data(128, 7);  // too long for a batch
@@ -154,6 +153,7 @@ TEST(EngineProgress, waits_for_messages_of_mpi_make_passes_of_the_server) {
   EXPECT_EQ(place[0], 0) << "the server has stopped";
 }
 
+// The progress thread finds another thread in the client each time, or gets no core.
 TEST(EngineProgress, calls_that_wait_send_the_batch_of_another_server) {
   Network network({.requests = 16, .sends_at_once = true}, 1);
   Client& client = network.client(0);

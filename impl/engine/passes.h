@@ -54,10 +54,12 @@ class Passes {
   template <class Pass, class Wake>
   void pass_while_waiting(Pass pass, Wake wake) {
     waited_at_us_.store(clock_(), std::memory_order_relaxed);
-    std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock.owns_lock()) sched_yield();
-    const bool found = lock.owns_lock() && pass();
-    if (lock.owns_lock()) lock.unlock();
+    bool found = false;
+    if (const std::unique_lock lock(mutex_, std::try_to_lock); lock.owns_lock()) {
+      found = pass();
+    } else {
+      sched_yield();
+    }
     waited_at_us_.store(clock_(), std::memory_order_relaxed);
     if (!found) return;
     found_.fetch_add(1, std::memory_order_relaxed);
