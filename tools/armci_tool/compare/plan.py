@@ -69,7 +69,7 @@ class Plan:
     def estimate_s(self) -> float:
         """The same of all."""
         most = self.rounds * self.round_s
-        return most if self.box_s is None else max(self.rounds_least * self.round_s, min(self.box_s, most))
+        return most if self.box_s is None else min(self.box_s, most)
 
     @property
     def text(self) -> str:
@@ -81,7 +81,7 @@ class Plan:
         return (f"plan: {', '.join(names)}; {len({entry.question.name for entry in self.entries})} benchmarks, "
                 f"{' and '.join(map(str, counts))} processes{', ' + place if place else ''}; {rounds} rounds of "
                 f"{self.seconds:.1f} s for each program{', with fewer cases' if self.quick else ''}: about "
-                f"{duration(self.estimate_s if self.box_s is None else min(self.estimate_s, self.box_s))}")
+                f"{duration(self.estimate_s)}")
 
     def planned_s(self, entry: Entry) -> float:
         """The estimated time of one of its programs."""
@@ -146,7 +146,7 @@ def make(what: tuple[Entry, ...], quick: bool = False, rounds: Optional[int] = N
     box = QUICK_BOX_S if quick else BOX_S
     given = seconds if seconds is not None else _seconds_that_fit(what, rounds or ROUNDS_LEAST, box)
     made = Plan(what, rounds or ROUNDS, given, quick, None if rounds else box)
-    if rounds or made.estimate_s <= box:
+    if rounds or made.rounds_least * made.round_s <= box:
         return made
     return replace(made, entries=tuple(replace(entry, quick=True) for entry in what), quick=True)
 

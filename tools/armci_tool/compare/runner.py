@@ -131,7 +131,7 @@ def _run_one(course: Course, plan: Plan, entry: Entry, one: Candidate, turn: int
         return ended.status
     if ended.status != 0 and (missing := _MISSING.search(ended.text)):
         course.left_out.append(f"{one.name}: {program.name} was left out: the library has no {missing.group(1)}")
-        return process.TIMEOUT_STATUS
+        return process.TIMEOUT_STATUS  # so the runner starts it no more
     if ended.status != 0 or ended.data is None:
         course.failures.append(Failure(one.name, program.name, program.processes, turn, _fate(ended),
                                        last_lines(ended.text), time.monotonic() - begun))
