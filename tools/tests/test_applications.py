@@ -415,6 +415,13 @@ def test_a_known_failure_does_not_count_and_a_listed_program_that_passes_does() 
     assert "is listed as a known failure T-1" in known.judge(passed, "app", "shmem", HERE, entries).detail
 
 
+def test_each_entry_that_applies_to_a_failure_is_looked_at() -> None:
+    other = known.KnownFailure(application="app", programs=["a"], ticket="T-1", reason="r", evidence="e", shows="status 139")
+    entries = [other, other.copy(update={"ticket": "T-2", "shows": "status 1"})]
+    case = known.judge(Case("a", FAILED, detail="status 1"), "app", "shmem", HERE, entries)
+    assert case.outcome == KNOWN and case.detail.startswith("known failure T-2")
+
+
 @pytest.mark.parametrize("line, sentence", [
     ('application = "gaa"', "T-1 names the application 'gaa'"), ('libraries = ["shmen"]', "T-1 names the library 'shmen'"),
     ('libraries = ["OpenSHMEM"]', "T-1 names the library 'OpenSHMEM'"), ('mpi = ["mvapich"]', "T-1 names the MPI library 'mvapich'"),

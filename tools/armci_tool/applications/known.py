@@ -100,12 +100,18 @@ def _refuse(faults: Sequence[str], path: Path) -> None:
 
 def judge(case: Case, application: str, library: str, where: Where, entries: Sequence[KnownFailure]) -> Case:
     """The case with what is known taken into account."""
-    entry = next((one for one in entries if one.applies(application, case.name, library, where)), None)
-    if entry is None:
-        return case
-    text = f"known failure {entry.ticket}: {entry.reason} ({entry.evidence})"
-    if case.outcome == FAILED and entry.shows in case.detail:
-        return replace(case, outcome=KNOWN, detail=f"{text}\n{case.detail}")
-    if case.outcome == PASSED and not entry.sometimes:
-        return replace(case, outcome=FAILED, detail=f"passes, but is listed as a {text}\nnext: take it off {FILE.name}")
+    applying = [entry for entry in entries if entry.applies(application, case.name, library, where)]
+    if case.outcome == FAILED:
+        for entry in applying:
+            if entry.shows in case.detail:
+                return replace(case, outcome=KNOWN, detail=f"{_text(entry)}\n{case.detail}")
+    if case.outcome == PASSED:
+        for entry in applying:
+            if not entry.sometimes:
+                return replace(case, outcome=FAILED,
+                               detail=f"passes, but is listed as a {_text(entry)}\nnext: take it off {FILE.name}")
     return case
+
+
+def _text(entry: KnownFailure) -> str:
+    return f"known failure {entry.ticket}: {entry.reason} ({entry.evidence})"
