@@ -19,6 +19,23 @@ static int ascending(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
+/* Fills `count` rows from row `begin` on: their columns, ascending, and elements. */
+static void fill_rows(long *column, double *element, long begin, long count, int log2_size, long radius) {
+  const long side = 1L << log2_size, of_row = 4 * radius + 1;
+  for (long row = 0; row < count; ++row) {
+    const long point = reversed(begin + row, 2 * log2_size), x = point % side, y = point / side;
+    long *at = column + row * of_row;
+    *at++ = begin + row;
+    for (long r = 1; r <= radius; ++r) {
+      const long around[4][2] = {
+          {(x + r) % side, y}, {(x - r + side) % side, y}, {x, (y + r) % side}, {x, (y - r + side) % side}};
+      for (int k = 0; k < 4; ++k) *at++ = reversed(around[k][0] + around[k][1] * side, 2 * log2_size);
+    }
+    qsort(column + row * of_row, (size_t)of_row, sizeof(long), ascending);
+    for (long k = row * of_row; k < (row + 1) * of_row; ++k) element[k] = 1.0 / (double)(column[k] + 1);
+  }
+}
+
 int main(int argc, char **argv) {
   start(&argc, &argv);
   const char *usage = "ITERATIONS LOG2_SIZE RADIUS";
@@ -34,18 +51,7 @@ int main(int argc, char **argv) {
   double *vector = allocate((size_t)rows * sizeof(double)), *result = allocate((size_t)mine * sizeof(double));
   long *column = allocate((size_t)(mine * of_row) * sizeof(long));
   double *element = allocate((size_t)(mine * of_row) * sizeof(double));
-  for (long row = 0; row < mine; ++row) {
-    const long point = reversed(begin + row, 2 * log2_size), x = point % side, y = point / side;
-    long *at = column + row * of_row;
-    *at++ = begin + row;
-    for (long r = 1; r <= radius; ++r) {
-      const long around[4][2] = {
-          {(x + r) % side, y}, {(x - r + side) % side, y}, {x, (y + r) % side}, {x, (y - r + side) % side}};
-      for (int k = 0; k < 4; ++k) *at++ = reversed(around[k][0] + around[k][1] * side, 2 * log2_size);
-    }
-    qsort(column + row * of_row, (size_t)of_row, sizeof(long), ascending);
-    for (long k = row * of_row; k < (row + 1) * of_row; ++k) element[k] = 1.0 / (double)(column[k] + 1);
-  }
+  fill_rows(column, element, begin, mine, log2_size, radius);
   double began = 0.0;
   for (long iteration = 0; iteration <= iterations; ++iteration) {
     begin_sweep(iteration, &began);

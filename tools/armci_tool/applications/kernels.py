@@ -24,7 +24,7 @@ _VALIDATES = "Solution validates"
 def _build(work: Work) -> None:
     tree, folder, armci, note = work.tree, work.folder, work.armci, work.note
     shutil.copytree(PRK, folder)
-    sources.must(["make", "-B", f"ARMCI={root(armci)}", f"MPI={armci.mpi}"], folder, "cannot build the kernels on ARMCI",
+    sources.must(["make", "-B", f"ARMCI={root(armci)}", f"MPI={armci.mpi}", "CFLAGS=-O2"], folder, "cannot build the kernels on ARMCI",
                  sources.stage("building the kernels on ARMCI", note))
     # Its own documents require this file.
     (tree / "common" / "make.defs").write_text(f"CC=gcc -std=c11\nMPICC=mpicc.{armci.mpi}\nSHMEMCC=oshcc\nDEFAULT_OPT_FLAGS=-O2\n")
