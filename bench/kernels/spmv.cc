@@ -222,13 +222,14 @@ class Kernels {
   }
 
   std::vector<Case> Cases(bool with_solver) {
+    const bool with_push = LibraryHas("armci_notify");
     std::vector<Case> cases = {ProductCase("SpMV, aggregated", {&aggregated_, &unaggregated_}),
-                               ProductCase("SpMV", {&aggregated_, &messages_, &unaggregated_}),
-                               ProductCase("SpMV, pushed", {&pushed_, &messages_})};
+                               ProductCase("SpMV", {&aggregated_, &messages_, &unaggregated_})};
+    if (with_push) cases.push_back(ProductCase("SpMV, pushed", {&pushed_, &messages_}));
     if (with_solver) {
       cases.push_back(SolutionCase("CG, aggregated", {&aggregated_, &unaggregated_}));
       cases.push_back(SolutionCase("CG", {&aggregated_, &messages_, &unaggregated_}));
-      cases.push_back(SolutionCase("CG, pushed", {&pushed_, &messages_}));
+      if (with_push) cases.push_back(SolutionCase("CG, pushed", {&pushed_, &messages_}));
     }
     return cases;
   }

@@ -16,6 +16,8 @@
 
 // Declared here, weak, and not taken from armcix.h: the benchmarks link with any ARMCI, which may not have it.
 extern "C" const char* ARMCIX_Implementation(void) __attribute__((weak));
+// By bench/session/missing.cc, with a library of another repository only.
+extern "C" bool BenchIsMissing(const char* name) __attribute__((weak));
 
 namespace armci::bench {
 namespace {
@@ -55,6 +57,8 @@ std::string MpiLibrary() {
 }
 
 }  // namespace
+
+bool LibraryHas(const char* function) { return BenchIsMissing == nullptr || !BenchIsMissing(function); }
 
 void Require(bool ok, const char* what) {
   if (ok) return;

@@ -64,6 +64,9 @@ struct Case {
   bool whole = false;
 };
 
+// Whether the library has a function of armci.h: one of another repository may lack it. Not collective.
+bool LibraryHas(const char* function);
+
 // A case of whole programs, which all processes run together.
 Case WholeCase(CaseLabel label, std::function<std::vector<Action>()> actions, std::function<std::string()> verify);
 
