@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <vector>
+#include <utility>
 
 #include "bench/baseline/orders.h"
 #include "bench/common/clock.h"
@@ -15,6 +15,8 @@ constexpr int kEndTag = 2;
 constexpr int kExchangeTag = 3;
 constexpr size_t kPage = 4096;
 constexpr uint64_t kEnough = 1;  // says that nothing more will come
+constexpr ucp_tag_t kDataTag = 1;
+constexpr ucp_tag_t kWordTag = 2;
 
 void Require(ucs_status_t status, const char* call) {
   if (status == UCS_OK) return;
@@ -62,7 +64,7 @@ std::string UcxPeer::Exchange(const void* mine, size_t bytes) const {
 void UcxPeer::MakeWorker() {
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES;
-  params.features = UCP_FEATURE_RMA | UCP_FEATURE_AMO64;
+  params.features = UCP_FEATURE_RMA | UCP_FEATURE_AMO64 | UCP_FEATURE_TAG;
   Require(ucp_init(&params, nullptr, &context_), "ucp_init");
   ucp_worker_params_t worker_params{};
   worker_params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
@@ -119,8 +121,8 @@ void UcxPeer::PutWord(uint64_t word, size_t at) const {
 
 // The time of body(), while the peer answers.
 template <class Body>
-double UcxPeer::Timed(const Body& body) const {
-  GiveOrder(comm_, peer_, Order{});
+double UcxPeer::Timed(const Order& order, const Body& body) const {
+  GiveOrder(comm_, peer_, order);
   PutWord(0, sizeof(uint64_t));  // connected, if it was not
   const double start = NowSeconds();
   body();
@@ -133,6 +135,8 @@ double UcxPeer::Timed(const Body& body) const {
 void UcxPeer::Look() const {
   Order order;
   if (rank_ != peer_ || !TakeOrder(comm_, &order)) return;
+  if (order.kind == Ucp::kSend) Receive(order);
+  if (order.kind == Ucp::kReceive) Send(order);
   auto* const word = reinterpret_cast<volatile uint64_t*>(memory_);
   while (*word != kEnough) ucp_worker_progress(worker_);
   *word = 0;
@@ -141,23 +145,76 @@ void UcxPeer::Look() const {
   MPI_Recv(nullptr, 0, MPI_BYTE, 0, kEndTag, comm_, MPI_STATUS_IGNORE);
 }
 
-double UcxPeer::Transfers(Ucp kind, size_t bytes, int window, long count) const {
-  std::vector<ucs_status_ptr_t> requests(static_cast<size_t>(window));
+ucs_status_ptr_t UcxPeer::Post(Ucp kind, size_t bytes, int k) const {
   ucp_request_param_t param{};
   param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMH;
   param.memh = mapped_;
-  char* const local = memory_ + kPage;
-  return Timed([&] {
-    for (long i = 0; i < count; ++i) {
-      for (size_t k = 0; k < requests.size(); ++k) {
-        const size_t at = kPage + k * bytes;
-        char* const here = local + k * bytes;
-        requests[k] = kind == Ucp::kPut ? ucp_put_nbx(endpoint_, here, bytes, At(at), key_, &param)
-                                        : ucp_get_nbx(endpoint_, here, bytes, At(at), key_, &param);
-      }
-      for (ucs_status_ptr_t request : requests) Await(request, "a transfer");
-      if (kind == Ucp::kPut) Flush();
-    }
+  const size_t at = kPage + static_cast<size_t>(k) * bytes;
+  char* const here = memory_ + at;
+  switch (kind) {
+    case Ucp::kPut:
+      return ucp_put_nbx(endpoint_, here, bytes, At(at), key_, &param);
+    case Ucp::kGet:
+      return ucp_get_nbx(endpoint_, here, bytes, At(at), key_, &param);
+    case Ucp::kSend:
+      return ucp_tag_send_nbx(endpoint_, here, bytes, kDataTag, &param);
+    case Ucp::kReceive:
+      break;
+  }
+  return ucp_tag_recv_nbx(worker_, here, bytes, kDataTag, ~ucp_tag_t{0}, &param);
+}
+
+std::vector<ucs_status_ptr_t> UcxPeer::PostWindow(Ucp kind, size_t bytes, int window) const {
+  std::vector<ucs_status_ptr_t> requests;
+  for (int k = 0; k < window; ++k) requests.push_back(Post(kind, bytes, k));
+  return requests;
+}
+
+void UcxPeer::AwaitAll(const std::vector<ucs_status_ptr_t>& requests) const {
+  for (ucs_status_ptr_t request : requests) Await(request, "a transfer");
+}
+
+// A word to the other side, or from it.
+void UcxPeer::Word(Ucp kind) const {
+  uint64_t word = 0;
+  ucp_request_param_t param{};
+  Await(kind == Ucp::kSend ? ucp_tag_send_nbx(endpoint_, &word, sizeof word, kWordTag, &param)
+                           : ucp_tag_recv_nbx(worker_, &word, sizeof word, kWordTag, ~ucp_tag_t{0}, &param),
+        "a word");
+}
+
+// By the peer: windows of messages, each when rank 0 asks for it.
+void UcxPeer::Send(const Order& order) const {
+  for (long i = 0; i < order.count; ++i) {
+    Word(Ucp::kReceive);
+    AwaitAll(PostWindow(Ucp::kSend, order.bytes, order.window));
+  }
+}
+
+// By the peer: windows of messages, each answered when its receives, and those of the next one, are posted.
+void UcxPeer::Receive(const Order& order) const {
+  std::vector<ucs_status_ptr_t> requests = PostWindow(Ucp::kReceive, order.bytes, order.window);
+  for (long i = 0; i < order.count; ++i) {
+    AwaitAll(requests);
+    requests.clear();
+    if (i + 1 < order.count) requests = PostWindow(Ucp::kReceive, order.bytes, order.window);
+    Word(Ucp::kSend);
+  }
+}
+
+// By rank 0: one window of `order`.
+void UcxPeer::Move(const Order& order) const {
+  const std::vector<ucs_status_ptr_t> requests = PostWindow(order.kind, order.bytes, order.window);
+  if (order.kind == Ucp::kReceive) Word(Ucp::kSend);
+  AwaitAll(requests);
+  if (order.kind == Ucp::kPut) Flush();
+  if (order.kind == Ucp::kSend) Word(Ucp::kReceive);
+}
+
+double UcxPeer::Transfers(Ucp kind, size_t bytes, int window, long count) const {
+  const Order order = {kind, bytes, window, count};
+  return Timed(order, [&] {
+    for (long i = 0; i < count; ++i) Move(order);
   });
 }
 
@@ -168,7 +225,7 @@ double UcxPeer::Additions(long count) const {
   param.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER;
   param.datatype = ucp_dt_make_contig(sizeof one);
   param.reply_buffer = &before;
-  return Timed([&] {
+  return Timed({Ucp::kPut, 0, 0, 0}, [&] {
     for (long i = 0; i < count; ++i) {
       Await(ucp_atomic_op_nbx(endpoint_, UCP_ATOMIC_OP_ADD, &one, 1, At(kPage), key_, &param), "ucp_atomic_op_nbx");
     }
@@ -186,14 +243,17 @@ bool UcxPeer::MovesData() const {
 bool UcxPeer::MovedData() const {
   char* const local = memory_ + kPage;
   const auto byte = [](size_t i) { return static_cast<char>(i % 251 + 1); };
-  for (size_t i = 0; i < bytes_; ++i) local[i] = byte(i);
-  (void)Transfers(Ucp::kPut, bytes_, 1, 1);
-  std::memset(local, 0, bytes_);
-  (void)Transfers(Ucp::kGet, bytes_, 1, 1);
-  for (size_t i = 0; i < bytes_; ++i) {
-    if (local[i] != byte(i)) return false;
+  for (const auto& [to_peer, from_peer] : {std::pair{Ucp::kPut, Ucp::kGet}, {Ucp::kSend, Ucp::kReceive}}) {
+    for (size_t i = 0; i < bytes_; ++i) local[i] = byte(i);
+    (void)Transfers(to_peer, bytes_, 1, 1);
+    std::memset(local, 0, bytes_);
+    (void)Transfers(from_peer, bytes_, 1, 1);
+    for (size_t i = 0; i < bytes_; ++i) {
+      if (local[i] != byte(i)) return false;
+    }
+    std::memset(local, 0, bytes_);
+    (void)Transfers(Ucp::kPut, bytes_, 1, 1);  // so that nothing is there for the next pair
   }
-  std::memset(local, 0, bytes_);
   (void)Transfers(Ucp::kPut, sizeof(uint64_t), 1, 1);
   (void)Additions(3);
   (void)Transfers(Ucp::kGet, sizeof(uint64_t), 1, 1);

@@ -1,9 +1,10 @@
-// Raw one-sided communication by UCX: what a program writes that does without ARMCI.
+// Raw communication by UCX: what a program writes that does without ARMCI.
 //
 //   rank 0                                  peer
 //   order, by MPI ----------------------->  asleep, polls for orders now and then
 //   <--------------------------------ready  advances its worker from here, as UCX's tests do
 //   puts, gets, atomics ================>   (memory of the peer)
+//   or tagged messages <================>   receives and answers as the order says
 //   a word that says "enough" ==========>   sleeps again
 //
 // A worker on each side, with endpoints both ways; the environment of UCX (UCX_TLS, ...) is in force. Transfers
@@ -19,10 +20,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace armci::bench {
 
-enum class Ucp { kPut, kGet };
+// One-sided calls, and tagged messages to the peer and from it.
+enum class Ucp { kPut, kGet, kSend, kReceive };
 
 class UcxPeer {
  public:
@@ -33,7 +36,9 @@ class UcxPeer {
   UcxPeer& operator=(const UcxPeer&) = delete;
 
   // By rank 0. Seconds of `count` windows of `window` transfers each, of `bytes` and to memory of their own, the next
-  // window begun when the one before is complete: puts by a flush of the endpoint, gets by their requests.
+  // window begun when the one before is complete: puts by a flush of the endpoint, gets by their requests, messages to
+  // the peer by its answer of a word. Messages from the peer leave when a word of rank 0 asks for the window. Receives
+  // are posted before the messages leave.
   double Transfers(Ucp kind, size_t bytes, int window, long count) const;
   // By rank 0. Seconds of `count` fetch-and-adds of 64 bits, one after the other.
   double Additions(long count) const;
@@ -45,18 +50,31 @@ class UcxPeer {
   bool MovesData() const;
 
  private:
-  struct Order {};  // there is one kind
+  // One-sided transfers need nothing of the peer but progress: no windows.
+  struct Order {
+    Ucp kind;
+    size_t bytes;
+    int window;
+    long count;
+  };
 
   // Awaits what `request` stands for.
   void Await(ucs_status_ptr_t request, const char* call) const;
   void Flush() const;
   void PutWord(uint64_t word, size_t at) const;
+  ucs_status_ptr_t Post(Ucp kind, size_t bytes, int k) const;
+  std::vector<ucs_status_ptr_t> PostWindow(Ucp kind, size_t bytes, int window) const;
+  void AwaitAll(const std::vector<ucs_status_ptr_t>& requests) const;
+  void Word(Ucp kind) const;
+  void Send(const Order& order) const;
+  void Receive(const Order& order) const;
+  void Move(const Order& order) const;
   bool MovedData() const;
   void MakeWorker();
   void Expose();
   std::string Exchange(const void* mine, size_t bytes) const;
   template <class Body>
-  double Timed(const Body& body) const;
+  double Timed(const Order& order, const Body& body) const;
   uint64_t At(size_t offset) const { return remote_ + offset; }
 
   MPI_Comm comm_ = MPI_COMM_NULL;

@@ -41,8 +41,10 @@ constexpr Row kTargets[] = {
     {"message_round_trip", {Limit::kTimeAtMost, 1.35}},
     {"message_round_trip_atomic", {Limit::kTimeAtMost, 1.4}},
     {"message_initiation", {Limit::kTimeAtMost, 0.1}},
-    {"message_stream", {Limit::kRateAtLeast, 0.92}},
-    {"message_stream_strided", {Limit::kRateAtLeast, 0.85}},
+    {"message_stream", {Limit::kRateAtLeast, 0.95}},
+    {"message_stream_short", {Limit::kRateAtLeast, 0.8}},
+    {"message_stream_rows", {Limit::kRateAtLeast, 0.9}},
+    {"message_stream_rows_short", {Limit::kRateAtLeast, 0.75}},
     {"message_stream_accumulate", {Limit::kRateAtLeast, 0.75}},
     {"aggregate_of_vector", {Limit::kTimeAtMost, 1.15}},
     {"aggregate_of_puts", {Limit::kTimeAtMost, 0.05}},
@@ -59,6 +61,15 @@ constexpr Row kTargets[] = {
     {"ucx_put_get", {Limit::kTimeAtMost, 1.2}},
     {"ucx_stream", {Limit::kRateAtLeast, 1 / 1.2}},
     {"ucx_atomic", {Limit::kTimeAtMost, 1.3}},
+    // Its tagged messages, as those of MPI above.
+    {"ucx_message_round_trip", {Limit::kTimeAtMost, 1.15}},
+    {"ucx_message_round_trip_atomic", {Limit::kTimeAtMost, 1.15}},
+    {"ucx_message_initiation", {Limit::kTimeAtMost, 0.1}},
+    {"ucx_message_stream", {Limit::kRateAtLeast, 0.95}},
+    {"ucx_message_stream_short", {Limit::kRateAtLeast, 0.85}},
+    {"ucx_message_stream_rows", {Limit::kRateAtLeast, 0.85}},
+    {"ucx_message_stream_rows_short", {Limit::kRateAtLeast, 0.75}},
+    {"ucx_message_stream_accumulate", {Limit::kRateAtLeast, 0.95}},
     // By way of another node's server, against straight to the target's.
     {"forwarded", {Limit::kTimeAtMost, 1.6}},
     // While processes compute: microseconds, part of a core, part of a transfer.
