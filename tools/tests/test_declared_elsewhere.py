@@ -1,7 +1,7 @@
 """Functions in the public headers of other ARMCIs are exported here, or docs/migration.md says why not.
 
 declared_elsewhere.txt: a line for each function, with the libraries whose headers declare it: ARMCI and ComEx as Global Arrays
-5.9.2 has them, with comex.h below, and ARMCI-MPI of July 2026.
+5.9.2 has them, with comex.h below and gpc.h beside, and ARMCI-MPI of July 2026.
 """
 
 from __future__ import annotations
