@@ -1,4 +1,4 @@
-"""`tools/armci application`: sources, what is built once, what is known, and the table; with programs that are scripts."""
+"""`tools/armci application`: sources, what is built once, and the table; with programs that are scripts."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from typing import Sequence
 
 import pytest
 from armci_tool import bazel, process
-from armci_tool.applications import armci, debian, global_arrays, known, nwchem, recipe, recipes, report, run, shard, sources
+from armci_tool.applications import armci, debian, global_arrays, nwchem, recipe, recipes, report, run, shard, sources
 from armci_tool.commands import options
 from armci_tool.errors import ToolError
 from armci_tool.install import layout
 from armci_tool.repository import ROOT
-from armci_tool.results import FAILED, KNOWN, PASSED, SKIPPED, Case, Step
+from armci_tool.results import FAILED, PASSED, SKIPPED, Case, Step
 from helpers import armci as tool
 
 
@@ -402,45 +402,6 @@ def test_the_table_rates_what_passed_on_both(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"table.txt", "results.json", "junit.xml", "index.html"}
     assert json.loads((tmp_path / "results.json").read_text())["runs"][0]["programs"][1]["outcome"] == FAILED
     assert "status 1" in (tmp_path / "index.html").read_text()
-
-
-def test_a_known_failure_does_not_count_and_a_listed_program_that_passes_does() -> None:
-    entries = [known.KnownFailure(application="app", programs=["a"], libraries=["shmem"], ticket="T-1", reason="r", evidence="e")]
-    failed, passed = Case("a", FAILED, detail="status 1"), Case("a", PASSED)
-    assert known.judge(failed, "app", "shmem", HERE, entries).outcome == KNOWN
-    assert known.judge(failed, "app", "ucx", HERE, entries).outcome == FAILED
-    assert known.judge(failed, "other", "shmem", HERE, entries).outcome == FAILED
-    shown = [entries[0].copy(update={"shows": "status 139"})]
-    assert known.judge(failed, "app", "shmem", HERE, shown).outcome == FAILED, "it failed in another way"
-    assert "is listed as a known failure T-1" in known.judge(passed, "app", "shmem", HERE, entries).detail
-
-
-def test_each_entry_that_applies_to_a_failure_is_looked_at() -> None:
-    other = known.KnownFailure(application="app", programs=["a"], ticket="T-1", reason="r", evidence="e", shows="status 139")
-    entries = [other, other.copy(update={"ticket": "T-2", "shows": "status 1"})]
-    case = known.judge(Case("a", FAILED, detail="status 1"), "app", "shmem", HERE, entries)
-    assert case.outcome == KNOWN and case.detail.startswith("known failure T-2")
-
-
-@pytest.mark.parametrize("line, sentence", [
-    ('application = "gaa"', "T-1 names the application 'gaa'"), ('libraries = ["shmen"]', "T-1 names the library 'shmen'"),
-    ('libraries = ["OpenSHMEM"]', "T-1 names the library 'OpenSHMEM'"), ('mpi = ["mvapich"]', "T-1 names the MPI library 'mvapich'"),
-    ('place = ["node"]', "known 1 place 1 is wrong")])
-def test_a_known_failure_that_could_never_apply_is_refused(tmp_path: Path, line: str, sentence: str) -> None:
-    entry = ['application = "ga"'] * (not line.startswith("application")) + [line]
-    path = tmp_path / "known_failures.toml"
-    path.write_text("\n".join(["[[known]]", *entry, 'programs = ["a"]', 'ticket = "T-1"', 'reason = "r"', 'evidence = "e"']))
-    with pytest.raises(ToolError) as raised:
-        known.read(path)
-    assert sentence in raised.value.where
-
-
-def test_a_known_failure_of_no_program_is_refused() -> None:
-    entry = known.KnownFailure(application="ga", programs=["a", "tpyo"], ticket="T-1", reason="r", evidence="e")
-    with pytest.raises(ToolError) as raised:
-        known.require_programs(recipes.RECIPES["ga"], {"a", "typo"}, [entry])
-    assert "T-1 names the program 'tpyo'" in raised.value.where
-    known.require_programs(recipes.RECIPES["prk"], {"p2p"}, [entry])
 
 
 @pytest.mark.parametrize("arguments, sentence", [
