@@ -14,7 +14,7 @@ import tarfile
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Sequence
+from typing import Any, Sequence
 
 import pytest
 from armci_tool import bazel, process
@@ -193,13 +193,34 @@ THEIRS = armci.Candidate(armci.BASELINE, armci.BASELINE, Path("/opt/armci-mpi/li
 HERE = run.Where(1, "openmpi")
 
 
-@pytest.mark.parametrize("text, fault", [
-    ("echo 'armci: shmem: 1 processes'", ""), ("echo 'armci: ucx: 1 processes'", "it did not run on shmem"),
-    ("echo 'armci: shmem: 1 processes'; exit 3", "status 3"), ("sleep 100", "not over after 1 s"),
-    ("case $LD_LIBRARY_PATH in /opt/armci/lib/armci/shmem*) echo 'armci: shmem: 1 processes';; esac", "")])
-def test_a_program_is_judged(tmp_path: Path, text: str, fault: str) -> None:
-    case = run.program_case(script(tmp_path, "program", text), OURS, HERE, 1.0 if text.startswith("sleep") else 60.0)
+OURS_SAYS = "echo 'armci: shmem: 1 processes'"
+
+
+@pytest.mark.parametrize("text, more, fault", [
+    (OURS_SAYS, {}, ""), ("echo 'armci: ucx: 1 processes'", {}, "it did not run on shmem"), (f"{OURS_SAYS}; exit 3", {}, "status 3"),
+    ("sleep 100", {}, "not over after 1 s"), (f"{OURS_SAYS}; sleep 2", {"is_long": True}, ""),
+    ("case $LD_LIBRARY_PATH in /opt/armci/lib/armci/shmem*) echo 'armci: shmem: 1 processes';; esac", {}, ""),
+    (OURS_SAYS, {"refused": "no such header"}, "it does not compile"),
+    (OURS_SAYS, {"says": "Solution validates"}, "it did not say 'Solution validates'"),
+    (f"{OURS_SAYS}; echo Solution validates", {"says": "Solution validates"}, ""),
+    (f"{OURS_SAYS}; echo size $OMPI_COMM_WORLD_SIZE", {"says": "size 2", "processes": 2}, ""),
+    (f"{OURS_SAYS}; pwd", {"says": "/input\n", "folder": "input"}, ""),
+    (f"{OURS_SAYS}; setsid sleep 60 > /dev/null 2>&1 < /dev/null &\nsleep 0.2", {}, "it left something behind")])
+def test_a_program_is_judged(tmp_path: Path, text: str, more: dict[str, Any], fault: str) -> None:
+    program = replace(script(tmp_path, "program", text), **more)
+    if program.folder:
+        (tmp_path / program.folder).mkdir()
+        program = replace(program, folder=tmp_path / program.folder)
+    case = run.program_case(program, OURS, HERE, 1.0 if "sleep " in text and "setsid" not in text else 60.0)
     assert (case.outcome, case.detail.partition("\n")[0]) == (FAILED if fault else PASSED, fault)
+
+
+def test_a_program_on_no_armci_runs_without_a_library_of_ours_and_only_where_it_was_built(tmp_path: Path) -> None:
+    model = armci.Candidate("OpenSHMEM", "OpenSHMEM")
+    one = script(tmp_path, "one", 'case $LD_LIBRARY_PATH in *armci*) exit 1;; esac')
+    programs = {armci.OWN: [script(tmp_path, "two", OURS_SAYS)], model.built_on: [one]}
+    found = list(run.runs(programs, [model], HERE, 30.0, lambda note: None))
+    assert [(case.name, case.outcome) for _, case in found] == [("one", PASSED)]
 
 
 ENERGY = recipe.Reference("Total SCF energy", (-76.026772057,), 1e-7)
@@ -374,6 +395,7 @@ def test_the_jobs_of_a_killed_run_have_ended_when_the_next_one_has_the_cache(tmp
     written = tmp_path / "written"
     with subprocess.Popen([sys.executable, "-B", "-c", _KILLED_RUN], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT / "tools")}) as killed:
         while not written.is_file():
+            assert killed.poll() is None, "the run ended before its job wrote"
             time.sleep(0.05)
         killed.send_signal(signal.SIGKILL)
     with sources.locked():
