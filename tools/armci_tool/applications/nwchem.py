@@ -49,7 +49,10 @@ def _build(work: Work) -> None:
 
 
 def references(text: str) -> tuple[Reference, ...]:
-    """Of an input: what its comments say of its output."""
+    """The numbers that the comments of an input name; ToolError for a comment of this kind that cannot be read."""
+    for line in text.splitlines():
+        if line.startswith("# reference") and not _REFERENCE.match(line):
+            raise ToolError("cannot read a reference of NWChem", where=line, next_step="write '# reference within TOLERANCE: LABEL = NUMBERS'")
     return tuple(Reference(label, tuple(map(float, values.split())), float(tolerance))
                  for tolerance, label, values in _REFERENCE.findall(text))
 
