@@ -27,7 +27,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Container, Optional, Sequence
+from typing import Container, Literal, Optional, Sequence
 
 from pydantic import Field, StrictBool, StrictInt, StrictStr
 
@@ -35,36 +35,50 @@ from armci_tool import data_files, traceability
 from armci_tool.conformance import SuiteRun
 from armci_tool.data_files import Entry, Text
 from armci_tool.errors import ToolError
+from armci_tool.placement import Placement
 from armci_tool.repository import ROOT
 from armci_tool.results import FAILED, KNOWN, PASSED, Case
 
 KNOWN_FAILURES_FILE = ROOT / "conformance" / "known_failures.toml"
 
 
-class KnownFailure(Entry):
-    """An entry of the file. An empty condition is no condition."""
+class ListedFailure(Entry):
+    """The keys that entries of conformance tests and of programs of applications have in common. An empty condition is no
+    condition."""
 
-    implementation: Text
-    clause: Text
-    tests: list[Text] = Field(min_items=1)
     ticket: Text
     reason: Text
     evidence: Text
     mpi: list[Text] = []
-    np_min: StrictInt = 1
-    np_max: StrictInt = sys.maxsize
-    place: list[Text] = []
-    config: list[Text] = []
-    quick: Optional[StrictBool] = None
+    place: list[Literal["machine", "nodes", "simulated"]] = []
     sometimes: StrictBool = False
     shows: StrictStr = ""
 
+    def text(self) -> str:
+        """One line for a report."""
+        return f"known failure {self.ticket}: {self.reason} ({self.evidence})"
+
+    def holds(self, mpi: str, placement: Placement) -> bool:
+        """Whether the entry applies above this MPI library in this place."""
+        return (not self.mpi or mpi in self.mpi) and (not self.place or placement.kind in self.place)
+
+
+class KnownFailure(ListedFailure):
+    """An entry of the file."""
+
+    implementation: Text
+    clause: Text
+    tests: list[Text] = Field(min_items=1)
+    np_min: StrictInt = 1
+    np_max: StrictInt = sys.maxsize
+    config: list[Text] = []
+    quick: Optional[StrictBool] = None
+
     def applies(self, run: SuiteRun) -> bool:
-        """Whether it speaks of such a run."""
+        """Whether the entry speaks of such a run."""
         return (self.implementation == run.implementation
-                and (not self.mpi or run.mpi in self.mpi)
+                and self.holds(run.mpi, run.placement)
                 and self.np_min <= run.processes <= self.np_max
-                and (not self.place or run.placement.kind in self.place)
                 and (not self.config or run.configuration.mode in self.config)
                 and (self.quick is None or self.quick == run.selection.quick))
 
@@ -98,23 +112,21 @@ def read(path: Path = KNOWN_FAILURES_FILE) -> list[KnownFailure]:
 
 def apply(run: SuiteRun, tests: Container[str], entries: Optional[Sequence[KnownFailure]] = None) -> SuiteRun:
     """The run with what is known taken into account; `tests` are those that the suite has."""
-    known: dict[str, KnownFailure] = {}
-    for entry in read() if entries is None else entries:
-        if entry.applies(run):
-            # Of two entries for a test, the one that lets it pass decides whether it may.
-            known.update({name: entry for name in entry.tests if name not in known or entry.sometimes})
-    judged = [_judge(case, known.get(case.name)) for case in run.cases]
-    judged += [Case(name, FAILED, detail=f"listed as a {known[name].text()}, but there is no such test")
-               for name in sorted(known) if name not in tests]
+    applying = [entry for entry in (read() if entries is None else entries) if entry.applies(run)]
+    judged = [judge(case, [entry for entry in applying if case.name in entry.tests], KNOWN_FAILURES_FILE) for case in run.cases]
+    absent = {name: entry for entry in applying for name in entry.tests if name not in tests}
+    judged += [Case(name, FAILED, detail=f"listed as a {absent[name].text()}, but there is no such test") for name in sorted(absent)]
     return replace(run, cases=tuple(judged))
 
 
-def _judge(case: Case, entry: Optional[KnownFailure]) -> Case:
-    if entry is None:
-        return case
-    if case.outcome == FAILED and entry.shows in case.detail:
-        return replace(case, outcome=KNOWN, detail=f"{entry.text()}\n{case.detail}")
-    if case.outcome == PASSED and not entry.sometimes:
-        return replace(case, outcome=FAILED, detail=f"passes, but is listed as a {entry.text()}\n"
-                       f"next: take it off {KNOWN_FAILURES_FILE.name}, or narrow its condition")
+def judge(case: Case, entries: Sequence[ListedFailure], file: Path) -> Case:
+    """The case with the entries of `file` that apply to it taken into account. A failure is known by any of them, and a pass is no
+    surprise if any of them says `sometimes`."""
+    if case.outcome == FAILED:
+        for entry in entries:
+            if entry.shows in case.detail:
+                return replace(case, outcome=KNOWN, detail=f"{entry.text()}\n{case.detail}")
+    if case.outcome == PASSED and entries and not any(entry.sometimes for entry in entries):
+        return replace(case, outcome=FAILED, detail=f"passes, but is listed as a {entries[0].text()}\n"
+                       f"next: take it off {file.name}, or narrow its condition")
     return case

@@ -69,6 +69,11 @@ def test_a_failure_that_shows_something_else_is_not_the_known_one() -> None:
     assert outcomes(run(Case("A.a", FAILED, detail="the job hung")), torn) == {"A.a": FAILED}
 
 
+def test_a_failure_is_known_by_any_of_its_entries() -> None:
+    torn = ENTRY.copy(update={"sometimes": True, "shows": "torn"})
+    assert outcomes(run(Case("A.a", FAILED, detail="the job hung")), torn, ENTRY.copy(update={"shows": "hung"})) == {"A.a": KNOWN}
+
+
 def test_a_skipped_test_stays_skipped() -> None:
     assert outcomes(run(Case("A.a", SKIPPED)), ENTRY) == {"A.a": SKIPPED}
 

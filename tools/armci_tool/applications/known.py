@@ -23,43 +23,36 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Collection, Iterator, Literal, Sequence
+from typing import Collection, Iterator, Sequence
 
-from pydantic import Field, StrictBool
+from pydantic import Field
 
-from armci_tool import data_files, launch, repository
+from armci_tool import data_files, known_failures, launch, repository
 from armci_tool.applications.armci import BASELINE
 from armci_tool.applications.recipe import Recipe
 from armci_tool.applications.recipes import RECIPES
 from armci_tool.applications.run import Where
 from armci_tool.data_files import Entry, Text
 from armci_tool.errors import ToolError
+from armci_tool.known_failures import ListedFailure
 from armci_tool.repository import ROOT
 from armci_tool.results import FAILED, KNOWN, PASSED, Case
 
 FILE = ROOT / "integration" / "applications" / "known_failures.toml"
 
 
-class KnownFailure(Entry):
-    """An entry of the file. An empty condition is no condition."""
+class KnownFailure(ListedFailure):
+    """An entry of the file."""
 
     application: Text
     programs: list[Text] = Field(min_items=1)
     libraries: list[Text] = []
-    place: list[Literal["machine", "nodes", "simulated"]] = []
-    mpi: list[Text] = []
     processes: list[int] = []
-    ticket: Text
-    reason: Text
-    evidence: Text
-    sometimes: StrictBool = False
-    shows: Text = ""
 
     def applies(self, application: str, program: str, library: str, where: Where) -> bool:
-        """Whether it speaks of such a run."""
+        """Whether the entry speaks of such a run."""
         return (self.application == application and program in self.programs and library in (self.libraries or [library])
-                and (not self.place or where.placement.kind in self.place) and where.mpi in (self.mpi or [where.mpi])
-                and where.processes in (self.processes or [where.processes]))
+                and self.holds(where.mpi, where.placement) and where.processes in (self.processes or [where.processes]))
 
 
 class KnownFailures(Entry):
@@ -101,24 +94,8 @@ def _refuse(faults: Sequence[str], path: Path) -> None:
 
 def judge(case: Case, application: str, library: str, where: Where, entries: Sequence[KnownFailure]) -> Case:
     """The case with what is known taken into account. The baseline is not under test: its failures are shown, and do not count."""
-    judged = _judge(case, [entry for entry in entries if entry.applies(application, case.name, library, where)])
+    applying = [entry for entry in entries if entry.applies(application, case.name, library, where)]
+    judged = known_failures.judge(case, applying, FILE)
     if library != BASELINE or judged.outcome != FAILED:
         return judged
     return case if case.outcome == PASSED else replace(case, outcome=KNOWN, detail=f"the baseline fails: {case.detail}")
-
-
-def _judge(case: Case, applying: Sequence[KnownFailure]) -> Case:
-    if case.outcome == FAILED:
-        for entry in applying:
-            if entry.shows in case.detail:
-                return replace(case, outcome=KNOWN, detail=f"{_text(entry)}\n{case.detail}")
-    if case.outcome == PASSED:
-        for entry in applying:
-            if not entry.sometimes:
-                return replace(case, outcome=FAILED,
-                               detail=f"passes, but is listed as a {_text(entry)}\nnext: take it off {FILE.name}")
-    return case
-
-
-def _text(entry: KnownFailure) -> str:
-    return f"known failure {entry.ticket}: {entry.reason} ({entry.evidence})"
