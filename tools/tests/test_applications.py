@@ -23,7 +23,7 @@ from armci_tool.commands import options
 from armci_tool.errors import ToolError
 from armci_tool.install import layout
 from armci_tool.repository import ROOT
-from armci_tool.results import FAILED, PASSED, SKIPPED, Case, Step
+from armci_tool.results import FAILED, PASSED, SKIPPED, Case
 from helpers import armci as tool
 
 
@@ -410,9 +410,11 @@ def test_two_programs_of_one_name_are_refused(tmp_path: Path) -> None:
         list(run.runs({armci.OWN: twice}, [OURS], HERE, 30.0, lambda note: None))
 
 
-def steps() -> Sequence[Step]:
-    return [Step("shmem, 4 processes, openmpi", [Case("a", PASSED, 1.0), Case("b", FAILED, 9.0, "status 1"), Case("c", PASSED, 2.0)], 12.0),
-            Step("armci-mpi, 4 processes, openmpi", [Case("a", PASSED, 2.0), Case("b", PASSED, 1.0), Case("c", PASSED, 4.0)], 7.0)]
+def steps() -> Sequence[run.LibraryStep]:
+    ours = [Case("a", PASSED, 1.0), Case("b", FAILED, 9.0, "status 1"), Case("c", PASSED, 2.0)]
+    theirs = [Case("a", PASSED, 2.0), Case("b", PASSED, 1.0), Case("c", PASSED, 4.0)]
+    where = run.Where(4, "openmpi")
+    return [*run.steps([(OURS, case) for case in ours], where), *run.steps([(THEIRS, case) for case in theirs], where)]
 
 
 def test_the_table_rates_what_passed_on_both(tmp_path: Path) -> None:

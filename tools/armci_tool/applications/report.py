@@ -8,7 +8,8 @@ from typing import Mapping, Sequence
 
 from armci_tool import console, pages, results
 from armci_tool.applications.armci import BASELINE
-from armci_tool.results import FAILED, KNOWN, PASSED, Case, Step
+from armci_tool.applications.run import LibraryStep
+from armci_tool.results import FAILED, KNOWN, PASSED, Case
 
 
 def ratio(cases: Mapping[str, Case], beside: Mapping[str, Case]) -> float:
@@ -19,12 +20,11 @@ def ratio(cases: Mapping[str, Case], beside: Mapping[str, Case]) -> float:
     return sum(cases[name].seconds for name in both) / baseline if baseline else 0.0
 
 
-def rows(steps: Sequence[Step]) -> list[list[str]]:
+def rows(steps: Sequence[LibraryStep]) -> list[list[str]]:
     """A line for each library and place: passed, failed, known, time, and the time beside the baseline."""
-    by_place: dict[str, dict[str, Step]] = {}
+    by_place: dict[str, dict[str, LibraryStep]] = {}
     for step in steps:
-        library, _, place = step.name.partition(", ")
-        by_place.setdefault(place, {})[library] = step
+        by_place.setdefault(step.where, {})[step.library] = step
     made = []
     for place, of_library in by_place.items():
         baseline = of_library.get(BASELINE)
@@ -36,7 +36,7 @@ def rows(steps: Sequence[Step]) -> list[list[str]]:
     return made
 
 
-def rates(steps: Sequence[Step]) -> list[list[str]]:
+def rates(steps: Sequence[LibraryStep]) -> list[list[str]]:
     """Of programs that print a rate: their names with its unit, then a line for each run."""
     columns = list(dict.fromkeys((case.name, unit) for step in steps for case in step.cases for unit, _ in case.facts))
     made = [[f"{name}, {unit}" for name, unit in columns]]
@@ -49,7 +49,7 @@ def rates(steps: Sequence[Step]) -> list[list[str]]:
 HEADER = ("library", "where", "passed", "failed", "known", "time", f"time / {BASELINE}")
 
 
-def screen(steps: Sequence[Step]) -> str:
+def screen(steps: Sequence[LibraryStep]) -> str:
     """The table, and what failed."""
     lines = [console.table(HEADER, rows(steps), numeric_from=2)]
     if rated := rates(steps):
@@ -60,7 +60,7 @@ def screen(steps: Sequence[Step]) -> str:
     return "\n".join(lines)
 
 
-def write(folder: Path, title: str, steps: Sequence[Step], environment: Mapping[str, str]) -> None:
+def write(folder: Path, title: str, steps: Sequence[LibraryStep], environment: Mapping[str, str]) -> None:
     """table.txt, results.json, junit.xml and index.html."""
     text, data, junit, page = (folder / name for name in ("table.txt", "results.json", "junit.xml", "index.html"))
     _replace(text, screen(steps) + "\n")

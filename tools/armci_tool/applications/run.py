@@ -113,11 +113,20 @@ def runs(programs: Mapping[str, Sequence[Program]], candidates: Sequence[Candida
             yield candidate, program_case(program, candidate, where, limit_s)
 
 
-def steps(found: Sequence[tuple[Candidate, Case]], where: Where, rerun: str = "") -> list[Step]:
+@dataclass
+class LibraryStep(Step):
+    """The programs of an application on one library in one place."""
+
+    library: str = ""
+    where: str = ""
+
+
+def steps(found: Sequence[tuple[Candidate, Case]], where: Where, rerun: str = "") -> list[LibraryStep]:
     """One for each library."""
-    made: dict[str, Step] = {}
+    made: dict[str, LibraryStep] = {}
     for candidate, case in found:
-        step = made.setdefault(candidate.name, Step(f"{candidate.name}, {where.label}", rerun=rerun))
+        name = candidate.name
+        step = made.setdefault(name, LibraryStep(f"{name}, {where.label}", rerun=rerun, library=name, where=where.label))
         step.cases.append(case)
         step.seconds += case.seconds
     return list(made.values())

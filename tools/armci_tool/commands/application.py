@@ -15,7 +15,7 @@ from armci_tool.applications.recipes import RECIPES
 from armci_tool.commands import options
 from armci_tool.console import Progress
 from armci_tool.errors import Stopped, ToolError
-from armci_tool.results import FAILED, Case, Step
+from armci_tool.results import FAILED, Case
 
 
 @options.command("application", "tools/armci application ga", "tools/armci application ga --impl shmem,ucx -n 4,5 --report DIR",
@@ -68,8 +68,8 @@ def execute(name: str, source: Optional[Path], impl: Sequence[str], beside: bool
                 where.ranks_per_node(program.processes)
         candidates = made.candidates(names, programs)
         described = environment.describe([mpi]) if folder else {}
-        done: list[Step] = []
-        steps: Sequence[Step] = ()
+        done: list[run.LibraryStep] = []
+        steps: Sequence[run.LibraryStep] = ()
         for count in processes or recipe.process_counts:
             place = run.Where(count, mpi, where, made.profiler if profile else None)
             rerun = shlex.join(["tools/armci", "application", name, "-n", str(count), "--mpi", mpi, *where.arguments(), *given])
