@@ -282,8 +282,8 @@ def test_an_application_needs_the_source_of_what_it_is_built_on(cache: Path, mon
 
 
 def test_a_build_is_known_by_all_that_it_is_made_of(cache: Path, tmp_path: Path) -> None:
-    below = recipe.Recipe("below", "Below", "b-*", lambda work: None, lambda folder, built_on: {}, (1,), 1.0)
-    above = recipe.Recipe("above", "Above", "a-*", lambda work: None, lambda folder, built_on: {}, (1,), 1.0, needs=(below,))
+    below = recipe.Recipe("below", "Below", "b-*", lambda work: None, lambda folder, built_on: {}, (1,), 1.0, "file")
+    above = recipe.Recipe("above", "Above", "a-*", lambda work: None, lambda folder, built_on: {}, (1,), 1.0, "file", needs=(below,))
     here = armci.Armci(armci.OWN, tmp_path, "openmpi", "1")
     found = {"below": archive(tmp_path, "b-1.tar.xz", "1"), "above": archive(tmp_path, "a-1.tar.xz", "1")}
     assert not above.is_built(here, found)

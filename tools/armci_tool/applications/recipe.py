@@ -88,6 +88,8 @@ class Recipe:
     process_counts: tuple[int, ...]
     # Of one program.
     time_limit_s: float
+    # A file of the unpacked source, by which another archive is noticed.
+    has_file: str
     # Whether it is built on the baseline too.
     has_baseline: bool = True
     # Sources of ours that are built with it.
@@ -100,8 +102,6 @@ class Recipe:
     models: tuple[str, ...] = ()
     # The build takes many minutes.
     is_long_build: bool = False
-    # A file of the unpacked source, by which another archive is noticed.
-    has_file: str = ""
 
     def find_sources(self, given: Optional[Path]) -> "dict[str, Optional[Path]]":
         """The sources of the application and of the applications below it, by name; None where Debian's is taken. ToolError if one is

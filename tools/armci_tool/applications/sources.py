@@ -77,7 +77,7 @@ def check(source: Path, title: str, has_file: str) -> None:
     names = [str(path.relative_to(source)) for path in source.rglob("*")] if source.is_dir() else _listed(source, another)
     if not names:
         raise ToolError(f"{source} is empty", next_step=another)
-    if has_file and not any(name == has_file or name.startswith(f"{has_file}/") for name in names):
+    if not any(name == has_file or name.startswith(f"{has_file}/") for name in names):
         raise ToolError(f"{source} is no source of {title}", where=f"it has no {has_file}", next_step=another)
     if made := next((name for name in names if name.endswith(".o") or Path(name).name == "config.status"), ""):
         raise ToolError(f"{source} has been built in", where=made,
