@@ -30,7 +30,6 @@ def _sources_of_tests(tree: Path) -> dict[str, list[str]]:
 def _build(work: Work) -> None:
     """Each by itself: one that does not compile fails when it should run."""
     tree, folder, armci, note = work.tree, work.folder, work.armci, work.note
-    folder.mkdir()
     if not (tests := _sources_of_tests(tree)):
         raise ToolError("the source of ARMCI-MPI lists no tests", where=f"looked for check_PROGRAMS in {tree}/**/Makefile.mk",
                         next_step="give another --source")

@@ -18,7 +18,6 @@ def _build(work: Work) -> None:
     # Its autogen.sh would download.
     sources.must(["autoreconf", "-fi"], work.tree, "cannot make the configure of Global Arrays",
                  sources.stage("making the configure of Global Arrays", work.note))
-    work.folder.mkdir()
     armci = work.armci
     flags = {"CFLAGS": "-O2 -g", "FFLAGS": "-O2 -g -fallow-argument-mismatch", **armci.compilers}
     sources.must([str(work.tree / "configure"), f"--prefix={prefix(work.folder.parent)}", "--with-mpi", f"--with-armci={armci.prefix}",

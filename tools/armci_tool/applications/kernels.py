@@ -23,7 +23,7 @@ _VALIDATES = "Solution validates"
 
 def _build(work: Work) -> None:
     tree, folder, armci, note = work.tree, work.folder, work.armci, work.note
-    shutil.copytree(PRK, folder)
+    shutil.copytree(PRK, folder, dirs_exist_ok=True)
     sources.must(["make", "-B", f"ARMCI={root(armci)}", f"MPI={armci.mpi}", "CFLAGS=-O2"], folder, "cannot build the kernels on ARMCI",
                  sources.stage("building the kernels on ARMCI", note))
     # Its own documents require this file.

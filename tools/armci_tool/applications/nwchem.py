@@ -34,7 +34,6 @@ def _build(work: Work) -> None:
     environment = _environment(work)
     # Its makefile replaces the folder of Global Arrays by that of MPI, where the system may have another one.
     libraries = f"LIBPATH=-L{_global_arrays(work)}/lib -L{work.armci.prefix}/lib"
-    work.folder.mkdir()
     # An archive may hold what a build has left.
     for left in [*work.tree.rglob("dependencies"), *work.tree.rglob("include_stamp")]:
         left.unlink()

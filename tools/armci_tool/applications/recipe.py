@@ -67,7 +67,7 @@ class Work:
     """Folders and library of one build."""
 
     tree: Path  # of the source
-    folder: Path  # to build in; not there yet
+    folder: Path  # to build in; empty
     armci: Armci
     below: Mapping[str, Path]  # folders of the applications that it needs, by name
     note: Note
@@ -149,6 +149,7 @@ class Recipe:
             report(f"unpacking {source.name}")
             tree = folder / "source"
             sources.unpack(source, tree)
+            (folder / "build").mkdir()
             self.build(Work(tree, folder / "build", armci, below, report))
         return sources.once(self.folder(armci), self.key(armci, found), build)
 
