@@ -39,7 +39,8 @@ def test_programs_of_global_arrays_that_need_arguments_or_hours_are_left_out(tmp
     assert found["global/testing/perf"].processes == 4 and found["global/testing/big"].processes is None
     assert found["global/examples/scf/scf"].folder == tmp_path / "source" / "global" / "examples" / "scf"
     assert not found["global/examples/scf/scf"].writes and found["global/testing/big"].writes
-    assert all(re.search(program.fails_if, "Matrices disagree") for program in found.values())
+    assert all(re.search(program.fails_if, "Matrices disagree") and not re.search(program.fails_if, "Success")
+               for program in found.values())
 
 
 def test_each_kernel_and_each_original_has_to_say_that_its_solution_validates(tmp_path: Path) -> None:
@@ -69,6 +70,7 @@ def test_a_program_of_armci_mpi_fails_with_its_words_of_a_wrong_number_or_withou
     assert found["bench_groups"].refused == "no such header" and not found["test_put"].refused
     for words in ("FAIL.  Got 3", "Test fail: rank 0", "Error: got 1"):
         assert re.search(found["test_put"].fails_if, words), words
+    assert not re.search(found["test_put"].fails_if, "No errors.")
 
 
 def test_every_input_of_nwchem_is_a_program_with_references(tmp_path: Path) -> None:
