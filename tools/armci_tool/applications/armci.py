@@ -18,7 +18,7 @@ from armci_tool.repository import ROOT
 
 # The reference of a comparison. `reference` means numbers that an application has to print.
 BASELINE = "armci-mpi"
-BASELINE_SOURCE = "armci-mpi-*.tar.*"
+BASELINE_PATTERN = "armci-mpi-*.tar.*"
 # Of programs that were built on any of ours.
 OWN = "armci"
 # Variables of the environment that configure, make or the compilers of MPI read. Those of a running make say nothing of what it builds.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Mapping, Sequence
 
 from armci_tool import process
-from armci_tool.applications.armci import BASELINE, BASELINE_SOURCE
+from armci_tool.applications.armci import BASELINE, BASELINE_PATTERN
 from armci_tool.applications.recipe import Program, Recipe, Work
 from armci_tool.errors import ToolError
 
@@ -29,15 +29,15 @@ def _sources_of_tests(tree: Path) -> dict[str, list[str]]:
 
 def _build(work: Work) -> None:
     """Each by itself: one that does not compile fails when it should run."""
-    tree, folder, armci, note = work.tree, work.folder, work.armci, work.note
+    tree, folder, library, note = work.tree, work.folder, work.library, work.note
     if not (tests := _sources_of_tests(tree)):
         raise ToolError("the source of ARMCI-MPI lists no tests", where=f"looked for check_PROGRAMS in {tree}/**/Makefile.mk",
                         next_step="give another --source")
     for name, files in tests.items():
         note(f"compiling {name}")
         program = folder / Path(name).name
-        made = process.run([armci.compilers["CC"], "-O2", "-w", f"-I{armci.prefix}/include", f"-I{tree}/tests", *files, "-o", str(program),
-                            f"-L{armci.prefix}/lib", "-larmci", "-lm"], cwd=tree)
+        made = process.run([library.compilers["CC"], "-O2", "-w", f"-I{library.prefix}/include", f"-I{tree}/tests", *files, "-o", str(program),
+                            f"-L{library.prefix}/lib", "-larmci", "-lm"], cwd=tree)
         if not made.ok:
             program.with_suffix(_REFUSED).write_text(made.output)
     if all(path.suffix == _REFUSED for path in folder.iterdir()):
@@ -50,4 +50,4 @@ def _programs(folder: Path, built_on: str) -> Mapping[str, Sequence[Program]]:
                        if path.suffix == _REFUSED or path.is_file() and os.access(path, os.X_OK)]}
 
 
-RECIPE = Recipe(BASELINE, "Programs of ARMCI-MPI", BASELINE_SOURCE, _build, _programs, (2, 4), 120.0, has_file="src/armcix.h")
+RECIPE = Recipe(BASELINE, "Programs of ARMCI-MPI", BASELINE_PATTERN, _build, _programs, (2, 4), 120.0, has_file="src/armcix.h")

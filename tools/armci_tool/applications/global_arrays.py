@@ -18,15 +18,15 @@ def _build(work: Work) -> None:
     # Its autogen.sh would download.
     sources.must(["autoreconf", "-fi"], work.tree, "cannot make the configure of Global Arrays",
                  sources.stage("making the configure of Global Arrays", work.note))
-    armci = work.armci
-    flags = {"CFLAGS": "-O2 -g", "FFLAGS": "-O2 -g -fallow-argument-mismatch", **armci.compilers}
-    sources.must([str(work.tree / "configure"), f"--prefix={prefix(work.folder.parent)}", "--with-mpi", f"--with-armci={armci.prefix}",
+    library = work.library
+    flags = {"CFLAGS": "-O2 -g", "FFLAGS": "-O2 -g -fallow-argument-mismatch", **library.compilers}
+    sources.must([str(work.tree / "configure"), f"--prefix={prefix(work.folder.parent)}", "--with-mpi", f"--with-armci={library.prefix}",
                   "--enable-i8", "--with-blas4=-lopenblas", "--with-lapack=-lopenblas",
-                  f"--with-scalapack=-lscalapack-{armci.mpi}", *(f"{name}={value}" for name, value in flags.items())],
+                  f"--with-scalapack=-lscalapack-{library.mpi}", *(f"{name}={value}" for name, value in flags.items())],
                  work.folder, "cannot configure Global Arrays", sources.stage("configuring Global Arrays", work.note))
     for target in ("install", "checkprogs"):
         sources.must(["make", f"-j{os.cpu_count()}", target], work.folder, "cannot build Global Arrays",
-                     sources.stage(f"building Global Arrays, make {target}", work.note), LIBRARY_PATH=str(armci.prefix / "lib"))
+                     sources.stage(f"building Global Arrays, make {target}", work.note), LIBRARY_PATH=str(library.prefix / "lib"))
 
 
 def prefix(folder: Path) -> Path:

@@ -22,14 +22,14 @@ _VALIDATES = "Solution validates"
 
 
 def _build(work: Work) -> None:
-    tree, folder, armci, note = work.tree, work.folder, work.armci, work.note
+    tree, folder, library, note = work.tree, work.folder, work.library, work.note
     shutil.copytree(PRK, folder, dirs_exist_ok=True)
-    sources.must(["make", "-B", f"ARMCI={root(armci)}", f"MPI={armci.mpi}", "CFLAGS=-O2"], folder, "cannot build the kernels on ARMCI",
+    sources.must(["make", "-B", f"ARMCI={root(library)}", f"MPI={library.mpi}", "CFLAGS=-O2"], folder, "cannot build the kernels on ARMCI",
                  sources.stage("building the kernels on ARMCI", note))
     # Its own documents require this file.
-    (tree / "common" / "make.defs").write_text(f"CC=gcc -std=c11\nMPICC=mpicc.{armci.mpi}\nSHMEMCC=oshcc\nDEFAULT_OPT_FLAGS=-O2\n")
+    (tree / "common" / "make.defs").write_text(f"CC=gcc -std=c11\nMPICC=mpicc.{library.mpi}\nSHMEMCC=oshcc\nDEFAULT_OPT_FLAGS=-O2\n")
     for model in _MODELS:
-        if model == "SHMEM" and armci.mpi != "openmpi":
+        if model == "SHMEM" and library.mpi != "openmpi":
             continue  # OpenSHMEM comes with Open MPI
         for program, (kernel, _, _) in _KERNELS.items():
             if (tree / model / kernel).is_dir():

@@ -24,16 +24,16 @@ def _global_arrays(work: Work) -> Path:
 def _environment(work: Work) -> dict[str, str]:
     installed = _global_arrays(work)
     return {"NWCHEM_TOP": str(work.tree), "NWCHEM_TARGET": "LINUX64", "USE_MPI": "y", "ARMCI_NETWORK": "ARMCI",
-            "EXTERNAL_ARMCI_PATH": str(work.armci.prefix), "EXTERNAL_GA_PATH": str(installed),
+            "EXTERNAL_ARMCI_PATH": str(work.library.prefix), "EXTERNAL_GA_PATH": str(installed),
             "BLASOPT": "-lopenblas", "LAPACK_LIB": "-lopenblas", "BLAS_SIZE": "4", "USE_64TO32": "y",
-            "SCALAPACK": f"-lscalapack-{work.armci.mpi}", "SCALAPACK_SIZE": "4", "NWCHEM_MODULES": _MODULES,
-            **{name: compiler for name, compiler in work.armci.compilers.items() if name.startswith("MPI")}}
+            "SCALAPACK": f"-lscalapack-{work.library.mpi}", "SCALAPACK_SIZE": "4", "NWCHEM_MODULES": _MODULES,
+            **{name: compiler for name, compiler in work.library.compilers.items() if name.startswith("MPI")}}
 
 
 def _build(work: Work) -> None:
     environment = _environment(work)
     # Its makefile replaces the folder of Global Arrays by that of MPI, where the system may have another one.
-    libraries = f"LIBPATH=-L{_global_arrays(work)}/lib -L{work.armci.prefix}/lib"
+    libraries = f"LIBPATH=-L{_global_arrays(work)}/lib -L{work.library.prefix}/lib"
     # An archive may hold what a build has left.
     for left in [*work.tree.rglob("dependencies"), *work.tree.rglob("include_stamp")]:
         left.unlink()

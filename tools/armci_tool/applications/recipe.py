@@ -68,7 +68,7 @@ class Work:
 
     tree: Path  # of the source
     folder: Path  # to build in; empty
-    armci: Armci
+    library: Armci
     below: Mapping[str, Path]  # folders of the applications that it needs, by name
     note: Note
 
@@ -123,26 +123,26 @@ class Recipe:
             sources.check(source, self.title, self.has_file)
         return found
 
-    def key(self, armci: Armci, found: "Mapping[str, Optional[Path]]") -> str:
+    def key(self, library: Armci, found: "Mapping[str, Optional[Path]]") -> str:
         """Changes when the application has to be built anew."""
         source = found[self.name]
-        return sources.digest(sources.content(Path(inspect.getfile(self.build))), armci.key,
+        return sources.digest(sources.content(Path(inspect.getfile(self.build))), library.key,
                               sources.content(source) if source else f"Debian {debian.version(self.debian_package)}",
-                              *map(sources.content, self.own_sources), *(needed.key(armci, found) for needed in self.needs))
+                              *map(sources.content, self.own_sources), *(needed.key(library, found) for needed in self.needs))
 
-    def folder(self, armci: Armci) -> str:
+    def build_name(self, library: Armci) -> str:
         """The name of the builds on this library."""
-        return f"{self.name}-{armci.name}-{armci.mpi}"
+        return f"{self.name}-{library.name}-{library.mpi}"
 
-    def is_built(self, armci: Armci, found: "Mapping[str, Optional[Path]]") -> bool:
+    def is_built(self, library: Armci, found: "Mapping[str, Optional[Path]]") -> bool:
         """Whether `built_on` would build nothing."""
-        return sources.is_built(self.folder(armci), self.key(armci, found))
+        return sources.is_built(self.build_name(library), self.key(library, found))
 
-    def built_on(self, armci: Armci, found: "Mapping[str, Optional[Path]]", note: Note) -> Path:
+    def built_on(self, library: Armci, found: "Mapping[str, Optional[Path]]", note: Note) -> Path:
         """The folder of the application, which is built if it was not, as are the applications below it."""
         def report(text: str) -> None:
-            note(f"on {armci.name}: {text}")
-        below = {needed.name: needed.built_on(armci, found, note) for needed in self.needs}
+            note(f"on {library.name}: {text}")
+        below = {needed.name: needed.built_on(library, found, note) for needed in self.needs}
 
         def build(folder: Path) -> None:
             source = found[self.name] or debian.source(self.debian_package, report)
@@ -150,8 +150,8 @@ class Recipe:
             tree = folder / "source"
             sources.unpack(source, tree)
             (folder / "build").mkdir()
-            self.build(Work(tree, folder / "build", armci, below, report))
-        return sources.once(self.folder(armci), self.key(armci, found), build)
+            self.build(Work(tree, folder / "build", library, below, report))
+        return sources.once(self.build_name(library), self.key(library, found), build)
 
 
 def executables(folder: Path, pattern: str) -> list[Path]:

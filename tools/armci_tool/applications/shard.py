@@ -46,7 +46,7 @@ def run_all(recipe: Recipe, mpi: str, note: Note) -> Iterator[Case]:
     """All programs of one application with each of its numbers of processes, on one node and on two, beside the baseline."""
     try:
         found = recipe.find_sources(None)
-        beside = sources.find(armci.BASELINE_SOURCE, None) if recipe.has_baseline else None
+        beside = sources.find(armci.BASELINE_PATTERN, None) if recipe.has_baseline else None
         with sources.locked():
             made = built.build(recipe, found, mpi, beside, note)
             for count in recipe.process_counts:

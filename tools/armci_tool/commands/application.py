@@ -106,6 +106,6 @@ def _beside_source(found: Optional[Path]) -> Path:
     if found:
         return found
     try:
-        return sources.find(armci.BASELINE_SOURCE, None)
+        return sources.find(armci.BASELINE_PATTERN, None)
     except sources.NoSource as error:
         raise ToolError(error.what, where=error.where, next_step=f"put the archive into {sources.cache()}, or give --not-beside") from error

@@ -130,7 +130,7 @@ def named_peers(words: Sequence[str], mpi: str, note: Callable[[str], None]) -> 
                             next_step=f"give --peer {name}=PREFIX, or --peer {MASTER_NAME}, which the tool builds")
     if all(one for _, one in found):
         return [one for _, one in found if one]
-    source = sources.find(armci.BASELINE_SOURCE, None)
+    source = sources.find(armci.BASELINE_PATTERN, None)
     return [one or ForeignLibrary(armci.baseline(mpi, source, note).prefix, name=name) for name, one in found]
 
 
