@@ -19,7 +19,7 @@ from armci_tool.repository import ROOT
 # The reference of a comparison. `reference` means numbers that an application has to print.
 BASELINE = "armci-mpi"
 BASELINE_PATTERN = "armci-mpi-*.tar.*"
-# Of programs that were built on any of ours.
+# The name of our libraries as a whole: a program that was built on one runs on all.
 OWN = "armci"
 # Variables of the environment that configure, make or the compilers of MPI read. Those of a running make say nothing of what it builds.
 _BUILD_VARIABLE = re.compile(r"(?!MAKE|MFLAGS)\w*FLAGS|LIBS|CPATH|\w+_INCLUDE_PATH|LIBRARY_PATH|(OMPI|MPICH)_(CC|CXX|FC|F77|F90|LIBS)|"
@@ -49,10 +49,10 @@ class Candidate:
 
     name: str
     built_on: str
-    folder: Optional[Path] = None  # of the shared library
+    folder: Optional[Path] = None  # holds the shared library
 
     def environment(self) -> dict[str, str]:
-        """By which a program gets this library and no other."""
+        """The variables by which a program gets this library and no other."""
         if self.folder is None:
             return {}
         path = os.pathsep.join([str(self.folder), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])])
@@ -98,7 +98,7 @@ def baseline(mpi: str, source: Path, note: Note) -> Armci:
 
 
 def root(one: Armci) -> Path:
-    """Of an installation of ours: the folder that holds all implementations."""
+    """The folder that holds all implementations, for an installation of ours."""
     return one.prefix.parents[1]
 
 

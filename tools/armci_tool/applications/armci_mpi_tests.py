@@ -12,7 +12,7 @@ from armci_tool.applications.armci import BASELINE, BASELINE_PATTERN
 from armci_tool.applications.recipe import Program, Recipe, Work
 from armci_tool.errors import ToolError
 
-# Of ARMCI-MPI's own programs: those of MPI alone and of its insides say nothing about another library.
+# These programs test MPI alone or the insides of ARMCI-MPI. They say nothing about another library.
 _NOT_ARMCI = ("tests/mpi/", "tests/ctree/")
 _REFUSED = ".refused"
 # Some programs end with status 0 after a wrong number.
@@ -28,7 +28,7 @@ def _sources_of_tests(tree: Path) -> dict[str, list[str]]:
 
 
 def _build(work: Work) -> None:
-    """Each by itself: one that does not compile fails when it should run."""
+    """Compiles each program by itself: a program that does not compile fails when it should run."""
     tree, folder, library, note = work.tree, work.folder, work.library, work.note
     if not (tests := _sources_of_tests(tree)):
         raise ToolError("the source of ARMCI-MPI lists no tests", where=f"looked for check_PROGRAMS in {tree}/**/Makefile.mk",

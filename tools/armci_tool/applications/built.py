@@ -29,7 +29,7 @@ class Built:
     folders: Mapping[str, Path]
 
     def all_programs(self) -> dict[str, Sequence[Program]]:
-        """By what they were built on."""
+        """All programs, by the library that they were built on."""
         return {name: programs for built_on, folder in self.folders.items()
                 for name, programs in self.recipe.programs(folder, built_on).items()}
 
@@ -63,7 +63,7 @@ class Built:
 
 
 def expression_of(pattern: str) -> "re.Pattern[str]":
-    """Of --filter."""
+    """The regular expression of --filter."""
     try:
         return re.compile(pattern)
     except re.error as error:

@@ -27,7 +27,7 @@ def source(package: str, note: sources.Note) -> Path:
 
 
 def version(package: str) -> str:
-    """The one that apt would install now; empty where apt knows none."""
+    """The version that apt would install now; empty where apt knows none."""
     if shutil.which("apt-cache") is None:
         return ""
     policy = process.run(["apt-cache", "policy", package], environment={"LC_ALL": "C"})
@@ -42,7 +42,7 @@ def source_lines() -> list[str]:
 
 
 def options(folder: Path) -> list[str]:
-    """Of apt-get, to read folder/sources.list alone. The system's lists belong to root, and may have no sources."""
+    """Options that make apt-get read folder/sources.list alone. The system's lists belong to root, and may have no sources."""
     return [word for setting in (f"Dir::Etc::SourceList={folder}/sources.list", "Dir::Etc::SourceParts=-",
                                  f"Dir::State::Lists={folder}/lists", f"Dir::Cache={folder}", "APT::Sandbox::User=",
                                  "APT::Update::Post-Invoke=", "APT::Update::Post-Invoke-Success=") for word in ("-o", setting)]

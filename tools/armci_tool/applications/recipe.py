@@ -66,8 +66,8 @@ class Program:
 class Work:
     """Folders and library of one build."""
 
-    tree: Path  # of the source
-    folder: Path  # to build in; empty
+    tree: Path  # holds the unpacked source
+    folder: Path  # empty; takes the build
     library: Armci
     below: Mapping[str, Path]  # folders of the applications that it needs, by name
     note: Note
@@ -79,26 +79,26 @@ class Recipe:
 
     name: str
     title: str
-    # Of its archive, where it is not given.
+    # The archive has a name of this pattern; used where no archive is given.
     pattern: str
-    # A change of its module makes a build out of date.
+    # A change of the module of this function makes a build out of date.
     build: Callable[[Work], None]
-    # Of a folder that was built on the one of that name: by what they are built on.
+    # This function takes a folder and the name of the library that it was built on. The programs are listed by what they are built on.
     programs: Callable[[Path, str], Mapping[str, Sequence[Program]]]
     process_counts: tuple[int, ...]
-    # Of one program.
+    # One program may take this long.
     time_limit_s: float
     # A file of the unpacked source, by which another archive is noticed.
     has_file: str
-    # Whether it is built on the baseline too.
+    # False: the application is not built on the baseline.
     has_baseline: bool = True
-    # Sources of ours that are built with it.
+    # The build compiles these sources of ours too.
     own_sources: tuple[Path, ...] = ()
-    # Applications that are built first.
+    # The build needs the builds of these applications.
     needs: "tuple[Recipe, ...]" = ()
-    # Debian's package whose source is taken where there is no other.
+    # The source of this package of Debian is taken where there is no other.
     debian_package: str = ""
-    # Titles of what else its programs are built on: messages of MPI, say.
+    # Programs are built on these besides ARMCI: messages of MPI, say.
     models: tuple[str, ...] = ()
     # The build takes many minutes.
     is_long_build: bool = False

@@ -37,7 +37,7 @@ def rows(steps: Sequence[LibraryStep]) -> list[list[str]]:
 
 
 def rates(steps: Sequence[LibraryStep]) -> list[list[str]]:
-    """Of programs that print a rate: their names with its unit, then a line for each run."""
+    """The rates that programs print: the names of the programs with the unit, then a line for each run."""
     columns = list(dict.fromkeys((case.name, unit) for step in steps for case in step.cases for unit, _ in case.facts))
     made = [[f"{name}, {unit}" for name, unit in columns]]
     for step in steps:

@@ -18,9 +18,9 @@ from armci_tool.repository import device_of
 from armci_tool.results import FAILED, PASSED, Case, Step
 
 _TAIL_LINES = 30
-# As kernels print it: unit and number.
+# Kernels print unit and number so.
 _RATE = re.compile(r"Rate \(([^)]+)\): ([\d.]+)")
-# As armci-prof prints it.
+# armci-prof prints the share of the time inside ARMCI so.
 _SHARE = re.compile(r"armci-prof: [^\n]* ([\d.]+) % of it in ARMCI")
 _LONG_FACTOR = 10.0
 _ENTER = 'mkdir -p "$0" && cd "$0" && exec "$@"'
@@ -38,7 +38,7 @@ class Where:
 
     @property
     def label(self) -> str:
-        """For titles."""
+        """Text for titles."""
         count = f"{self.processes} process{'es' if self.processes > 1 else ''}"
         return ", ".join(part for part in (count, self.placement.label, self.mpi) if part)
 

@@ -108,7 +108,7 @@ def unpack(source: Path, folder: Path) -> None:
 
 
 def stage(title: str, note: Note) -> Note:
-    """For the lines of a step that takes long: each is shown behind the title, so that a user sees what the lines belong to."""
+    """A note for the lines of a step that takes long. A line is shown behind the title, so that a user sees its step."""
     note(title)
     return lambda line: note(f"{title}: {line.strip()}")
 
