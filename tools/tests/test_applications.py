@@ -329,14 +329,14 @@ def test_debians_version_is_what_apt_would_install(monkeypatch: pytest.MonkeyPat
     assert debian.version("nwchem") == ""
 
 
-def test_without_a_source_the_share_is_skipped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_a_source_the_shard_is_skipped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sources, "BESIDE_CHECKOUT", tmp_path / "nowhere")
     monkeypatch.setattr(armci, "own", lambda configuration, note: pytest.fail("nothing is to be built"))
     cases = shard.run_shard("openmpi", lambda note: None)
     assert cases and all(case.outcome == SKIPPED and "there is no source" in case.detail for case in cases)
 
 
-def test_a_share_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shard_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter((0.0, 100.0, 181.0))
     monkeypatch.setattr(time, "monotonic", lambda: next(clock))
     cases = list(shard.within(180.0, iter([Case("one", PASSED), Case("two", FAILED), Case("three", PASSED)]), recipes.RECIPES["ga"]))

@@ -1,4 +1,4 @@
-"""The libraries of applications: our installed library, which is exchanged when they start, and ARMCI-MPI beside it."""
+"""The libraries of applications: our installed library, which is exchanged when they start, and ARMCI-MPI, the baseline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An application that was built on ours, and on the baseline beside: its programs, and the libraries to run them on."""
+"""An application that was built on ours, and on the baseline: its programs, and the libraries to run them on."""
 
 from __future__ import annotations
 
@@ -71,11 +71,11 @@ def expression_of(pattern: str) -> "re.Pattern[str]":
                         next_step="give a part of a program's name") from error
 
 
-def build(recipe: Recipe, found: "Mapping[str, Optional[Path]]", mpi: str, beside: Optional[Path], note: Note) -> Built:
-    """`found`: sources by name; `beside`: that of the baseline, or none. The caller holds the lock."""
+def build(recipe: Recipe, found: "Mapping[str, Optional[Path]]", mpi: str, baseline: Optional[Path], note: Note) -> Built:
+    """`found`: sources by name; `baseline`: the source of the baseline, or none. The caller holds the lock."""
     libraries = [armci.own(bazel.Configuration(mpi), note)]
-    if beside:
-        libraries.append(armci.baseline(mpi, beside, note))
+    if baseline:
+        libraries.append(armci.baseline(mpi, baseline, note))
     return Built(recipe, {one.name: one for one in libraries}, {one.name: recipe.built_on(one, found, note) for one in libraries})
 
 

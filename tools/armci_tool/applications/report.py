@@ -12,25 +12,25 @@ from armci_tool.applications.run import LibraryStep
 from armci_tool.results import FAILED, KNOWN, PASSED, Case
 
 
-def ratio(cases: Mapping[str, Case], beside: Mapping[str, Case]) -> float:
+def ratio(cases: Mapping[str, Case], of_baseline: Mapping[str, Case]) -> float:
     """How many times as long the programs took that passed on both; 0 where there are none."""
     both = [name for name, case in cases.items()
-            if case.outcome == PASSED and name in beside and beside[name].outcome == PASSED]
-    baseline = sum(beside[name].seconds for name in both)
+            if case.outcome == PASSED and name in of_baseline and of_baseline[name].outcome == PASSED]
+    baseline = sum(of_baseline[name].seconds for name in both)
     return sum(cases[name].seconds for name in both) / baseline if baseline else 0.0
 
 
 def rows(steps: Sequence[LibraryStep]) -> list[list[str]]:
-    """A line for each library and place: passed, failed, known, time, and the time beside the baseline."""
+    """A line for each library and place: passed, failed, known, time, and the ratio of times to the baseline."""
     by_place: dict[str, dict[str, LibraryStep]] = {}
     for step in steps:
         by_place.setdefault(step.where, {})[step.library] = step
     made = []
     for place, of_library in by_place.items():
         baseline = of_library.get(BASELINE)
-        beside = {case.name: case for case in baseline.cases} if baseline else {}
+        of_baseline = {case.name: case for case in baseline.cases} if baseline else {}
         for library, step in of_library.items():
-            times = ratio({case.name: case for case in step.cases}, beside)
+            times = ratio({case.name: case for case in step.cases}, of_baseline)
             made.append([library, place, *(str(step.count(outcome)) for outcome in (PASSED, FAILED, KNOWN)),
                          console.duration(step.seconds), f"{times:.2f}" if times and library != BASELINE else "-"])
     return made
@@ -81,10 +81,10 @@ def write(folder: Path, title: str, steps: Sequence[LibraryStep], environment: M
 
 def _replace(path: Path, text: str) -> None:
     """An interrupted run leaves the file as it was before."""
-    beside = path.with_name(f".{path.name}")
-    beside.write_text(text, encoding="utf-8")
+    made = path.with_name(f".{path.name}")
+    made.write_text(text, encoding="utf-8")
     try:
-        beside.replace(path)
+        made.replace(path)
     except OSError:
-        beside.unlink()
+        made.unlink()
         raise

@@ -43,12 +43,12 @@ def run_shard(mpi: str, note: Note) -> Sequence[Case]:
 
 
 def run_all(recipe: Recipe, mpi: str, note: Note) -> Iterator[Case]:
-    """All programs of one application with each of its numbers of processes, on one node and on two, beside the baseline."""
+    """All programs of one application with each of its numbers of processes, on one node and on two, and on the baseline."""
     try:
         found = recipe.find_sources(None)
-        beside = sources.find(armci.BASELINE_PATTERN, None) if recipe.has_baseline else None
+        baseline = sources.find(armci.BASELINE_PATTERN, None) if recipe.has_baseline else None
         with sources.locked():
-            made = built.build(recipe, found, mpi, beside, note)
+            made = built.build(recipe, found, mpi, baseline, note)
             for count in recipe.process_counts:
                 yield from _run(made, Where(count, mpi), None, note)
             if missing := nodes.missing_rights():
@@ -69,7 +69,7 @@ def within(seconds: float, cases: Iterable[Case], recipe: Recipe) -> Iterator[Ca
         if time.monotonic() >= end:
             break
     if next(left, None):
-        yield _skipped(recipe, f"the {seconds:g} s of its share are over; run tools/armci application {recipe.name} for all")
+        yield _skipped(recipe, f"the {seconds:g} s of this shard are over; run tools/armci application {recipe.name} for all")
 
 
 def _skipped(recipe: Recipe, reason: str) -> Case:

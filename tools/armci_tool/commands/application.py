@@ -53,13 +53,13 @@ def execute(name: str, source: Optional[Path], impl: Sequence[str], beside: bool
         if where.nodes:
             where.ranks_per_node(count)
     found_sources = recipe.find_sources(source)
-    beside_source = _beside_source(found_sources.get(armci.BASELINE)) if beside and recipe.has_baseline else None
+    baseline = _baseline_source(found_sources.get(armci.BASELINE)) if beside and recipe.has_baseline else None
     if folder:
         options.require_folder(folder)
     packages.ensure_installed(print)
     entries = known.read()
     with sources.locked(), Progress(f"{recipe.title} ({mpi})") as progress:
-        made = built.build(recipe, found_sources, mpi, beside_source, progress.note)
+        made = built.build(recipe, found_sources, mpi, baseline, progress.note)
         if not source:  # that of another version may have other programs
             known.require_programs(recipe, made.names, entries)
         programs = made.programs(pattern, short=short)
@@ -101,8 +101,8 @@ def _implementations(impl: Sequence[str], where: placement.Placement) -> list[st
     return list(dict.fromkeys(chosen))
 
 
-def _beside_source(found: Optional[Path]) -> Path:
-    """Of the baseline, before anything is built; `found` if it is the application too."""
+def _baseline_source(found: Optional[Path]) -> Path:
+    """The source of the baseline, before anything is built; `found` if the baseline is the application too."""
     if found:
         return found
     try:
