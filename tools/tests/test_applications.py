@@ -171,7 +171,7 @@ def test_an_application_is_built_once_for_each_content(tmp_path: Path) -> None:
     assert built == [first, other] and not first.exists()
 
     def fails(_folder: Path) -> None:
-        raise ToolError("it does not build")
+        raise ToolError("the application does not build")
     with pytest.raises(ToolError):
         sources.once("app", "2" * 12, fails)
     assert sources.once("app", "2" * 12, built.append) == built[-1], "a build that failed is no build"
@@ -197,15 +197,15 @@ OURS_SAYS = "echo 'armci: shmem: 1 processes'"
 
 
 @pytest.mark.parametrize("text, more, fault", [
-    (OURS_SAYS, {}, ""), ("echo 'armci: ucx: 1 processes'", {}, "it did not run on shmem"), (f"{OURS_SAYS}; exit 3", {}, "status 3"),
+    (OURS_SAYS, {}, ""), ("echo 'armci: ucx: 1 processes'", {}, "the program did not run on shmem"), (f"{OURS_SAYS}; exit 3", {}, "status 3"),
     ("sleep 100", {}, "not over after 1 s"), (f"{OURS_SAYS}; sleep 2", {"is_long": True}, ""),
     ("case $LD_LIBRARY_PATH in /opt/armci/lib/armci/shmem*) echo 'armci: shmem: 1 processes';; esac", {}, ""),
-    (OURS_SAYS, {"refused": "no such header"}, "it does not compile"),
-    (OURS_SAYS, {"says": "Solution validates"}, "it did not say 'Solution validates'"),
+    (OURS_SAYS, {"refused": "no such header"}, "the program does not compile"),
+    (OURS_SAYS, {"says": "Solution validates"}, "the program did not say 'Solution validates'"),
     (f"{OURS_SAYS}; echo Solution validates", {"says": "Solution validates"}, ""),
     (f"{OURS_SAYS}; echo size $OMPI_COMM_WORLD_SIZE", {"says": "size 2", "processes": 2}, ""),
     (f"{OURS_SAYS}; pwd", {"says": "/input\n", "folder": "input"}, ""),
-    (f"{OURS_SAYS}; setsid sleep 60 > /dev/null 2>&1 < /dev/null &\nsleep 0.2", {}, "it left something behind")])
+    (f"{OURS_SAYS}; setsid sleep 60 > /dev/null 2>&1 < /dev/null &\nsleep 0.2", {}, "the job left something behind")])
 def test_a_program_is_judged(tmp_path: Path, text: str, more: dict[str, Any], fault: str) -> None:
     program = replace(script(tmp_path, "program", text), **more)
     if program.folder:
@@ -229,7 +229,7 @@ ENERGY = recipe.Reference("Total SCF energy", (-76.026772057,), 1e-7)
 @pytest.mark.parametrize("output, fault", [
     ("Total SCF energy =    -76.026772056\n", ""), ("Total SCF energy = -1.0\nTotal SCF energy = -0.76026772056D+02", ""),
     ("Total SCF energy = -76.026772056\nTotal SCF energy = -76.0267719", "is not -76.026772057 within 1e-07"),
-    ("Total SCF energy", "is not"), ("  1 # reference: Total SCF energy = -76.026772057", "it did not say"), ("Total energy = -76.026772056", "it did not say 'Total SCF energy'")])
+    ("Total SCF energy", "is not"), ("  1 # reference: Total SCF energy = -76.026772057", "the program did not say"), ("Total energy = -76.026772056", "the program did not say 'Total SCF energy'")])
 def test_the_last_number_after_a_label_is_compared(output: str, fault: str) -> None:
     found = ENERGY.fault(output)
     assert fault in found if fault else not found
@@ -246,7 +246,7 @@ def test_a_wrong_number_fails_a_program_which_writes_in_a_folder_of_its_own(tmp_
 def test_a_program_that_prints_a_wrong_number_fails_with_every_status(tmp_path: Path) -> None:
     wrong = script(tmp_path, "program", "echo 'armci: shmem: 1 processes'; echo 'mismatch at point 3'")
     case = run.program_case(replace(wrong, fails_if="mismatch at point|other"), OURS, HERE, 60.0)
-    assert case.outcome == FAILED and case.detail.startswith("it said 'mismatch at point'")
+    assert case.outcome == FAILED and case.detail.startswith("the program said 'mismatch at point'")
 
 
 @pytest.mark.parametrize("line, is_fault", [

@@ -47,7 +47,7 @@ class Built:
         if not any(chosen.values()):
             some = sorted(self.names)[:_SOME]
             raise ToolError(f"no program of {self.recipe.title} matches --filter {pattern!r}",
-                            where=f"it has {', '.join(some)}{' and others' if len(self.names) > _SOME else ''}",
+                            where=f"{self.recipe.title} has {', '.join(some)}{' and others' if len(self.names) > _SOME else ''}",
                             next_step="give a part of such a name")
         return chosen
 

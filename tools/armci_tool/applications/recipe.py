@@ -30,7 +30,7 @@ class Reference:
         reference in a comment."""
         lines = [line for line in output.splitlines() if self.label in line and "#" not in line.partition(self.label)[0]]
         if not lines:
-            return f"it did not say {self.label!r}"
+            return f"the program did not say {self.label!r}"
         found = [float(re.sub("[dD]", "e", text)) for text in _NUMBER.findall(lines[-1].partition(self.label)[2])]
         if len(found) == len(self.values) and all(abs(a - b) <= self.tolerance for a, b in zip(found, self.values)):
             return ""

@@ -47,7 +47,7 @@ def program_case(program: Program, candidate: Candidate, where: Where, limit_s: 
     """Runs one program on one library. The program passes when its job ends with status 0, on that library, with the output that
     it has to give."""
     if program.refused:
-        return Case(program.name, FAILED, detail=f"it does not compile\n{program.refused}")
+        return Case(program.name, FAILED, detail=f"the program does not compile\n{program.refused}")
     profiler = [str(where.profiler)] if where.profiler and candidate.built_on == OWN else []
     command = [*profiler, str(program.path), *program.arguments]
     job = launch.Launch(tuple(command), program.processes or where.processes, where.mpi,
@@ -82,13 +82,13 @@ def _fault(program: Program, candidate: Candidate, made: process.Result, limit_s
         return f"status {made.status}"
     output = SAID.sub("", made.output)
     if program.says not in output:
-        return f"it did not say {program.says!r}"
+        return f"the program did not say {program.says!r}"
     if made.left_behind:
-        return "it left something behind"
+        return "the job left something behind"
     if candidate.built_on == OWN and f"armci: {candidate.name}: " not in made.output:
-        return f"it did not run on {candidate.name}"
+        return f"the program did not run on {candidate.name}"
     if program.fails_if and (found := re.search(program.fails_if, output)):
-        return f"it said {found.group(0)!r}"
+        return f"the program said {found.group(0)!r}"
     return next(filter(None, (reference.fault(output) for reference in program.references)), "")
 
 
@@ -107,7 +107,7 @@ def runs(programs: Mapping[str, Sequence[Program]], candidates: Sequence[Candida
             if program is None and candidate.built_on not in (OWN, BASELINE):
                 continue  # there is none of that kind
             if program is None:
-                yield candidate, Case(name, FAILED, detail=f"it was not built on {candidate.built_on}")
+                yield candidate, Case(name, FAILED, detail=f"the program was not built on {candidate.built_on}")
                 continue
             note(f"{number} of {len(names)}, {name} on {candidate.name}")
             yield candidate, program_case(program, candidate, where, limit_s)

@@ -33,7 +33,7 @@ def run_shard(mpi: str, note: Note) -> Sequence[Case]:
             with sources.locked():
                 own = armci.own(bazel.Configuration(mpi), note)
                 if recipe.is_long_build and not recipe.is_built(own, found):
-                    cases.append(_skipped(recipe, f"it takes long to build: run tools/armci application {name} once"))
+                    cases.append(_skipped(recipe, f"the build takes long: run tools/armci application {name} once"))
                     continue
                 made = built.build(recipe, found, mpi, None, note)
                 cases += within(seconds, _run(made, Where(_PROCESSES, mpi), count, note), recipe)

@@ -78,7 +78,7 @@ def check(source: Path, title: str, has_file: str) -> None:
     if not names:
         raise ToolError(f"{source} is empty", next_step=another)
     if not any(name == has_file or name.startswith(f"{has_file}/") for name in names):
-        raise ToolError(f"{source} is no source of {title}", where=f"it has no {has_file}", next_step=another)
+        raise ToolError(f"{source} is no source of {title}", where=f"{source.name} has no {has_file}", next_step=another)
     if made := next((name for name in names if name.endswith(".o") or Path(name).name == "config.status"), ""):
         raise ToolError(f"{source} has been built in", where=made,
                         next_step="run make distclean there, or give another archive: what another compiler or MPI library made does not fit")
@@ -91,8 +91,8 @@ def _listed(archive: Path, another: str) -> list[str]:
         raise ToolError(f"{archive} is damaged, or no archive of tar", where=listed.tail(5), next_step=another)
     paths = [Path(line) for line in listed.output.splitlines()]
     if len({path.parts[0] for path in paths if path.parts}) > 1:
-        raise ToolError(f"{archive} does not begin with one folder", where=f"it has {', '.join(sorted({path.parts[0] for path in paths})[:5])}",
-                        next_step="unpack it into a folder, and give --source that")
+        raise ToolError(f"{archive} does not begin with one folder", where=f"{archive.name} has {', '.join(sorted({path.parts[0] for path in paths})[:5])}",
+                        next_step="unpack the archive into a folder, and give --source that folder")
     return [str(Path(*path.parts[1:])) for path in paths if len(path.parts) > 1]
 
 
@@ -104,7 +104,7 @@ def unpack(source: Path, folder: Path) -> None:
         must(["chmod", "-R", "u+w", str(folder)], folder, f"cannot make the copy of {source} writable")
         return
     must(["tar", "-xf", str(source), "-C", str(folder), "--strip-components=1", "--mode=u+rwX"], folder, f"cannot unpack the source {source}",
-         next_step="get the archive again: it is damaged, or no archive of tar")
+         next_step="get the archive again: this file is damaged, or no archive of tar")
 
 
 def stage(title: str, note: Note) -> Note:
