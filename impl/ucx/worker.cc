@@ -22,6 +22,8 @@ namespace {
 
 // The client is busy for so long after the last send or poll by a thread of the program.
 constexpr std::int64_t kBusyUs = 100;
+// A client that waits polls again within this time.
+constexpr std::int64_t kPollsAgainUs = 20;
 // Sleeps of the server thread meanwhile; each is twice the one before.
 constexpr std::int64_t kShortestEventlessSleepUs = 200;
 constexpr std::int64_t kLongestEventlessSleepUs = 1000;
@@ -189,15 +191,18 @@ void Worker::deliver(Role role, std::function<void()> event) {
 
 // --- progress
 
-// Another thread that has the worker polls for this role too, or ends its call soon.
+// Another thread that has the worker polls for this role too, or ends its call soon. So does a client that has just
+// polled: a server that took its replies would have to copy them.
 bool Worker::poll(Role role) {
+  const bool is_of_client = role == Role::kClient && !is_server_thread();
+  if (is_of_client) client_at_us_ = node::now_us();
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return false;
-  // The server thread polls for the client too.
-  if (role == Role::kClient && !is_server_thread()) client_at_us_ = node::now_us();
   const Use use(this, role);
   take_kept(role);
-  const bool any = progress() != 0 && role == Role::kClient;
+  const bool progresses = is_of_client || !client_was_here(kPollsAgainUs);
+  const bool any = progresses && progress() != 0 && role == Role::kClient;
+  if (is_of_client) client_at_us_ = node::now_us();
   return std::exchange(of(role).has_worked, false) || any;
 }
 
@@ -221,9 +226,13 @@ bool Worker::arm(Role role) {
   const Use use(this, role);
   RoleState& armed = of(role);
   eventfd_t signals = 0;
-  if (role == Role::kServer) server_thread_ = std::this_thread::get_id();
+  if (role == Role::kServer) {
+    server_thread_ = std::this_thread::get_id();
+    sleeps_without_event_ = client_was_here(kBusyUs);
+  }
   if (!armed.kept.empty() || eventfd_read(armed.signals, &signals) == 0) return false;
   armed.is_armed = true;
+  if (role == Role::kServer && sleeps_without_event_) return true;
   return ucp_worker_arm(worker_) == UCS_OK && progress() == 0;
 }
 
@@ -239,7 +248,7 @@ void Worker::await_event(Role role, bool also_other, std::int64_t timeout_us) {
 // the client polls, or until the sleep is over.
 void Worker::await_server_event(int other_signals, std::int64_t timeout_us) {
   const int signals = of(Role::kServer).signals;
-  if (!client_is_busy()) {
+  if (!sleeps_without_event_) {
     eventless_sleep_us_ = 0;
     std::uint64_t times = 0;
     (void)!read(timer_, &times, sizeof times);  // of an earlier sleep
@@ -247,7 +256,7 @@ void Worker::await_server_event(int other_signals, std::int64_t timeout_us) {
     arrivals_wake_server_ = true;
     await({{arrivals_, signals, other_signals}}, timeout_us);
     arrivals_wake_server_ = false;
-    if (read(timer_, &times, sizeof times) < 0 || !client_is_busy()) return;
+    if (read(timer_, &times, sizeof times) < 0 || !client_was_here(kBusyUs)) return;
   }
   eventless_sleep_us_ = std::clamp(2 * eventless_sleep_us_, kShortestEventlessSleepUs, kLongestEventlessSleepUs);
   await({{signals, other_signals, -1}},
@@ -261,7 +270,7 @@ void Worker::await(const std::array<int, 3>& files, std::int64_t timeout_us) {
   (void)ppoll(events.data(), events.size(), timeout_us < 0 ? nullptr : &timeout, nullptr);
 }
 
-bool Worker::client_is_busy() const { return node::now_us() - client_at_us_ < kBusyUs; }
+bool Worker::client_was_here(std::int64_t us) const { return node::now_us() - client_at_us_ < us; }
 
 void Worker::wake_on_arrival(bool on) {
   epoll_event event{on ? EPOLLIN : 0U, {}};

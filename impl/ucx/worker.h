@@ -129,7 +129,8 @@ class Worker {
 
   static void await(const std::array<int, 3>& files, std::int64_t timeout_us);
   void await_server_event(int other_signals, std::int64_t timeout_us);
-  bool client_is_busy() const;
+  // Whether a thread of the program has sent or polled in the last `us` microseconds.
+  bool client_was_here(std::int64_t us) const;
   bool is_server_thread() const { return std::this_thread::get_id() == server_thread_; }
   void wake_on_arrival(bool on);
   RoleState& of(Role role) { return roles_[static_cast<std::size_t>(role)]; }
@@ -146,6 +147,7 @@ class Worker {
   Role role_ = Role::kClient;                      // that has the worker
   std::atomic<std::int64_t> client_at_us_{0};      // the last send or poll by a thread of the program
   std::atomic<bool> arrivals_wake_server_{false};  // the server thread sleeps
+  bool sleeps_without_event_ = false;              // the next sleep of the server thread
   std::int64_t eventless_sleep_us_ = 0;            // the last, 0: the client was not busy
   std::atomic<std::thread::id> server_thread_;     // its sends and polls do not make the client busy
   ucp_worker_h worker_ = nullptr;
