@@ -16,7 +16,7 @@ _PATH = re.compile(rf"(?:{_FOLDERS})/[\w./+-]*[\w/]")
 # A file name alone, as `copy.h`; or with the end of its path, as `runtime/copy.h`.
 _FILE = re.compile(r"(?:[\w+-]+/)*[\w+-][\w.+-]*\.(?:cc|h|c|py|md|bzl|json|toml|map|f90|F90|mk|cmake|png)")
 # Files of the user, of the installation or of another project; no such file lies in this repository.
-_ELSEWHERE = {"comex.h", "lib/cmake/ARMCI/GlobalArrays.cmake", "matrix.json", "mpi.h", "results.json", "trace.json"}
+_ELSEWHERE = {"comex.h", "gpc.h", "lib/cmake/ARMCI/GlobalArrays.cmake", "matrix.json", "mpi.h", "results.json", "trace.json"}
 
 PAGES = list(source_files(ROOT, ".md"))
 
