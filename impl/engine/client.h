@@ -246,6 +246,7 @@ class Client final : private ClientEvents {
   template <class Write>
   Status post_store(int number, RequestHeader header, std::size_t bytes, Write write);
   Status post(int number, const RequestHeader& header, Message message, const ExpectedReply* reply);
+  void note_sent(int number, const RequestHeader& header);
   // Sends the batch, waits for a credit, and sends a store; write(header, at) writes all of it, of `bytes`.
   template <class Write>
   Status send_store(Lock& lock, int number, RequestHeader header, std::size_t bytes, Write write);
@@ -255,6 +256,9 @@ class Client final : private ClientEvents {
   std::uint32_t next_tag();
   Status send_long_store(Lock& lock, int number, const RequestHeader& header, std::size_t iov,
                          const std::function<void(char*)>& write_iov, std::span<const char> data, Part part);
+  // As send_store(), of data that the wire gathers; `whole` gets a part.
+  Status send_with_data(Lock& lock, Operation* whole, int number, RequestHeader header, std::size_t iov,
+                        const std::function<void(char*)>& write_iov, std::span<const char> data);
   Status take_packing_memory(Lock& lock, Message* memory);
 
   // --- batches (client_messages.cc)
@@ -277,6 +281,7 @@ class Client final : private ClientEvents {
   std::size_t piece_bytes(std::size_t total) const;
   std::size_t store_piece_bytes(std::size_t total) const;
   bool is_copied(std::size_t bytes) const;
+  bool is_gathered(std::size_t bytes) const;
   bool joins_batch(const Target& target, std::size_t bytes, How how);
   bool is_by_request(const Target& target, const void* remote, std::size_t bytes, How how);
   bool is_by_request(const Target& target, const Rows& rows, How how);
@@ -289,7 +294,7 @@ class Client final : private ClientEvents {
   Status store_by_rows(Lock& lock, int number, RequestHeader header, const Rows& rows, How how);
   Status store_run(Lock& lock, Operation* whole, int number, RequestHeader header, char* remote, const char* local,
                    std::size_t bytes);
-  Status store_rows(Lock& lock, Operation* whole, int number, const RequestHeader& header, const Rows& rows);
+  Status store_rows(Lock& lock, Operation* whole, int number, RequestHeader header, const Rows& rows);
   Status store_long_rows(Lock& lock, Operation* whole, int number, RequestHeader header, const Rows& rows);
   Status put_then_signal(Lock& lock, const Target& target, const char* local, RequestHeader header);
   bool is_by_transfer(int number, std::size_t bytes, const node::Signal& signal) const;

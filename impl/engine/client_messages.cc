@@ -60,8 +60,13 @@ Status Client::post_count_request(int number) {
 }
 
 Status Client::post(int number, const RequestHeader& header, Message message, const ExpectedReply* reply) {
-  EntryServer& of = entry(number);
   ARMCI_RETURN_IF_ERROR(wire_.send(routes_.entry(process_, number), number, std::move(message), reply));
+  note_sent(number, header);
+  return kSuccess;
+}
+
+void Client::note_sent(int number, const RequestHeader& header) {
+  EntryServer& of = entry(number);
   ++of.sent;
   ++unexecuted_;
   ++on_demand_;
@@ -69,7 +74,6 @@ Status Client::post(int number, const RequestHeader& header, Message message, co
   of.passes = 0;
   const bool has_effect = header.kind != RequestKind::kGet && header.kind != RequestKind::kGetCount;
   if (has_effect) server(number).last_store = of.sent;
-  return kSuccess;
 }
 
 std::uint32_t Client::next_tag() {
@@ -92,6 +96,30 @@ Status Client::send_long_store(Lock& lock, int number, const RequestHeader& head
   part.is_long = true;
   ++long_parts_;
   return long_data_->send_data(number, tagged.tag, data, std::move(part));
+}
+
+Status Client::send_with_data(Lock& lock, Operation* whole, int number, RequestHeader header, std::size_t iov,
+                              const std::function<void(char*)>& write_iov, std::span<const char> data) {
+  ARMCI_RETURN_IF_ERROR(send_batch(lock, number));
+  ARMCI_RETURN_IF_ERROR(await_part_slot(lock));
+  ARMCI_RETURN_IF_ERROR(await_credit(lock, number));
+  Message message = wire_.take_message(sizeof header + iov);
+  address(number, &header);
+  char* const at = compose(header, {}, message.bytes.get());
+  if (iov > 0) write_iov(at);
+  Part part(whole);
+  part.is_long = true;
+  operations_.add_part(whole);
+  ++long_parts_;
+  const Status sent =
+      wire_.send_with_data(routes_.entry(process_, number), number, std::move(message), data, std::move(part));
+  if (sent.ok()) {
+    note_sent(number, header);
+  } else {
+    --long_parts_;
+    operations_.end_part(whole, 0);
+  }
+  return sent;
 }
 
 Status Client::take_packing_memory(Lock& lock, Message* memory) {

@@ -38,6 +38,10 @@ Status Rdma::set_word(const Target&, std::uint64_t*, std::uint64_t) {
   return fail(Code::kUnsupported, nullptr, "the wire sets no words");
 }
 
+Status ClientWire::send_with_data(int, int, Message, std::span<const char>, Part) {
+  return fail(Code::kUnsupported, nullptr, "the wire gathers no data");
+}
+
 // In whole elements.
 std::size_t Client::data_bytes_max(std::size_t iov) const {
   return (request_bytes() - sizeof(RequestHeader) - iov) / kElementBytesMax * kElementBytesMax;
@@ -49,14 +53,21 @@ std::size_t Client::piece_bytes(std::size_t total) const {
   return std::min(std::max(part, options_.piece_bytes), long_data_->bytes_max());
 }
 
+// Whether the wire gathers data without gaps behind a request.
+bool Client::is_gathered(std::size_t bytes) const {
+  return wire_.gathered_bytes() > 0 && bytes >= wire_.gathered_bytes();
+}
+
 // Whether a store without gaps is copied into requests.
 bool Client::is_copied(std::size_t bytes) const {
+  if (is_gathered(bytes)) return false;
   return long_data_ == nullptr || bytes <= std::max(data_bytes_max(0), options_.copied_bytes);
 }
 
 std::size_t Client::store_piece_bytes(std::size_t total) const {
-  if (!is_copied(total)) return piece_bytes(total);
   const std::size_t longest = data_bytes_max(0);
+  if (is_gathered(total)) return longest;
+  if (!is_copied(total)) return piece_bytes(total);
   return options_.copied_piece_bytes == 0 ? longest : std::min(longest, options_.copied_piece_bytes);
 }
 
@@ -206,7 +217,7 @@ Status Client::store_by_rows(Lock& lock, int number, RequestHeader header, const
                       [&](char* at) { rows.pack(0, rows.count(), rows.write_iov(0, rows.count(), at)); });
     }
   }
-  if (long_data_ == nullptr) return store_rows(lock, nullptr, number, header, rows);
+  if (long_data_ == nullptr && !is_gathered(total)) return store_rows(lock, nullptr, number, header, rows);
   Operation* const whole = operations_.begin("a store", number);
   return finish(lock, whole, store_rows(lock, whole, number, header, rows), how);
 }
@@ -215,14 +226,16 @@ Status Client::store_by_rows(Lock& lock, int number, RequestHeader header, const
 Status Client::store_run(Lock& lock, Operation* whole, int number, RequestHeader header, char* remote,
                          const char* local, std::size_t bytes) {
   header.form = Form::kContiguous;
-  const bool is_long = !is_copied(bytes);
+  const bool is_long = long_data_ != nullptr && !is_copied(bytes);
   const std::size_t piece = store_piece_bytes(bytes);
   while (bytes > 0) {
     const std::size_t odd = header.kind == RequestKind::kPut ? odd_bytes(remote) : 0;
     header.address = address_of(remote);
     header.bytes = bytes <= piece ? bytes : piece - odd;
     header.levels = header.bytes < bytes && delays_count(number) ? kCountOnDemand : 0;
-    if (is_long) {
+    if (is_gathered(header.bytes)) {
+      ARMCI_RETURN_IF_ERROR(send_with_data(lock, whole, number, header, 0, {}, {local, header.bytes}));
+    } else if (is_long) {
       ARMCI_RETURN_IF_ERROR(send_long_store(lock, number, header, 0, {}, {local, header.bytes}, Part(whole)));
     } else {
       ARMCI_RETURN_IF_ERROR(send_store(
@@ -237,7 +250,7 @@ Status Client::store_run(Lock& lock, Operation* whole, int number, RequestHeader
 }
 
 // Packs into each request as many rows as fit. Rows that do not fit go one by one; or, by LongData, in pieces of many.
-Status Client::store_rows(Lock& lock, Operation* whole, int number, const RequestHeader& header, const Rows& rows) {
+Status Client::store_rows(Lock& lock, Operation* whole, int number, RequestHeader header, const Rows& rows) {
   const std::size_t fitting = rows.fitting(request_bytes() - sizeof header, rows.bytes());
   if (long_data_ != nullptr && fitting < rows.count()) return store_long_rows(lock, whole, number, header, rows);
   if (fitting == 0) {
@@ -247,9 +260,17 @@ Status Client::store_rows(Lock& lock, Operation* whole, int number, const Reques
   }
   for (std::size_t first = 0; first < rows.count();) {
     const std::size_t now = std::min(fitting, rows.count() - first);
-    ARMCI_RETURN_IF_ERROR(send_store(
-        lock, number, header, sizeof header + rows.iov_bytes(now) + now * rows.bytes(),
-        [&](const RequestHeader& ready, char* at) { rows.pack(first, now, rows.describe(first, now, ready, at)); }));
+    const std::size_t bytes = now * rows.bytes();
+    const char* const run = whole != nullptr && is_gathered(bytes) ? rows.local_run(first, now) : nullptr;
+    if (run != nullptr) {
+      rows.fill_in(first, now, &header);
+      ARMCI_RETURN_IF_ERROR(send_with_data(lock, whole, number, header, rows.iov_bytes(now),
+                                           [&](char* at) { (void)rows.write_iov(first, now, at); }, {run, bytes}));
+    } else {
+      ARMCI_RETURN_IF_ERROR(send_store(
+          lock, number, header, sizeof header + rows.iov_bytes(now) + bytes,
+          [&](const RequestHeader& ready, char* at) { rows.pack(first, now, rows.describe(first, now, ready, at)); }));
+    }
     first += now;
   }
   return kSuccess;

@@ -71,25 +71,6 @@ TEST(EngineMessages, an_aggregate_of_a_thousand_doubles_takes_few) {
   }
 }
 
-TEST(EngineMessages, a_store_is_copied_up_to_a_length) {
-  Network network({.long_data = true, .request_bytes = 1024, .copied_bytes = 2000, .requests = 16}, 1);
-  Client& client = network.client(0);
-  const std::vector<char> from(2001, 'c');
-  const auto messages_of = [&](std::size_t bytes) {
-    const std::size_t before = network.wire(0).messages();
-    EXPECT_TRUE(client.put({1, nullptr}, area(0, 1), from.data(), bytes, {}).ok());
-    return network.wire(0).messages() - before;
-  };
-  EXPECT_EQ(messages_of(200), 1U);
-  EXPECT_EQ(messages_of(900), 5U) << "fits into a request, which would be slower";
-  EXPECT_EQ(messages_of(2000), 10U) << "copies of 200 bytes";
-  EXPECT_EQ(messages_of(2001), 5U) << "headers; their data are no requests";
-  ASSERT_TRUE(client.flush(1).ok());
-  EXPECT_EQ(std::string(area(0, 1), from.size()), std::string(from.begin(), from.end()));
-  ASSERT_TRUE(network.close().ok());
-  EXPECT_EQ(network.fault(), "");
-}
-
 // A program may ask for a few messages, and lose the core in the middle.
 TEST(EngineMessages, the_batch_of_an_aggregate_waits_for_its_program) {
   Network network({}, 1);

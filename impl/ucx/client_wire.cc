@@ -1,6 +1,7 @@
 // Endpoints and messages.
 #include "impl/ucx/client_wire.h"
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -26,6 +27,7 @@ ClientWire::ClientWire(Worker* worker, PutGet put_get, const WireLimits& limits,
                        const MappedMemory& mapped)
     : put_get_(put_get),
       unsent_max_(limits.unsent),
+      gathered_bytes_(limits.gathered_bytes),
       limits_{sizeof(RequestHeader) + limits.message_bytes, limits.message_bytes, limits.requests, kFew, true},
       mapped_(mapped),
       buffers_(sizeof(RequestHeader) + limits.message_bytes),
@@ -87,6 +89,33 @@ Status ClientWire::send(int process, int, engine::Message message, const engine:
         --unsent_;
         buffers_.give_back(std::move(message));
         if (status != UCS_OK) events_->lost(process, status);
+      });
+  if (!sent.ok()) --unsent_;
+  return sent;
+}
+
+Status ClientWire::send_with_data(int process, int, engine::Message message, std::span<const char> data,
+                                  engine::Part part) {
+  using Pieces = std::array<ucp_dt_iov_t, 2>;
+  ucp_request_param_t param{};
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_DATATYPE;
+  param.flags = UCP_AM_SEND_FLAG_EAGER;  // the engine's pieces fit into a message
+  param.datatype = UCP_DATATYPE_IOV;
+  auto pieces = std::make_unique<Pieces>(
+      Pieces{{{message.bytes.get(), message.length}, {const_cast<char*>(data.data()), data.size()}}});
+  const Pieces* const of_message = pieces.get();
+  ++unsent_;
+  const Status sent = worker_.issue(
+      Role::kClient, process, "ucp_am_send_nbx", param,
+      [of_message](ucp_ep_h to, const ucp_request_param_t* of) {
+        return ucp_am_send_nbx(to, kRequestMessage, nullptr, 0, of_message->data(), of_message->size(), of);
+      },
+      [this, process, message = std::move(message), pieces = std::move(pieces),
+       part = std::move(part)](ucs_status_t status) mutable {
+        --unsent_;
+        buffers_.give_back(std::move(message));
+        if (status != UCS_OK) events_->lost(process, status);
+        events_->ended(std::move(part), status);
       });
   if (!sent.ok()) --unsent_;
   return sent;

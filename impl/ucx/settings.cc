@@ -28,6 +28,10 @@ const runtime::SettingRow kRows[] = {
      "coalesced; "
      "0: none.",
      &the_settings.small_bytes},
+    {"ARMCI_UCX_COPIED_BYTES", "bytes", "16K", 1, 1 << 30,
+     "Shorter data of puts and accumulates by request are copied into the request; others leave from the memory of the "
+     "program.",
+     &the_settings.copied_bytes},
     {"ARMCI_UCX_CLUSTER", "", "1", 1, 65536,
      "Processes in a cluster: each process sends its requests for all of them to one, whose server forwards them; the "
      "same on all processes.",

@@ -15,6 +15,7 @@ struct Settings {
   std::int64_t message_bytes = 0;  // ARMCI_UCX_MESSAGE_BYTES: data in a request or a reply
   std::int64_t pack_bytes = 0;     // ARMCI_UCX_PACK_BYTES: shorter rows are packed
   std::int64_t small_bytes = 0;    // ARMCI_UCX_SMALL_PUT_BYTES: puts that are coalesced
+  std::int64_t copied_bytes = 0;   // ARMCI_UCX_COPIED_BYTES: shorter data are copied into their request
   int cluster = 1;                 // ARMCI_UCX_CLUSTER: processes in one
 };
 

@@ -35,7 +35,7 @@ struct Transport::Plan {
 Status Transport::Plan::read() {
   const Settings& of = settings();
   limits = {static_cast<std::size_t>(of.message_bytes), static_cast<std::uint64_t>(of.requests),
-            static_cast<std::size_t>(of.parts)};
+            static_cast<std::size_t>(of.parts), static_cast<std::size_t>(of.copied_bytes)};
   options.counts_on_demand = true;
   options.parts = static_cast<std::size_t>(of.parts);
   options.pack_bytes = static_cast<std::size_t>(of.pack_bytes);

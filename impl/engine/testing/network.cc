@@ -38,6 +38,21 @@ Status TestClientWire::failure(int error, const char* call, int server) {
 }
 
 Status TestClientWire::send(int server, int executor, Message message, const ExpectedReply* reply) {
+  return push_request(server, executor, std::move(message), reply, {}, {});
+}
+
+std::size_t TestClientWire::gathered_bytes() const { return network_.options().gathered_bytes; }
+
+Status TestClientWire::send_with_data(int server, int executor, Message message, std::span<const char> data,
+                                      Part part) {
+  if (data.size() < gathered_bytes()) network_.broken("shorter data are not gathered");
+  if (message.length + data.size() > limits_.request_bytes) network_.broken("a request has at most request_bytes");
+  ++gathered_;
+  return push_request(server, executor, std::move(message), nullptr, data, std::move(part));
+}
+
+Status TestClientWire::push_request(int server, int executor, Message message, const ExpectedReply* reply,
+                                    std::span<const char> data, Part part) {
   if (std::exchange(fails_, false)) {
     buffers_.give_back(std::move(message));
     return fail(Code::kLayerBelow, nullptr, "the test fails this send");
@@ -47,7 +62,7 @@ Status TestClientWire::send(int server, int executor, Message message, const Exp
   if (message.length > limits_.request_bytes) network_.broken("a request has at most request_bytes");
   if (!can_send(server)) network_.broken("no send() while can_send() is false");
   if (reply != nullptr && !expected_.emplace(reply->tag, *reply).second) network_.broken("one reply for each tag");
-  Network::Packet packet{Network::Packet::kRequest, process_, server, {}, {}, 0, {}, nullptr, 0};
+  Network::Packet packet{Network::Packet::kRequest, process_, server, {}, data, 0, std::move(part), nullptr, 0};
   packet.bytes.assign(message.bytes.get(), message.bytes.get() + message.length);
   unanswered_[executor].push_back(reply != nullptr ? reply->tag : 0);
   if (executor != server) unanswered_[server].push_back(0);
@@ -345,6 +360,8 @@ bool Network::deliver(Packet* packet) {
         const auto& pending = client_wires_[from]->accesses_[packet->to];
         if (!pending.empty() && pending.front().epoch < packet->writes_before) return false;
       }
+      packet->bytes.insert(packet->bytes.end(), packet->data.begin(), packet->data.end());
+      if (packet->part.operation != nullptr) client_wires_[from]->events_->ended(std::move(packet->part), 0);
       auto held = std::make_unique<TestServerWire::Held>();
       held->words.resize((packet->bytes.size() + 7) / 8);
       std::memcpy(held->words.data(), packet->bytes.data(), packet->bytes.size());
