@@ -109,7 +109,7 @@ def recipe_of(name: str, *, is_long_build: bool = False) -> Recipe:
 
     def programs(folder: Path, built_on: str) -> Mapping[str, list[Program]]:
         return {built_on: [Program(path.name, path, is_long=path.name == LONG) for path in executables(folder / "build", "*")]}
-    return Recipe(name, name, f"{name}-*.tar.xz", build, programs, (2,), 60.0, has_file="file", is_long_build=is_long_build)
+    return Recipe(name, name, f"{name}-*.tar.xz", build, programs, (2,), 60.0, has_files=("file",), is_long_build=is_long_build)
 
 
 @pytest.fixture

@@ -61,6 +61,11 @@ def test_the_only_source_is_found_and_a_missing_or_second_one_named(cache: Path,
 def test_an_archive_is_unpacked_without_its_folder(tmp_path: Path) -> None:
     sources.unpack(archive(tmp_path, "app.tar.xz", "text"), tmp_path / "tree")
     assert (tmp_path / "tree" / "file").read_text() == "text"
+    (tmp_path / "app-2").mkdir()
+    (tmp_path / "app-2" / "file").touch()
+    subprocess.run(["tar", "-cf", tmp_path / "dot.tar", "-C", tmp_path, "./app-2"], check=True)
+    sources.unpack(tmp_path / "dot.tar", tmp_path / "other" / "tree")
+    assert [str(path.relative_to(tmp_path)) for path in tmp_path.glob("other/**/*")] == ["other/tree", "other/tree/file"]
 
 
 def test_a_folder_is_copied_so_that_it_can_be_built_in(tmp_path: Path) -> None:
@@ -80,12 +85,13 @@ def tar_of(path: Path, *names: str) -> Path:
 
 
 @pytest.mark.parametrize("names, sentence", [
-    (["app-1/configure.ac", "app-1/src/one.c"], ""), ([], "is empty"), (["app-1/other"], "is no source of One"),
-    (["configure.ac", "src/one.c"], "does not begin with one folder"), (["app-1/configure.ac", "app-1/one.o"], "has been built in"),
-    (["app-1/configure.ac", "app-1/sub/config.status"], "has been built in")])
+    (["app-1/configure.ac", "app-1/src/one.c"], ""), (["./app-1/configure.ac", "./app-1/src/one.c"], ""), ([], "is empty"),
+    (["onefile"], "is no source of One"), (["app-1/src/one.c"], "is no source of One"),
+    (["configure.ac", "src/one.c"], "does not begin with one folder"), (["app-1/configure.ac", "app-1/src/one.o"], "has been built in"),
+    (["app-1/configure.ac", "app-1/src/config.status"], "has been built in")])
 @pytest.mark.parametrize("unpacked", [False, True])
 def test_a_wrong_source_is_refused_before_anything_is_built(tmp_path: Path, names: list[str], sentence: str, unpacked: bool) -> None:
-    one = recipe.Recipe("one", "One", "o-*", lambda work: pytest.fail("built"), lambda folder, built_on: {}, (1,), 1.0, has_file="configure.ac")
+    one = recipe.Recipe("one", "One", "o-*", lambda work: pytest.fail("built"), lambda folder, built_on: {}, (1,), 1.0, has_files=("src", "configure.ac"))
     source = tar_of(tmp_path / "one.tar.xz", *names)
     if unpacked:
         folder = tmp_path / "one"
@@ -105,9 +111,9 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text.tar").write_text("text")
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "loop").symlink_to("loop")
-    for name, sentence in (("text.tar", "is damaged, or no archive"), ("pipe", "is neither a file nor a folder")):
+    for name, sentence in (("text.tar", "is damaged, or no archive"), ("pipe", "is neither a file nor a folder"), ("/", "/ is no source of One")):
         with pytest.raises(ToolError, match=sentence):
-            sources.check(tmp_path / name, "One", "configure.ac")
+            sources.check(tmp_path / name, "One", ["configure.ac"])
     with pytest.raises(ToolError, match="there is no source") as raised:
         sources.find("app-*", tmp_path / "loop")
     assert "link" in raised.value.where
@@ -272,18 +278,18 @@ def test_the_profiler_prints_the_share_inside_armci(tmp_path: Path) -> None:
 
 def test_an_application_needs_the_source_of_what_it_is_built_on(cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sources, "BESIDE_CHECKOUT", tmp_path / "nowhere")
-    given = tar_of(tmp_path / "nwchem-7.tar.xz", "nwchem-7/src/nwchem.F")
+    given = tar_of(tmp_path / "nwchem-7.tar.xz", "nwchem-7/src/nwchem.F", "nwchem-7/src/GNUmakefile")
     with pytest.raises(ToolError, match="NWChem needs Global Arrays: there is no source ga-5"):
         recipes.RECIPES["nwchem"].find_sources(given)
     cache.mkdir(parents=True)
-    below = tar_of(cache / "ga-5.tar.xz", "ga-5/global/src/ga.h")
+    below = tar_of(cache / "ga-5.tar.xz", "ga-5/global/src/ga.h", "ga-5/configure.ac")
     assert recipes.RECIPES["nwchem"].find_sources(given) == {"ga": below, "nwchem": given}
     assert recipes.RECIPES["nwchem"].find_sources(None) == {"ga": below, "nwchem": None}, "Debian has one"
 
 
 def test_a_build_is_known_by_all_that_it_is_made_of(cache: Path, tmp_path: Path) -> None:
-    below = recipe.Recipe("below", "Below", "b-*", lambda work: None, lambda folder, built_on: {}, (1,), 1.0, "file")
-    above = recipe.Recipe("above", "Above", "a-*", lambda work: None, lambda folder, built_on: {}, (1,), 1.0, "file", needs=(below,))
+    below = recipe.Recipe("below", "Below", "b-*", lambda work: None, lambda folder, built_on: {}, (1,), 1.0, ("file",))
+    above = recipe.Recipe("above", "Above", "a-*", lambda work: None, lambda folder, built_on: {}, (1,), 1.0, ("file",), needs=(below,))
     here = armci.Armci(armci.OWN, tmp_path, "openmpi", "1")
     found = {"below": archive(tmp_path, "b-1.tar.xz", "1"), "above": archive(tmp_path, "a-1.tar.xz", "1")}
     assert not above.is_built(here, found)

@@ -58,4 +58,4 @@ def _programs(folder: Path, built_on: str) -> Mapping[str, Sequence[Program]]:
                        for name, path in by_name.items() if not name.startswith(_OTHER_FOLDERS) and name not in _LEFT_OUT]}
 
 
-RECIPE = Recipe("ga", "Global Arrays", "ga-5*.tar.*", _build, _programs, (2, 4, 5), 120.0, has_file="global/src")
+RECIPE = Recipe("ga", "Global Arrays", "ga-5*.tar.*", _build, _programs, (2, 4, 5), 120.0, has_files=("global/src", "configure.ac"))

@@ -64,4 +64,4 @@ def _programs(folder: Path, built_on: str) -> Mapping[str, Sequence[Program]]:
 
 
 RECIPE = Recipe("nwchem", "NWChem", "nwchem-*.tar.*", _build, _programs, (2, 4), 300.0, needs=(global_arrays.RECIPE,),
-                debian_package="nwchem", is_long_build=True, has_file="src/nwchem.F")
+                debian_package="nwchem", is_long_build=True, has_files=("src/nwchem.F", "src/GNUmakefile"))

@@ -88,8 +88,8 @@ class Recipe:
     process_counts: tuple[int, ...]
     # One program may take this long.
     time_limit_s: float
-    # A file of the unpacked source, by which another archive is noticed.
-    has_file: str
+    # Files and folders of the unpacked source that the build needs. Another archive is noticed by their absence.
+    has_files: tuple[str, ...]
     # False: the application is not built on the baseline.
     has_baseline: bool = True
     # The build compiles these sources of ours too.
@@ -120,7 +120,7 @@ class Recipe:
                 raise
             found[self.name] = None
         if source := found[self.name]:
-            sources.check(source, self.title, self.has_file)
+            sources.check(source, self.title, self.has_files)
         return found
 
     def key(self, library: Armci, found: "Mapping[str, Optional[Path]]") -> str:

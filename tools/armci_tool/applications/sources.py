@@ -68,17 +68,22 @@ def content(path: Path) -> str:
     return digest(*(f"{file.relative_to(path.parent)} {hashlib.sha256(file.read_bytes()).hexdigest()}" for file in files))
 
 
-def check(source: Path, title: str, has_file: str) -> None:
+def check(source: Path, title: str, has_files: Sequence[str]) -> None:
     """Raises ToolError unless it is an archive, or a folder, of the application of that title, in which nothing was built. Takes
     seconds, and writes nothing."""
     another = f"give --source an archive of {title}, or its unpacked folder"
     if not source.is_dir() and not source.is_file():
         raise ToolError(f"{source} is neither a file nor a folder", next_step=another)
-    names = [str(path.relative_to(source)) for path in source.rglob("*")] if source.is_dir() else _listed(source, another)
-    if not names:
+    listed = None if source.is_dir() else _listed(source, another)
+    if not (any(source.iterdir()) if listed is None else listed):
         raise ToolError(f"{source} is empty", next_step=another)
-    if not any(name == has_file or name.startswith(f"{has_file}/") for name in names):
-        raise ToolError(f"{source} is no source of {title}", where=f"{source.name} has no {has_file}", next_step=another)
+
+    def has(file: str) -> bool:
+        return (source / file).exists() if listed is None else any(name == file or name.startswith(f"{file}/") for name in listed)
+    # All names of a folder are read only once it is a source: `/` has too many.
+    if missing := next((file for file in has_files if not has(file)), ""):
+        raise ToolError(f"{source} is no source of {title}", where=f"{source} has no {missing}", next_step=another)
+    names = [str(path.relative_to(source)) for path in source.rglob("*")] if listed is None else listed
     if made := next((name for name in names if name.endswith(".o") or Path(name).name == "config.status"), ""):
         raise ToolError(f"{source} has been built in", where=made,
                         next_step="run make distclean there, or give another archive: what another compiler or MPI library made does not fit")
@@ -89,22 +94,26 @@ def _listed(archive: Path, another: str) -> list[str]:
     listed = process.run(["tar", "-tf", str(archive)])
     if not listed.ok:
         raise ToolError(f"{archive} is damaged, or no archive of tar", where=listed.tail(5), next_step=another)
-    paths = [Path(line) for line in listed.output.splitlines()]
-    if len({path.parts[0] for path in paths if path.parts}) > 1:
-        raise ToolError(f"{archive} does not begin with one folder", where=f"{archive.name} has {', '.join(sorted({path.parts[0] for path in paths})[:5])}",
+    paths = [path for path in map(Path, listed.output.splitlines()) if path.parts]
+    if len(first := sorted({path.parts[0] for path in paths})) > 1:
+        raise ToolError(f"{archive} does not begin with one folder", where=f"{archive.name} has {', '.join(first[:5])}",
                         next_step="unpack the archive into a folder, and give --source that folder")
-    return [str(Path(*path.parts[1:])) for path in paths if len(path.parts) > 1]
+    return [str(Path(*path.parts[1:])) for path in paths]
 
 
 def unpack(source: Path, folder: Path) -> None:
     """The source in `folder`, without the one folder that an archive begins with."""
-    folder.mkdir(parents=True)
     if source.is_dir():
-        shutil.copytree(source, folder, dirs_exist_ok=True, symlinks=True)
+        shutil.copytree(source, folder, symlinks=True)
         must(["chmod", "-R", "u+w", str(folder)], folder, f"cannot make the copy of {source} writable")
         return
-    must(["tar", "-xf", str(source), "-C", str(folder), "--strip-components=1", "--mode=u+rwX"], folder, f"cannot unpack the source {source}",
+    # Names of an archive may begin with ./, which --strip-components would count as a folder.
+    outer = folder.with_name(f"{folder.name}.outer")
+    outer.mkdir(parents=True)
+    must(["tar", "-xf", str(source), "-C", str(outer), "--mode=u+rwX"], outer, f"cannot unpack the source {source}",
          next_step="get the archive again: this file is damaged, or no archive of tar")
+    next(outer.iterdir()).rename(folder)
+    outer.rmdir()
 
 
 def stage(title: str, note: Note) -> Note:
