@@ -164,4 +164,7 @@ def test_the_short_programs_of_a_build_are_those_that_are_not_long(recipes: Mapp
     assert LONG in {program.name for program in made.programs()[armci.OWN]}
     assert LONG not in {program.name for program in made.programs(short=True)[armci.OWN]}
     with pytest.raises(ToolError, match="no program of ga matches --filter 'none'"):
-        made.programs("none")
+        made.programs("none", short=True)
+    with pytest.raises(ToolError, match="--short leaves out each program that matches") as raised:
+        made.programs(LONG, short=True)
+    assert raised.value.where == LONG

@@ -45,6 +45,9 @@ class Built:
         chosen = {name: [program for program in programs if expression.search(program.name) and not (short and program.is_long)]
                   for name, programs in all_programs.items()}
         if not any(chosen.values()):
+            if left_out := sorted(name for name in self.names if expression.search(name)):
+                raise ToolError(f"--short leaves out each program that matches --filter {pattern!r}", where=", ".join(left_out),
+                                next_step="give no --short")
             some = sorted(self.names)[:_SOME]
             raise ToolError(f"no program of {self.recipe.title} matches --filter {pattern!r}",
                             where=f"{self.recipe.title} has {', '.join(some)}{' and others' if len(self.names) > _SOME else ''}",
