@@ -186,6 +186,21 @@ def test_an_application_is_built_once_for_each_content(tmp_path: Path) -> None:
     assert sources.content(one) == sources.content(one.rename(one.with_name("renamed.tar.xz")))
 
 
+def test_a_run_removes_broken_builds_and_a_failed_build_leaves_the_good_one(cache: Path) -> None:
+    good = sources.once("app-armci-openmpi", "0" * 12, lambda folder: None)
+
+    def fails(_folder: Path) -> None:
+        raise ToolError("the application does not build")
+    with pytest.raises(ToolError):
+        sources.once("app-armci-openmpi", "1" * 12, fails)
+    kept = [good, cache / "installed-openmpi", cache / "app-of-a-user-0123456789ab"]
+    for folder in [*kept[1:], cache / f"debian-app-{'2' * 12}"]:
+        folder.mkdir()
+    with sources.locked():
+        assert sorted(path for path in cache.iterdir() if path.is_dir()) == sorted(kept)
+    assert sources.is_built("app-armci-openmpi", "0" * 12)
+
+
 def script(folder: Path, name: str, text: str) -> recipe.Program:
     folder.mkdir(exist_ok=True)
     path = folder / name

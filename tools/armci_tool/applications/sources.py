@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Callable, Iterator, Optional, Sequence, TextIO
 
-from armci_tool import leak_check, process
+from armci_tool import launch, leak_check, process
 from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
 
@@ -19,6 +19,8 @@ from armci_tool.repository import ROOT
 BESIDE_CHECKOUT = ROOT.parent / "shared" / "sources"
 _DONE = ".armci-built"
 _DIGITS = 12
+# Folders that `once` makes: applications on a library and an MPI library, the baseline, and sources of Debian.
+_BUILD = re.compile(rf"(?:\S+-(?:{'|'.join(launch.MPI_LIBRARIES)})|debian-\S+)-[0-9a-f]{{{_DIGITS}}}")
 
 Note = Callable[[str], None]
 
@@ -161,6 +163,13 @@ def _remove(folder: Path) -> None:
         shutil.rmtree(folder)
 
 
+def _remove_broken() -> None:
+    """Removes builds that failed or were interrupted: no later run uses them."""
+    for folder in cache().iterdir():
+        if _BUILD.fullmatch(folder.name) and folder.is_dir() and not (folder / _DONE).is_file():
+            _remove(folder)
+
+
 class InUse(ToolError):
     """Another run uses the cache."""
 
@@ -183,6 +192,7 @@ def locked() -> Iterator[None]:
         if killed := file.read().strip():
             leak_check.surviving_processes(killed, leak_check.Ending().patience_s)
             leak_check.kill_marked(killed)
+        _remove_broken()
         with leak_check.common_marker() as marker:
             _overwrite(file, marker)
             yield
