@@ -314,15 +314,15 @@ def test_a_build_is_known_by_all_that_it_is_made_of(cache: Path, tmp_path: Path)
     assert not any(above.is_built(library, others_found) for library, others_found in others)
 
 
-def test_flags_of_the_environment_make_a_build_out_of_date(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(layout, "install", lambda *given, **options: None)
+def test_flags_of_the_environment_make_a_build_out_of_date_unless_the_recipe_sets_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here, found = armci.Armci(armci.OWN, tmp_path, "openmpi", "1"), {"ga": archive(tmp_path, "ga-5.tar.xz", "")}
 
     def key() -> str:
-        return armci.own(bazel.Configuration("openmpi"), lambda note: None).key
+        return recipes.RECIPES["ga"].key(here, found)
     before = key()
-    monkeypatch.setenv("MAKEFLAGS", "-j2")
-    monkeypatch.setenv("OMPI_MCA_btl", "self")
-    assert key() == before, "neither changes what a compiler makes"
+    for name, value in (("MAKEFLAGS", "-j2"), ("OMPI_MCA_btl", "self"), ("CFLAGS", "-O0"), ("FFLAGS", "-O0")):
+        monkeypatch.setenv(name, value)
+        assert key() == before, f"{name} changes nothing that is built"
     for name, value in (("LDFLAGS", "-s"), ("CPATH", "/opt/include"), ("OMPI_CFLAGS", "-O0"), ("USE_OPENMP", "1")):
         with monkeypatch.context() as patch:
             patch.setenv(name, value)

@@ -60,15 +60,20 @@ class Candidate:
 
 
 def _tools(mpi: str) -> str:
-    """MPI library and compilers with their versions, and their flags in the environment: objects of other ones do not fit."""
+    """MPI library and compilers with their versions: objects of other ones do not fit."""
     commands = ([launch.mpi_library(mpi).launcher, "--version"], [f"mpicc.{mpi}", "--version"], [f"mpif90.{mpi}", "--version"])
     versions = [process.run(command, job=False) for command in commands]
     for command, result in zip(commands, versions):
         if not result.ok:
             raise ToolError(f"{shlex.join(command)} fails", where=result.tail(5),
                             next_step="run tools/armci setup, and unset variables that give MPI's compilers another compiler (OMPI_CC, MPICH_CC)")
-    flags = sorted(f"{name}={value}" for name, value in os.environ.items() if _BUILD_VARIABLE.fullmatch(name))
-    return "\n".join([mpi, *(result.output for result in versions), *flags])
+    return "\n".join([mpi, *(result.output for result in versions)])
+
+
+def flags(overridden: Sequence[str]) -> str:
+    """Variables of the environment that change a build which sets those in `overridden` itself."""
+    return "\n".join(sorted(f"{name}={value}" for name, value in os.environ.items()
+                            if _BUILD_VARIABLE.fullmatch(name) and name not in overridden))
 
 
 def own(configuration: bazel.Configuration, note: Note) -> Armci:
@@ -83,7 +88,7 @@ def own(configuration: bazel.Configuration, note: Note) -> Armci:
 
 def baseline(mpi: str, source: Path, note: Note) -> Armci:
     """ARMCI-MPI, built as its own documents say, and optimised as ours is."""
-    key = sources.digest(sources.content(Path(__file__)), _tools(mpi), sources.content(source))
+    key = sources.digest(sources.content(Path(__file__)), _tools(mpi), flags(["CFLAGS"]), sources.content(source))
 
     def build(folder: Path) -> None:
         tree = folder / "source"

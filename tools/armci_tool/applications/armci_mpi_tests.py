@@ -50,4 +50,5 @@ def _programs(folder: Path, built_on: str) -> Mapping[str, Sequence[Program]]:
                        if path.suffix == _REFUSED or path.is_file() and os.access(path, os.X_OK)]}
 
 
-RECIPE = Recipe(BASELINE, "ARMCI-MPI", BASELINE_PATTERN, _build, _programs, (2, 4), 120.0, has_files=("src/armcix.h", "configure.ac"))
+RECIPE = Recipe(BASELINE, "ARMCI-MPI", BASELINE_PATTERN, _build, _programs, (2, 4), 120.0, has_files=("src/armcix.h", "configure.ac"),
+                overridden=("CFLAGS", "FFLAGS"))

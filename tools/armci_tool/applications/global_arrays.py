@@ -14,12 +14,15 @@ from armci_tool.applications.recipe import Program, Recipe, Work, executables
 _FAILS_IF = r"NbTest fails|[Tt]est (failed(?! #)|FAILED)|Error for element|mismatch at point|(PUT|GET|ACC) FAILS|Matrices disagree|we have error"
 
 
+_FLAGS = {"CFLAGS": "-O2 -g", "FFLAGS": "-O2 -g -fallow-argument-mismatch"}
+
+
 def _build(work: Work) -> None:
     # Its autogen.sh would download.
     sources.must(["autoreconf", "-fi"], work.tree, "cannot make the configure of Global Arrays",
                  sources.stage("making the configure of Global Arrays", work.note))
     library = work.library
-    flags = {"CFLAGS": "-O2 -g", "FFLAGS": "-O2 -g -fallow-argument-mismatch", **library.compilers}
+    flags = {**_FLAGS, **library.compilers}
     sources.must([str(work.tree / "configure"), f"--prefix={prefix(work.folder.parent)}", "--with-mpi", f"--with-armci={library.prefix}",
                   "--enable-i8", "--with-blas4=-lopenblas", "--with-lapack=-lopenblas",
                   f"--with-scalapack=-lscalapack-{library.mpi}", *(f"{name}={value}" for name, value in flags.items())],
@@ -58,4 +61,5 @@ def _programs(folder: Path, built_on: str) -> Mapping[str, Sequence[Program]]:
                        for name, path in by_name.items() if not name.startswith(_OTHER_FOLDERS) and name not in _LEFT_OUT]}
 
 
-RECIPE = Recipe("ga", "Global Arrays", "ga-5*.tar.*", _build, _programs, (2, 4, 5), 120.0, has_files=("global/src", "configure.ac"))
+RECIPE = Recipe("ga", "Global Arrays", "ga-5*.tar.*", _build, _programs, (2, 4, 5), 120.0, has_files=("global/src", "configure.ac"),
+                overridden=tuple(_FLAGS))

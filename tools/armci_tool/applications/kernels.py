@@ -47,4 +47,5 @@ def _programs(folder: Path, built_on: str) -> Mapping[str, Sequence[Program]]:
 
 
 RECIPE = Recipe("prk", "Parallel Research Kernels", "prk-*.tar.*", _build, _programs, (2, 4), 240.0, has_baseline=False,
-                own_sources=(PRK,), models=tuple(_MODELS.values()), has_files=("MPI1", "common"))
+                own_sources=(PRK,), models=tuple(_MODELS.values()), has_files=("MPI1", "common"),
+                overridden=("CFLAGS",))

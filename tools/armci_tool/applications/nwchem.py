@@ -13,7 +13,7 @@ from armci_tool.errors import ToolError
 from armci_tool.repository import ROOT
 
 INPUTS = ROOT / "integration" / "nwchem"
-_MODULES = "nwdft driver stepper mp2_grad ccsd vib property"
+_SETTINGS = {"NWCHEM_TARGET": "LINUX64", "NWCHEM_MODULES": "nwdft driver stepper mp2_grad ccsd vib property", "USE_MPI": "y", "USE_64TO32": "y"}
 _REFERENCE = re.compile(r"^# reference within (\S+): (.+?) = (.+)$", re.MULTILINE)
 
 
@@ -23,10 +23,10 @@ def _global_arrays(work: Work) -> Path:
 
 def _environment(work: Work) -> dict[str, str]:
     installed = _global_arrays(work)
-    return {"NWCHEM_TOP": str(work.tree), "NWCHEM_TARGET": "LINUX64", "USE_MPI": "y", "ARMCI_NETWORK": "ARMCI",
+    return {"NWCHEM_TOP": str(work.tree), "ARMCI_NETWORK": "ARMCI", **_SETTINGS,
             "EXTERNAL_ARMCI_PATH": str(work.library.prefix), "EXTERNAL_GA_PATH": str(installed),
-            "BLASOPT": "-lopenblas", "LAPACK_LIB": "-lopenblas", "BLAS_SIZE": "4", "USE_64TO32": "y",
-            "SCALAPACK": f"-lscalapack-{work.library.mpi}", "SCALAPACK_SIZE": "4", "NWCHEM_MODULES": _MODULES,
+            "BLASOPT": "-lopenblas", "LAPACK_LIB": "-lopenblas", "BLAS_SIZE": "4",
+            "SCALAPACK": f"-lscalapack-{work.library.mpi}", "SCALAPACK_SIZE": "4",
             **{name: compiler for name, compiler in work.library.compilers.items() if name.startswith("MPI")}}
 
 
@@ -64,4 +64,5 @@ def _programs(folder: Path, built_on: str) -> Mapping[str, Sequence[Program]]:
 
 
 RECIPE = Recipe("nwchem", "NWChem", "nwchem-*.tar.*", _build, _programs, (2, 4), 300.0, needs=(global_arrays.RECIPE,),
-                debian_package="nwchem", is_long_build=True, has_files=("src/nwchem.F", "src/GNUmakefile"))
+                debian_package="nwchem", is_long_build=True, has_files=("src/nwchem.F", "src/GNUmakefile"),
+                overridden=("NWCHEM_TOP", *_SETTINGS))

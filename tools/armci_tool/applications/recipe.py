@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable, Mapping, Optional, Sequence
 
-from armci_tool.applications import debian, sources
+from armci_tool.applications import armci, debian, sources
 from armci_tool.applications.armci import Armci
 from armci_tool.applications.sources import Note
 from armci_tool.errors import ToolError
@@ -90,6 +90,8 @@ class Recipe:
     time_limit_s: float
     # Files and folders of the unpacked source that the build needs. Another archive is noticed by their absence.
     has_files: tuple[str, ...]
+    # The build sets these variables itself: their values in the environment have no effect.
+    overridden: tuple[str, ...] = ()
     # False: the application is not built on the baseline.
     has_baseline: bool = True
     # The build compiles these sources of ours too.
@@ -126,7 +128,7 @@ class Recipe:
     def key(self, library: Armci, found: "Mapping[str, Optional[Path]]") -> str:
         """Changes when the application has to be built anew."""
         source = found[self.name]
-        return sources.digest(sources.content(Path(inspect.getfile(self.build))), library.key,
+        return sources.digest(sources.content(Path(inspect.getfile(self.build))), library.key, armci.flags(self.overridden),
                               sources.content(source) if source else f"Debian {debian.version(self.debian_package)}",
                               *map(sources.content, self.own_sources), *(needed.key(library, found) for needed in self.needs))
 
