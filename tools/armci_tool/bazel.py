@@ -112,12 +112,15 @@ def test(targets: Sequence[str], configuration: Configuration, *,
 
 
 def _require_compilers() -> None:
-    """Bazel reads these variables, and says in many lines of its own language when they name nothing."""
+    """Bazel reads these variables, and says in many lines of its own language when they name no compiler."""
     for variable in ("CC", "CXX"):
         words = os.environ.get(variable, "").split()
         if words and not shutil.which(words[0]):
             raise ToolError(f"{variable} names a compiler that is not installed", where=f"{variable}={' '.join(words)}",
                             next_step=f"unset {variable}, or install that compiler")
+        if words and not (tried := process.run([*words, "--version"], job=False)).ok:
+            raise ToolError(f"{variable}={' '.join(words)} is no compiler that runs", where=f"{' '.join(tried.command)} ends with status {tried.status}",
+                            next_step=f"unset {variable}, or name a compiler")
 
 
 def _run(verb: str, arguments: Sequence[str], configuration: Configuration, verbose: bool, label: str,

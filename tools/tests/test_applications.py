@@ -154,6 +154,13 @@ def test_a_compiler_that_is_not_there_is_named_before_bazel_runs(monkeypatch: py
             bazel.test(["//none"], bazel.Configuration("openmpi"))
 
 
+def test_a_compiler_that_does_not_run_is_named_before_bazel_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bazel, "executable", lambda: pytest.fail("Bazel ran"))
+    monkeypatch.setenv("CC", "/bin/false")
+    with pytest.raises(ToolError, match="CC=/bin/false is no compiler that runs"):
+        bazel.build(["//none"], bazel.Configuration("openmpi"))
+
+
 def test_a_report_that_cannot_be_written_is_noticed_first_and_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match="cannot write the report to /proc"):
         options.require_folder(Path("/proc"))
