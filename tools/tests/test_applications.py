@@ -458,7 +458,8 @@ def test_the_table_rates_what_passed_on_both(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("arguments, sentence", [
     (["nonsense"], "nonsense"), (["ga", "--source", "/no/such/source"], "there is no source /no/such/source"),
-    (["ga", "--impl", "shmem", "--nodes", "2"], "shmem spans no nodes"), (["ga", "-n", "0"], "0 is not in the range")])
+    (["ga", "--impl", "shmem", "--nodes", "2"], "shmem spans no nodes"), (["ga", "-n", "0"], "0 is not in the range"),
+    (["ga", "-n", "100000"], "-n 100000 is too many processes for this machine"), (["ga", "-n", "2,,4"], "'2,,4' has an empty part")])
 def test_errors_say_what_and_what_next(arguments: list[str], sentence: str) -> None:
     done = tool("application", *arguments)
     assert done.returncode == 2 and sentence in done.stderr + done.stdout

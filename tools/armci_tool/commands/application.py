@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import shlex
 from pathlib import Path
 from typing import Optional, Sequence
@@ -16,6 +17,9 @@ from armci_tool.commands import options
 from armci_tool.console import Progress
 from armci_tool.errors import Stopped, ToolError
 from armci_tool.results import FAILED, Case
+
+_PROCESSES_MOST = 64
+_PROCESSES_PER_CORE_MOST = 16
 
 
 @options.command("application", "tools/armci application ga", "tools/armci application ga --impl shmem,ucx -n 4,5 --report DIR",
@@ -50,6 +54,9 @@ def execute(name: str, source: Optional[Path], impl: Sequence[str], beside: bool
     for one in names:
         launch.require(placement.with_device(where, repository.device_of(one)), launch.mpi_library(mpi).preload_on_nodes)
     for count in processes or recipe.process_counts:
+        if count > (most := max(_PROCESSES_MOST, _PROCESSES_PER_CORE_MOST * (os.cpu_count() or 1))):
+            raise ToolError(f"-n {count} is too many processes for this machine", where=f"{os.cpu_count()} cores run {most} at most",
+                            next_step=f"give -n a number up to {most}")
         if where.nodes:
             where.ranks_per_node(count)
     found_sources = recipe.find_sources(source)

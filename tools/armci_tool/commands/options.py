@@ -69,9 +69,9 @@ def repeated(*names: str, of: click.ParamType = click.STRING, **attributes: Any)
     def split(context: click.Context, parameter: click.Parameter, given: Sequence[str]) -> list[Any]:
         words: dict[Any, None] = {}
         for text in given:
-            found = [part.strip() for part in text.split(",") if part.strip()]
-            if not found:
-                raise click.BadParameter(f"{text!r} names nothing", context, parameter)
+            found = [part.strip() for part in text.split(",")]
+            if not all(found):
+                raise click.BadParameter(f"{text!r} {'has an empty part' if any(found) else 'names nothing'}", context, parameter)
             words.update(dict.fromkeys(of.convert(part, parameter, context) for part in found))
         return list(words)
     return click.option(*names, multiple=True, callback=split, **attributes)
