@@ -124,6 +124,10 @@ def test_a_cache_that_makefiles_cannot_name_is_refused(tmp_path: Path, monkeypat
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / folder))
     with pytest.raises(ToolError, match="applications cannot be built in"):
         sources.cache()
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc")
+    with pytest.raises(ToolError, match="applications cannot be built in") as raised, sources.locked():
+        pass
+    assert "XDG_CACHE_HOME=/proc" in raised.value.where
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     assert sources.cache() == Path.home() / ".cache" / "armci" / "applications"
 
@@ -404,8 +408,9 @@ def test_programs_take_turns_on_the_libraries(tmp_path: Path) -> None:
 
 
 def test_one_run_at_a_time_uses_the_cache() -> None:
-    with sources.locked(), pytest.raises(ToolError, match="another tools/armci application or test runs"), sources.locked():
+    with sources.locked(), pytest.raises(ToolError, match="another tools/armci application or test runs") as raised, sources.locked():
         pass
+    assert raised.value.where.startswith(f"process {os.getpid()} holds /")
     with sources.locked():
         pass
 

@@ -163,6 +163,15 @@ def _remove(folder: Path) -> None:
         shutil.rmtree(folder)
 
 
+def _make_cache() -> None:
+    try:
+        cache().mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        given = os.environ.get("XDG_CACHE_HOME", "")
+        raise ToolError(f"applications cannot be built in {cache()}", where=f"XDG_CACHE_HOME={given}: {error}",
+                        next_step="set XDG_CACHE_HOME to a folder that can be written to") from error
+
+
 def _remove_broken() -> None:
     """Removes builds that failed or were interrupted: no later run uses them."""
     for folder in cache().iterdir():
@@ -179,22 +188,24 @@ def locked() -> Iterator[None]:
     """One run at a time uses what is built in the cache; it also exchanges the installed libraries.
 
     The lock of a run that was killed is free at once, but the reaper gives the run's jobs a few seconds to end, and they still write
-    to the cache. The file of the lock holds the marker of the jobs; the next run waits for their end."""
-    cache().mkdir(parents=True, exist_ok=True)
+    to the cache. The file of the lock holds the marker of the jobs and the id of the process; the next run waits for the jobs' end."""
+    _make_cache()
     path = cache() / "lock"
     with path.open("a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise InUse("another tools/armci application or test runs", where=str(path),
+            file.seek(0)
+            holder = file.read().split()[1:]
+            raise InUse("another tools/armci application or test runs", where=" ".join(["process", *holder, "holds", str(path)]),
                             next_step="wait for its end, or set XDG_CACHE_HOME to another folder") from error
         file.seek(0)
-        if killed := file.read().strip():
+        for killed in file.read().split()[:1]:
             leak_check.surviving_processes(killed, leak_check.Ending().patience_s)
             leak_check.kill_marked(killed)
         _remove_broken()
         with leak_check.common_marker() as marker:
-            _overwrite(file, marker)
+            _overwrite(file, f"{marker} {os.getpid()}")
             yield
             _overwrite(file, "")  # not after an exception: a job may have outlived it
 
