@@ -169,6 +169,8 @@ def test_a_report_that_cannot_be_written_is_noticed_first_and_leaves_nothing(tmp
     with pytest.raises(ToolError, match="cannot write the report to /proc"):
         options.require_folder(Path("/proc"))
     (tmp_path / "table.txt").mkdir()
+    with pytest.raises(ToolError, match="cannot write the report to .*/table.txt"):
+        options.require_folder(tmp_path, report.FILES)
     with pytest.raises(OSError):
         report.write(tmp_path, "App", steps(), {})
     assert [path.name for path in tmp_path.iterdir()] == ["table.txt"]

@@ -11,6 +11,8 @@ from armci_tool.applications.armci import BASELINE
 from armci_tool.applications.run import LibraryStep
 from armci_tool.results import FAILED, KNOWN, PASSED, Case
 
+FILES = ("table.txt", "results.json", "junit.xml", "index.html")
+
 
 def ratio(cases: Mapping[str, Case], of_baseline: Mapping[str, Case]) -> float:
     """How many times as long the programs took that passed on both; 0 where there are none."""
@@ -61,8 +63,8 @@ def screen(steps: Sequence[LibraryStep]) -> str:
 
 
 def write(folder: Path, title: str, steps: Sequence[LibraryStep], environment: Mapping[str, str]) -> None:
-    """table.txt, results.json, junit.xml and index.html."""
-    text, data, junit, page = (folder / name for name in ("table.txt", "results.json", "junit.xml", "index.html"))
+    """Writes the files of the report."""
+    text, data, junit, page = (folder / name for name in FILES)
     _replace(text, screen(steps) + "\n")
     content = {"title": title, "environment": dict(environment), "runs": [
         {"name": step.name, "seconds": step.seconds, "rerun": step.rerun,

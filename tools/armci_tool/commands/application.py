@@ -62,7 +62,7 @@ def execute(name: str, source: Optional[Path], impl: Sequence[str], beside: bool
     found_sources = recipe.find_sources(source)
     baseline = _baseline_source(found_sources.get(armci.BASELINE)) if beside and recipe.has_baseline else None
     if folder:
-        options.require_folder(folder)
+        options.require_folder(folder, report.FILES)
     packages.ensure_installed(print)
     entries = known.read()
     with sources.locked(), Progress(f"{recipe.title} ({mpi})") as progress:
@@ -88,7 +88,8 @@ def execute(name: str, source: Optional[Path], impl: Sequence[str], beside: bool
                     if folder:  # after each, so that an end in the middle loses only the running program
                         report.write(folder, recipe.title, steps, described)
             except (Stopped, ToolError, OSError):
-                print(report.screen(steps))  # of what ran before
+                if steps:
+                    print(report.screen(steps))  # of the programs that ran before
                 raise
             done = list(steps)
     print(report.screen(steps))

@@ -18,7 +18,8 @@ EVERY = "all"
 
 @options.command("install", "tools/armci install --prefix /opt/armci --mpi mpich --impl mpi-rma,mpi-twosided")
 @click.option("--prefix", type=options.PATH, required=True, metavar="DIR",
-              help="gets include/, lib/, bin/ and share/; it can be moved afterwards")
+              help="gets include/, lib/, bin/, share/ and impl/NAME/, the prefix of one implementation for build systems that take an ARMCI as "
+              "one folder; DIR can be moved afterwards")
 @options.implementations("implementations, or all (default: all); those that are there already stay")
 @click.option("--default", "usual", default="", metavar="NAME", shell_complete=options.complete_implementations,
               help="what -larmci and armci.pc mean (default: what it means there already, else "

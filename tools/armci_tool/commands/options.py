@@ -206,8 +206,8 @@ def wrapped(function: Function) -> Function:
                         help="start each rank as COMMAND BINARY ARGS..., as with a script, or 'valgrind -q'")(call)
 
 
-def require_folder(folder: Path) -> None:
-    """Before anything runs: results that cannot be written would be lost."""
+def require_folder(folder: Path, files: Sequence[str] = ()) -> None:
+    """Before anything runs: results that cannot be written would be lost. `files` are names in the folder."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -215,6 +215,9 @@ def require_folder(folder: Path) -> None:
     except OSError as error:
         raise ToolError(f"cannot write the report to {folder}", where=str(error),
                         next_step="give a folder that can be made, or written to") from error
+    for path in (folder / name for name in files):
+        if path.exists():
+            require_file(path)
 
 
 def require_file(path: Path) -> None:
