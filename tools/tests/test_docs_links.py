@@ -21,7 +21,7 @@ _ELSEWHERE = {"comex.h", "gpc.h", "lib/cmake/ARMCI/GlobalArrays.cmake", "matrix.
 PAGES = list(source_files(ROOT, ".md"))
 
 # Pages that are made by a command, or that are records of runs.
-_NO_NEXT = {"applications.md", "environment.md", "results.md"}
+_NO_NEXT = {"applications-results.md", "environment.md", "results.md"}
 GUIDES = [page for page in PAGES if page.parent == ROOT / "docs" and page.name not in _NO_NEXT]
 
 
