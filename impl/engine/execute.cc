@@ -26,15 +26,22 @@ node::Signal signal_of(const RequestHeader& header) {
           static_cast<node::SignalOp>(header.type), reinterpret_cast<node::WakeUp*>(pointer(header.first))};
 }
 
+// Rows that are `bytes` long on both sides.
+void copy_run(char* to, std::ptrdiff_t to_stride, const char* from, std::ptrdiff_t from_stride, std::size_t rows,
+              std::size_t bytes) {
+  if (rows == 1) return node::copy(to, from, bytes);
+  node::copy_rows(to, to_stride, from, from_stride, rows, bytes);
+}
+
 }  // namespace
 
 void store(const Request& request, const char* data) {
   const std::size_t bytes = request.header.bytes;
   std::atomic_thread_fence(std::memory_order_release);
   if (request.header.kind != RequestKind::kAccumulate) {
-    for_places(request, [&](char* to) {
-      node::copy(to, data, bytes);
-      data += bytes;
+    for_runs(request, [&](char* to, std::ptrdiff_t stride, std::size_t segments) {
+      copy_run(to, stride, data, static_cast<std::ptrdiff_t>(bytes), segments, bytes);
+      data += segments * bytes;
     });
   } else {
     const node::Accumulator accumulator(node::node_memory().accumulate_locks(),
@@ -50,9 +57,10 @@ void store(const Request& request, const char* data) {
 
 char* collect(const Request& request, char* to) {
   std::atomic_thread_fence(std::memory_order_acquire);
-  for_places(request, [&](const char* from) {
-    node::copy(to, from, request.header.bytes);
-    to += request.header.bytes;
+  const std::size_t bytes = request.header.bytes;
+  for_runs(request, [&](const char* from, std::ptrdiff_t stride, std::size_t segments) {
+    copy_run(to, static_cast<std::ptrdiff_t>(bytes), from, stride, segments, bytes);
+    to += segments * bytes;
   });
   return to;
 }

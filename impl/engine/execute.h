@@ -30,6 +30,18 @@ void for_places(const Request& request, Visit visit) {
   }
 }
 
+// As for_places(), for runs of segments: visit(place, stride, segments).
+template <class Visit>
+void for_runs(const Request& request, Visit visit) {
+  if (request.header.form != Form::kStrided) {
+    return for_places(request, [&](char* place) { visit(place, std::ptrdiff_t{0}, std::size_t{1}); });
+  }
+  for_run_range(request.shape, request.header.first, request.header.count,
+                [&](std::ptrdiff_t, std::ptrdiff_t to, std::size_t segments) {
+                  visit(pointer(request.header.address) + to, request.shape.dst_stride[0], segments);
+                });
+}
+
 // A put, an accumulate or a signal; `data` without gaps, in the order of the segments.
 //
 // Memory ordering: stores of one process take effect in the order of their requests [ORD-1].

@@ -100,6 +100,14 @@ class Rows {
 
   // Copies the local rows to `to`, without gaps.
   void pack(std::size_t first, std::size_t count, char* to) const {
+    if (list_ == nullptr) {
+      const bool here = here_ == Here::kSource;
+      return for_run_range(*shape_, first, count, [&](std::ptrdiff_t src, std::ptrdiff_t dst, std::size_t rows) {
+        const std::ptrdiff_t stride = here ? shape_->src_stride[0] : shape_->dst_stride[0];
+        node::copy_rows(to, static_cast<std::ptrdiff_t>(bytes_), local_ + (here ? src : dst), stride, rows, bytes_);
+        to += rows * bytes_;
+      });
+    }
     visit(first, count, [&](const char* local, const char*) {
       node::copy(to, local, bytes_);
       to += bytes_;
@@ -107,11 +115,15 @@ class Rows {
   }
   // The inverse of pack(), to be called later: the descriptor may be gone by then.
   std::function<void(const char* from)> unpacker(std::size_t first, std::size_t count) const {
+    if (char* const run = local_run(first, count); run != nullptr) {
+      return [run, bytes = count * bytes_](const char* from) { node::copy(run, from, bytes); };
+    }
     if (list_ == nullptr) {
       return [shape = *shape_, local = const_cast<char*>(local_), first, count](const char* from) {
-        for_segment_range(shape, first, count, [&](std::ptrdiff_t, std::ptrdiff_t place) {
-          node::copy(local + place, from, shape.count[0]);
-          from += shape.count[0];
+        const std::size_t bytes = shape.count[0];
+        for_run_range(shape, first, count, [&](std::ptrdiff_t, std::ptrdiff_t place, std::size_t rows) {
+          node::copy_rows(local + place, shape.dst_stride[0], from, static_cast<std::ptrdiff_t>(bytes), rows, bytes);
+          from += rows * bytes;
         });
       };
     }

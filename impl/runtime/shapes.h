@@ -5,6 +5,7 @@
 // Thread safety: plain values.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -142,7 +143,29 @@ void for_segment_range(const Strided& shape, std::size_t first, std::size_t coun
   }
 }
 
-// The same for every segment.
+// The same for runs of segments that are the lowest level's stride apart: visit(src, dst, segments).
+template <class Visit>
+void for_run_range(const Strided& shape, std::size_t first, std::size_t count, Visit visit) {
+  if (shape.levels == 0) return visit(std::ptrdiff_t{0}, std::ptrdiff_t{0}, count);
+  Strided runs{shape.levels - 1, {}, {}, {}};
+  for (int l = 0; l < runs.levels; ++l) {
+    runs.count[l + 1] = shape.count[l + 2];
+    runs.src_stride[l] = shape.src_stride[l + 1];
+    runs.dst_stride[l] = shape.dst_stride[l + 1];
+  }
+  const std::size_t length = shape.count[1];
+  std::size_t skipped = first % length;
+  for_segment_range(runs, first / length, (skipped + count + length - 1) / length,
+                    [&](std::ptrdiff_t src, std::ptrdiff_t dst) {
+                      const std::size_t now = std::min(count, length - skipped);
+                      const auto from = static_cast<std::ptrdiff_t>(skipped);
+                      visit(src + from * shape.src_stride[0], dst + from * shape.dst_stride[0], now);
+                      count -= now;
+                      skipped = 0;
+                    });
+}
+
+// As for_segment_range(), for every segment.
 template <class Visit>
 void for_each_segment(const Strided& shape, Visit visit) {
   if (!shape.empty()) for_segment_range(shape, 0, shape.segments(), visit);

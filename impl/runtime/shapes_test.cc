@@ -73,6 +73,32 @@ Strided random_shape(std::mt19937& random) {
   return shape;
 }
 
+TEST(Shapes, runs_are_the_segments_of_any_range) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 2000; ++round) {
+    const Strided shape = random_shape(random);
+    const std::size_t first = random() % shape.segments();
+    const std::size_t count = 1 + random() % (shape.segments() - first);
+    Bytes expected;
+    for_segment_range(shape, first, count,
+                      [&](std::ptrdiff_t src, std::ptrdiff_t dst) { expected.emplace_back(src, dst); });
+    Bytes segments;
+    std::size_t runs = 0;
+    for_run_range(shape, first, count, [&](std::ptrdiff_t src, std::ptrdiff_t dst, std::size_t length) {
+      ++runs;
+      ASSERT_GT(length, 0U);
+      for (std::size_t i = 0; i < length; ++i) {
+        segments.emplace_back(src, dst);
+        if (shape.levels == 0) continue;
+        src += shape.src_stride[0];
+        dst += shape.dst_stride[0];
+      }
+    });
+    ASSERT_EQ(segments, expected) << "round " << round;
+    ASSERT_LE(runs, shape.levels == 0 ? 1 : count / shape.count[1] + 2);
+  }
+}
+
 TEST(CollapseTest, KeepsTheSequenceOfBytes) {
   std::mt19937 random(20271);
   int joined = 0;
