@@ -73,7 +73,7 @@ Strided random_shape(std::mt19937& random) {
   return shape;
 }
 
-TEST(Shapes, runs_are_the_segments_of_any_range) {
+TEST(RunsTest, AreTheSegmentsOfAnyRange) {
   std::mt19937 random(3);
   for (int round = 0; round < 2000; ++round) {
     const Strided shape = random_shape(random);
