@@ -143,7 +143,8 @@ void for_segment_range(const Strided& shape, std::size_t first, std::size_t coun
   }
 }
 
-// The same for runs of segments that are the lowest level's stride apart: visit(src, dst, segments).
+// The same for runs of segments that are the lowest level's stride apart: visit(src, dst, segments). Precondition:
+// count > 0.
 template <class Visit>
 void for_run_range(const Strided& shape, std::size_t first, std::size_t count, Visit visit) {
   if (shape.levels == 0) return visit(std::ptrdiff_t{0}, std::ptrdiff_t{0}, count);
@@ -155,7 +156,7 @@ void for_run_range(const Strided& shape, std::size_t first, std::size_t count, V
   }
   const std::size_t length = shape.count[1];
   std::size_t skipped = first % length;
-  for_segment_range(runs, first / length, (skipped + count + length - 1) / length,
+  for_segment_range(runs, first / length, (skipped + count - 1) / length + 1,
                     [&](std::ptrdiff_t src, std::ptrdiff_t dst) {
                       const std::size_t now = std::min(count, length - skipped);
                       const auto from = static_cast<std::ptrdiff_t>(skipped);

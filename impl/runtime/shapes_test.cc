@@ -99,6 +99,14 @@ TEST(RunsTest, AreTheSegmentsOfAnyRange) {
   }
 }
 
+TEST(RunsTest, LongLevelsDoNotWrap) {
+  const std::size_t half = std::size_t{1} << 63;
+  const Strided shape{1, {8, half + 1}, {0}, {0}};
+  std::size_t segments = 0;
+  for_run_range(shape, half, 1, [&](std::ptrdiff_t, std::ptrdiff_t, std::size_t length) { segments += length; });
+  EXPECT_EQ(segments, 1U);
+}
+
 TEST(CollapseTest, KeepsTheSequenceOfBytes) {
   std::mt19937 random(20271);
   int joined = 0;
