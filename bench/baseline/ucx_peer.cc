@@ -164,10 +164,10 @@ ucs_status_ptr_t UcxPeer::Post(Ucp kind, size_t bytes, int k) const {
   return ucp_tag_recv_nbx(worker_, here, bytes, kDataTag, ~ucp_tag_t{0}, &param);
 }
 
-std::vector<ucs_status_ptr_t> UcxPeer::PostWindow(Ucp kind, size_t bytes, int window) const {
-  std::vector<ucs_status_ptr_t> requests;
-  for (int k = 0; k < window; ++k) requests.push_back(Post(kind, bytes, k));
-  return requests;
+// `requests` has the place of the window.
+void UcxPeer::PostWindow(Ucp kind, size_t bytes, std::vector<ucs_status_ptr_t>* requests) const {
+  int k = 0;
+  for (ucs_status_ptr_t& request : *requests) request = Post(kind, bytes, k++);
 }
 
 void UcxPeer::AwaitAll(const std::vector<ucs_status_ptr_t>& requests) const {
@@ -185,36 +185,39 @@ void UcxPeer::Word(Ucp kind) const {
 
 // By the peer: windows of messages, each when rank 0 asks for it.
 void UcxPeer::Send(const Order& order) const {
+  std::vector<ucs_status_ptr_t> requests(static_cast<size_t>(order.window));
   for (long i = 0; i < order.count; ++i) {
     Word(Ucp::kReceive);
-    AwaitAll(PostWindow(Ucp::kSend, order.bytes, order.window));
+    PostWindow(Ucp::kSend, order.bytes, &requests);
+    AwaitAll(requests);
   }
 }
 
 // By the peer: windows of messages, each answered when its receives, and those of the next one, are posted.
 void UcxPeer::Receive(const Order& order) const {
-  std::vector<ucs_status_ptr_t> requests = PostWindow(Ucp::kReceive, order.bytes, order.window);
+  std::vector<ucs_status_ptr_t> requests(static_cast<size_t>(order.window));
+  PostWindow(Ucp::kReceive, order.bytes, &requests);
   for (long i = 0; i < order.count; ++i) {
     AwaitAll(requests);
-    requests.clear();
-    if (i + 1 < order.count) requests = PostWindow(Ucp::kReceive, order.bytes, order.window);
+    if (i + 1 < order.count) PostWindow(Ucp::kReceive, order.bytes, &requests);
     Word(Ucp::kSend);
   }
 }
 
 // By rank 0: one window of `order`.
-void UcxPeer::Move(const Order& order) const {
-  const std::vector<ucs_status_ptr_t> requests = PostWindow(order.kind, order.bytes, order.window);
+void UcxPeer::Move(const Order& order, std::vector<ucs_status_ptr_t>* requests) const {
+  PostWindow(order.kind, order.bytes, requests);
   if (order.kind == Ucp::kReceive) Word(Ucp::kSend);
-  AwaitAll(requests);
+  AwaitAll(*requests);
   if (order.kind == Ucp::kPut) Flush();
   if (order.kind == Ucp::kSend) Word(Ucp::kReceive);
 }
 
 double UcxPeer::Transfers(Ucp kind, size_t bytes, int window, long count) const {
   const Order order = {kind, bytes, window, count};
+  std::vector<ucs_status_ptr_t> requests(static_cast<size_t>(window));
   return Timed(order, [&] {
-    for (long i = 0; i < count; ++i) Move(order);
+    for (long i = 0; i < count; ++i) Move(order, &requests);
   });
 }
 

@@ -63,12 +63,12 @@ class UcxPeer {
   void Flush() const;
   void PutWord(uint64_t word, size_t at) const;
   ucs_status_ptr_t Post(Ucp kind, size_t bytes, int k) const;
-  std::vector<ucs_status_ptr_t> PostWindow(Ucp kind, size_t bytes, int window) const;
+  void PostWindow(Ucp kind, size_t bytes, std::vector<ucs_status_ptr_t>* requests) const;
   void AwaitAll(const std::vector<ucs_status_ptr_t>& requests) const;
   void Word(Ucp kind) const;
   void Send(const Order& order) const;
   void Receive(const Order& order) const;
-  void Move(const Order& order) const;
+  void Move(const Order& order, std::vector<ucs_status_ptr_t>* requests) const;
   bool MovedData() const;
   void MakeWorker();
   void Expose();

@@ -4,10 +4,9 @@
 //   get, put + fence, fetch-and-add, lock   of 8 bytes, against a round trip of MPI_Send and MPI_Recv of 8 bytes
 //   get                                     of 8 KiB, against a round trip that brings as much back
 //   nb put                                  until it returns, against the same
-//   put, get, accumulate                    8 non-blocking ones of 64 KiB to 1 MiB and their end, against as many
-//   messages put, blocking put, get                  64 of 4 KiB (get to 16 KiB) and their end, against as many
-//   messages put, get rows                           rows of 16 bytes to 1 KiB, three times as far apart in rank 1; as
-//   the first
+//   put, get, accumulate                    8 non-blocking ones of 64 KiB to 1 MiB and their end, against 8 messages
+//   put, blocking put, get                  64 of 4 KiB, gets to 16 KiB, and their end, against 64 messages
+//   put, get rows                           8 calls with rows of 16 bytes to 1 KiB, three times as far apart in rank 1
 #include <algorithm>
 
 #include "armci.h"
