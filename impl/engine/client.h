@@ -256,7 +256,7 @@ class Client final : private ClientEvents {
   std::uint32_t next_tag();
   Status send_long_store(Lock& lock, int number, const RequestHeader& header, std::size_t iov,
                          const std::function<void(char*)>& write_iov, std::span<const char> data, Part part);
-  // As send_store(), of data that the wire gathers; `whole` gets a part.
+  // As send_store(), with zero copy; `whole` gets a part.
   Status send_with_data(Lock& lock, Operation* whole, int number, RequestHeader header, std::size_t iov,
                         const std::function<void(char*)>& write_iov, std::span<const char> data);
   Status take_packing_memory(Lock& lock, Message* memory);
@@ -281,7 +281,7 @@ class Client final : private ClientEvents {
   std::size_t piece_bytes(std::size_t total) const;
   std::size_t store_piece_bytes(std::size_t total) const;
   bool is_copied(std::size_t bytes) const;
-  bool is_gathered(std::size_t bytes) const;
+  bool is_zero_copy(std::size_t bytes) const;
   bool joins_batch(const Target& target, std::size_t bytes, How how);
   bool is_by_request(const Target& target, const void* remote, std::size_t bytes, How how);
   bool is_by_request(const Target& target, const Rows& rows, How how);

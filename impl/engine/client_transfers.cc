@@ -39,7 +39,7 @@ Status Rdma::set_word(const Target&, std::uint64_t*, std::uint64_t) {
 }
 
 Status ClientWire::send_with_data(int, int, Message, std::span<const char>, Part) {
-  return fail(Code::kUnsupported, nullptr, "the wire gathers no data");
+  return fail(Code::kUnsupported, nullptr, "the wire sends no data from the memory of the program");
 }
 
 // In whole elements.
@@ -53,20 +53,20 @@ std::size_t Client::piece_bytes(std::size_t total) const {
   return std::min(std::max(part, options_.piece_bytes), long_data_->bytes_max());
 }
 
-// Whether the wire gathers data without gaps behind a request.
-bool Client::is_gathered(std::size_t bytes) const {
-  return wire_.gathered_bytes() > 0 && bytes >= wire_.gathered_bytes();
+// Whether the data of a store without gaps leave from the memory of the program, in one message with their request.
+bool Client::is_zero_copy(std::size_t bytes) const {
+  return wire_.zero_copy_bytes() > 0 && bytes >= wire_.zero_copy_bytes();
 }
 
 // Whether a store without gaps is copied into requests.
 bool Client::is_copied(std::size_t bytes) const {
-  if (is_gathered(bytes)) return false;
+  if (is_zero_copy(bytes)) return false;
   return long_data_ == nullptr || bytes <= std::max(data_bytes_max(0), options_.copied_bytes);
 }
 
 std::size_t Client::store_piece_bytes(std::size_t total) const {
   const std::size_t longest = data_bytes_max(0);
-  if (is_gathered(total)) return longest;
+  if (is_zero_copy(total)) return longest;
   if (!is_copied(total)) return piece_bytes(total);
   return options_.copied_piece_bytes == 0 ? longest : std::min(longest, options_.copied_piece_bytes);
 }
@@ -217,7 +217,7 @@ Status Client::store_by_rows(Lock& lock, int number, RequestHeader header, const
                       [&](char* at) { rows.pack(0, rows.count(), rows.write_iov(0, rows.count(), at)); });
     }
   }
-  if (long_data_ == nullptr && !is_gathered(total)) return store_rows(lock, nullptr, number, header, rows);
+  if (long_data_ == nullptr && !is_zero_copy(total)) return store_rows(lock, nullptr, number, header, rows);
   Operation* const whole = operations_.begin("a store", number);
   return finish(lock, whole, store_rows(lock, whole, number, header, rows), how);
 }
@@ -226,6 +226,7 @@ Status Client::store_by_rows(Lock& lock, int number, RequestHeader header, const
 Status Client::store_run(Lock& lock, Operation* whole, int number, RequestHeader header, char* remote,
                          const char* local, std::size_t bytes) {
   header.form = Form::kContiguous;
+  const bool zero_copy = is_zero_copy(bytes);
   const bool is_long = long_data_ != nullptr && !is_copied(bytes);
   const std::size_t piece = store_piece_bytes(bytes);
   while (bytes > 0) {
@@ -233,7 +234,7 @@ Status Client::store_run(Lock& lock, Operation* whole, int number, RequestHeader
     header.address = address_of(remote);
     header.bytes = bytes <= piece ? bytes : piece - odd;
     header.levels = header.bytes < bytes && delays_count(number) ? kCountOnDemand : 0;
-    if (is_gathered(header.bytes)) {
+    if (zero_copy) {
       ARMCI_RETURN_IF_ERROR(send_with_data(lock, whole, number, header, 0, {}, {local, header.bytes}));
     } else if (is_long) {
       ARMCI_RETURN_IF_ERROR(send_long_store(lock, number, header, 0, {}, {local, header.bytes}, Part(whole)));
@@ -258,10 +259,11 @@ Status Client::store_rows(Lock& lock, Operation* whole, int number, RequestHeade
       return store_run(lock, whole, number, header, remote, local, rows.bytes());
     });
   }
+  const bool zero_copy = is_zero_copy(rows.count() * rows.bytes());
   for (std::size_t first = 0; first < rows.count();) {
     const std::size_t now = std::min(fitting, rows.count() - first);
     const std::size_t bytes = now * rows.bytes();
-    const char* const run = whole != nullptr && is_gathered(bytes) ? rows.local_run(first, now) : nullptr;
+    const char* const run = zero_copy ? rows.local_run(first, now) : nullptr;
     if (run != nullptr) {
       rows.fill_in(first, now, &header);
       ARMCI_RETURN_IF_ERROR(send_with_data(lock, whole, number, header, rows.iov_bytes(now),

@@ -38,15 +38,15 @@ TEST(EngineStores, a_store_is_copied_up_to_a_length) {
   EXPECT_EQ(network.fault(), "");
 }
 
-TEST(EngineStores, gathered_data_belong_to_their_operation) {
-  Network network({.gathered_bytes = 400, .requests = 16}, 1);
+TEST(EngineStores, data_of_a_zero_copy_belong_to_their_operation) {
+  Network network({.zero_copy_bytes = 400, .requests = 16}, 1);
   Client& client = network.client(0);
   std::vector<char> from(2000, 'c');
   std::uint64_t operation = 0;
   ASSERT_TRUE(client.put({1, nullptr}, area(0, 1), from.data(), 399, {&operation}).ok());
-  EXPECT_EQ(network.wire(0).gathered(), 0U) << "a shorter one is copied";
+  EXPECT_EQ(network.wire(0).sent_with_data(), 0U) << "a shorter one is copied";
   ASSERT_TRUE(client.put({1, nullptr}, area(0, 1), from.data(), from.size(), {&operation}).ok());
-  EXPECT_EQ(network.wire(0).gathered(), 2U) << "the last 192 bytes are copied";
+  EXPECT_EQ(network.wire(0).sent_with_data(), 3U) << "all pieces";
   ASSERT_NE(operation, 0U) << "the network has not read the memory";
   ASSERT_NO_FATAL_FAILURE(wait_for(client, operation));
   std::fill(from.begin(), from.end(), 'd');

@@ -342,12 +342,12 @@ const Case kCases[] = {
     {"long_data_and_copies", {.long_data = true, .copied_bytes = 2000}},
     {"long_data_and_few_chunks_in_a_cluster", {.cluster = 3, .long_data = true, .requests = 6, .forwards = 1}},
     {"cluster_in_any_order", {.servers = 4, .cluster = 4, .keeps_order = false, .keeps_place = false}},
-    {"gathered_data", {.gathered_bytes = 1, .requests = 6}},
-    {"gathered_data_in_a_cluster",
+    {"zero_copy", {.zero_copy_bytes = 1, .requests = 6}},
+    {"zero_copy_in_a_cluster",
      {.servers = 4,
       .cluster = 3,
       .keeps_order = false,
-      .gathered_bytes = 300,
+      .zero_copy_bytes = 300,
       .requests = 6,
       .counts_on_demand = true}},
     {"rdma", {.keeps_order = false, .keeps_place = false, .rdma = true}},
@@ -392,7 +392,7 @@ TEST_P(EngineTest, does_what_a_serial_model_does) {
     ASSERT_TRUE(network.close().ok());
     ASSERT_EQ(network.fault(), "");
     ASSERT_EQ(network.wire(0).words_set() > 0, network.options().sets_words);
-    ASSERT_EQ(network.wire(0).gathered() > 0, network.options().gathered_bytes > 0);
+    ASSERT_EQ(network.wire(0).sent_with_data() > 0, network.options().zero_copy_bytes > 0);
     ASSERT_EQ(network.forwarded() > 0, network.options().cluster > 1);
   }
 }

@@ -17,7 +17,7 @@
 // ## Capabilities that a wire may have
 //
 //   LongData   data move between the memory of both sides in messages of their own, without a copy
-//   gathering  data of a store leave from the memory of the program, behind their request in one message
+//   zero copy  data of a store leave from the memory of the program, in one message with their request
 //   Rdma       the network itself writes and reads memory of the target
 //
 // Thread safety: the engine calls a ClientWire from one thread at a time, and a ServerWire from one thread at a time;
@@ -155,8 +155,8 @@ class ClientWire {
   // the message from now on. reply: null if only the count of executed requests comes back. After a failure nothing was
   // sent.
   virtual Status send(int server, int executor, Message message, const ExpectedReply* reply) = 0;
-  // Data of a store from this length on go by send_with_data(); 0: none.
-  virtual std::size_t gathered_bytes() const { return 0; }
+  // Stores without gaps at the origin go by send_with_data() from this length on; 0: none.
+  virtual std::size_t zero_copy_bytes() const { return 0; }
   // As send() of a store: the data follow the message, and are in use until ended(), perhaps in the call.
   virtual Status send_with_data(int server, int executor, Message message, std::span<const char> data, Part part);
   // One pass; *any: whether anything happened.

@@ -27,7 +27,7 @@ ClientWire::ClientWire(Worker* worker, PutGet put_get, const WireLimits& limits,
                        const MappedMemory& mapped)
     : put_get_(put_get),
       unsent_max_(limits.unsent),
-      gathered_bytes_(limits.gathered_bytes),
+      zero_copy_bytes_(limits.zero_copy_bytes),
       limits_{sizeof(RequestHeader) + limits.message_bytes, limits.message_bytes, limits.requests, kFew, true},
       mapped_(mapped),
       buffers_(sizeof(RequestHeader) + limits.message_bytes),

@@ -43,10 +43,10 @@ namespace armci::ucx {
 enum class PutGet { kAuto, kAlways, kNever };
 
 struct WireLimits {
-  std::size_t message_bytes = 0;   // of the data of a request and of a reply
-  std::uint64_t requests = 0;      // to a process
-  std::size_t unsent = 0;          // messages that UCX has not sent
-  std::size_t gathered_bytes = 0;  // shorter data are copied into their request
+  std::size_t message_bytes = 0;    // of the data of a request and of a reply
+  std::uint64_t requests = 0;       // to a process
+  std::size_t unsent = 0;           // messages that UCX has not sent
+  std::size_t zero_copy_bytes = 0;  // shorter data are copied into their request
 };
 
 class ClientWire final : public engine::ClientWire, private engine::Rdma {
@@ -68,7 +68,7 @@ class ClientWire final : public engine::ClientWire, private engine::Rdma {
   void give_back(engine::Message message) override { buffers_.give_back(std::move(message)); }
   bool can_send(int) override { return unsent_ < unsent_max_; }
   Status send(int process, int executor, engine::Message message, const engine::ExpectedReply* reply) override;
-  std::size_t gathered_bytes() const override { return gathered_bytes_; }
+  std::size_t zero_copy_bytes() const override { return zero_copy_bytes_; }
   Status send_with_data(int process, int executor, engine::Message message, std::span<const char> data,
                         engine::Part part) override;
   Status poll(bool* any) override;
@@ -108,7 +108,7 @@ class ClientWire final : public engine::ClientWire, private engine::Rdma {
 
   const PutGet put_get_;
   const std::size_t unsent_max_;
-  const std::size_t gathered_bytes_;
+  const std::size_t zero_copy_bytes_;
   const engine::ClientLimits limits_;
   const MappedMemory& mapped_;
   engine::ClientEvents* events_ = nullptr;

@@ -22,8 +22,9 @@ namespace {
 
 // The client is busy for so long after the last send or poll by a thread of the program.
 constexpr std::int64_t kBusyUs = 100;
-// A client that waits polls again within this time.
+// A client that waits polls again within this time, and has just polled when it makes a pass of the server.
 constexpr std::int64_t kPollsAgainUs = 20;
+constexpr std::int64_t kJustPolledUs = 2;
 // Sleeps of the server thread meanwhile; each is twice the one before.
 constexpr std::int64_t kShortestEventlessSleepUs = 200;
 constexpr std::int64_t kLongestEventlessSleepUs = 1000;
@@ -191,19 +192,30 @@ void Worker::deliver(Role role, std::function<void()> event) {
 
 // --- progress
 
-// Another thread that has the worker polls for this role too, or ends its call soon. So does a client that has just
-// polled: a server that took its replies would have to copy them.
+// Another thread that has the worker polls for this role too, or ends its call soon. A server that took the replies of
+// a client that polls would have to copy them, so it takes only what is kept.
 bool Worker::poll(Role role) {
-  const bool is_of_client = role == Role::kClient && !is_server_thread();
-  if (is_of_client) client_at_us_ = node::now_us();
+  const bool by_client = role == Role::kClient && !is_server_thread();
+  if (by_client) note_poll_of_client();
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return false;
   const Use use(this, role);
   take_kept(role);
-  const bool progresses = is_of_client || !client_was_here(kPollsAgainUs);
+  const bool progresses = by_client || !client_polls();
   const bool any = progresses && progress() != 0 && role == Role::kClient;
-  if (is_of_client) client_at_us_ = node::now_us();
+  if (by_client) note_poll_of_client();
   return std::exchange(of(role).has_worked, false) || any;
+}
+
+void Worker::note_poll_of_client() {
+  const std::int64_t now_us = node::now_us();
+  client_at_us_ = now_us;
+  client_polled_at_us_ = now_us;
+}
+
+// A thread of the program that waits has just polled as the client if it is to poll as the client again soon.
+bool Worker::client_polls() const {
+  return node::now_us() - client_polled_at_us_ < (is_server_thread() ? kPollsAgainUs : kJustPolledUs);
 }
 
 // As ucp_worker_progress(). Precondition: a Use.
@@ -228,12 +240,13 @@ bool Worker::arm(Role role) {
   eventfd_t signals = 0;
   if (role == Role::kServer) {
     server_thread_ = std::this_thread::get_id();
-    sleeps_without_event_ = client_was_here(kBusyUs);
+    sleeps_without_event_ = client_is_busy();
   }
   if (!armed.kept.empty() || eventfd_read(armed.signals, &signals) == 0) return false;
   armed.is_armed = true;
   if (role == Role::kServer && sleeps_without_event_) return true;
-  return ucp_worker_arm(worker_) == UCS_OK && progress() == 0;
+  const bool is_idle = ucp_worker_arm(worker_) == UCS_OK;
+  return progress() == 0 && is_idle;
 }
 
 void Worker::await_event(Role role, bool also_other, std::int64_t timeout_us) {
@@ -256,9 +269,11 @@ void Worker::await_server_event(int other_signals, std::int64_t timeout_us) {
     arrivals_wake_server_ = true;
     await({{arrivals_, signals, other_signals}}, timeout_us);
     arrivals_wake_server_ = false;
-    if (read(timer_, &times, sizeof times) < 0 || !client_was_here(kBusyUs)) return;
+    if (read(timer_, &times, sizeof times) < 0 || !client_is_busy()) return;
   }
-  eventless_sleep_us_ = std::clamp(2 * eventless_sleep_us_, kShortestEventlessSleepUs, kLongestEventlessSleepUs);
+  // While the client polls, the pass before this sleep has looked for no message. The client may poll no more.
+  const std::int64_t shortest_us = client_polls() ? kPollsAgainUs : kShortestEventlessSleepUs;
+  eventless_sleep_us_ = std::clamp(2 * eventless_sleep_us_, shortest_us, kLongestEventlessSleepUs);
   await({{signals, other_signals, -1}},
         timeout_us < 0 ? eventless_sleep_us_ : std::min(eventless_sleep_us_, timeout_us));
 }
@@ -270,7 +285,7 @@ void Worker::await(const std::array<int, 3>& files, std::int64_t timeout_us) {
   (void)ppoll(events.data(), events.size(), timeout_us < 0 ? nullptr : &timeout, nullptr);
 }
 
-bool Worker::client_was_here(std::int64_t us) const { return node::now_us() - client_at_us_ < us; }
+bool Worker::client_is_busy() const { return node::now_us() - client_at_us_ < kBusyUs; }
 
 void Worker::wake_on_arrival(bool on) {
   epoll_event event{on ? EPOLLIN : 0U, {}};

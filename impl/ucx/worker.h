@@ -5,7 +5,8 @@
 // role. Either makes progress for both: what arrives for the other role, or ends for it, is kept for its next poll().
 //
 //   client polls | a reply: taken at once      a request: kept, and the server is woken if it sleeps
-//   server polls | a request: executed at once a reply: kept, and the client is woken if it sleeps
+//   server polls | a request: executed at once a reply: kept, and the client is woken if it sleeps; while the client
+//                | polls, the server takes only what is kept
 //
 // An arrival wakes the server thread, unless threads of the program are busy in the client: each reply would wake it
 // for nothing (D131).
@@ -95,8 +96,8 @@ class Worker {
   // From a callback of UCX: calls `event` now if its role polls, else in its next poll().
   void deliver(Role role, std::function<void()> event);
 
-  // One pass of progress; true if an event of the role has run since its last pass, and for the client also if UCX has
-  // made any progress.
+  // One pass of progress, unless it is the server's while the client polls; true if an event of the role has run since
+  // its last pass, and for the client also if UCX has made any progress.
   bool poll(Role role);
   // Prepares await_event(): true if a later arrival, event or signal for the role ends it, false if there is or was
   // work. A verbs device reports only arrivals after UCX's own arm, so arm() polls once more for earlier ones.
@@ -129,8 +130,11 @@ class Worker {
 
   static void await(const std::array<int, 3>& files, std::int64_t timeout_us);
   void await_server_event(int other_signals, std::int64_t timeout_us);
-  // Whether a thread of the program has sent or polled in the last `us` microseconds.
-  bool client_was_here(std::int64_t us) const;
+  void note_poll_of_client();
+  // Whether a thread of the program has polled as the client, and is about to do so again.
+  bool client_polls() const;
+  // Whether it has sent or polled lately.
+  bool client_is_busy() const;
   bool is_server_thread() const { return std::this_thread::get_id() == server_thread_; }
   void wake_on_arrival(bool on);
   RoleState& of(Role role) { return roles_[static_cast<std::size_t>(role)]; }
@@ -144,8 +148,9 @@ class Worker {
                                  std::size_t bytes, const ucp_am_recv_param_t* param);
 
   std::recursive_mutex mutex_;
-  Role role_ = Role::kClient;                      // that has the worker
-  std::atomic<std::int64_t> client_at_us_{0};      // the last send or poll by a thread of the program
+  Role role_ = Role::kClient;                  // that has the worker
+  std::atomic<std::int64_t> client_at_us_{0};  // the last send or poll by a thread of the program
+  std::atomic<std::int64_t> client_polled_at_us_{0};
   std::atomic<bool> arrivals_wake_server_{false};  // the server thread sleeps
   bool sleeps_without_event_ = false;              // the next sleep of the server thread
   std::int64_t eventless_sleep_us_ = 0;            // the last, 0: the client was not busy

@@ -37,7 +37,7 @@ struct NetworkOptions {
   bool keeps_order = true;
   bool keeps_place = true;  // a message that is kept stays where it is
   bool long_data = false;
-  std::size_t gathered_bytes = 0;  // longer data of stores are read when their request is delivered; 0: none
+  std::size_t zero_copy_bytes = 0;  // longer data of stores are read when their request is delivered; 0: none
   bool rdma = false;
   bool requests_follow = false;  // with rdma: requests do not overtake writes
   bool sets_words = false;       // with rdma
@@ -67,7 +67,7 @@ class TestClientWire final : public ClientWire, private LongData, private Rdma {
   void give_back(Message message) override { buffers_.give_back(std::move(message)); }
   bool can_send(int) override { return unsent_.size() < 4; }
   Status send(int server, int executor, Message message, const ExpectedReply* reply) override;
-  std::size_t gathered_bytes() const override;
+  std::size_t zero_copy_bytes() const override;
   Status send_with_data(int server, int executor, Message message, std::span<const char> data, Part part) override;
   Status poll(bool* any) override;
   bool unsent() const override { return !unsent_.empty(); }
@@ -76,7 +76,7 @@ class TestClientWire final : public ClientWire, private LongData, private Rdma {
   LongData* long_data() override;
   Rdma* rdma() override;
   std::size_t messages() const { return messages_; }
-  std::size_t gathered() const { return gathered_; }  // messages
+  std::size_t sent_with_data() const { return sent_with_data_; }  // messages
   std::size_t words_set() const { return words_set_; }
 
   // Called by the network.
@@ -132,7 +132,7 @@ class TestClientWire final : public ClientWire, private LongData, private Rdma {
   std::map<int, std::uint64_t> epochs_;
   std::map<int, std::vector<Operations::Operation*>> flushes_;
   std::size_t messages_ = 0;
-  std::size_t gathered_ = 0;
+  std::size_t sent_with_data_ = 0;
   std::size_t words_set_ = 0;
   bool fails_ = false;
 };
