@@ -50,7 +50,7 @@ class UcxPeer {
   bool MovesData() const;
 
  private:
-  // One-sided transfers need nothing of the peer but progress: no windows.
+  // For one-sided transfers the peer makes progress only, and looks at the kind alone.
   struct Order {
     Ucp kind;
     size_t bytes;

@@ -7,9 +7,6 @@
 //   put, get, accumulate                    8 non-blocking ones of 64 KiB to 1 MiB and their end, against 8 messages
 //   put, blocking put, get                  64 of 4 KiB, gets to 16 KiB, and their end, against 64 messages
 //   put, get rows                           8 calls with rows of 16 bytes to 1 KiB, three times as far apart in rank 1
-#include <algorithm>
-
-#include "armci.h"
 #include "bench/baseline/message_peer.h"
 #include "bench/session/message_cases.h"
 #include "bench/session/session.h"
@@ -34,13 +31,8 @@ int main(int argc, char** argv) {
   using namespace armci::bench;
   Session session(argc, argv, {"messages", "transfers against messages of MPI", 2, /*between_nodes=*/true});
   {
-    Region region(session, kMessagesMost * kMessageSpread);
-    LocalBuffer local(kMessagesMost);
     const MessagePeer peer(MPI_COMM_WORLD, kTarget, kMessagesMost);
-    std::fill_n(local.data(), kMessagesMost, char{0});
-    Require(ARMCI_Create_mutexes(1) == 0, "ARMCI_Create_mutexes");
-    session.Run(MessageCases(session.options().quick, ByMpi(peer), local.data(), region.on(kTarget), kTarget));
-    Require(ARMCI_Destroy_mutexes() == 0, "ARMCI_Destroy_mutexes");
+    RunMessageCases(&session, ByMpi(peer), kTarget);
   }
   return session.Finish();
 }

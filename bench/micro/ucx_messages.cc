@@ -1,9 +1,6 @@
 // What does ARMCI cost against tagged messages of UCX that a program sends and receives by itself?
 //
 // The cases of `messages`, which is about MPI. While messages are measured rank 1 advances its worker.
-#include <algorithm>
-
-#include "armci.h"
 #include "bench/baseline/ucx_peer.h"
 #include "bench/session/message_cases.h"
 #include "bench/session/session.h"
@@ -29,15 +26,10 @@ int main(int argc, char** argv) {
   using namespace armci::bench;
   Session session(argc, argv, {"ucx_messages", "transfers against tagged messages of UCX", 2, /*between_nodes=*/true});
   {
-    Region region(session, kMessagesMost * kMessageSpread);
-    LocalBuffer local(kMessagesMost);
     const UcxPeer peer(MPI_COMM_WORLD, kTarget, kMessagesMost);
     Require(peer.MovesData(), "moving data by raw UCX");
     session.Note("ucx", ucp_get_version_string());
-    std::fill_n(local.data(), kMessagesMost, char{0});
-    Require(ARMCI_Create_mutexes(1) == 0, "ARMCI_Create_mutexes");
-    session.Run(MessageCases(session.options().quick, ByUcx(peer), local.data(), region.on(kTarget), kTarget));
-    Require(ARMCI_Destroy_mutexes() == 0, "ARMCI_Destroy_mutexes");
+    RunMessageCases(&session, ByUcx(peer), kTarget);
   }
   return session.Finish();
 }

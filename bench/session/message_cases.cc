@@ -1,5 +1,8 @@
 #include "bench/session/message_cases.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "armci.h"
 #include "bench/common/report.h"
 
@@ -10,6 +13,7 @@ constexpr long kInitiated = 16;  // non-blocking puts before their fence
 constexpr int kWord = 8;
 constexpr int kLongerGet = 8192;
 constexpr double kSample = 2e-3;
+constexpr int kMessageSpread = 3;  // rows of the target are this many times as far apart
 
 // A window of operations of `bytes` each.
 struct Stream {
@@ -135,8 +139,6 @@ std::vector<Case> RoundTripCases(const RawMessages& raw, char* local, char* remo
       RoundTrip(raw, "get", "_round_trip", Loop("ARMCI_Get", Role::kSubject, longer_get), kLongerGet)};
 }
 
-}  // namespace
-
 std::vector<Case> MessageCases(bool quick, const RawMessages& raw, char* local, char* remote, int target) {
   std::vector<Case> cases = RoundTripCases(raw, local, remote, target);
   for (const Stream& stream : kStreams) {
@@ -145,6 +147,17 @@ std::vector<Case> MessageCases(bool quick, const RawMessages& raw, char* local, 
     }
   }
   return cases;
+}
+
+}  // namespace
+
+void RunMessageCases(Session* session, const RawMessages& raw, int target) {
+  const Region region(*session, kMessagesMost * kMessageSpread);
+  const LocalBuffer local(kMessagesMost);
+  std::fill_n(local.data(), kMessagesMost, char{0});
+  Require(ARMCI_Create_mutexes(1) == 0, "ARMCI_Create_mutexes");
+  session->Run(MessageCases(session->options().quick, raw, local.data(), region.on(target), target));
+  Require(ARMCI_Destroy_mutexes() == 0, "ARMCI_Destroy_mutexes");
 }
 
 }  // namespace armci::bench

@@ -9,14 +9,12 @@
 
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "bench/session/session.h"
 
 namespace armci::bench {
 
 inline constexpr size_t kMessagesMost = size_t{8} << 20;  // bytes of the longest window
-inline constexpr int kMessageSpread = 3;                  // rows of the target are this many times as far apart
 
 // Messages between rank 0 and the target. All members are called there; times are in seconds.
 struct RawMessages {
@@ -27,9 +25,8 @@ struct RawMessages {
   std::function<void()> look;  // by the target, while it sleeps
 };
 
-// Latencies, and windows of operations with the end of all of them. `local` has kMessagesMost bytes, and `remote`
-// kMessageSpread times as many. ARMCI has a mutex.
-std::vector<Case> MessageCases(bool quick, const RawMessages& raw, char* local, char* remote, int target);
+// Collective. Latencies, and windows of operations with the end of all of them.
+void RunMessageCases(Session* session, const RawMessages& raw, int target);
 
 }  // namespace armci::bench
 
