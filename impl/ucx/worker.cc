@@ -213,7 +213,8 @@ void Worker::note_poll_of_client() {
   client_polled_at_us_ = now_us;
 }
 
-// A thread of the program that waits has just polled as the client if it is to poll as the client again soon.
+// A thread that waits in the client polls as the client just before its pass of the server. One that waits elsewhere
+// does not, and its pass has to progress.
 bool Worker::client_polls() const {
   return node::now_us() - client_polled_at_us_ < (is_server_thread() ? kPollsAgainUs : kJustPolledUs);
 }
