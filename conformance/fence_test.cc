@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "conformance/harness/own_core.h"
 #include "conformance/harness/test.h"
 
 namespace conformance {
@@ -62,6 +63,26 @@ CLAUSE_TEST(FENCE, FENCE1_every_kind_of_store_is_visible_after_the_fence, "FENCE
   }
 }
 
+// Stores to memory that no cache of the core holds. A processor commits stores in order or late, so one that follows
+// these waits in the store buffer for some 100 ns, and a read that is not ordered after it goes first.
+class SlowStores {
+ public:
+  SlowStores() : memory_(kBytes, 1) {}
+  void Store() {
+    for (int i = 0; i < 4; ++i) {
+      at_ = (at_ + kStride) % kBytes;
+      *static_cast<volatile char*>(&memory_[at_]) = 2;
+    }
+  }
+
+ private:
+  static constexpr std::size_t kBytes = 64 << 20;
+  // A whole number of lines, and no two on one page.
+  static constexpr std::size_t kStride = 65 * 64;
+  std::size_t at_ = 0;
+  Bytes memory_;
+};
+
 // Store buffering: both put, fence, then read the other's word. With fences at least one must see the other's put.
 // Reading by load happens where the word read is on the reader's node; by get everywhere.
 void StoreBuffering(bool by_load, bool value_put, bool own_side) {
@@ -72,16 +93,19 @@ void StoreBuffering(bool by_load, bool value_put, bool own_side) {
   const int write_at = own_side ? other : Me();
   const int read_at = own_side ? Me() : other;
   long both_old = 0;
-  Gate gate({0, 1});
+  const OwnCore core(Me(), 2);
+  Gate gate({0, 1}, core.close_looks());
   Sync();
   if (Me() < 2) {
+    SlowStores before_it;
     long* write_word = region.As<long>(write_at, static_cast<std::size_t>(16 * Me()));
     long* read_word = region.As<long>(read_at, static_cast<std::size_t>(16 * other));
     // A round that does not run leaves the value `rounds`, which passes.
     std::vector<long> seen(static_cast<std::size_t>(rounds), rounds);
     for (long round = 1; round <= rounds; ++round) {
       if (!gate.Meet(round)) break;
-      for (std::uint64_t spin = MyRng().Below(60); spin > 0; --spin) __asm__ volatile("");
+      for (std::uint64_t spin = MyRng().Below(300); spin > 0; --spin) __asm__ volatile("");
+      before_it.Store();
       if (value_put) {
         ARMCI_PutValueLong(round, write_word, write_at);
       } else {

@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "conformance/harness/own_core.h"
 #include "conformance/harness/test.h"
-#include "conformance/litmus/own_core.h"
 #include "conformance/litmus/part.h"
 #include "conformance/litmus/places.h"
 
@@ -31,8 +31,6 @@ constexpr std::size_t kSlotsMax = 1024;
 // Where starting together takes messages.
 constexpr std::size_t kSlotsApart = 128;
 constexpr std::size_t kIterationsPerMessage = 16;
-// Some 50 us: the others are on their way, each on its own core.
-constexpr int kCloseLooks = 5000;
 
 // How often an outcome came, and the first time it did.
 struct Tally {
@@ -97,7 +95,7 @@ Run::Run(const Litmus& litmus, const Form& form)
         return mine == threads_.end() ? -1 : static_cast<int>(mine - threads_.begin());
       }()),
       core_(thread_, static_cast<int>(threads_.size())),
-      gate_(threads_, core_.enough() ? kCloseLooks : 0),
+      gate_(threads_, core_.close_looks()),
       slots_(gate_.direct() ? SlotsFor(program_, layout_) : std::min(kSlotsApart, SlotsFor(program_, layout_))),
       region_(Memory::kControlBytes + program_.variables.size() * slots_ * layout_.RemoteBytes()),
       memory_{&region_, slots_, layout_.RemoteBytes()} {

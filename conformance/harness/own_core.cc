@@ -1,10 +1,10 @@
-#include "conformance/litmus/own_core.h"
+#include "conformance/harness/own_core.h"
 
-namespace conformance::litmus {
+namespace conformance {
 
 OwnCore::OwnCore(int index, int threads) {
   CPU_ZERO(&before_);
-  if (index < 0 || sched_getaffinity(0, sizeof before_, &before_) != 0) return;
+  if (index < 0 || index >= threads || sched_getaffinity(0, sizeof before_, &before_) != 0) return;
   enough_ = CPU_COUNT(&before_) >= threads;
   if (!enough_) return;
   int core = -1;
@@ -22,4 +22,4 @@ OwnCore::~OwnCore() {
   if (bound_) sched_setaffinity(0, sizeof before_, &before_);
 }
 
-}  // namespace conformance::litmus
+}  // namespace conformance
