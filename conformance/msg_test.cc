@@ -206,6 +206,24 @@ CLAUSE_TEST(MSG, MSG1_long_long_global_operations, "MSG-1") { GlobalOperations<l
 CLAUSE_TEST(MSG, MSG1_float_global_operations, "MSG-1") { GlobalOperations<float>(); }
 CLAUSE_TEST(MSG, MSG1_double_global_operations, "MSG-1") { GlobalOperations<double>(); }
 
+// Programs decide by such a result, each process by itself, whether to go on: an iteration has converged, or not.
+CLAUSE_TEST(MSG, MSG1_a_floating_point_result_has_the_same_bits_everywhere, "MSG-1", NeedsRanks(3)) {
+  Agree();
+  for (int n : {1, 100, 3000}) {
+    for (const char* op : {"+", "*"}) {
+      // Of numbers so different, each order of additions has another sum.
+      std::vector<double> x(static_cast<std::size_t>(n));
+      for (double& value : x)
+        value = std::ldexp(1.0 + static_cast<double>(MyRng().Below(1 << 30)), static_cast<int>(MyRng().Below(40)) - 50);
+      armci_msg_dgop(x.data(), n, op);
+      std::vector<double> first = x;
+      MPI_Bcast(first.data(), n, MPI_DOUBLE, 0, Comm());
+      EXPECT_TRUE(SameBytes(reinterpret_cast<char*>(first.data()), reinterpret_cast<char*>(x.data()), x.size() * 8))
+          << op << " of " << n << SeedText();
+    }
+  }
+}
+
 CLAUSE_TEST(MSG, MSG2_names_of_operators_need_no_end, "MSG-2") {
   Agree();
   for (const std::string& op : OperatorsOf<int>()) {

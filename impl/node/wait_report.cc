@@ -81,7 +81,8 @@ constexpr std::array<const char*, kWaitKinds> kNames = {
     "a reply of another node",
     "the accumulates of another process to the same target",
     "the other nodes in a barrier",
-    "the other processes in a collective call of MPI",
+    "a message of another process",
+    "the other processes in a collective call",
     nullptr,
     nullptr,
 };

@@ -24,7 +24,8 @@ enum class WaitKind : std::uint8_t {
   kReply,
   kAccumulateLock,
   kOtherNodes,
-  // Inside a call of MPI that waits by itself.
+  kMessage,
+  // In a job on one node inside a call of MPI that waits by itself.
   kCollective,
   // Of threads that serve: in no report.
   kWork,

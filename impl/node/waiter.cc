@@ -38,10 +38,15 @@ constexpr std::array<Policy, kWaitKinds> kPolicies = {{
     {Sleep::kShare, 10, 100, true},     // kReply
     {Sleep::kLonger, 20, 1000, true},   // kAccumulateLock
     {Sleep::kShare, 10, 1000, false},   // kOtherNodes
-    {Sleep::kShare, 0, 0, false},       // kCollective: MPI waits
+    {Sleep::kShare, 10, 1000, false},   // kMessage
+    {Sleep::kShare, 10, 1000, false},   // kCollective
     {Sleep::kShare, 10, 100, false},    // kWork
     {Sleep::kShare, 10, 100, false},    // kRequests
 }};
+
+// The other process may be on this node, where no socket wakes the thread. So the thread polls, where cores are short
+// too; mpi_wait.cc yields.
+constexpr bool is_for_messages(WaitKind kind) { return kind == WaitKind::kMessage || kind == WaitKind::kCollective; }
 
 constexpr const Policy& policy_of(WaitKind kind) { return kPolicies[static_cast<std::size_t>(kind)]; }
 
@@ -97,7 +102,8 @@ bool Waiter::busy_after_spins(bool streaming) {
     // Waits for a network are often over before they poll.
     if (poll_at_us_ != 0 && now - polled_at_us >= kLongestUnpolledUs) poll_mpi(now);
     const std::int64_t usual_us = spins_are_counted(kind_) ? kSpinForSignalUs : kSpinUs;
-    const std::int64_t spin_us = !has_free_cores() ? kSpinWhenSharedUs : streaming ? kSpinWhenStreamingUs : usual_us;
+    const bool short_of_cores = !has_free_cores() && !is_for_messages(kind_);
+    const std::int64_t spin_us = short_of_cores ? kSpinWhenSharedUs : streaming ? kSpinWhenStreamingUs : usual_us;
     if (now - since_us_ < spin_us) {
       cpu_relax();
       return true;

@@ -9,7 +9,8 @@
 
 #include "impl/base/backtrace.h"
 #include "impl/node/wait_report.h"
-#include "impl/runtime/group_comm.h"
+#include "impl/runtime/message_collectives.h"
+#include "impl/runtime/mpi_wait.h"
 #include "impl/runtime/process_barrier.h"
 #include "impl/runtime/world.h"
 
@@ -35,7 +36,7 @@ Status check_process(const char* name, int process) {
 
 Status check_tag(int tag) {
   int reserved = 0;
-  ARMCI_RETURN_IF_ERROR(largest_tag(groups().world().comm(), &reserved));
+  ARMCI_RETURN_IF_ERROR(collective_tag(groups().world().comm(), &reserved));
   if (tag >= 0 && tag < reserved) return kSuccess;
   return fail(Code::kArgument, "MSG-1", "argument tag = %d is outside 0..%d; pass a tag within this range", tag,
               reserved - 1);
@@ -53,7 +54,12 @@ Status receive(int tag, void* buf, int buflen, int* msglen, int source, int* fro
   ARMCI_RETURN_IF_ERROR(check_buffer("buf", buf, "buflen", buflen));
   MPI_Message message;
   MPI_Status status;
-  ARMCI_MPI(MPI_Mprobe(source, tag, groups().world().comm(), &message, &status));
+  const MPI_Comm comm = groups().world().comm();
+  if (waits_for_mpi()) {
+    ARMCI_RETURN_IF_ERROR(probe(source, tag, comm, &message, &status));
+  } else {
+    ARMCI_MPI(MPI_Mprobe(source, tag, comm, &message, &status));
+  }
   int bytes = 0;
   ARMCI_MPI(MPI_Get_count(&status, MPI_BYTE, &bytes));
   if (bytes > buflen) {
@@ -62,13 +68,19 @@ Status receive(int tag, void* buf, int buflen, int* msglen, int source, int* fro
                 "argument buflen = %d is too small for the message of %d bytes from process %d; pass a longer buffer",
                 buflen, bytes, status.MPI_SOURCE);
   }
-  ARMCI_MPI(MPI_Mrecv(buf, bytes, MPI_BYTE, &message, &status));
+  if (waits_for_mpi()) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    ARMCI_MPI(MPI_Imrecv(buf, bytes, MPI_BYTE, &message, &request));
+    ARMCI_RETURN_IF_ERROR(complete(node::WaitKind::kMessage, &request));
+  } else {
+    ARMCI_MPI(MPI_Mrecv(buf, bytes, MPI_BYTE, &message, &status));
+  }
   if (msglen != nullptr) *msglen = bytes;
   if (from != nullptr) *from = status.MPI_SOURCE;
   return kSuccess;
 }
 
-Status broadcast(Group& group, int scope, void* buf, int len, int root) {
+Status broadcast_in_scope(Group& group, int scope, void* buf, int len, int root) {
   ARMCI_RETURN_IF_ERROR(check_buffer("buf", buf, "len", len));
   ARMCI_RETURN_IF_ERROR(check_process("root", root));
   ScopeMembers members;
@@ -82,9 +94,7 @@ Status broadcast(Group& group, int scope, void* buf, int len, int root) {
   if (len == 0) return kSuccess;
   MPI_Comm comm;
   ARMCI_RETURN_IF_ERROR(group.scope_comm(members.scope(), &comm));
-  const node::CollectiveWait waiting;
-  ARMCI_MPI(MPI_Bcast(buf, len, MPI_BYTE, index, comm));
-  return kSuccess;
+  return broadcast(buf, len, index, comm);
 }
 
 Status exchange_addresses(Group& group, void* ptr[], int n) {
@@ -147,8 +157,13 @@ Status armci_msg_snd(int tag, void* buf, int len, int to) {
   ARMCI_RETURN_IF_ERROR(check_tag(tag));
   ARMCI_RETURN_IF_ERROR(check_buffer("buf", buf, "len", len));
   ARMCI_RETURN_IF_ERROR(check_process("to", to));
-  ARMCI_MPI(MPI_Send(buf, len, MPI_BYTE, to, tag, groups().world().comm()));
-  return kSuccess;
+  if (!waits_for_mpi()) {
+    ARMCI_MPI(MPI_Send(buf, len, MPI_BYTE, to, tag, groups().world().comm()));
+    return kSuccess;
+  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  ARMCI_MPI(MPI_Isend(buf, len, MPI_BYTE, to, tag, groups().world().comm(), &request));
+  return complete(node::WaitKind::kMessage, &request);
 }
 
 Status armci_msg_rcv(int tag, void* buf, int buflen, int* msglen, int from) {
@@ -179,23 +194,27 @@ Status armci_msg_bintree(int scope, int* Root, int* Up, int* Left, int* Right) {
   return kSuccess;
 }
 
-Status armci_msg_bcast(void* buf, int len, int root) { return broadcast(groups().world(), SCOPE_ALL, buf, len, root); }
+Status armci_msg_bcast(void* buf, int len, int root) {
+  return broadcast_in_scope(groups().world(), SCOPE_ALL, buf, len, root);
+}
 
-Status armci_msg_brdcst(void* buf, int len, int root) { return broadcast(groups().world(), SCOPE_ALL, buf, len, root); }
+Status armci_msg_brdcst(void* buf, int len, int root) {
+  return broadcast_in_scope(groups().world(), SCOPE_ALL, buf, len, root);
+}
 
 Status armci_msg_bcast_scope(int scope, void* buf, int len, int root) {
-  return broadcast(groups().world(), scope, buf, len, root);
+  return broadcast_in_scope(groups().world(), scope, buf, len, root);
 }
 
 Status armci_msg_group_bcast_scope(int scope, void* buf, int len, int root, ARMCI_Group* group) {
   Group* found = nullptr;
   ARMCI_RETURN_IF_ERROR(groups().find(group, &found));
-  return broadcast(*found, scope, buf, len, root);
+  return broadcast_in_scope(*found, scope, buf, len, root);
 }
 
 Status armci_msg_clus_brdcst(void* buf, int len) {
   Group& all = groups().world();
-  return broadcast(all, SCOPE_NODE, buf, len, all.absolute_id(all.on_node()[0]));
+  return broadcast_in_scope(all, SCOPE_NODE, buf, len, all.absolute_id(all.on_node()[0]));
 }
 
 Status armci_exchange_address(void* ptr[], int n) { return exchange_addresses(groups().world(), ptr, n); }

@@ -5,8 +5,11 @@
 #include <mutex>
 #include <new>
 
-#include "impl/node/wait_report.h"
+#include "impl/runtime/message_collectives.h"
 #include "impl/runtime/messages.h"
+#include "impl/runtime/mpi_library.h"
+#include "impl/runtime/mpi_wait.h"
+#include "impl/runtime/process_barrier.h"
 #include "impl/runtime/reduce_ops.h"
 
 namespace armci::runtime {
@@ -29,20 +32,29 @@ Status prepare(Group& group, int scope, const void* x, int n, const char* op, in
   return find_scope(group, scope, &out->members);
 }
 
-Status reduce_to_all(Group& group, int scope, void* x, int n, const char* op, int type) {
+// Returns when all processes of the scope are there. Those of one node wait in MPI, as before a reduction of their own.
+Status meet(Group& group, Scope scope, MPI_Comm comm) {
+  if (scope == Scope::kNode) return kSuccess;
+  if (scope == Scope::kAll) return process_barrier(group);
+  int tag = 0;
+  ARMCI_RETURN_IF_ERROR(collective_tag(comm, &tag));
+  return barrier_by_messages(node::WaitKind::kCollective, tag, comm);
+}
+
+Status all_reduce(Group& group, int scope, void* x, int n, const char* op, int type) {
   Reduction reduction;
   ARMCI_RETURN_IF_ERROR(prepare(group, scope, x, n, op, type, &reduction));
   if (n == 0) return kSuccess;
   MPI_Comm comm;
   ARMCI_RETURN_IF_ERROR(group.scope_comm(reduction.members.scope(), &comm));
   if (needs_preparation(reduction.op)) prepare_operands(reduction.op, reduction.element, x, x, static_cast<size_t>(n));
-  const node::CollectiveWait waiting;
-  ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, x, n, mpi_element(reduction.op, reduction.element), mpi_operation(reduction.op),
-                          comm));
-  return kSuccess;
+  const size_t bytes = static_cast<size_t>(n) * element_bytes(reduction.element);
+  if (waits_for_mpi() && !kIallreduceIsFast && bytes > kByMessagesBytes)
+    ARMCI_RETURN_IF_ERROR(meet(group, reduction.members.scope(), comm));
+  return reduce_to_all(x, n, mpi_element(reduction.op, reduction.element), mpi_operation(reduction.op), comm);
 }
 
-Status reduce_to_first(Group& group, int scope, void* x, int n, const char* op, int type) {
+Status reduce(Group& group, int scope, void* x, int n, const char* op, int type) {
   Reduction reduction;
   ARMCI_RETURN_IF_ERROR(prepare(group, scope, x, n, op, type, &reduction));
   if (n == 0) return kSuccess;
@@ -62,10 +74,8 @@ Status reduce_to_first(Group& group, int scope, void* x, int n, const char* op, 
   MPI_Comm comm;
   ARMCI_RETURN_IF_ERROR(group.scope_comm(reduction.members.scope(), &comm));
   if (needs_preparation(reduction.op) && is_root) prepare_operands(reduction.op, reduction.element, x, x, count);
-  const node::CollectiveWait waiting;
-  ARMCI_MPI(MPI_Reduce(contribution, is_root ? x : nullptr, n, mpi_element(reduction.op, reduction.element),
-                       mpi_operation(reduction.op), 0, comm));
-  return kSuccess;
+  return reduce_to_first(contribution, is_root ? x : nullptr, n, mpi_element(reduction.op, reduction.element),
+                         mpi_operation(reduction.op), comm);
 }
 
 // The type and operation of MPI for selection; created at first use, freed by release_messages().
@@ -116,27 +126,25 @@ Status select(Group& group, int scope, void* x, int n, const char* op, int type,
                 "argument n = %d bytes is less than one element of type %d; pass whole elements", n, type);
   }
   MPI_Comm comm;
-  MPI_Op mpi_op;
-  MPI_Datatype mpi_type;
+  MPI_Op mpi_op = MPI_OP_NULL;
+  MPI_Datatype mpi_type = MPI_DATATYPE_NULL;
   ARMCI_RETURN_IF_ERROR(group.scope_comm(reduction.members.scope(), &comm));
   ARMCI_RETURN_IF_ERROR(selection_types(&mpi_op, &mpi_type));
   Candidate best;
   if (contribute) best = make_candidate(order, reduction.element, reduction.members.index(), x);
-  const node::CollectiveWait waiting;
-  ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, &best, 1, mpi_type, mpi_op, comm));
+  ARMCI_RETURN_IF_ERROR(reduce_to_all(&best, 1, mpi_type, mpi_op, comm));
   // If no process takes part, every x keeps its value.
-  if (best.rank >= 0) ARMCI_MPI(MPI_Bcast(x, n, MPI_BYTE, best.rank, comm));
-  return kSuccess;
+  return best.rank >= 0 ? broadcast(x, n, best.rank, comm) : kSuccess;
 }
 
 Status reduce_in_group(int scope, void* x, int n, const char* op, int type, ARMCI_Group* handle) {
   Group* group = nullptr;
   ARMCI_RETURN_IF_ERROR(groups().find(handle, &group));
-  return reduce_to_all(*group, scope, x, n, op, type);
+  return all_reduce(*group, scope, x, n, op, type);
 }
 
 Status reduce_in_world(int scope, void* x, int n, const char* op, int type) {
-  return reduce_to_all(groups().world(), scope, x, n, op, type);
+  return all_reduce(groups().world(), scope, x, n, op, type);
 }
 
 }  // namespace
@@ -151,11 +159,11 @@ void release_messages() {
 namespace api {
 
 Status armci_msg_reduce(void* x, int n, const char* op, int type) {
-  return reduce_to_first(groups().world(), SCOPE_ALL, x, n, op, type);
+  return reduce(groups().world(), SCOPE_ALL, x, n, op, type);
 }
 
 Status armci_msg_reduce_scope(int scope, void* x, int n, const char* op, int type) {
-  return reduce_to_first(groups().world(), scope, x, n, op, type);
+  return reduce(groups().world(), scope, x, n, op, type);
 }
 
 Status armci_msg_sel(void* x, int n, const char* op, int type, int contribute) {

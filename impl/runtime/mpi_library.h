@@ -18,6 +18,14 @@ inline constexpr std::size_t kStreamedMessageBytes = 32768;
 inline constexpr std::size_t kStreamedMessageBytes = 16384;
 #endif
 
+// Whether MPI_Iallreduce is as fast as MPI_Allreduce. Of 1 MiB between two nodes it takes 1.6 times as long with Open
+// MPI.
+#ifdef OPEN_MPI
+inline constexpr bool kIallreduceIsFast = false;
+#else
+inline constexpr bool kIallreduceIsFast = true;
+#endif
+
 // The version text of the MPI library, "Open MPI v4.1.4, ..."; may be called before MPI starts. Static memory; by one
 // thread at a time.
 const char* mpi_library_version();
