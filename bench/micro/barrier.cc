@@ -1,15 +1,22 @@
-// What does a barrier cost, against the one of the MPI library?
+// What do a barrier and a sum over all processes cost, against those of the MPI library?
 //
 // Cases:
 //   barrier          with nothing outstanding
 //   put + barrier    after one put of 8 bytes to the next rank; on one node against a raw store and MPI_Barrier; no
 //                    target
+//   sum              armci_msg_dgop of so many bytes, against MPI_Allreduce; no target
+//   put + fence + sum
+//                    the process that is in the sum serves the put of the next one; no target
 //
 // MPI's own settings matter here: a launch that makes waiting processes yield slows its barrier down, and the file
 // with the results keeps the variables that say so.
+#include <string>
+#include <vector>
+
 #include "armci.h"
 #include "bench/baseline/copies.h"
 #include "bench/session/session.h"
+#include "message.h"
 
 namespace armci::bench {
 namespace {
@@ -67,16 +74,52 @@ Case PutBarrier(const Session& session, const Region& region, char* local) {
   return {{"put + barrier", "8 B", ""}, Crew::kTogether, actions, verify, 2e-3};
 }
 
+Case Sum(const Session& session, std::vector<double>* numbers, int count) {
+  double* const x = numbers->data();
+  const auto actions = [=, &session]() -> std::vector<Action> {
+    return {session.Jointly("armci_msg_dgop", Role::kSubject, [=] { armci_msg_dgop(x, count, "+"); }),
+            session.Jointly("MPI_Allreduce", Role::kBaseline,
+                            [=] { MPI_Allreduce(MPI_IN_PLACE, x, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); })};
+  };
+  const auto verify = [=, &session]() -> std::string {
+    for (int i = 0; i < count; ++i) x[i] = session.rank() + i;
+    armci_msg_dgop(x, count, "+");
+    std::string fault;
+    for (int i = 0; i < count; ++i) {
+      if (x[i] != session.size() * (i + (session.size() - 1) / 2.0)) fault = "a sum is wrong";
+      x[i] = 0;
+    }
+    return fault;
+  };
+  const std::string size = count == 1 ? "8 B" : std::to_string(count * sizeof(double) / 1024) + " KiB";
+  return {{"sum", size, ""}, Crew::kTogether, actions, verify, 2e-3};
+}
+
+Case PutSum(const Session& session, const Region& region, char* local, double* x) {
+  const int next = (session.rank() + 1) % session.size();
+  char* const there = region.on(next);
+  const auto actions = [=, &session]() -> std::vector<Action> {
+    return {session.Jointly("ARMCI_Put+Fence+dgop", Role::kSubject, [=] {
+      ARMCI_Put(local, there, 8, next);
+      ARMCI_Fence(next);
+      armci_msg_dgop(x, 1, "+");
+    })};
+  };
+  return {{"put + fence + sum", "8 B", ""}, Crew::kTogether, actions, {}, 2e-3};
+}
+
 }  // namespace
 }  // namespace armci::bench
 
 int main(int argc, char** argv) {
   using namespace armci::bench;
-  Session session(argc, argv, {"barrier", "barrier against the one of MPI", 2, /*between_nodes=*/true});
+  Session session(argc, argv, {"barrier", "barriers and sums against those of MPI", 2, /*between_nodes=*/true});
   {
     Region region(session, 4096);
     char local[8] = {};
-    session.Run({Barrier(session), PutBarrier(session, region, local)});
+    std::vector<double> numbers(16384);
+    session.Run({Barrier(session), PutBarrier(session, region, local), Sum(session, &numbers, 1),
+                 Sum(session, &numbers, 16384), PutSum(session, region, local, numbers.data())});
   }
   return session.Finish();
 }

@@ -7,6 +7,8 @@
 #include <mpi.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,6 +32,7 @@ namespace {
 constexpr int kFramesMax = 64;
 constexpr int kReplyMilliseconds = 1000;
 constexpr unsigned kAbortSeconds = 5;
+constexpr int kReadMilliseconds = 500;
 
 // The stack of an interrupted thread, for the thread that requested it. One at a time: print_all_stacks() holds a
 // mutex.
@@ -178,6 +181,17 @@ std::atomic<bool> freezes{false};
   for (;;) pause();
 }
 
+// MPICH's launcher ends a job at MPI_Abort and loses what it has not read by then. A pipe tells that at either end.
+void wait_until_read(int fd) {
+  struct stat file {};
+  if (fstat(fd, &file) != 0 || !S_ISFIFO(file.st_mode)) return;
+  for (int ms = 0; ms < kReadMilliseconds; ++ms) {
+    int unread = 0;
+    if (ioctl(fd, FIONREAD, &unread) != 0 || unread == 0) return;
+    usleep(1000);
+  }
+}
+
 }  // namespace
 
 void prepare_backtraces() {
@@ -258,6 +272,8 @@ void die(int code) {
   pthread_sigmask(SIG_UNBLOCK, &alarm_only, nullptr);
   alarm(kAbortSeconds);
   std::fflush(nullptr);
+  wait_until_read(STDOUT_FILENO);
+  wait_until_read(STDERR_FILENO);
   if (mpi_is_active()) MPI_Abort(MPI_COMM_WORLD, status);
   _exit(status);
 }
