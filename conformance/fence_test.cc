@@ -63,8 +63,8 @@ CLAUSE_TEST(FENCE, FENCE1_every_kind_of_store_is_visible_after_the_fence, "FENCE
   }
 }
 
-// Stores to memory that no cache of the core holds. A processor commits stores in order or late, so one that follows
-// these waits in the store buffer for some 100 ns, and a read that is not ordered after it goes first.
+// Stores to memory that no cache of the core holds. x86 commits stores in order, so a store behind these stays in the
+// store buffer while their lines are fetched. A later load overtakes it unless a fence orders it.
 class SlowStores {
  public:
   SlowStores() : memory_(kBytes, 1) {}
@@ -97,7 +97,7 @@ void StoreBuffering(bool by_load, bool value_put, bool own_side) {
   Gate gate({0, 1}, core.close_looks());
   Sync();
   if (Me() < 2) {
-    SlowStores before_it;
+    SlowStores slow_stores;
     long* write_word = region.As<long>(write_at, static_cast<std::size_t>(16 * Me()));
     long* read_word = region.As<long>(read_at, static_cast<std::size_t>(16 * other));
     // A round that does not run leaves the value `rounds`, which passes.
@@ -105,7 +105,7 @@ void StoreBuffering(bool by_load, bool value_put, bool own_side) {
     for (long round = 1; round <= rounds; ++round) {
       if (!gate.Meet(round)) break;
       for (std::uint64_t spin = MyRng().Below(300); spin > 0; --spin) __asm__ volatile("");
-      before_it.Store();
+      slow_stores.Store();
       if (value_put) {
         ARMCI_PutValueLong(round, write_word, write_at);
       } else {

@@ -448,24 +448,5 @@ CLAUSE_TEST(MSG, MSG1_barriers_hold_everyone_back, "MSG-1", "FENCE-5") {
   }
 }
 
-CLAUSE_TEST(MSG, MSG1_messages_never_meet_those_of_the_program, "INIT-4", "MSG-1", NeedsRanks(2)) {
-  // The same tag and partner on the program's communicator and through armci_msg_*, received in the other order.
-  Agree();
-  int own = 1;
-  int theirs = 2;
-  if (Me() == 0) {
-    MPI_Request request;
-    MPI_Isend(&own, 1, MPI_INT, 1, 17, MPI_COMM_WORLD, &request);
-    armci_msg_snd(17, &theirs, sizeof theirs, 1);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-  } else if (Me() == 1) {
-    int value = 0;
-    armci_msg_rcv(17, &value, sizeof value, nullptr, 0);
-    EXPECT_EQ(value, 2);
-    MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    EXPECT_EQ(value, 1);
-  }
-}
-
 }  // namespace
 }  // namespace conformance

@@ -6,7 +6,7 @@
 //                    target
 //   sum              armci_msg_dgop of so many bytes, against MPI_Allreduce; no target
 //   put + fence + sum
-//                    the process that is in the sum serves the put of the next one; no target
+//                    a target that is in the sum before serves the put; no target
 //
 // MPI's own settings matter here: a launch that makes waiting processes yield slows its barrier down, and the file
 // with the results keeps the variables that say so.

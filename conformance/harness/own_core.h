@@ -18,9 +18,9 @@ class OwnCore {
   OwnCore(const OwnCore&) = delete;
   OwnCore& operator=(const OwnCore&) = delete;
 
-  // Whether all threads have the cores they need, as far as this one can see.
+  // Whether all threads have the cores they need, as far as this one can see. False for one that is none of them.
   bool enough() const { return enough_; }
-  // For a Gate. Some 50 us where there are enough: the others are on their way, each on its own core.
+  // Looks of a Gate before it yields: about 50 us where there are enough cores, as the others come soon.
   int close_looks() const { return enough_ ? 5000 : 0; }
 
  private:

@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <initializer_list>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -181,13 +182,17 @@ std::atomic<bool> freezes{false};
   for (;;) pause();
 }
 
-// MPICH's launcher ends a job at MPI_Abort and loses what it has not read by then. A pipe tells that at either end.
-void wait_until_read(int fd) {
-  struct stat file {};
-  if (fstat(fd, &file) != 0 || !S_ISFIFO(file.st_mode)) return;
+// The launcher of MPICH kills the job at MPI_Abort, and discards what its pipes still hold. FIONREAD at the writing end
+// counts the unread bytes.
+void wait_until_read(std::initializer_list<int> pipes) {
   for (int ms = 0; ms < kReadMilliseconds; ++ms) {
     int unread = 0;
-    if (ioctl(fd, FIONREAD, &unread) != 0 || unread == 0) return;
+    for (int fd : pipes) {
+      struct stat file {};
+      int bytes = 0;
+      if (fstat(fd, &file) == 0 && S_ISFIFO(file.st_mode) && ioctl(fd, FIONREAD, &bytes) == 0) unread += bytes;
+    }
+    if (unread == 0) return;
     usleep(1000);
   }
 }
@@ -272,9 +277,10 @@ void die(int code) {
   pthread_sigmask(SIG_UNBLOCK, &alarm_only, nullptr);
   alarm(kAbortSeconds);
   std::fflush(nullptr);
-  wait_until_read(STDOUT_FILENO);
-  wait_until_read(STDERR_FILENO);
-  if (mpi_is_active()) MPI_Abort(MPI_COMM_WORLD, status);
+  if (mpi_is_active()) {
+    wait_until_read({STDOUT_FILENO, STDERR_FILENO});
+    MPI_Abort(MPI_COMM_WORLD, status);
+  }
   _exit(status);
 }
 

@@ -5,8 +5,8 @@
 //   threads inside    0                | 1                            | 0
 //   progress thread   poll  poll  poll |   .     .     .     poll     | .   poll  poll
 //
-// mpi_calls.cc of mpi-rma has the scopes of the program's own calls, process_barrier.cc of impl/runtime that of a
-// barrier.
+// mpi_calls.cc of mpi-rma has the scopes of the program's own calls, mpi_wait.cc of impl/runtime those of the
+// library's waits for messages.
 //
 // Thread safety: all of it by any thread.
 #pragma once

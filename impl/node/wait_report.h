@@ -25,7 +25,7 @@ enum class WaitKind : std::uint8_t {
   kAccumulateLock,
   kOtherNodes,
   kMessage,
-  // In a job on one node inside a call of MPI that waits by itself.
+  // A collective call: of MPI inside it, or of the message layer.
   kCollective,
   // Of threads that serve: in no report.
   kWork,
@@ -105,7 +105,7 @@ struct WaitReport {
 using WaitVisit = void (*)(void* self, const WaitReport& wait);
 void visit_waits(WaitVisit visit, void* self);
 
-// Of all threads since the start: collective calls, and waits that were longer than their busy part.
+// Of all threads since the start: calls inside MPI, and other waits that were longer than their busy part.
 struct WaitTotals {
   std::uint64_t waits;
   std::uint64_t microseconds;

@@ -38,8 +38,8 @@ constexpr std::array<Policy, kWaitKinds> kPolicies = {{
     {Sleep::kShare, 10, 100, true},     // kReply
     {Sleep::kLonger, 20, 1000, true},   // kAccumulateLock
     {Sleep::kShare, 10, 1000, false},   // kOtherNodes
-    {Sleep::kShare, 10, 1000, false},   // kMessage
-    {Sleep::kShare, 10, 1000, false},   // kCollective
+    {Sleep::kShare, 10, 100, false},    // kMessage
+    {Sleep::kShare, 10, 100, false},    // kCollective
     {Sleep::kShare, 10, 100, false},    // kWork
     {Sleep::kShare, 10, 100, false},    // kRequests
 }};

@@ -112,6 +112,14 @@ Status Group::scope_comm(Scope scope, MPI_Comm* out) {
   return kSuccess;
 }
 
+Status Group::messages_comm(Scope scope, MPI_Comm* out) {
+  if (scope != Scope::kAll) return scope_comm(scope, out);
+  MPI_Comm& cached = scopes_[static_cast<int>(scope)];
+  if (cached == MPI_COMM_NULL) ARMCI_MPI(MPI_Comm_dup(comm_, &cached));
+  *out = cached;
+  return kSuccess;
+}
+
 Status GroupTable::adopt(MPI_Comm comm, ARMCI_Group* handle, Group** made) {
   auto group = std::make_unique<Group>();
   group->comm_ = comm;

@@ -47,6 +47,8 @@ class Group {
   // The communicator of a scope. The members of the scope make it at first use, and must all call. kMasters on a
   // process that is no master is an error of the caller [MSG-1].
   Status scope_comm(Scope scope, MPI_Comm* out);
+  // The same, of which the program does not know: messages over it meet none of the program's [INIT-4].
+  Status messages_comm(Scope scope, MPI_Comm* out);
 
   // The node barrier's place in node memory, set once by the creator (see node_memory.h); nullptr until then.
   node::Barrier* barrier = nullptr;
@@ -73,6 +75,7 @@ class Group {
   std::vector<int> members_;
   std::vector<int> on_node_;
   std::vector<int> masters_;
+  // Made at first use. The first is of messages_comm().
   MPI_Comm scopes_[3] = {MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_NULL};
 };
 

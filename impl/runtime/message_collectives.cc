@@ -3,7 +3,6 @@
 #include <bit>
 #include <cstring>
 
-#include "impl/runtime/group_comm.h"
 #include "impl/runtime/mpi_library.h"
 #include "impl/runtime/mpi_wait.h"
 
@@ -11,6 +10,10 @@ namespace armci::runtime {
 namespace {
 
 constexpr node::WaitKind kKind = node::WaitKind::kCollective;
+
+// One communicator may have both: a barrier of the masters, and a reduction in their scope by another thread.
+constexpr int kBarrierTag = 1;
+constexpr int kTag = 2;
 
 struct Elements {
   void* x;
@@ -41,32 +44,26 @@ Status combine(const Elements& of, void* theirs, bool theirs_first) {
 //   partner to rest  0---------->4          1---------->5
 Status reduce_by_messages(const Elements& of, MPI_Comm comm) {
   alignas(std::max_align_t) char theirs[kByMessagesBytes];
-  int tag = 0;
   int rank = 0;
   int size = 0;
-  ARMCI_RETURN_IF_ERROR(collective_tag(comm, &tag));
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   const int doubling = static_cast<int>(std::bit_floor(static_cast<unsigned>(size)));
-  const auto send_to = [&](int to) { return exchange(kKind, of.x, to, nullptr, MPI_PROC_NULL, of.bytes, tag, comm); };
-  const auto receive_from = [&](void* in, int from) {
-    return exchange(kKind, nullptr, MPI_PROC_NULL, in, from, of.bytes, tag, comm);
-  };
   if (rank >= doubling) {
-    ARMCI_RETURN_IF_ERROR(send_to(rank - doubling));
-    return receive_from(of.x, rank - doubling);
+    ARMCI_RETURN_IF_ERROR(send(kKind, of.x, of.bytes, rank - doubling, kTag, comm));
+    return receive(kKind, of.x, of.bytes, rank - doubling, kTag, comm);
   }
   const bool has_partner = rank + doubling < size;
   if (has_partner) {
-    ARMCI_RETURN_IF_ERROR(receive_from(theirs, rank + doubling));
+    ARMCI_RETURN_IF_ERROR(receive(kKind, theirs, of.bytes, rank + doubling, kTag, comm));
     ARMCI_RETURN_IF_ERROR(combine(of, theirs, false));
   }
   for (int distance = 1; distance < doubling; distance *= 2) {
     const int other = rank ^ distance;
-    ARMCI_RETURN_IF_ERROR(exchange(kKind, of.x, other, theirs, other, of.bytes, tag, comm));
+    ARMCI_RETURN_IF_ERROR(exchange(kKind, of.x, other, theirs, other, of.bytes, kTag, comm));
     ARMCI_RETURN_IF_ERROR(combine(of, theirs, other < rank));
   }
-  return has_partner ? send_to(rank + doubling) : kSuccess;
+  return has_partner ? send(kKind, of.x, of.bytes, rank + doubling, kTag, comm) : kSuccess;
 }
 
 // A binomial tree. Process i counts from the root; the data come from i without its lowest bit, and go on to those that
@@ -74,10 +71,8 @@ Status reduce_by_messages(const Elements& of, MPI_Comm comm) {
 //
 //   i   0 -> 4, 2, 1      2 -> 3      4 -> 6, 5      6 -> 7
 Status broadcast_by_messages(void* buf, int bytes, int root, MPI_Comm comm) {
-  int tag = 0;
   int rank = 0;
   int size = 0;
-  ARMCI_RETURN_IF_ERROR(collective_tag(comm, &tag));
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   const auto rank_of = [=](int i) { return (i + root) % size; };
@@ -86,28 +81,22 @@ Status broadcast_by_messages(void* buf, int bytes, int root, MPI_Comm comm) {
   int bit = 1;
   while (bit < size && (me & bit) == 0) bit *= 2;
   if (me != 0) {
-    const int from = rank_of(me - bit);
-    ARMCI_RETURN_IF_ERROR(exchange(kKind, nullptr, MPI_PROC_NULL, buf, from, length, tag, comm));
+    ARMCI_RETURN_IF_ERROR(receive(kKind, buf, length, rank_of(me - bit), kTag, comm));
   }
   for (bit /= 2; bit > 0; bit /= 2) {
     if (me + bit >= size) continue;
-    ARMCI_RETURN_IF_ERROR(exchange(kKind, buf, rank_of(me + bit), nullptr, MPI_PROC_NULL, length, tag, comm));
+    ARMCI_RETURN_IF_ERROR(send(kKind, buf, length, rank_of(me + bit), kTag, comm));
   }
   return kSuccess;
 }
 
 }  // namespace
 
-// The leaders' messages of a new group have the largest one.
-Status collective_tag(MPI_Comm comm, int* tag) {
-  ARMCI_RETURN_IF_ERROR(largest_tag(comm, tag));
-  --*tag;
-  return kSuccess;
-}
+bool needs_barrier(std::size_t bytes) { return library_waits() && !kIallreduceIsFast && bytes > kByMessagesBytes; }
 
 // Dissemination: after round k each process has heard, directly or not, of the 2^k before it. As fast as MPI_Barrier,
 // which offers no sleep, and faster than MPI_Ibarrier.
-Status barrier_by_messages(node::WaitKind kind, int tag, MPI_Comm comm) {
+Status barrier_by_messages(node::WaitKind kind, MPI_Comm comm) {
   int rank = 0;
   int size = 0;
   MPI_Comm_rank(comm, &rank);
@@ -115,13 +104,13 @@ Status barrier_by_messages(node::WaitKind kind, int tag, MPI_Comm comm) {
   for (int distance = 1; distance < size; distance *= 2) {
     const int to = (rank + distance) % size;
     const int from = (rank - distance + size) % size;
-    ARMCI_RETURN_IF_ERROR(exchange(kind, nullptr, to, nullptr, from, 0, tag, comm));
+    ARMCI_RETURN_IF_ERROR(exchange(kind, nullptr, to, nullptr, from, 0, kBarrierTag, comm));
   }
   return kSuccess;
 }
 
 Status reduce_to_all(void* x, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  if (waits_for_mpi()) {
+  if (library_waits()) {
     int element_bytes = 0;
     ARMCI_MPI(MPI_Type_size(type, &element_bytes));
     const std::size_t bytes = static_cast<std::size_t>(n) * static_cast<std::size_t>(element_bytes);
@@ -138,7 +127,7 @@ Status reduce_to_all(void* x, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm
 }
 
 Status reduce_to_first(const void* contribution, void* x, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  if (!waits_for_mpi()) {
+  if (!library_waits()) {
     const node::CollectiveWait waiting;
     ARMCI_MPI(MPI_Reduce(contribution, x, n, type, op, 0, comm));
     return kSuccess;
@@ -149,7 +138,7 @@ Status reduce_to_first(const void* contribution, void* x, int n, MPI_Datatype ty
 }
 
 Status broadcast(void* buf, int bytes, int root, MPI_Comm comm) {
-  if (!waits_for_mpi()) {
+  if (!library_waits()) {
     const node::CollectiveWait waiting;
     ARMCI_MPI(MPI_Bcast(buf, bytes, MPI_BYTE, root, comm));
     return kSuccess;

@@ -1,10 +1,9 @@
-// The collective operations of the message layer, among the processes of a communicator.
+// The collective operations of the message layer, among the processes of a communicator that the program does not know.
 //
-// On one node with a core for each process they are MPI's. Else a process that waits in one makes passes, yields and
-// sleeps (mpi_wait.h), which MPI's blocking operations do not. MPI's non-blocking ones allow it, but a sum of 8 B by
-// MPI_Iallreduce of Open MPI takes 1.5 times as long between two nodes. So short reductions and broadcasts go by
-// messages here. Where MPI_Iallreduce is slow, a long reduction to all is preceded by a barrier of the caller's: its
-// processes do not wait long in MPI then.
+// On one node with a core for each process they are MPI's. Else short reductions and broadcasts go by messages, in
+// which a process makes passes, yields and sleeps while it waits (mpi_wait.h). Long ones are MPI's non-blocking
+// operations. But MPI_Iallreduce of Open MPI is slow: 1.5 times as long for a sum of 8 B between two nodes. There a
+// long reduction to all is MPI_Allreduce, and the caller has a barrier before, so that no process waits long in MPI.
 //
 // Thread safety: one call at a time over the same communicator, as for MPI's operations.
 #pragma once
@@ -21,16 +20,15 @@ namespace armci::runtime {
 // Reductions and broadcasts of at most this length go by messages.
 inline constexpr std::size_t kByMessagesBytes = 4096;
 
-// The tag of the messages of these operations, for communicators over which the program sends with smaller tags.
-Status collective_tag(MPI_Comm comm, int* tag);
+// Whether a reduction to all of so many bytes has a barrier before.
+bool needs_barrier(std::size_t bytes);
 
-// Between nodes. In ceil(log2(n)) rounds.
-Status barrier_by_messages(node::WaitKind kind, int tag, MPI_Comm comm);
+// Returns when all processes of `comm` have called it, after ceil(log2(n)) rounds. `kind`: for reports.
+Status barrier_by_messages(node::WaitKind kind, MPI_Comm comm);
 
-// Each replaces the `n` elements at `x`, as MPI_Allreduce and MPI_Reduce to rank 0 do. The operation is commutative;
-// the result is the same on all processes to the last bit.
+// x[0..n-1] of all processes becomes the result, on each process with the same bits. `op` must be commutative.
 Status reduce_to_all(void* x, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-// `contribution`: MPI_IN_PLACE on rank 0.
+// The same on rank 0 only, whose `contribution` is MPI_IN_PLACE. Elsewhere `x` is null.
 Status reduce_to_first(const void* contribution, void* x, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
 Status broadcast(void* buf, int bytes, int root, MPI_Comm comm);

@@ -9,6 +9,7 @@
 
 #include "impl/base/backtrace.h"
 #include "impl/node/wait_report.h"
+#include "impl/runtime/group_comm.h"
 #include "impl/runtime/message_collectives.h"
 #include "impl/runtime/mpi_wait.h"
 #include "impl/runtime/process_barrier.h"
@@ -36,16 +37,26 @@ Status check_process(const char* name, int process) {
 
 Status check_tag(int tag) {
   int reserved = 0;
-  ARMCI_RETURN_IF_ERROR(collective_tag(groups().world().comm(), &reserved));
+  ARMCI_RETURN_IF_ERROR(largest_tag(groups().world().comm(), &reserved));
   if (tag >= 0 && tag < reserved) return kSuccess;
   return fail(Code::kArgument, "MSG-1", "argument tag = %d is outside 0..%d; pass a tag within this range", tag,
               reserved - 1);
 }
 
+Status receive_probed(MPI_Message* message, void* buf, int bytes) {
+  if (!library_waits()) {
+    ARMCI_MPI(MPI_Mrecv(buf, bytes, MPI_BYTE, message, MPI_STATUS_IGNORE));
+    return kSuccess;
+  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  ARMCI_MPI(MPI_Imrecv(buf, bytes, MPI_BYTE, message, &request));
+  return complete(node::WaitKind::kMessage, &request);
+}
+
 // Takes a message that does not fit out of the queue, so that the next receive finds the next message.
 void discard(MPI_Message* message, int bytes) {
   const std::unique_ptr<char[]> scratch(new (std::nothrow) char[static_cast<size_t>(bytes)]);
-  if (scratch != nullptr) MPI_Mrecv(scratch.get(), bytes, MPI_BYTE, message, MPI_STATUS_IGNORE);
+  if (scratch != nullptr) (void)receive_probed(message, scratch.get(), bytes);
 }
 
 // The message is probed before it is received: its length decides whether the buffer may be written at all [ERR-1].
@@ -55,7 +66,7 @@ Status receive(int tag, void* buf, int buflen, int* msglen, int source, int* fro
   MPI_Message message;
   MPI_Status status;
   const MPI_Comm comm = groups().world().comm();
-  if (waits_for_mpi()) {
+  if (library_waits()) {
     ARMCI_RETURN_IF_ERROR(probe(source, tag, comm, &message, &status));
   } else {
     ARMCI_MPI(MPI_Mprobe(source, tag, comm, &message, &status));
@@ -68,13 +79,7 @@ Status receive(int tag, void* buf, int buflen, int* msglen, int source, int* fro
                 "argument buflen = %d is too small for the message of %d bytes from process %d; pass a longer buffer",
                 buflen, bytes, status.MPI_SOURCE);
   }
-  if (waits_for_mpi()) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    ARMCI_MPI(MPI_Imrecv(buf, bytes, MPI_BYTE, &message, &request));
-    ARMCI_RETURN_IF_ERROR(complete(node::WaitKind::kMessage, &request));
-  } else {
-    ARMCI_MPI(MPI_Mrecv(buf, bytes, MPI_BYTE, &message, &status));
-  }
+  ARMCI_RETURN_IF_ERROR(receive_probed(&message, buf, bytes));
   if (msglen != nullptr) *msglen = bytes;
   if (from != nullptr) *from = status.MPI_SOURCE;
   return kSuccess;
@@ -93,7 +98,7 @@ Status broadcast_in_scope(Group& group, int scope, void* buf, int len, int root)
   }
   if (len == 0) return kSuccess;
   MPI_Comm comm;
-  ARMCI_RETURN_IF_ERROR(group.scope_comm(members.scope(), &comm));
+  ARMCI_RETURN_IF_ERROR(group.messages_comm(members.scope(), &comm));
   return broadcast(buf, len, index, comm);
 }
 
@@ -104,9 +109,14 @@ Status exchange_addresses(Group& group, void* ptr[], int n) {
   }
   if (ptr == nullptr)
     return fail(Code::kNull, "ERR-1", "argument ptr is NULL; pass an array of one pointer for each process");
-  const node::CollectiveWait waiting;
-  ARMCI_MPI(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, ptr, sizeof(void*), MPI_BYTE, group.comm()));
-  return kSuccess;
+  if (!library_waits()) {
+    const node::CollectiveWait waiting;
+    ARMCI_MPI(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, ptr, sizeof(void*), MPI_BYTE, group.comm()));
+    return kSuccess;
+  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  ARMCI_MPI(MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, ptr, sizeof(void*), MPI_BYTE, group.comm(), &request));
+  return complete(node::WaitKind::kCollective, &request);
 }
 
 }  // namespace
@@ -157,13 +167,10 @@ Status armci_msg_snd(int tag, void* buf, int len, int to) {
   ARMCI_RETURN_IF_ERROR(check_tag(tag));
   ARMCI_RETURN_IF_ERROR(check_buffer("buf", buf, "len", len));
   ARMCI_RETURN_IF_ERROR(check_process("to", to));
-  if (!waits_for_mpi()) {
-    ARMCI_MPI(MPI_Send(buf, len, MPI_BYTE, to, tag, groups().world().comm()));
-    return kSuccess;
-  }
-  MPI_Request request = MPI_REQUEST_NULL;
-  ARMCI_MPI(MPI_Isend(buf, len, MPI_BYTE, to, tag, groups().world().comm(), &request));
-  return complete(node::WaitKind::kMessage, &request);
+  const MPI_Comm comm = groups().world().comm();
+  if (library_waits()) return send(node::WaitKind::kMessage, buf, static_cast<size_t>(len), to, tag, comm);
+  ARMCI_MPI(MPI_Send(buf, len, MPI_BYTE, to, tag, comm));
+  return kSuccess;
 }
 
 Status armci_msg_rcv(int tag, void* buf, int buflen, int* msglen, int from) {

@@ -7,8 +7,6 @@
 
 #include "impl/runtime/message_collectives.h"
 #include "impl/runtime/messages.h"
-#include "impl/runtime/mpi_library.h"
-#include "impl/runtime/mpi_wait.h"
 #include "impl/runtime/process_barrier.h"
 #include "impl/runtime/reduce_ops.h"
 
@@ -32,13 +30,10 @@ Status prepare(Group& group, int scope, const void* x, int n, const char* op, in
   return find_scope(group, scope, &out->members);
 }
 
-// Returns when all processes of the scope are there. Those of one node wait in MPI, as before a reduction of their own.
+// A barrier of a whole group goes through node memory, which is faster than messages within a node.
 Status meet(Group& group, Scope scope, MPI_Comm comm) {
-  if (scope == Scope::kNode) return kSuccess;
   if (scope == Scope::kAll) return process_barrier(group);
-  int tag = 0;
-  ARMCI_RETURN_IF_ERROR(collective_tag(comm, &tag));
-  return barrier_by_messages(node::WaitKind::kCollective, tag, comm);
+  return barrier_by_messages(node::WaitKind::kCollective, comm);
 }
 
 Status all_reduce(Group& group, int scope, void* x, int n, const char* op, int type) {
@@ -46,10 +41,9 @@ Status all_reduce(Group& group, int scope, void* x, int n, const char* op, int t
   ARMCI_RETURN_IF_ERROR(prepare(group, scope, x, n, op, type, &reduction));
   if (n == 0) return kSuccess;
   MPI_Comm comm;
-  ARMCI_RETURN_IF_ERROR(group.scope_comm(reduction.members.scope(), &comm));
+  ARMCI_RETURN_IF_ERROR(group.messages_comm(reduction.members.scope(), &comm));
   if (needs_preparation(reduction.op)) prepare_operands(reduction.op, reduction.element, x, x, static_cast<size_t>(n));
-  const size_t bytes = static_cast<size_t>(n) * element_bytes(reduction.element);
-  if (waits_for_mpi() && !kIallreduceIsFast && bytes > kByMessagesBytes)
+  if (needs_barrier(static_cast<size_t>(n) * element_bytes(reduction.element)))
     ARMCI_RETURN_IF_ERROR(meet(group, reduction.members.scope(), comm));
   return reduce_to_all(x, n, mpi_element(reduction.op, reduction.element), mpi_operation(reduction.op), comm);
 }
@@ -72,7 +66,7 @@ Status reduce(Group& group, int scope, void* x, int n, const char* op, int type)
     contribution = changed.get();
   }
   MPI_Comm comm;
-  ARMCI_RETURN_IF_ERROR(group.scope_comm(reduction.members.scope(), &comm));
+  ARMCI_RETURN_IF_ERROR(group.messages_comm(reduction.members.scope(), &comm));
   if (needs_preparation(reduction.op) && is_root) prepare_operands(reduction.op, reduction.element, x, x, count);
   return reduce_to_first(contribution, is_root ? x : nullptr, n, mpi_element(reduction.op, reduction.element),
                          mpi_operation(reduction.op), comm);
@@ -128,7 +122,7 @@ Status select(Group& group, int scope, void* x, int n, const char* op, int type,
   MPI_Comm comm;
   MPI_Op mpi_op = MPI_OP_NULL;
   MPI_Datatype mpi_type = MPI_DATATYPE_NULL;
-  ARMCI_RETURN_IF_ERROR(group.scope_comm(reduction.members.scope(), &comm));
+  ARMCI_RETURN_IF_ERROR(group.messages_comm(reduction.members.scope(), &comm));
   ARMCI_RETURN_IF_ERROR(selection_types(&mpi_op, &mpi_type));
   Candidate best;
   if (contribute) best = make_candidate(order, reduction.element, reduction.members.index(), x);

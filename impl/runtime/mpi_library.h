@@ -1,5 +1,5 @@
-// The MPI library that a process runs with, which need not be the one that this library was compiled for, and a figure
-// of the latter.
+// The MPI library that a process runs with, which need not be the one that this library was compiled for, and measured
+// facts of the latter.
 #pragma once
 
 #include <mpi.h>

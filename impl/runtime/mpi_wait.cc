@@ -27,7 +27,7 @@ node::SocketWatch& sockets() {
 }
 
 // `test` sets its argument when the wait is over. The test and the pass serve the other processes as a call of MPI that
-// waits does. The progress thread serves them while this thread sleeps.
+// waits does. The server thread or the progress thread serves them while this thread sleeps.
 template <typename Test>
 Status wait_until(node::WaitKind kind, Test test) {
   node::Waiter waiter(kind);
@@ -36,7 +36,7 @@ Status wait_until(node::WaitKind kind, Test test) {
   int polls = 0;
   while (true) {
     int done = 0;
-    ARMCI_MPI(test(&done));
+    ARMCI_RETURN_IF_ERROR(test(&done));
     if (done != 0) return kSuccess;
     node::make_mpi_pass();
     if (--tests_at_once > 0) continue;
@@ -55,40 +55,51 @@ Status wait_until(node::WaitKind kind, Test test) {
   }
 }
 
+// After a cancel the wait depends on no other process. A receive that was matched before completes.
 void abandon(MPI_Request* receive) {
   if (*receive == MPI_REQUEST_NULL) return;
   MPI_Cancel(receive);
-  MPI_Request_free(receive);
+  MPI_Wait(receive, MPI_STATUS_IGNORE);
 }
 
 }  // namespace
 
-bool waits_for_mpi() { return !groups().world().single_node() || world().machine_processes() > world().machine_cpus(); }
+bool library_waits() { return !groups().world().single_node() || world().machine_processes() > world().machine_cpus(); }
 
 Status complete(node::WaitKind kind, MPI_Request* request) {
-  return wait_until(kind, [request](int* done) { return MPI_Test(request, done, MPI_STATUS_IGNORE); });
+  return wait_until(kind, [request](int* done) -> Status {
+    ARMCI_MPI(MPI_Test(request, done, MPI_STATUS_IGNORE));
+    return kSuccess;
+  });
 }
 
 Status probe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
-  return wait_until(node::WaitKind::kMessage,
-                    [=](int* found) { return MPI_Improbe(source, tag, comm, found, message, status); });
+  return wait_until(node::WaitKind::kMessage, [=](int* found) -> Status {
+    ARMCI_MPI(MPI_Improbe(source, tag, comm, found, message, status));
+    return kSuccess;
+  });
+}
+
+Status send(node::WaitKind kind, const void* out, std::size_t bytes, int to, int tag, MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  ARMCI_MPI(MPI_Isend(out, static_cast<int>(bytes), MPI_BYTE, to, tag, comm, &request));
+  return complete(kind, &request);
+}
+
+Status receive(node::WaitKind kind, void* in, std::size_t bytes, int from, int tag, MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  ARMCI_MPI(MPI_Irecv(in, static_cast<int>(bytes), MPI_BYTE, from, tag, comm, &request));
+  return complete(kind, &request);
 }
 
 // Neither side blocks inside MPI while a connection is made, as MPI_Sendrecv does.
 Status exchange(node::WaitKind kind, const void* out, int to, void* in, int from, std::size_t bytes, int tag,
                 MPI_Comm comm) {
-  MPI_Request receive = MPI_REQUEST_NULL;
-  MPI_Request send = MPI_REQUEST_NULL;
-  // MPI checks the buffer for MPI_PROC_NULL too.
-  const auto count_for = [bytes](int process) { return process == MPI_PROC_NULL ? 0 : static_cast<int>(bytes); };
-  ARMCI_MPI(MPI_Irecv(in, count_for(from), MPI_BYTE, from, tag, comm, &receive));
-  const auto both = [&]() -> Status {
-    ARMCI_MPI(MPI_Isend(out, count_for(to), MPI_BYTE, to, tag, comm, &send));
-    ARMCI_RETURN_IF_ERROR(complete(kind, &receive));
-    return complete(kind, &send);
-  };
-  const Status status = both();
-  if (!status.ok()) abandon(&receive);
+  MPI_Request request = MPI_REQUEST_NULL;
+  ARMCI_MPI(MPI_Irecv(in, static_cast<int>(bytes), MPI_BYTE, from, tag, comm, &request));
+  Status status = send(kind, out, bytes, to, tag, comm);
+  if (status.ok()) status = complete(kind, &request);
+  if (!status.ok()) abandon(&request);
   return status;
 }
 

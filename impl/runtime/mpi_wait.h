@@ -1,14 +1,14 @@
-// The waits of this thread for messages of MPI between nodes.
+// How a thread waits for messages of MPI without blocking inside MPI [PROG-5].
 //
-// MPI's blocking calls serve MPI only. A thread in one of these functions also serves the requests of other nodes that
-// wait at the transport of this process, and sleeps once a wait takes long [PROG-5]:
+// MPI's blocking calls serve MPI only. A thread in one of these functions also makes passes of the transport, which
+// serve the requests of other nodes, and sleeps once a wait takes long:
 //
-//   wait:   test, pass of the transport, test, pass ... | sleep until a socket has data | test, pass ...
+//   wait:   test, pass, test, pass ... | sleep until a socket has data | test, pass ...
 //
-// In a job on one node no other node has requests, and MPI's blocking calls are faster. But with more processes than
-// cores some MPI libraries keep their core while they wait.
+// On one node with a core for each process MPI's blocking calls are faster. With more processes than cores some MPI
+// libraries keep their core while they wait; these functions yield.
 //
-// Thread safety: all of it by any thread.
+// Thread safety: as MPI's level of threads allows.
 #pragma once
 
 #include <mpi.h>
@@ -20,8 +20,8 @@
 
 namespace armci::runtime {
 
-// Whether a wait for a message should be one of these; the same on all processes.
-bool waits_for_mpi();
+// Whether the calls of the message layer wait here, and not inside MPI; the same on all processes.
+bool library_waits();
 
 // Returns when the request has completed. `kind`: for reports.
 Status complete(node::WaitKind kind, MPI_Request* request);
@@ -29,8 +29,9 @@ Status complete(node::WaitKind kind, MPI_Request* request);
 // As MPI_Mprobe.
 Status probe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status);
 
-// Sends `bytes` bytes to `to` and receives as many from `from`; MPI_PROC_NULL: neither. The buffers differ. When it
-// fails, no later receive can get the message of this one.
+// As MPI_Send, MPI_Recv and MPI_Sendrecv of bytes. After a failure no message can arrive at `in`.
+Status send(node::WaitKind kind, const void* out, std::size_t bytes, int to, int tag, MPI_Comm comm);
+Status receive(node::WaitKind kind, void* in, std::size_t bytes, int from, int tag, MPI_Comm comm);
 Status exchange(node::WaitKind kind, const void* out, int to, void* in, int from, std::size_t bytes, int tag,
                 MPI_Comm comm);
 

@@ -19,6 +19,7 @@ Status count_cpus(MPI_Comm machine, int* cpus) {
   ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, &usable, kWords, MPI_UNSIGNED_LONG, MPI_BOR, machine));
   // On a machine with more CPUs than the set holds, the call fails.
   *cpus = CPU_COUNT(&usable) < CPU_SETSIZE ? CPU_COUNT(&usable) : online;
+  ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, cpus, 1, MPI_INT, MPI_MIN, machine));
   return kSuccess;
 }
 
