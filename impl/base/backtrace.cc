@@ -193,7 +193,7 @@ void wait_until_read(std::initializer_list<int> pipes) {
       if (fstat(fd, &file) == 0 && S_ISFIFO(file.st_mode) && ioctl(fd, FIONREAD, &bytes) == 0) unread += bytes;
     }
     if (unread == 0) return;
-    usleep(1000);
+    usleep(1000);  // no event tells that a reader has emptied a pipe
   }
 }
 

@@ -22,31 +22,30 @@ struct Policy {
   std::int64_t first_us;    // the first sleep
   std::int64_t longest_us;  // the longest, until the wait has lasted 32 times as long
   bool polls_mpi;           // between sleeps; false: the loop calls MPI itself, or the thread may not
+  // Where cores are short, too, the busy part has its whole length: the other process may be on this node, where no
+  // socket wakes the thread. The loop yields (mpi_wait.cc).
+  bool stays_busy = false;
 };
 
 constexpr std::array<Policy, kWaitKinds> kPolicies = {{
-    {Sleep::kLonger, 20, 1000, true},   // kBarrier
-    {Sleep::kLonger, 20, 1000, true},   // kMutex
-    {Sleep::kLonger, 20, 1000, true},   // kMutexTurn
-    {Sleep::kLonger, 20, 1000, true},   // kMutexGrant
-    {Sleep::kLonger, 20, 1000, true},   // kMutexSuccessor
-    {Sleep::kLonger, 20, 1000, true},   // kNotification
-    {Sleep::kLonger, 20, 1000, true},   // kSignal
-    {Sleep::kLonger, 20, 1000, false},  // kElement
-    {Sleep::kLonger, 20, 1000, true},   // kEvent
-    {Sleep::kShare, 10, 100, true},     // kOperations
-    {Sleep::kShare, 10, 100, true},     // kReply
-    {Sleep::kLonger, 20, 1000, true},   // kAccumulateLock
-    {Sleep::kShare, 10, 1000, false},   // kOtherNodes
-    {Sleep::kShare, 10, 100, false},    // kMessage
-    {Sleep::kShare, 10, 100, false},    // kCollective
-    {Sleep::kShare, 10, 100, false},    // kWork
-    {Sleep::kShare, 10, 100, false},    // kRequests
+    {Sleep::kLonger, 20, 1000, true},       // kBarrier
+    {Sleep::kLonger, 20, 1000, true},       // kMutex
+    {Sleep::kLonger, 20, 1000, true},       // kMutexTurn
+    {Sleep::kLonger, 20, 1000, true},       // kMutexGrant
+    {Sleep::kLonger, 20, 1000, true},       // kMutexSuccessor
+    {Sleep::kLonger, 20, 1000, true},       // kNotification
+    {Sleep::kLonger, 20, 1000, true},       // kSignal
+    {Sleep::kLonger, 20, 1000, false},      // kElement
+    {Sleep::kLonger, 20, 1000, true},       // kEvent
+    {Sleep::kShare, 10, 100, true},         // kOperations
+    {Sleep::kShare, 10, 100, true},         // kReply
+    {Sleep::kLonger, 20, 1000, true},       // kAccumulateLock
+    {Sleep::kShare, 10, 1000, false},       // kOtherNodes
+    {Sleep::kShare, 10, 100, false, true},  // kMessage
+    {Sleep::kShare, 10, 100, false, true},  // kCollective
+    {Sleep::kShare, 10, 100, false},        // kWork
+    {Sleep::kShare, 10, 100, false},        // kRequests
 }};
-
-// The other process may be on this node, where no socket wakes the thread. So the thread polls, where cores are short
-// too; mpi_wait.cc yields.
-constexpr bool is_for_messages(WaitKind kind) { return kind == WaitKind::kMessage || kind == WaitKind::kCollective; }
 
 constexpr const Policy& policy_of(WaitKind kind) { return kPolicies[static_cast<std::size_t>(kind)]; }
 
@@ -102,7 +101,7 @@ bool Waiter::busy_after_spins(bool streaming) {
     // Waits for a network are often over before they poll.
     if (poll_at_us_ != 0 && now - polled_at_us >= kLongestUnpolledUs) poll_mpi(now);
     const std::int64_t usual_us = spins_are_counted(kind_) ? kSpinForSignalUs : kSpinUs;
-    const bool short_of_cores = !has_free_cores() && !is_for_messages(kind_);
+    const bool short_of_cores = !has_free_cores() && !policy_of(kind_).stays_busy;
     const std::int64_t spin_us = short_of_cores ? kSpinWhenSharedUs : streaming ? kSpinWhenStreamingUs : usual_us;
     if (now - since_us_ < spin_us) {
       cpu_relax();

@@ -149,4 +149,15 @@ Status broadcast(void* buf, int bytes, int root, MPI_Comm comm) {
   return complete(kKind, &request);
 }
 
+Status all_gather(void* all, int bytes, MPI_Comm comm) {
+  if (!library_waits()) {
+    const node::CollectiveWait waiting;
+    ARMCI_MPI(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, bytes, MPI_BYTE, comm));
+    return kSuccess;
+  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  ARMCI_MPI(MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, bytes, MPI_BYTE, comm, &request));
+  return complete(kKind, &request);
+}
+
 }  // namespace armci::runtime

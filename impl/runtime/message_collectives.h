@@ -33,4 +33,7 @@ Status reduce_to_first(const void* contribution, void* x, int n, MPI_Datatype ty
 
 Status broadcast(void* buf, int bytes, int root, MPI_Comm comm);
 
+// `all` has `bytes` bytes of each process, in the order of ranks; before the call the process's own.
+Status all_gather(void* all, int bytes, MPI_Comm comm);
+
 }  // namespace armci::runtime

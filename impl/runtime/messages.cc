@@ -8,7 +8,6 @@
 #include <new>
 
 #include "impl/base/backtrace.h"
-#include "impl/node/wait_report.h"
 #include "impl/runtime/group_comm.h"
 #include "impl/runtime/message_collectives.h"
 #include "impl/runtime/mpi_wait.h"
@@ -43,20 +42,10 @@ Status check_tag(int tag) {
               reserved - 1);
 }
 
-Status receive_probed(MPI_Message* message, void* buf, int bytes) {
-  if (!library_waits()) {
-    ARMCI_MPI(MPI_Mrecv(buf, bytes, MPI_BYTE, message, MPI_STATUS_IGNORE));
-    return kSuccess;
-  }
-  MPI_Request request = MPI_REQUEST_NULL;
-  ARMCI_MPI(MPI_Imrecv(buf, bytes, MPI_BYTE, message, &request));
-  return complete(node::WaitKind::kMessage, &request);
-}
-
 // Takes a message that does not fit out of the queue, so that the next receive finds the next message.
 void discard(MPI_Message* message, int bytes) {
   const std::unique_ptr<char[]> scratch(new (std::nothrow) char[static_cast<size_t>(bytes)]);
-  if (scratch != nullptr) (void)receive_probed(message, scratch.get(), bytes);
+  if (scratch != nullptr) (void)receive_message(scratch.get(), bytes, message);
 }
 
 // The message is probed before it is received: its length decides whether the buffer may be written at all [ERR-1].
@@ -65,12 +54,7 @@ Status receive(int tag, void* buf, int buflen, int* msglen, int source, int* fro
   ARMCI_RETURN_IF_ERROR(check_buffer("buf", buf, "buflen", buflen));
   MPI_Message message;
   MPI_Status status;
-  const MPI_Comm comm = groups().world().comm();
-  if (library_waits()) {
-    ARMCI_RETURN_IF_ERROR(probe(source, tag, comm, &message, &status));
-  } else {
-    ARMCI_MPI(MPI_Mprobe(source, tag, comm, &message, &status));
-  }
+  ARMCI_RETURN_IF_ERROR(probe_message(source, tag, groups().world().comm(), &message, &status));
   int bytes = 0;
   ARMCI_MPI(MPI_Get_count(&status, MPI_BYTE, &bytes));
   if (bytes > buflen) {
@@ -79,7 +63,7 @@ Status receive(int tag, void* buf, int buflen, int* msglen, int source, int* fro
                 "argument buflen = %d is too small for the message of %d bytes from process %d; pass a longer buffer",
                 buflen, bytes, status.MPI_SOURCE);
   }
-  ARMCI_RETURN_IF_ERROR(receive_probed(&message, buf, bytes));
+  ARMCI_RETURN_IF_ERROR(receive_message(buf, bytes, &message));
   if (msglen != nullptr) *msglen = bytes;
   if (from != nullptr) *from = status.MPI_SOURCE;
   return kSuccess;
@@ -109,14 +93,7 @@ Status exchange_addresses(Group& group, void* ptr[], int n) {
   }
   if (ptr == nullptr)
     return fail(Code::kNull, "ERR-1", "argument ptr is NULL; pass an array of one pointer for each process");
-  if (!library_waits()) {
-    const node::CollectiveWait waiting;
-    ARMCI_MPI(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, ptr, sizeof(void*), MPI_BYTE, group.comm()));
-    return kSuccess;
-  }
-  MPI_Request request = MPI_REQUEST_NULL;
-  ARMCI_MPI(MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, ptr, sizeof(void*), MPI_BYTE, group.comm(), &request));
-  return complete(node::WaitKind::kCollective, &request);
+  return all_gather(ptr, sizeof(void*), group.comm());
 }
 
 }  // namespace
@@ -167,10 +144,7 @@ Status armci_msg_snd(int tag, void* buf, int len, int to) {
   ARMCI_RETURN_IF_ERROR(check_tag(tag));
   ARMCI_RETURN_IF_ERROR(check_buffer("buf", buf, "len", len));
   ARMCI_RETURN_IF_ERROR(check_process("to", to));
-  const MPI_Comm comm = groups().world().comm();
-  if (library_waits()) return send(node::WaitKind::kMessage, buf, static_cast<size_t>(len), to, tag, comm);
-  ARMCI_MPI(MPI_Send(buf, len, MPI_BYTE, to, tag, comm));
-  return kSuccess;
+  return send_message(buf, len, to, tag, groups().world().comm());
 }
 
 Status armci_msg_rcv(int tag, void* buf, int buflen, int* msglen, int from) {

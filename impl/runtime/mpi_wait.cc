@@ -66,16 +66,36 @@ void abandon(MPI_Request* receive) {
 
 bool library_waits() { return !groups().world().single_node() || world().machine_processes() > world().machine_cpus(); }
 
-Status complete(node::WaitKind kind, MPI_Request* request) {
-  return wait_until(kind, [request](int* done) -> Status {
-    ARMCI_MPI(MPI_Test(request, done, MPI_STATUS_IGNORE));
+Status send_message(const void* out, int bytes, int to, int tag, MPI_Comm comm) {
+  if (library_waits()) return send(node::WaitKind::kMessage, out, static_cast<std::size_t>(bytes), to, tag, comm);
+  ARMCI_MPI(MPI_Send(out, bytes, MPI_BYTE, to, tag, comm));
+  return kSuccess;
+}
+
+Status probe_message(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
+  if (!library_waits()) {
+    ARMCI_MPI(MPI_Mprobe(source, tag, comm, message, status));
+    return kSuccess;
+  }
+  return wait_until(node::WaitKind::kMessage, [=](int* found) -> Status {
+    ARMCI_MPI(MPI_Improbe(source, tag, comm, found, message, status));
     return kSuccess;
   });
 }
 
-Status probe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
-  return wait_until(node::WaitKind::kMessage, [=](int* found) -> Status {
-    ARMCI_MPI(MPI_Improbe(source, tag, comm, found, message, status));
+Status receive_message(void* in, int bytes, MPI_Message* message) {
+  if (!library_waits()) {
+    ARMCI_MPI(MPI_Mrecv(in, bytes, MPI_BYTE, message, MPI_STATUS_IGNORE));
+    return kSuccess;
+  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  ARMCI_MPI(MPI_Imrecv(in, bytes, MPI_BYTE, message, &request));
+  return complete(node::WaitKind::kMessage, &request);
+}
+
+Status complete(node::WaitKind kind, MPI_Request* request) {
+  return wait_until(kind, [request](int* done) -> Status {
+    ARMCI_MPI(MPI_Test(request, done, MPI_STATUS_IGNORE));
     return kSuccess;
   });
 }

@@ -41,7 +41,8 @@ class World {
   // True when every process of the world shares memory (simulated nodes make no difference).
   bool one_machine() const { return machine_count_ == 1; }
   bool simulated() const { return simulated_; }
-  // Processes on this machine, and the CPUs in the union of their affinity masks: both decide how long waits spin.
+  // Processes on this machine, and the CPUs in the union of their affinity masks; equal on all of them. Both decide how
+  // long waits spin, and whether calls of the message layer wait inside MPI (mpi_wait.h).
   int machine_processes() const { return machine_processes_; }
   int machine_cpus() const { return machine_cpus_; }
 

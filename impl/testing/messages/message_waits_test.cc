@@ -1,4 +1,4 @@
-// Between nodes every call of the message layer that waits makes passes of the transport [PROG-5]: one rank
+// Between nodes the calls of the message layer that wait make passes of the transport [PROG-5]: one rank
 // calls, and the other only some time later.
 #include <mpi.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 namespace armci::runtime::testing {
 namespace {
 
-constexpr int kLateUs = 20000;
+constexpr int kLateUs = 20000;  // the wait that is tested
 constexpr int kLong = 1 << 17;  // doubles: more than go by messages of the library, or leave before they are received
 
 std::atomic<int> passes{0};
