@@ -18,17 +18,15 @@ namespace {
 // --- atomics
 
 template <class Value>
-Status extended_rmw(armcix_op_t op, void* result, const void* operand, const void* compare, void* remote, int proc) {
-  Value before{};
+Status typed_rmw(armcix_op_t op, void* result, const void* operand, const void* compare, void* remote, int proc,
+                 How how) {
   const Value wanted = compare != nullptr ? *static_cast<const Value*>(compare) : Value{};
-  ARMCI_RETURN_IF_ERROR(runtime().rmw<Value>(static_cast<node::RmwOp>(op), remote, *static_cast<const Value*>(operand),
-                                             wanted, &before, proc));
-  *static_cast<Value*>(result) = before;
-  return kSuccess;
+  return runtime().rmw<Value>(static_cast<node::RmwOp>(op), remote, *static_cast<const Value*>(operand), wanted,
+                              static_cast<Value*>(result), proc, how);
 }
 
-Status ARMCIX_Rmw(armcix_op_t op, armcix_type_t type, void* result, const void* operand, const void* compare,
-                  void* remote, int proc) {
+Status extended_rmw(armcix_op_t op, armcix_type_t type, void* result, const void* operand, const void* compare,
+                    void* remote, int proc, How how) {
   if (static_cast<unsigned>(op) > ARMCIX_MAX) {
     return fail(Code::kType, "ERR-1", "argument op = %d is outside 0..%d; pass a constant of armcix_op_t",
                 static_cast<int>(op), ARMCIX_MAX);
@@ -41,21 +39,25 @@ Status ARMCIX_Rmw(armcix_op_t op, armcix_type_t type, void* result, const void* 
   }
   switch (type) {
     case ARMCIX_INT32:
-      return extended_rmw<std::int32_t>(op, result, operand, compare, remote, proc);
+      return typed_rmw<std::int32_t>(op, result, operand, compare, remote, proc, how);
     case ARMCIX_INT64:
-      return extended_rmw<std::int64_t>(op, result, operand, compare, remote, proc);
+      return typed_rmw<std::int64_t>(op, result, operand, compare, remote, proc, how);
     case ARMCIX_UINT32:
-      return extended_rmw<std::uint32_t>(op, result, operand, compare, remote, proc);
+      return typed_rmw<std::uint32_t>(op, result, operand, compare, remote, proc, how);
     case ARMCIX_UINT64:
-      return extended_rmw<std::uint64_t>(op, result, operand, compare, remote, proc);
+      return typed_rmw<std::uint64_t>(op, result, operand, compare, remote, proc, how);
   }
   return fail(Code::kType, "ERR-1", "argument type = %d is outside 0..3; pass a constant of armcix_type_t",
               static_cast<int>(type));
 }
-// Complete at its return: the result of an atomic is needed to go on, so no transport gains from postponing it here.
+
+Status ARMCIX_Rmw(armcix_op_t op, armcix_type_t type, void* result, const void* operand, const void* compare,
+                  void* remote, int proc) {
+  return extended_rmw(op, type, result, operand, compare, remote, proc, kBlocking);
+}
 Status ARMCIX_NbRmw(armcix_op_t op, armcix_type_t type, void* result, const void* operand, const void* compare,
-                    void* remote, int proc, armci_hdl_t*) {
-  return api::ARMCIX_Rmw(op, type, result, operand, compare, remote, proc);
+                    void* remote, int proc, armci_hdl_t* hdl) {
+  return extended_rmw(op, type, result, operand, compare, remote, proc, through(hdl));
 }
 
 // --- signals

@@ -1,5 +1,5 @@
 // Requests of a process to one server, coalesced into one (RequestKind::kBatch): puts, accumulates, gets and signals of
-// any form.
+// any form, and atomics.
 //
 // Thread safety: none.
 #pragma once
@@ -26,7 +26,7 @@ class Batch {
   bool fits(const RequestHeader& header, std::size_t bytes, std::size_t limit) const {
     return length() + entry_bytes(header, bytes) <= limit;
   }
-  // Data of the reply to the gets so far.
+  // Data of the reply to the gets and atomics so far.
   std::size_t reply_bytes() const { return reply_bytes_; }
 
   // Adds a request. `write(at)` writes its segments and data, `bytes` of them.
@@ -37,7 +37,7 @@ class Batch {
     write(write_fields(header, at));
     length_ += entry_bytes(header, bytes);
     ++entries_;
-    if (header.kind == RequestKind::kGet) reply_bytes_ += header.segments() * header.bytes;
+    reply_bytes_ += header.reply_bytes();
     is_unchanged = false;
   }
 

@@ -81,13 +81,12 @@ class Calls {
                          Completion* completion) {
     return client_->add_rows(target, accumulate_header(acc), Rows(list, Here::kSource), how(completion));
   }
-  Status atomic64(int target, const Key&, void* remote, runtime::AtomicOp op, std::int64_t operand,
+  Status atomic64(int target, const Key& key, void* remote, runtime::AtomicOp op, std::int64_t operand,
                   std::int64_t compare, std::int64_t* before) {
-    return atomic(target, atomic_header(remote, op, operand, compare), before);
+    return rmw(target, key, remote, runtime::rmw_of(op, operand, compare), before, nullptr);
   }
-  Status atomic32(int target, const Key&, void* remote, runtime::AtomicOp op, std::int32_t operand,
-                  std::int32_t compare, std::int32_t* before) {
-    return atomic(target, atomic_header(remote, op, operand, compare), before);
+  Status rmw(int target, const Key&, void* remote, const runtime::Rmw& rmw, void* before, Completion* completion) {
+    return client_->atomic(target, atomic_header(remote, rmw), before, how(completion));
   }
 
   Status wait(const Completion& completion) { return client_->wait(completion.operation); }
@@ -107,13 +106,6 @@ class Calls {
   static How how(Completion* completion) {
     if (completion == nullptr) return {};
     return {&completion->operation, completion->aggregate};
-  }
-  template <class Word>
-  Status atomic(int target, const RequestHeader& header, Word* before) {
-    std::uint64_t value = 0;
-    ARMCI_RETURN_IF_ERROR(client_->atomic(target, header, &value));
-    *before = static_cast<Word>(value);
-    return kSuccess;
   }
 };
 

@@ -462,9 +462,9 @@ void Client::replied(const ReplyHeader& header, std::span<const char> data) {
   const auto found = replies_.find(header.tag);
   if (header.tag == 0 || found == replies_.end()) return;
   const PendingReply& reply = found->second;
+  if (reply.is_in_header) data = {reinterpret_cast<const char*>(&header.value), sizeof header.value};
   const char* at = data.data();
   const auto scatter = [&](const Destination& destination) {
-    if (destination.value != nullptr) *destination.value = header.value;
     if (destination.bytes > static_cast<std::size_t>(data.data() + data.size() - at)) return;
     if (destination.unpack) destination.unpack(at);
     at += destination.bytes;

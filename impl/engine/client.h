@@ -5,13 +5,13 @@
 //            long: with LongData in pieces that follow their requests, without a copy where there are no gaps, unless
 //            it is short enough to be copied all the same (copied_bytes); else in as many requests as it needs
 //   get      one or several requests; complete when all replies are here
-//   small    non-blocking stores, and operations of aggregate handles (with Rdma the short ones), are coalesced into a
-//            batch: one request. It leaves when it is full, before any other request to its server, with a signal, at a
-//            test, wait or flush, or in a pass of the progress thread. A batch of aggregate handles only is held: no
-//            pass sends it
+//   small    non-blocking stores and atomics, and operations of aggregate handles (with Rdma the short ones), are
+//            coalesced into a batch: one request. It leaves when it is full, before any other request to its server,
+//            with a signal, at a test, wait or flush, or in a pass of the progress thread. A batch of aggregate handles
+//            only is held: no pass sends it
 //   signal   a request; with Rdma that sets words a write, if it has no data, its word has one writer, and no request
 //            that stores is unexecuted
-//   atomic   a request
+//   atomic   a request, if it is blocking
 //   Rdma     contiguous data, and rows that are too long to be packed
 //   flush    waits for the count of executed requests, and for the network; requests the count if the server does not
 //            report it by itself
@@ -98,7 +98,8 @@ class Client final : private ClientEvents {
   // the target is that of the data, or without data that of the word. The local buffer is free at return.
   Status put_signal(const Target& target, void* remote, const void* local, std::size_t bytes,
                     const node::Signal& signal);
-  Status atomic(int process, RequestHeader header, std::uint64_t* before);
+  // As a get of the value before, of header.bytes.
+  Status atomic(int process, RequestHeader header, void* before, How how);
 
   // Waits for the end of the operation, and sends a batch that it is in.
   Status wait(std::uint64_t operation);
@@ -141,13 +142,13 @@ class Client final : private ClientEvents {
   // The part that a reply ends.
   struct Destination {
     Operation* operation = nullptr;  // a part of it
-    std::uint64_t* value = nullptr;  // of an atomic
-    std::size_t bytes = 0;
+    std::size_t bytes = 0;           // of the data
     Unpack unpack;
   };
   struct PendingReply {
     int executor = -1;
     bool is_long = false;
+    bool is_in_header = false;  // the value before an atomic
     Destination destination;
     std::vector<Destination> of_batch;  // instead
   };
@@ -175,12 +176,12 @@ class Client final : private ClientEvents {
     Operation* batch_operation = nullptr;
     std::int64_t batch_seen_us = 0;  // when a pass found it first, 0: none has
     bool is_held = false;  // only operations of aggregate handles are in the batch, so no progress pass sends it
-    std::vector<Destination> batched_gets;
-    std::uint64_t last_store = 0;  // of the requests to the entry
-    std::uint64_t transfers = 0;   // writes by Rdma, begun
-    std::uint64_t flushed = 0;     // of those, known to be visible
-    std::uint64_t fenced = 0;      // of those, no later one overtakes them
-    bool transferred = false;      // by Rdma, in either direction, at any time before
+    std::vector<Destination> batched_gets;  // and atomics
+    std::uint64_t last_store = 0;           // of the requests to the entry
+    std::uint64_t transfers = 0;            // writes by Rdma, begun
+    std::uint64_t flushed = 0;              // of those, known to be visible
+    std::uint64_t fenced = 0;               // of those, no later one overtakes them
+    bool transferred = false;               // by Rdma, in either direction, at any time before
     bool flushing = false;
     bool refused = false;  // a request was, or a batch was not sent, since the last flush
   };
@@ -273,7 +274,7 @@ class Client final : private ClientEvents {
   Status send_old_batches();
   void end_hold(ServerState* of);
   bool has_unheld_batches() const { return batched_.size() > held_batches_; }
-  // The end of a call that put a get into a batch.
+  // The end of a call that put a get or an atomic into a batch.
   Status end_coalesced_get(Operation* get, int number, Status coalesced, std::size_t bytes, Unpack unpack, How how);
 
   // --- transfers (client_transfers.cc)
@@ -403,9 +404,10 @@ Status Client::send_request(Lock& lock, int number, RequestHeader header, std::s
   header.tag = next_tag();
   address(number, &header);
   write(header, message.bytes.get());
-  const ExpectedReply expected{header.tag, destination.bytes, place};
   PendingReply reply;
   reply.executor = number;
+  reply.is_in_header = header.kind == RequestKind::kAtomic;
+  const ExpectedReply expected{header.tag, reply.is_in_header ? 0 : destination.bytes, place};
   reply.is_long = destination.bytes > wire_.limits().reply_bytes;
   Operation* const operation = destination.operation;
   reply.destination = std::move(destination);
@@ -421,9 +423,8 @@ template <class Write>
 Status Client::coalesce(Lock& lock, int number, How how, const RequestHeader& header, std::size_t bytes, Write write) {
   ServerState& of = server(number);
   const auto fits = [&] {
-    const bool is_get = header.kind == RequestKind::kGet;
     return of.batch.fits(header, bytes, of.batch.empty() ? batch_bytes(how) : of.batch_limit) &&
-           (!is_get || of.batch.reply_bytes() + header.segments() * header.bytes <= wire_.limits().reply_bytes);
+           of.batch.reply_bytes() + header.reply_bytes() <= wire_.limits().reply_bytes;
   };
   // Other threads may fill the batch again while this one waits for a credit.
   while (!fits()) ARMCI_RETURN_IF_ERROR(send_batch(lock, number));

@@ -145,11 +145,11 @@ std::size_t Client::batch_bytes(How how) const {
 // Without a progress thread only aggregate handles are coalesced: for these the program has to call again [AGG-1].
 bool Client::coalesces(How how, const RequestHeader& header, std::size_t bytes) const {
   if (how.operation == nullptr) return false;
-  const bool is_small_store = header.is_store() && bytes <= options_.small_put_bytes;
-  if (!how.aggregate && (!is_small_store || !options_.background)) return false;
-  const bool fits_reply =
-      header.kind != RequestKind::kGet || header.segments() * header.bytes <= wire_.limits().reply_bytes;
-  return fits_reply && Batch<Buffer>().fits(header, bytes, batch_bytes(how));
+  const bool is_atomic = header.kind == RequestKind::kAtomic;
+  const std::size_t data_bytes = is_atomic ? sizeof header.operand : bytes;
+  const bool is_small = (header.is_store() || is_atomic) && data_bytes <= options_.small_put_bytes;
+  if (!how.aggregate && (!is_small || !options_.background)) return false;
+  return header.reply_bytes() <= wire_.limits().reply_bytes && Batch<Buffer>().fits(header, bytes, batch_bytes(how));
 }
 
 void Client::end_hold(ServerState* of) {
@@ -157,7 +157,7 @@ void Client::end_hold(ServerState* of) {
   of->is_held = false;
 }
 
-// The part of a get counts as pending from the moment when its batch is sent.
+// The part of a get or an atomic counts as pending from the moment when its batch is sent.
 Status Client::end_coalesced_get(Operation* get, int number, Status coalesced, std::size_t bytes, Unpack unpack,
                                  How how) {
   if (!coalesced.ok()) {
@@ -166,7 +166,7 @@ Status Client::end_coalesced_get(Operation* get, int number, Status coalesced, s
     return coalesced;
   }
   *how.operation = Operations::number(get);
-  server(number).batched_gets.push_back({get, nullptr, bytes, std::move(unpack)});
+  server(number).batched_gets.push_back({get, bytes, std::move(unpack)});
   return kSuccess;
 }
 

@@ -428,7 +428,7 @@ Status Client::fetch_run(Lock& lock, Operation* whole, int number, char* remote,
     const std::size_t now = bytes <= piece ? bytes : piece - odd_bytes(remote);
     header.address = address_of(remote);
     header.bytes = now;
-    Destination destination{whole, nullptr, now, {}};
+    Destination destination{whole, now, {}};
     if (!alone) destination.unpack = [local, now](const char* data) { node::copy(local, data, now); };
     ARMCI_RETURN_IF_ERROR(
         send_request(lock, number, header, sizeof header, write, std::move(destination), alone ? local : nullptr));
@@ -456,7 +456,7 @@ Status Client::fetch_rows(Lock& lock, Operation* whole, int number, const Rows& 
     const std::size_t now = std::min(fitting, rows.count() - first);
     char* const place = is_long ? rows.local_run(first, now) : nullptr;
     header.type = place != nullptr ? kDataAlone : 0;
-    Destination destination{whole, nullptr, now * rows.bytes(), {}};
+    Destination destination{whole, now * rows.bytes(), {}};
     if (place == nullptr) destination.unpack = rows.unpacker(first, now);
     ARMCI_RETURN_IF_ERROR(send_request(
         lock, number, header, sizeof header + rows.iov_bytes(now),
@@ -469,15 +469,21 @@ Status Client::fetch_rows(Lock& lock, Operation* whole, int number, const Rows& 
 
 // --- atomics
 
-Status Client::atomic(int process, RequestHeader header, std::uint64_t* before) {
+Status Client::atomic(int process, RequestHeader header, void* before, How how) {
   Lock lock(mutex_);
   const int number = routes_.server_of(process);
   if (const Status ordered = order_request(lock, number); !ordered.ok()) return leave(lock, ordered);
   Operation* const whole = operations_.begin("an atomic operation", number);
+  const std::size_t bytes = header.bytes;
+  const Unpack take_value = [before, bytes](const char* value) { std::memcpy(before, value, bytes); };
+  if (coalesces(how, header, 0)) {
+    const Status status = coalesce(lock, number, how, header, 0, [](char*) {});
+    return leave(lock, end_coalesced_get(whole, number, status, bytes, take_value, how));
+  }
   const Status sent = send_request(
       lock, number, header, sizeof header, [](const RequestHeader& ready, char* at) { compose(ready, {}, at); },
-      {whole, before, 0, {}}, nullptr);
-  return leave(lock, finish(lock, whole, sent, {}));
+      {whole, bytes, take_value}, nullptr);
+  return leave(lock, finish(lock, whole, sent, how));
 }
 
 }  // namespace armci::engine

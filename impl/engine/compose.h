@@ -38,27 +38,14 @@ inline RequestHeader accumulate_header(const node::AccSpec& acc) {
   return header;
 }
 
-inline std::uint8_t wire_op(runtime::AtomicOp op) {
-  switch (op) {
-    case runtime::AtomicOp::kFetchAdd:
-      return static_cast<std::uint8_t>(node::RmwOp::kAdd);
-    case runtime::AtomicOp::kSwap:
-      return static_cast<std::uint8_t>(node::RmwOp::kSwap);
-    case runtime::AtomicOp::kCompareSwap:
-      break;
-  }
-  return static_cast<std::uint8_t>(node::RmwOp::kCompareSwap);
-}
-
-template <class Word>
-RequestHeader atomic_header(void* remote, runtime::AtomicOp op, Word operand, Word compare) {
+inline RequestHeader atomic_header(void* remote, const runtime::Rmw& rmw) {
   RequestHeader header;
   header.kind = RequestKind::kAtomic;
-  header.type = wire_op(op);
+  header.type = static_cast<std::uint8_t>(rmw.op);
   header.address = reinterpret_cast<std::uintptr_t>(remote);
-  header.bytes = sizeof(Word);
-  header.operand[0] = static_cast<std::uint64_t>(operand);
-  header.operand[1] = static_cast<std::uint64_t>(compare);
+  header.bytes = rmw.bytes;
+  header.operand[0] = rmw.operand;
+  header.operand[1] = rmw.compare;
   return header;
 }
 

@@ -354,13 +354,13 @@ TEST(EngineFailures, a_request_that_was_not_sent_has_no_effect) {
   Client& client = network.client(0);
   std::uint64_t before = 0;
   std::memset(area(0, 1), 0, 64);
-  const RequestHeader add = atomic_header<std::int64_t>(area(0, 1), runtime::AtomicOp::kFetchAdd, 5, 0);
+  const RequestHeader add = atomic_header(area(0, 1), {node::RmwOp::kAdd, 8, 5, 0});
   network.wire(0).fail_next_send();
-  EXPECT_FALSE(client.atomic(1, add, &before).ok());
+  EXPECT_FALSE(client.atomic(1, add, &before, {}).ok());
   network.wire(0).fail_next_send();
   EXPECT_FALSE(put_word(client, area(0, 1) + 8, {}).ok());
   EXPECT_TRUE(client.flush(1).ok()) << "the call has told of the failure";
-  ASSERT_TRUE(client.atomic(1, add, &before).ok());
+  ASSERT_TRUE(client.atomic(1, add, &before, {}).ok());
   EXPECT_EQ(before, 0U);
   ASSERT_TRUE(network.close().ok());
 }

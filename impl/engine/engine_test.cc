@@ -45,7 +45,7 @@ class Script {
       case 6:
         return accumulate();
       case 7:
-        return fetch_and_add();
+        return atomics();
       case 8:
         return signal();
       case 9:
@@ -194,14 +194,39 @@ class Script {
     }
   }
 
-  void fetch_and_add() {
-    std::uint64_t before = 0;
-    void* const word = area_ + kDataBytes;
-    const RequestHeader header = atomic_header<std::int64_t>(word, runtime::AtomicOp::kFetchAdd, 5, 0);
-    ASSERT_TRUE(client_.atomic(target_.process, header, &before).ok());
-    ASSERT_EQ(before, added_);
-    added_ += 5;
-    std::memcpy(model_.data() + kDataBytes, &added_, sizeof added_);
+  // Returns the value before, and changes the word of the model.
+  template <class Word>
+  std::int64_t model_atomic(const runtime::Rmw& rmw) {
+    Word before;
+    std::memcpy(&before, model_.data() + kDataBytes, sizeof before);
+    const Word after = node::rmw_result(rmw.op, before, static_cast<Word>(rmw.operand), static_cast<Word>(rmw.compare));
+    std::memcpy(model_.data() + kDataBytes, &after, sizeof after);
+    return before;
+  }
+
+  // Several on one word, each blocking, non-blocking or of an aggregate handle.
+  void atomics() {
+    struct Pending {
+      std::uint64_t operation = 0;
+      std::int64_t before = 0;
+      std::int64_t expected = 0;
+    };
+    std::array<Pending, 5> pending;
+    const std::uint64_t style = random_() % 3;
+    for (Pending& one : pending) {
+      const auto op = static_cast<node::RmwOp>(random_() % (static_cast<unsigned>(node::kLastRmwOp) + 1));
+      const runtime::Rmw rmw = {op, random_() % 2 == 0 ? 4U : 8U,
+                                random_() % 3 == 0 ? ~std::uint64_t{0} : random_() % 8, random_() % 8};
+      one.expected = rmw.bytes == 4 ? model_atomic<std::int32_t>(rmw) : model_atomic<std::int64_t>(rmw);
+      const How how = style == 0 ? How{} : How{&one.operation, style == 1};
+      const RequestHeader header = atomic_header(area_ + kDataBytes, rmw);
+      ASSERT_TRUE(client_.atomic(target_.process, header, &one.before, how).ok());
+      if (rmw.bytes == 4) one.expected &= 0xffffffff;
+    }
+    for (const Pending& one : pending) {
+      ASSERT_NO_FATAL_FAILURE(wait_for(one.operation));
+      ASSERT_EQ(one.before, one.expected);
+    }
   }
 
   // The word changes after the data and after all earlier stores, whose completion nothing else awaits.
@@ -322,7 +347,6 @@ class Script {
   std::vector<char> model_;
   std::vector<Later> later_;
   std::size_t used_ = 0;
-  std::uint64_t added_ = 0;
   std::uint64_t signaled_ = 0;
   std::uint64_t signals_added_ = 0;
 };

@@ -73,6 +73,10 @@ Status execute_batch(const Request& batch, const IsInside& inside, char* to) {
     ARMCI_RETURN_IF_ERROR(next_entry(batch.header, inside, static_cast<std::size_t>(end - to), &rest, &entry));
     if (entry.is_store()) {
       store(entry, entry.data.data());
+    } else if (entry.header.kind == RequestKind::kAtomic) {
+      const std::uint64_t before = execute_atomic(entry.header);
+      std::memcpy(to, &before, entry.header.bytes);
+      to += entry.header.bytes;
     } else {
       to = collect(entry, to);
     }

@@ -50,8 +50,8 @@ void store(const Request& request, const char* data);
 // Copies the data of a get to `to`, without gaps; returns their end.
 char* collect(const Request& request, char* to);
 
-// Executes the entries of a batch in their order, up to one that is malformed, and copies the data of its gets to `to`,
-// where there is space for as much as its header says.
+// Executes the entries of a batch in their order, up to one that is malformed. Copies the data of its gets, and the
+// values before its atomics, to `to`, where there is space for as much as its header says.
 Status execute_batch(const Request& batch, const IsInside& inside, char* to);
 
 // Returns the value before.

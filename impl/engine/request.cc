@@ -27,9 +27,9 @@ Status misaligned(std::uint64_t address) {
               static_cast<unsigned long long>(address));
 }
 
+// By itself or of a batch.
 Status check_atomic(const RequestHeader& header, const IsInside& inside) {
-  if (header.tag < kFirstTag || header.tag > kLastTag) return malformed("tag", header.tag);
-  if (header.type > static_cast<std::uint8_t>(node::RmwOp::kMax)) return malformed("operation", header.type);
+  if (header.type > static_cast<std::uint8_t>(node::kLastRmwOp)) return malformed("operation", header.type);
   if (header.bytes != 4 && header.bytes != 8) return malformed("bytes of a word", header.bytes);
   if (header.address % header.bytes != 0) return misaligned(header.address);
   return inside(header.address, header.bytes) ? kSuccess : not_allocated(header.address, header.bytes);
@@ -208,12 +208,12 @@ Status decode(std::span<const char> message, const IsInside& inside, const Bound
   ARMCI_RETURN_IF_ERROR(read_header(message, &header));
   const std::span<const char> body = message.subspan(sizeof header);
   if (header.kind == RequestKind::kGetCount || header.kind == RequestKind::kDisconnect) return kSuccess;
-  if (header.kind == RequestKind::kAtomic) return check_atomic(header, inside);
   if (header.kind == RequestKind::kBatch) {
     request->data = body;
     return check_batch(header, body.size(), bounds);
   }
   if (header.tag > kLastTag || (!request->is_store() && header.tag < kFirstTag)) return malformed("tag", header.tag);
+  if (header.kind == RequestKind::kAtomic) return check_atomic(header, inside);
   std::size_t iov = 0;
   ARMCI_RETURN_IF_ERROR(check_transfer(body, inside, request, &iov));
   return check_data(*request, bounds);
@@ -226,8 +226,13 @@ Status next_entry(const RequestHeader& batch, const IsInside& inside, std::size_
   header.origin = batch.origin;
   if (!take_entry_header(rest, &header)) return malformed("count", batch.count);
   const bool is_get = header.kind == RequestKind::kGet;
-  if (!header.is_store() && !is_get) return malformed("kind", static_cast<std::uint64_t>(header.kind));
+  const bool is_atomic = header.kind == RequestKind::kAtomic;
+  if (!header.is_store() && !is_get && !is_atomic) return malformed("kind", static_cast<std::uint64_t>(header.kind));
   if (header.form != Form::kStrided && header.levels != 0) return malformed("levels", header.levels);
+  if (is_atomic) {
+    if (header.form != Form::kContiguous) return malformed("form", static_cast<std::uint64_t>(header.form));
+    return header.bytes > left ? malformed("bytes", header.bytes) : check_atomic(header, inside);
+  }
   std::size_t iov = 0;
   ARMCI_RETURN_IF_ERROR(check_transfer(*rest, inside, entry, &iov));
   std::size_t bytes = 0;

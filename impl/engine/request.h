@@ -33,9 +33,10 @@
 // of 16 bytes (EntryHeader), the fields that its kind and form need, segments, and data, filled up to a multiple of 8:
 //
 //   | address, bytes, kind, form, type, levels | count, first | operand | segments | data |
-//                                              '-strided, list'-- accumulate, signal
+//                                              '-strided, list'-- accumulate, signal, atomic
 //
-// A reply is a header of 32 bytes and the data of a get, or of all gets of a batch. The header has the count of
+// A reply is a header of 32 bytes and the data of a get, or of all gets of a batch. The value before an atomic in a
+// batch is data as well. The header has the count of
 // executed requests of the process (8 bytes), the value before an atomic (8), the tag of the request (4), the server
 // (4), whether the server refused the request (4), and how many of the counted requests were refused stores (4). A
 // batch counts as a store. The refusal of a store may arrive later than a count that includes it; its value is the
@@ -65,7 +66,7 @@
 
 namespace armci::engine {
 
-inline constexpr std::uint32_t kMagic = 0x07534d41;  // "AMS", version 7
+inline constexpr std::uint32_t kMagic = 0x08534d41;  // "AMS", version 8
 
 enum class RequestKind : std::uint8_t {
   kPut = 1,
@@ -104,6 +105,11 @@ struct RequestHeader {
   }
   bool wants_count() const { return form != Form::kContiguous || levels != kCountOnDemand; }
   std::size_t segments() const { return form == Form::kContiguous ? 1 : count; }
+  // The data that the reply has for an entry of a batch.
+  std::size_t reply_bytes() const {
+    if (kind == RequestKind::kAtomic) return bytes;
+    return kind == RequestKind::kGet ? segments() * bytes : 0;
+  }
 };
 static_assert(sizeof(RequestHeader) == 80 && offsetof(RequestHeader, tag) == 8);
 static_assert(offsetof(RequestHeader, address) == 16 && offsetof(RequestHeader, operand) == 48);
@@ -127,7 +133,8 @@ static_assert(sizeof(EntryHeader) == 16);
 // The fields of an entry after its header, and the length of its segments and data with what fills them up.
 inline bool has_count(const RequestHeader& header) { return header.form != Form::kContiguous; }
 inline bool has_operand(const RequestHeader& header) {
-  return header.kind == RequestKind::kAccumulate || header.kind == RequestKind::kSignal;
+  return header.kind == RequestKind::kAccumulate || header.kind == RequestKind::kSignal ||
+         header.kind == RequestKind::kAtomic;
 }
 inline std::size_t entry_fields_bytes(const RequestHeader& header) {
   const std::size_t words =
@@ -206,7 +213,7 @@ struct Bounds {
 // nothing of *request may be used.
 Status decode(std::span<const char> message, const IsInside& inside, const Bounds& bounds, Request* request);
 
-// Takes the next entry off the rest of a batch, as decode() does. `left`: the data that its gets may still have.
+// Takes the next entry off the rest of a batch, as decode() does. `left`: the data that the reply may still have.
 Status next_entry(const RequestHeader& batch, const IsInside& inside, std::size_t left, std::span<const char>* rest,
                   Request* entry);
 // Nothing may be left after the last entry.

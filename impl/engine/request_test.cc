@@ -98,7 +98,14 @@ RequestHeader signal_header_of(std::uint64_t bytes) {
   return header;
 }
 
-// A put of 5 bytes, an accumulate of 16, a strided get of 20, a list of puts, and a signal behind 3 bytes.
+RequestHeader atomic_header_of(std::uint64_t bytes) {
+  RequestHeader header = header_of(RequestKind::kAtomic, Form::kContiguous, kMemory + 16, bytes);
+  header.type = static_cast<std::uint8_t>(node::RmwOp::kSwap);
+  return header;
+}
+
+// A put of 5 bytes, an accumulate of 16, a strided get of 20, a list of puts, a signal behind 3 bytes, and an atomic of
+// 4 bytes.
 Message batch_of(std::initializer_list<int> entries) {
   Batch<std::unique_ptr<char[]>> batch;
   batch.message = std::make_unique<char[]>(4096);
@@ -120,6 +127,7 @@ Message batch_of(std::initializer_list<int> entries) {
     if (entry == 2) add(get, {3, 64}, 0);
     if (entry == 3) add(list, {kMemory, kMemory + 50}, 6);
     if (entry == 4) add(signal_header_of(3), {}, 3);
+    if (entry == 5) add(atomic_header_of(4), {}, 0);
   }
   RequestHeader header;
   header.tag = batch.reply_bytes() > 0 ? kFirstTag : 0;
@@ -130,7 +138,7 @@ Message batch_of(std::initializer_list<int> entries) {
   return message.append(batch.message.get() + sizeof complete, length - sizeof complete);
 }
 
-Message batch() { return batch_of({0, 1, 2, 3, 4}); }
+Message batch() { return batch_of({0, 1, 2, 3, 4, 5}); }
 
 // Its data are to come.
 Message long_put() {
@@ -140,9 +148,8 @@ Message long_put() {
 }
 
 Message atomic() {
-  RequestHeader header = header_of(RequestKind::kAtomic, Form::kContiguous, kMemory + 16, 8);
+  RequestHeader header = atomic_header_of(8);
   header.tag = kFirstTag;
-  header.type = static_cast<std::uint8_t>(node::RmwOp::kSwap);
   return Message(header);
 }
 
@@ -236,9 +243,9 @@ TEST(Decode, RefusesWrongFields) {
   EXPECT_FALSE(accepted_with(list_accumulate(), [](RequestHeader& h) { h.type = 6; }));
   EXPECT_FALSE(accepted_with(list_accumulate(), [](RequestHeader& h) { h.count = std::uint64_t{1} << 61; }));
   EXPECT_FALSE(accepted_with(list_accumulate(), [](RequestHeader& h) { h.bytes = 28; }));
-  EXPECT_FALSE(accepted_with(batch(), [](RequestHeader& h) { h.count = 4; }));
-  EXPECT_FALSE(accepted_with(batch(), [](RequestHeader& h) { h.count = 6; }));
-  EXPECT_FALSE(accepted_with(batch(), [](RequestHeader& h) { h.bytes = 19; }));
+  EXPECT_FALSE(accepted_with(batch(), [](RequestHeader& h) { h.count = 5; }));
+  EXPECT_FALSE(accepted_with(batch(), [](RequestHeader& h) { h.count = 7; }));
+  EXPECT_FALSE(accepted_with(batch(), [](RequestHeader& h) { h.bytes = 23; }));
   EXPECT_FALSE(accepted_with(batch(), [](RequestHeader& h) { h.bytes = kBounds.reply + 1; }));
   EXPECT_FALSE(accepted_with(batch(), [](RequestHeader& h) { h.tag = 0; }));
   EXPECT_FALSE(accepted_with(batch_of({0}), [](RequestHeader& h) { h.tag = kFirstTag; }));
@@ -252,7 +259,8 @@ TEST(Decode, RefusesWrongFields) {
   EXPECT_FALSE(accepted_with(strided_get(), [](RequestHeader& h) { h.type = kDataAlone + 1; }));
   EXPECT_FALSE(accepted_with(atomic(), [](RequestHeader& h) { h.tag = 0; }));
   EXPECT_FALSE(accepted_with(atomic(), [](RequestHeader& h) { h.bytes = 2; }));
-  EXPECT_FALSE(accepted_with(atomic(), [](RequestHeader& h) { h.type = 8; }));
+  EXPECT_FALSE(
+      accepted_with(atomic(), [](RequestHeader& h) { h.type = static_cast<std::uint8_t>(node::kLastRmwOp) + 1; }));
   EXPECT_FALSE(accepted_with(atomic(), [](RequestHeader& h) { h.address += 4; }));
 }
 
@@ -295,7 +303,7 @@ TEST(Batch, HasItsEntriesInTheirOrder) {
   const Message message = batch();
   std::vector<Request> entries;
   ASSERT_TRUE(accepted(message.bytes(), &entries));
-  ASSERT_EQ(entries.size(), 5u);
+  ASSERT_EQ(entries.size(), 6u);
   EXPECT_EQ(entries[0].header.kind, RequestKind::kPut);
   EXPECT_EQ(entries[0].data.size(), 5u);
   EXPECT_EQ(entries[1].header.kind, RequestKind::kAccumulate);
@@ -309,6 +317,9 @@ TEST(Batch, HasItsEntriesInTheirOrder) {
   EXPECT_EQ(entries[3].data.size(), 6u);
   EXPECT_EQ(entries[4].header.first, kMemory + 40) << "the wake-up";
   EXPECT_EQ(entries[4].header.operand[0], kMemory + kMemoryBytes - 8);
+  EXPECT_EQ(entries[5].header.kind, RequestKind::kAtomic);
+  EXPECT_EQ(entries[5].header.address, kMemory + 16);
+  EXPECT_EQ(entries[5].header.bytes, 4u);
 }
 
 TEST(Batch, IsFullAtItsLimitAndThenBeginsAnew) {
@@ -333,11 +344,13 @@ TEST(Batch, IsFullAtItsLimitAndThenBeginsAnew) {
   EXPECT_EQ(batch.complete(RequestHeader()), sizeof(RequestHeader) + sizeof(EntryHeader) + 8);
 }
 
-// An entry of 24 bytes at `address`, which says it has `bytes`.
-Message entry_of(RequestKind kind, std::uint64_t address, std::uint32_t bytes) {
+// An entry of 24 bytes at `address`, which says it has `bytes`, in a batch whose reply has `reply` bytes.
+Message entry_of(RequestKind kind, std::uint64_t address, std::uint32_t bytes, std::uint64_t reply = 0) {
   RequestHeader header;
   header.kind = RequestKind::kBatch;
   header.count = 1;
+  header.bytes = reply;
+  header.tag = reply > 0 ? kFirstTag : 0;
   const EntryHeader entry{address, bytes, kind, Form::kContiguous, 0, 0};
   return Message(header).append(&entry, sizeof entry).data(8);
 }
@@ -349,9 +362,32 @@ TEST(Decode, RefusesWrongEntriesOfABatch) {
   EXPECT_FALSE(accepted(entry_of(RequestKind::kPut, kMemory, 9)));
   EXPECT_FALSE(accepted(entry_of(RequestKind::kPut, kMemory, ~std::uint32_t{0})));
   EXPECT_FALSE(accepted(entry_of(RequestKind::kGet, kMemory, 8))) << "no reply has been announced";
-  EXPECT_FALSE(accepted(entry_of(RequestKind::kAtomic, kMemory, 8)));
+  EXPECT_FALSE(accepted(entry_of(RequestKind::kAtomic, kMemory, 8, 8))) << "an operand is missing";
   EXPECT_FALSE(accepted(entry_of(RequestKind::kBatch, kMemory, 8)));
   EXPECT_FALSE(accepted(entry_of(RequestKind::kDisconnect, kMemory, 8)));
+}
+
+TEST(Decode, RefusesWrongAtomicsOfABatch) {
+  const auto atomic_with = [](auto change, std::uint64_t reply = 8) {
+    EntryHeader entry{kMemory + 16, 8, RequestKind::kAtomic, Form::kContiguous, 0, 0};
+    change(entry);
+    RequestHeader header;
+    header.kind = RequestKind::kBatch;
+    header.count = 1;
+    header.bytes = reply;
+    header.tag = reply > 0 ? kFirstTag : 0;
+    return Message(header).append(&entry, sizeof entry).data(16);
+  };
+  EXPECT_TRUE(accepted(atomic_with([](EntryHeader&) {})));
+  EXPECT_TRUE(accepted(atomic_with([](EntryHeader& e) { e.type = static_cast<std::uint8_t>(node::kLastRmwOp); })));
+  EXPECT_FALSE(accepted(atomic_with([](EntryHeader& e) { e.type = static_cast<std::uint8_t>(node::kLastRmwOp) + 1; })));
+  EXPECT_FALSE(accepted(atomic_with([](EntryHeader& e) { e.bytes = 2; })));
+  EXPECT_FALSE(accepted(atomic_with([](EntryHeader& e) { e.address += 4; })));
+  EXPECT_FALSE(accepted(atomic_with([](EntryHeader& e) { e.address = kMemory + kMemoryBytes; })));
+  EXPECT_FALSE(accepted(atomic_with([](EntryHeader& e) { e.form = Form::kList; })));
+  EXPECT_FALSE(accepted(atomic_with([](EntryHeader& e) { e.levels = 1; })));
+  EXPECT_FALSE(accepted(atomic_with([](EntryHeader&) {}, 0))) << "no reply has been announced";
+  EXPECT_FALSE(accepted(atomic_with([](EntryHeader&) {}, 7)));
 }
 
 TEST(Decode, RefusesWrongPlaces) {

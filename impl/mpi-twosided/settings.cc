@@ -31,7 +31,8 @@ const runtime::SettingRow kRows[] = {
     {"ARMCI_SERVER_CHUNK_BYTES", "bytes", "256K", 65536, 1 << 28, "Length of a chunk; the same on all processes.",
      &the_settings.chunk_bytes},
     {"ARMCI_SERVER_SMALL_PUT_BYTES", "bytes", "4K", 0, 4096,
-     "Non-blocking puts and accumulates of up to this length that fit into a request buffer are coalesced into "
+     "Non-blocking puts, accumulates and atomics of up to this length that fit into a request buffer are coalesced "
+     "into "
      "batches; 0: none.",
      &the_settings.small_put_bytes},
     {"ARMCI_SERVER_SMALL_GET_BYTES", "bytes", "4K", 0, 1 << 20,

@@ -61,7 +61,7 @@ class Transport : public engine::Calls<NoKey> {
 
 static_assert(runtime::Transport<Transport>);
 static_assert(runtime::Signals<Transport>);
-static_assert(runtime::TransfersAtOnce<Transport> && runtime::HasAtomic32<Transport> && runtime::FlushesAll<Transport>);
+static_assert(runtime::TransfersAtOnce<Transport> && runtime::ExecutesRmw<Transport> && runtime::FlushesAll<Transport>);
 static_assert(runtime::ReportsCompletion<Transport> && runtime::HasBuffers<Transport> &&
               runtime::HasChoices<Transport>);
 static_assert(runtime::MovesShapes<Transport> && runtime::Accumulates<Transport>);

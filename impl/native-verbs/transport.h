@@ -70,7 +70,7 @@ class Transport : public engine::Calls<RemoteKey> {
 
 static_assert(runtime::Transport<Transport>);
 static_assert(runtime::Signals<Transport> && runtime::WakesThreads<Transport>);
-static_assert(runtime::TransfersAtOnce<Transport> && runtime::HasAtomic32<Transport> && runtime::FlushesAll<Transport>);
+static_assert(runtime::TransfersAtOnce<Transport> && runtime::ExecutesRmw<Transport> && runtime::FlushesAll<Transport>);
 static_assert(runtime::ReportsCompletion<Transport> && runtime::HasBuffers<Transport> &&
               runtime::Accumulates<Transport>);
 static_assert(runtime::MovesShapes<Transport> && runtime::RegistersLocal<Transport> && runtime::HasChoices<Transport>);

@@ -10,8 +10,27 @@
 
 namespace armci::node {
 
-// The operations of armcix_op_t, in its order.
-enum class RmwOp : int { kAdd = 0, kSwap = 1, kCompareSwap = 2, kAnd = 3, kOr = 4, kXor = 5, kMin = 6, kMax = 7 };
+// The operations of armcix_op_t, in its order; and those of signed words that compare as unsigned ones.
+enum class RmwOp : int {
+  kAdd = 0,
+  kSwap = 1,
+  kCompareSwap = 2,
+  kAnd = 3,
+  kOr = 4,
+  kXor = 5,
+  kMin = 6,
+  kMax = 7,
+  kUnsignedMin = 8,
+  kUnsignedMax = 9
+};
+inline constexpr RmwOp kLastRmwOp = RmwOp::kUnsignedMax;
+
+// The operation on a signed word that is `op` on the type.
+template <std::integral T>
+constexpr RmwOp signed_op(RmwOp op) {
+  if (std::is_signed_v<T>) return op;
+  return op == RmwOp::kMin ? RmwOp::kUnsignedMin : op == RmwOp::kMax ? RmwOp::kUnsignedMax : op;
+}
 
 // The value that replaces `before`. Sums wrap around in two's complement [RMW-6].
 template <std::integral T>
@@ -34,6 +53,10 @@ T rmw_result(RmwOp op, T before, T operand, T compare) {
       return before < operand ? before : operand;
     case RmwOp::kMax:
       return before > operand ? before : operand;
+    case RmwOp::kUnsignedMin:
+      return static_cast<U>(before) < static_cast<U>(operand) ? before : operand;
+    case RmwOp::kUnsignedMax:
+      return static_cast<U>(before) > static_cast<U>(operand) ? before : operand;
   }
   return before;
 }

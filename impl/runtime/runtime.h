@@ -183,7 +183,7 @@ class Runtime {
 
   // --- atomics (runtime_atomics.h)
   template <std::integral Value>
-  Status rmw(node::RmwOp op, void* remote, Value operand, Value compare, Value* before, int proc);
+  Status rmw(node::RmwOp op, void* remote, Value operand, Value compare, Value* before, int proc, How how = kBlocking);
   Status notify(int proc);
   Status notify_wait(int proc, int* count);
   // A blocking put of 0 bytes or more, then the change of a word, which lies in a region of the target. op: not
@@ -345,7 +345,9 @@ class Runtime {
   Status issue_signal(int proc, const Part& part, const node::Signal& signal);
   Status check_rmw(const void* remote, std::size_t bytes, int proc, const Part** part);
   template <std::integral Value>
-  Status checked_rmw(node::RmwOp op, void* remote, Value operand, Value compare, Value* before, int proc);
+  Status checked_rmw(node::RmwOp op, void* remote, Value operand, Value compare, Value* before, int proc, How how);
+  static constexpr bool executes(node::RmwOp op);
+  Status issue_rmw(const Part& part, void* remote, const Rmw& rmw, void* before, int proc, How how);
   template <std::integral Value>
   Status remote_rmw(const Part& part, node::RmwOp op, void* remote, Value operand, Value compare, Value* before,
                     int proc);

@@ -31,23 +31,10 @@ inline std::optional<AtomicOp> single_op(node::RmwOp op) {
   }
 }
 
-// The CPU operation for it.
-constexpr node::RmwOp node_op(AtomicOp op) {
-  switch (op) {
-    case AtomicOp::kFetchAdd:
-      return node::RmwOp::kAdd;
-    case AtomicOp::kSwap:
-      return node::RmwOp::kSwap;
-    case AtomicOp::kCompareSwap:
-      break;
-  }
-  return node::RmwOp::kCompareSwap;
-}
-
 template <class T>
 template <std::integral Value>
 [[gnu::always_inline]] inline Status Runtime<T>::rmw(node::RmwOp op, void* remote, Value operand, Value compare,
-                                                     Value* before, int proc) {
+                                                     Value* before, int proc, How how) {
   // A locked instruction waits for every older store, so the usual way makes no calls and saves no registers.
   const bool aligned = reinterpret_cast<std::uintptr_t>(remote) % sizeof(Value) == 0;
   if (aligned && observe_flags == 0 && regions_.find_recent(proc, remote, sizeof(Value)) != nullptr &&
@@ -55,20 +42,27 @@ template <std::integral Value>
     *before = node::rmw<Value>(op, remote, operand, compare);
     return kSuccess;
   }
-  return checked_rmw(op, remote, operand, compare, before, proc);
+  return checked_rmw(op, remote, operand, compare, before, proc, how);
 }
 
 template <class T>
 template <std::integral Value>
 [[gnu::noinline]] Status Runtime<T>::checked_rmw(node::RmwOp op, void* remote, Value operand, Value compare,
-                                                 Value* before, int proc) {
+                                                 Value* before, int proc, How how) {
   const Part* part = nullptr;
   ARMCI_RETURN_IF_ERROR(check_rmw(remote, sizeof(Value), proc, &part));
   if (cpu_atomics(proc)) {
     *before = node::rmw<Value>(op, remote, operand, compare);
     return kSuccess;
   }
-  if constexpr (!kNodeOnly) return remote_rmw(*part, op, remote, operand, compare, before, proc);
+  if constexpr (ExecutesRmw<T>) {
+    const Rmw as = {node::signed_op<Value>(op), sizeof(Value), static_cast<std::uint64_t>(operand),
+                    static_cast<std::uint64_t>(compare)};
+    if (executes(op)) return issue_rmw(*part, remote, as, before, proc, how);
+  }
+  if constexpr (!kNodeOnly && (!ExecutesRmw<T> || ExecutesSomeRmw<T>)) {
+    return remote_rmw(*part, op, remote, operand, compare, before, proc);
+  }
   return kSuccess;
 }
 
@@ -83,9 +77,29 @@ Status Runtime<T>::check_rmw(const void* remote, std::size_t bytes, int proc, co
   return observe_flags != 0 ? observe<Kind::kPut>(*(*part)->region, bytes, proc) : kSuccess;
 }
 
-// One operation of the transport where it has that. Otherwise a compare-and-swap replaces the word around the element,
-// and is repeated until no other process has changed the word meanwhile. An element of 4 bytes has always the one or
-// always the other word.
+// Whether rmw() of the transport has the operation.
+template <class T>
+constexpr bool Runtime<T>::executes(node::RmwOp op) {
+  if constexpr (ExecutesSomeRmw<T>) return T::executes(op);
+  return ExecutesRmw<T>;
+}
+
+template <class T>
+Status Runtime<T>::issue_rmw(const Part& part, void* remote, const Rmw& rmw, void* before, int proc, How how) {
+  if (how.blocking) {
+    ARMCI_RETURN_IF_ERROR(order_after_stores(proc));
+    return transport_.rmw(proc, part.key, remote, rmw, before, nullptr);
+  }
+  Completion completion = completion_for(how);
+  const Status issued = transport_.rmw(proc, part.key, remote, rmw, before, &completion);
+  note_store(proc);
+  ARMCI_RETURN_IF_ERROR(issued);
+  return finish(std::move(completion), proc, how);
+}
+
+// Without rmw() of the transport. One operation of the transport where it has that. Otherwise a compare-and-swap
+// replaces the word around the element, and is repeated until no other process has changed the word meanwhile. An
+// element of 4 bytes has always the one or always the other word.
 template <class T>
 template <std::integral Value>
 Status Runtime<T>::remote_rmw(const Part& part, node::RmwOp op, void* remote, Value operand, Value compare,

@@ -22,6 +22,7 @@ using testing::ReorderingTransport;
 
 using Job = RuntimeForTest<ReorderingTransport>;
 using NarrowJob = RuntimeForTest<testing::NarrowAtomicsTransport>;
+using RmwJob = RuntimeForTest<testing::RmwTransport>;
 using NodeJob = RuntimeForTest<FakeTransport<false, Atomicity::kNodeCpu, false>>;
 
 constexpr RmwOp kOps[] = {RmwOp::kAdd, RmwOp::kSwap, RmwOp::kCompareSwap, RmwOp::kAnd,
@@ -48,6 +49,8 @@ Value model(RmwOp op, Value old, Value operand, Value compare) {
       return std::min(old, operand);
     case RmwOp::kMax:
       return std::max(old, operand);
+    default:
+      break;  // no operation of the interface
   }
   return old;
 }
@@ -62,6 +65,7 @@ TYPED_TEST(RmwTest, RandomOperationsAgreeWithAModel) {
   std::mt19937_64 random(20270);
   Job job({0, 1});
   NarrowJob narrow({0, 1});
+  RmwJob whole({0, 1});
   NodeJob near({0, 0});
   constexpr std::size_t kElements = 16;
   std::vector<Value> expected(kElements);
@@ -76,20 +80,56 @@ TYPED_TEST(RmwTest, RandomOperationsAgreeWithAModel) {
     Value before{};
     Value near_before{};
     Value narrow_before{};
+    Value whole_before{};
     ASSERT_TRUE(job->template rmw<Value>(op, job.template at<Value>(1, i), operand, compare, &before, 1).ok());
     ASSERT_TRUE(near->template rmw<Value>(op, near.template at<Value>(1, i), operand, compare, &near_before, 1).ok());
     ASSERT_TRUE(
         narrow->template rmw<Value>(op, narrow.template at<Value>(1, i), operand, compare, &narrow_before, 1).ok());
+    ASSERT_TRUE(
+        whole->template rmw<Value>(op, whole.template at<Value>(1, i), operand, compare, &whole_before, 1).ok());
     ASSERT_EQ(before, expected[i]);
+    ASSERT_EQ(whole_before, expected[i]);
     ASSERT_EQ(narrow_before, expected[i]);
     ASSERT_EQ(near_before, expected[i]);
     expected[i] = model(op, expected[i], operand, compare);
     // Neighbours included: nothing but the element changes.
     ASSERT_EQ(std::memcmp(job.memory(1), expected.data(), kElements * sizeof(Value)), 0) << "round " << round;
     ASSERT_EQ(std::memcmp(narrow.memory(1), expected.data(), kElements * sizeof(Value)), 0) << "round " << round;
+    ASSERT_EQ(std::memcmp(whole.memory(1), expected.data(), kElements * sizeof(Value)), 0) << "round " << round;
     ASSERT_EQ(std::memcmp(near.memory(1), expected.data(), kElements * sizeof(Value)), 0) << "round " << round;
   }
   EXPECT_TRUE(near.network().calls().empty());
+}
+
+TEST(NonBlockingRmwTest, TheValueBeforeIsThereAfterAWaitOrAFence) {
+  RmwJob job({0, 1});
+  *job.at<std::uint32_t>(1, 0) = 0x80000000u;
+  std::uint32_t least = 7;
+  armci_hdl_t handle{};
+  job.network().hold();
+  ASSERT_TRUE(job->rmw<std::uint32_t>(RmwOp::kMin, job.memory(1), 5, 0, &least, 1, through(&handle)).ok());
+  bool done = true;
+  ASSERT_TRUE(job->test(&handle, &done).ok());
+  EXPECT_FALSE(done);
+  EXPECT_EQ(least, 7u);
+  job.network().release_held();
+  ASSERT_TRUE(job->wait(&handle).ok());
+  EXPECT_EQ(least, 0x80000000u);
+  EXPECT_EQ(*job.at<std::uint32_t>(1, 0), 5u);
+  EXPECT_EQ(job.network().operations[0].op, RmwOp::kUnsignedMin);
+  std::int64_t before = 7;
+  ASSERT_TRUE(job->rmw<std::int64_t>(RmwOp::kXor, job.memory(1), 4, 0, &before, 1, through(nullptr)).ok());
+  ASSERT_TRUE(job->fence(1).ok());
+  EXPECT_EQ(before, 5);
+}
+
+TEST(NonBlockingRmwTest, IsCompleteAtReturnWithoutAnOperationOfTheTransport) {
+  Job job({0, 1});
+  std::int64_t before = 7;
+  armci_hdl_t handle{};
+  ASSERT_TRUE(job->rmw<std::int64_t>(RmwOp::kXor, job.memory(1), 4, 0, &before, 1, through(&handle)).ok());
+  EXPECT_EQ(before, 0);
+  EXPECT_EQ(*job.at<std::int64_t>(1, 0), 4);
 }
 
 TEST(RmwWordTest, SumsWrapAround) {

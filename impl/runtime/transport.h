@@ -83,6 +83,15 @@
 //                                        word; nothing is promised against an atomic64 on the 8 bytes around it.
 //                                        Without it, RMW on 4 bytes replaces the 8 bytes around them.
 //
+//   Status rmw(int target, const Key&, void* remote, const Rmw&, void* before, Completion*)
+//                                        Any operation of node::RmwOp in one step at the target, atomic as atomic64 and
+//                                        atomic32 are; the value before comes as the data of a get do. A store like a
+//                                        put, visible after a flush. completion == nullptr: the call returns when the
+//                                        value is there. Without it Runtime makes all operations from atomic64 and
+//                                        atomic32, and they are complete at return.
+//   static bool executes(node::RmwOp)    For transports whose rmw() has some operations only: whether `op` is one.
+//                                        Runtime makes the others as without rmw().
+//
 //   Status put_signal(int target, const Key&, void* remote, const void* local, size_t bytes, const node::Signal&)
 //                                        As put_now, of 0 bytes or more, and a signal (impl/node/signal.h) to a word of
 //                                        the target; the key is that of the data, or without data that of the word.
@@ -178,6 +187,7 @@
 
 #include "impl/base/status.h"
 #include "impl/node/accumulate.h"
+#include "impl/node/node_atomics.h"
 #include "impl/node/signal.h"
 #include "impl/runtime/shapes.h"
 #include "impl/runtime/world.h"
@@ -185,6 +195,31 @@
 namespace armci::runtime {
 
 enum class AtomicOp { kFetchAdd, kSwap, kCompareSwap };
+
+// The CPU operation for it.
+constexpr node::RmwOp node_op(AtomicOp op) {
+  switch (op) {
+    case AtomicOp::kFetchAdd:
+      return node::RmwOp::kAdd;
+    case AtomicOp::kSwap:
+      return node::RmwOp::kSwap;
+    case AtomicOp::kCompareSwap:
+      break;
+  }
+  return node::RmwOp::kCompareSwap;
+}
+
+// An atomic operation on an aligned word. Operand and comparand have its bytes, the lowest first.
+struct Rmw {
+  node::RmwOp op;
+  std::size_t bytes;  // 4 or 8
+  std::uint64_t operand;
+  std::uint64_t compare;
+};
+template <class Word>
+constexpr Rmw rmw_of(AtomicOp op, Word operand, Word compare) {
+  return {node_op(op), sizeof operand, static_cast<std::uint64_t>(operand), static_cast<std::uint64_t>(compare)};
+}
 
 // How the program promises to access a region [MODE-1].
 enum class AccessMode : int { kDefault = 0, kReadOnly = 1, kAccOnly = 2, kPutOnly = 3 };
@@ -317,6 +352,17 @@ concept AppliesModes = requires(T t, const typename T::Key& key) {
 template <class T>
 concept HasAtomic32 = requires(T t, int target, const typename T::Key& key, void* remote, std::int32_t value) {
   { t.atomic32(target, key, remote, AtomicOp::kFetchAdd, value, value, &value) } -> std::same_as<Status>;
+};
+
+template <class T>
+concept ExecutesRmw = requires(T t, int target, const typename T::Key& key, void* remote, const Rmw& rmw, void* before,
+                               typename T::Completion* completion) {
+  { t.rmw(target, key, remote, rmw, before, completion) } -> std::same_as<Status>;
+};
+
+template <class T>
+concept ExecutesSomeRmw = ExecutesRmw<T> && requires(node::RmwOp op) {
+  { T::executes(op) } -> std::same_as<bool>;
 };
 
 template <class T>

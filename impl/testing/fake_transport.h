@@ -18,6 +18,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -268,6 +270,28 @@ class NarrowAtomicsTransport : public ReorderingTransport {
 };
 static_assert(HasAtomic32<NarrowAtomicsTransport> && !HasAtomic32<ReorderingTransport>);
 static_assert(Transport<ReorderingTransport> && Transport<InOrderTransport>);
+
+// Executes each atomic operation itself, at once, and brings the value before as a get brings its data.
+class RmwTransport : public ReorderingTransport {
+ public:
+  Status rmw(int target, const Key& key, void* remote, const Rmw& rmw, void* before, Completion* completion) {
+    std::int64_t& value = values_.emplace_back();
+    if (rmw.bytes == sizeof(std::int32_t)) {
+      const auto small =
+          node::rmw(rmw.op, remote, static_cast<std::int32_t>(rmw.operand), static_cast<std::int32_t>(rmw.compare));
+      std::memcpy(&value, &small, sizeof small);
+    } else {
+      value = node::rmw(rmw.op, remote, static_cast<std::int64_t>(rmw.operand), static_cast<std::int64_t>(rmw.compare));
+    }
+    operations.push_back(rmw);
+    return start(FakeCallKind::kGet, target, key, remote, {{before, &value, rmw.bytes}}, nullptr, completion);
+  }
+  std::vector<Rmw> operations;
+
+ private:
+  std::deque<std::int64_t> values_;  // stay where they are
+};
+static_assert(ExecutesRmw<RmwTransport> && !ExecutesRmw<ReorderingTransport>);
 
 // Makes mutexes in a way of its own. Taking one that is held waits without any order; giving back one that is not held
 // fails.

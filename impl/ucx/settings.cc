@@ -24,7 +24,8 @@ const runtime::SettingRow kRows[] = {
      "Rows of strided and vector transfers that are shorter are packed, and unpacked by the server or by the process.",
      &the_settings.pack_bytes},
     {"ARMCI_UCX_SMALL_PUT_BYTES", "bytes", "4K", 0, 1 << 24,
-     "Non-blocking puts and accumulates by request of up to this length that fit into a batch of 8000 bytes are "
+     "Non-blocking puts, accumulates and atomics by request of up to this length that fit into a batch of 8000 bytes "
+     "are "
      "coalesced; "
      "0: none.",
      &the_settings.small_bytes},

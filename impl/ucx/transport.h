@@ -69,7 +69,7 @@ class Transport : public engine::Calls<PackedKey> {
 
 static_assert(runtime::Transport<Transport>);
 static_assert(runtime::Signals<Transport>);
-static_assert(runtime::TransfersAtOnce<Transport> && runtime::HasAtomic32<Transport> && runtime::FlushesAll<Transport>);
+static_assert(runtime::TransfersAtOnce<Transport> && runtime::ExecutesRmw<Transport> && runtime::FlushesAll<Transport>);
 static_assert(runtime::ReportsCompletion<Transport> && runtime::RegistersCollectively<Transport>);
 static_assert(runtime::RegistersLocal<Transport>);
 static_assert(runtime::MovesShapes<Transport> && runtime::Accumulates<Transport> && runtime::HasChoices<Transport>);

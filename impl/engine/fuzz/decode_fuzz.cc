@@ -46,7 +46,7 @@ void check_atomic(const RequestHeader& header) {
   promise(header.bytes == 4 || header.bytes == 8, "an atomic is of a word");
   promise(is_inside(header.address, header.bytes), "the word of an atomic lies in memory");
   promise(header.address % header.bytes == 0, "the word of an atomic is aligned");
-  promise(header.type <= static_cast<std::uint8_t>(node::RmwOp::kMax), "the operation of an atomic exists");
+  promise(header.type <= static_cast<std::uint8_t>(node::kLastRmwOp), "the operation of an atomic exists");
 }
 
 void check_signal(const RequestHeader& header) {
@@ -140,11 +140,11 @@ void check_batch(const Request& batch, std::span<const char> message) {
   for (std::uint64_t i = 0; i < batch.header.count; ++i) {
     Request entry;
     if (!next_entry(batch.header, is_inside, left, &rest, &entry).ok()) return;
-    promise(entry.is_store() || entry.header.kind == RequestKind::kGet, "an entry is a store or a get");
+    promise(entry.is_store() || entry.header.reply_bytes() > 0, "an entry is a store, a get or an atomic");
     promise(!entry.data_follow() && !entry.data_alone(), "an entry comes with its data, and its reply with a header");
     check(entry, message);
     if (entry.is_store()) continue;
-    promise(entry.total_bytes() <= left, "the gets of a batch fit into its reply");
+    promise(entry.total_bytes() <= left, "the gets and atomics of a batch fit into its reply");
     left -= entry.total_bytes();
   }
 }

@@ -62,7 +62,7 @@ void append_signals(std::vector<Seed>* seeds) {
   seeds->push_back({"signal", bytes_of(header)});
 }
 
-// The other seeds as entries of batches, as far as they can be: each alone, and all puts and gets together.
+// The other seeds as entries of batches, as far as they can be: each alone, and all of them together.
 void append_batches(std::vector<Seed>* seeds) {
   constexpr std::size_t kBytes = 16384;
   Batch<std::unique_ptr<char[]>> all;
@@ -79,15 +79,16 @@ void append_batches(std::vector<Seed>* seeds) {
     std::memcpy(&header, seed.message.data(), sizeof header);
     const bool is_get =
         header.kind == RequestKind::kGet && header.type == 0 && seed.name.find("deep") == seed.name.npos;
-    if (!is_get && !(header.is_store() && header.tag == 0)) continue;
+    const bool is_short = header.kind == RequestKind::kAtomic || (header.is_store() && header.tag == 0);
+    if (!is_get && !is_short) continue;
     const std::string_view body = std::string_view(seed.message).substr(sizeof header);
     const auto write = [&](char* at) { body.copy(at, body.size()); };
     Batch<std::unique_ptr<char[]>> batch;
     batch.message = std::make_unique<char[]>(kBytes);
     batch.add(header, body.size(), write);
     if (batch.reply_bytes() <= kBounds.reply) complete("batch-" + seed.name, &batch);
-    const bool fits = all.fits(header, body.size(), kBytes) &&
-                      (!is_get || all.reply_bytes() + header.segments() * header.bytes <= kBounds.reply);
+    const bool fits =
+        all.fits(header, body.size(), kBytes) && all.reply_bytes() + header.reply_bytes() <= kBounds.reply;
     if (fits) all.add(header, body.size(), write);
   }
   complete("batch", &all);
