@@ -41,12 +41,12 @@ struct Access {
   MPI_Datatype element;
 };
 
-// One atomic operation on an integer of 4 or 8 bytes.
+// One atomic operation; op: kAdd, kSwap or kCompareSwap.
 struct Atomic {
   Window* window;
   int rank;
   MPI_Aint displacement;
-  runtime::AtomicOp op;
+  runtime::Rmw rmw;
 };
 
 // Issues an operation of MPI in an open epoch; returns MPI's error code. An accumulate adds.
@@ -112,9 +112,8 @@ class Sync {
   // Issues operations of one kind to one rank; complete_locally() completes all of that kind.
   virtual Status issue(std::span<const Access> accesses) = 0;
   virtual Status complete_locally(Window* window, int rank, Kind kind) = 0;
-  // Blocking; effective at return.
-  virtual Status atomic(const Atomic& atomic, std::int32_t operand, std::int32_t compare, std::int32_t* before) = 0;
-  virtual Status atomic(const Atomic& atomic, std::int64_t operand, std::int64_t compare, std::int64_t* before) = 0;
+  // The value before comes as the data of a get. With pending == nullptr the operation is effective at return.
+  virtual Status atomic(const Atomic& atomic, void* before, Pending* pending) = 0;
   // Remote completion of all operations of this process to `rank`.
   virtual Status flush(Window* window, int rank) = 0;
   // Remote completion of all operations of this process to all ranks.

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
 
 namespace armci::rma {
 
@@ -19,6 +22,23 @@ int issue_with_request(const Access& a, MPI_Request* request) {
   }
   return MPI_Raccumulate(a.local, a.local_count, a.local_type, a.rank, a.displacement, a.count, a.type, MPI_SUM, window,
                          request);
+}
+
+// MPI uses them until the operation is complete. A shorter word is in the first bytes.
+struct AtomicWords {
+  std::uint64_t operand;
+  std::uint64_t compare;
+  std::uint64_t before;
+};
+
+int issue_atomic(const Atomic& a, AtomicWords* words) {
+  MPI_Win window = a.window->handle();
+  MPI_Datatype type = a.rmw.bytes == sizeof(std::int32_t) ? MPI_INT32_T : MPI_INT64_T;
+  if (a.rmw.op == node::RmwOp::kCompareSwap) {
+    return MPI_Compare_and_swap(&words->operand, &words->compare, &words->before, type, a.rank, a.displacement, window);
+  }
+  MPI_Op how = a.rmw.op == node::RmwOp::kSwap ? MPI_REPLACE : MPI_SUM;
+  return MPI_Fetch_and_op(&words->operand, &words->before, type, a.rank, a.displacement, how, window);
 }
 
 }  // namespace
@@ -120,27 +140,23 @@ Status Epochless::complete_locally(Window* window, int rank, Kind kind) {
   return kSuccess;
 }
 
-template <class Word>
-Status Epochless::atomic_on(MPI_Datatype type, const Atomic& a, Word operand, Word compare, Word* before) {
-  MPI_Win window = a.window->handle();
-  Word result = 0;
-  if (a.op == runtime::AtomicOp::kCompareSwap) {
-    ARMCI_MPI(MPI_Compare_and_swap(&operand, &compare, &result, type, a.rank, a.displacement, window));
-  } else {
-    MPI_Op how = a.op == runtime::AtomicOp::kSwap ? MPI_REPLACE : MPI_SUM;
-    ARMCI_MPI(MPI_Fetch_and_op(&operand, &result, type, a.rank, a.displacement, how, window));
+Status Epochless::atomic(const Atomic& a, void* before, Pending* pending) {
+  if (pending == nullptr) {
+    AtomicWords words{a.rmw.operand, a.rmw.compare, 0};
+    ARMCI_MPI(issue_atomic(a, &words));
+    ARMCI_MPI(MPI_Win_flush(a.rank, a.window->handle()));
+    std::memcpy(before, &words.before, a.rmw.bytes);
+    return kSuccess;
   }
-  ARMCI_MPI(MPI_Win_flush(a.rank, window));
-  *before = result;
+  ARMCI_RETURN_IF_ERROR(bound_operations(a.window, 1));
+  auto words = std::make_shared<AtomicWords>(AtomicWords{a.rmw.operand, a.rmw.compare, 0});
+  ARMCI_MPI(issue_atomic(a, words.get()));
+  *pending = Pending(this, a.window, a.rank, Kind::kGet);
+  const AtomicWords* const at = words.get();
+  const std::size_t bytes = a.rmw.bytes;
+  pending->hold({words, reinterpret_cast<char*>(words.get())},
+                [before, at, bytes] { std::memcpy(before, &at->before, bytes); });
   return kSuccess;
-}
-
-Status Epochless::atomic(const Atomic& atomic, std::int32_t operand, std::int32_t compare, std::int32_t* before) {
-  return atomic_on(MPI_INT32_T, atomic, operand, compare, before);
-}
-
-Status Epochless::atomic(const Atomic& atomic, std::int64_t operand, std::int64_t compare, std::int64_t* before) {
-  return atomic_on(MPI_INT64_T, atomic, operand, compare, before);
 }
 
 Status Epochless::flush(Window* window, int rank) {

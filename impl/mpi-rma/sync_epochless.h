@@ -27,8 +27,7 @@ class Epochless : public Sync {
   Status start(const Access& access, Pending* pending) override;
   Status issue(std::span<const Access> accesses) override;
   Status complete_locally(Window* window, int rank, Kind kind) override;
-  Status atomic(const Atomic& atomic, std::int32_t operand, std::int32_t compare, std::int32_t* before) override;
-  Status atomic(const Atomic& atomic, std::int64_t operand, std::int64_t compare, std::int64_t* before) override;
+  Status atomic(const Atomic& atomic, void* before, Pending* pending) override;
   Status flush(Window* window, int rank) override;
   Status flush_all(Window* window) override;
   bool flushes() const override { return true; }
@@ -39,8 +38,6 @@ class Epochless : public Sync {
   bool by_request(const Access& access, const Pending* pending) const;
   Status issue_pieces(const Access& access);
   Status bound_operations(Window* window, std::size_t started);
-  template <class Word>
-  Status atomic_on(MPI_Datatype type, const Atomic& atomic, Word operand, Word compare, Word* before);
 
   const Options options_;
 };

@@ -194,7 +194,7 @@ Status Exclusive::start(const Access& access, Pending* pending) {
 }
 
 template <class Word>
-Status Exclusive::atomic_on(MPI_Datatype type, const Atomic& a, Word operand, Word compare, Word* before) {
+Status Exclusive::atomic_on(MPI_Datatype type, const Atomic& a, void* before) {
   Word value = 0;
   Access access{Kind::kGet, a.window, a.rank, &value, 1, type, a.displacement, 1, type, type};
   const int host = process_of(a.window, a.rank);
@@ -202,26 +202,22 @@ Status Exclusive::atomic_on(MPI_Datatype type, const Atomic& a, Word operand, Wo
   ARMCI_RETURN_IF_ERROR(atomics_->lock(0, host));
   Status status = epoch({&access, 1});
   const Word found = value;
-  if (status.ok() && (a.op != runtime::AtomicOp::kCompareSwap || found == compare)) {
-    using Unsigned = std::make_unsigned_t<Word>;
-    const auto sum = static_cast<Unsigned>(found) + static_cast<Unsigned>(operand);
-    value = a.op == runtime::AtomicOp::kFetchAdd ? static_cast<Word>(sum) : operand;
+  value = node::rmw_result(a.rmw.op, found, static_cast<Word>(a.rmw.operand), static_cast<Word>(a.rmw.compare));
+  if (status.ok() && value != found) {
     access.kind = Kind::kPut;
     status = epoch({&access, 1});
   }
   const Status unlocked = atomics_->unlock(0, host);
   ARMCI_RETURN_IF_ERROR(status);
   ARMCI_RETURN_IF_ERROR(unlocked);
-  *before = found;
+  std::memcpy(before, &found, sizeof found);
   return kSuccess;
 }
 
-Status Exclusive::atomic(const Atomic& atomic, std::int32_t operand, std::int32_t compare, std::int32_t* before) {
-  return atomic_on(MPI_INT32_T, atomic, operand, compare, before);
-}
-
-Status Exclusive::atomic(const Atomic& atomic, std::int64_t operand, std::int64_t compare, std::int64_t* before) {
-  return atomic_on(MPI_INT64_T, atomic, operand, compare, before);
+Status Exclusive::atomic(const Atomic& atomic, void* before, Pending* pending) {
+  if (pending != nullptr) *pending = Pending();
+  return atomic.rmw.bytes == sizeof(std::int32_t) ? atomic_on<std::int32_t>(MPI_INT32_T, atomic, before)
+                                                  : atomic_on<std::int64_t>(MPI_INT64_T, atomic, before);
 }
 
 }  // namespace armci::rma

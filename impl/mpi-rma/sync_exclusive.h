@@ -48,8 +48,7 @@ class Exclusive : public Sync {
   Status start(const Access& access, Pending* pending) override;
   Status issue(std::span<const Access> accesses) override;
   Status complete_locally(Window*, int, Kind) override { return kSuccess; }
-  Status atomic(const Atomic& atomic, std::int32_t operand, std::int32_t compare, std::int32_t* before) override;
-  Status atomic(const Atomic& atomic, std::int64_t operand, std::int64_t compare, std::int64_t* before) override;
+  Status atomic(const Atomic& atomic, void* before, Pending* pending) override;
   Status flush(Window*, int) override { return kSuccess; }
   Status flush_all(Window*) override { return kSuccess; }
   bool flushes() const override { return false; }
@@ -62,7 +61,7 @@ class Exclusive : public Sync {
   };
 
   template <class Word>
-  Status atomic_on(MPI_Datatype type, const Atomic& atomic, Word operand, Word compare, Word* before);
+  Status atomic_on(MPI_Datatype type, const Atomic& atomic, void* before);
   Window* exposing(const Access& access, Status* status);
   int process_of(const Window* window, int rank);
 

@@ -305,14 +305,10 @@ Status Transport::get(int target, const Key& key, const void* remote, void* loca
   return transfer(Kind::kGet, key, remote, local, bytes, completion);
 }
 
-Status Transport::atomic64(int, const Key& key, void* remote, runtime::AtomicOp op, std::int64_t operand,
-                           std::int64_t compare, std::int64_t* before) {
-  return sync_->atomic({window_of(key), key.rank, key.displacement(remote), op}, operand, compare, before);
-}
-
-Status Transport::atomic32(int, const Key& key, void* remote, runtime::AtomicOp op, std::int32_t operand,
-                           std::int32_t compare, std::int32_t* before) {
-  return sync_->atomic({window_of(key), key.rank, key.displacement(remote), op}, operand, compare, before);
+Status Transport::rmw(int target, const Key& key, void* remote, const runtime::Rmw& rmw, void* before,
+                      Completion* completion) {
+  const Status issued = sync_->atomic({window_of(key), key.rank, key.displacement(remote), rmw}, before, completion);
+  return completion == nullptr ? issued : stored(target, key, issued);
 }
 
 Status Transport::create_mutexes(const runtime::GroupView& group, std::span<const int> counts, Mutexes** out) {

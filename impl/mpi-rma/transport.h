@@ -78,9 +78,16 @@ class Transport {
   Status accumulate_list(int target, const Key& key, const runtime::Segments& list, const node::AccSpec& acc,
                          Completion* completion);
   Status atomic64(int target, const Key& key, void* remote, runtime::AtomicOp op, std::int64_t operand,
-                  std::int64_t compare, std::int64_t* before);
+                  std::int64_t compare, std::int64_t* before) {
+    return rmw(target, key, remote, runtime::rmw_of(op, operand, compare), before, nullptr);
+  }
   Status atomic32(int target, const Key& key, void* remote, runtime::AtomicOp op, std::int32_t operand,
-                  std::int32_t compare, std::int32_t* before);
+                  std::int32_t compare, std::int32_t* before) {
+    return rmw(target, key, remote, runtime::rmw_of(op, operand, compare), before, nullptr);
+  }
+  // Only these: MPI may execute two kinds of fetch-and-op on one word in different ways, which are not atomic together.
+  static bool executes(node::RmwOp op) { return op <= node::RmwOp::kCompareSwap; }
+  Status rmw(int target, const Key& key, void* remote, const runtime::Rmw& rmw, void* before, Completion* completion);
   Status put_signal(int target, const Key& key, void* remote, const void* local, std::size_t bytes,
                     const node::Signal& signal);
   bool has_signals() const { return signals_ != nullptr; }
@@ -139,8 +146,8 @@ class Transport {
 };
 
 static_assert(runtime::Transport<Transport>);
-static_assert(runtime::HasAtomic32<Transport> && runtime::RegistersCollectively<Transport> &&
-              runtime::TransfersAtOnce<Transport>);
+static_assert(runtime::HasAtomic32<Transport> && runtime::ExecutesSomeRmw<Transport> &&
+              runtime::RegistersCollectively<Transport> && runtime::TransfersAtOnce<Transport>);
 static_assert(runtime::ProvidesMemory<Transport> && runtime::AppliesModes<Transport>);
 static_assert(runtime::MovesShapes<Transport> && runtime::Accumulates<Transport>);
 static_assert(runtime::FlushesAll<Transport> && runtime::SignalsInSomeJobs<Transport> &&

@@ -159,15 +159,15 @@ Status Transport::apply_signal(const node::Signal& signal) {
   if (signal.sole_writer) return node::apply(signal), kSuccess;
   Window* window = exposed_.find(signal.word);
   if (window == nullptr) window = dynamic_.window();
-  const AtomicOp op = signal.op == node::SignalOp::kSet   ? AtomicOp::kSwap
-                      : signal.op == node::SignalOp::kAdd ? AtomicOp::kFetchAdd
-                                                          : AtomicOp::kCompareSwap;
-  const auto value = static_cast<std::int64_t>(signal.value);
-  const bool clears = op == AtomicOp::kCompareSwap;
-  std::int64_t before = 0;
+  const node::RmwOp op = signal.op == node::SignalOp::kSet   ? node::RmwOp::kSwap
+                         : signal.op == node::SignalOp::kAdd ? node::RmwOp::kAdd
+                                                             : node::RmwOp::kCompareSwap;
+  const bool clears = op == node::RmwOp::kCompareSwap;
+  const runtime::Rmw rmw = {op, sizeof signal.value, clears ? 0 : signal.value, clears ? signal.value : 0};
+  std::uint64_t before = 0;
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  ARMCI_RETURN_IF_ERROR(sync_->atomic({window, window->rank(), window->displacement(signal.word), op},
-                                      clears ? std::int64_t{0} : value, clears ? value : std::int64_t{0}, &before));
+  ARMCI_RETURN_IF_ERROR(
+      sync_->atomic({window, window->rank(), window->displacement(signal.word), rmw}, &before, nullptr));
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (signal.wake_up != nullptr) node::wake(*signal.wake_up);
   return kSuccess;
