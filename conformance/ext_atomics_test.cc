@@ -125,5 +125,81 @@ CLAUSE_TEST(EXT, EXT2_all_atomics_of_one_width_are_atomic_together, "EXT-2", "RM
   EXPECT_EQ(ARMCI_GetValueLong(region.At(host), host), total);
 }
 
+constexpr int kTickets = 50;
+
+// Draws tickets of the counter by non-blocking calls, and completes them in one of the ways that there are.
+void DrawTickets(int way, std::int64_t* counter, int host, std::int64_t* tickets) {
+  armci_hdl_t handle;
+  ARMCI_INIT_HANDLE(&handle);
+  if (way == 0) ARMCI_SET_AGGREGATE_HANDLE(&handle);
+  armci_hdl_t* const hdl = way <= 1 ? &handle : nullptr;
+  for (int i = 0; i < kTickets; ++i) {
+    std::int64_t one = 1;
+    EXPECT_EQ(ARMCIX_NbRmw(ARMCIX_ADD, ARMCIX_INT64, &tickets[i], &one, nullptr, counter, host, hdl), 0);
+    one = 77;  // the operand is read during the call
+  }
+  switch (way) {
+    case 2:
+      EXPECT_EQ(ARMCI_WaitProc(host), 0);
+      break;
+    case 3:
+      EXPECT_EQ(ARMCI_WaitAll(), 0);
+      break;
+    case 4:
+      ARMCI_Fence(host);
+      break;
+    case 5:
+      ARMCI_AllFence();
+      break;
+    default:
+      EXPECT_EQ(ARMCI_Wait(&handle), 0);
+  }
+}
+
+CLAUSE_TEST(EXT, EXT2_non_blocking_results_are_there_after_a_wait_or_a_fence, "EXT-2", "CMPL-3", "CMPL-4", "AGG-1",
+            DeadlineSeconds(60)) {
+  const int rounds = Scaled(60, 12);
+  Region region(64);
+  const auto draws = static_cast<std::size_t>(rounds) * kTickets;
+  Sync();
+  for (int host = 0; host < Np(); ++host) {
+    std::vector<std::int64_t> tickets(draws, -1);
+    for (int round = 0; round < rounds; ++round) {
+      std::int64_t* const mine = &tickets[static_cast<std::size_t>(round) * kTickets];
+      DrawTickets(round % 6, region.As<std::int64_t>(host, 0), host, mine);
+      ASSERT_TRUE(std::none_of(mine, mine + kTickets, [](std::int64_t ticket) { return ticket < 0; }))
+          << "a result is missing, way " << round % 6 << SeedText();
+    }
+    std::vector<int> drawn(draws * static_cast<std::size_t>(Np()), 0);
+    for (const std::int64_t ticket : tickets) {
+      ASSERT_LT(ticket, static_cast<std::int64_t>(drawn.size()));
+      ++drawn[static_cast<std::size_t>(ticket)];
+    }
+    for (const int times : SumOverRanks(drawn)) ASSERT_EQ(times, 1) << "each ticket is drawn once, host " << host;
+  }
+}
+
+CLAUSE_TEST(EXT, EXT2_any_number_of_non_blocking_atomics, "EXT-2", "CMPL-6", DeadlineSeconds(120)) {
+  const auto count = static_cast<std::size_t>(Scaled(100000, 20000));
+  Region region(static_cast<std::size_t>(Np()) * 8);
+  const int host = (Me() + 1) % Np();
+  auto* const word = region.As<std::uint32_t>(host, static_cast<std::size_t>(Me()) * 2);
+  constexpr std::uint32_t kNoValue = 0x80000000u;  // no exclusive-or of operands has this bit
+  std::vector<std::uint32_t> before(count, kNoValue);
+  std::uint32_t all = 0;
+  Sync();
+  for (std::uint32_t& result : before) {
+    const auto operand = static_cast<std::uint32_t>(MyRng().Below(kNoValue));
+    all ^= operand;
+    EXPECT_EQ(ARMCIX_NbRmw(ARMCIX_XOR, ARMCIX_UINT32, &result, &operand, nullptr, word, host, nullptr), 0);
+  }
+  ARMCI_Fence(host);
+  EXPECT_EQ(std::count(before.begin(), before.end(), kNoValue), 0) << "results are missing";
+  std::uint32_t now = 0;
+  EXPECT_EQ(ARMCI_Get(word, &now, sizeof now, host), 0);
+  EXPECT_EQ(now, all);
+  Sync();
+}
+
 }  // namespace
 }  // namespace conformance

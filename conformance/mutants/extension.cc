@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "conformance/mutants/held.h"
 #include "conformance/mutants/mutants.h"
 #include "conformance/mutants/pause.h"
 
@@ -47,6 +48,43 @@ MUTANT(unsigned_minimum_is_signed, "EXT-2", "min of uint32 compares as signed nu
                          void* remote, int proc) {
     return PARMCIX_Rmw(op, op == ARMCIX_MIN && type == ARMCIX_UINT32 ? ARMCIX_INT32 : type, result, operand, compare,
                        remote, proc);
+  };
+}
+
+MUTANT(non_blocking_atomics_are_none, "EXT-2", "a non-blocking add is a get and a put") {
+  calls->ARMCIX_NbRmw = [](armcix_op_t op, armcix_type_t type, void* result, const void* operand, const void* compare,
+                           void* remote, int proc, armci_hdl_t* hdl) {
+    if (op != ARMCIX_ADD || type != ARMCIX_INT64) {
+      return PARMCIX_NbRmw(op, type, result, operand, compare, remote, proc, hdl);
+    }
+    PARMCIX_Get(remote, result, 8, proc);
+    const std::int64_t sum = *static_cast<std::int64_t*>(result) + *static_cast<const std::int64_t*>(operand);
+    LetOthersLook();
+    return PARMCIX_Put(&sum, remote, 8, proc);
+  };
+}
+
+MUTANT(fence_forgets_non_blocking_atomics, "EXT-2", "only a wait completes a non-blocking atomic") {
+  calls->ARMCIX_NbRmw = [](armcix_op_t op, armcix_type_t type, void* result, const void* operand, const void* compare,
+                           void* remote, int proc, armci_hdl_t* hdl) {
+    if (op != ARMCIX_ADD || type != ARMCIX_INT64) {
+      return PARMCIX_NbRmw(op, type, result, operand, compare, remote, proc, hdl);
+    }
+    const std::int64_t added = *static_cast<const std::int64_t*>(operand);
+    Hold({proc, false, hdl, [=] { PARMCIX_Rmw(op, type, result, &added, nullptr, remote, proc); }});
+    return 0;
+  };
+  calls->ARMCI_Wait = [](armci_hdl_t* hdl) {
+    RunHeld();
+    return PARMCI_Wait(hdl);
+  };
+  calls->ARMCI_WaitProc = [](int proc) {
+    RunHeld();
+    return PARMCI_WaitProc(proc);
+  };
+  calls->ARMCI_WaitAll = [] {
+    RunHeld();
+    return PARMCI_WaitAll();
   };
 }
 
