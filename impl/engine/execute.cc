@@ -33,6 +33,17 @@ void copy_run(char* to, std::ptrdiff_t to_stride, const char* from, std::ptrdiff
   node::copy_rows(to, to_stride, from, from_stride, rows, bytes);
 }
 
+// Fetches the word of a later entry, if atomics follow each other: each waits for the memory before it, so words that
+// lie apart would cost a miss of the cache each. An address that is not valid is not fetched.
+void prefetch_atomic(std::span<const char> rest) {
+  constexpr std::size_t kAhead = 16;
+  constexpr std::size_t kEntryBytes = sizeof(EntryHeader) + sizeof(RequestHeader::operand);
+  if (rest.size() < kAhead * kEntryBytes) return;
+  EntryHeader later;
+  std::memcpy(&later, rest.data() + (kAhead - 1) * kEntryBytes, sizeof later);
+  if (later.kind == RequestKind::kAtomic) __builtin_prefetch(pointer(later.address), 1);
+}
+
 }  // namespace
 
 void store(const Request& request, const char* data) {
@@ -46,10 +57,16 @@ void store(const Request& request, const char* data) {
   } else {
     const node::Accumulator accumulator(node::node_memory().accumulate_locks(),
                                         static_cast<node::AccType>(request.header.type), request.header.operand);
-    for_places(request, [&](char* to) {
-      accumulator.add(to, data, bytes);
-      data += bytes;
-    });
+    if (request.header.form == Form::kList) {
+      accumulator.add_list(
+          request.header.count, bytes, [&](std::size_t i) { return pointer(request.addresses[i]); },
+          [&](std::size_t i) { return data + i * bytes; });
+    } else {
+      for_places(request, [&](char* to) {
+        accumulator.add(to, data, bytes);
+        data += bytes;
+      });
+    }
   }
   std::atomic_thread_fence(std::memory_order_release);
   if (request.header.kind == RequestKind::kSignal) node::apply(signal_of(request.header));
@@ -74,6 +91,7 @@ Status execute_batch(const Request& batch, const IsInside& inside, char* to) {
     if (entry.is_store()) {
       store(entry, entry.data.data());
     } else if (entry.header.kind == RequestKind::kAtomic) {
+      prefetch_atomic(rest);
       const std::uint64_t before = execute_atomic(entry.header);
       std::memcpy(to, &before, entry.header.bytes);
       to += entry.header.bytes;

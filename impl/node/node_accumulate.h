@@ -63,10 +63,26 @@ class Accumulator {
     }
   }
 
+  // Adds `count` segments of `bytes` each: place(i) and source(i) are their addresses. Each lock waits for the memory
+  // before it, so places that lie apart would cost a miss of the cache each: later ones are fetched meanwhile.
+  template <class Place, class Source>
+  void add_list(std::size_t count, std::size_t bytes, Place place, Source source) const {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i + kAhead < count) prefetch(place(i + kAhead));
+      add(place(i), source(i), bytes);
+    }
+  }
+
  private:
+  void prefetch(const void* dst) const {
+    __builtin_prefetch(dst, 1);
+    __builtin_prefetch(accumulate_lock_of(locks_, reinterpret_cast<std::uintptr_t>(dst)), 1);
+  }
+
   void add_over_granules(char* dst, const char* src, std::size_t bytes) const;
   void add_straddling(char* dst, const char* src) const;
 
+  static constexpr std::size_t kAhead = 16;
   static constexpr std::size_t kSmallBytes = 32;  // below, a wide kernel's start costs more than it saves
 
   AccumulateLock* locks_;

@@ -302,9 +302,9 @@ Status Runtime<T>::move_vector(const Segments* list, std::size_t length, std::ui
     }
     if (kind == Kind::kAcc && cpu_atomics(proc)) {
       const node::Accumulator accumulator(node::node_memory().accumulate_locks(), acc.type, acc.scale);
-      for (std::size_t i = 0; i < segments.count; ++i) {
-        accumulator.add(segments.dst[i], segments.src[i], segments.bytes);
-      }
+      accumulator.add_list(
+          segments.count, segments.bytes, [&](std::size_t i) { return segments.dst[i]; },
+          [&](std::size_t i) { return segments.src[i]; });
       continue;
     }
     if constexpr (kTakesShapes<kind>) {
