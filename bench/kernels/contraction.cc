@@ -4,8 +4,14 @@
 // C += A B, as in the contractions of coupled-cluster programs, the matrices in panels of rows (see panels.h):
 //   ARMCI   a task, one tile of C, is taken from a shared counter by ARMCI_Rmw. Tiles of A and B are fetched by
 //           ARMCI_NbGetS, the next two while the last two are multiplied; the result is added by ARMCI_AccS.
+//   ARMCI, own rows first
+//           a task, one column of tiles in the panel of a process, is taken from the counter of that process: first
+//           those of the own panel, then those of others. Tiles of B are fetched, the next one while the last is used.
+//           Own tiles are used where they are.
 //   MPI     every process makes its panel of C; the panels of B go round a ring, the next one while the last is used.
-// The products of tiles are the same, by dgemm in one thread. Elements are small integers, so that C is exact.
+// Each tile of B is fetched once for a tile of C in the first way, and once for a process in the second, as by
+// messages. The products of tiles are the same, by dgemm in one thread. Elements are small integers, so that C is
+// exact.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -84,16 +90,17 @@ class Shared {
   Region region_;
 };
 
+// The matrices in regions, a counter of each process, and four buffers for tiles.
 class ArmciWay : public Way {
  public:
-  ArmciWay(const Session& session, const Problem& problem)
+  ArmciWay(const Session& session, const Problem& problem, long result_elements)
       : rank_(problem.rank),
         a_(session, problem.a),
         b_(session, problem.b),
         c_(session, problem.c),
+        result_(static_cast<size_t>(result_elements) * sizeof(double)),
         counter_(session, sizeof(long)),
-        fetched_(TileBytes(problem) * 4),
-        result_(TileBytes(problem)) {
+        fetched_(TileBytes(problem) * 4) {
     Fill(problem.a, rank_, ElementOfA, a_.panel(rank_));
     Fill(problem.b, rank_, ElementOfB, b_.panel(rank_));
     for (size_t i = 0; i < 4; ++i) tiles_[i] = reinterpret_cast<double*>(fetched_.data() + i * TileBytes(problem));
@@ -101,19 +108,80 @@ class ArmciWay : public Way {
 
   const double* c() const override { return c_.panel(rank_); }
 
-  void Compute() override {
+ protected:
+  // Collective.
+  void Reset() {
     std::fill_n(c_.panel(rank_), c_.panels().panel_elements(rank_), 0);
     *reinterpret_cast<long*>(counter_.on(rank_)) = 0;
     ARMCI_Barrier();
+  }
+
+  // From the counter of `process`.
+  long TakeTask(int process) {
+    long task = 0;
+    ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &task, counter_.on(process), 1, process);
+    return task;
+  }
+
+  void Get(const Shared& from, long i, long j, int place) {
+    int remote_stride[1] = {static_cast<int>(from.panels().columns) * kDouble};
+    int local_stride[1] = {static_cast<int>(from.panels().width(j)) * kDouble};
+    int count[2] = {local_stride[0], static_cast<int>(from.panels().height(i))};
+    ARMCI_INIT_HANDLE(&handles_[place]);
+    ARMCI_NbGetS(from.tile(i, j), remote_stride, tiles_[place], local_stride, count, 1, from.panels().owner(i),
+                 &handles_[place]);
+  }
+
+  Tile Await(const Shared& from, long j, int place) {
+    ARMCI_Wait(&handles_[place]);
+    return {tiles_[place], from.panels().width(j)};
+  }
+
+  // Adds the result, which has no gaps, to `rows` rows of C.
+  void Add(long i, long j, long rows) {
+    double one = 1;
+    int remote_stride[1] = {static_cast<int>(c_.panels().columns) * kDouble};
+    int local_stride[1] = {static_cast<int>(c_.panels().width(j)) * kDouble};
+    int count[2] = {local_stride[0], static_cast<int>(rows)};
+    ARMCI_AccS(ARMCI_ACC_DBL, &one, result_.data(), local_stride, c_.tile(i, j), remote_stride, count, 1,
+               c_.panels().owner(i));
+  }
+
+  double* result() { return reinterpret_cast<double*>(result_.data()); }
+
+  static size_t TileBytes(const Problem& problem) {
+    return static_cast<size_t>(problem.c.tile * problem.c.tile) * sizeof(double);
+  }
+
+  int rank_;
+  Shared a_;
+  Shared b_;
+  Shared c_;
+
+ private:
+  RegisteredBuffer result_;
+  Region counter_;
+  RegisteredBuffer fetched_;
+  double* tiles_[4];
+  armci_hdl_t handles_[4];
+};
+
+class TilesFromACounter : public ArmciWay {
+ public:
+  TilesFromACounter(const Session& session, const Problem& problem)
+      : ArmciWay(session, problem, problem.c.tile * problem.c.tile) {}
+
+  void Compute() override {
+    Reset();
     int buffer = 0;
-    Step step = FirstOf(TakeTask());
+    Step step = FirstOf(TakeTask(0));
     if (step.task < Tasks()) Begin(step, buffer);
     while (step.task < Tasks()) {
       const bool last = step.k + 1 == b_.panels().row_tiles();
-      const Step next = last ? FirstOf(TakeTask()) : Step{step.task, step.i, step.j, step.k + 1};
+      const Step next = last ? FirstOf(TakeTask(0)) : Step{step.task, step.i, step.j, step.k + 1};
       if (next.task < Tasks()) Begin(next, 1 - buffer);
       Multiply(step, buffer);
-      if (last) Add(step);
+      if (last) Add(step.i, step.j, c_.panels().height(step.i));
       step = next;
       buffer = 1 - buffer;
     }
@@ -128,29 +196,10 @@ class ArmciWay : public Way {
     long k;
   };
 
-  static size_t TileBytes(const Problem& problem) {
-    return static_cast<size_t>(problem.c.tile * problem.c.tile) * sizeof(double);
-  }
-
   long Tasks() const { return c_.panels().row_tiles() * c_.panels().column_tiles(); }
 
   Step FirstOf(long task) const {
     return {task, task / c_.panels().column_tiles(), task % c_.panels().column_tiles(), 0};
-  }
-
-  long TakeTask() {
-    long task = 0;
-    ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &task, counter_.on(0), 1, 0);
-    return task;
-  }
-
-  void Get(const Shared& from, long i, long j, int place) {
-    int remote_stride[1] = {static_cast<int>(from.panels().columns) * kDouble};
-    int local_stride[1] = {static_cast<int>(from.panels().width(j)) * kDouble};
-    int count[2] = {local_stride[0], static_cast<int>(from.panels().height(i))};
-    ARMCI_INIT_HANDLE(&handles_[place]);
-    ARMCI_NbGetS(from.tile(i, j), remote_stride, tiles_[place], local_stride, count, 1, from.panels().owner(i),
-                 &handles_[place]);
   }
 
   void Begin(const Step& step, int buffer) {
@@ -159,33 +208,59 @@ class ArmciWay : public Way {
   }
 
   void Multiply(const Step& step, int buffer) {
-    const int at = 2 * buffer;
-    ARMCI_Wait(&handles_[at]);
-    ARMCI_Wait(&handles_[at + 1]);
-    const long k = a_.panels().width(step.k);
+    const Tile a = Await(a_, step.k, 2 * buffer);
+    const Tile b = Await(b_, step.j, 2 * buffer + 1);
     const long n = c_.panels().width(step.j);
-    MultiplyTiles(c_.panels().height(step.i), n, k, {tiles_[at], k}, {tiles_[at + 1], n}, step.k == 0 ? 0 : 1,
-                  {reinterpret_cast<double*>(result_.data()), n});
+    MultiplyTiles(c_.panels().height(step.i), n, a_.panels().width(step.k), a, b, step.k == 0 ? 0 : 1, {result(), n});
+  }
+};
+
+class OwnRowsFirst : public ArmciWay {
+ public:
+  OwnRowsFirst(const Session& session, const Problem& problem)
+      : ArmciWay(session, problem, (problem.c.largest_panel() / problem.c.columns) * problem.c.tile) {}
+
+  void Compute() override {
+    Reset();
+    const int parts = c_.panels().parts;
+    for (int turn = 0; turn < parts; ++turn) {
+      const int owner = (rank_ + turn) % parts;
+      if (c_.panels().panel_rows(owner) == 0) continue;
+      for (long j = TakeTask(owner); j < c_.panels().column_tiles(); j = TakeTask(owner)) MakeColumn(owner, j);
+    }
+    ARMCI_Barrier();
   }
 
-  void Add(const Step& step) {
-    double one = 1;
-    int remote_stride[1] = {static_cast<int>(c_.panels().columns) * kDouble};
-    int local_stride[1] = {static_cast<int>(c_.panels().width(step.j)) * kDouble};
-    int count[2] = {local_stride[0], static_cast<int>(c_.panels().height(step.i))};
-    ARMCI_AccS(ARMCI_ACC_DBL, &one, result_.data(), local_stride, c_.tile(step.i, step.j), remote_stride, count, 1,
-               c_.panels().owner(step.i));
+ private:
+  static constexpr int kPlaceOfA = 2;
+
+  // The column j of tiles in the panel of `owner`.
+  void MakeColumn(int owner, long j) {
+    const long depth = b_.panels().row_tiles();
+    const long first = c_.panels().first_tile(owner);
+    const long n = c_.panels().width(j);
+    Begin(b_, 0, j, 0);
+    for (long k = 0; k < depth; ++k) {
+      const int place = static_cast<int>(k % 2);
+      if (k + 1 < depth) Begin(b_, k + 1, j, 1 - place);
+      const Tile b = Take(b_, k, j, place);
+      for (long i = first; i < c_.panels().first_tile(owner + 1); ++i) {
+        Begin(a_, i, k, kPlaceOfA);
+        const Tile a = Take(a_, i, k, kPlaceOfA);
+        MultiplyTiles(c_.panels().height(i), n, b_.panels().height(k), a, b, k == 0 ? 0 : 1,
+                      {result() + (i - first) * c_.panels().tile * n, n});
+      }
+    }
+    Add(first, j, c_.panels().panel_rows(owner));
   }
 
-  int rank_;
-  Shared a_;
-  Shared b_;
-  Shared c_;
-  Region counter_;
-  RegisteredBuffer fetched_;
-  RegisteredBuffer result_;
-  double* tiles_[4];
-  armci_hdl_t handles_[4];
+  bool IsOwn(const Shared& of, long i) const { return of.panels().owner(i) == rank_; }
+  void Begin(const Shared& of, long i, long j, int place) {
+    if (!IsOwn(of, i)) Get(of, i, j, place);
+  }
+  Tile Take(const Shared& of, long i, long j, int place) {
+    return IsOwn(of, i) ? Tile{of.tile(i, j), of.panels().columns} : Await(of, j, place);
+  }
 };
 
 class MpiWay : public Way {
@@ -276,7 +351,7 @@ std::string FaultOf(const Problem& problem, const double* c) {
   return "";
 }
 
-Case Contraction(const Session& session, const Problem& problem, Way* one_sided, Way* messages) {
+Case Contraction(const Session& session, const Problem& problem, const char* name, Way* one_sided, Way* messages) {
   const auto actions = [=, &session]() -> std::vector<Action> {
     return {session.Whole("gets, accumulates", Role::kSubject, [=] { one_sided->Compute(); }),
             session.Whole("MPI_Isend, MPI_Irecv", Role::kBaseline, [=] { messages->Compute(); })};
@@ -290,7 +365,7 @@ Case Contraction(const Session& session, const Problem& problem, Way* one_sided,
   };
   const std::string size = std::to_string(problem.c.rows) + " x " + std::to_string(problem.c.columns) + " x " +
                            std::to_string(problem.b.rows);
-  return WholeCase({"contraction", size, ""}, actions, verify);
+  return WholeCase({name, size, ""}, actions, verify);
 }
 
 }  // namespace
@@ -302,9 +377,11 @@ int main(int argc, char** argv) {
   openblas_set_num_threads(1);
   const Problem problem = MakeProblem(session);
   {
-    ArmciWay one_sided(session, problem);
+    TilesFromACounter tiles(session, problem);
+    OwnRowsFirst own_rows(session, problem);
     MpiWay messages(problem);
-    session.Run({Contraction(session, problem, &one_sided, &messages)});
+    session.Run({Contraction(session, problem, "contraction", &tiles, &messages),
+                 Contraction(session, problem, "contraction, own rows first", &own_rows, &messages)});
   }
   return session.Finish();
 }
