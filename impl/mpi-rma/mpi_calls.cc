@@ -59,3 +59,27 @@ ARMCI_WAITS_INSIDE(Win_lock, (int type, int rank, int assert, MPI_Win window), (
 ARMCI_WAITS_INSIDE(Win_unlock, (int rank, MPI_Win window), (rank, window))
 ARMCI_WAITS_INSIDE(Win_unlock_all, (MPI_Win window), (window))
 ARMCI_WAITS_INSIDE(Win_fence, (int assert, MPI_Win window), (assert, window))
+
+// Open MPI's accumulates over UCX wait for a lock of the target and for its memory, some round trips.
+ARMCI_WAITS_INSIDE(Accumulate,
+                   (const void* from, int from_count, MPI_Datatype from_type, int target, MPI_Aint place, int count,
+                    MPI_Datatype type, MPI_Op op, MPI_Win window),
+                   (from, from_count, from_type, target, place, count, type, op, window))
+ARMCI_WAITS_INSIDE(Get_accumulate,
+                   (const void* from, int from_count, MPI_Datatype from_type, void* result, int result_count,
+                    MPI_Datatype result_type, int target, MPI_Aint place, int count, MPI_Datatype type, MPI_Op op,
+                    MPI_Win window),
+                   (from, from_count, from_type, result, result_count, result_type, target, place, count, type, op,
+                    window))
+ARMCI_WAITS_INSIDE(Raccumulate,
+                   (const void* from, int from_count, MPI_Datatype from_type, int target, MPI_Aint place, int count,
+                    MPI_Datatype type, MPI_Op op, MPI_Win window, MPI_Request* request),
+                   (from, from_count, from_type, target, place, count, type, op, window, request))
+ARMCI_WAITS_INSIDE(Fetch_and_op,
+                   (const void* operand, void* result, MPI_Datatype type, int target, MPI_Aint place, MPI_Op op,
+                    MPI_Win window),
+                   (operand, result, type, target, place, op, window))
+ARMCI_WAITS_INSIDE(Compare_and_swap,
+                   (const void* operand, const void* comparand, void* result, MPI_Datatype type, int target,
+                    MPI_Aint place, MPI_Win window),
+                   (operand, comparand, result, type, target, place, window))

@@ -117,6 +117,31 @@ void check_windows() {
   MPI_Win_free(&window);
 }
 
+void check_accumulates() {
+  alignas(64) static int exposed[16] = {};
+  MPI_Win window = MPI_WIN_NULL;
+  MPI_Win_create(exposed, sizeof exposed, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  const int value = 40 + rank;
+  const int zero = 0;
+  int before[3] = {-1, -1, -1};
+  MPI_Win_lock_all(0, window);
+  MPI_Accumulate(&value, 1, MPI_INT, other(), 0, 1, MPI_INT, MPI_SUM, window);
+  MPI_Get_accumulate(&value, 1, MPI_INT, &before[0], 1, MPI_INT, other(), 1, 1, MPI_INT, MPI_SUM, window);
+  MPI_Fetch_and_op(&value, &before[1], MPI_INT, other(), 2, MPI_SUM, window);
+  MPI_Compare_and_swap(&value, &zero, &before[2], MPI_INT, other(), 3, window);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Raccumulate(&value, 1, MPI_INT, other(), 4, 1, MPI_INT, MPI_SUM, window, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Win_unlock_all(window);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, window);
+  bool all = true;
+  for (int place = 0; place < 5; ++place) all = all && exposed[place] == 40 + other();
+  MPI_Win_unlock(rank, window);
+  check(all && before[0] == 0 && before[1] == 0 && before[2] == 0, "accumulates and atomics");
+  MPI_Win_free(&window);
+}
+
 // The message that this thread waits for comes only once another one has seen it wait.
 void check_noticed() {
   check(!InsideMpi::any(), "no thread is inside MPI between calls");
@@ -149,6 +174,7 @@ int main(int argc, char** argv) {
   check_waits();
   check_collectives();
   check_windows();
+  check_accumulates();
   check_noticed();
   check(ARMCI_Finalize() == 0, "finalize");
   return verdict();
