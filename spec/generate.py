@@ -52,10 +52,10 @@ MAP = """\
 """
 
 MPI = """
-MPI_Allgather MPI_Allreduce MPI_Alltoall MPI_Barrier MPI_Bcast MPI_Finalize MPI_Gather MPI_Init MPI_Init_thread
-MPI_Probe MPI_Recv MPI_Reduce MPI_Send MPI_Sendrecv MPI_Wait MPI_Waitall MPI_Waitany MPI_Waitsome MPI_Win_fence
-MPI_Win_flush MPI_Win_flush_all MPI_Win_flush_local MPI_Win_flush_local_all MPI_Win_lock MPI_Win_unlock
-MPI_Win_unlock_all
+MPI_Accumulate MPI_Allgather MPI_Allreduce MPI_Alltoall MPI_Barrier MPI_Bcast MPI_Compare_and_swap MPI_Fetch_and_op
+MPI_Finalize MPI_Gather MPI_Get_accumulate MPI_Init MPI_Init_thread MPI_Probe MPI_Raccumulate MPI_Recv MPI_Reduce
+MPI_Send MPI_Sendrecv MPI_Wait MPI_Waitall MPI_Waitany MPI_Waitsome MPI_Win_fence MPI_Win_flush MPI_Win_flush_all
+MPI_Win_flush_local MPI_Win_flush_local_all MPI_Win_lock MPI_Win_unlock MPI_Win_unlock_all
 mpi_finalize_ mpi_finalize_f08_ mpi_init_ mpi_init_f08_ mpi_init_thread_ mpi_init_thread_f08_
 """.split()
 
