@@ -11,7 +11,7 @@
 //            only is held: no pass sends it
 //   signal   a request; with Rdma that sets words a write, if it has no data, its word has one writer, and no request
 //            that stores is unexecuted
-//   atomic   a request, if it is blocking
+//   atomic   a blocking one is a request
 //   Rdma     contiguous data, and rows that are too long to be packed
 //   flush    waits for the count of executed requests, and for the network; requests the count if the server does not
 //            report it by itself

@@ -33,14 +33,13 @@ void copy_run(char* to, std::ptrdiff_t to_stride, const char* from, std::ptrdiff
   node::copy_rows(to, to_stride, from, from_stride, rows, bytes);
 }
 
-// Fetches the word of a later entry, if atomics follow each other: each waits for the memory before it, so words that
-// lie apart would cost a miss of the cache each. An address that is not valid is not fetched.
+// Fetches the word of a later entry (node::kFetchedAhead), if atomics follow each other. An address that is not valid
+// is not fetched.
 void prefetch_atomic(std::span<const char> rest) {
-  constexpr std::size_t kAhead = 16;
   constexpr std::size_t kEntryBytes = sizeof(EntryHeader) + sizeof(RequestHeader::operand);
-  if (rest.size() < kAhead * kEntryBytes) return;
+  if (rest.size() < node::kFetchedAhead * kEntryBytes) return;
   EntryHeader later;
-  std::memcpy(&later, rest.data() + (kAhead - 1) * kEntryBytes, sizeof later);
+  std::memcpy(&later, rest.data() + (node::kFetchedAhead - 1) * kEntryBytes, sizeof later);
   if (later.kind == RequestKind::kAtomic) __builtin_prefetch(pointer(later.address), 1);
 }
 

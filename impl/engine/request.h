@@ -35,14 +35,13 @@
 //   | address, bytes, kind, form, type, levels | count, first | operand | segments | data |
 //                                              '-strided, list'-- accumulate, signal, atomic
 //
-// A reply is a header of 32 bytes and the data of a get, or of all gets of a batch. The value before an atomic in a
-// batch is data as well. The header has the count of
-// executed requests of the process (8 bytes), the value before an atomic (8), the tag of the request (4), the server
-// (4), whether the server refused the request (4), and how many of the counted requests were refused stores (4). A
-// batch counts as a store. The refusal of a store may arrive later than a count that includes it; its value is the
-// sequence of the request, plus kLastReply. Most replies with the tag 0 have the count only. If the data of a
-// get come alone, there is no header before them, so that they can be received where they belong. The last reply of a
-// server is the one to a disconnect; its value is kLastReply.
+// A reply is a header of 32 bytes and the data of a get, or of all gets of a batch. The value before an atomic of a
+// batch is data as well. The header has the count of executed requests of the process (8 bytes), the value before an
+// atomic (8), the tag of the request (4), the server (4), whether the server refused the request (4), and how many
+// of the counted requests were refused stores (4). A batch counts as a store. The refusal of a store may arrive
+// later than a count that includes it; its value is the sequence of the request, plus kLastReply. Most replies with
+// the tag 0 have the count only. If the data of a get come alone, there is no header before them, so that they can
+// be received where they belong. The last reply of a server is the one to a disconnect; its value is kLastReply.
 //
 // A request with its count on demand gets no reply of its own: most programs never fence behind a signal. A later reply
 // counts it too. The server sends one by itself when such requests hold most of the credits. A kGetCount requests one.

@@ -22,6 +22,9 @@
 namespace armci::node {
 
 inline constexpr std::size_t kGranuleBytes = 16384;
+// Lists of atomic updates fetch the memory of the update so many places ahead: each update waits for the memory before
+// it, so places that lie apart would cost a miss of the cache each, one after the other.
+inline constexpr std::size_t kFetchedAhead = 16;
 
 void accumulate_lock_slow(AccumulateLock* lock);
 
@@ -63,12 +66,11 @@ class Accumulator {
     }
   }
 
-  // Adds `count` segments of `bytes` each: place(i) and source(i) are their addresses. Each lock waits for the memory
-  // before it, so places that lie apart would cost a miss of the cache each: later ones are fetched meanwhile.
+  // Adds `count` segments of `bytes` each: place(i) and source(i) are their addresses.
   template <class Place, class Source>
   void add_list(std::size_t count, std::size_t bytes, Place place, Source source) const {
     for (std::size_t i = 0; i < count; ++i) {
-      if (i + kAhead < count) prefetch(place(i + kAhead));
+      if (i + kFetchedAhead < count) prefetch(place(i + kFetchedAhead));
       add(place(i), source(i), bytes);
     }
   }
@@ -82,7 +84,6 @@ class Accumulator {
   void add_over_granules(char* dst, const char* src, std::size_t bytes) const;
   void add_straddling(char* dst, const char* src) const;
 
-  static constexpr std::size_t kAhead = 16;
   static constexpr std::size_t kSmallBytes = 32;  // below, a wide kernel's start costs more than it saves
 
   AccumulateLock* locks_;
