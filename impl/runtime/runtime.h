@@ -346,6 +346,7 @@ class Runtime {
   Status check_rmw(const void* remote, std::size_t bytes, int proc, const Part** part);
   template <std::integral Value>
   Status checked_rmw(node::RmwOp op, void* remote, Value operand, Value compare, Value* before, int proc, How how);
+  static constexpr bool kExecutesAllRmw = ExecutesRmw<T> && !ExecutesSomeRmw<T>;
   static constexpr bool executes(node::RmwOp op);
   Status issue_rmw(const Part& part, void* remote, const Rmw& rmw, void* before, int proc, How how);
   template <std::integral Value>

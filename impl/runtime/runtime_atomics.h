@@ -60,7 +60,7 @@ template <std::integral Value>
                     static_cast<std::uint64_t>(compare)};
     if (executes(op)) return issue_rmw(*part, remote, as, before, proc, how);
   }
-  if constexpr (!kNodeOnly && (!ExecutesRmw<T> || ExecutesSomeRmw<T>)) {
+  if constexpr (!kNodeOnly && !kExecutesAllRmw) {
     return remote_rmw(*part, op, remote, operand, compare, before, proc);
   }
   return kSuccess;
@@ -81,7 +81,7 @@ Status Runtime<T>::check_rmw(const void* remote, std::size_t bytes, int proc, co
 template <class T>
 constexpr bool Runtime<T>::executes(node::RmwOp op) {
   if constexpr (ExecutesSomeRmw<T>) return T::executes(op);
-  return ExecutesRmw<T>;
+  return kExecutesAllRmw;
 }
 
 template <class T>
