@@ -9,9 +9,9 @@
 //           those of the own panel, then those of others. Tiles of B are fetched, the next one while the last is used.
 //           Own tiles are used where they are.
 //   MPI     every process makes its panel of C; the panels of B go round a ring, the next one while the last is used.
-// Each tile of B is fetched once for a tile of C in the first way, and once for a process in the second, as by
-// messages. The products of tiles are the same, by dgemm in one thread. Elements are small integers, so that C is
-// exact.
+// Each tile of B is fetched once for a tile of C in the first way. In the second it is fetched once for a process, as
+// by messages, and once for each column taken from another. The products of tiles are the same, by dgemm in one thread.
+// Elements are small integers, so that C is exact.
 #include <algorithm>
 #include <cstring>
 #include <memory>

@@ -4,6 +4,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "armci.h"
@@ -85,6 +86,15 @@ void check_collectives() {
   check(both[0] == rank && both[1] == 100 + rank, "MPI_Alltoall");
 }
 
+// Collective: whether the value of the other process is at places `first` to `end` - 1 of this one's memory.
+bool has_arrived(MPI_Win window, const int* exposed, int first, int end) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, window);
+  const bool all = std::all_of(exposed + first, exposed + end, [](int value) { return value == 40 + other(); });
+  MPI_Win_unlock(rank, window);
+  return all;
+}
+
 // Every way to complete a put in a window.
 void check_windows() {
   alignas(64) static int exposed[16] = {};
@@ -108,12 +118,7 @@ void check_windows() {
   MPI_Win_flush_all(window);
   put(4);
   MPI_Win_unlock_all(window);
-  MPI_Barrier(MPI_COMM_WORLD);
-  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, window);
-  bool all = true;
-  for (int place = 1; place < 5; ++place) all = all && exposed[place] == 40 + other();
-  MPI_Win_unlock(rank, window);
-  check(all, "MPI_Win_lock, flush, flush_all and unlock");
+  check(has_arrived(window, exposed, 1, 5), "MPI_Win_lock, flush, flush_all and unlock");
   MPI_Win_free(&window);
 }
 
@@ -133,12 +138,8 @@ void check_accumulates() {
   MPI_Raccumulate(&value, 1, MPI_INT, other(), 4, 1, MPI_INT, MPI_SUM, window, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_Win_unlock_all(window);
-  MPI_Barrier(MPI_COMM_WORLD);
-  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, window);
-  bool all = true;
-  for (int place = 0; place < 5; ++place) all = all && exposed[place] == 40 + other();
-  MPI_Win_unlock(rank, window);
-  check(all && before[0] == 0 && before[1] == 0 && before[2] == 0, "accumulates and atomics");
+  check(has_arrived(window, exposed, 0, 5), "accumulates and atomics");
+  check(before[0] == 0 && before[1] == 0 && before[2] == 0, "the values before accumulates and atomics");
   MPI_Win_free(&window);
 }
 
