@@ -6,6 +6,21 @@
  */
 #include "prk.h"
 
+/* Columns of B that are updated together. With a power of two as order all of them have the same places in a cache. */
+enum { COLUMNS = 4 };
+
+static long least(long a, long b) { return a < b ? a : b; }
+
+/* b[j][column] += fetched[column][j] for the columns from `first` to before `end`. */
+static void add_transposed(double *b, long order, const double *fetched, long width, long first, long end) {
+  for (long strip = 0; strip < width; strip += COLUMNS) {
+    const long last = least(strip + COLUMNS, width);
+    for (long column = first; column < end; ++column) {
+      for (long j = strip; j < last; ++j) b[j * order + column] += fetched[column * width + j];
+    }
+  }
+}
+
 int main(int argc, char **argv) {
   start(&argc, &argv);
   const char *usage = "ITERATIONS ORDER";
@@ -38,9 +53,7 @@ int main(int argc, char **argv) {
     for (int step = 0; step < nproc; ++step) {
       const int from = (me + step) % nproc;
       check(ARMCI_Wait(&handles[step]), "ARMCI_Wait");
-      for (long column = begin_of(order, nproc, from); column < begin_of(order, nproc, from + 1); ++column) {
-        for (long j = 0; j < width; ++j) b[j * order + column] += fetched[column * width + j];
-      }
+      add_transposed(b, order, fetched, width, begin_of(order, nproc, from), begin_of(order, nproc, from + 1));
     }
     ARMCI_Barrier(); /* all have read */
     for (long k = 0; k < order * width; ++k) a[k] += 1.0;
