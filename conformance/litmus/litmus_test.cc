@@ -40,7 +40,7 @@ bool Applies(const Litmus& litmus, Kind kind, std::size_t bytes) {
 
 TestSpec SpecOf(const Litmus& litmus) {
   TestSpec spec = MakeSpec("LC-3", DeadlineSeconds(60));
-  for (const char* clause : litmus.clauses) spec.clauses.emplace_back(clause);
+  for (const std::string& clause : litmus.clauses) spec.clauses.emplace_back(clause);
   const Program program = Parse(litmus);
   spec.min_ranks = std::max(program.letters, static_cast<int>(program.threads.size()));
   return spec;
@@ -48,7 +48,7 @@ TestSpec SpecOf(const Litmus& litmus) {
 
 void Register(const Litmus& litmus, Kind kind, const Size& size, bool nonblocking) {
   if (!Applies(litmus, kind, size.bytes) || (nonblocking && litmus.nonblocking.empty())) return;
-  std::string name = std::string(litmus.prefix) + "_litmus_" + litmus.name;
+  std::string name = litmus.prefix + "_litmus_" + litmus.name;
   if (litmus.stores != Stores::kNone) {
     name += std::string("_") + kStoreKindNames[static_cast<int>(kind)] + "_" + size.name +
             (nonblocking ? "_nonblocking" : "_blocking");

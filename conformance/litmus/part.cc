@@ -10,8 +10,6 @@
 namespace conformance::litmus {
 namespace {
 
-// Values that programs store: 0 (a register that holds it), 1 and 2.
-constexpr long kValues = 3;
 constexpr Mode kBlockingModes[] = {Mode::kBlocking};
 constexpr Mode kNonblockingModes[] = {Mode::kNonblocking, Mode::kImplicit, Mode::kAggregate};
 
@@ -46,23 +44,28 @@ Part::Part(const Litmus& litmus, const Program& program, int thread, const Form&
       cast_(cast),
       cores_shared_(cores_shared),
       unit_(UnitOf(program)) {
-  for (long value = 0; value < kValues; ++value) sources_.emplace_back(layout.LocalBytes() / 8, value * unit_);
+  long largest = 0;
+  for (const auto& thread_steps : program.threads) {
+    for (const Step& step : thread_steps) largest = std::max(largest, step.value);
+  }
+  for (long value = 0; value <= largest; ++value) sources_.emplace_back(layout.LocalBytes() / 8, value * unit_);
   for (const Step& step : steps_) calls_.push_back(CallsOf(step));
 }
 
 Part::Calls Part::CallsOf(const Step& step) const {
   Calls calls;
   const bool reads = step.act == Act::kRead;
-  if (!reads && step.act != Act::kStore && step.act != Act::kForward) return calls;
+  if (!reads && step.act != Act::kStore && step.act != Act::kForward && step.act != Act::kAccumulate) return calls;
+  const Op store = step.act == Act::kAccumulate ? Op::kAcc : layout_.StoreOp();
   const auto add = [&](Mode mode) {
     for (bool brief : {false, true}) {
       auto& list = brief ? calls.brief : calls.whole;
       list.push_back(reads ? std::make_unique<Transfer>(layout_.ReadPlan(brief), Op::kGet, mode)
-                           : std::make_unique<Transfer>(layout_.StorePlan(brief), layout_.StoreOp(), mode));
+                           : std::make_unique<Transfer>(layout_.StorePlan(brief), store, mode));
       list.back()->SetAcc(kAccTypes[1], UnitScale(kAccTypes[1]));
     }
   };
-  if (form_.nonblocking) {
+  if (IsNonblocking(step)) {
     for (Mode mode : kNonblockingModes) add(mode);
   } else {
     for (Mode mode : kBlockingModes) add(mode);
@@ -125,14 +128,37 @@ void Part::Synchronise(const Step& step) {
     const PendingNote inside(with_host("ARMCI_Unlock"));
     return ARMCI_Unlock(0, cast_.lock_host);
   }
-  const int other = cast_.threads[static_cast<std::size_t>(step.thread)];
-  if (step.act == Act::kNotify) {
-    const PendingNote inside({.what = "armci_notify", .proc = other});
-    return Check(armci_notify(other), "armci_notify");
+  if (step.act == Act::kBarrier) {
+    const PendingNote inside({.what = "ARMCI_Barrier"});
+    return ARMCI_Barrier();
   }
+  Tell(step);
+}
+
+// Another thread, or hears of it.
+void Part::Tell(const Step& step) {
+  constexpr int kTag = 1;
+  const int other = cast_.threads[static_cast<std::size_t>(step.thread)];
   int count = 0;
-  const PendingNote inside({.what = "armci_notify_wait", .proc = other});
-  Check(armci_notify_wait(other, &count), "armci_notify_wait");
+  switch (step.act) {
+    case Act::kNotify: {
+      const PendingNote inside({.what = "armci_notify", .proc = other});
+      return Check(armci_notify(other), "armci_notify");
+    }
+    case Act::kSend: {
+      const PendingNote inside({.what = "armci_msg_snd", .proc = other});
+      return armci_msg_snd(kTag, &count, sizeof count, other);
+    }
+    case Act::kReceive: {
+      const PendingNote inside({.what = "armci_msg_rcv", .proc = other});
+      int length = 0;
+      return armci_msg_rcv(kTag, &count, sizeof count, &length, other);
+    }
+    default: {
+      const PendingNote inside({.what = "armci_notify_wait", .proc = other});
+      return Check(armci_notify_wait(other, &count), "armci_notify_wait");
+    }
+  }
 }
 
 void Part::Access(std::size_t index, int host, long iteration, std::size_t slot, long* registers) {
@@ -142,6 +168,7 @@ void Part::Access(std::size_t index, int host, long iteration, std::size_t slot,
   const bool brief = MyRng().Chance(1, 2);
   switch (step.act) {
     case Act::kStore:
+    case Act::kAccumulate:
       return Store(index, step.value, variable, element, host, brief && IsLaterStore(index));
     case Act::kStoreFlag:
       return StoreFlag(step, variable, memory_.At(host, step.flag, slot) + ElementOf(iteration, step.flag).dst, host);
@@ -182,7 +209,7 @@ long Part::FromMemory(const Step& step, long raw) const {
 
 void Part::Store(std::size_t index, long value, char* variable, const Layout::Element& element, int host, bool brief) {
   // A number that no program writes is in the outcome already; the store only has to go on.
-  if (value < 0 || value >= kValues) value = 0;
+  if (value < 0 || value >= static_cast<long>(sources_.size())) value = 0;
   const auto& list = brief ? calls_[index].brief : calls_[index].whole;
   Transfer* transfer = list[MyRng().Below(list.size())].get();
   char* source = reinterpret_cast<char*>(sources_[static_cast<std::size_t>(value)].data());
@@ -204,7 +231,7 @@ void Part::Read(std::size_t index, char* variable, const Layout::Element& elemen
 void Part::Start(Transfer* transfer, char* src, char* dst, int host, const long* value, const Step& step,
                  long* registers) {
   Check(transfer->Start(src, dst, host), "a transfer");
-  if (form_.nonblocking) {
+  if (IsNonblocking(step)) {
     pending_.push_back({transfer, value, &step});
   } else if (value != nullptr) {
     registers[step.reg] = FromMemory(step, *value);

@@ -58,9 +58,11 @@ class Part {
   };
 
   Calls CallsOf(const Step& step) const;
+  bool IsNonblocking(const Step& step) const { return form_.nonblocking || step.nonblocking; }
   Layout::Element ElementOf(long iteration, int variable) const;
   void Do(std::size_t index, const Place& place, long iteration, std::size_t slot, long* registers);
   void Synchronise(const Step& step);
+  void Tell(const Step& step);
   void Access(std::size_t index, int host, long iteration, std::size_t slot, long* registers);
   void StoreFlag(const Step& step, char* variable, char* flag, int host);
   void Atomic(const Step& step, char* at, int host, long* registers);
@@ -84,7 +86,7 @@ class Part {
   const bool cores_shared_;
   const long unit_;
   std::vector<Calls> calls_;
-  std::vector<std::vector<long>> sources_;  // local buffers, one for each value that programs store
+  std::vector<std::vector<long>> sources_;  // local buffers, one for each value that the program stores, 0 too
   std::vector<Pending> pending_;
   bool failed_ = false;
 };

@@ -1,19 +1,7 @@
 // Litmus programs as data: what each thread does, where the variables lie, and which outcomes are right.
 //
-// A program is written as in spec/semantics.md, one line of text for each thread:
-//
-//    x=1         store 1 in x                       r1=x      read x into r1
-//    g=r1        store what r1 holds                r1=x+10   fetch-and-add 10 on x, r1 gets the value before
-//    fence x     fence to the target of x           _=x+10    the same, the value before is not looked at
-//    allfence                                       lock, unlock: of one mutex that all threads share
-//    x,f=1       store 1 in x, flag f is 1 with it  r1=x?2    compare-and-swap from 0 to 2, r1 gets the value before
-//    notify 1    tell thread 1                      await 0   wait for a notification of thread 0
-//    wait        completes the thread's non-blocking stores and reads locally; nothing to do when they block
-//
-// In the non-blocking form of a program stores and reads are non-blocking, and complete at the next `wait`, or at the
-// end of the thread. Variables are placed by letters: "x@A f@A y@B"; different letters are different targets. Or they
-// are placed by threads: "x@P1" lies in the memory of thread 1. An outcome is the values of the registers at the end; a
-// variable among the registers is its value after a barrier.
+// spec/model/program.py describes the text; spec/model/model.py says which outcomes are right, and tables.py makes the
+// programs here of both. In the non-blocking form of a program all stores and reads are non-blocking.
 //
 // Everything here is immutable after Parse.
 #ifndef CONFORMANCE_LITMUS_PROGRAM_H_
@@ -26,17 +14,15 @@
 
 namespace conformance::litmus {
 
-// Acceptable: expected. Interesting: legal, and shows that the implementation uses a freedom it has. Forbidden: a
-// violation of the clause named.
+// Acceptable: some order of all steps gives it. Interesting: legal besides, so it shows that the implementation uses a
+// freedom that it has. Forbidden: a violation of the clauses named.
 enum class Grade { kAcceptable, kInteresting, kForbidden };
 const char* NameOf(Grade grade);
 
-// One line of a table of outcomes; the first line that matches counts.
 struct OutcomeRow {
-  const char* values;  // a word for each register; ? is 0 or 1
+  std::string values;  // a number for each register
   Grade grade;
-  const char* reason;
-  const char* clause = "";
+  std::string clauses = "";
 };
 
 // How the stores of a program may be made.
@@ -59,13 +45,13 @@ struct SpecialCalls {
 };
 
 struct Litmus {
-  const char* name;
-  const char* chapter;
-  const char* prefix;  // of the test's name: ORD1
-  std::vector<const char*> clauses;
-  const char* places;
-  std::vector<const char*> threads;
-  const char* registers;
+  std::string name;
+  std::string chapter;
+  std::string prefix;  // of the test's name: ORD1
+  std::vector<std::string> clauses;
+  std::string places;
+  std::vector<std::string> threads;
+  std::string registers;
   std::vector<OutcomeRow> blocking;
   std::vector<OutcomeRow> nonblocking;  // empty: there is no such form
   Stores stores = Stores::kPutOrAcc;
@@ -74,12 +60,17 @@ struct Litmus {
   // Whether sizes between the smallest and the largest are tried: not where synchronisation alone makes the order.
   bool all_sizes = true;
   // Functions that a library may do without: where one is missing the tests are skipped.
-  std::vector<const char*> needs = {};
+  std::vector<std::string> needs = {};
   SpecialCalls calls = {};
 };
 
-// All programs that need the classic calls only.
+// The named programs: those that need the classic calls only, and the others.
 const std::vector<Litmus>& Programs();
+const std::vector<Litmus>& ExtensionPrograms();
+// Calls of theirs. PutSignal and SwapZero take armcix.h.
+int PutFlag(const Plan& plan, char* src, char* dst, char* flag, int proc, bool nonblocking);
+int PutSignal(const Plan& plan, char* src, char* dst, char* flag, int proc, bool nonblocking);
+int SwapZero(long* before, long value, char* at, int proc);
 // Makes each a test in every form that applies; `programs` must live as long as the process. Returns true.
 bool AddLitmusTests(const std::vector<Litmus>& programs);
 
@@ -87,6 +78,7 @@ enum class Act {
   kStore,
   kStoreFlag,
   kForward,
+  kAccumulate,
   kRead,
   kFetchAdd,
   kSwapZero,
@@ -96,6 +88,9 @@ enum class Act {
   kUnlock,
   kNotify,
   kAwait,
+  kSend,
+  kReceive,
+  kBarrier,
   kWait
 };
 
@@ -105,7 +100,8 @@ struct Step {
   int reg = -1;  // written by kRead, kFetchAdd and kSwapZero, read by kForward; -1: none
   long value = 0;
   int flag = -1;    // of kStoreFlag: its variable
-  int thread = -1;  // of kNotify and kAwait
+  int thread = -1;  // of kNotify, kAwait, kSend and kReceive
+  bool nonblocking = false;
 };
 
 struct Variable {
@@ -122,10 +118,11 @@ struct Program {
   int letters = 0;
   bool letters_are_threads = false;  // letter n is thread n
   bool locks = false;
+  bool barriers = false;
   bool plain_numbers = false;  // some calls store numbers as they are
 };
 
-// A text that is no program ends the process: programs are written by hand, once.
+// A text that is no program ends the process: a tool has made them.
 Program Parse(const Litmus& litmus);
 // "P0: x=1; f=1 | P1: r1=f; r2=x"
 std::string TextOf(const Litmus& litmus);

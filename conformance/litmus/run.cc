@@ -47,7 +47,10 @@ std::size_t SlotsFor(const Program& program, const Layout& layout) {
 class Run {
  public:
   Run(const Litmus& litmus, const Form& form);
-  void Go();
+  // Returns the places.
+  std::string Go(double seconds, std::size_t places);
+  void ReportAll() const;
+  Seen Summary() const;
 
  private:
   // Iterations at one place for a share of the time. Returns false after a forbidden outcome.
@@ -59,7 +62,7 @@ class Run {
   bool Count(const Place& place, const std::vector<long>& all, std::size_t iterations);
   const std::vector<OutcomeRow>& Table() const { return form_.nonblocking ? litmus_.nonblocking : litmus_.blocking; }
   std::vector<std::string> Values(const std::vector<long>& raw) const;
-  void ReportAll() const;
+  void FailOnForbidden() const;
   void Fail(const std::vector<long>& raw, const Tally& tally, const OutcomeRow& row) const;
   long* Registers(std::size_t slot) { return registers_.data() + slot * program_.registers.size(); }
   // The slot before which the round ends, set by the first thread; 0: the last.
@@ -106,16 +109,15 @@ Run::Run(const Litmus& litmus, const Form& form)
   part_ = std::make_unique<Part>(litmus_, program_, thread_, form_, layout_, memory_, cast, !core_.enough());
 }
 
-void Run::Go() {
-  const double seconds = Scaled(0.09, 0.012);
-  const std::vector<Place> places = DrawPlaces(program_, threads_, litmus_.loads, Scaled<std::size_t>(6, 2));
+std::string Run::Go(double seconds, std::size_t most) {
+  const std::vector<Place> places = DrawPlaces(program_, threads_, litmus_.loads, most);
   std::string texts;
   for (const Place& place : places) texts += (texts.empty() ? "" : ", ") + place.text;
-  Report("places", texts);
   for (const Place& place : places) {
     if (!At(place, seconds / static_cast<double>(places.size()))) break;
   }
-  ReportAll();
+  FailOnForbidden();
+  return texts;
 }
 
 bool Run::At(const Place& place, double seconds) {
@@ -193,19 +195,30 @@ std::vector<std::string> Run::Values(const std::vector<long>& raw) const {
 }
 
 void Run::ReportAll() const {
-  if (Me() != 0) return;
   Report("program", TextOf(litmus_));
   const auto report = [&](const std::vector<std::string>& values, Grade grade, long count) {
     Report(std::string("outcome.") + NameOf(grade) + "." + OutcomeText(program_, values), std::to_string(count));
   };
-  // The table first, with what never came; then what only a wildcard or no line at all names.
+  // The table first, with what never came; then what is not in it.
+  for (const OutcomeRow& row : Table()) report(Words(row.values), row.grade, 0);
+  for (const auto& [raw, tally] : tallies_) report(Values(raw), Judge(Table(), Values(raw)).grade, tally.count);
+}
+
+Seen Run::Summary() const {
+  Seen seen{iterations_, {}};
   for (const OutcomeRow& row : Table()) {
     const std::vector<std::string> values = Words(row.values);
-    if (std::find(values.begin(), values.end(), "?") == values.end()) report(values, row.grade, 0);
+    const bool came = std::any_of(tallies_.begin(), tallies_.end(),
+                                  [&](const auto& outcome) { return Values(outcome.first) == values; });
+    if (!came && row.grade != Grade::kForbidden) seen.never.push_back(OutcomeText(program_, values));
   }
+  return seen;
+}
+
+void Run::FailOnForbidden() const {
+  if (Me() != 0) return;
   for (const auto& [raw, tally] : tallies_) {
     const OutcomeRow row = Judge(Table(), Values(raw));
-    report(Values(raw), row.grade, tally.count);
     if (row.grade == Grade::kForbidden) Fail(raw, tally, row);
   }
 }
@@ -217,19 +230,27 @@ void Run::Fail(const std::vector<long>& raw, const Tally& tally, const OutcomeRo
     std::snprintf(text, sizeof text, " 0x%lx", static_cast<unsigned long>(value));
     bits += text;
   }
-  ADD_FAILURE() << litmus_.name << ": forbidden outcome " << OutcomeText(program_, Values(raw)) << " [" << row.clause
-                << "]: " << row.reason << "\n  " << TextOf(litmus_) << (form_.nonblocking ? ", non-blocking" : "")
-                << "\n  " << tally.count << " times, first in iteration " << tally.iteration << " at " << tally.place
-                << ", stores " << layout_.StorePlan(false).Text() << ", in memory" << bits << SeedText();
+  ADD_FAILURE() << litmus_.name << ": forbidden outcome " << OutcomeText(program_, Values(raw)) << " [" << row.clauses
+                << "]\n  " << TextOf(litmus_) << (form_.nonblocking ? ", non-blocking" : "") << "\n  " << tally.count
+                << " times, first in iteration " << tally.iteration << " at " << tally.place << ", stores "
+                << layout_.StorePlan(false).Text() << ", in memory" << bits << SeedText();
 }
 
 }  // namespace
 
 void RunLitmus(const Litmus& litmus, const Form& form) {
-  for (const char* function : litmus.needs) {
-    if (!LibraryHas(function)) SkipTest(MissingText(function));
+  for (const std::string& function : litmus.needs) {
+    if (!LibraryHas(function.c_str())) SkipTest(MissingText(function.c_str()));
   }
-  Run(litmus, form).Go();
+  Run run(litmus, form);
+  Report("places", run.Go(Scaled(0.09, 0.012), Scaled<std::size_t>(6, 2)));
+  if (Me() == 0) run.ReportAll();
+}
+
+Seen RunQuietly(const Litmus& litmus, const Form& form, double seconds, std::size_t places) {
+  Run run(litmus, form);
+  run.Go(seconds, places);
+  return run.Summary();
 }
 
 }  // namespace conformance::litmus

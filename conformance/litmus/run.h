@@ -2,6 +2,9 @@
 #ifndef CONFORMANCE_LITMUS_RUN_H_
 #define CONFORMANCE_LITMUS_RUN_H_
 
+#include <string>
+#include <vector>
+
 #include "conformance/litmus/form.h"
 #include "conformance/litmus/program.h"
 
@@ -9,6 +12,17 @@ namespace conformance::litmus {
 
 // Collective: the body of a test. Reports the count of every outcome; a forbidden one fails the test.
 void RunLitmus(const Litmus& litmus, const Form& form);
+
+// The result of many runs of one program.
+struct Seen {
+  long iterations = 0;
+  // Allowed outcomes that never came: "r1=1 r2=0".
+  std::vector<std::string> never;
+};
+
+// Collective, without reports: at `places` places at most, in about so many seconds. A forbidden outcome fails the
+// test.
+Seen RunQuietly(const Litmus& litmus, const Form& form, double seconds, std::size_t places);
 
 }  // namespace conformance::litmus
 

@@ -158,7 +158,8 @@ def check_types(root: Path) -> list[str]:
     line = ["mypy", "--strict", "--no-error-summary", f"--cache-dir={os.devnull}"]
     for path, folders in ((("tools", "tools/tests"), ("tools/armci_tool", "tools/tests")),
                           (("tools", "tools/tests_rdma"), ("tools/tests_rdma",)),
-                          (("tools", "conformance/faults"), ("conformance/faults",))):
+                          (("tools", "conformance/faults"), ("conformance/faults",)),
+                          (("spec/model",), ("spec/model",))):
         search = os.pathsep.join(str(root / folder) for folder in path)
         result = process.run([*line, *folders], cwd=root, environment={"MYPYPATH": search})
         problems += result.output.splitlines() if not result.ok else []

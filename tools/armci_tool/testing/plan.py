@@ -103,6 +103,7 @@ def _source_steps() -> list[PlannedStep]:
     return [
         PlannedStep("packages of the guest", work.ensure_guest, "tools/armci setup --rdma", alone=True),
         PlannedStep("form of the sources", work.check_forms, "tools/armci format", Level.QUICK, cores=SINGLE),
+        _pytest_step("the memory model", "spec/model", files=("spec/",), cores=SINGLE),
         _tool_step(),
     ]
 

@@ -1,0 +1,178 @@
+"""Litmus programs by the thousand: rings of conflicting accesses, as far as they tell models apart.
+
+In a ring each process makes one or two accesses, and its last one conflicts with the first one of the next process. Or
+it notifies, or sends a message to, the next process. Between its two accesses a process may wait, fence, or meet the
+others in a barrier; or all processes hold a mutex. A ring is kept if the model allows what a weaker or a stronger model
+does not, and if no step of synchronisation can be left out without another result. Of those that differ by names and by
+the process that comes first, one is kept.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+
+from model import allowed, sequential, unconstrained
+from program import Program, parse
+
+KINDS = {"W": "{x}={v}", "w": "~{x}={v}", "A": "{x}+={v}", "a": "~{x}+={v}", "R": "{r}={x}", "r": "~{r}={x}",
+         "M": "{r}={x}+{v}"}
+NAMES = "xyzu"
+
+
+@dataclass(frozen=True, order=True)
+class Body:
+    """The accesses of a process, one letter of KINDS each, what comes between them, and how the next process follows:
+    by a conflict, "notify" or "send"."""
+
+    kinds: str
+    between: str
+    link: str
+
+
+@dataclass(frozen=True, order=True)
+class Ring:
+    bodies: tuple[Body, ...]
+    layout: str  # "one" target, "each" variable on its own, "next": where the notified process is
+    mutex: str  # "", "lock", or "fence": locked, with an allfence before the unlock
+
+    def turned(self) -> Iterator[Ring]:
+        for first in range(len(self.bodies)):
+            yield Ring(self.bodies[first:] + self.bodies[:first], self.layout, self.mutex)
+
+
+@dataclass(frozen=True, order=True)
+class Text:
+    places: str
+    processes: tuple[str, ...]
+    outcome: str
+
+    def program(self) -> Program:
+        return parse(self.places, list(self.processes), self.outcome)
+
+
+def text_of(ring: Ring) -> Text | None:
+    """None where a variable would have no store or no second access."""
+    size = len(ring.bodies)
+    # The variable of each access: it stays along a conflict and changes within a process.
+    moves = sum(len(body.kinds) == 2 or body.link != "" for body in ring.bodies)
+    names, registers, at = list(NAMES[:max(moves, 1)]), itertools.count(1), 0
+    used: dict[str, list[str]] = {}
+    placed: dict[str, int] = {}
+    processes, outcome = [], []
+    for number, body in enumerate(ring.bodies):
+        steps = []
+        for position, kind in enumerate(body.kinds):
+            if position == 1:
+                at += 1
+            name = names[at % len(names)]
+            used.setdefault(name, []).append(kind)
+            stores = sum(other in "WwAaM" for other in used[name])
+            register = f"r{next(registers)}" if kind in "RrM" else ""
+            outcome += [register] if register else []
+            steps.append(KINDS[kind].format(x=name, v=stores, r=register))
+            if position == 0 and body.between:
+                steps.append(body.between.replace("fence x", f"fence {name}"))
+            placed[name] = (number + 1) % size if body.link else placed.get(name, number)
+        at += body.link != ""
+        steps = _linked(steps, number, size, ring)
+        processes.append("; ".join(steps))
+    for kinds in used.values():
+        if len(kinds) < 2 or all(kind in "Rr" for kind in kinds):
+            return None
+    outcome += [name for name, kinds in used.items() if sum(kind in "WwAaM" for kind in kinds) > 1]
+    letters = {name: {"one": "A", "each": "ABCD"[NAMES.index(name)], "next": f"P{placed[name]}"}[ring.layout] for name in used}
+    return Text(" ".join(f"{name}@{letters[name]}" for name in used), tuple(processes), " ".join(outcome))
+
+
+def _linked(steps: list[str], number: int, size: int, ring: Ring) -> list[str]:
+    if ring.bodies[number].link:
+        steps = [*steps, f"{ring.bodies[number].link} {(number + 1) % size}"]
+    before = ring.bodies[number - 1].link
+    if before:
+        steps = [f"{'await' if before == 'notify' else 'recv'} {(number - 1) % size}", *steps]
+    if ring.mutex:
+        steps = ["lock", *steps, *(["allfence"] if ring.mutex == "fence" else []), "unlock"]
+    return steps
+
+
+def bodies(alphabet: str, betweens: tuple[str, ...], links: tuple[str, ...] = ("",)) -> list[Body]:
+    """Those of one and of two accesses, without what does nothing after the first one."""
+    found = []
+    for kinds in (*alphabet, *map("".join, itertools.product(alphabet, repeat=2))):
+        for between in betweens if len(kinds) == 2 else ("",):
+            if ("fence x" in between and kinds[0] in "Rr") or ("wait" in between and kinds[0] not in "war"):
+                continue
+            found += [Body(kinds, between, link) for link in links]
+    return found
+
+
+ALL = ("", "wait", "wait; allfence", "fence x", "allfence", "barrier")
+TOLD = ALL[:-1]
+FENCES = ("", "fence x", "allfence")
+LINKS = ("notify", "send")
+# Bodies of each process, places of the variables, and whether a mutex is held.
+FAMILIES: tuple[tuple[tuple[list[Body], ...], tuple[str, ...], tuple[str, ...]], ...] = (
+    ((bodies("WwARrM", ALL),) * 2, ("one", "each"), ("",)),
+    ((bodies("WwRM", TOLD),) * 2, ("one", "each"), ("lock", "fence")),
+    ((bodies("WwAR", TOLD), bodies("WwAR", TOLD, LINKS)), ("one", "each", "next"), ("",)),
+    ((bodies("WwR", FENCES),) * 3, ("one", "each"), ("",)),
+    ((bodies("WR", ALL), bodies("WR", FENCES, LINKS), bodies("WR", FENCES, ("", *LINKS))), ("one", "each", "next"), ("",)),
+    ((bodies("WR", ("", "allfence")),) * 4, ("each",), ("",)),
+)
+
+
+def rings() -> Iterator[Ring]:
+    """All rings within the bounds, one of each that differ only by the process that comes first."""
+    for groups, layouts, mutexes in FAMILIES:
+        for group in itertools.product(*groups):
+            if len({body.between == "barrier" for body in group}) > 1:
+                continue
+            for layout, mutex in itertools.product(layouts, mutexes):
+                ring = Ring(group, layout, mutex)
+                if all(ring.bodies <= other.bodies for other in ring.turned()):
+                    yield ring
+
+
+def simpler(ring: Ring) -> Iterator[Ring]:
+    """The ring without one of its steps of synchronisation."""
+    def with_between(numbers: Iterable[int], between: str) -> Ring:
+        changed = [replace(body, between=between) if number in numbers else body for number, body in enumerate(ring.bodies)]
+        return replace(ring, bodies=tuple(changed))
+
+    everywhere = range(len(ring.bodies))
+    if ring.bodies[0].between == "barrier":
+        yield with_between(everywhere, "")
+        return
+    for number, body in enumerate(ring.bodies):
+        if body.between:
+            for less in {"wait; allfence": ("wait", "allfence")}.get(body.between, ("",)):
+                yield with_between([number], less)
+    if ring.mutex:
+        yield replace(ring, mutex="lock" if ring.mutex == "fence" else "")
+
+
+@cache
+def _allowed(text: Text) -> frozenset[tuple[int, ...]]:
+    return frozenset(allowed(text.program()))
+
+
+def tells_apart(ring: Ring, text: Text) -> bool:
+    """Whether each step of synchronisation changes what is allowed, and some other model allows something else."""
+    without = (text_of(other) for other in simpler(ring))
+    if any(other is not None and _allowed(other) == _allowed(text) for other in without):
+        return False
+    program = text.program()
+    return _allowed(text) != sequential(program) or _allowed(text) != unconstrained(program)
+
+
+def texts() -> Iterator[Text]:
+    """The programs, each once."""
+    known = set()
+    for ring in rings():
+        text = text_of(ring)
+        if text is not None and text not in known and tells_apart(ring, text):
+            known.add(text)
+            yield text

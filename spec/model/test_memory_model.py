@@ -1,0 +1,146 @@
+"""Theorems of the model, checked by enumeration, and its table in spec/semantics.md."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import shapes
+from model import Model, Order, allowed, sequential, unconstrained
+from program import STORES, Act, Program, Step, parse
+from tables import document
+
+FOLDER = Path(__file__).parent
+
+
+def pairs() -> list[Program]:
+    """Each kind of access and of synchronisation, in rings of two processes."""
+    alphabet = shapes.bodies("WwAaRrM", ("", "wait", "fence x"))
+    rings = (shapes.Ring(group, layout, "") for group in itertools.combinations(alphabet, 2) for layout in ("one", "each"))
+    found = [text.program() for text in map(shapes.text_of, rings) if text is not None]
+    return found[::7]  # a sample of thousands: the whole takes a minute
+
+
+PAIRS = pairs()
+
+
+def inserted(program: Program, act: Act) -> Program:
+    """The program with a step after each of its steps."""
+    return replace(program, processes=tuple(tuple(part for step in steps for part in (step, Step(act)))
+                                            for steps in program.processes))
+
+
+def blocking(program: Program) -> Program:
+    return replace(program, processes=tuple(tuple(replace(step, nonblocking=False) for step in steps)
+                                            for steps in program.processes))
+
+
+def test_the_sample_is_not_empty() -> None:
+    assert len(PAIRS) > 500
+    assert sum(allowed(program) != sequential(program) for program in PAIRS) > 100
+
+
+def test_an_order_has_no_cycle() -> None:
+    order = Order(4)
+    assert order.add_all([(0, 1), (1, 2), (2, 3)]) and order.has(0, 3)
+    assert not order.copy().add(3, 0) and not order.add(2, 2)
+
+
+def test_what_sequential_consistency_allows_the_model_allows() -> None:
+    assert [program for program in PAIRS if not sequential(program) <= allowed(program)] == []
+
+
+def test_the_clauses_only_forbid() -> None:
+    assert [program for program in PAIRS if not allowed(program) <= unconstrained(program)] == []
+
+
+@pytest.mark.parametrize("clause", ["ORD-1", "ORD-4", "FENCE-1", "RMW-2", "RMW-5", "ACC-2", "CMPL-2"])
+def test_each_clause_forbids_something(clause: str) -> None:
+    assert any(Model(program, dropped=frozenset({clause})).outcomes() != allowed(program) for program in PAIRS)
+
+
+def test_fences_restore_sequential_consistency() -> None:
+    """With a wait and an allfence after each step, where no put meets an atomic update (D39)."""
+    checked = 0
+    for program in PAIRS:
+        if mixes_puts_and_updates(program):
+            continue
+        fenced = inserted(inserted(program, Act.WAIT), Act.ALL_FENCE)
+        assert allowed(fenced) == sequential(fenced), fenced
+        checked += 1
+    assert checked > 100
+
+
+def mixes_puts_and_updates(program: Program) -> bool:
+    kinds: dict[str, set[bool | None]] = {}
+    for steps in program.processes:
+        for step in steps:
+            if step.act in STORES:
+                kind = {Act.ACCUMULATE: True, Act.FETCH_ADD: None}.get(step.act, False)
+                kinds.setdefault(step.variable, set()).add(kind)
+    return any(len(found) > 1 for found in kinds.values())
+
+
+def test_critical_sections_with_a_fence_are_sequentially_consistent() -> None:
+    """Programs without data races: each access under the mutex, and an allfence before the unlock."""
+    for program in map(blocking, PAIRS[::4]):
+        if mixes_puts_and_updates(program):
+            continue
+        locked = replace(program, processes=tuple(
+            (Step(Act.LOCK), *steps, Step(Act.WAIT), Step(Act.ALL_FENCE), Step(Act.UNLOCK)) for steps in program.processes))
+        whole = {outcome for turn in itertools.permutations(range(2)) for outcome in in_turn(program, turn)}
+        assert allowed(locked) <= whole, locked
+
+
+def in_turn(program: Program, turn: tuple[int, ...]) -> set[tuple[int, ...]]:
+    """One process after the other, each step complete before the next."""
+    steps = list(program.processes)
+    first, second = turn
+    steps[first] = tuple(part for step in steps[first] for part in (step, Step(Act.WAIT), Step(Act.ALL_FENCE)))
+    steps[second] = tuple(part for step in steps[second] for part in (step, Step(Act.WAIT), Step(Act.ALL_FENCE)))
+    steps[first] = (*steps[first], Step(Act.SEND, process=second))
+    steps[second] = (Step(Act.RECV, process=first), *steps[second])
+    return allowed(replace(program, processes=tuple(steps)))
+
+
+def test_nonblocking_forms_and_missing_fences_forbid_nothing_more() -> None:
+    for program in PAIRS:
+        assert allowed(blocking(program)) <= allowed(program), program
+        bare = replace(program, processes=tuple(tuple(step for step in steps if step.act not in (Act.FENCE, Act.WAIT))
+                                                for steps in program.processes))
+        assert allowed(program) <= allowed(bare), program
+
+
+@pytest.mark.parametrize("store", ["x=1", "~x=1", "x+=1", "~x+=1", "_=x+1"])
+@pytest.mark.parametrize(("places", "fence", "link", "wait"), [
+    ("x@P1", "", "notify 1", "await 0"),
+    ("x@A", "fence x; ", "notify 1", "await 0"),
+    ("x@A", "fence x; ", "send 1", "recv 0"),
+    ("x@A", "", "barrier", "barrier"),
+])
+def test_release_edges_show_the_store(store: str, places: str, fence: str, link: str, wait: str) -> None:
+    program = parse(places, [f"{store}; {fence}{link}", f"{wait}; r1=x"], "r1")
+    assert allowed(program) == {(1,)}
+
+
+def test_a_notification_is_no_fence_to_others() -> None:
+    assert allowed(parse("x@A", ["x=1; notify 1", "await 0; r1=x"], "r1")) == {(0,), (1,)}
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_blocking_accesses_to_one_variable_are_sequentially_consistent(count: int) -> None:
+    for steps in itertools.product(["x=1", "x=2", "r1=x", "r2=x"], repeat=count):
+        if len(set(steps)) < count:
+            continue
+        for cut in range(1, count):
+            outcome = " ".join(sorted({step[:2] for step in steps if step.startswith("r")}) + ["x"])
+            program = parse("x@A", ["; ".join(steps[:cut]), "; ".join(steps[cut:])], outcome)
+            assert allowed(program) == sequential(program), program
+
+
+def test_the_law_shows_what_the_model_says() -> None:
+    law = (FOLDER.parent / "semantics.md").read_text().splitlines()
+    missing = [line for line in document() if line not in law]
+    assert missing == [], "next: put the lines of `spec/model/tables.py document` into spec/semantics.md"
