@@ -6,6 +6,7 @@ After a death the log names the test that was running; the others run in a new l
 from __future__ import annotations
 
 import math
+import random
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -54,6 +55,8 @@ class Selection:
     level: int = 0
     # Words that start the suite, before its own.
     wrapper: tuple[str, ...] = ()
+    # The seed draws one test of so many; 1: all run.
+    one_in: int = 1
 
     def arguments(self) -> list[str]:
         """Options of the suite."""
@@ -155,6 +158,8 @@ def run_suite(binary: Path, implementation: str, configuration: bazel.Configurat
     placement = with_device(placement, repository.device_of(implementation))
     environment = {**configuration.environment(), **environment}
     factor = placement.deadline_factor * sanitizers.deadline_factor(configuration.mode)
+    if selection.one_in > 1 and selection.seed is None:
+        selection = replace(selection, seed=random.randrange(2**32))
     selection = replace(selection, deadline_s=factor * selection.deadline_s)
     job = launch.Launch((str(binary),), processes, configuration.mpi, environment, placement=placement,
                         shares_cpus=True)
@@ -162,6 +167,9 @@ def run_suite(binary: Path, implementation: str, configuration: bazel.Configurat
     chosen = list_tests(binary, selection.filter, environment)
     if selection.level:
         launches.left_out = levels.read().above(selection.level, chosen)
+    if selection.one_in > 1:
+        drawn = random.Random(selection.seed)
+        launches.left_out = [*launches.left_out, *(name for name in chosen if drawn.randrange(selection.one_in) > 0)]
     with scratch_folders.make() as scratch:
         while launches.once(scratch / "finished"):
             pass

@@ -83,29 +83,6 @@ def implementations() -> list[str]:
     return [row.name for row in implementation_table() if not row.test_only]
 
 
-@dataclass(frozen=True)
-class TestedSettings:
-    """An environment of settings, of ARMCI or of the layer below, the MPI library to run it with, a device that it needs, and
-    the number of processes on nodes of how many."""
-
-    mpi: str
-    environment: Mapping[str, str]
-    device: str = ""
-    processes: int = 2
-    node_size: int = 1
-
-
-def tested_settings(name: str) -> list[TestedSettings]:
-    """Under which the suite is run besides: impl/NAME/settings_tested.json, a list of environments. One with "mpi" is for
-    that library, one with "device" is run in a guest that has it, one with "processes" and "node_size" in such a job."""
-    path = ROOT / "impl" / name / "settings_tested.json"
-    rows: list[dict[str, str]] = json.loads(path.read_text()) if path.exists() else []
-    own = ("mpi", "device", "processes", "node_size")
-    return [TestedSettings(row.get("mpi", "mpich"), {name: value for name, value in row.items() if name not in own},
-                           row.get("device", ""), int(row.get("processes", "2")), int(row.get("node_size", "1")))
-            for row in rows]
-
-
 def leaves_node(name: str) -> bool:
     """Whether an implementation can."""
     return any(row.name == name and row.spans_nodes for row in implementation_table())

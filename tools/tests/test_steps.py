@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from armci_tool import repository
+from armci_tool import repository, tested_settings
 from armci_tool.results import FAILED, PASSED
 from armci_tool.testing import plan as test_plan
 from armci_tool.testing import work
@@ -66,7 +66,7 @@ def test_the_suite_is_run_under_settings_that_there_are(name: str) -> None:
     sources = [file for folder in ("runtime", name) for file in (repository.ROOT / "impl" / folder).rglob("*.cc")]
     known = set(re.findall(r'{"(ARMCI_[A-Z_]+)", ', "\n".join(file.read_text() for file in sources)))
     assert "ARMCI_VERBOSE" in known
-    named = {key for tested in repository.tested_settings(name) for key in tested.environment}
+    named = {key for tested in tested_settings.read(name) for key in tested.environment}
     assert {key for key in named if key.startswith("ARMCI_")} <= known
     # A variable that is not ours belongs to a layer below.
     assert all(key.startswith(("ARMCI_", "UCX_", "OMPI_")) for key in named)

@@ -8,6 +8,7 @@ SUMMARIES = {
     "build": "build the libraries, tests and programs",
     "run": "run a program on one implementation (builds it if needed)",
     "conformance": "check implementations against the clauses of spec/semantics.md",
+    "settings": "run the conformance suite under combinations of an implementation's settings",
     "mutants": "run the conformance suite on defective libraries, which it must all notice",
     "bench": "measure an implementation against raw memory and MPI, interleaved in one run",
     "compare": "measure implementations and other ARMCIs against each other, in turns",

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Iterable, Mapping, Sequence, TypeVar
 
 from armci_tool import (bazel, bench, clients, conformance, debian_package, device_tests, install_test, kernels, launch,
-                        leak_check, levels, model, mutants, programs, repository, sanitizers, shards)
+                        leak_check, levels, model, mutants, programs, repository, sanitizers, shards, tested_settings)
 from armci_tool.applications import recipes, shard
 from armci_tool.compare import trial
 from armci_tool.examples import EXAMPLES
@@ -204,8 +204,7 @@ def _device_steps(name: str, configuration: bazel.Configuration, level: Level) -
     in_one, in_two = (WITHOUT_RACES, GUEST_FILTER) if level == Level.FULL else (GUEST_FILTER, TWO_GUESTS_FILTER)
     return [step(2, EVERY_PROCESS_A_NODE, Level.USUAL, in_one), step(2, TWO_NODES, Level.USUAL, in_two),
             step(4, TWO_NODES), step(4, SIMULATED_NODES, where=bazel.Configuration("mpich")),
-            *(step(2, EVERY_PROCESS_A_NODE, where=bazel.Configuration(tested.mpi), environment=tested.environment)
-              for tested in repository.tested_settings(name)),
+            *(_tested_step(name, tested, level) for tested in tested_settings.read(name)),
             step(2, EVERY_PROCESS_A_NODE, where=bazel.Configuration(mode=sanitizers.BOTH))]
 
 
@@ -235,16 +234,20 @@ def _second_library_steps(level: Level) -> list[PlannedStep]:
 
 
 def _settings_steps(level: Level) -> list[PlannedStep]:
-    """The suite under settings that are not the default: with each change under one of those that need no device, and under
-    those that do, since no other step has these implementations on one."""
-    rows = [(name, tested) for name in _between_nodes() for tested in repository.tested_settings(name)]
+    """The suite under settings that are not the default: with each change under one of the combinations that need no device,
+    and under those that do, since no other step has these implementations on one; each where there is time."""
+    rows = [(name, tested) for name in (*_on_one_node(), *_between_nodes()) for tested in tested_settings.read(name)]
     on_device = [row for row in rows if row[1].device]
     others = [row for row in rows if not row[1].device]
     chosen = [*_one_or_all(level, others, "settings"), *on_device]
-    return [_conformance_step(name, bazel.Configuration(tested.mpi), tested.processes, True, tested.environment,
-                              placement=Placement(simulated_node_size=tested.node_size, guest=bool(tested.device)),
-                              filter_text=GUEST_FILTER if tested.device and level < Level.FULL else WITHOUT_RACES)
-            for name, tested in chosen]
+    return [_tested_step(name, tested, level) for name, tested in chosen]
+
+
+def _tested_step(name: str, tested: tested_settings.TestedSettings, level: Level) -> PlannedStep:
+    """Where all combinations run, each runs a part of the tests."""
+    filter_text = GUEST_FILTER if tested.device and level < Level.FULL else WITHOUT_RACES
+    return _conformance_step(name, bazel.Configuration(tested.mpi), tested.processes, True, tested.environment, placement=tested.placement,
+                             filter_text=filter_text, one_in=4 if level == Level.FULL else 1)
 
 
 def _on_one_node() -> list[str]:
@@ -332,10 +335,10 @@ def _unit_step(configuration: bazel.Configuration, tests: str, level: Level = Le
 def _conformance_step(name: str, configuration: bazel.Configuration, processes: int, short: bool,
                       environment: Mapping[str, str] = {}, level: Level = Level.USUAL,
                       placement: Placement = ONE_NODE, thread_level: str = "",
-                      filter_text: str = "", port_level: int = 0, child_jobs: bool = True) -> PlannedStep:
+                      filter_text: str = "", port_level: int = 0, child_jobs: bool = True, one_in: int = 1) -> PlannedStep:
     """`child_jobs`: whether tests that start child jobs run; False where another number of processes runs them."""
     selection = conformance.Selection(filter_text, quick=short, thread_level=thread_level, level=port_level,
-                                      child_jobs=child_jobs)
+                                      child_jobs=child_jobs, one_in=one_in)
     cores, resource = _demand([name], processes, placement)
     settings = tuple(f"{key}={value}" for key, value in environment.items() if key.startswith(SETTING_PREFIXES))
     planned = conformance.SuiteRun(name, configuration, processes, (), 0.0, "", selection, placement,
