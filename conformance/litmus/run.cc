@@ -62,8 +62,8 @@ class Run {
   bool Count(const Place& place, const std::vector<long>& all, std::size_t iterations);
   const std::vector<OutcomeRow>& Table() const { return form_.nonblocking ? litmus_.nonblocking : litmus_.blocking; }
   std::vector<std::string> Values(const std::vector<long>& raw) const;
-  void FailOnForbidden() const;
-  void Fail(const std::vector<long>& raw, const Tally& tally, const OutcomeRow& row) const;
+  std::vector<std::string> Forbidden() const;
+  std::string TextOfFailure(const std::vector<long>& raw, const Tally& tally, const OutcomeRow& row) const;
   long* Registers(std::size_t slot) { return registers_.data() + slot * program_.registers.size(); }
   // The slot before which the round ends, set by the first thread; 0: the last.
   char* EndWord() const { return region_.At(threads_[0]); }
@@ -116,7 +116,6 @@ std::string Run::Go(double seconds, std::size_t most) {
   for (const Place& place : places) {
     if (!At(place, seconds / static_cast<double>(places.size()))) break;
   }
-  FailOnForbidden();
   return texts;
 }
 
@@ -205,7 +204,7 @@ void Run::ReportAll() const {
 }
 
 Seen Run::Summary() const {
-  Seen seen{iterations_, {}};
+  Seen seen{iterations_, {}, Forbidden()};
   for (const OutcomeRow& row : Table()) {
     const std::vector<std::string> values = Words(row.values);
     const bool came = std::any_of(tallies_.begin(), tallies_.end(),
@@ -215,25 +214,29 @@ Seen Run::Summary() const {
   return seen;
 }
 
-void Run::FailOnForbidden() const {
-  if (Me() != 0) return;
+std::vector<std::string> Run::Forbidden() const {
+  std::vector<std::string> texts;
   for (const auto& [raw, tally] : tallies_) {
     const OutcomeRow row = Judge(Table(), Values(raw));
-    if (row.grade == Grade::kForbidden) Fail(raw, tally, row);
+    if (row.grade == Grade::kForbidden) texts.push_back(TextOfFailure(raw, tally, row));
   }
+  return texts;
 }
 
-void Run::Fail(const std::vector<long>& raw, const Tally& tally, const OutcomeRow& row) const {
+std::string Run::TextOfFailure(const std::vector<long>& raw, const Tally& tally, const OutcomeRow& row) const {
   std::string bits;
   for (long value : raw) {
     char text[24];
     std::snprintf(text, sizeof text, " 0x%lx", static_cast<unsigned long>(value));
     bits += text;
   }
-  ADD_FAILURE() << litmus_.name << ": forbidden outcome " << OutcomeText(program_, Values(raw)) << " [" << row.clauses
-                << "]\n  " << TextOf(litmus_) << (form_.nonblocking ? ", non-blocking" : "") << "\n  " << tally.count
-                << " times, first in iteration " << tally.iteration << " at " << tally.place << ", stores "
-                << layout_.StorePlan(false).Text() << ", in memory" << bits << SeedText();
+  std::string command = "python3 spec/model/tables.py outcomes '" + litmus_.places + "' '" + litmus_.registers + "'";
+  for (const std::string& thread : litmus_.threads) command += " '" + thread + "'";
+  return litmus_.name + ": forbidden outcome " + OutcomeText(program_, Values(raw)) +
+         (row.clauses.empty() ? "" : " [" + row.clauses + "]") + "\n  " + TextOf(litmus_) +
+         (form_.nonblocking ? ", non-blocking" : "") + "\n  " + std::to_string(tally.count) +
+         " times, first in iteration " + std::to_string(tally.iteration) + " at " + tally.place + ", stores " +
+         layout_.StorePlan(false).Text() + ", in memory" + bits + SeedText() + "\n  the clauses: " + command;
 }
 
 }  // namespace
@@ -244,7 +247,9 @@ void RunLitmus(const Litmus& litmus, const Form& form) {
   }
   Run run(litmus, form);
   Report("places", run.Go(Scaled(0.09, 0.012), Scaled<std::size_t>(6, 2)));
-  if (Me() == 0) run.ReportAll();
+  if (Me() != 0) return;
+  run.ReportAll();
+  for (const std::string& text : run.Summary().forbidden) ADD_FAILURE() << text;
 }
 
 Seen RunQuietly(const Litmus& litmus, const Form& form, double seconds, std::size_t places) {

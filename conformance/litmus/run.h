@@ -18,10 +18,11 @@ struct Seen {
   long iterations = 0;
   // Allowed outcomes that never came: "r1=1 r2=0".
   std::vector<std::string> never;
+  // Text about each forbidden outcome; on rank 0.
+  std::vector<std::string> forbidden;
 };
 
-// Collective, without reports: at `places` places at most, in about so many seconds. A forbidden outcome fails the
-// test.
+// Collective, without reports and verdict: at `places` places at most, in about so many seconds.
 Seen RunQuietly(const Litmus& litmus, const Form& form, double seconds, std::size_t places);
 
 }  // namespace conformance::litmus

@@ -1,5 +1,6 @@
 #include "conformance/litmus/shapes.h"
 
+#include <algorithm>
 #include <sstream>
 #include <string>
 
@@ -17,6 +18,16 @@ std::vector<std::string> SplitAt(const std::string& text, const std::string& mar
   return parts;
 }
 
+bool ReadsItsOwnStore(const std::string& thread) {
+  for (const char variable : std::string("xyzu")) {
+    const std::string name(1, variable);
+    const std::size_t stored = std::min(thread.find(name + "="), thread.find(name + "+="));
+    const std::size_t read = thread.rfind("=" + name);
+    if (stored != std::string::npos && read != std::string::npos && stored < read) return true;
+  }
+  return false;
+}
+
 Litmus ParseShape(const std::string& line) {
   std::vector<std::string> fields = SplitAt(line, " | ");
   Litmus shape;
@@ -24,6 +35,8 @@ Litmus ParseShape(const std::string& line) {
   shape.places = fields.front();
   shape.threads.assign(fields.begin() + 1, fields.end() - 2);
   shape.registers = fields.end()[-2];
+  // ORD-4 speaks of gets: no process loads what it has stored.
+  shape.loads = std::none_of(shape.threads.begin(), shape.threads.end(), ReadsItsOwnStore);
   for (std::string& values : SplitAt(fields.back(), ", ")) {
     const bool is_interesting = values.ends_with(" i");
     if (is_interesting) values.resize(values.size() - 2);

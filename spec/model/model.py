@@ -74,7 +74,7 @@ class Access:
     is_flag: bool = False
 
     @property
-    def place(self) -> tuple[int, int]:
+    def step_id(self) -> tuple[int, int]:
         return self.process, self.index
 
 
@@ -115,9 +115,9 @@ class Events:
             if access.is_flag:
                 continue
             if access.step.act in READS:
-                self.look[access.place] = next(self._count)
+                self.look[access.step_id] = next(self._count)
             if access.step.act in ATOMIC or access.step.act is Act.ACCUMULATE:
-                self.base[access.place] = next(self._count)
+                self.base[access.step_id] = next(self._count)
         self.size = next(self._count)
 
     def observer(self, process: int) -> int:
@@ -160,13 +160,13 @@ class Rules:
     def _stores_of_one(self) -> Iterator[tuple[int, int, str]]:
         ev = self._events
         for number, store in enumerate(self._stores):
-            here = store.place
+            here = store.step_id
             for observer in ev.observers:
                 yield ev.begin[here], ev.seen[number, observer], ""
                 if here in ev.base:
                     yield ev.base[here], ev.seen[number, observer], ""
                 if observer != MEMORY:
-                    yield ev.seen[number, MEMORY], ev.seen[number, observer], ""
+                    yield ev.seen[number, MEMORY], ev.seen[number, observer], "LC-4"
             if store.step.act in ATOMIC:
                 yield ev.seen[number, MEMORY], ev.end[here], "RMW-2"
             if ev.sequential:
@@ -182,7 +182,7 @@ class Rules:
             later = read.process == store.process and read.index > store.index and read.variable == store.variable
             if later and read.step.act is Act.READ and not read.is_flag and not store.step.nonblocking:
                 own = self._events.seen[number, self._events.observer(store.process)]
-                yield own, self._events.look[read.place], "RMW-5" if store.step.act in ATOMIC else "ORD-4"
+                yield own, self._events.look[read.step_id], "RMW-5" if store.step.act in ATOMIC else "ORD-4"
 
     # Blocking stores of a process to one target, in the order of issue.
     def _between_stores(self) -> Iterator[tuple[int, int, str]]:
@@ -190,14 +190,17 @@ class Rules:
         for (i, first), (j, second) in itertools.combinations(enumerate(self._stores), 2):
             if first.process != second.process or targets[first.variable] != targets[second.variable]:
                 continue
-            if first.place == second.place or first.step.nonblocking or second.step.nonblocking:
+            if first.step_id == second.step_id or first.step.nonblocking or second.step.nonblocking:
                 continue
-            clause = "RMW-5" if second.step.act in ATOMIC else "ORD-1"
-            taken = ev.look.get(second.place, ev.base.get(second.place))
-            if taken is not None:
-                yield ev.seen[i, MEMORY], taken, clause
+            clause = "RMW-5" if ATOMIC & {first.step.act, second.step.act} else "ORD-1"
+            if second.step_id in ev.base:
+                yield ev.seen[i, MEMORY], ev.base[second.step_id], clause
             for observer in ev.observers:
                 yield ev.seen[i, observer], ev.seen[j, observer], clause
+        for (i, first), second in itertools.product(enumerate(self._stores), accesses(self._program)):
+            follows = first.process == second.process and first.index < second.index and not first.step.nonblocking
+            if follows and second.step.act in ATOMIC and targets[first.variable] == targets[second.variable]:
+                yield ev.seen[i, MEMORY], ev.look[second.step_id], "RMW-5"  # a failed compare-and-swap too
 
     def _fences(self) -> Iterator[tuple[int, int, str]]:
         targets = self._program.targets
@@ -268,14 +271,14 @@ class Model:
         swaps = [access for access in self._accesses if access.step.act is Act.SWAP_ZERO]
         found = set()
         for stored in itertools.product((False, True), repeat=len(swaps)):
-            idle = {swap.place for swap, stores in zip(swaps, stored) if not stores}
+            idle = {swap.step_id for swap, stores in zip(swaps, stored) if not stores}
             found |= self._with_idle(idle)
         return found
 
     # `idle`: compare-and-swaps that store nothing.
     def _with_idle(self, idle: set[tuple[int, int]]) -> set[tuple[int, ...]]:
         self._idle = idle
-        self._stores = [a for a in self._accesses if a.step.act in STORES and a.place not in idle]
+        self._stores = [a for a in self._accesses if a.step.act in STORES and a.step_id not in idle]
         self._events = Events(self._program, self._stores, self._sequential)
         order = Order(self._events.size)
         edges = ((a, b) for a, b, clause in Rules(self._program, self._stores, self._events).edges()
@@ -321,14 +324,15 @@ class Model:
         seen = self._events.seen
         ordered = order.copy()
         good = ordered.add_all((seen[first, observer], seen[second, observer])
-                               for first, second in itertools.pairwise(turn) for observer in self._events.observers)
+                               for first, second in itertools.pairwise(turn)
+                               for observer in (self._events.observers if "LC-4" not in self._dropped else [MEMORY]))
         return ordered if good else None
 
     # The steps that take values, those that update (True) before those that read.
     def _takers(self) -> list[tuple[Access, bool]]:
         single = [access for access in self._accesses if not access.is_flag]
-        return ([(access, True) for access in single if access.place in self._events.base and access.place not in self._idle]
-                + [(access, False) for access in single if access.place in self._events.look])
+        return ([(access, True) for access in single if access.step_id in self._events.base and access.step_id not in self._idle]
+                + [(access, False) for access in single if access.step_id in self._events.look])
 
     def _with_sources(self, execution: Execution, takers: list[tuple[Access, bool]]) -> Iterator[Execution]:
         if not takers:
@@ -340,7 +344,7 @@ class Model:
             if not order.add_all(self._source_edges(execution, access, updates, source)):
                 continue
             kind = "base" if updates else "look"
-            chosen = getattr(execution, kind) | {access.place: source}
+            chosen = getattr(execution, kind) | {access.step_id: source}
             other = Execution(order, execution.coherence, execution.look, execution.base)
             setattr(other, kind, chosen)
             yield from self._with_sources(other, takers[1:])
@@ -353,7 +357,7 @@ class Model:
             return turn
         at = turn.index(own)
         if not updates:  # an atomic operation returns what it updates, or what came before a put that it missed
-            return turn[self._atomic_floor(turn, at, access):turn.index(execution.base[access.place]) + 1]
+            return turn[self._atomic_floor(turn, at, access):turn.index(execution.base[access.step_id]) + 1]
         return turn[self._atomic_floor(turn, at, access):at]
 
     # No operation of the same kind comes between the value that one takes and its own [RMW-2, ACC-2].
@@ -362,27 +366,27 @@ class Model:
             return at - 1
         kind = access.step.act in ATOMIC
         clause = "RMW-2" if kind else "ACC-2"
-        alike = [i for i in range(1, at) if clause not in self._dropped and self._stores[turn[i]].place in
+        alike = [i for i in range(1, at) if clause not in self._dropped and self._stores[turn[i]].step_id in
                  self._events.base and (self._stores[turn[i]].step.act in ATOMIC) == kind]
         return alike[-1] if alike else 0
 
     def _number_of(self, access: Access) -> int | None:
-        return next((n for n, store in enumerate(self._stores) if store.place == access.place), None)
+        return next((n for n, store in enumerate(self._stores) if store.step_id == access.step_id), None)
 
     def _source_edges(self, execution: Execution, access: Access, updates: bool,
                       source: int) -> Iterator[tuple[int, int]]:
         ev = self._events
         at_memory = updates or access.step.act in ATOMIC
         observer = MEMORY if at_memory else ev.observer(access.process)
-        event = (ev.base if updates else ev.look)[access.place]
+        event = (ev.base if updates else ev.look)[access.step_id]
         turn = (INITIAL, *execution.coherence[access.variable])
         if source != INITIAL:
             yield ev.seen[source, observer if updates else ev.observer(access.process)], event
-        if updates or "ORD-4" not in self._dropped:
+        if at_memory or not {"ORD-4", "LC-4"} & self._dropped:
             yield from ((event, ev.seen[later, observer]) for later in turn[turn.index(source) + 1:])
         if not updates:
             yield from self._after_own(access, source, turn, ev.seen.get((source, observer), event))
-        if access.step.act not in ATOMIC and not updates:
+        if not updates:
             yield from self._cumulative(access, source)
 
     # A value that was visible before an own store was issued is not taken after that store's completion.
@@ -390,7 +394,7 @@ class Model:
                    visible: int) -> Iterator[tuple[int, int]]:
         for later in turn[turn.index(source) + 1:]:
             if self._is_own_done(later, access):
-                issued = self._events.begin[self._stores[later].place]
+                issued = self._events.begin[self._stores[later].step_id]
                 yield issued, visible
                 if source == INITIAL:  # visible from the beginning
                     yield visible, issued
@@ -423,21 +427,21 @@ class Model:
                 return 0
             store = self._stores[number]
             if store.step.act is Act.FORWARD:
-                return value_of(execution.look[reads[store.step.source].place])
+                return value_of(execution.look[reads[store.step.source].step_id])
             if store.step.act in (Act.ACCUMULATE, Act.FETCH_ADD):
-                return value_of(execution.base[store.place]) + store.value
+                return value_of(execution.base[store.step_id]) + store.value
             return store.value
 
         for access in self._accesses:
             if access.step.act is Act.SWAP_ZERO:
-                if (value_of(execution.look[access.place]) == 0) == (access.place in self._idle):
+                if (value_of(execution.look[access.step_id]) == 0) == (access.step_id in self._idle):
                     return None
         values = []
         for name in self._program.outcome:
             if name in self._program.targets:
                 values.append(value_of((INITIAL, *execution.coherence[name])[-1]))
             else:
-                values.append(value_of(execution.look[reads[name].place]))
+                values.append(value_of(execution.look[reads[name].step_id]))
         return tuple(values)
 
 
@@ -451,9 +455,10 @@ def sequential(program: Program) -> set[tuple[int, ...]]:
     return Model(program, sequential=True).outcomes()
 
 
-# Those that order a reader's own steps forbid much together with another clause, which says more.
+# The more special a clause is, the earlier. Those of the second line order a reader's own steps: they forbid much
+# together with another clause, which says more.
 CLAUSES = ("ORD-5", "ORD-6", "FENCE-8", "FENCE-1", "FENCE-2", "FENCE-4", "MUTEX-2", "ACC-2", "RMW-5", "RMW-2", "ORD-1")
-READERS_CLAUSES = ("ORD-4", "LC-1", "CMPL-2")
+READERS_CLAUSES = ("ORD-4", "LC-4", "LC-1", "CMPL-2")
 
 
 def unconstrained(program: Program) -> set[tuple[int, ...]]:
@@ -461,15 +466,19 @@ def unconstrained(program: Program) -> set[tuple[int, ...]]:
     return Model(program, dropped=frozenset(CLAUSES + READERS_CLAUSES)).outcomes()
 
 
-def forbidding(program: Program) -> dict[tuple[int, ...], tuple[str, ...]]:
-    """The outcomes that some clauses forbid, with those clauses: one or two of them, the earliest in their order."""
+def forbidding(program: Program) -> dict[tuple[int, ...], str]:
+    """The outcomes that clauses forbid: "A or B" where each of them alone does, else "A with B" where these two do, the
+    earliest in their order. An outcome that no two clauses forbid is not there."""
     good = allowed(program)
     bad = unconstrained(program) - good
-    found: dict[tuple[int, ...], tuple[str, ...]] = {}
-    for pool, count in ((CLAUSES, 1), (CLAUSES, 2), (CLAUSES + READERS_CLAUSES, 1), (CLAUSES + READERS_CLAUSES, 2)):
+    found: dict[tuple[int, ...], str] = {}
+    for pool, count in ((CLAUSES, 1), (CLAUSES, 2), (READERS_CLAUSES, 1), (CLAUSES + READERS_CLAUSES, 2)):
+        if found.keys() == bad:
+            break
+        alone: dict[tuple[int, ...], list[str]] = {}
         for clauses in itertools.combinations(pool, count):
-            if found.keys() == bad:
-                return found
             for outcome in Model(program, dropped=frozenset(clauses)).outcomes() - good:
-                found.setdefault(outcome, clauses)
+                alone.setdefault(outcome, []).append(" with ".join(clauses))
+        for outcome, names in alone.items():
+            found.setdefault(outcome, " or ".join(names) if count == 1 else names[0])
     return found

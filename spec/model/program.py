@@ -108,15 +108,24 @@ def _step(text: str, targets: dict[str, str]) -> Step:
             return Step(Act.STORE, left, int(right), nonblocking=nonblocking)
         return Step(Act.FORWARD, left, source=right, nonblocking=nonblocking)
     if found := re.fullmatch(r"(\w+)([+?])(\d+)", right):
+        if nonblocking:
+            raise ValueError(f"{text}: atomic operations block here")
         return Step(Act.FETCH_ADD if found[2] == "+" else Act.SWAP_ZERO, found[1], int(found[3]), left)
     return Step(Act.READ, right, register=left, nonblocking=nonblocking)
 
 
 def _check(program: Program) -> None:
+    """Also keeps a value from depending on itself: a forwarded register comes from the same process, before."""
     written = {step.register for steps in program.processes for step in steps if step.act in READS} - {"_"}
     for steps in program.processes:
         open_reads: set[str] = set()
+        known: set[str] = set()
         for step in steps:
+            if step.flag and program.targets[step.flag] != program.targets[step.variable]:
+                raise ValueError(f"the flag {step.flag} lies at another target than {step.variable}")
+            if step.register in known:
+                raise ValueError(f"{step.register} is read twice")
+            known |= {step.register} - {"", "_"}
             for name in filter(None, (step.variable, step.flag)):
                 if name not in program.targets:
                     raise ValueError(f"{name} is no variable; the places are {program.targets}")
@@ -124,7 +133,7 @@ def _check(program: Program) -> None:
                 open_reads.add(step.register)
             if step.act is Act.WAIT:
                 open_reads.clear()
-            if step.source and (step.source not in written or step.source in open_reads):
+            if step.source and (step.source not in known or step.source in open_reads):
                 raise ValueError(f"{step.variable}={step.source} comes before the read is complete")
             if step.process >= len(program.processes):
                 raise ValueError(f"there is no process {step.process}")

@@ -3,8 +3,8 @@
 In a ring each process makes one or two accesses, and its last one conflicts with the first one of the next process. Or
 it notifies, or sends a message to, the next process. Between its two accesses a process may wait, fence, or meet the
 others in a barrier; or all processes hold a mutex. A ring is kept if the model allows what a weaker or a stronger model
-does not, and if no step of synchronisation can be left out without another result. Of those that differ by names and by
-the process that comes first, one is kept.
+does not, and if no wait, fence, barrier or mutex can be left out without another result. Of those that differ by names
+and by the process that comes first, one is kept.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Body:
 @dataclass(frozen=True, order=True)
 class Ring:
     bodies: tuple[Body, ...]
-    layout: str  # "one" target, "each" variable on its own, "next": where the notified process is
+    layout: str  # "one" target, "each" variable at its own, "next": at the process that is notified; "single" variable
     mutex: str  # "", "lock", or "fence": locked, with an allfence before the unlock
 
     def turned(self) -> Iterator[Ring]:
@@ -56,8 +56,8 @@ class Text:
 def text_of(ring: Ring) -> Text | None:
     """None where a variable would have no store or no second access."""
     size = len(ring.bodies)
-    # The variable of each access: it stays along a conflict and changes within a process.
-    moves = sum(len(body.kinds) == 2 or body.link != "" for body in ring.bodies)
+    # The variable of each access: it stays along a conflict and changes within a process, unless there is one for all.
+    moves = 1 if ring.layout == "single" else sum(len(body.kinds) == 2 or body.link != "" for body in ring.bodies)
     names, registers, at = list(NAMES[:max(moves, 1)]), itertools.count(1), 0
     used: dict[str, list[str]] = {}
     placed: dict[str, int] = {}
@@ -72,7 +72,8 @@ def text_of(ring: Ring) -> Text | None:
             stores = sum(other in "WwAaM" for other in used[name])
             register = f"r{next(registers)}" if kind in "RrM" else ""
             outcome += [register] if register else []
-            steps.append(KINDS[kind].format(x=name, v=stores, r=register))
+            # A sum of these values tells which of them it has.
+            steps.append(KINDS[kind].format(x=name, v=1 << max(stores - 1, 0), r=register))
             if position == 0 and body.between:
                 steps.append(body.between.replace("fence x", f"fence {name}"))
             placed[name] = (number + 1) % size if body.link else placed.get(name, number)
@@ -83,7 +84,7 @@ def text_of(ring: Ring) -> Text | None:
         if len(kinds) < 2 or all(kind in "Rr" for kind in kinds):
             return None
     outcome += [name for name, kinds in used.items() if sum(kind in "WwAaM" for kind in kinds) > 1]
-    letters = {name: {"one": "A", "each": "ABCD"[NAMES.index(name)], "next": f"P{placed[name]}"}[ring.layout] for name in used}
+    letters = {name: {"one": "A", "single": "A", "each": "ABCD"[NAMES.index(name)], "next": f"P{placed[name]}"}[ring.layout] for name in used}
     return Text(" ".join(f"{name}@{letters[name]}" for name in used), tuple(processes), " ".join(outcome))
 
 
@@ -110,15 +111,19 @@ def bodies(alphabet: str, betweens: tuple[str, ...], links: tuple[str, ...] = ("
 
 
 ALL = ("", "wait", "wait; allfence", "fence x", "allfence", "barrier")
-TOLD = ALL[:-1]
+WITHOUT_BARRIER = ALL[:-1]
 FENCES = ("", "fence x", "allfence")
 LINKS = ("notify", "send")
 # Bodies of each process, places of the variables, and whether a mutex is held.
 FAMILIES: tuple[tuple[tuple[list[Body], ...], tuple[str, ...], tuple[str, ...]], ...] = (
     ((bodies("WwARrM", ALL),) * 2, ("one", "each"), ("",)),
-    ((bodies("WwRM", TOLD),) * 2, ("one", "each"), ("lock", "fence")),
-    ((bodies("WwAR", TOLD), bodies("WwAR", TOLD, LINKS)), ("one", "each", "next"), ("",)),
+    ((bodies("WwRM", WITHOUT_BARRIER),) * 2, ("one", "each"), ("lock", "fence")),
+    ((bodies("WwR", WITHOUT_BARRIER), bodies("WwAR", WITHOUT_BARRIER, LINKS)), ("one", "each", "next"), ("",)),
+    ((bodies("WwAaRM", ("", "fence x")),) * 2, ("single",), ("",)),
+    ((bodies("WR", ("", "allfence")),) * 3, ("single",), ("",)),
+    ((bodies("W", ("",)), bodies("W", ("",)), bodies("R", ("",)), bodies("R", ("",))), ("single",), ("",)),
     ((bodies("WwR", FENCES),) * 3, ("one", "each"), ("",)),
+    ((bodies("WM", ("",)), bodies("WAR", ("",)), bodies("aRM", ("",))), ("one", "each"), ("",)),
     ((bodies("WR", ALL), bodies("WR", FENCES, LINKS), bodies("WR", FENCES, ("", *LINKS))), ("one", "each", "next"), ("",)),
     ((bodies("WR", ("", "allfence")),) * 4, ("each",), ("",)),
 )
@@ -126,13 +131,16 @@ FAMILIES: tuple[tuple[tuple[list[Body], ...], tuple[str, ...], tuple[str, ...]],
 
 def rings() -> Iterator[Ring]:
     """All rings within the bounds, one of each that differ only by the process that comes first."""
+    known: set[Ring] = set()
     for groups, layouts, mutexes in FAMILIES:
         for group in itertools.product(*groups):
             if len({body.between == "barrier" for body in group}) > 1:
                 continue
             for layout, mutex in itertools.product(layouts, mutexes):
                 ring = Ring(group, layout, mutex)
-                if all(ring.bodies <= other.bodies for other in ring.turned()):
+                first = min(ring.turned())
+                if first not in known:
+                    known.add(first)
                     yield ring
 
 
@@ -160,7 +168,7 @@ def _allowed(text: Text) -> frozenset[tuple[int, ...]]:
 
 
 def tells_apart(ring: Ring, text: Text) -> bool:
-    """Whether each step of synchronisation changes what is allowed, and some other model allows something else."""
+    """Whether each wait, fence, barrier and mutex changes what is allowed, and some other model allows something else."""
     without = (text_of(other) for other in simpler(ring))
     if any(other is not None and _allowed(other) == _allowed(text) for other in without):
         return False

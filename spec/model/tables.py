@@ -41,7 +41,7 @@ def verdicts(program: Program) -> Iterator[tuple[str, str, str]]:
     yield from ((_values(outcome), "acceptable", "") for outcome in sorted(simple))
     yield from ((_values(outcome), "interesting", "") for outcome in sorted(allowed(program) - simple))
     for outcome, clauses in sorted(forbidding(program).items()):
-        yield _values(outcome), "forbidden", ", ".join(clauses)
+        yield _values(outcome), "forbidden", clauses
 
 
 def _table(program: Program | None) -> str:
@@ -85,7 +85,9 @@ def _cell(program: Program) -> str:
     texts = [f"interesting: {'; '.join(free)}"] if free else []
     by_clauses = itertools.groupby(sorted((clauses, values) for values, grade, clauses in found if grade == "forbidden"),
                                    key=lambda pair: pair[0])
-    texts += [f"{clauses} forbids: {'; '.join(values for _, values in group)}" for clauses, group in by_clauses]
+    for clauses, group in by_clauses:
+        values = [value for _, value in group]
+        texts.append(f"{clauses}: {'; '.join(values) if len(values) <= 4 else f'{len(values)} outcomes'}")
     return "<br>".join(texts)
 
 
