@@ -147,20 +147,22 @@ CLAUSE_TEST(FENCE, FENCE2_allfence_reaches_all_targets, "FENCE-2") {
   constexpr std::size_t kBytes = 40000;
   Region region(static_cast<std::size_t>(Np()) * kBytes);
   for (int round = 1; round <= Rounds(40, 10); ++round) {
+    // Short ones may be coalesced.
+    const std::size_t bytes = round % 2 == 0 ? kBytes : 16;
     for (int origin = 0; origin < Np(); ++origin) {
       if (Me() == origin) {
-        Bytes out(kBytes, static_cast<char>(round));
+        Bytes out(bytes, static_cast<char>(round));
         for (int target = 0; target < Np(); ++target) {
           EXPECT_EQ(ARMCI_NbPut(out.data(), region.At(target, static_cast<std::size_t>(origin) * kBytes),
-                                static_cast<int>(kBytes), target, nullptr),
+                                static_cast<int>(bytes), target, nullptr),
                     0);
         }
         ARMCI_AllFence();
       }
       Agree();
       const char* mine = region.Mine() + static_cast<std::size_t>(origin) * kBytes;
-      const Bytes expected(kBytes, static_cast<char>(round));
-      EXPECT_TRUE(SameBytes(expected.data(), mine, kBytes)) << "round " << round << " from " << origin;
+      const Bytes expected(bytes, static_cast<char>(round));
+      EXPECT_TRUE(SameBytes(expected.data(), mine, bytes)) << "round " << round << " from " << origin;
     }
     Agree();
   }

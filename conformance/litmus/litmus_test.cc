@@ -14,14 +14,17 @@ struct Size {
   const char* name;
   std::size_t bytes;
 };
-constexpr Size kSizes[] = {{"small", 8}, {"medium", 256}, {"large", 16384}};
+constexpr Size kSizes[] = {{"small", 8}, {"medium", 256}, {"large", 16384}, {"long", 128 << 10}};
+constexpr std::size_t kLargeBytes = 16384;
 
 constexpr Kind kPuts[] = {Kind::kContiguous, Kind::kStrided, Kind::kVector, Kind::kValue};
 
 bool Applies(const Litmus& litmus, Kind kind, std::size_t bytes) {
   // A value is one element, and what makes no store has no shape.
   if (kind == Kind::kValue && bytes > 8) return false;
-  if (!litmus.all_sizes && bytes != kSizes[0].bytes && bytes != std::rbegin(kSizes)->bytes) return false;
+  if (!litmus.all_sizes && bytes != kSizes[0].bytes && bytes != kLargeBytes) return false;
+  // Data that travel apart from their request: where stores of one process are ordered.
+  if (bytes > kLargeBytes && litmus.prefix != "ORD1" && litmus.prefix != "ORD5") return false;
   switch (litmus.stores) {
     case Stores::kNone:
       return kind == Kind::kContiguous && bytes == 8;

@@ -17,6 +17,7 @@ from armci_tool import (bazel, conformance, console, data_files, git, launch, pr
 from armci_tool.conformance import DEFAULT_DEADLINE_S, Selection
 from armci_tool.data_files import Entry, Text
 from armci_tool.errors import ToolError
+from armci_tool.placement import Placement
 from armci_tool.repository import ROOT
 from armci_tool.results import FAILED, PASSED, Case, Step
 from armci_tool.shards import WHOLE, Shard
@@ -24,6 +25,8 @@ from armci_tool.suite_log import SuiteLog
 
 WAIVERS_FILE = ROOT / "conformance" / "mutants" / "waivers.toml"
 LABEL = "//conformance/mutants:suite_mutants"
+# Implementations whose own sources have mutants (impl/testing/mutants), besides the defective libraries.
+PORTS = ("mpi-rma", "mpi-twosided", "ucx")
 IMPLEMENTATION = "mutants"
 VARIABLE = "CONFORMANCE_MUTANT"
 LIST = "list"
@@ -54,6 +57,15 @@ class Mutant:
     hangs: bool
     filter: str
     description: str
+    # Of a port: nodes, or processes of a simulated one, and settings under which it is seen.
+    nodes: int = 0
+    node_size: int = 0
+    settings: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def placement(self) -> Placement:
+        """Where its tests run."""
+        return Placement(self.nodes, self.node_size)
 
 
 class Waiver(Entry):
@@ -112,8 +124,11 @@ def parse_table(text: str) -> list[Mutant]:
         name, clause, processes, traits, filter_text, description = fields
         if name in made:
             raise ToolError(f"two mutants have the name {name}", next_step="give one of them another name")
-        made[name] = Mutant(name, clause, int(processes), "legal" in traits.split(","), "hangs" in traits.split(","),
-                            filter_text, description)
+        words = traits.split(",")
+        values = dict(word.split("=", 1) for word in words if "=" in word)
+        nodes, node_size = (int(values.pop(key, 0)) for key in ("nodes", "node_size"))
+        made[name] = Mutant(name, clause, int(processes), "legal" in words, "hangs" in words, filter_text, description,
+                            nodes, node_size, tuple(values.items()))
     if not made:
         raise ToolError("the table of mutants is empty", next_step="run a suite that is linked with mutants")
     return list(made.values())
@@ -155,6 +170,11 @@ def killers(log: SuiteLog, status: int, clause: str, tests: Mapping[str, Sequenc
     return tuple(name for name in failed if clause in tests.get(name, ()))
 
 
+def label(port: str) -> str:
+    """The program with the mutants of a port, or with the defective libraries for an empty name."""
+    return LABEL + bazel.target_suffix(port) if port else LABEL
+
+
 def run_mutant(binary: Path, mutant: Mutant, tests: Mapping[str, Sequence[str]], configuration: bazel.Configuration,
                *, processes: Optional[int] = None) -> Outcome:
     """Runs the tests of its clause until one fails: in their short form first, and at length if that is in vain."""
@@ -162,12 +182,12 @@ def run_mutant(binary: Path, mutant: Mutant, tests: Mapping[str, Sequence[str]],
     seconds = 0.0
     factor = sanitizers.deadline_factor(configuration.mode)
     deadline = factor * (HANG_DEADLINE_S if mutant.hangs else DEFAULT_DEADLINE_S)
-    settings = {**configuration.environment(), VARIABLE: mutant.name, **LAUNCHER_SETTINGS}
+    settings = {**configuration.environment(), VARIABLE: mutant.name, **LAUNCHER_SETTINGS, **dict(mutant.settings)}
     for short in (True, False):
         log = SuiteLog()
         words = Selection(filter=mutant.filter, deadline_s=deadline, quick=short).arguments()
         program = (str(binary), *words, *([] if mutant.legal else ["--fail-fast"]))
-        result = launch.start(launch.Launch(program, count, configuration.mpi, settings),
+        result = launch.start(launch.Launch(program, count, configuration.mpi, settings, placement=mutant.placement, shares_cpus=True),
                               silence_s=conformance.SILENT_DEADLINES * deadline, on_line=log.feed)
         log.close()
         seconds += result.seconds
@@ -184,19 +204,23 @@ def run_mutant(binary: Path, mutant: Mutant, tests: Mapping[str, Sequence[str]],
 def control(binary: Path, outcomes: Sequence[Outcome], configuration: bazel.Configuration,
             on_test: Callable[[str], None] = lambda name: None) -> list[Case]:
     """The tests that killed, without a mutant: one that fails here has killed nothing."""
-    killed: dict[tuple[int, bool], set[str]] = {}
+    killed: dict[tuple[int, bool, int, int, tuple[tuple[str, str], ...]], set[str]] = {}
     for outcome in outcomes:
         if outcome.state == KILLED:
-            killed.setdefault((outcome.processes, outcome.short), set()).update(outcome.killed_by)
-    return [case for processes, short in sorted(killed)
-            for case in _control(binary, sorted(killed[processes, short]), processes, configuration, short, on_test)]
+            mutant = outcome.mutant
+            run = (outcome.processes, outcome.short, mutant.nodes, mutant.node_size, mutant.settings)
+            killed.setdefault(run, set()).update(outcome.killed_by)
+    return [case for run in sorted(killed)
+            for case in _control(binary, sorted(killed[run]), run[0], configuration, run[1], on_test,
+                                 Placement(run[2], run[3]), dict(run[4]))]
 
 
 def _control(binary: Path, names: Iterable[str], processes: int, configuration: bazel.Configuration, short: bool,
-             on_test: Callable[[str], None]) -> list[Case]:
+             on_test: Callable[[str], None], placement: Placement = Placement(),
+             settings: Mapping[str, str] = {}) -> list[Case]:
     selection = Selection(filter=conformance.exact_names(names), quick=short)
     made = conformance.run_suite(binary, IMPLEMENTATION, configuration, processes, selection,
-                                 environment={VARIABLE: ""}, on_test=on_test)
+                                 environment={VARIABLE: "", **settings}, placement=placement, on_test=on_test)
     return [replace(case, name=f"control np={processes} {case.name}") for case in made.cases]
 
 
@@ -217,7 +241,7 @@ def examine(binary: Path, configuration: bazel.Configuration, note: Callable[[st
     controls = control(binary, outcomes, configuration, note)
     if whole:
         controls += _control(binary, tests, processes or CONTROL_PROCESSES, configuration, True, note)
-    if not filter_text:
+    if not filter_text and all(mutant.placement == Placement() for mutant in table):
         problems = gaps([clause.identifier for clause in traceability.read_clauses()], table, read_waivers())
         if problems:
             problems.append(f"write a mutant (conformance/README.md), or waive it in {WAIVERS_FILE.relative_to(ROOT)}")

@@ -16,7 +16,9 @@ from armci_tool.shards import Shard
 DETAIL_LINES = 40
 
 
-@options.command("mutants", "tools/armci mutants --filter fence --quick")
+@options.command("mutants", "tools/armci mutants --filter fence --quick", "tools/armci mutants --impl ucx --quick")
+@click.option("--impl", "port", type=click.Choice(mutants.PORTS),
+              help="mutants of that implementation's own sources, between nodes, in place of the defective libraries")
 @click.option("--filter", "filter_text", default="", metavar="NAME", help="a part of the mutant's name, or a clause")
 @click.option("-n", "processes", type=options.COUNT, metavar="NP",
               help="processes (default, and at least: as many as the mutant needs to be seen)")
@@ -26,15 +28,15 @@ DETAIL_LINES = 40
 @click.option("--report", type=options.PATH, metavar="DIR", help="write mutants.txt, .json, .xml (JUnit) there")
 @options.configuration
 @options.verbose
-def execute(filter_text: str, processes: Optional[int], quick: bool, shard: Shard, report: Optional[Path],
+def execute(port: Optional[str], filter_text: str, processes: Optional[int], quick: bool, shard: Shard, report: Optional[Path],
             configuration: bazel.Configuration, verbose: bool) -> int:
     """Runs the command; 0 when every mutant was killed and the right library passed."""
     if report:
         options.require_folder(report)
-    binary = bazel.built(mutants.LABEL, configuration, verbose=verbose)
+    binary = bazel.built(mutants.label(port or ""), configuration, verbose=verbose)
     with Progress("mutants") as progress:
         outcomes, controls = mutants.examine(binary, configuration, progress.note, filter_text=filter_text,
-                                             processes=processes, shard=shard, whole=not quick and not filter_text)
+                                             processes=processes, shard=shard, whole=not quick and not filter_text and not port)
     print(mutants.render(outcomes, controls))
     failures = [case for case in mutants.cases(outcomes, controls) if case.outcome == FAILED]
     for case in failures:

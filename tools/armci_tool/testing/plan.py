@@ -46,6 +46,7 @@ WAITING = 0.5
 SINGLE = 1.0
 GUESTS = "guests"  # the tests of guests stop every kept guest, so one step at a time uses guests
 MUTANT_SHARDS = 8  # a launch for each mutant: a shard with each change
+PORT_MUTANT_SHARDS = 3
 # A guest is slow: what says most about a network.
 GUEST_FILTER = "^(ACC|CMPL|FENCE|LC|ORD|RMW)[.](?!.*(litmus|histories|message_passing))"
 # Two are slower still.
@@ -158,6 +159,9 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
     steps += [_faults_step(name, opt, Level.USUAL if name == _between_nodes()[-1] else Level.FULL, "test_reports.py")
               for name in _between_nodes()]
     steps.append(_mutants_step(opt, shards.of_commit(MUTANT_SHARDS, "mutants") if level < Level.FULL else shards.WHOLE))
+    for port in _one_or_all(level, mutants.PORTS, "mutants of ports"):
+        share = shards.WHOLE if level == Level.FULL else shards.of_commit(PORT_MUTANT_SHARDS, "mutants of " + port)
+        steps.append(_mutants_step(opt, share, port))
     # Under MPICH the foreign library makes no progress while its target computes, and takes too long.
     steps.append(_foreign_step(opt))
     steps.append(_device_tests_step(opt))
@@ -362,11 +366,12 @@ def _rerun(name: str) -> str:
     return f"tools/armci test --full --only '{name}'"
 
 
-def _mutants_step(configuration: bazel.Configuration, shard: shards.Shard) -> PlannedStep:
+def _mutants_step(configuration: bazel.Configuration, shard: shards.Shard, port: str = "") -> PlannedStep:
     part, parts = shard
-    words = "mutants" if parts == 1 else f"mutants, shard {part} of {parts}"
-    return PlannedStep(f"{words} ({configuration.name})", partial(work.run_mutants, configuration, shard),
-                       f"tools/armci mutants --quick --share {part}/{parts}", Level.USUAL, (mutants.LABEL,), configuration, cores=SINGLE)
+    words = " ".join(["mutants", *([f"of {port}"] if port else [])]) + (f", shard {part} of {parts}" if parts > 1 else "")
+    command = " ".join(["tools/armci mutants --quick", *([f"--impl {port}"] if port else []), f"--share {part}/{parts}"])
+    return PlannedStep(f"{words} ({configuration.name})", partial(work.run_mutants, port, configuration, shard), command, Level.USUAL,
+                       (mutants.label(port),), configuration, cores=ALL_CORES if port else SINGLE)
 
 
 def _foreign_step(configuration: bazel.Configuration) -> PlannedStep:

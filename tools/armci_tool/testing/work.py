@@ -164,9 +164,9 @@ def run_conformance(name: str, configuration: bazel.Configuration, processes: in
     return [replace(case, rerun=run.rerun_of(case.name)) if case.outcome == FAILED else case for case in run.cases]
 
 
-def run_mutants(configuration: bazel.Configuration, shard: shards.Shard, note: Note) -> Sequence[Case]:
+def run_mutants(port: str, configuration: bazel.Configuration, shard: shards.Shard, note: Note) -> Sequence[Case]:
     """See mutants."""
-    binary = bazel.built(mutants.LABEL, configuration, on_progress=note)
+    binary = bazel.built(mutants.label(port), configuration, on_progress=note)
     return mutants.cases(*mutants.examine(binary, configuration, note, shard=shard))
 
 
