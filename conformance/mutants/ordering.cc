@@ -105,6 +105,20 @@ MUTANT(small_put_overtakes_large_one, "ORD-1", "small and large puts take differ
   });
 }
 
+// Where one process sees 1 and then 2, its neighbour sees 2 and then 1.
+MUTANT(readers_see_orders_of_their_own, "LC-4",
+       "every other process sees the stores to a location in the opposite order", Tests{"generated_litmus_1_of_8"}) {
+  calls->ARMCI_Get = [](void* src, void* dst, int bytes, int proc) {
+    const int code = Right().ARMCI_Get(src, dst, bytes, proc);
+    constexpr std::uint64_t kOne = 0x0000000100000001;
+    auto* words = static_cast<std::uint64_t*>(dst);
+    for (int i = 0; Right().armci_msg_me() % 2 == 1 && i < bytes / 8; ++i) {
+      if (words[i] == kOne || words[i] == 2 * kOne) words[i] = 3 * kOne - words[i];
+    }
+    return code;
+  };
+}
+
 MUTANT(flag_comes_before_the_data, "ORD-5", "put with flag stores the flag first") {
   calls->ARMCI_Put_flag = [](void* src, void* dst, int bytes, int* flag, int value, int proc) {
     PARMCI_PutValueInt(value, flag, proc);
