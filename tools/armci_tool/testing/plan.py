@@ -208,7 +208,7 @@ def _device_steps(name: str, configuration: bazel.Configuration, level: Level) -
     in_one, in_two = (WITHOUT_RACES, GUEST_FILTER) if level == Level.FULL else (GUEST_FILTER, TWO_GUESTS_FILTER)
     return [step(2, EVERY_PROCESS_A_NODE, Level.USUAL, in_one), step(2, TWO_NODES, Level.USUAL, in_two),
             step(4, TWO_NODES), step(4, SIMULATED_NODES, where=bazel.Configuration("mpich")),
-            *(_tested_step(name, tested, level) for tested in tested_settings.read(name)),
+            *(_tested_step(name, tested, level, Level.FULL) for tested in tested_settings.read(name)),
             step(2, EVERY_PROCESS_A_NODE, where=bazel.Configuration(mode=sanitizers.BOTH))]
 
 
@@ -247,11 +247,14 @@ def _settings_steps(level: Level) -> list[PlannedStep]:
     return [_tested_step(name, tested, level) for name, tested in chosen]
 
 
-def _tested_step(name: str, tested: tested_settings.TestedSettings, level: Level) -> PlannedStep:
-    """Where all combinations run, each runs a part of the tests."""
-    filter_text = GUEST_FILTER if tested.device and level < Level.FULL else WITHOUT_RACES
-    return _conformance_step(name, bazel.Configuration(tested.mpi), tested.processes, True, tested.environment, placement=tested.placement,
-                             filter_text=filter_text, one_in=4 if level == Level.FULL else 1)
+def _tested_step(name: str, tested: tested_settings.TestedSettings, level: Level,
+                 from_level: Level = Level.USUAL) -> PlannedStep:
+    """Where all combinations run, or many processes share the cores, each runs a part of the tests."""
+    without = WITHOUT_GIGABYTES if tested.placement.nodes else WITHOUT_RACES
+    filter_text = GUEST_FILTER if tested.device and level < Level.FULL else without
+    return _conformance_step(name, bazel.Configuration(tested.mpi), tested.processes, True, tested.environment, from_level,
+                             tested.placement, filter_text=filter_text,
+                             one_in=4 if level == Level.FULL or tested.processes > 2 else 1)
 
 
 def _on_one_node() -> list[str]:
