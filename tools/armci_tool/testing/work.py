@@ -167,6 +167,8 @@ def run_conformance(name: str, configuration: bazel.Configuration, processes: in
 def run_mutants(port: str, configuration: bazel.Configuration, shard: shards.Shard, note: Note) -> Sequence[Case]:
     """See mutants."""
     binary = bazel.built(mutants.label(port), configuration, on_progress=note)
+    if os.geteuid() != 0 and any(mutant.nodes for mutant in mutants.read_table(binary)):
+        return [Case(f"mutants of {port}", SKIPPED, detail="network namespaces need root")]
     return mutants.cases(*mutants.examine(binary, configuration, note, shard=shard))
 
 
