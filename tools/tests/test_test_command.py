@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Sequence
 
 import pytest
-from armci_tool import bazel, process, repository
+from armci_tool import bazel, packages, process, repository
+from armci_tool.cli import TOOL
 from armci_tool.errors import ToolError
 from armci_tool.results import FAILED, PASSED, Case, Step
 from armci_tool.testing import changes, fresh_machine, plan, run, times, work
@@ -347,6 +348,20 @@ def test_options_that_contradict_each_other_are_refused(words: tuple[str, ...], 
     done = armci("test", *words)
     assert done.returncode == 2
     assert said in done.stderr
+
+
+def test_packages_are_there_before_the_plan_needs_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+
+    def planned(_level: Level) -> list[PlannedStep]:
+        done.append("plan")
+        raise ToolError("stop here", next_step="")
+
+    monkeypatch.setattr(packages, "ensure_installed", lambda _say: done.append("packages"))
+    monkeypatch.setattr(plan, "plan_steps", planned)
+    with pytest.raises(ToolError, match="stop here"):
+        TOOL.main(["test", "--quick"], standalone_mode=False)
+    assert done == ["packages", "plan"]
 
 
 def test_the_readme_names_the_two_commands() -> None:

@@ -12,7 +12,7 @@ from armci_tool import packages, results
 from armci_tool.commands import options
 from armci_tool.errors import ToolError
 from armci_tool.testing import changes, fresh_machine, plan, run, times
-from armci_tool.testing.steps import Level, PlannedStep
+from armci_tool.testing.steps import Level
 
 
 @options.command("test", "tools/armci test --quick\n  tools/armci test --changed\n  tools/armci test --times\n  tools/armci test --list --times")
@@ -42,8 +42,12 @@ def execute(quick: bool, full: bool, changed: bool, since: Optional[str], fresh:
     level = Level.QUICK if quick else Level.FULL if full else Level.USUAL
     if fresh:
         chosen = fresh_machine.steps(["--quick"] * quick + ["--full"] * full)
+    elif level == Level.USUAL and not (changed or only) and os.environ.get("CI") and fresh_machine.is_due():
+        chosen = fresh_machine.steps()
     else:
-        chosen = _chosen(level, changed, since, only)
+        if changed or not only_list:
+            packages.ensure_installed(print)  # before the plan, which imports some and queries Bazel
+        chosen = changes.plan_steps(since) if changed else plan.plan_steps(level)
     if only:
         chosen = [step for step in chosen if any(step.has_words(text) for text in only)]
         if not chosen:
@@ -52,8 +56,6 @@ def execute(quick: bool, full: bool, changed: bool, since: Optional[str], fresh:
     if only_list:
         print(times.table([step.name for step in chosen]) if show_times else "\n".join(step.name for step in chosen))
         return 0
-    if all(step.name != fresh_machine.NAME for step in chosen):
-        packages.ensure_installed(print)  # before the steps: what it installs is worth a line of its own
     steps = run.run_steps(plan.with_builds(chosen))
     results.write_junit(run.RESULTS, steps)
     if junit:
@@ -63,12 +65,3 @@ def execute(quick: bool, full: bool, changed: bool, since: Optional[str], fresh:
     times.record(steps)
     run.print_report(steps)
     return 0 if steps and all(step.ok for step in steps) else 1
-
-
-def _chosen(level: Level, changed: bool, since: Optional[str], only: Sequence[str]) -> list[PlannedStep]:
-    if level == Level.USUAL and not (changed or only) and os.environ.get("CI") and fresh_machine.is_due():
-        return fresh_machine.steps()
-    if changed:
-        packages.ensure_installed(print)  # the next lines query Bazel
-        return changes.plan_steps(since)
-    return plan.plan_steps(level)
