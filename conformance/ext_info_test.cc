@@ -295,6 +295,36 @@ CLAUSE_TEST(ERR, ERR4_costly_checks_are_on_with_armci_check, "ERR-4", "ERR-1", S
   }
 }
 
+CHILD_CASE(data_races) {
+  const ChildWorld world = StartChild(4096);
+  const int other = 1 - world.me;
+  long value = 7;
+  int times = 0;
+  // Both write to the same bytes.
+  Require(ARMCI_Put(&value, world.At(0), 8, 0) == 0, "ARMCI_Put");
+  ARMCI_Barrier();
+  // In turns: a store to its target, a notification, and a read there.
+  if (world.me == 0) {
+    Require(ARMCI_PutValueLong(value, world.At(1) + 64, 1) == 0, "ARMCI_PutValueLong");
+    Require(armci_notify(other) == 0, "armci_notify");
+  } else {
+    Require(armci_notify_wait(other, &times) == 0, "armci_notify_wait");
+    Require(ARMCI_GetValueLong(world.At(1) + 64, 1) == 7, "the value has arrived");
+  }
+  return EndChild(world);
+}
+
+CLAUSE_TEST(ERR, ERR5_data_races_are_named, "ERR-5", StartsChildJobs{}, DeadlineSeconds(60)) {
+  if (Me() == 0) {
+    const ChildResult result = ExpectDone("data_races", {{"ARMCI_CHECK", "race"}});
+    EXPECT_TRUE(result.HasLineWith({"race 1", "byte 0", "process 0"})) << result.Text();
+    EXPECT_TRUE(result.HasLineWith({"process 0", "ARMCI_Put"})) << result.Text();
+    EXPECT_TRUE(result.HasLineWith({"process 1", "ARMCI_Put"})) << result.Text();
+    EXPECT_TRUE(result.HasLineWith({"data races: 1"})) << result.Text();
+    EXPECT_FALSE(result.HasLineWith({"ARMCI_PutValueLong"})) << result.Text();
+  }
+}
+
 CHILD_CASE(statistics) {
   const ChildWorld world = StartChild(1 << 16);
   const int other = 1 - world.me;

@@ -169,6 +169,14 @@ MUTANT(costly_checks_are_never_on, "ERR-4", "ARMCI_CHECK is read and has no effe
   };
 }
 
+MUTANT(data_races_are_never_looked_for, "ERR-5", "ARMCI_CHECK=race is read and has no effect",
+       Tests{"ERR5_data_races"}) {
+  calls->ARMCI_Init = [] {
+    unsetenv("ARMCI_CHECK");
+    return PARMCI_Init();
+  };
+}
+
 MUTANT(segments_are_not_checked, "ERR-4", "with ARMCI_CHECK=1 a vector put leaves out the segments that are outside",
        Tests{"ERR4_costly"}) {
   calls->ARMCI_PutV = [](armci_giov_t* iov, int len, int proc) {

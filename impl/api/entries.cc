@@ -14,4 +14,5 @@
 #include "impl/api/entry_transfer.cc"
 #include "impl/api/entry_transfer64.cc"
 #include "impl/api/library.cc"
+#include "impl/api/race_detection.cc"
 #include "impl/api/state_report.cc"

@@ -120,19 +120,25 @@ inline bool unobserved() { return entry_gate.load(std::memory_order_relaxed) == 
 
 }  // namespace armci::runtime
 
+#include "impl/api/race_record.h"
+
 // The `proc` in the entry point of a call without such a parameter: no peer to name.
 static constexpr int proc = static_cast<int>(armci::runtime::kNoPeer);
 
 // The compiler has seen that the strong function does not throw; its alias is declared before it could know.
 #pragma GCC diagnostic ignored "-Wmissing-attributes"
 
-#define ARMCI_DEFINE_ENTRY(result, strong, weak_name, parameters, arguments)                            \
-  extern "C" [[gnu::visibility("default")]] result strong parameters noexcept {                         \
-    using namespace armci::runtime;                                                                     \
-    if (unobserved()) [[likely]] {                                                                      \
-      return enter<result>(ApiId::weak_name, [&] { return armci::runtime::api::weak_name arguments; }); \
-    }                                                                                                   \
-    return enter_observed<result>(ApiId::weak_name, #weak_name, static_cast<long>(proc),                \
-                                  [=]() mutable { return armci::runtime::api::weak_name arguments; });  \
-  }                                                                                                     \
+#define ARMCI_DEFINE_ENTRY(result, strong, weak_name, parameters, arguments)                             \
+  extern "C" [[gnu::visibility("default")]] result strong parameters noexcept {                          \
+    using namespace armci::runtime;                                                                      \
+    if (unobserved()) [[likely]] {                                                                       \
+      return enter<result>(ApiId::weak_name, [&] { return armci::runtime::api::weak_name arguments; });  \
+    }                                                                                                    \
+    const void* const caller = __builtin_return_address(0);                                              \
+    return enter_observed<result>(ApiId::weak_name, #weak_name, static_cast<long>(proc), [=]() mutable { \
+      return call_recorded<ApiId::weak_name>(                                                            \
+          caller, [&] { return RaceRecord<ApiId::weak_name> arguments; },                                \
+          [&] { return armci::runtime::api::weak_name arguments; });                                     \
+    });                                                                                                  \
+  }                                                                                                      \
   extern "C" [[gnu::visibility("default"), gnu::weak, gnu::alias(#strong)]] result weak_name parameters;

@@ -10,6 +10,7 @@
 // The program's name for a set of mutexes.
 struct armcix_mutex_set_s {
   std::unique_ptr<armci::runtime::SelectedRuntime::MutexSet> set;
+  std::uint64_t number = 0;  // the same on all members; with ARMCI_CHECK=race only
 };
 
 namespace armci::runtime::api {
@@ -294,5 +295,43 @@ void armci::runtime::forget_mutex_sets() {
   for (armcix_mutex_hdl_t set : live_sets) delete set;
   live_sets.clear();
 }
+
+namespace armci::runtime {
+
+template <>
+struct RaceRecord<ApiId::ARMCIX_Create_mutexes_hdl> {
+  RaceRecord(int, const ARMCI_Group*) {}
+  void done(race::Recorder::Call&, const Valued<armcix_mutex_hdl_t>& made) {
+    made.value->number = race_detection().number_of_set(*made.value->set->group);
+  }
+};
+// A mutex of a set, as the detector of data races knows it.
+struct RecordedMutex {
+  RecordedMutex(armcix_mutex_hdl_t set, int mutex, int group_rank) : set_(set), mutex_(mutex), rank_(group_rank) {}
+  int host() const { return set_->set->group->absolute_id(rank_); }
+  std::uint64_t key() const { return RaceDetection::mutex_key(set_->number, mutex_, host()); }
+  armcix_mutex_hdl_t set_;
+  int mutex_;
+  int rank_;
+};
+template <>
+struct RaceRecord<ApiId::ARMCIX_Lock_hdl> : RecordedMutex {
+  using RecordedMutex::RecordedMutex;
+  void done(race::Recorder::Call& call, Status) { recorded::lock(call, key(), host()); }
+};
+template <>
+struct RaceRecord<ApiId::ARMCIX_Trylock_hdl> : RecordedMutex {
+  using RecordedMutex::RecordedMutex;
+  void done(race::Recorder::Call& call, const Valued<int>& outcome) {
+    if (outcome.value == 0) recorded::lock(call, key(), host());
+  }
+};
+template <>
+struct RaceRecord<ApiId::ARMCIX_Unlock_hdl> : RecordedMutex {
+  using RecordedMutex::RecordedMutex;
+  void done(race::Recorder::Call& call, Status) { call.sync({.kind = race::SyncKind::kUnlock, .key = key()}); }
+};
+
+}  // namespace armci::runtime
 
 ARMCI_API_EXTENSION(ARMCI_DEFINE_ENTRY)

@@ -88,7 +88,10 @@ Status start_observers() {
   reset_totals();
   node::reset_wait_totals();
   if (settings.stats || settings.timeout_seconds > 0 || is_verbose(Verbosity::kCalls)) observe_flags |= kObserveUsage;
-  if (settings.check) observe_flags |= kObserveCheck;
+  Checks checks = Checks::kCheap;
+  ARMCI_RETURN_IF_ERROR(read_checks(settings.check, &checks));
+  if (checks == Checks::kCostly) observe_flags |= kObserveCheck;
+  if (checks == Checks::kRaces) observe_flags |= kObserveRaces;
   freeze_on_error(settings.freeze_on_error);
   WatchdogHooks hooks;
   hooks.dump_pending = print_pending;
@@ -109,6 +112,15 @@ Status start_trace() {
   ARMCI_RETURN_IF_ERROR(trace().start(world().comm(), config().trace, config().trace_events, names, title));
   if (trace().enabled()) observe_flags |= kObserveUsage;
   return kSuccess;
+}
+
+// Collective. ARMCI_CHECK may be set for some processes only.
+Status start_race_detection() {
+  int wanted = (observe_flags & kObserveRaces) != 0 ? 1 : 0;
+  ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, &wanted, 1, MPI_INT, MPI_MAX, world().comm()));
+  if (wanted == 0) return kSuccess;
+  observe_flags |= kObserveRaces;
+  return race_detection().start(kApiNames);
 }
 
 // Every process reads the settings; a bad setting on one process is an error on all.
@@ -167,6 +179,7 @@ Status library_init(int* argc, char*** argv, int required, MPI_Comm parent) {
     status = node::agree(world().comm(), started, "starting the thread that broadcasts hang reports");
   }
   if (status.ok()) status = start_trace();
+  if (status.ok()) status = start_race_detection();
   if (!status.ok()) {
     stop_watchdog();
     hang_broadcast().stop();
@@ -233,6 +246,7 @@ Status library_finalise() {
   if (--inits > 0) return kSuccess;
   // The last step that may take long. The watchdog reads node memory, so it stops before node memory is freed.
   Status status = runtime().barrier(groups().world());
+  if (status.ok() && race_detection().is_on()) status = race_detection().finish();
   // On every process: some may count and others not.
   for (const Status& printed : {stats().print_summary(world().comm(), stderr), print_wait_times(world().comm()),
                                 print_buffers(world().comm())}) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "impl/runtime/config.h"
 #include "impl/runtime/usage.h"
 
 namespace armci::runtime {
@@ -89,6 +90,14 @@ void warn_of_overlap(const char* kind, std::vector<Range>* ranges) {
 }
 
 }  // namespace
+
+Status read_checks(const std::string& text, Checks* checks) {
+  static constexpr Word<Checks> kWords[] = {
+      {"0", Checks::kCheap},     {"no", Checks::kCheap},    {"off", Checks::kCheap},
+      {"false", Checks::kCheap}, {"1", Checks::kCostly},    {"yes", Checks::kCostly},
+      {"on", Checks::kCostly},   {"true", Checks::kCostly}, {"race", Checks::kRaces}};
+  return read_word("ARMCI_CHECK", text, kWords, checks);
+}
 
 Status check_promise(AccessMode mode, bool put, bool get, bool accumulate) {
   static constexpr const char* kNames[] = {"default", "read-only", "accumulate-only", "put-only"};

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "armci_types.h"
 #include "impl/base/status.h"
@@ -19,6 +20,10 @@
 #include "impl/runtime/shapes.h"
 
 namespace armci::runtime {
+
+// The values of ARMCI_CHECK.
+enum class Checks { kCheap, kCostly, kRaces };
+Status read_checks(const std::string& text, Checks* checks);
 
 Status check_promise(AccessMode mode, bool put, bool get, bool accumulate);
 

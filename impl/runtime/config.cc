@@ -43,8 +43,10 @@ constexpr SettingRow kRows[] = {
      &Config::trace},
     {"ARMCI_TRACE_EVENTS", "", "1000000", 1, kEventsMax, "Most calls of a process that a timeline takes.",
      &Config::trace_events},
-    {"ARMCI_CHECK", "", "0", 0, 1,
-     "Switches the costly checks on (overlap, buffers changed before wait, access modes).", &Config::check},
+    {"ARMCI_CHECK", "", "0", 0, 0,
+     "1 switches the costly checks on (overlap, buffers changed before wait, access modes); race looks for data races "
+     "between the calls of all processes and names both calls of each.",
+     &Config::check},
     {"ARMCI_FREEZE_ON_ERROR", "", "0", 0, 1,
      "A process that would end the job by an error says where it is and waits for a debugger instead.",
      &Config::freeze_on_error},

@@ -30,7 +30,7 @@ struct Config {
   bool stats = false;             // ARMCI_STATS
   std::string trace;              // ARMCI_TRACE: the file of the timeline, empty off
   int trace_events = 0;           // ARMCI_TRACE_EVENTS: of a process
-  bool check = false;             // ARMCI_CHECK: the costly checks [ERR-4]
+  std::string check;              // ARMCI_CHECK: the costly checks [ERR-4], or data races; see check.h
   bool freeze_on_error = false;   // ARMCI_FREEZE_ON_ERROR
   int report_signal = 0;          // ARMCI_REPORT_SIGNAL: prints the pending operations, 0 none
   int verbose = 0;                // ARMCI_VERBOSE

@@ -10,7 +10,8 @@ namespace armci::runtime {
 
 enum ObserveFlag : std::uint32_t {
   kObserveUsage = 1,  // calls are counted, timed or logged: entry points note their usage
-  kObserveCheck = 2,  // ARMCI_CHECK: the costly checks
+  kObserveCheck = 2,  // ARMCI_CHECK=1: the costly checks
+  kObserveRaces = 4,  // ARMCI_CHECK=race: calls are recorded
 };
 // Read on every transfer; zero in ordinary runs.
 inline std::uint32_t observe_flags = 0;

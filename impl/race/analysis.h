@@ -1,0 +1,48 @@
+// Analysis: at a barrier of all processes, finds the races in their records and prints each pair of calls once.
+//
+//   each process               sends its synchronisation to all, and each access to the process whose memory it touches
+//   owner of the memory        orders the events, and compares the accesses to its memory
+//   process of a call          looks up the source line
+//   process 0                  prints; at the end a line with the number of races
+//
+// Thread safety: collective over the communicator, by one thread of each process.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "impl/base/status.h"
+#include "impl/race/detector.h"
+#include "impl/race/recorder.h"
+
+namespace armci::race {
+
+class Analysis {
+ public:
+  // Duplicates `comm`, whose ranks are the processes. `call_names`: of the numbers of calls.
+  Status start(MPI_Comm comm, const char* const* call_names);
+  // Analyses what the recorder has.
+  Status run(Recorder* recorder);
+  // Whether no process has pending operations or stores without a fence; collective.
+  Status agree_all_complete(bool mine, bool* all);
+  // Prints the number of races on process 0.
+  Status finish();
+
+ private:
+  std::string describe(const Race& race, const std::string& first, const std::string& second) const;
+  Status print(const std::vector<Race>& races, Recorder* recorder);
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+  const char* const* call_names_ = nullptr;
+  std::set<std::string> printed_;  // on process 0
+  std::uint64_t repeated_ = 0;
+  std::uint64_t left_out_ = 0;
+  std::uint64_t unmatched_ = 0;
+};
+
+}  // namespace armci::race

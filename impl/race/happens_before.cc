@@ -1,0 +1,376 @@
+#include "impl/race/happens_before.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace armci::race {
+
+// Executes the records of all processes, one event at a time in turns.
+class Replay {
+ public:
+  Replay(int processes, const std::vector<Sync>& records, HappensBefore* out);
+  void run();
+
+ private:
+  using Clock = HappensBefore::Clock;
+  using Word = std::tuple<std::int64_t, std::uint64_t, std::int32_t>;
+  struct Release {
+    Clock clock;
+    int process;
+    Event event;
+    bool covers_earlier;
+  };
+  // The signals of one word that have executed.
+  struct Signals {
+    std::vector<std::pair<Release, std::int64_t>> done;  // with the value that each set
+    std::int64_t added = 0;
+    std::int64_t adds_of_all = 0;
+    std::set<std::int64_t> sets_of_all;
+    std::int64_t last = 0;  // the value at the end
+    bool has_last = false;
+  };
+  struct Atomics {
+    std::vector<const Sync*> order;
+    std::size_t next = 0;
+    Clock clock;
+  };
+  struct Mutex {
+    std::vector<const Sync*> order;  // locks by their tickets
+    std::size_t unlocks = 0;
+    std::size_t held_before = 0;
+    Clock clock;
+  };
+  using Name = std::tuple<SyncKind, std::int32_t, std::int32_t, std::uint64_t, std::int64_t>;
+
+  static bool by_number(const Sync* one, const Sync* other) { return one->number < other->number; }
+  static Word word_of(const Sync& sync) { return {sync.word.region, sync.word.offset, sync.word.owner}; }
+  static Name name_of_message(SyncKind kind, int from, int to, const Sync& sync) {
+    return {kind, from, to, sync.key, sync.number};
+  }
+  void order_by_values(std::vector<const Sync*>* atomics);
+  void collect(const Sync& sync);
+  bool step(int process, bool force);
+  bool execute(const Sync& sync, bool force);
+  bool receive(const Sync& sync, const Name& name, bool force);
+  bool take_lock(const Sync& sync, bool force);
+  bool see(const Sync& sync, bool force);
+  bool join_collective(const Sync& sync, bool force);
+  bool take_atomic(const Sync& sync, bool force);
+  void learn(const Sync& sync, const Clock& clock);
+  void learn_signals(const Sync& sync, const Signals& signals, bool only_value);
+  Clock& clock(int process) { return clocks_[static_cast<std::size_t>(process)]; }
+  Release release(const Sync& sync) { return {clock(sync.process), sync.process, sync.event, sync.covers_earlier}; }
+
+  HappensBefore* out_;
+  std::vector<std::vector<const Sync*>> queues_;
+  std::vector<std::size_t> next_;
+  std::vector<Clock> clocks_;
+  std::map<Name, Release> sent_;
+  struct Gathered {
+    Clock clock;
+    std::set<std::int32_t> arrived;
+  };
+  std::map<Name, Gathered> collectives_;
+  std::map<std::uint64_t, Mutex> mutexes_;
+  std::map<std::pair<Word, std::int32_t>, Atomics> atomics_;  // of a word as of so many bytes [EXT-2]
+  std::map<Word, Signals> signals_;
+};
+
+namespace {
+
+void join(std::vector<Event>* into, const std::vector<Event>& from) {
+  into->resize(std::max(into->size(), from.size()));
+  for (std::size_t i = 0; i < from.size(); ++i) (*into)[i] = std::max((*into)[i], from[i]);
+}
+
+}  // namespace
+
+Replay::Replay(int processes, const std::vector<Sync>& records, HappensBefore* out)
+    : out_(out),
+      queues_(static_cast<std::size_t>(processes)),
+      next_(static_cast<std::size_t>(processes)),
+      clocks_(static_cast<std::size_t>(processes), Clock(static_cast<std::size_t>(processes))) {
+  for (const Sync& sync : records) {
+    queues_[static_cast<std::size_t>(sync.process)].push_back(&sync);
+    collect(sync);
+  }
+  for (auto& [key, mutex] : mutexes_) {
+    std::sort(mutex.order.begin(), mutex.order.end(), by_number);
+  }
+  for (auto& [word, atomics] : atomics_) order_by_values(&atomics.order);
+}
+
+// The replay has to know this of all records before the first executes.
+void Replay::collect(const Sync& sync) {
+  switch (sync.kind) {
+    case SyncKind::kLock:
+      mutexes_[sync.key].order.push_back(&sync);
+      break;
+    case SyncKind::kUnlock: {
+      Mutex& mutex = mutexes_[sync.key];
+      const bool is_locked_here = std::any_of(mutex.order.begin(), mutex.order.end(),
+                                              [&](const Sync* lock) { return lock->process == sync.process; });
+      if (!is_locked_here) mutex.held_before = 1;
+      break;
+    }
+    case SyncKind::kAtomic:
+      atomics_[{word_of(sync), sync.bytes}].order.push_back(&sync);
+      break;
+    case SyncKind::kSignal:
+      if (sync.adds) {
+        signals_[word_of(sync)].adds_of_all += sync.value;
+      } else {
+        signals_[word_of(sync)].sets_of_all.insert(sync.value);
+      }
+      break;
+    case SyncKind::kLast:
+      signals_[word_of(sync)].last = sync.value;
+      signals_[word_of(sync)].has_last = true;
+      break;
+    default:
+      break;
+  }
+}
+
+namespace {
+
+// Puts the first `length` atomics in an order in which each finds the value that its predecessor left, as far as there
+// is one. The next one is the first left of some process. Returns how often no such one was left.
+std::size_t chain(std::vector<const Sync*>* atomics, std::size_t length) {
+  std::size_t breaks = 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    const auto first = atomics->begin() + static_cast<std::ptrdiff_t>(i);
+    std::set<int> passed;
+    const auto next = std::find_if(first, atomics->end(), [&](const Sync* sync) {
+      return passed.insert(sync->process).second && sync->before == (*atomics)[i - 1]->value;
+    });
+    if (next == atomics->end()) {
+      ++breaks;
+    } else {
+      std::rotate(first, next, next + 1);
+    }
+  }
+  return breaks;
+}
+
+}  // namespace
+
+// A ticket is taken after the atomic, so some of nearly the same time may have theirs in another order. The values
+// decide. Which one came first shows in the chain that follows it.
+void Replay::order_by_values(std::vector<const Sync*>* atomics) {
+  std::sort(atomics->begin(), atomics->end(), by_number);
+  std::vector<const Sync*> best = *atomics;
+  std::size_t fewest = SIZE_MAX;
+  std::set<int> passed;
+  for (std::size_t i = 0; i < atomics->size() && passed.size() < queues_.size() && fewest > 0; ++i) {
+    if (!passed.insert((*atomics)[i]->process).second) continue;
+    std::vector<const Sync*> tried = *atomics;
+    const auto start = tried.begin() + static_cast<std::ptrdiff_t>(i);
+    std::rotate(tried.begin(), start, start + 1);
+    const std::size_t breaks = chain(&tried, std::min(tried.size(), 2 * queues_.size() + 2));
+    if (breaks >= fewest) continue;
+    fewest = breaks;
+    best = std::move(tried);
+  }
+  chain(&best, best.size());
+  *atomics = std::move(best);
+}
+
+void Replay::run() {
+  for (bool force = false;;) {
+    bool moved = false;
+    bool left = false;
+    for (int process = 0; process < static_cast<int>(queues_.size()); ++process) {
+      if (next_[static_cast<std::size_t>(process)] == queues_[static_cast<std::size_t>(process)].size()) continue;
+      left = true;
+      moved |= step(process, force);
+      if (moved && force) break;  // one event by force may be enough for the others
+    }
+    if (!left) return;
+    force = !moved;
+  }
+}
+
+// Executes the next event of a process if it can; by force without its release.
+bool Replay::step(int process, bool force) {
+  std::size_t& next = next_[static_cast<std::size_t>(process)];
+  const Sync& sync = *queues_[static_cast<std::size_t>(process)][next];
+  Event& own = clock(process)[static_cast<std::size_t>(process)];
+  own = std::max(own, sync.event);
+  if (!execute(sync, force)) return false;
+  ++next;
+  return true;
+}
+
+bool Replay::execute(const Sync& sync, bool force) {
+  switch (sync.kind) {
+    case SyncKind::kFence:
+      out_->fences_[{sync.process, sync.peer}].push_back(sync.event);
+      return true;
+    case SyncKind::kNotify:
+    case SyncKind::kSend:
+      sent_[name_of_message(sync.kind, sync.process, sync.peer, sync)] = release(sync);
+      return true;
+    case SyncKind::kAwait:
+      return receive(sync, name_of_message(SyncKind::kNotify, sync.peer, sync.process, sync), force);
+    case SyncKind::kReceive:
+      return receive(sync, name_of_message(SyncKind::kSend, sync.peer, sync.process, sync), force);
+    case SyncKind::kLock:
+      return take_lock(sync, force);
+    case SyncKind::kUnlock:
+      ++mutexes_[sync.key].unlocks;
+      mutexes_[sync.key].clock = clock(sync.process);
+      return true;
+    case SyncKind::kCollective:
+      return join_collective(sync, force);
+    case SyncKind::kAtomic:
+      return take_atomic(sync, force);
+    case SyncKind::kSignal: {
+      Signals& signals = signals_[word_of(sync)];
+      signals.done.push_back({release(sync), sync.adds ? 0 : sync.value});
+      if (sync.adds) signals.added += sync.value;
+      return true;
+    }
+    case SyncKind::kSee:
+      return see(sync, force);
+    case SyncKind::kLast:
+      return true;
+  }
+  return true;
+}
+
+void Replay::learn(const Sync& sync, const Clock& from) {
+  join(&clock(sync.process), from);
+  auto& snapshots = out_->snapshots_[static_cast<std::size_t>(sync.process)];
+  snapshots.push_back({sync.event, clock(sync.process)});
+}
+
+bool Replay::receive(const Sync& sync, const Name& name, bool force) {
+  const auto found = sent_.find(name);
+  if (found == sent_.end()) {
+    out_->unmatched_ += force ? 1 : 0;
+    return force;
+  }
+  const Release& from = found->second;
+  if (sync.kind == SyncKind::kAwait) {
+    out_->notified_[{from.process, sync.process}].push_back({from.event, true, sync.process, sync.event});
+  }
+  learn(sync, from.clock);
+  return true;
+}
+
+bool Replay::take_lock(const Sync& sync, bool force) {
+  Mutex& mutex = mutexes_[sync.key];
+  const auto place = std::lower_bound(mutex.order.begin(), mutex.order.end(), &sync, by_number);
+  const auto before = static_cast<std::size_t>(place - mutex.order.begin());
+  if (mutex.unlocks < before + mutex.held_before && !force) return false;
+  if (mutex.unlocks > 0) learn(sync, mutex.clock);
+  return true;
+}
+
+bool Replay::join_collective(const Sync& sync, bool force) {
+  Gathered& gathered = collectives_[{SyncKind::kCollective, sync.peer, 0, sync.key, sync.number}];
+  const bool is_root = sync.process == sync.peer;
+  const bool gives = sync.peer == kEveryone || is_root == sync.from_root;
+  const bool takes = sync.peer == kEveryone || is_root != sync.from_root;
+  if (gives && gathered.arrived.insert(sync.process).second) join(&gathered.clock, clock(sync.process));
+  if (!takes) return true;
+  const std::size_t awaited = sync.peer == kEveryone ? static_cast<std::size_t>(sync.members)
+                              : sync.from_root       ? 1
+                                                     : static_cast<std::size_t>(sync.members) - 1;
+  if (gathered.arrived.size() < awaited && !force) return false;
+  learn(sync, gathered.clock);
+  return true;
+}
+
+bool Replay::take_atomic(const Sync& sync, bool force) {
+  Atomics& atomics = atomics_[{word_of(sync), sync.bytes}];
+  const bool is_next = atomics.next < atomics.order.size() && atomics.order[atomics.next] == &sync;
+  if (!is_next && !force) return false;
+  if (is_next) {
+    ++atomics.next;
+  } else {
+    std::erase(atomics.order, &sync);
+  }
+  learn(sync, atomics.clock);
+  join(&atomics.clock, clock(sync.process));
+  out_->atomics_[{sync.process, sync.word.owner}].push_back(sync.event);
+  return true;
+}
+
+// The value tells which signals the process has seen: with additions how many of them, else the one that set it.
+bool Replay::see(const Sync& sync, bool force) {
+  const auto found = signals_.find(word_of(sync));
+  if (found == signals_.end()) return true;
+  const Signals& signals = found->second;
+  if (signals.adds_of_all != 0) {
+    const bool counts = signals.has_last && signals.sets_of_all.empty();
+    const std::int64_t at_start = signals.last - signals.adds_of_all;
+    const bool enough = counts ? signals.added >= sync.value - at_start : signals.added == signals.adds_of_all;
+    if (!enough && !force) return false;
+    learn_signals(sync, signals, false);
+    return true;
+  }
+  if (signals.sets_of_all.count(sync.value) == 0) return true;  // a value from before
+  const bool is_set = std::any_of(signals.done.begin(), signals.done.end(),
+                                  [&](const auto& done) { return done.second == sync.value; });
+  if (!is_set && !force) return false;
+  learn_signals(sync, signals, true);
+  return true;
+}
+
+void Replay::learn_signals(const Sync& sync, const Signals& signals, bool only_value) {
+  Clock seen;
+  for (const auto& [from, value] : signals.done) {
+    if (only_value && value != sync.value) continue;
+    join(&seen, from.clock);
+    out_->signals_[{from.process, sync.word.owner}].push_back(
+        {from.event, from.covers_earlier, sync.process, sync.event});
+  }
+  learn(sync, seen);
+}
+
+HappensBefore::HappensBefore(int processes, const std::vector<Sync>& records)
+    : snapshots_(static_cast<std::size_t>(processes)) {
+  Replay(processes, records, this).run();
+}
+
+bool HappensBefore::is_known(int of, Event earlier, int by, Event later) const {
+  if (of == by) return earlier <= later;
+  const std::vector<Snapshot>& all = snapshots_[static_cast<std::size_t>(by)];
+  const auto after = std::upper_bound(all.begin(), all.end(), later,
+                                      [](Event event, const Snapshot& snapshot) { return event < snapshot.event; });
+  return after != all.begin() && std::prev(after)->clock[static_cast<std::size_t>(of)] >= earlier;
+}
+
+bool HappensBefore::is_fenced(const std::map<Pair, std::vector<Event>>& fences, const Access& store, int process,
+                              Event event) const {
+  for (const int target : {store.owner, kEveryone}) {
+    const auto found = fences.find({store.origin, target});
+    if (found == fences.end()) continue;
+    const auto first = std::upper_bound(found->second.begin(), found->second.end(), store.issued);
+    if (first != found->second.end() && is_known(store.origin, *first, process, event)) return true;
+  }
+  return false;
+}
+
+bool HappensBefore::is_seen(const std::map<Pair, std::vector<Seen>>& seen, const Access& store, int process,
+                            Event event) const {
+  const auto found = seen.find({store.origin, store.owner});
+  if (found == seen.end()) return false;
+  return std::any_of(found->second.begin(), found->second.end(), [&](const Seen& one) {
+    const bool covers = one.covered == store.issued || (one.covers_earlier && one.covered > store.issued &&
+                                                        (&seen == &notified_ || store.is_blocking));
+    return covers && is_known(one.seer, one.seen, process, event);
+  });
+}
+
+bool HappensBefore::is_complete_before(const Access& access, int process, Event event) const {
+  if (!access.is_store) return access.completed != kNever && is_known(access.origin, access.completed, process, event);
+  if (is_fenced(fences_, access, process, event)) return true;
+  if (access.is_blocking && is_fenced(atomics_, access, process, event)) return true;
+  return is_seen(notified_, access, process, event) || is_seen(signals_, access, process, event);
+}
+
+}  // namespace armci::race

@@ -1,0 +1,70 @@
+// HappensBefore: which events of a job are ordered, by vector clocks.
+//
+// The constructor replays the synchronisation of all processes: an event that acquires (a wait for a notification, a
+// lock, a receive) executes after the one that releases to it, and learns all that this one knew. The clock of a
+// process holds for each process the number of the last event that it knows of.
+//
+//   program order             all events of a process
+//   notify -> await           by their numbers                                  [ORD-6]
+//   unlock -> lock            by the tickets that lock() took                   [MUTEX-2]
+//   send -> receive, collectives                                                [LC-1]
+//   atomic -> atomic          of one word, in the order that tickets and values tell   [RMW-2, RMW-5]
+//   signal, flag -> see       of one word, by their values                      [ORD-5, EXT-3]
+//
+// An order of program points is not enough for stores: they also have to be complete. is_complete_before() knows the
+// events that complete them: fences, and for some readers notifications, signals and atomics.
+//
+// Thread safety: none; const members may be called by several threads.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "impl/race/record.h"
+
+namespace armci::race {
+
+class HappensBefore {
+ public:
+  // `records`: of all processes; those of one process in program order.
+  HappensBefore(int processes, const std::vector<Sync>& records);
+
+  // Whether event `earlier` of process `of` is ordered before `later` of process `by`; also for the same process.
+  bool is_known(int of, Event earlier, int by, Event later) const;
+
+  // Whether `access` is complete in its memory before event `event` of `process` begins.
+  bool is_complete_before(const Access& access, int process, Event event) const;
+
+  // Acquires without a release: the records are not whole, or a process polled in another way.
+  int unmatched() const { return unmatched_; }
+
+ private:
+  friend class Replay;
+  using Clock = std::vector<Event>;
+  struct Snapshot {
+    Event event;
+    Clock clock;
+  };
+  // A process sees a signal, or a notification: the origin's stores up to `covered`, or that one alone, are complete
+  // for `seer` at `seen`.
+  struct Seen {
+    Event covered;
+    bool covers_earlier;
+    int seer;
+    Event seen;
+  };
+  using Pair = std::pair<int, int>;  // origin, target
+
+  bool is_fenced(const std::map<Pair, std::vector<Event>>& fences, const Access& store, int process, Event event) const;
+  bool is_seen(const std::map<Pair, std::vector<Seen>>& seen, const Access& store, int process, Event event) const;
+
+  std::vector<std::vector<Snapshot>> snapshots_;  // of each process, after each event that acquires
+  std::map<Pair, std::vector<Event>> fences_;     // target kEveryone: of all
+  std::map<Pair, std::vector<Event>> atomics_;
+  std::map<Pair, std::vector<Seen>> signals_;
+  std::map<Pair, std::vector<Seen>> notified_;
+  int unmatched_ = 0;
+};
+
+}  // namespace armci::race
