@@ -10,6 +10,7 @@ SUMMARIES = {
     "conformance": "check implementations against the clauses of spec/semantics.md",
     "settings": "run the conformance suite under combinations of an implementation's settings",
     "mutants": "run the conformance suite on defective libraries, which it must all notice",
+    "races": "count the data races that ARMCI_CHECK=race finds in pairs of programs, with and without one",
     "bench": "measure an implementation against raw memory and MPI, interleaved in one run",
     "compare": "measure implementations and other ARMCIs against each other, in turns",
     "application": "build an application from its source, and run its programs on each implementation",

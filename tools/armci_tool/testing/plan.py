@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import shlex
 from functools import partial
-from typing import Iterable, Mapping, Sequence, TypeVar
+from typing import Mapping, Sequence
 
-from armci_tool import (bazel, bench, clients, conformance, debian_package, device_tests, install_test, kernels, launch,
-                        leak_check, levels, model, mutants, programs, repository, sanitizers, shards, tested_settings)
-from armci_tool.applications import recipes, shard
-from armci_tool.compare import trial
-from armci_tool.examples import EXAMPLES
-from armci_tool.install import layout
+from armci_tool import (bazel, conformance, device_tests, launch, leak_check, levels, model, mutants, repository, sanitizers, shards,
+                        tested_settings)
 from armci_tool.placement import Placement
 from armci_tool.results import FAILED, PASSED, Case
-from armci_tool.testing import work
+from armci_tool.testing import program_steps, work
+from armci_tool.testing.choices import (between_nodes, demand, EVERY_PROCESS_A_NODE, GUESTS, on_one_node, ONE_NODE, one_or_all, rerun, SIMULATED_NODES, SINGLE, TWO_NODES, WAITING)
 from armci_tool.testing.steps import ALL_CORES, Level, Note, PlannedStep, QUERY
-
-Item = TypeVar("Item")
 
 # The conformance programs have steps of their own, with the process counts chosen there. Job tests start MPI jobs.
 ALL_TESTS = f"tests(//...) except //conformance:all except {device_tests.TESTS}"
@@ -40,21 +35,12 @@ THREADLESS_PROCESSES = 2
 # Where MPI lets only some threads call it: whether a wait lets MPI progress.
 THREAD_LEVEL_FILTER = "PROG-5"
 TOOL_WORKERS = 4  # its tests mostly wait
-# Cores that a step keeps busy, unless all: WAITING mostly waits, SINGLE computes on one core. Processes of an MPI job poll while
-# they wait, so a job of two keeps two busy.
-WAITING = 0.5
-SINGLE = 1.0
-GUESTS = "guests"  # the tests of guests stop every kept guest, so one step at a time uses guests
 MUTANT_SHARDS = 8  # a launch for each mutant: a shard with each change
 PORT_MUTANT_SHARDS = 3
 # A guest is slow: what says most about a network.
 GUEST_FILTER = "^(ACC|CMPL|FENCE|LC|ORD|RMW)[.](?!.*(litmus|histories|message_passing))"
 # Two are slower still.
 TWO_GUESTS_FILTER = "^(ORD|RMW)[.](?!.*(litmus|histories|message_passing))"
-ONE_NODE = Placement()
-SIMULATED_NODES = Placement(simulated_node_size=2)
-EVERY_PROCESS_A_NODE = Placement(simulated_node_size=1)
-TWO_NODES = Placement(nodes=2)
 
 # Where they take minutes on few cores, under a sanitizer and over TCP: without the tests that wait for rare orders.
 WITHOUT_RACES = "^(?!.*(litmus|histories|message_passing))"
@@ -75,10 +61,10 @@ def changed_steps(changed: Sequence[str]) -> list[PlannedStep]:
     libraries, and those that start jobs; for each implementation that leaves the node the suite where every process is
     a node, without races. Faults take long: only where these tests have changed themselves."""
     opt = bazel.Configuration()
-    faults = [_faults_step(name, opt) for name in _on_one_node() if any(file.startswith(FAULTS + "/") for file in changed)]
+    faults = [_faults_step(name, opt) for name in on_one_node() if any(file.startswith(FAULTS + "/") for file in changed)]
     return [_tool_step(), _unit_step(opt, EXPORT_TESTS), _unit_step(opt, JOB_TESTS), *faults,
             *(_conformance_step(name, opt, 2, True, placement=EVERY_PROCESS_A_NODE, filter_text=WITHOUT_RACES)
-              for name in _between_nodes())]
+              for name in between_nodes())]
 
 
 def with_builds(plan: Sequence[PlannedStep]) -> list[PlannedStep]:
@@ -122,12 +108,7 @@ def _around_steps(level: Level) -> list[PlannedStep]:
              _fuzz_step()]
     # The suite runs in two guests too, with each change.
     guests = _pytest_step("tests of the guests", "tools/tests_rdma", Level.FULL, resource=GUESTS)
-    return [*_one_or_all(level, steps, "beside the libraries"), guests]
-
-
-def _one_or_all(level: Level, items: Sequence[Item], topic: str) -> list[Item]:
-    """The full level runs all items; the usual level runs the one that the commit selects."""
-    return list(items) if level == Level.FULL else shards.one_of_commit(items, topic)
+    return [*one_or_all(level, steps, "beside the libraries"), guests]
 
 
 def _first_library_steps(level: Level) -> list[PlannedStep]:
@@ -137,7 +118,7 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
              _unit_step(opt, JOB_TESTS),
              PlannedStep("clauses and tests", work.check_traceability, "tools/armci traceability", Level.QUICK,
                          (conformance.suite_label(repository.implementations()[0]),), opt, ("spec/", "conformance/levels.toml"))]
-    for name in _on_one_node():
+    for name in on_one_node():
         for processes in PROCESS_COUNTS:
             # The whole suite with the two most telling numbers of processes, where there is time for it.
             telling = processes in TELLING_PROCESS_COUNTS
@@ -148,20 +129,21 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
         steps.append(_conformance_step(name, opt, THREADLESS_PROCESSES, True, thread_level="single",
                                        child_jobs=False))
     # Every day, of one implementation of each kind.
-    every_day = [*_on_one_node()[:1], *_between_nodes()[:1]]
+    every_day = [*on_one_node()[:1], *between_nodes()[:1]]
     for name in repository.implementations():
-        steps.append(_examples_step(name, opt, Level.QUICK if name in every_day else Level.USUAL))
-    steps.append(_install_test_step(opt, level))
-    steps += _clients_steps(opt, level)
-    steps += [*_applications_steps(opt), *_kernel_steps(opt), _comparison_step()]
+        steps.append(program_steps.examples_step(name, opt, Level.QUICK if name in every_day else Level.USUAL))
+    steps.append(program_steps.install_test_step(opt, level))
+    steps += program_steps.clients_steps(opt, level)
+    steps += [*program_steps.applications_steps(opt), *program_steps.kernel_steps(opt), program_steps.comparison_step()]
     # On one node the implementations share what these are about; reports are about other nodes too.
-    steps += [_faults_step(name, opt) for name in _on_one_node()]
-    steps += [_faults_step(name, opt, Level.USUAL if name == _between_nodes()[-1] else Level.FULL, "test_reports.py")
-              for name in _between_nodes()]
+    steps += [_faults_step(name, opt) for name in on_one_node()]
+    steps += [_faults_step(name, opt, Level.USUAL if name == between_nodes()[-1] else Level.FULL, "test_reports.py")
+              for name in between_nodes()]
     steps.append(_mutants_step(opt, shards.of_commit(MUTANT_SHARDS, "mutants") if level < Level.FULL else shards.WHOLE))
-    for port in _one_or_all(level, mutants.PORTS, "mutants of ports"):
+    for port in one_or_all(level, mutants.PORTS, "mutants of ports"):
         share = shards.WHOLE if level == Level.FULL else shards.of_commit(PORT_MUTANT_SHARDS, "mutants of " + port)
         steps.append(_mutants_step(opt, share, port))
+    steps += program_steps.race_steps(opt, level)
     # Under MPICH the foreign library makes no progress while its target computes, and takes too long.
     steps.append(_foreign_step(opt))
     steps.append(_device_tests_step(opt))
@@ -170,7 +152,7 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
             steps += _device_steps(row.name, opt, level)
         elif row.test_only:
             steps += _test_only_steps(row, opt)
-    for name in _between_nodes():
+    for name in between_nodes():
         steps += _spanning_steps(name, opt, level)
     return steps + _thread_level_steps(opt)
 
@@ -179,7 +161,7 @@ def _thread_level_steps(configuration: bazel.Configuration) -> list[PlannedStep]
     """Which threads may call MPI while they wait."""
     return [_conformance_step(name, configuration, THREADLESS_PROCESSES, True, thread_level=threads, placement=placement,
                               filter_text=THREAD_LEVEL_FILTER, child_jobs=False)
-            for names, placement in ((_on_one_node(), ONE_NODE), (_between_nodes(), EVERY_PROCESS_A_NODE))
+            for names, placement in ((on_one_node(), ONE_NODE), (between_nodes(), EVERY_PROCESS_A_NODE))
             for name in names for threads in ("funneled", "serialized")]
 
 
@@ -214,7 +196,7 @@ def _device_steps(name: str, configuration: bazel.Configuration, level: Level) -
 
 def _device_tests_step(configuration: bazel.Configuration, level: Level = Level.USUAL) -> PlannedStep:
     name = f"tests that need a verbs device ({configuration.name})"
-    return PlannedStep(name, partial(device_tests.run, configuration), _rerun(name), level,
+    return PlannedStep(name, partial(device_tests.run, configuration), rerun(name), level,
                        (QUERY + device_tests.TESTS, QUERY + device_tests.JOBS), configuration, cores=SINGLE,
                        resource=GUESTS)
 
@@ -223,27 +205,27 @@ def _second_library_steps(level: Level) -> list[PlannedStep]:
     """With the other MPI library: what depends on it more than by its headers."""
     mpich = bazel.Configuration("mpich")
     steps = [_everything_step(mpich, Level.FULL), _unit_step(mpich, JOB_TESTS), _unit_step(mpich, ALL_TESTS, level=Level.FULL)]
-    for name in _on_one_node():
+    for name in on_one_node():
         for processes in PROCESS_COUNTS:
             usual = processes == TELLING_PROCESS_COUNTS[0]
             steps.append(_conformance_step(name, mpich, processes, True, level=Level.USUAL if usual else Level.FULL,
                                            filter_text="" if level == Level.FULL else WITHOUT_RACES, child_jobs=usual))
-        steps += [_examples_step(name, mpich), _faults_step(name, mpich, Level.FULL)]
+        steps += [program_steps.examples_step(name, mpich), _faults_step(name, mpich, Level.FULL)]
         steps.append(_report_step(name))
-    for name in _between_nodes():
-        steps += [*_spanning_steps(name, mpich, level), _examples_step(name, mpich)]
+    for name in between_nodes():
+        steps += [*_spanning_steps(name, mpich, level), program_steps.examples_step(name, mpich)]
     return [*steps, *_thread_level_steps(mpich), *_settings_steps(level),
-            _install_test_step(mpich, level), _debian_step(), *_clients_steps(mpich, level),
-            *(step for step in _applications_steps(mpich) if step.level == Level.FULL)]
+            program_steps.install_test_step(mpich, level), program_steps.debian_step(), *program_steps.clients_steps(mpich, level),
+            *(step for step in program_steps.applications_steps(mpich) if step.level == Level.FULL)]
 
 
 def _settings_steps(level: Level) -> list[PlannedStep]:
     """The suite under settings that are not the default: with each change under one of the combinations that need no device,
     and under those that do, since no other step has these implementations on one; each where there is time."""
-    rows = [(name, tested) for name in (*_on_one_node(), *_between_nodes()) for tested in tested_settings.read(name)]
+    rows = [(name, tested) for name in (*on_one_node(), *between_nodes()) for tested in tested_settings.read(name)]
     on_device = [row for row in rows if row[1].device]
     others = [row for row in rows if not row[1].device]
-    chosen = [*_one_or_all(level, others, "settings"), *on_device]
+    chosen = [*one_or_all(level, others, "settings"), *on_device]
     return [_tested_step(name, tested, level) for name, tested in chosen]
 
 
@@ -257,16 +239,6 @@ def _tested_step(name: str, tested: tested_settings.TestedSettings, level: Level
                              one_in=4 if level == Level.FULL or tested.processes > 2 else 1)
 
 
-def _on_one_node() -> list[str]:
-    """Implementations whose tests on one node say everything."""
-    return [row.name for row in repository.implementation_table() if not row.test_only and not row.spans_nodes]
-
-
-def _between_nodes() -> list[str]:
-    return [row.name for row in repository.implementation_table()
-            if not row.test_only and row.spans_nodes and not row.device]
-
-
 def _spanning_steps(name: str, configuration: bazel.Configuration, level: Level) -> list[PlannedStep]:
     """On one node, between simulated nodes, and between nodes that are namespaces with TCP."""
     def step(processes: int, placement: Placement, *, races: bool, usual: bool) -> PlannedStep:
@@ -278,7 +250,7 @@ def _spanning_steps(name: str, configuration: bazel.Configuration, level: Level)
     # Races take most of the time: between simulated nodes they are run with Open MPI, and over TCP, where that is slow to
     # answer, with the other library if at all. The commit selects the implementation between nodes for the other library.
     first = configuration.mpi == launch.DEFAULT_MPI
-    is_selected = name in shards.one_of_commit(_between_nodes(), "between nodes, " + configuration.name)
+    is_selected = name in shards.one_of_commit(between_nodes(), "between nodes, " + configuration.name)
     return [step(1, ONE_NODE, races=True, usual=first),
             step(2, ONE_NODE, races=first, usual=False),
             step(2, EVERY_PROCESS_A_NODE, races=first, usual=first),
@@ -290,7 +262,7 @@ def _spanning_steps(name: str, configuration: bazel.Configuration, level: Level)
 def _sanitizer_steps(level: Level) -> list[PlannedStep]:
     """The usual level has both sanitizers in one program and one implementation between nodes; the full level has all of it."""
     steps = []
-    spanning = _one_or_all(level, _between_nodes(), "sanitizers")
+    spanning = one_or_all(level, between_nodes(), "sanitizers")
     for mode in sanitizers.OF_MISUSE:
         usual = mode == sanitizers.BOTH
         from_level = Level.USUAL if usual else Level.FULL
@@ -299,7 +271,7 @@ def _sanitizer_steps(level: Level) -> list[PlannedStep]:
         steps.append(_unit_step(sanitized, _library_tests(spanning) if usual else ALL_TESTS, from_level))
         steps.append(_device_tests_step(sanitized, Level.FULL))
         steps += [_conformance_step(name, sanitized, 3, True, level=from_level,
-                                    filter_text="" if level == Level.FULL else WITHOUT_RACES) for name in _on_one_node()]
+                                    filter_text="" if level == Level.FULL else WITHOUT_RACES) for name in on_one_node()]
         steps += [_conformance_step(name, sanitized, 2, True, level=from_level, placement=EVERY_PROCESS_A_NODE,
                                     filter_text=WITHOUT_RACES) for name in spanning]
     steps.append(_unit_step(bazel.Configuration(mode="tsan"), THREAD_TESTS, Level.FULL))
@@ -308,7 +280,7 @@ def _sanitizer_steps(level: Level) -> list[PlannedStep]:
 
 def _library_tests(spanning: Sequence[str]) -> str:
     """Of the libraries, a query: of those between nodes only these. What a library exports is looked at, and not run."""
-    others = [name for name in _between_nodes() if name not in spanning]
+    others = [name for name in between_nodes() if name not in spanning]
     return " except ".join([LIBRARY_TESTS, EXPORT_TESTS, *(f"//impl/{name}/..." for name in others)])
 
 
@@ -346,7 +318,7 @@ def _conformance_step(name: str, configuration: bazel.Configuration, processes: 
     """`child_jobs`: whether tests that start child jobs run; False where another number of processes runs them."""
     selection = conformance.Selection(filter_text, quick=short, thread_level=thread_level, level=port_level,
                                       child_jobs=child_jobs, one_in=one_in)
-    cores, resource = _demand([name], processes, placement)
+    cores, resource = demand([name], processes, placement)
     settings = tuple(f"{key}={value}" for key, value in environment.items() if key.startswith(SETTING_PREFIXES))
     planned = conformance.SuiteRun(name, configuration, processes, (), 0.0, "", selection, placement,
                                    settings=settings)
@@ -356,17 +328,6 @@ def _conformance_step(name: str, configuration: bazel.Configuration, processes: 
                                placement),
                        planned.rerun(), level, (conformance.suite_label(name),), configuration,
                        cores=cores, resource=resource)
-
-
-def _demand(names: Sequence[str], processes: int, placement: Placement) -> tuple[float, str]:
-    """The cores that jobs keep busy there, and the resource that they need for themselves."""
-    if placement.guest or placement.label and any(map(repository.device_of, names)):
-        return ALL_CORES, GUESTS
-    return SINGLE if processes == 1 else ALL_CORES, ""
-
-
-def _rerun(name: str) -> str:
-    return f"tools/armci test --full --only '{name}'"
 
 
 def _mutants_step(configuration: bazel.Configuration, shard: shards.Shard, port: str = "") -> PlannedStep:
@@ -384,82 +345,6 @@ def _foreign_step(configuration: bazel.Configuration) -> PlannedStep:
     return PlannedStep(name, partial(work.run_foreign, configuration), rerun, Level.FULL)
 
 
-def _examples_step(name: str, configuration: bazel.Configuration, level: Level = Level.USUAL) -> PlannedStep:
-    labels = sorted({programs.implementation_label(example.label, name) for example in EXAMPLES})
-    title = f"examples {name} ({configuration.name})"
-    return PlannedStep(title, partial(work.run_examples, name, configuration), _rerun(title), level, tuple(labels), configuration)
-
-
-def _kernel_steps(configuration: bazel.Configuration) -> list[PlannedStep]:
-    """On one node, and between nodes where an implementation leaves it; in a guest where there is time."""
-    def step(name: str, placement: Placement, level: Level) -> PlannedStep:
-        title = ", ".join(part for part in (f"kernels {name}", placement.label) if part) + f" ({configuration.name})"
-        cores, resource = _demand([name], 2, placement)
-        labels = tuple(bench.label(question.name, name) for question in bench.questions() if question.is_kernel)
-        return PlannedStep(title, partial(kernels.run, name, 2, configuration, placement), _rerun(title), level, labels,
-                           configuration, cores=cores, resource=resource)
-
-    return [*(step(name, ONE_NODE, Level.USUAL) for name in repository.implementations()),
-            *(step(name, EVERY_PROCESS_A_NODE, Level.USUAL) for name in _between_nodes()),
-            *(step(row.name, EVERY_PROCESS_A_NODE, Level.FULL) for row in repository.implementation_table() if row.device)]
-
-
-def _install_test_step(configuration: bazel.Configuration, level: Level) -> PlannedStep:
-    """Of the first implementation and one that the commit selects, or of all."""
-    first, *others = repository.implementations()
-    names = [first, *_one_or_all(level, others, "installed, " + configuration.name)]
-    name = f"install, link and load ({configuration.name})"
-    return PlannedStep(name, partial(install_test.run, names, configuration), _rerun(name), Level.USUAL,
-                       layout.labels(names), configuration, cores=SINGLE)
-
-
-def _debian_step() -> PlannedStep:
-    return PlannedStep("Debian packages from the sources", debian_package.as_it_is,
-                       "tools/armci test --full --only 'Debian packages'", Level.FULL)
-
-
-def _clients_step(names: Sequence[str], counts: Sequence[int], configuration: bazel.Configuration,
-                        placement: Placement = ONE_NODE, level: Level = Level.USUAL) -> PlannedStep:
-    which = names[0] if len(names) == 1 else "all"
-    where = f", {placement.label}" if placement.label else ""
-    name = f"Global Arrays and other clients, {which}, np={','.join(map(str, counts))}{where} ({configuration.name})"
-    cores, resource = _demand(names, max(counts), placement)
-    return PlannedStep(name, partial(clients.run, names, counts, configuration, placement), _rerun(name), level,
-                       layout.labels(repository.implementations()), configuration, ("integration/",), cores=cores,
-                       resource=resource)
-
-
-def _clients_steps(configuration: bazel.Configuration, level: Level) -> list[PlannedStep]:
-    """Every implementation above each MPI library, and one between nodes by commit; the numbers of processes and the nodes that
-    are left where there is time."""
-    first = configuration.mpi == launch.DEFAULT_MPI
-    everywhere = repository.implementations()
-
-    def step(names: Sequence[str], counts: Sequence[int], placement: Placement, usual: bool) -> PlannedStep:
-        return _clients_step(names, counts, configuration, placement, Level.USUAL if usual else Level.FULL)
-
-    name = f"reports on a client ({configuration.name})"
-    steps = [step(everywhere, (2,), ONE_NODE, True), step(everywhere, (1, 4), ONE_NODE, False),
-             PlannedStep(name, partial(clients.observe, configuration), _rerun(name), Level.USUAL if first else Level.FULL, layout.labels(everywhere), configuration)]
-    for name in _one_or_all(level, _between_nodes(), "clients, " + configuration.name):
-        steps += [step([name], (2,), TWO_NODES, first), step([name], (4,), TWO_NODES, False),
-                  step([name], (4,), SIMULATED_NODES, not first)]
-    return steps + [step([row.name], (2,), EVERY_PROCESS_A_NODE, False)
-                    for row in repository.implementation_table() if row.device]
-
-
-def _applications_steps(configuration: bazel.Configuration) -> list[PlannedStep]:
-    """A part of them with each change, and all where there is time."""
-    def step(title: str, function: "partial[Iterable[Case]]", level: Level) -> PlannedStep:
-        name = f"{title} ({configuration.name})"
-        return PlannedStep(name, lambda note: list(function(note)), _rerun(name), level, layout.labels(repository.implementations()),
-                           configuration, ("integration/",))
-
-    return [step(shard.NAME, partial(shard.run_shard, configuration.mpi), Level.USUAL),
-            *(step(f"{shard.NAME}, all of {recipe.name}", partial(shard.run_all, recipe, configuration.mpi), Level.FULL)
-              for recipe in recipes.RECIPES.values())]
-
-
 def _faults_step(name: str, configuration: bazel.Configuration, level: Level = Level.USUAL,
                  part: str = "") -> PlannedStep:
     """Of one implementation; `part`: a file of them."""
@@ -475,12 +360,6 @@ def _report_step(name: str) -> PlannedStep:
     words = ["conformance", "--impl", name, "--mpi", "all", "-n", "2,3", "--quick", "--filter", "DOM", "--repeat", "2"]
     return PlannedStep(f"report {name}", partial(work.check_report, words),
                        " ".join(["tools/armci", *words, "--report", "DIR"]), Level.FULL)
-
-
-def _comparison_step() -> PlannedStep:
-    labels = tuple(bench.label(name, candidate) for name in trial.BENCHMARKS for candidate in trial.CANDIDATES)
-    return PlannedStep("comparison of two", trial.run, " ".join(["tools/armci", *trial.WORDS, "--report", "DIR"]), Level.USUAL,
-                       labels, bazel.Configuration())
 
 
 def _fuzz_step() -> PlannedStep:

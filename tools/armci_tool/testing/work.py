@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Mapping, Sequence
 
 from armci_tool import (bazel, checks, conformance, examples, fuzz, libraries, mutants, packages, process, programs,
-                        repository, results, scratch_folders, shards, traceability)
+                        races, repository, results, scratch_folders, shards, traceability)
 from armci_tool.errors import ToolError
 from armci_tool.placement import Placement, with_device
 from armci_tool.rdma import kernel
@@ -170,6 +170,12 @@ def run_mutants(port: str, configuration: bazel.Configuration, shard: shards.Sha
     if os.geteuid() != 0 and any(mutant.nodes for mutant in mutants.read_table(binary)):
         return [Case(f"mutants of {port}", SKIPPED, detail="network namespaces need root")]
     return mutants.cases(*mutants.examine(binary, configuration, note, shard=shard))
+
+
+def run_races(name: str, configuration: bazel.Configuration, placement: Placement, note: Note) -> Sequence[Case]:
+    """See races."""
+    bazel.built(races.label(name), configuration, on_progress=note)
+    return races.cases(races.examine(name, configuration, placement, note))
 
 
 def run_foreign(configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
