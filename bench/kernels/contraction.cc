@@ -12,11 +12,17 @@
 // Each tile of B is fetched once for a tile of C in the first way. In the second it is fetched once for a process, as
 // by messages, and once for each column taken from another. The products of tiles are the same, by dgemm in one thread.
 // Elements are small integers, so that C is exact.
+//
+// Counted for each way: its overlap in percent, (transfers alone + products alone - both) / the shorter of the two, with the
+// medians of times on the slowest process. The way runs without its products, and without its transfers.
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <memory>
 
 #include "armci.h"
+#include "bench/common/clock.h"
+#include "bench/common/statistics.h"
 #include "bench/kernels/panels.h"
 #include "bench/session/session.h"
 #include "cblas-openblas.h"
@@ -68,12 +74,27 @@ void MultiplyTiles(long m, long n, long k, Tile a, Tile b, double beta, Tile c) 
               c.data, static_cast<blasint>(c.ld));
 }
 
-// A way of computing C; afterwards c() is the panel of this process.
+enum class Part { kAll, kTransfers, kProducts };
+
+// A way of computing C; after all of it c() is the panel of this process.
 class Way {
  public:
   virtual ~Way() = default;
-  virtual void Compute() = 0;
+  void Compute(Part part = Part::kAll) {
+    part_ = part;
+    Execute();
+  }
   virtual const double* c() const = 0;
+
+ protected:
+  virtual void Execute() = 0;
+  bool transfers() const { return part_ != Part::kProducts; }
+  void Multiply(long m, long n, long k, Tile a, Tile b, double beta, Tile c) const {
+    if (part_ != Part::kTransfers) MultiplyTiles(m, n, k, a, b, beta, c);
+  }
+
+ private:
+  Part part_ = Part::kAll;
 };
 
 class Shared {
@@ -124,6 +145,7 @@ class ArmciWay : public Way {
   }
 
   void Get(const Shared& from, long i, long j, int place) {
+    if (!transfers()) return;
     int remote_stride[1] = {static_cast<int>(from.panels().columns) * kDouble};
     int local_stride[1] = {static_cast<int>(from.panels().width(j)) * kDouble};
     int count[2] = {local_stride[0], static_cast<int>(from.panels().height(i))};
@@ -133,12 +155,13 @@ class ArmciWay : public Way {
   }
 
   Tile Await(const Shared& from, long j, int place) {
-    ARMCI_Wait(&handles_[place]);
+    if (transfers()) ARMCI_Wait(&handles_[place]);
     return {tiles_[place], from.panels().width(j)};
   }
 
   // Adds the result, which has no gaps, to `rows` rows of C.
   void Add(long i, long j, long rows) {
+    if (!transfers()) return;
     double one = 1;
     int remote_stride[1] = {static_cast<int>(c_.panels().columns) * kDouble};
     int local_stride[1] = {static_cast<int>(c_.panels().width(j)) * kDouble};
@@ -171,7 +194,7 @@ class TilesFromACounter : public ArmciWay {
   TilesFromACounter(const Session& session, const Problem& problem)
       : ArmciWay(session, problem, problem.c.tile * problem.c.tile) {}
 
-  void Compute() override {
+  void Execute() override {
     Reset();
     int buffer = 0;
     Step step = FirstOf(TakeTask(0));
@@ -180,7 +203,7 @@ class TilesFromACounter : public ArmciWay {
       const bool last = step.k + 1 == b_.panels().row_tiles();
       const Step next = last ? FirstOf(TakeTask(0)) : Step{step.task, step.i, step.j, step.k + 1};
       if (next.task < Tasks()) Begin(next, 1 - buffer);
-      Multiply(step, buffer);
+      MultiplyStep(step, buffer);
       if (last) Add(step.i, step.j, c_.panels().height(step.i));
       step = next;
       buffer = 1 - buffer;
@@ -207,11 +230,11 @@ class TilesFromACounter : public ArmciWay {
     Get(b_, step.k, step.j, 2 * buffer + 1);
   }
 
-  void Multiply(const Step& step, int buffer) {
+  void MultiplyStep(const Step& step, int buffer) {
     const Tile a = Await(a_, step.k, 2 * buffer);
     const Tile b = Await(b_, step.j, 2 * buffer + 1);
     const long n = c_.panels().width(step.j);
-    MultiplyTiles(c_.panels().height(step.i), n, a_.panels().width(step.k), a, b, step.k == 0 ? 0 : 1, {result(), n});
+    Multiply(c_.panels().height(step.i), n, a_.panels().width(step.k), a, b, step.k == 0 ? 0 : 1, {result(), n});
   }
 };
 
@@ -220,7 +243,7 @@ class OwnRowsFirst : public ArmciWay {
   OwnRowsFirst(const Session& session, const Problem& problem)
       : ArmciWay(session, problem, (problem.c.largest_panel() / problem.c.columns) * problem.c.tile) {}
 
-  void Compute() override {
+  void Execute() override {
     Reset();
     const int parts = c_.panels().parts;
     for (int turn = 0; turn < parts; ++turn) {
@@ -247,7 +270,7 @@ class OwnRowsFirst : public ArmciWay {
       for (long i = first; i < c_.panels().first_tile(owner + 1); ++i) {
         Begin(a_, i, k, kPlaceOfA);
         const Tile a = Take(a_, i, k, kPlaceOfA);
-        MultiplyTiles(c_.panels().height(i), n, b_.panels().height(k), a, b, k == 0 ? 0 : 1,
+        Multiply(c_.panels().height(i), n, b_.panels().height(k), a, b, k == 0 ? 0 : 1,
                       {result() + (i - first) * c_.panels().tile * n, n});
       }
     }
@@ -277,7 +300,7 @@ class MpiWay : public Way {
 
   const double* c() const override { return c_.data(); }
 
-  void Compute() override {
+  void Execute() override {
     std::fill(c_.begin(), c_.end(), 0);
     const int parts = problem_.b.parts;
     const int before = (problem_.rank + parts - 1) % parts;
@@ -287,7 +310,7 @@ class MpiWay : public Way {
       const int owner = (problem_.rank + step) % parts;
       double* next = passing_[step % 2].data();
       MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-      if (step + 1 < parts) {
+      if (step + 1 < parts && transfers()) {
         const long coming = problem_.b.panel_elements((owner + 1) % parts);
         MPI_Irecv(next, static_cast<int>(coming), MPI_DOUBLE, after, 0, MPI_COMM_WORLD, &requests[0]);
         MPI_Isend(panel, static_cast<int>(problem_.b.panel_elements(owner)), MPI_DOUBLE, before, 0, MPI_COMM_WORLD,
@@ -308,7 +331,7 @@ class MpiWay : public Way {
     for (long i = c.first_tile(problem_.rank); i < c.first_tile(problem_.rank + 1); ++i) {
       for (long j = 0; j < c.column_tiles(); ++j) {
         for (long k = b.first_tile(owner); k < b.first_tile(owner + 1); ++k) {
-          MultiplyTiles(c.height(i), c.width(j), b.height(k), {a_.data() + a.offset(i, k), a.columns},
+          Multiply(c.height(i), c.width(j), b.height(k), {a_.data() + a.offset(i, k), a.columns},
                         {panel + b.offset(k, j), b.columns}, 1, {c_.data() + c.offset(i, j), c.columns});
         }
       }
@@ -368,6 +391,31 @@ Case Contraction(const Session& session, const Problem& problem, const char* nam
   return WholeCase({name, size, ""}, actions, verify);
 }
 
+constexpr int kOverlapRounds = 9;
+
+// Collective. The parts take turns, so that a change of the machine's speed meets all of them.
+double OverlapOf(Way* way) {
+  std::map<Part, std::vector<double>> times;
+  for (int round = 0; round < kOverlapRounds; ++round) {
+    for (const Part part : {Part::kAll, Part::kTransfers, Part::kProducts}) {
+      MPI_Barrier(MPI_COMM_WORLD);
+      const double begun = NowSeconds();
+      way->Compute(part);
+      double spent = NowSeconds() - begun;
+      MPI_Allreduce(MPI_IN_PLACE, &spent, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+      times[part].push_back(spent);
+    }
+  }
+  const double transfers = Quantile(times[Part::kTransfers], 0.5);
+  const double products = Quantile(times[Part::kProducts], 0.5);
+  return 100 * (transfers + products - Quantile(times[Part::kAll], 0.5)) / std::min(transfers, products);
+}
+
+void CountOverlap(Session* session, const char* name, Way* way) {
+  const CaseLabel label = {std::string(name) + ", overlap in %", "", ""};
+  if (session->Wants(label)) session->Count(label, OverlapOf(way));
+}
+
 }  // namespace
 }  // namespace armci::bench
 
@@ -382,6 +430,9 @@ int main(int argc, char** argv) {
     MpiWay messages(problem);
     session.Run({Contraction(session, problem, "contraction", &tiles, &messages),
                  Contraction(session, problem, "contraction, own rows first", &own_rows, &messages)});
+    CountOverlap(&session, "contraction", &tiles);
+    CountOverlap(&session, "contraction, own rows first", &own_rows);
+    CountOverlap(&session, "MPI_Isend, MPI_Irecv", &messages);
   }
   return session.Finish();
 }

@@ -132,9 +132,12 @@ class StridedTransfer : Transfer<kind, completes> {
 template <Kind kind, Completes completes, class Giov>
 class VectorTransfer : Transfer<kind, completes> {
  public:
-  VectorTransfer(const Giov* iov, std::size_t length, int proc, const armci_hdl_t* handle = nullptr)
+  // The length is of the type of the call: one that is negative is left to the call to refuse.
+  template <class Length>
+  VectorTransfer(const Giov* iov, Length length, int proc, const armci_hdl_t* handle = nullptr)
       : VectorTransfer(0, nullptr, iov, length, proc, handle) {}
-  VectorTransfer(int datatype, const void*, const Giov* iov, std::size_t length, int proc,
+  template <class Length>
+  VectorTransfer(int datatype, const void*, const Giov* iov, Length length, int proc,
                  const armci_hdl_t* handle = nullptr)
       : Transfer<kind, completes>(proc, datatype, handle) {
     is_valid_ = list_.assign(iov, length).ok();
