@@ -114,6 +114,15 @@ Case RoundTrip(const RawMessages& raw, const char* name, const char* key, const 
   return {{name, FormatBytes(static_cast<size_t>(back)), raw.key + key}, Crew::kAlone, actions, {}, kSample, raw.look};
 }
 
+// The least that a store and its fence cost, or a lock right after an unlock, where both are messages.
+Case TwoMessages(const RawMessages& raw) {
+  Case made = RoundTrip(raw, "two messages, a reply", "", {"two messages", Role::kSubject, [=](long iterations) {
+                          return raw.windows(true, kWord, 2, iterations);
+                        }});
+  made.label.target_key.clear();
+  return made;
+}
+
 std::vector<Case> RoundTripCases(const RawMessages& raw, char* local, char* remote, int target) {
   const auto get = [=] { ARMCI_Get(remote, local, kWord, target); };
   const auto put = [=] { ARMCI_Put(local, remote, kWord, target); };
@@ -135,6 +144,7 @@ std::vector<Case> RoundTripCases(const RawMessages& raw, char* local, char* remo
       RoundTrip(raw, "put + fence", "_round_trip", Loop("ARMCI_Put, ARMCI_Fence", Role::kSubject, put_fence)),
       RoundTrip(raw, "fetch-and-add", "_round_trip_atomic", Loop("ARMCI_Rmw", Role::kSubject, add)),
       RoundTrip(raw, "lock", "_round_trip_atomic", LoopWithBreaks("ARMCI_Lock", Role::kSubject, 1, lock, unlock)),
+      TwoMessages(raw),
       RoundTrip(raw, "nb put", "_initiation", LoopWithBreaks("ARMCI_NbPut", Role::kSubject, kInitiated, nb_put, fence)),
       RoundTrip(raw, "get", "_round_trip", Loop("ARMCI_Get", Role::kSubject, longer_get), kLongerGet)};
 }
