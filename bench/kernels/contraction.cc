@@ -13,8 +13,8 @@
 // by messages, and once for each column taken from another. The products of tiles are the same, by dgemm in one thread.
 // Elements are small integers, so that C is exact.
 //
-// Counted for each way: its overlap in percent, (transfers alone + products alone - both) / the shorter of the two, with the
-// medians of times on the slowest process. The way runs without its products, and without its transfers.
+// Counted for each way: its overlap in percent, (transfers alone + products alone - both) / the shorter of the two,
+// with the medians of times on the slowest process. The way runs without its products, and without its transfers.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -271,7 +271,7 @@ class OwnRowsFirst : public ArmciWay {
         Begin(a_, i, k, kPlaceOfA);
         const Tile a = Take(a_, i, k, kPlaceOfA);
         Multiply(c_.panels().height(i), n, b_.panels().height(k), a, b, k == 0 ? 0 : 1,
-                      {result() + (i - first) * c_.panels().tile * n, n});
+                 {result() + (i - first) * c_.panels().tile * n, n});
       }
     }
     Add(first, j, c_.panels().panel_rows(owner));
@@ -332,7 +332,7 @@ class MpiWay : public Way {
       for (long j = 0; j < c.column_tiles(); ++j) {
         for (long k = b.first_tile(owner); k < b.first_tile(owner + 1); ++k) {
           Multiply(c.height(i), c.width(j), b.height(k), {a_.data() + a.offset(i, k), a.columns},
-                        {panel + b.offset(k, j), b.columns}, 1, {c_.data() + c.offset(i, j), c.columns});
+                   {panel + b.offset(k, j), b.columns}, 1, {c_.data() + c.offset(i, j), c.columns});
         }
       }
     }

@@ -117,8 +117,8 @@ Case RoundTrip(const RawMessages& raw, const char* name, const char* key, const 
 // The least that a store and its fence cost, or a lock right after an unlock, where both are messages.
 Case TwoMessages(const RawMessages& raw) {
   Case made = RoundTrip(raw, "two messages, a reply", "", {"two messages", Role::kSubject, [=](long iterations) {
-                          return raw.windows(true, kWord, 2, iterations);
-                        }});
+                                                             return raw.windows(true, kWord, 2, iterations);
+                                                           }});
   made.label.target_key.clear();
   return made;
 }
