@@ -14,7 +14,7 @@ from typing import Any, Sequence
 import click
 
 from armci_tool import (bazel, conformance, environment, flakes, launch, levels, libraries, matrix, matrix_report,
-                        mutants, placement, programs, repository, traceability)
+                        mutants, placement, port_report, programs, repository, traceability)
 from armci_tool.commands import options
 from armci_tool.console import Progress, duration
 from armci_tool.errors import ToolError
@@ -56,7 +56,7 @@ _LEVEL_HELP = ("only the tests that a port of that level passes, see docs/portin
               help="in a guest with a verbs device (see tools/armci rdma), for an implementation that can take one and "
               "need not, as ucx with UCX_TLS=rc,self")
 @click.option("--report", type=options.PATH, metavar="DIR",
-              help="write matrix.txt, matrix.json, junit.xml and index.html there, with --repeat flakes.json")
+              help="write matrix.txt, matrix.json, junit.xml, index.html and port-NAME.md there, with --repeat flakes.json")
 @click.option("--mutants", is_flag=True,
               help="run the defective libraries first, so that the report has their score (some minutes)")
 @options.configurations
@@ -178,7 +178,7 @@ def _run(binary: Path, library: libraries.Library, chosen: bazel.Configuration, 
 
 def _write_report(given: Namespace, made: matrix.Matrix,
                   repeats: list[list[conformance.SuiteRun]]) -> list[Path]:
-    written = matrix_report.write(given.report, made)
+    written = [*matrix_report.write(given.report, made), *port_report.write(given.report, made)]
     if given.repeat > 1:
         written.append(given.report / "flakes.json")
         written[-1].write_text(json.dumps([flakes.as_json(each) for each in repeats], indent=1) + "\n")
