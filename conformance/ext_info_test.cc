@@ -322,6 +322,10 @@ CLAUSE_TEST(ERR, ERR5_data_races_are_named, "ERR-5", StartsChildJobs{}, Deadline
     EXPECT_TRUE(result.HasLineWith({"process 1", "ARMCI_Put"})) << result.Text();
     EXPECT_TRUE(result.HasLineWith({"data races: 1"})) << result.Text();
     EXPECT_FALSE(result.HasLineWith({"ARMCI_PutValueLong"})) << result.Text();
+    EXPECT_FALSE(result.HasLineWith({"called at"})) << result.Text();
+    const ChildResult with_stacks = ExpectDone("data_races", {{"ARMCI_CHECK", "race-stacks"}});
+    EXPECT_TRUE(with_stacks.HasLineWith({"called at"})) << with_stacks.Text();
+    EXPECT_TRUE(with_stacks.HasLineWith({"data races: 1"})) << with_stacks.Text();
   }
 }
 

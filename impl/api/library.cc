@@ -35,6 +35,7 @@ int inits = 0;
 bool owns_mpi = false;
 bool ended_by_mpi = false;  // MPI_Finalize came before ARMCI_Finalize
 int thread_level = MPI_THREAD_SINGLE;
+bool race_stacks = false;  // ARMCI_CHECK=race-stacks
 
 bool mpi_running() {
   int begun = 0;
@@ -91,7 +92,8 @@ Status start_observers() {
   Checks checks = Checks::kCheap;
   ARMCI_RETURN_IF_ERROR(read_checks(settings.check, &checks));
   if (checks == Checks::kCostly) observe_flags |= kObserveCheck;
-  if (checks == Checks::kRaces) observe_flags |= kObserveRaces;
+  if (checks == Checks::kRaces || checks == Checks::kRacesWithStacks) observe_flags |= kObserveRaces;
+  race_stacks = checks == Checks::kRacesWithStacks;
   freeze_on_error(settings.freeze_on_error);
   WatchdogHooks hooks;
   hooks.dump_pending = print_pending;
@@ -120,7 +122,7 @@ Status start_race_detection() {
   ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, &wanted, 1, MPI_INT, MPI_MAX, world().comm()));
   if (wanted == 0) return kSuccess;
   observe_flags |= kObserveRaces;
-  return race_detection().start(kApiNames);
+  return race_detection().start(kApiNames, race_stacks);
 }
 
 // Every process reads the settings; a bad setting on one process is an error on all.

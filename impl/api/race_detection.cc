@@ -1,9 +1,13 @@
 #include "impl/api/race_detection.h"
 
+#include <execinfo.h>
+
 #include <algorithm>
+#include <array>
 #include <atomic>
 
 #include "impl/api/entry.h"
+#include "impl/base/backtrace.h"
 
 namespace armci::runtime {
 
@@ -13,7 +17,9 @@ RaceDetection& race_detection() {
   return *detection;
 }
 
-Status RaceDetection::start(const char* const* call_names) {
+Status RaceDetection::start(const char* const* call_names, bool stacks) {
+  has_stacks_ = stacks;
+  if (stacks) prepare_backtraces();
   tickets_.assign(static_cast<std::size_t>(world().size()), nullptr);
   constexpr std::int64_t kBytes = kTickets * sizeof(std::int64_t);
   ARMCI_RETURN_IF_ERROR(runtime().allocate(groups().world(), kBytes, tickets_.data()));
@@ -23,6 +29,20 @@ Status RaceDetection::start(const char* const* call_names) {
   recorder_.start(world().rank());
   is_on_ = true;
   return kSuccess;
+}
+
+// Frames of the library lie inside of the entry point's.
+race::Caller RaceDetection::caller(const void* address, ApiId id) const {
+  race::Caller made;
+  made.call = static_cast<std::uint16_t>(id);
+  made.frames[0] = address;
+  if (!has_stacks_) return made;
+  constexpr int kOwnMost = 10;
+  std::array<void*, race::Caller::kFrames + kOwnMost> stack{};
+  const auto end = stack.begin() + backtrace(stack.data(), static_cast<int>(stack.size()));
+  const auto entry = std::find(stack.begin(), end, address);
+  std::copy(entry, std::min(end, entry + race::Caller::kFrames), made.frames.begin());
+  return made;
 }
 
 Status RaceDetection::analyse() {

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <vector>
 
+#include "impl/api/api_id.h"
 #include "impl/race/analysis.h"
 #include "impl/race/recorder.h"
 #include "impl/runtime/groups.h"
@@ -21,8 +22,10 @@ namespace armci::runtime {
 class RaceDetection {
  public:
   bool is_on() const { return is_on_; }
-  // Collective; `call_names`: by ApiId.
-  Status start(const char* const* call_names);
+  // Collective; `call_names`: by ApiId. With `stacks` each call is recorded with its callers.
+  Status start(const char* const* call_names, bool stacks);
+  // `address`: behind the call of the entry point.
+  race::Caller caller(const void* address, ApiId id) const;
   // After a barrier that completed all operations: the analysis of what was recorded.
   Status analyse();
   // After another barrier: the same, if nothing is open.
@@ -50,6 +53,7 @@ class RaceDetection {
   void record_last_values();
 
   bool is_on_ = false;
+  bool has_stacks_ = false;
   race::Recorder recorder_;
   race::Analysis analysis_;
   std::vector<void*> tickets_;  // of each process

@@ -191,7 +191,7 @@ auto call_recorded(const void* caller, Make make, Body body) {
     auto record = make();
     const auto outcome = body();
     if (has_succeeded(outcome)) {
-      race::Recorder::Call call(race_detection().recorder(), {caller, static_cast<std::uint16_t>(id)});
+      race::Recorder::Call call(race_detection().recorder(), race_detection().caller(caller, id));
       record.done(call, outcome);
     }
     analyse_after<id>();

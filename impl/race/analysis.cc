@@ -77,16 +77,38 @@ struct Site {
   auto operator<=>(const Site&) const = default;
 };
 
+constexpr const char* kMain = " in main";  // the callers of main say nothing
+
+// The stacks of this process's sites, in the order of `sites`: innermost call first.
+std::vector<std::string> texts_of(const std::vector<Site>& sites, int rank, const Recorder& recorder) {
+  std::vector<const void*> addresses;
+  std::vector<std::size_t> ends;
+  for (const Site& site : sites) {
+    if (site.process != rank) continue;
+    for (const void* frame : recorder.site(site.number).frames) {
+      if (frame != nullptr) addresses.push_back(frame);
+    }
+    ends.push_back(addresses.size());
+  }
+  const std::vector<std::string> lines = source_lines(addresses);
+  std::vector<std::string> texts;
+  std::size_t next = 0;
+  for (const std::size_t end : ends) {
+    std::string text = lines[next++];
+    for (; next < end && !text.ends_with(kMain); ++next) text += "\n      called at " + lines[next];
+    next = end;
+    texts.push_back(text);
+  }
+  return texts;
+}
+
 // The source lines of call sites, each looked up by the process that has it, in the order of `sites`; on every process.
 Status look_up(MPI_Comm comm, int size, int rank, const std::vector<Site>& sites, Recorder* recorder,
                std::map<Site, std::string>* lines) {
-  std::vector<const void*> addresses;
-  for (const Site& site : sites) {
-    if (site.process == rank) addresses.push_back(recorder->site_address(site.number));
-  }
   std::vector<char> mine;
-  for (const std::string& line : source_lines(addresses))
-    mine.insert(mine.end(), line.c_str(), line.c_str() + line.size() + 1);
+  for (const std::string& text : texts_of(sites, rank, *recorder)) {
+    mine.insert(mine.end(), text.c_str(), text.c_str() + text.size() + 1);
+  }
   std::vector<char> all;
   std::vector<int> counts;
   ARMCI_RETURN_IF_ERROR(gather_all(comm, size, mine, &all, &counts));

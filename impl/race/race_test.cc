@@ -193,13 +193,13 @@ TEST(RaceRecorder, keepsWhatIsPendingForTheNextRecords) {
   armci_hdl_t handle;
   const Place place{kRegion, 0, kOwner};
   {
-    Recorder::Call call(&recorder, {nullptr, 1});
+    Recorder::Call call(&recorder, {{}, 1});
     call.set_pending(&handle, kOwner);
     call.access(AccessKind::kRead, place, {0, 8, 0, 1});
   }
   EXPECT_TRUE(recorder.has_open());
   EXPECT_EQ(recorder.take().accesses.at(0).completed, kNever);
-  Recorder::Call(&recorder, {nullptr, 2}).wait(&handle);
+  Recorder::Call(&recorder, {{}, 2}).wait(&handle);
   EXPECT_FALSE(recorder.has_open());
   const Recorder::Records records = recorder.take();
   ASSERT_EQ(records.accesses.size(), 1u);
@@ -211,10 +211,10 @@ TEST(RaceRecorder, repeatedAccessesAreOneUntilTheNextSynchronisation) {
   Recorder recorder;
   recorder.start(0);
   const auto repeat = [&] {
-    Recorder::Call(&recorder, {nullptr, 1}).access(AccessKind::kRead, {kRegion, 0, kOwner}, {0, 8, 0, 1});
+    Recorder::Call(&recorder, {{}, 1}).access(AccessKind::kRead, {kRegion, 0, kOwner}, {0, 8, 0, 1});
   };
   for (int times = 0; times < 10; ++times) repeat();
-  Recorder::Call(&recorder, {nullptr, 2}).sync({.kind = SyncKind::kNotify, .peer = 1});
+  Recorder::Call(&recorder, {{}, 2}).sync({.kind = SyncKind::kNotify, .peer = 1});
   for (int times = 0; times < 10; ++times) repeat();
   EXPECT_EQ(recorder.take().accesses.size(), 2u);
 }

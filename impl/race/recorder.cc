@@ -40,8 +40,7 @@ bool Recorder::has_open() {
 }
 
 std::uint32_t Recorder::site_of(const Caller& caller) {
-  const auto [found, is_new] =
-      site_numbers_.try_emplace({caller.address, caller.call}, static_cast<std::uint32_t>(sites_.size()));
+  const auto [found, is_new] = site_numbers_.try_emplace(caller, static_cast<std::uint32_t>(sites_.size()));
   if (is_new) sites_.push_back(caller);
   return found->second;
 }

@@ -4,6 +4,7 @@
 // order: races between them are those of another tool.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -17,10 +18,12 @@
 
 namespace armci::race {
 
-// Where and how a call was made.
+// The place of a call: the addresses behind the call instructions on the stack, the innermost first, and then nullptr.
 struct Caller {
-  const void* address;  // behind the call instruction
-  std::uint16_t call;   // its number in the table of calls
+  static constexpr std::size_t kFrames = 6;
+  std::array<const void*, kFrames> frames{};
+  std::uint16_t call = 0;  // the number in the table of calls
+  auto operator<=>(const Caller&) const = default;
 };
 
 class Recorder {
@@ -73,7 +76,7 @@ class Recorder {
   Records take();
   // Whether an operation is pending, or a store not fenced.
   bool has_open();
-  const void* site_address(std::uint32_t site) { return sites_[site].address; }
+  const Caller& site(std::uint32_t number) const { return sites_[number]; }
 
  private:
   friend class Call;
@@ -95,7 +98,7 @@ class Recorder {
   std::vector<Pending> pending_;
   std::set<Same> since_sync_;
   std::map<std::tuple<SyncKind, int, std::uint64_t>, std::int64_t> numbers_;
-  std::map<std::pair<const void*, std::uint16_t>, std::uint32_t> site_numbers_;
+  std::map<Caller, std::uint32_t> site_numbers_;
   std::vector<Caller> sites_;
   std::set<int> unfenced_;  // targets
   std::size_t left_out_ = 0;

@@ -104,8 +104,8 @@ std::vector<std::string> source_lines(const std::vector<const void*>& addresses)
     const std::vector<std::string> lines = lines_of(output_of(command));  // a function and a place for each
     for (std::size_t k = 0; k < members.size() && 2 * k + 1 < lines.size(); ++k) {
       const std::string place = short_line(lines[2 * k + 1]);
-      const std::string& function = lines[2 * k];
-      if (!place.empty()) found[members[k]] = place + (function == "??" ? "" : " in " + function);
+      if (!place.empty()) found[members[k]] = place;
+      if (lines[2 * k] != "??") found[members[k]] += " in " + lines[2 * k];
     }
   }
   return found;

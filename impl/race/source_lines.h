@@ -6,7 +6,7 @@
 
 namespace armci::race {
 
-// For each address behind a call: "function at file.c:12", or "program+0x1234" where nothing more is known. Starts one
+// For each address behind a call: "file.c:12 in function"; "program+0x1234" stands for an unknown line. Starts one
 // process for each module, and waits for it.
 std::vector<std::string> source_lines(const std::vector<const void*>& addresses);
 

@@ -92,10 +92,11 @@ void warn_of_overlap(const char* kind, std::vector<Range>* ranges) {
 }  // namespace
 
 Status read_checks(const std::string& text, Checks* checks) {
-  static constexpr Word<Checks> kWords[] = {
-      {"0", Checks::kCheap},     {"no", Checks::kCheap},    {"off", Checks::kCheap},
-      {"false", Checks::kCheap}, {"1", Checks::kCostly},    {"yes", Checks::kCostly},
-      {"on", Checks::kCostly},   {"true", Checks::kCostly}, {"race", Checks::kRaces}};
+  static constexpr Word<Checks> kWords[] = {{"0", Checks::kCheap},    {"no", Checks::kCheap},
+                                            {"off", Checks::kCheap},  {"false", Checks::kCheap},
+                                            {"1", Checks::kCostly},   {"yes", Checks::kCostly},
+                                            {"on", Checks::kCostly},  {"true", Checks::kCostly},
+                                            {"race", Checks::kRaces}, {"race-stacks", Checks::kRacesWithStacks}};
   return read_word("ARMCI_CHECK", text, kWords, checks);
 }
 

@@ -22,7 +22,7 @@
 namespace armci::runtime {
 
 // The values of ARMCI_CHECK.
-enum class Checks { kCheap, kCostly, kRaces };
+enum class Checks { kCheap, kCostly, kRaces, kRacesWithStacks };
 Status read_checks(const std::string& text, Checks* checks);
 
 Status check_promise(AccessMode mode, bool put, bool get, bool accumulate);

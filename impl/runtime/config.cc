@@ -45,7 +45,7 @@ constexpr SettingRow kRows[] = {
      &Config::trace_events},
     {"ARMCI_CHECK", "", "0", 0, 0,
      "1 switches the costly checks on (overlap, buffers changed before wait, access modes); race looks for data races "
-     "between the calls of all processes and names both calls of each.",
+     "between the calls of all processes and names both calls of each, race-stacks also their callers.",
      &Config::check},
     {"ARMCI_FREEZE_ON_ERROR", "", "0", 0, 1,
      "A process that would end the job by an error says where it is and waits for a debugger instead.",
