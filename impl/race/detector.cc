@@ -1,7 +1,6 @@
 #include "impl/race/detector.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <tuple>
 
@@ -27,87 +26,112 @@ bool ordered_in_process(const Access& earlier, const Access& later, const Happen
   return !stores || (earlier.is_blocking && later.is_blocking);
 }
 
-std::optional<Reason> why_unordered(const Access& one, const Access& other, const HappensBefore& order) {
-  if (one.origin == other.origin) {
-    if (one.issued == other.issued) return std::nullopt;  // segments of one call: XFER-7
-    const Access& earlier = one.issued < other.issued ? one : other;
-    const Access& later = one.issued < other.issued ? other : one;
-    if (ordered_in_process(earlier, later, order)) return std::nullopt;
-    return earlier.completed > later.issued ? Reason::kNoWait : Reason::kNoFence;
-  }
-  for (const auto& [earlier, later] : {std::pair(&one, &other), std::pair(&other, &one)}) {
-    if (order.is_complete_before(*earlier, later->origin, later->issued)) return std::nullopt;
-  }
-  for (const auto& [earlier, later] : {std::pair(&one, &other), std::pair(&other, &one)}) {
-    if (!order.is_known(earlier->origin, earlier->issued, later->origin, later->issued)) continue;
-    return earlier->is_store ? Reason::kNoFence : Reason::kNoWait;
-  }
-  return Reason::kNoOrder;
+// Whether `one` is complete before `other` is issued, or as good as that for the process that issues both.
+bool is_before(const Access& one, const Access& other, const HappensBefore& order) {
+  if (one.origin != other.origin) return order.is_complete_before(one, other.origin, other.issued);
+  return one.issued < other.issued && ordered_in_process(one, other, order);
 }
 
-// The accesses that may still meet one that begins later, in classes of those that are not in conflict.
-class Open {
+// Why two accesses are unordered of which `earlier` is not issued after the other one, if they are ordered at all.
+Reason reason_of(const Access& earlier, const Access& later, const HappensBefore& order) {
+  if (!order.is_known(earlier.origin, earlier.issued, later.origin, later.issued)) return Reason::kNoOrder;
+  const bool lacks_fence = earlier.is_store && (earlier.origin != later.origin || earlier.completed <= later.issued);
+  return lacks_fence ? Reason::kNoFence : Reason::kNoWait;
+}
+
+// Accesses that differ in their times only, in the order in which they were issued.
+struct Group {
+  std::vector<const Access*> members;
+
+  const Access& like() const { return *members.front(); }
+  const Footprint& where() const { return like().where; }
+
+  // The first that is not before `access`. If that one is after it, all are ordered: those that follow are later still.
+  const Access* unordered_with(const Access& access, const HappensBefore& order) const {
+    const auto found = std::partition_point(members.begin(), members.end(),
+                                            [&](const Access* member) { return is_before(*member, access, order); });
+    if (found == members.end() || is_before(access, **found, order)) return nullptr;
+    // Segments of one call are its own matter [XFER-7].
+    return (*found)->origin == access.origin && (*found)->issued == access.issued ? nullptr : *found;
+  }
+};
+
+auto identity(const Access& access) {
+  return std::tuple(access.region, access.where, access.kind, access.type, access.reads_word, access.is_local,
+                    access.is_blocking, access.origin, access.site);
+}
+
+std::vector<Group> groups_of(const std::vector<Access>& accesses) {
+  std::vector<Group> groups;
+  for (const Access& access : accesses) {
+    if (groups.empty() || identity(groups.back().like()) != identity(access)) groups.emplace_back();
+    groups.back().members.push_back(&access);
+  }
+  return groups;
+}
+
+class Search {
  public:
-  template <class Visit>
-  void visit_conflicts(const Access& access, Visit visit) {
-    for (Class& each : classes_) {
-      std::erase_if(each.members, [&](const Access* open) { return open->where.end() <= access.where.begin; });
-      if (each.members.empty() || !conflict(*each.members.front(), access)) continue;
-      for (const Access* open : each.members) visit(*open);
+  explicit Search(const HappensBefore& order) : order_(order) {}
+
+  // Of one group, that means: an access and the next one.
+  void compare_within(const Group& group) {
+    std::uint64_t byte = group.where().begin;
+    if (!conflict(group.like(), group.like())) return;
+    for (std::size_t i = 1; i < group.members.size(); ++i) {
+      const Access& earlier = *group.members[i - 1];
+      const Access& later = *group.members[i];
+      if (earlier.issued != later.issued && !is_before(earlier, later, order_)) return add(earlier, later, byte);
     }
   }
 
-  void add(const Access& access) {
-    const auto name = std::tuple(access.kind, access.type, access.reads_word);
-    auto found = std::find_if(classes_.begin(), classes_.end(), [&](const Class& each) { return each.name == name; });
-    if (found == classes_.end()) found = classes_.insert(found, {name, {}});
-    found->members.push_back(&access);
+  void compare(const Group& one, const Group& other) {
+    std::uint64_t byte = 0;
+    if (!conflict(one.like(), other.like()) || !overlap(one.where(), other.where(), &byte)) return;
+    const bool turned = one.members.size() > other.members.size();
+    const Group& few = turned ? other : one;
+    const Group& many = turned ? one : other;
+    for (const Access* access : few.members) {
+      if (const Access* found = many.unordered_with(*access, order_)) return add(*found, *access, byte);
+    }
   }
 
+  std::vector<Race> take() { return std::move(races_); }
+
  private:
-  struct Class {
-    std::tuple<AccessKind, std::uint8_t, bool> name;
-    std::vector<const Access*> members;
-  };
-  std::vector<Class> classes_;
+  void add(const Access& one, const Access& other, std::uint64_t byte) {
+    const bool turned = order_.is_known(other.origin, other.issued, one.origin, one.issued);
+    const Access& first = turned ? other : one;
+    const Access& second = turned ? one : other;
+    if (!known_.insert(std::minmax(std::pair(one.origin, one.site), std::pair(other.origin, other.site))).second)
+      return;
+    races_.push_back({first, second, byte, reason_of(first, second, order_)});
+  }
+
+  const HappensBefore& order_;
+  std::set<std::pair<std::pair<int, std::uint32_t>, std::pair<int, std::uint32_t>>> known_;
+  std::vector<Race> races_;
 };
-
-using Sites = std::tuple<int, std::uint32_t, int, std::uint32_t>;
-
-Sites sites_of(const Access& one, const Access& other) {
-  const auto first = std::pair(one.origin, one.site);
-  const auto second = std::pair(other.origin, other.site);
-  const auto& [low, high] = std::minmax(first, second);
-  return {low.first, low.second, high.first, high.second};
-}
 
 }  // namespace
 
 std::vector<Race> find_races(std::vector<Access> accesses, const HappensBefore& order) {
   std::sort(accesses.begin(), accesses.end(), [](const Access& one, const Access& other) {
-    return std::tuple(one.region, one.where.begin, one.origin, one.issued) <
-           std::tuple(other.region, other.where.begin, other.origin, other.issued);
+    return std::tuple(identity(one), one.issued) < std::tuple(identity(other), other.issued);
   });
-  std::vector<Race> races;
-  std::set<Sites> known;
-  Open open;
-  for (std::size_t i = 0; i < accesses.size(); ++i) {
-    const Access& access = accesses[i];
-    if (i > 0 && accesses[i - 1].region != access.region) open = Open();
-    open.visit_conflicts(access, [&](const Access& other) {
-      const Sites sites = sites_of(other, access);
-      if (known.count(sites) != 0) return;
-      std::uint64_t byte = 0;
-      if (!overlap(other.where, access.where, &byte)) return;
-      const std::optional<Reason> reason = why_unordered(other, access, order);
-      if (!reason) return;
-      known.insert(sites);
-      const bool turned = order.is_known(access.origin, access.issued, other.origin, other.issued);
-      races.push_back({turned ? access : other, turned ? other : access, byte, *reason});
-    });
-    open.add(access);
+  const std::vector<Group> groups = groups_of(accesses);
+  Search search(order);
+  std::vector<const Group*> open;  // those that may still meet a group that begins later
+  for (const Group& group : groups) {
+    const auto is_past = [&](const Group* earlier) {
+      return earlier->like().region != group.like().region || earlier->where().end() <= group.where().begin;
+    };
+    std::erase_if(open, is_past);
+    search.compare_within(group);
+    for (const Group* earlier : open) search.compare(*earlier, group);
+    open.push_back(&group);
   }
-  return races;
+  return search.take();
 }
 
 }  // namespace armci::race

@@ -21,9 +21,15 @@ class Replay {
     Event event;
     bool covers_earlier;
   };
-  // The signals of one word that have executed.
+  // Signals of one word that have executed: all additions, or those that set one value.
+  struct Executed {
+    std::vector<Release> releases;
+    Clock clock;                         // of all of them
+    std::map<int, std::size_t> seen_by;  // how many of them a process has seen
+  };
   struct Signals {
-    std::vector<std::pair<Release, std::int64_t>> done;  // with the value that each set
+    std::map<std::int64_t, Executed> sets;
+    Executed additions;
     std::int64_t added = 0;
     std::int64_t adds_of_all = 0;
     std::set<std::int64_t> sets_of_all;
@@ -37,6 +43,7 @@ class Replay {
   };
   struct Mutex {
     std::vector<const Sync*> order;  // locks by their tickets
+    std::set<int> lockers;
     std::size_t unlocks = 0;
     std::size_t held_before = 0;
     Clock clock;
@@ -58,7 +65,7 @@ class Replay {
   bool join_collective(const Sync& sync, bool force);
   bool take_atomic(const Sync& sync, bool force);
   void learn(const Sync& sync, const Clock& clock);
-  void learn_signals(const Sync& sync, const Signals& signals, bool only_value);
+  void learn_signals(const Sync& sync, Executed* executed);
   Clock& clock(int process) { return clocks_[static_cast<std::size_t>(process)]; }
   Release release(const Sync& sync) { return {clock(sync.process), sync.process, sync.event, sync.covers_earlier}; }
 
@@ -106,14 +113,12 @@ void Replay::collect(const Sync& sync) {
   switch (sync.kind) {
     case SyncKind::kLock:
       mutexes_[sync.key].order.push_back(&sync);
+      mutexes_[sync.key].lockers.insert(sync.process);
       break;
-    case SyncKind::kUnlock: {
-      Mutex& mutex = mutexes_[sync.key];
-      const bool is_locked_here = std::any_of(mutex.order.begin(), mutex.order.end(),
-                                              [&](const Sync* lock) { return lock->process == sync.process; });
-      if (!is_locked_here) mutex.held_before = 1;
+    case SyncKind::kUnlock:
+      // Locked since before the records began.
+      if (mutexes_[sync.key].lockers.count(sync.process) == 0) mutexes_[sync.key].held_before = 1;
       break;
-    }
     case SyncKind::kAtomic:
       atomics_[{word_of(sync), sync.bytes}].order.push_back(&sync);
       break;
@@ -228,7 +233,9 @@ bool Replay::execute(const Sync& sync, bool force) {
       return take_atomic(sync, force);
     case SyncKind::kSignal: {
       Signals& signals = signals_[word_of(sync)];
-      signals.done.push_back({release(sync), sync.adds ? 0 : sync.value});
+      Executed& executed = sync.adds ? signals.additions : signals.sets[sync.value];
+      executed.releases.push_back(release(sync));
+      join(&executed.clock, clock(sync.process));
       if (sync.adds) signals.added += sync.value;
       return true;
     }
@@ -254,7 +261,7 @@ bool Replay::receive(const Sync& sync, const Name& name, bool force) {
   }
   const Release& from = found->second;
   if (sync.kind == SyncKind::kAwait) {
-    out_->notified_[{from.process, sync.process}].push_back({from.event, true, sync.process, sync.event});
+    out_->notified_[{from.process, sync.process}][sync.process].add(from.event, sync.event);
   }
   learn(sync, from.clock);
   return true;
@@ -303,37 +310,43 @@ bool Replay::take_atomic(const Sync& sync, bool force) {
 bool Replay::see(const Sync& sync, bool force) {
   const auto found = signals_.find(word_of(sync));
   if (found == signals_.end()) return true;
-  const Signals& signals = found->second;
+  Signals& signals = found->second;
   if (signals.adds_of_all != 0) {
     const bool counts = signals.has_last && signals.sets_of_all.empty();
     const std::int64_t at_start = signals.last - signals.adds_of_all;
     const bool enough = counts ? signals.added >= sync.value - at_start : signals.added == signals.adds_of_all;
     if (!enough && !force) return false;
-    learn_signals(sync, signals, false);
-    return true;
+    learn_signals(sync, &signals.additions);
   }
   if (signals.sets_of_all.count(sync.value) == 0) return true;  // a value from before
-  const bool is_set = std::any_of(signals.done.begin(), signals.done.end(),
-                                  [&](const auto& done) { return done.second == sync.value; });
-  if (!is_set && !force) return false;
-  learn_signals(sync, signals, true);
+  Executed& executed = signals.sets[sync.value];
+  if (executed.releases.empty() && !force) return false;
+  learn_signals(sync, &executed);
   return true;
 }
 
-void Replay::learn_signals(const Sync& sync, const Signals& signals, bool only_value) {
-  Clock seen;
-  for (const auto& [from, value] : signals.done) {
-    if (only_value && value != sync.value) continue;
-    join(&seen, from.clock);
-    out_->signals_[{from.process, sync.word.owner}].push_back(
-        {from.event, from.covers_earlier, sync.process, sync.event});
+// A process that saw a signal before knows that already.
+void Replay::learn_signals(const Sync& sync, Executed* executed) {
+  std::size_t& next = executed->seen_by[sync.process];
+  for (; next < executed->releases.size(); ++next) {
+    const Release& from = executed->releases[next];
+    if (from.covers_earlier) {
+      out_->signals_[{from.process, sync.word.owner}][sync.process].add(from.event, sync.event);
+    } else {
+      out_->own_signals_[{from.process, from.event}].try_emplace(sync.process, sync.event);
+    }
   }
-  learn(sync, seen);
+  learn(sync, executed->clock);
 }
 
 HappensBefore::HappensBefore(int processes, const std::vector<Sync>& records)
     : snapshots_(static_cast<std::size_t>(processes)) {
   Replay(processes, records, this).run();
+  for (SeenOrders* orders : {&notified_, &signals_}) {
+    for (auto& [pair, by] : *orders) {
+      for (auto& [seer, order] : by) order.sort();
+    }
+  }
 }
 
 bool HappensBefore::is_known(int of, Event earlier, int by, Event later) const {
@@ -355,14 +368,34 @@ bool HappensBefore::is_fenced(const std::map<Pair, std::vector<Event>>& fences, 
   return false;
 }
 
-bool HappensBefore::is_seen(const std::map<Pair, std::vector<Seen>>& seen, const Access& store, int process,
-                            Event event) const {
+// By `covered`; each entry then has the first event of all that cover as much.
+void HappensBefore::SeenOrder::sort() {
+  std::sort(entries_.begin(), entries_.end(),
+            [](const Entry& one, const Entry& other) { return one.covered < other.covered; });
+  for (std::size_t i = entries_.size(); i-- > 1;) {
+    entries_[i - 1].seen = std::min(entries_[i - 1].seen, entries_[i].seen);
+  }
+}
+
+Event HappensBefore::SeenOrder::first_covering(Event issued) const {
+  const auto found = std::lower_bound(entries_.begin(), entries_.end(), issued,
+                                      [](const Entry& entry, Event event) { return entry.covered < event; });
+  return found == entries_.end() ? kNever : found->seen;
+}
+
+bool HappensBefore::is_own_signal_seen(const Access& store, int process, Event event) const {
+  const auto found = own_signals_.find({store.origin, store.issued});
+  if (found == own_signals_.end()) return false;
+  return std::any_of(found->second.begin(), found->second.end(),
+                     [&](const auto& by) { return is_known(by.first, by.second, process, event); });
+}
+
+bool HappensBefore::is_seen(const SeenOrders& seen, const Access& store, int process, Event event) const {
   const auto found = seen.find({store.origin, store.owner});
   if (found == seen.end()) return false;
-  return std::any_of(found->second.begin(), found->second.end(), [&](const Seen& one) {
-    const bool covers = one.covered == store.issued || (one.covers_earlier && one.covered > store.issued &&
-                                                        (&seen == &notified_ || store.is_blocking));
-    return covers && is_known(one.seer, one.seen, process, event);
+  return std::any_of(found->second.begin(), found->second.end(), [&](const auto& by) {
+    const Event first = by.second.first_covering(store.issued);
+    return first != kNever && is_known(by.first, first, process, event);
   });
 }
 
@@ -370,7 +403,9 @@ bool HappensBefore::is_complete_before(const Access& access, int process, Event 
   if (!access.is_store) return access.completed != kNever && is_known(access.origin, access.completed, process, event);
   if (is_fenced(fences_, access, process, event)) return true;
   if (access.is_blocking && is_fenced(atomics_, access, process, event)) return true;
-  return is_seen(notified_, access, process, event) || is_seen(signals_, access, process, event);
+  // A notification covers every store to the waiting process, a signal the blocking ones.
+  return is_seen(notified_, access, process, event) || is_own_signal_seen(access, process, event) ||
+         (access.is_blocking && is_seen(signals_, access, process, event));
 }
 
 }  // namespace armci::race

@@ -46,24 +46,36 @@ class HappensBefore {
     Event event;
     Clock clock;
   };
-  // A process sees a signal, or a notification: the origin's stores up to `covered`, or that one alone, are complete
-  // for `seer` at `seen`.
-  struct Seen {
-    Event covered;
-    bool covers_earlier;
-    int seer;
-    Event seen;
+  // When a process sees signals, or notifications, of an origin: each covers the origin's stores up to `covered`.
+  class SeenOrder {
+   public:
+    void add(Event covered, Event seen) { entries_.push_back({covered, seen}); }
+    void sort();
+    // The first event by which the process knows that a store issued then is complete; kNever: none.
+    Event first_covering(Event issued) const;
+
+   private:
+    struct Entry {
+      Event covered;
+      Event seen;
+    };
+    std::vector<Entry> entries_;
   };
+  // Of an origin, a target, and the process that sees.
+  using SeenOrders = std::map<std::pair<int, int>, std::map<int, SeenOrder>>;
   using Pair = std::pair<int, int>;  // origin, target
 
   bool is_fenced(const std::map<Pair, std::vector<Event>>& fences, const Access& store, int process, Event event) const;
-  bool is_seen(const std::map<Pair, std::vector<Seen>>& seen, const Access& store, int process, Event event) const;
+  bool is_own_signal_seen(const Access& store, int process, Event event) const;
+  bool is_seen(const SeenOrders& seen, const Access& store, int process, Event event) const;
 
   std::vector<std::vector<Snapshot>> snapshots_;  // of each process, after each event that acquires
   std::map<Pair, std::vector<Event>> fences_;     // target kEveryone: of all
   std::map<Pair, std::vector<Event>> atomics_;
-  std::map<Pair, std::vector<Seen>> signals_;
-  std::map<Pair, std::vector<Seen>> notified_;
+  SeenOrders notified_;
+  SeenOrders signals_;  // with earlier blocking stores
+  // Of non-blocking calls, which cover their own data alone: by origin and event, when each process sees it.
+  std::map<std::pair<int, Event>, std::map<int, Event>> own_signals_;
   int unmatched_ = 0;
 };
 
