@@ -1,9 +1,12 @@
-// EXT-2, EXT-3: the litmus programs of spec/semantics.md that need the calls of armcix.h; see spec/model/programs.toml.
+// EXT-2, EXT-3: the litmus programs that need the calls of armcix.h: the named ones of spec/model/programs.toml, and
+// those of spec/model/shapes.py.
 
 #include <cstdint>
 
 #include "armcix.h"
+#include "conformance/harness/test.h"
 #include "conformance/litmus/program.h"
+#include "conformance/litmus/shapes.h"
 
 namespace conformance::litmus {
 
@@ -23,6 +26,16 @@ int SwapZero(long* before, long value, char* at, int proc) {
 namespace {
 
 const bool registered [[maybe_unused]] = AddLitmusTests(ExtensionPrograms());
+const bool shapes_registered [[maybe_unused]] =
+    AddShapeTests({"EXT",
+                   "EXT2_generated_litmus",
+                   MakeSpec("EXT-2", "EXT-3", "LC-1", "LC-3", "LC-4", "ORD-1", "RMW-2", "RMW-5", NeedsRanks(2),
+                            DeadlineSeconds(7200)),
+                   2,
+                   ExtensionShapeTexts(),
+                   {PutSignal, SwapZero},
+                   Stores::kContiguousFlag,
+                   {}});
 
 }  // namespace
 }  // namespace conformance::litmus

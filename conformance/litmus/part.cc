@@ -186,7 +186,7 @@ void Part::StoreFlag(const Step& step, char* variable, char* flag, int host) {
   const PendingNote inside({.what = "a put with its flag", .proc = host});
   // The source never changes, so no wait is needed.
   char* source = reinterpret_cast<char*>(sources_[static_cast<std::size_t>(step.value)].data());
-  Check(calls_of_program_.put_flag(layout_.StorePlan(false), source, variable, flag, host, form_.nonblocking),
+  Check(calls_of_program_.put_flag(layout_.StorePlan(false), source, variable, flag, host, IsNonblocking(step)),
         "the put with its flag");
 }
 

@@ -39,6 +39,13 @@ struct Tally {
   std::string place;
 };
 
+// When a place has had enough.
+struct End {
+  double time;
+  long iterations;
+  bool IsReached(long made) const { return made >= iterations && SharedClock() > time; }
+};
+
 std::size_t SlotsFor(const Program& program, const Layout& layout) {
   const std::size_t fit = kRoundBytes / (program.variables.size() * layout.RemoteBytes());
   return std::clamp<std::size_t>(fit, 1, kSlotsMax);
@@ -48,16 +55,16 @@ class Run {
  public:
   Run(const Litmus& litmus, const Form& form);
   // Returns the places.
-  std::string Go(double seconds, std::size_t places);
+  std::string Go(const Extent& extent);
   void ReportAll() const;
   Seen Summary() const;
 
  private:
-  // Iterations at one place for a share of the time. Returns false after a forbidden outcome.
-  bool At(const Place& place, double seconds);
+  // Iterations at one place, for so long and until there are so many in all. Returns false after a forbidden outcome.
+  bool At(const Place& place, double seconds, long iterations);
   void ZeroSlots();
   // As many iterations as there is time for; returns how many.
-  std::size_t Iterations(const Place& place, double end);
+  std::size_t Iterations(const Place& place, const End& end);
   void FinalValues(const Place& place, std::size_t iterations);
   bool Count(const Place& place, const std::vector<long>& all, std::size_t iterations);
   const std::vector<OutcomeRow>& Table() const { return form_.nonblocking ? litmus_.nonblocking : litmus_.blocking; }
@@ -109,18 +116,20 @@ Run::Run(const Litmus& litmus, const Form& form)
   part_ = std::make_unique<Part>(litmus_, program_, thread_, form_, layout_, memory_, cast, !core_.enough());
 }
 
-std::string Run::Go(double seconds, std::size_t most) {
-  const std::vector<Place> places = DrawPlaces(program_, threads_, litmus_.loads, most);
+std::string Run::Go(const Extent& extent) {
+  const std::vector<Place> places = DrawPlaces(program_, threads_, litmus_.loads, extent.places);
+  const auto number = static_cast<long>(places.size());
   std::string texts;
   for (const Place& place : places) texts += (texts.empty() ? "" : ", ") + place.text;
-  for (const Place& place : places) {
-    if (!At(place, seconds / static_cast<double>(places.size()))) break;
+  for (long i = 0; i < number; ++i) {
+    const long iterations = extent.iterations * (i + 1) / number;
+    if (!At(places[static_cast<std::size_t>(i)], extent.seconds / static_cast<double>(number), iterations)) break;
   }
   return texts;
 }
 
-bool Run::At(const Place& place, double seconds) {
-  const double end = SharedClock() + seconds;
+bool Run::At(const Place& place, double seconds, long iterations) {
+  const End end{SharedClock() + seconds, iterations};
   while (true) {
     ZeroSlots();
     Sync();
@@ -131,7 +140,7 @@ bool Run::At(const Place& place, double seconds) {
     if (thread_ >= 0) FinalValues(place, mine);
     if (thread_ == 0) {
       registers_.end()[-2] = static_cast<long>(mine);
-      registers_.end()[-1] = SharedClock() > end;
+      registers_.end()[-1] = end.IsReached(iterations_ + registers_.end()[-2]);
     }
     const std::vector<long> all = SumOverRanks(registers_);
     const auto made = static_cast<std::size_t>(all.end()[-2]);
@@ -148,10 +157,10 @@ void Run::ZeroSlots() {
   ARMCI_Access_end(region_.Mine());
 }
 
-std::size_t Run::Iterations(const Place& place, double end) {
+std::size_t Run::Iterations(const Place& place, const End& end) {
   const bool direct = gate_.direct();
   for (std::size_t slot = 0; slot < slots_; ++slot) {
-    if (direct && thread_ == 0 && slot > 0 && SharedClock() > end) {
+    if (direct && thread_ == 0 && slot > 0 && end.IsReached(iterations_ + static_cast<long>(slot))) {
       StoreShared<long>(EndWord(), static_cast<long>(slot));
     }
     if ((direct || slot % kIterationsPerMessage == 0) && !gate_.Meet(++gates_)) return slot;
@@ -246,15 +255,15 @@ void RunLitmus(const Litmus& litmus, const Form& form) {
     if (!LibraryHas(function.c_str())) SkipTest(MissingText(function.c_str()));
   }
   Run run(litmus, form);
-  Report("places", run.Go(Scaled(0.09, 0.012), Scaled<std::size_t>(6, 2)));
+  Report("places", run.Go({Scaled(0.09, 0.012), Scaled<std::size_t>(6, 2)}));
   if (Me() != 0) return;
   run.ReportAll();
   for (const std::string& text : run.Summary().forbidden) ADD_FAILURE() << text;
 }
 
-Seen RunQuietly(const Litmus& litmus, const Form& form, double seconds, std::size_t places) {
+Seen RunQuietly(const Litmus& litmus, const Form& form, const Extent& extent) {
   Run run(litmus, form);
-  run.Go(seconds, places);
+  run.Go(extent);
   return run.Summary();
 }
 

@@ -22,8 +22,15 @@ struct Seen {
   std::vector<std::string> forbidden;
 };
 
-// Collective, without reports and verdict: at `places` places at most, in about so many seconds.
-Seen RunQuietly(const Litmus& litmus, const Form& form, double seconds, std::size_t places);
+// How long a program runs: about so many seconds, and at least so many iterations, over so many places at most.
+struct Extent {
+  double seconds;
+  std::size_t places;
+  long iterations = 0;
+};
+
+// Collective, without reports and verdict.
+Seen RunQuietly(const Litmus& litmus, const Form& form, const Extent& extent);
 
 }  // namespace conformance::litmus
 

@@ -2,9 +2,9 @@
 
 In a ring each process makes one or two accesses, and its last one conflicts with the first one of the next process. Or
 it notifies, or sends a message to, the next process. Between its two accesses a process may wait, fence, or meet the
-others in a barrier; or all processes hold a mutex. A ring is kept if the model allows what a weaker or a stronger model
-does not, and if no wait, fence, barrier or mutex can be left out without another result. Of those that differ by names
-and by the process that comes first, one is kept.
+others in a barrier; or all processes hold a mutex. Its two stores may be one put with a flag. A ring is kept if the model
+allows what a weaker or a stronger model does not, and if no wait, fence, barrier or mutex can be left out without another
+result. Of those that differ by names and by the process that comes first, one is kept.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ from model import allowed, sequential, unconstrained
 from program import Program, parse
 
 KINDS = {"W": "{x}={v}", "w": "~{x}={v}", "A": "{x}+={v}", "a": "~{x}+={v}", "R": "{r}={x}", "r": "~{r}={x}",
-         "M": "{r}={x}+{v}"}
+         "M": "{r}={x}+{v}", "C": "{r}={x}?{v}"}
+STORING, READING = "WwAaMC", "RrMC"
 NAMES = "xyzu"
+# Between two stores: both are one call.
+FLAG = "flag"
 
 
 @dataclass(frozen=True, order=True)
@@ -54,13 +57,14 @@ class Text:
 
 
 def text_of(ring: Ring) -> Text | None:
-    """None where a variable would have no store or no second access."""
+    """None where a variable would have no store or no second access, or a flag a store besides."""
     size = len(ring.bodies)
     # The variable of each access: it stays along a conflict and changes within a process, unless there is one for all.
     moves = 1 if ring.layout == "single" else sum(len(body.kinds) == 2 or body.link != "" for body in ring.bodies)
     names, registers, at = list(NAMES[:max(moves, 1)]), itertools.count(1), 0
     used: dict[str, list[str]] = {}
     placed: dict[str, int] = {}
+    flags: set[str] = set()
     processes, outcome = [], []
     for number, body in enumerate(ring.bodies):
         steps = []
@@ -69,21 +73,28 @@ def text_of(ring: Ring) -> Text | None:
                 at += 1
             name = names[at % len(names)]
             used.setdefault(name, []).append(kind)
-            stores = sum(other in "WwAaM" for other in used[name])
-            register = f"r{next(registers)}" if kind in "RrM" else ""
+            stores = sum(other in STORING for other in used[name])
+            register = f"r{next(registers)}" if kind in READING else ""
             outcome += [register] if register else []
             # A sum of these values tells which of them it has.
             steps.append(KINDS[kind].format(x=name, v=1 << max(stores - 1, 0), r=register))
-            if position == 0 and body.between:
+            if position == 0 and body.between not in ("", FLAG):
                 steps.append(body.between.replace("fence x", f"fence {name}"))
             placed[name] = (number + 1) % size if body.link else placed.get(name, number)
         at += body.link != ""
+        if body.between == FLAG:
+            if not steps[0].endswith("=1"):  # the only value of the call
+                return None
+            steps, flags = [f"{steps[0].removesuffix('=1')},{name}=1"], flags | {name}
         steps = _linked(steps, number, size, ring)
         processes.append("; ".join(steps))
     for kinds in used.values():
         if len(kinds) < 2 or all(kind in "Rr" for kind in kinds):
             return None
-    outcome += [name for name, kinds in used.items() if sum(kind in "WwAaM" for kind in kinds) > 1]
+    stored = {name: sum(kind in STORING for kind in kinds) for name, kinds in used.items()}
+    if any(stored[name] > 1 for name in flags):
+        return None
+    outcome += [name for name, number in stored.items() if number > 1]
     letters = {name: {"one": "A", "single": "A", "each": "ABCD"[NAMES.index(name)], "next": f"P{placed[name]}"}[ring.layout] for name in used}
     return Text(" ".join(f"{name}@{letters[name]}" for name in used), tuple(processes), " ".join(outcome))
 
@@ -99,6 +110,10 @@ def _linked(steps: list[str], number: int, size: int, ring: Ring) -> list[str]:
     return steps
 
 
+Group = tuple[list[Body], ...]
+Family = tuple[Group, tuple[str, ...], tuple[str, ...]]
+
+
 def bodies(alphabet: str, betweens: tuple[str, ...], links: tuple[str, ...] = ("",)) -> list[Body]:
     """Those of one and of two accesses, without what does nothing after the first one."""
     found = []
@@ -110,12 +125,29 @@ def bodies(alphabet: str, betweens: tuple[str, ...], links: tuple[str, ...] = ("
     return found
 
 
+def singles(alphabet: str) -> list[Body]:
+    return [Body(kind, "", "") for kind in alphabet]
+
+
 ALL = ("", "wait", "wait; allfence", "fence x", "allfence", "barrier")
 WITHOUT_BARRIER = ALL[:-1]
 FENCES = ("", "fence x", "allfence")
 LINKS = ("notify", "send")
+READERS = bodies("WrRM", FENCES)
+
+
+def flagged(*kinds: str) -> list[Body]:
+    """Puts with a flag, in each way that the next process may follow."""
+    return [Body(stores, FLAG, link) for stores in kinds for link in ("", *LINKS)]
+
+
+def with_flags(*kinds: str) -> tuple[Family, ...]:
+    return (((flagged(*kinds), bodies("WwARrM", WITHOUT_BARRIER)), ("one",), ("", "lock")),
+            ((flagged(*kinds), READERS, READERS), ("one",), ("",)))
+
+
 # Bodies of each process, places of the variables, and whether a mutex is held.
-FAMILIES: tuple[tuple[tuple[list[Body], ...], tuple[str, ...], tuple[str, ...]], ...] = (
+FAMILIES: tuple[Family, ...] = (
     ((bodies("WwARrM", ALL),) * 2, ("one", "each"), ("",)),
     ((bodies("WwRM", WITHOUT_BARRIER),) * 2, ("one", "each"), ("lock", "fence")),
     ((bodies("WwR", WITHOUT_BARRIER), bodies("WwAR", WITHOUT_BARRIER, LINKS)), ("one", "each", "next"), ("",)),
@@ -126,13 +158,24 @@ FAMILIES: tuple[tuple[tuple[list[Body], ...], tuple[str, ...], tuple[str, ...]],
     ((bodies("WM", ("",)), bodies("WAR", ("",)), bodies("aRM", ("",))), ("one", "each"), ("",)),
     ((bodies("WR", ALL), bodies("WR", FENCES, LINKS), bodies("WR", FENCES, ("", *LINKS))), ("one", "each", "next"), ("",)),
     ((bodies("WR", ("", "allfence")),) * 4, ("each",), ("",)),
+    *with_flags("WW"),
+)
+# With compare-and-swap, and with puts with a signal in place of those with a flag.
+EXTENSION_FAMILIES: tuple[Family, ...] = (
+    ((bodies("C", ("", "fence x")), bodies("WwARM", ("", "wait", "fence x"))), ("single",), ("",)),
+    ((bodies("CR", ("",)), bodies("WCR", ("", "fence x"))), ("single", "one", "each"), ("",)),
+    ((bodies("C", ("",)), bodies("WC", ("", "fence x"), LINKS)), ("one", "each", "next"), ("",)),
+    ((bodies("CR", ("",)), bodies("WC", ("",)), bodies("WR", ("", "fence x"))), ("one", "each"), ("",)),
+    ((singles("C"), singles("CW"), bodies("CR", ("",))), ("single",), ("",)),
+    ((singles("C"), singles("CW"), bodies("R", ("",)), bodies("R", ("",))), ("single",), ("",)),
+    *with_flags("WW", "ww"),
 )
 
 
-def rings() -> Iterator[Ring]:
+def rings(families: Iterable[Family] = FAMILIES) -> Iterator[Ring]:
     """All rings within the bounds, one of each that differ only by the process that comes first."""
     known: set[Ring] = set()
-    for groups, layouts, mutexes in FAMILIES:
+    for groups, layouts, mutexes in families:
         for group in itertools.product(*groups):
             if len({body.between == "barrier" for body in group}) > 1:
                 continue
@@ -156,7 +199,7 @@ def simpler(ring: Ring) -> Iterator[Ring]:
         return
     for number, body in enumerate(ring.bodies):
         if body.between:
-            for less in {"wait; allfence": ("wait", "allfence")}.get(body.between, ("",)):
+            for less in {"wait; allfence": ("wait", "allfence"), FLAG: ()}.get(body.between, ("",)):
                 yield with_between([number], less)
     if ring.mutex:
         yield replace(ring, mutex="lock" if ring.mutex == "fence" else "")
@@ -176,11 +219,16 @@ def tells_apart(ring: Ring, text: Text) -> bool:
     return _allowed(text) != sequential(program) or _allowed(text) != unconstrained(program)
 
 
-def texts() -> Iterator[Text]:
+def texts(families: Iterable[Family] = FAMILIES) -> Iterator[Text]:
     """The programs, each once."""
     known = set()
-    for ring in rings():
+    for ring in rings(families):
         text = text_of(ring)
         if text is not None and text not in known and tells_apart(ring, text):
             known.add(text)
             yield text
+
+
+def extension_texts() -> Iterator[Text]:
+    """Those of EXTENSION_FAMILIES with a compare-and-swap or a flag."""
+    return (text for text in texts(EXTENSION_FAMILIES) if any(mark in step for step in text.processes for mark in "?,"))

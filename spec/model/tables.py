@@ -1,7 +1,7 @@
 """Makes C++ of the programs and of the outcomes that the model allows.
 
     tables.py programs classic|extension    the named programs of programs.toml, as a source file
-    tables.py shapes                        the programs of shapes.py, as a source file with one text
+    tables.py shapes classic|extension      the programs of shapes.py, as a source file with one text
     tables.py document                      the table of the named programs in spec/semantics.md
     tables.py outcomes PLACES REGISTERS PROCESS...
                                             the outcomes of one program, with the clauses that forbid some
@@ -110,9 +110,10 @@ def shape_line(text: shapes.Text) -> str:
     return " | ".join([text.places, *text.processes, text.outcome, ", ".join(outcomes)])
 
 
-def _shapes() -> str:
-    lines = (f'    "{shape_line(text)}\\n"' for text in shapes.texts())
-    return (_HEAD.format(header="shapes.h") + "\nconst char* ShapeTexts() {\n  return\n" + "\n".join(lines)
+def _shapes(extension: bool) -> str:
+    name, texts = ("ExtensionShapeTexts", shapes.extension_texts()) if extension else ("ShapeTexts", shapes.texts())
+    lines = (f'    "{shape_line(text)}\\n"' for text in texts)
+    return (_HEAD.format(header="shapes.h") + f"\nconst char* {name}() {{\n  return\n" + "\n".join(lines)
             + ";\n}\n\n}  // namespace conformance::litmus\n")
 
 
@@ -123,8 +124,8 @@ def _outcomes(places: str, registers: str, *processes: str) -> str:
 
 def main(arguments: list[str]) -> None:
     match arguments:
-        case ["shapes"]:
-            made = _shapes()
+        case ["shapes", kind]:
+            made = _shapes(kind == "extension")
         case ["programs", kind]:
             made = _programs(kind == "extension")
         case ["document"]:

@@ -193,3 +193,10 @@ def test_blocking_accesses_to_one_variable_are_sequentially_consistent(count: in
 def test_the_law_shows_what_the_model_says() -> None:
     law = (FOLDER.parent / "semantics.md").read_text()
     assert "\n".join(document()) + "\n\n" in law, "next: put the lines of `spec/model/tables.py document` into spec/semantics.md"
+
+
+def test_programs_of_the_extension_put_with_a_flag_or_compare_and_swap() -> None:
+    found = list(itertools.islice(shapes.extension_texts(), 600))
+    flags = [text for text in found if any(",y=1" in step for step in text.processes)]
+    assert len(flags) > 20 and len(found) - len(flags) > 400
+    assert all(allowed(text.program()) <= unconstrained(text.program()) for text in found[::10])
