@@ -50,13 +50,11 @@ class Order:
         gained = after[second] | 1 << second
         mark = 1 << first
         after[first] |= gained
-        for event, later in enumerate(after):
-            if later & mark:
-                after[event] = later | gained
+        self._after = [later | gained if later & mark else later for later in after]
         return True
 
     def add_all(self, edges: Iterable[tuple[int, int]]) -> bool:
-        return all(self.add(first, second) for first, second in edges)
+        return all(itertools.starmap(self.add, edges))
 
     def has(self, first: int, second: int) -> bool:
         return bool(self._after[first] >> second & 1)

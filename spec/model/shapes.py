@@ -206,17 +206,21 @@ def simpler(ring: Ring) -> Iterator[Ring]:
 
 
 @cache
-def _allowed(text: Text) -> frozenset[tuple[int, ...]]:
+def allowed_of(text: Text) -> frozenset[tuple[int, ...]]:
     return frozenset(allowed(text.program()))
+
+
+@cache
+def sequential_of(text: Text) -> frozenset[tuple[int, ...]]:
+    return frozenset(sequential(text.program()))
 
 
 def tells_apart(ring: Ring, text: Text) -> bool:
     """Whether each wait, fence, barrier and mutex changes what is allowed, and some other model allows something else."""
     without = (text_of(other) for other in simpler(ring))
-    if any(other is not None and _allowed(other) == _allowed(text) for other in without):
+    if any(other is not None and allowed_of(other) == allowed_of(text) for other in without):
         return False
-    program = text.program()
-    return _allowed(text) != sequential(program) or _allowed(text) != unconstrained(program)
+    return allowed_of(text) != sequential_of(text) or allowed_of(text) != unconstrained(text.program())
 
 
 def texts(families: Iterable[Family] = FAMILIES) -> Iterator[Text]:

@@ -104,9 +104,8 @@ def document() -> list[str]:
 
 def shape_line(text: shapes.Text) -> str:
     """places | processes... | outcome | allowed outcomes, those that sequential consistency has not marked by `i`"""
-    program = text.program()
-    simple = sequential(program)
-    outcomes = [_values(outcome) + ("" if outcome in simple else " i") for outcome in sorted(allowed(program))]
+    simple = shapes.sequential_of(text)
+    outcomes = [_values(outcome) + ("" if outcome in simple else " i") for outcome in sorted(shapes.allowed_of(text))]
     return " | ".join([text.places, *text.processes, text.outcome, ", ".join(outcomes)])
 
 
