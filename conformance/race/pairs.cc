@@ -50,6 +50,7 @@ int main(int argc, char** argv) {
   armci_race::add_signalled(&pairs);
   armci_race::add_ordered(&pairs);
   armci_race::add_placed(&pairs);
+  armci_race::add_mixed(&pairs);
   for (const armci_race::Pair& pair : pairs) {
     if (argc > 1 && pair.name.find(argv[1]) == std::string::npos) continue;
     for (const bool racy : {true, false}) run(pair, racy);

@@ -56,6 +56,7 @@ extern const Access kPut, kPutStrided, kPutVector, kPutValue, kNbPut, kAcc, kAcc
 void add_synchronised(std::vector<Pair>* pairs);  // between processes
 void add_signalled(std::vector<Pair>* pairs);     // by flags, signals and atomics
 void add_ordered(std::vector<Pair>* pairs);       // in one process: waits and fences, local buffers
+void add_mixed(std::vector<Pair>* pairs);         // several things at once
 void add_placed(std::vector<Pair>* pairs);        // which bytes, which kinds of accesses
 
 }  // namespace armci_race

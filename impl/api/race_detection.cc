@@ -46,6 +46,7 @@ race::Caller RaceDetection::caller(const void* address, ApiId id) const {
 }
 
 Status RaceDetection::analyse() {
+  const UntimedScope untimed;
   record_last_values();
   return analysis_.run(&recorder_);
 }

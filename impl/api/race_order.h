@@ -3,11 +3,13 @@
 // Included by race_record.h only. Thread safety: an object belongs to one call.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "impl/api/race_transfers.h"
 #include "impl/runtime/messages.h"
+#include "impl/runtime/reduce_ops.h"
 
 namespace armci::runtime::recorded {
 
@@ -109,27 +111,47 @@ struct Send {
   int to_;
 };
 struct Receive {
-  Receive(int tag, const void* buffer, int length, const int*, int from = kEveryone)
-      : tag_(tag), buffer_(buffer), length_(length), from_(from) {}
+  Receive(int tag, const void* buffer, int length, const int* received, int from = kEveryone)
+      : tag_(tag), buffer_(buffer), length_(length), received_(received), from_(from) {}
   template <class Outcome>
   void done(RecordedCall& call, const Outcome& outcome) {
     if constexpr (!std::is_same_v<Outcome, Status>) from_ = outcome.value;  // of any process
-    call.buffer(true, race_detection().local_place(buffer_), piece(static_cast<std::size_t>(length_)));
+    const int bytes = received_ != nullptr ? *received_ : length_;
+    call.buffer(true, race_detection().local_place(buffer_), piece(static_cast<std::size_t>(bytes)));
     call.sync({.kind = SyncKind::kReceive, .peer = from_, .key = static_cast<std::uint64_t>(tag_)});
   }
   int tag_;
   const void* buffer_;
   int length_;
+  const int* received_;
   int from_;
 };
+
+// The memory of the program that a collective call reads, and writes where its data go.
+struct Moved {
+  const void* buffer = nullptr;
+  std::size_t bytes = 0;
+};
+inline Moved bytes(const void* buffer, int count) { return {buffer, static_cast<std::size_t>(std::max(count, 0))}; }
+template <class Value>
+Moved values(const Value* buffer, int count) {
+  return {buffer, static_cast<std::size_t>(std::max(count, 0)) * sizeof(Value)};
+}
+inline Moved elements(const void* buffer, int count, int type) {
+  Element element{};
+  if (count <= 0 || !parse_element(type, &element).ok()) return {};
+  return {buffer, static_cast<std::size_t>(count) * element_bytes(element)};
+}
 
 // Root kEveryone: all to all; else from the root to the others, or to it. No members: no synchronisation.
 class Collective {
  public:
-  explicit Collective(std::vector<int> members, int root = kEveryone, bool from_root = true)
-      : members_(std::move(members)), root_(root), from_root_(from_root) {}
+  explicit Collective(std::vector<int> members, int root = kEveryone, bool from_root = true, Moved moved = {})
+      : members_(std::move(members)), root_(root), from_root_(from_root), moved_(moved) {}
   void done(RecordedCall& call, Status) {
     if (members_.empty()) return;
+    const bool is_written = root_ == kEveryone || (root_ == world().rank()) != from_root_;
+    if (moved_.bytes > 0) call.buffer(is_written, race_detection().local_place(moved_.buffer), piece(moved_.bytes));
     call.sync({.kind = SyncKind::kCollective,
                .from_root = from_root_,
                .peer = root_,
@@ -141,6 +163,7 @@ class Collective {
   std::vector<int> members_;
   int root_;
   bool from_root_;
+  Moved moved_;
 };
 
 }  // namespace armci::runtime::recorded

@@ -125,34 +125,44 @@ ARMCI_RACE_COLLECTIVE(armci_msg_barrier, (auto&&...), recorded::everyone())
 ARMCI_RACE_COLLECTIVE(armci_msg_group_barrier, (ARMCI_Group * group), recorded::members_of(group))
 ARMCI_RACE_COLLECTIVE(armci_exchange_address, (auto&&...), recorded::everyone())
 ARMCI_RACE_COLLECTIVE(armci_exchange_address_grp, (void*[], int, ARMCI_Group* group), recorded::members_of(group))
-ARMCI_RACE_COLLECTIVE(armci_msg_bcast, (void*, int n, int root), recorded::if_moved(n, recorded::everyone()), root)
-ARMCI_RACE_COLLECTIVE(armci_msg_brdcst, (void*, int n, int root), recorded::if_moved(n, recorded::everyone()), root)
-ARMCI_RACE_COLLECTIVE(armci_msg_bcast_scope, (int scope, void*, int n, int root),
-                      recorded::if_moved(n, recorded::in_scope(scope)), root)
-ARMCI_RACE_COLLECTIVE(armci_msg_group_bcast_scope, (int scope, void*, int n, int root, ARMCI_Group* group),
-                      recorded::if_moved(n, recorded::members_in(group, scope)), root)
-ARMCI_RACE_COLLECTIVE(armci_msg_clus_brdcst, (void*, int n), recorded::if_moved(n, recorded::in_scope(SCOPE_NODE)),
-                      recorded::first_of(recorded::in_scope(SCOPE_NODE)))
-ARMCI_RACE_COLLECTIVE(armci_msg_reduce, (void*, int n, auto&&...), recorded::if_moved(n, recorded::everyone()),
-                      recorded::first_of(recorded::everyone()), false)
-ARMCI_RACE_COLLECTIVE(armci_msg_reduce_scope, (int scope, void*, int n, auto&&...),
+ARMCI_RACE_COLLECTIVE(armci_msg_bcast, (void* x, int n, int root), recorded::if_moved(n, recorded::everyone()), root,
+                      true, recorded::bytes(x, n))
+ARMCI_RACE_COLLECTIVE(armci_msg_brdcst, (void* x, int n, int root), recorded::if_moved(n, recorded::everyone()), root,
+                      true, recorded::bytes(x, n))
+ARMCI_RACE_COLLECTIVE(armci_msg_bcast_scope, (int scope, void* x, int n, int root),
+                      recorded::if_moved(n, recorded::in_scope(scope)), root, true, recorded::bytes(x, n))
+ARMCI_RACE_COLLECTIVE(armci_msg_group_bcast_scope, (int scope, void* x, int n, int root, ARMCI_Group* group),
+                      recorded::if_moved(n, recorded::members_in(group, scope)), root, true, recorded::bytes(x, n))
+ARMCI_RACE_COLLECTIVE(armci_msg_clus_brdcst, (void* x, int n), recorded::if_moved(n, recorded::in_scope(SCOPE_NODE)),
+                      recorded::first_of(recorded::in_scope(SCOPE_NODE)), true, recorded::bytes(x, n))
+ARMCI_RACE_COLLECTIVE(armci_msg_reduce, (void* x, int n, const char*, int type),
+                      recorded::if_moved(n, recorded::everyone()), recorded::first_of(recorded::everyone()), false,
+                      recorded::elements(x, n, type))
+ARMCI_RACE_COLLECTIVE(armci_msg_reduce_scope, (int scope, void* x, int n, const char*, int type),
                       recorded::if_moved(n, recorded::in_scope(scope)), recorded::first_of(recorded::in_scope(scope)),
-                      false)
-ARMCI_RACE_COLLECTIVE(armci_msg_sel, (void*, int n, auto&&...), recorded::if_moved(n, recorded::everyone()))
-ARMCI_RACE_COLLECTIVE(armci_msg_sel_scope, (int scope, void*, int n, auto&&...),
-                      recorded::if_moved(n, recorded::in_scope(scope)))
-ARMCI_RACE_COLLECTIVE(armci_msg_gop_scope, (int scope, void*, int n, auto&&...),
-                      recorded::if_moved(n, recorded::in_scope(scope)))
-ARMCI_RACE_COLLECTIVE(armci_msg_group_gop_scope, (int scope, void*, int n, const char*, int, ARMCI_Group* group),
-                      recorded::if_moved(n, recorded::members_in(group, scope)))
+                      false, recorded::elements(x, n, type))
+ARMCI_RACE_COLLECTIVE(armci_msg_sel, (void* x, int n, auto&&...), recorded::if_moved(n, recorded::everyone()),
+                      recorded::kEveryone, true, recorded::bytes(x, n))
+ARMCI_RACE_COLLECTIVE(armci_msg_sel_scope, (int scope, void* x, int n, auto&&...),
+                      recorded::if_moved(n, recorded::in_scope(scope)), recorded::kEveryone, true,
+                      recorded::bytes(x, n))
+ARMCI_RACE_COLLECTIVE(armci_msg_gop_scope, (int scope, void* x, int n, const char*, int type),
+                      recorded::if_moved(n, recorded::in_scope(scope)), recorded::kEveryone, true,
+                      recorded::elements(x, n, type))
+ARMCI_RACE_COLLECTIVE(armci_msg_group_gop_scope, (int scope, void* x, int n, const char*, int type, ARMCI_Group* group),
+                      recorded::if_moved(n, recorded::members_in(group, scope)), recorded::kEveryone, true,
+                      recorded::elements(x, n, type))
 
-#define ARMCI_RACE_REDUCTION(letters)                                                                    \
-  ARMCI_RACE_COLLECTIVE(armci_msg_##letters##gop, (auto*, int n, const char*),                           \
-                        recorded::if_moved(n, recorded::everyone()))                                     \
-  ARMCI_RACE_COLLECTIVE(armci_msg_group_##letters##gop, (auto*, int n, const char*, ARMCI_Group* group), \
-                        recorded::if_moved(n, recorded::members_of(group)))                              \
-  ARMCI_RACE_COLLECTIVE(armci_msg_clus_##letters##gop, (auto*, int n, const char*),                      \
-                        recorded::if_moved(n, recorded::in_scope(SCOPE_NODE)))
+#define ARMCI_RACE_REDUCTION(letters)                                                                      \
+  ARMCI_RACE_COLLECTIVE(armci_msg_##letters##gop, (auto* x, int n, const char*),                           \
+                        recorded::if_moved(n, recorded::everyone()), recorded::kEveryone, true,            \
+                        recorded::values(x, n))                                                            \
+  ARMCI_RACE_COLLECTIVE(armci_msg_group_##letters##gop, (auto* x, int n, const char*, ARMCI_Group* group), \
+                        recorded::if_moved(n, recorded::members_of(group)), recorded::kEveryone, true,     \
+                        recorded::values(x, n))                                                            \
+  ARMCI_RACE_COLLECTIVE(armci_msg_clus_##letters##gop, (auto* x, int n, const char*),                      \
+                        recorded::if_moved(n, recorded::in_scope(SCOPE_NODE)), recorded::kEveryone, true,  \
+                        recorded::values(x, n))
 
 ARMCI_RACE_REDUCTION(i)
 ARMCI_RACE_REDUCTION(l)

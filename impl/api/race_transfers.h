@@ -10,6 +10,7 @@
 
 #include "impl/api/race_detection.h"
 #include "impl/runtime/giov.h"
+#include "impl/runtime/handles.h"
 #include "impl/runtime/shapes.h"
 
 namespace armci::runtime::recorded {
@@ -60,7 +61,9 @@ class Transfer {
  protected:
   Transfer(int proc, int datatype, const armci_hdl_t* handle) : proc_(proc), datatype_(datatype), handle_(handle) {}
   void begin(RecordedCall& call) const {
-    if constexpr (completes == Completes::kLater) call.set_pending(handle_, proc_);
+    // A fence completes an aggregate, of gets too [AGG-3].
+    const bool is_aggregate = handle_ != nullptr && read_handle(handle_).aggregate != 0;
+    if constexpr (completes == Completes::kLater) call.set_pending(handle_, proc_, is_aggregate);
   }
   int proc_;
   int datatype_;

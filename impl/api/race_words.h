@@ -259,7 +259,7 @@ class NbRmw {
         proc_(proc),
         handle_(handle) {}
   void done(RecordedCall& call, Status) {
-    call.set_pending(handle_, proc_);
+    call.set_pending(handle_, proc_, /*ends_with_fence=*/true);
     call.access(AccessKind::kAtomic, race_detection().place_of(proc_, remote_), piece(bytes_), bytes_);
     call.buffer(true, race_detection().local_place(result_), piece(bytes_));
   }

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <map>
 #include <numeric>
-#include <vector>
+#include <tuple>
 
 #include "impl/race/source_lines.h"
 
@@ -80,12 +80,12 @@ struct Site {
 constexpr const char* kMain = " in main";  // the callers of main say nothing
 
 // The stacks of this process's sites, in the order of `sites`: innermost call first.
-std::vector<std::string> texts_of(const std::vector<Site>& sites, int rank, const Recorder& recorder) {
+std::vector<std::string> texts_of(const std::vector<Site>& sites, int rank, Recorder* recorder) {
   std::vector<const void*> addresses;
   std::vector<std::size_t> ends;
   for (const Site& site : sites) {
     if (site.process != rank) continue;
-    for (const void* frame : recorder.site(site.number).frames) {
+    for (const void* frame : recorder->site(site.number).frames) {
       if (frame != nullptr) addresses.push_back(frame);
     }
     ends.push_back(addresses.size());
@@ -106,7 +106,7 @@ std::vector<std::string> texts_of(const std::vector<Site>& sites, int rank, cons
 Status look_up(MPI_Comm comm, int size, int rank, const std::vector<Site>& sites, Recorder* recorder,
                std::map<Site, std::string>* lines) {
   std::vector<char> mine;
-  for (const std::string& text : texts_of(sites, rank, *recorder)) {
+  for (const std::string& text : texts_of(sites, rank, recorder)) {
     mine.insert(mine.end(), text.c_str(), text.c_str() + text.size() + 1);
   }
   std::vector<char> all;
@@ -121,7 +121,7 @@ Status look_up(MPI_Comm comm, int size, int rank, const std::vector<Site>& sites
   return kSuccess;
 }
 
-const char* noun(const Access& access) {
+const char* verb_of(const Access& access) {
   if (access.is_local) return access.kind == AccessKind::kWrite ? "writes its local buffer" : "reads its local buffer";
   switch (access.kind) {
     case AccessKind::kRead:
@@ -145,8 +145,9 @@ Status Analysis::start(MPI_Comm comm, const char* const* call_names) {
   ARMCI_MPI(MPI_Comm_rank(comm_, &rank_));
   ARMCI_MPI(MPI_Comm_size(comm_, &size_));
   call_names_ = call_names;
+  known_.clear();
   printed_.clear();
-  repeated_ = left_out_ = unmatched_ = 0;
+  left_out_ = not_analysed_ = unmatched_ = 0;
   return kSuccess;
 }
 
@@ -159,6 +160,13 @@ Status Analysis::agree_all_complete(bool mine, bool* all) {
 
 Status Analysis::run(Recorder* recorder) {
   Recorder::Records records = recorder->take();
+  left_out_ += records.left_out;
+  // The number of processes that have accesses, and of those whose records are not whole.
+  int counted[] = {records.accesses.empty() ? 0 : 1, records.is_whole ? 0 : 1};
+  ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, counted, std::size(counted), MPI_INT, MPI_SUM, comm_));
+  not_analysed_ += counted[1] > 0 ? 1 : 0;
+  if (counted[0] == 0 || counted[1] > 0) return kSuccess;
+  ARMCI_RETURN_IF_ERROR(drop_other_words(&records.syncs));
   std::vector<Sync> syncs;
   std::vector<int> counts;
   ARMCI_RETURN_IF_ERROR(gather_all(comm_, size_, records.syncs, &syncs, &counts));
@@ -168,9 +176,35 @@ Status Analysis::run(Recorder* recorder) {
   const std::vector<Race> mine = find_races(std::move(own), order);
   std::vector<Race> races;
   ARMCI_RETURN_IF_ERROR(gather_all(comm_, size_, mine, &races, &counts));
-  left_out_ += records.left_out;
-  unmatched_ += static_cast<std::uint64_t>(order.unmatched());
+  if (rank_ == 0) unmatched_ += static_cast<std::uint64_t>(order.unmatched());  // all have the same
+  races = new_ones(races);
   return races.empty() ? kSuccess : print(races, recorder);
+}
+
+Status Analysis::drop_other_words(std::vector<Sync>* syncs) const {
+  const auto less = [](const Place& one, const Place& other) {
+    return std::tie(one.region, one.offset, one.owner) < std::tie(other.region, other.offset, other.owner);
+  };
+  std::set<Place, decltype(less)> mine(less);
+  for (const Sync& sync : *syncs) {
+    if (sync.kind == SyncKind::kSignal) mine.insert(sync.word);
+  }
+  std::vector<Place> all;
+  std::vector<int> counts;
+  ARMCI_RETURN_IF_ERROR(gather_all(comm_, size_, std::vector<Place>(mine.begin(), mine.end()), &all, &counts));
+  const std::set<Place, decltype(less)> words(all.begin(), all.end(), less);
+  std::erase_if(*syncs, [&](const Sync& sync) { return sync.kind == SyncKind::kSee && words.count(sync.word) == 0; });
+  return kSuccess;
+}
+
+std::vector<Race> Analysis::new_ones(const std::vector<Race>& races) {
+  std::vector<Race> found;
+  for (const Race& race : races) {
+    const Side first(race.first.origin, race.first.site);
+    const Side second(race.second.origin, race.second.site);
+    if (known_.insert(std::minmax(first, second)).second) found.push_back(race);
+  }
+  return found;
 }
 
 Status Analysis::print(const std::vector<Race>& races, Recorder* recorder) {
@@ -181,24 +215,20 @@ Status Analysis::print(const std::vector<Race>& races, Recorder* recorder) {
   std::map<Site, std::string> lines;
   ARMCI_RETURN_IF_ERROR(look_up(comm_, size_, rank_, {wanted.begin(), wanted.end()}, recorder, &lines));
   if (rank_ != 0) return kSuccess;
-  std::set<std::string> now;
   for (const Race& race : races) {
     const std::string& first = lines[{race.first.origin, race.first.site}];
     const std::string& second = lines[{race.second.origin, race.second.site}];
     // One line of the program races on many processes: that is one race to mend.
-    const std::string name = first + call_names_[race.first.call] + second + call_names_[race.second.call];
-    if (!printed_.insert(name).second) {
-      ++repeated_;
-      continue;
-    }
-    std::fputs(describe(race, first, second).c_str(), stderr);
+    const std::pair<std::string, std::string> sides =
+        std::minmax(first + call_names_[race.first.call], second + call_names_[race.second.call]);
+    if (printed_.insert(sides).second) std::fputs(describe(race, first, second).c_str(), stderr);
   }
   return kSuccess;
 }
 
 std::string Analysis::describe(const Race& race, const std::string& first, const std::string& second) const {
   const auto side = [&](const Access& access, const std::string& line) {
-    return "process " + std::to_string(access.origin) + ": " + call_names_[access.call] + " " + noun(access) + ", " +
+    return "process " + std::to_string(access.origin) + ": " + call_names_[access.call] + " " + verb_of(access) + ", " +
            line;
   };
   const std::string owner = std::to_string(race.first.owner);
@@ -228,7 +258,7 @@ std::string Analysis::describe(const Race& race, const std::string& first, const
 }
 
 Status Analysis::finish() {
-  std::uint64_t sums[] = {left_out_, unmatched_};
+  std::uint64_t sums[] = {left_out_, not_analysed_, unmatched_};
   ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, sums, std::size(sums), MPI_UINT64_T, MPI_SUM, comm_));
   ARMCI_MPI(MPI_Comm_free(&comm_));
   if (rank_ != 0) return kSuccess;
@@ -239,6 +269,19 @@ Status Analysis::finish() {
                  "armci: data races: %llu accesses were left out, as there were more than %zu on a process between two "
                  "calls of ARMCI_Barrier; races of theirs are not found\n",
                  static_cast<unsigned long long>(sums[0]), Recorder::kAccessesMost);
+  }
+  if (sums[1] != 0) {
+    std::fprintf(
+        stderr,
+        "armci: data races: %llu times the calls between two barriers were not looked at, as a process had more "
+        "than %zu synchronisations; call ARMCI_Barrier more often\n",
+        static_cast<unsigned long long>(sums[1] / static_cast<std::uint64_t>(size_)), Recorder::kSyncsMost);
+  }
+  if (sums[2] != 0) {
+    std::fprintf(
+        stderr,
+        "armci: data races: %llu waits and receives had no partner in the records; what they order is not known\n",
+        static_cast<unsigned long long>(sums[2]));
   }
   return kSuccess;
 }

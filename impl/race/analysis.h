@@ -1,6 +1,8 @@
 // Analysis: at a barrier of all processes, finds the races in their records and prints each pair of calls once.
 //
-//   each process               sends its synchronisation to all, and each access to the process whose memory it touches
+//   each process               sends its synchronisation to all, and each access to the process whose memory it
+//   touches;
+//                              nothing, where no process has accessed anything, or one has had too much to record
 //   owner of the memory        orders the events, and compares the accesses to its memory
 //   process of a call          looks up the source line
 //   process 0                  prints; at the end a line with the number of races
@@ -13,6 +15,8 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "impl/base/status.h"
 #include "impl/race/detector.h"
@@ -33,15 +37,21 @@ class Analysis {
 
  private:
   std::string describe(const Race& race, const std::string& first, const std::string& second) const;
+  // Of the words that some process raises signals in: others tell nothing.
+  Status drop_other_words(std::vector<Sync>* syncs) const;
+  // The races whose calls have not been printed.
+  std::vector<Race> new_ones(const std::vector<Race>& races);
   Status print(const std::vector<Race>& races, Recorder* recorder);
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0;
   int size_ = 1;
   const char* const* call_names_ = nullptr;
-  std::set<std::string> printed_;  // on process 0
-  std::uint64_t repeated_ = 0;
+  using Side = std::pair<int, std::uint32_t>;              // process, site
+  std::set<std::pair<Side, Side>> known_;                  // calls that race; the same on all processes
+  std::set<std::pair<std::string, std::string>> printed_;  // on process 0
   std::uint64_t left_out_ = 0;
+  std::uint64_t not_analysed_ = 0;  // times
   std::uint64_t unmatched_ = 0;
 };
 

@@ -40,20 +40,34 @@ Reason reason_of(const Access& earlier, const Access& later, const HappensBefore
 }
 
 // Accesses that differ in their times only, in the order in which they were issued.
-struct Group {
-  std::vector<const Access*> members;
-
-  const Access& like() const { return *members.front(); }
+class Repeats {
+ public:
+  void add(const Access& access, const HappensBefore& order) {
+    const bool follows = members_.empty() || members_.back()->completed <= access.completed;
+    is_in_turn_ = is_in_turn_ && follows && !order.has_own_signal(access);
+    members_.push_back(&access);
+  }
+  const std::vector<const Access*>& members() const { return members_; }
+  const Access& like() const { return *members_.front(); }
   const Footprint& where() const { return like().where; }
 
-  // The first that is not before `access`. If that one is after it, all are ordered: those that follow are later still.
+  // One that is neither before nor after `access`.
   const Access* unordered_with(const Access& access, const HappensBefore& order) const {
-    const auto found = std::partition_point(members.begin(), members.end(),
-                                            [&](const Access* member) { return is_before(*member, access, order); });
-    if (found == members.end() || is_before(access, **found, order)) return nullptr;
-    // Segments of one call are its own matter [XFER-7].
-    return (*found)->origin == access.origin && (*found)->issued == access.issued ? nullptr : *found;
+    const auto is_earlier = [&](const Access* member) { return is_before(*member, access, order); };
+    const auto first = is_in_turn_ ? std::partition_point(members_.begin(), members_.end(), is_earlier)
+                                   : std::find_if_not(members_.begin(), members_.end(), is_earlier);
+    // Those that follow one that is after it are later still.
+    for (auto found = first; found != members_.end() && !is_before(access, **found, order); ++found) {
+      // Segments of one call are its own matter [XFER-7].
+      const bool is_same_call = (*found)->origin == access.origin && (*found)->issued == access.issued;
+      if (!is_same_call && !is_earlier(*found)) return *found;
+    }
+    return nullptr;
   }
+
+ private:
+  std::vector<const Access*> members_;
+  bool is_in_turn_ = true;  // they are completed in the order in which they were issued
 };
 
 auto identity(const Access& access) {
@@ -61,11 +75,11 @@ auto identity(const Access& access) {
                     access.is_blocking, access.origin, access.site);
 }
 
-std::vector<Group> groups_of(const std::vector<Access>& accesses) {
-  std::vector<Group> groups;
+std::vector<Repeats> groups_of(const std::vector<Access>& accesses, const HappensBefore& order) {
+  std::vector<Repeats> groups;
   for (const Access& access : accesses) {
     if (groups.empty() || identity(groups.back().like()) != identity(access)) groups.emplace_back();
-    groups.back().members.push_back(&access);
+    groups.back().add(access, order);
   }
   return groups;
 }
@@ -75,23 +89,25 @@ class Search {
   explicit Search(const HappensBefore& order) : order_(order) {}
 
   // Of one group, that means: an access and the next one.
-  void compare_within(const Group& group) {
+  void compare_within(const Repeats& group) {
     std::uint64_t byte = group.where().begin;
     if (!conflict(group.like(), group.like())) return;
-    for (std::size_t i = 1; i < group.members.size(); ++i) {
-      const Access& earlier = *group.members[i - 1];
-      const Access& later = *group.members[i];
+    for (std::size_t i = 1; i < group.members().size(); ++i) {
+      const Access& earlier = *group.members()[i - 1];
+      const Access& later = *group.members()[i];
       if (earlier.issued != later.issued && !is_before(earlier, later, order_)) return add(earlier, later, byte);
     }
   }
 
-  void compare(const Group& one, const Group& other) {
+  void compare(const Repeats& one, const Repeats& other) {
     std::uint64_t byte = 0;
+    // Blocking calls of one process are in order.
+    if (one.like().origin == other.like().origin && one.like().is_blocking && other.like().is_blocking) return;
     if (!conflict(one.like(), other.like()) || !overlap(one.where(), other.where(), &byte)) return;
-    const bool turned = one.members.size() > other.members.size();
-    const Group& few = turned ? other : one;
-    const Group& many = turned ? one : other;
-    for (const Access* access : few.members) {
+    const bool turned = one.members().size() > other.members().size();
+    const Repeats& few = turned ? other : one;
+    const Repeats& many = turned ? one : other;
+    for (const Access* access : few.members()) {
       if (const Access* found = many.unordered_with(*access, order_)) return add(*found, *access, byte);
     }
   }
@@ -119,16 +135,16 @@ std::vector<Race> find_races(std::vector<Access> accesses, const HappensBefore& 
   std::sort(accesses.begin(), accesses.end(), [](const Access& one, const Access& other) {
     return std::tuple(identity(one), one.issued) < std::tuple(identity(other), other.issued);
   });
-  const std::vector<Group> groups = groups_of(accesses);
+  const std::vector<Repeats> groups = groups_of(accesses, order);
   Search search(order);
-  std::vector<const Group*> open;  // those that may still meet a group that begins later
-  for (const Group& group : groups) {
-    const auto is_past = [&](const Group* earlier) {
+  std::vector<const Repeats*> open;  // those that may still meet a group that begins later
+  for (const Repeats& group : groups) {
+    const auto is_past = [&](const Repeats* earlier) {
       return earlier->like().region != group.like().region || earlier->where().end() <= group.where().begin;
     };
     std::erase_if(open, is_past);
     search.compare_within(group);
-    for (const Group* earlier : open) search.compare(*earlier, group);
+    for (const Repeats* earlier : open) search.compare(*earlier, group);
     open.push_back(&group);
   }
   return search.take();

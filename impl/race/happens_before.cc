@@ -32,13 +32,14 @@ class Replay {
     Executed additions;
     std::int64_t added = 0;
     std::int64_t adds_of_all = 0;
-    std::set<std::int64_t> sets_of_all;
-    std::int64_t last = 0;  // the value at the end
+    std::map<std::int64_t, std::size_t> sets_of_all;  // how often each value
+    std::int64_t last = 0;                            // the value at the end
     bool has_last = false;
   };
   struct Atomics {
     std::vector<const Sync*> order;
     std::size_t next = 0;
+    std::set<const Sync*> early;  // executed by force
     Clock clock;
   };
   struct Mutex {
@@ -48,6 +49,9 @@ class Replay {
     std::size_t held_before = 0;
     Clock clock;
   };
+  // How much an event that acquires may do without, when no process can go on: nothing, a later signal of the value
+  // that one has had already, or any release.
+  enum class Force { kNone, kLaterSignal, kAny };
   using Name = std::tuple<SyncKind, std::int32_t, std::int32_t, std::uint64_t, std::int64_t>;
 
   static bool by_number(const Sync* one, const Sync* other) { return one->number < other->number; }
@@ -57,13 +61,13 @@ class Replay {
   }
   void order_by_values(std::vector<const Sync*>* atomics);
   void collect(const Sync& sync);
-  bool step(int process, bool force);
-  bool execute(const Sync& sync, bool force);
-  bool receive(const Sync& sync, const Name& name, bool force);
-  bool take_lock(const Sync& sync, bool force);
-  bool see(const Sync& sync, bool force);
-  bool join_collective(const Sync& sync, bool force);
-  bool take_atomic(const Sync& sync, bool force);
+  bool step(int process, Force force);
+  bool execute(const Sync& sync, Force force);
+  bool receive(const Sync& sync, const Name& name, Force force);
+  bool take_lock(const Sync& sync, Force force);
+  bool see(const Sync& sync, Force force);
+  bool join_collective(const Sync& sync, Force force);
+  bool take_atomic(const Sync& sync, Force force);
   void learn(const Sync& sync, const Clock& clock);
   void learn_signals(const Sync& sync, Executed* executed);
   Clock& clock(int process) { return clocks_[static_cast<std::size_t>(process)]; }
@@ -73,6 +77,7 @@ class Replay {
   std::vector<std::vector<const Sync*>> queues_;
   std::vector<std::size_t> next_;
   std::vector<Clock> clocks_;
+  std::set<Name> names_sent_;  // of all notifications and messages
   std::map<Name, Release> sent_;
   struct Gathered {
     Clock clock;
@@ -122,11 +127,15 @@ void Replay::collect(const Sync& sync) {
     case SyncKind::kAtomic:
       atomics_[{word_of(sync), sync.bytes}].order.push_back(&sync);
       break;
+    case SyncKind::kNotify:
+    case SyncKind::kSend:
+      names_sent_.insert(name_of_message(sync.kind, sync.process, sync.peer, sync));
+      break;
     case SyncKind::kSignal:
       if (sync.adds) {
         signals_[word_of(sync)].adds_of_all += sync.value;
       } else {
-        signals_[word_of(sync)].sets_of_all.insert(sync.value);
+        ++signals_[word_of(sync)].sets_of_all[sync.value];
       }
       break;
     case SyncKind::kLast:
@@ -140,24 +149,48 @@ void Replay::collect(const Sync& sync) {
 
 namespace {
 
-// Puts the first `length` atomics in an order in which each finds the value that its predecessor left, as far as there
-// is one. The next one is the first left of some process. Returns how often no such one was left.
-std::size_t chain(std::vector<const Sync*>* atomics, std::size_t length) {
-  std::size_t breaks = 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    const auto first = atomics->begin() + static_cast<std::ptrdiff_t>(i);
-    std::set<int> passed;
-    const auto next = std::find_if(first, atomics->end(), [&](const Sync* sync) {
-      return passed.insert(sync->process).second && sync->before == (*atomics)[i - 1]->value;
-    });
-    if (next == atomics->end()) {
-      ++breaks;
-    } else {
-      std::rotate(first, next, next + 1);
-    }
+// The atomics of a word in an order in which each finds the value that its predecessor left, as far as there is one:
+// of the first ones left of all processes. Otherwise that with the lowest ticket is next.
+class Chain {
+ public:
+  // `atomics`: by their tickets.
+  Chain(const std::vector<const Sync*>& atomics, std::size_t processes) : left_(processes) {
+    for (const Sync* atomic : atomics) left_[static_cast<std::size_t>(atomic->process)].push_back(atomic);
+    next_.assign(processes, 0);
   }
-  return breaks;
-}
+
+  // The order, as far as `length`; the first one is of process `first`. Counts how often no one found its value.
+  std::vector<const Sync*> from(int first, std::size_t length, std::size_t* breaks) {
+    std::fill(next_.begin(), next_.end(), 0);
+    next_[static_cast<std::size_t>(first)] = 1;
+    std::vector<const Sync*> order{left_[static_cast<std::size_t>(first)].front()};
+    for (*breaks = 0; order.size() < length;) {
+      std::size_t next = find([&](const Sync* atomic) { return atomic->before == order.back()->value; });
+      if (next == left_.size()) {
+        ++*breaks;
+        next = find([](const Sync*) { return true; });
+      }
+      order.push_back(left_[next][next_[next]++]);
+    }
+    return order;
+  }
+
+ private:
+  // The process of the lowest ticket that fits, of those whose turn it is.
+  template <class Fits>
+  std::size_t find(Fits fits) const {
+    std::size_t found = left_.size();
+    for (std::size_t process = 0; process < left_.size(); ++process) {
+      if (next_[process] == left_[process].size() || !fits(head(process))) continue;
+      if (found == left_.size() || head(process)->number < head(found)->number) found = process;
+    }
+    return found;
+  }
+  const Sync* head(std::size_t process) const { return left_[process][next_[process]]; }
+
+  std::vector<std::vector<const Sync*>> left_;
+  std::vector<std::size_t> next_;
+};
 
 }  // namespace
 
@@ -165,40 +198,40 @@ std::size_t chain(std::vector<const Sync*>* atomics, std::size_t length) {
 // decide. Which one came first shows in the chain that follows it.
 void Replay::order_by_values(std::vector<const Sync*>* atomics) {
   std::sort(atomics->begin(), atomics->end(), by_number);
-  std::vector<const Sync*> best = *atomics;
+  Chain chain(*atomics, queues_.size());
+  const std::size_t start = std::min(atomics->size(), 2 * queues_.size() + 2);
+  const Sync* best = atomics->front();
   std::size_t fewest = SIZE_MAX;
-  std::set<int> passed;
-  for (std::size_t i = 0; i < atomics->size() && passed.size() < queues_.size() && fewest > 0; ++i) {
-    if (!passed.insert((*atomics)[i]->process).second) continue;
-    std::vector<const Sync*> tried = *atomics;
-    const auto start = tried.begin() + static_cast<std::ptrdiff_t>(i);
-    std::rotate(tried.begin(), start, start + 1);
-    const std::size_t breaks = chain(&tried, std::min(tried.size(), 2 * queues_.size() + 2));
+  std::set<int> tried;
+  for (const Sync* first : *atomics) {
+    if (fewest == 0 || tried.size() == queues_.size()) break;
+    if (!tried.insert(first->process).second) continue;
+    std::size_t breaks = 0;
+    chain.from(first->process, start, &breaks);
     if (breaks >= fewest) continue;
     fewest = breaks;
-    best = std::move(tried);
+    best = first;
   }
-  chain(&best, best.size());
-  *atomics = std::move(best);
+  *atomics = chain.from(best->process, atomics->size(), &fewest);
 }
 
 void Replay::run() {
-  for (bool force = false;;) {
+  for (Force force = Force::kNone;;) {
     bool moved = false;
     bool left = false;
     for (int process = 0; process < static_cast<int>(queues_.size()); ++process) {
       if (next_[static_cast<std::size_t>(process)] == queues_[static_cast<std::size_t>(process)].size()) continue;
       left = true;
       moved |= step(process, force);
-      if (moved && force) break;  // one event by force may be enough for the others
+      if (moved && force != Force::kNone) break;  // one event by force may be enough for the others
     }
     if (!left) return;
-    force = !moved;
+    force = moved ? Force::kNone : force == Force::kNone ? Force::kLaterSignal : Force::kAny;
   }
 }
 
 // Executes the next event of a process if it can; by force without its release.
-bool Replay::step(int process, bool force) {
+bool Replay::step(int process, Force force) {
   std::size_t& next = next_[static_cast<std::size_t>(process)];
   const Sync& sync = *queues_[static_cast<std::size_t>(process)][next];
   Event& own = clock(process)[static_cast<std::size_t>(process)];
@@ -208,7 +241,7 @@ bool Replay::step(int process, bool force) {
   return true;
 }
 
-bool Replay::execute(const Sync& sync, bool force) {
+bool Replay::execute(const Sync& sync, Force force) {
   switch (sync.kind) {
     case SyncKind::kFence:
       out_->fences_[{sync.process, sync.peer}].push_back(sync.event);
@@ -253,11 +286,12 @@ void Replay::learn(const Sync& sync, const Clock& from) {
   snapshots.push_back({sync.event, clock(sync.process)});
 }
 
-bool Replay::receive(const Sync& sync, const Name& name, bool force) {
+bool Replay::receive(const Sync& sync, const Name& name, Force force) {
   const auto found = sent_.find(name);
   if (found == sent_.end()) {
-    out_->unmatched_ += force ? 1 : 0;
-    return force;
+    if (force != Force::kAny && names_sent_.count(name) != 0) return false;
+    ++out_->unmatched_;  // sent before the records began
+    return true;
   }
   const Release& from = found->second;
   if (sync.kind == SyncKind::kAwait) {
@@ -267,16 +301,16 @@ bool Replay::receive(const Sync& sync, const Name& name, bool force) {
   return true;
 }
 
-bool Replay::take_lock(const Sync& sync, bool force) {
+bool Replay::take_lock(const Sync& sync, Force force) {
   Mutex& mutex = mutexes_[sync.key];
   const auto place = std::lower_bound(mutex.order.begin(), mutex.order.end(), &sync, by_number);
   const auto before = static_cast<std::size_t>(place - mutex.order.begin());
-  if (mutex.unlocks < before + mutex.held_before && !force) return false;
+  if (mutex.unlocks < before + mutex.held_before && force != Force::kAny) return false;
   if (mutex.unlocks > 0) learn(sync, mutex.clock);
   return true;
 }
 
-bool Replay::join_collective(const Sync& sync, bool force) {
+bool Replay::join_collective(const Sync& sync, Force force) {
   Gathered& gathered = collectives_[{SyncKind::kCollective, sync.peer, 0, sync.key, sync.number}];
   const bool is_root = sync.process == sync.peer;
   const bool gives = sync.peer == kEveryone || is_root == sync.from_root;
@@ -286,19 +320,20 @@ bool Replay::join_collective(const Sync& sync, bool force) {
   const std::size_t awaited = sync.peer == kEveryone ? static_cast<std::size_t>(sync.members)
                               : sync.from_root       ? 1
                                                      : static_cast<std::size_t>(sync.members) - 1;
-  if (gathered.arrived.size() < awaited && !force) return false;
+  if (gathered.arrived.size() < awaited && force != Force::kAny) return false;
   learn(sync, gathered.clock);
   return true;
 }
 
-bool Replay::take_atomic(const Sync& sync, bool force) {
+bool Replay::take_atomic(const Sync& sync, Force force) {
   Atomics& atomics = atomics_[{word_of(sync), sync.bytes}];
+  while (atomics.next < atomics.order.size() && atomics.early.count(atomics.order[atomics.next]) != 0) ++atomics.next;
   const bool is_next = atomics.next < atomics.order.size() && atomics.order[atomics.next] == &sync;
-  if (!is_next && !force) return false;
+  if (!is_next && force != Force::kAny) return false;
   if (is_next) {
     ++atomics.next;
   } else {
-    std::erase(atomics.order, &sync);
+    atomics.early.insert(&sync);
   }
   learn(sync, atomics.clock);
   join(&atomics.clock, clock(sync.process));
@@ -307,7 +342,7 @@ bool Replay::take_atomic(const Sync& sync, bool force) {
 }
 
 // The value tells which signals the process has seen: with additions how many of them, else the one that set it.
-bool Replay::see(const Sync& sync, bool force) {
+bool Replay::see(const Sync& sync, Force force) {
   const auto found = signals_.find(word_of(sync));
   if (found == signals_.end()) return true;
   Signals& signals = found->second;
@@ -315,12 +350,16 @@ bool Replay::see(const Sync& sync, bool force) {
     const bool counts = signals.has_last && signals.sets_of_all.empty();
     const std::int64_t at_start = signals.last - signals.adds_of_all;
     const bool enough = counts ? signals.added >= sync.value - at_start : signals.added == signals.adds_of_all;
-    if (!enough && !force) return false;
+    if (!enough && force != Force::kAny) return false;
     learn_signals(sync, &signals.additions);
   }
-  if (signals.sets_of_all.count(sync.value) == 0) return true;  // a value from before
+  const auto sets = signals.sets_of_all.find(sync.value);
+  if (sets == signals.sets_of_all.end()) return true;  // a value from before
   Executed& executed = signals.sets[sync.value];
-  if (executed.releases.empty() && !force) return false;
+  if (executed.releases.empty() && force != Force::kAny) return false;
+  // The word may have been reset, and set to the value again.
+  const bool has_seen_all = executed.seen_by[sync.process] == executed.releases.size();
+  if (has_seen_all && executed.releases.size() < sets->second && force == Force::kNone) return false;
   learn_signals(sync, &executed);
   return true;
 }

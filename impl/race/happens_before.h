@@ -36,8 +36,10 @@ class HappensBefore {
   // Whether `access` is complete in its memory before event `event` of `process` begins.
   bool is_complete_before(const Access& access, int process, Event event) const;
 
-  // Acquires without a release: the records are not whole, or a process polled in another way.
+  // Waits for notifications and receives of messages that were sent before the records began, or with an unknown name.
   int unmatched() const { return unmatched_; }
+  // Whether the call that issued this store raised a signal for this store alone.
+  bool has_own_signal(const Access& store) const { return own_signals_.count({store.origin, store.issued}) != 0; }
 
  private:
   friend class Replay;

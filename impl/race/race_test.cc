@@ -73,7 +73,8 @@ TEST(RaceOverlap, agreesWithEveryByte) {
   for (int times = 0; times < 5000; ++times) {
     const auto make = [&] { return Footprint{draw(20), 1 + draw(6), 1 + draw(12), 1 + draw(6)}; };
     const Footprint one = make();
-    const Footprint other = make();
+    Footprint other = make();
+    if (draw(2) == 0) other.stride = one.stride;
     bool meet = false;
     for (std::uint64_t byte = 0; byte < 120; ++byte) meet |= covers(one, byte) && covers(other, byte);
     std::uint64_t byte = 0;
@@ -111,6 +112,22 @@ TEST(RaceOrder, notificationsMatchByTheirNumbers) {
                                 await(2, 3, 0, 2)};
   EXPECT_EQ(races({put(0, 1), get(2, 2)}, syncs), 0u);
   EXPECT_EQ(races({put(0, 4), get(2, 2)}, syncs), 1u);
+}
+
+TEST(RaceOrder, aNotificationOfEarlierRecordsHoldsUpNoOthers) {
+  // 1 was notified by 2 before the records began; 0 waits for 1.
+  const std::vector<Sync> syncs{await(0, 1, 1), await(1, 1, 2), fence(1, 3), notify(1, 4, 0)};
+  EXPECT_EQ(races({put(1, 2), get(0, 2)}, syncs), 0u);
+}
+
+TEST(RaceOrder, aFlagMayBeSetToTheSameValueAgain) {
+  const Place word{kRegion, 64, kOwner};
+  const auto set = [&](Event event) { return at(0, event, {.kind = SyncKind::kSignal, .word = word, .value = 1}); };
+  const auto see = [&](Event event) { return at(2, event, {.kind = SyncKind::kSee, .word = word, .value = 1}); };
+  // 2 answers by a notification.
+  const std::vector<Sync> syncs{set(1), await(0, 2, 2), set(3), see(1), notify(2, 2, 0), see(3)};
+  EXPECT_EQ(races({put(0, 3), get(2, 4)}, syncs), 0u);
+  EXPECT_EQ(races({put(0, 4), get(2, 4)}, syncs), 1u);
 }
 
 TEST(RaceOrder, locksFollowTheirTickets) {
@@ -173,6 +190,19 @@ TEST(RaceInAProcess, storesNeedAFenceUnlessBothBlock) {
   EXPECT_EQ(races({pending, get(0, 3)}, {}), 1u);
 }
 
+TEST(RaceInAProcess, handlesAreCompleteInAnyOrder) {
+  const auto pending = [](Event issued, Event completed) {
+    Access made = get(0, issued);
+    made.is_blocking = false;
+    made.completed = completed;
+    made.site = 1;
+    return made;
+  };
+  EXPECT_EQ(races({pending(1, 5), pending(2, 3), put(0, 4)}, {}), 1u);
+  EXPECT_EQ(races({pending(1, 3), pending(2, 5), put(0, 4)}, {}), 1u);
+  EXPECT_EQ(races({pending(1, 3), pending(2, 3), put(0, 4)}, {}), 0u);
+}
+
 TEST(RaceKinds, atomicsOfOneTypeGoTogether) {
   const auto of_type = [](AccessKind kind, int origin, std::uint8_t type) {
     Access made = access(kind, origin, 1);
@@ -217,6 +247,52 @@ TEST(RaceRecorder, repeatedAccessesAreOneUntilTheNextSynchronisation) {
   Recorder::Call(&recorder, {{}, 2}).sync({.kind = SyncKind::kNotify, .peer = 1});
   for (int times = 0; times < 10; ++times) repeat();
   EXPECT_EQ(recorder.take().accesses.size(), 2u);
+}
+
+TEST(RaceRecorder, pollingAddsNothing) {
+  Recorder recorder;
+  recorder.start(0);
+  const Place place{kRegion, 0, kOwner};
+  for (int times = 0; times < 1000; ++times) {
+    Recorder::Call call(&recorder, {{}, 1});
+    call.set_reads_word();
+    call.access(AccessKind::kRead, place, {0, 8, 0, 1});
+    call.sync({.kind = SyncKind::kSee, .word = place, .value = times == 999 ? 1 : 0});
+  }
+  for (int times = 0; times < 1000; ++times) {
+    Recorder::Call call(&recorder, {{}, 2});
+    call.access(AccessKind::kAtomic, place, {0, 8, 0, 1}, 8);
+    call.sync({.kind = SyncKind::kAtomic, .bytes = 8, .number = times, .word = place, .value = 1, .before = 1});
+  }
+  const Recorder::Records records = recorder.take();
+  EXPECT_LE(records.syncs.size(), 3u);
+  EXPECT_LE(records.accesses.size(), 5u);
+}
+
+TEST(RaceRecorder, anAtomicAfterAnAccessIsNoRepeatedPoll) {
+  Recorder recorder;
+  recorder.start(0);
+  const Place place{kRegion, 0, kOwner};
+  for (int times = 0; times < 3; ++times) {
+    Recorder::Call(&recorder, {{}, 1}).access(AccessKind::kWrite, {kRegion, 64, kOwner}, {0, 8, 0, 1});
+    Recorder::Call call(&recorder, {{}, 2});
+    call.sync({.kind = SyncKind::kAtomic, .bytes = 8, .number = times, .word = place, .value = 1, .before = 1});
+  }
+  EXPECT_EQ(recorder.take().syncs.size(), 3u);
+}
+
+TEST(RaceRecorder, saysWhenItsRecordsAreNotWhole) {
+  Recorder recorder;
+  recorder.start(0);
+  const auto notify_times = [&](std::size_t times) {
+    for (std::size_t i = 0; i < times; ++i) Recorder::Call(&recorder, {{}, 1}).sync({.kind = SyncKind::kNotify});
+    return recorder.take();
+  };
+  EXPECT_TRUE(notify_times(10).is_whole);
+  const Recorder::Records records = notify_times(Recorder::kSyncsMost + 1);
+  EXPECT_FALSE(records.is_whole);
+  EXPECT_EQ(records.syncs.size(), Recorder::kSyncsMost);
+  EXPECT_TRUE(notify_times(10).is_whole);
 }
 
 TEST(RaceSourceLines, nameTheFunction) {

@@ -20,6 +20,7 @@ struct Place {
   std::int64_t region;
   std::uint64_t offset;  // in the region's part of the owner; in private memory the address
   std::int32_t owner;
+  bool operator==(const Place&) const = default;
 };
 
 // `count` pieces of `bytes` each, `stride` apart, which is not 0 for more than one.
@@ -71,7 +72,7 @@ enum class SyncKind : std::uint8_t {
   kCollective,  // key: the members, number, peer: the root or kEveryone, members
   kAtomic,      // word, bytes: of the word; number: the ticket; value, before
   kSignal,      // word, value; adds: whether it adds the value
-  kSee,         // word, value
+  kSee,         // word, value: as a get or a wait found it
   kLast,        // word, value: at the end of the records
 };
 inline constexpr std::int32_t kEveryone = -1;

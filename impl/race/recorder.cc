@@ -13,19 +13,23 @@ void Recorder::start(int rank) {
   syncs_.clear();
   pending_.clear();
   since_sync_.clear();
+  observed_.clear();
   numbers_.clear();
   unfenced_.clear();
   left_out_ = 0;
+  is_whole_ = true;
 }
 
 Recorder::Records Recorder::take() {
   const std::lock_guard lock(mutex_);
-  Records records{std::move(accesses_), std::move(syncs_), std::exchange(left_out_, 0)};
+  const bool is_whole = std::exchange(is_whole_, true) && last_event_ < kEventsMost;
+  Records records{std::move(accesses_), std::move(syncs_), std::exchange(left_out_, 0), is_whole};
   accesses_.clear();
   syncs_.clear();
   since_sync_.clear();
+  observed_.clear();
   last_event_ = 0;
-  for (Pending& pending : pending_) {
+  for (auto& [handle, pending] : pending_) {
     Access access = records.accesses[pending.access];
     access.issued = 0;
     pending.access = accesses_.size();
@@ -37,6 +41,11 @@ Recorder::Records Recorder::take() {
 bool Recorder::has_open() {
   const std::lock_guard lock(mutex_);
   return !pending_.empty() || !unfenced_.empty();
+}
+
+Caller Recorder::site(std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  return sites_[number];
 }
 
 std::uint32_t Recorder::site_of(const Caller& caller) {
@@ -52,9 +61,10 @@ Recorder::Call::Call(Recorder* recorder, Caller caller)
       site_(recorder->site_of(caller)),
       call_(caller.call) {}
 
-void Recorder::Call::set_pending(const void* handle, int target) {
+void Recorder::Call::set_pending(const void* handle, int target, bool ends_with_fence) {
   recorder_->since_sync_.clear();  // an access before this call and one after it are not the same
   is_blocking_ = false;
+  ends_with_fence_ = ends_with_fence;
   handle_ = handle;
   target_ = target;
 }
@@ -95,37 +105,57 @@ void Recorder::Call::add(Access access) {
   access.is_blocking = is_blocking_;
   access.site = site_;
   access.call = call_;
-  if (is_blocking_) {
-    const Same same{access.where, access.region, access.owner, site_, access.kind, access.is_local};
-    if (!recorder_->since_sync_.insert(same).second) return;
-  }
+  const Same same{access.where, access.region, access.owner,    site_,
+                  access.kind,  access.type,   access.is_local, access.reads_word};
+  if (is_blocking_ && recorder_->since_sync_.count(same) != 0) return;
   if (recorder_->accesses_.size() >= kAccessesMost) {
     ++recorder_->left_out_;
     return;
   }
-  if (!is_blocking_) {
-    const bool ends_with_fence = access.is_store || (access.is_local && access.kind == AccessKind::kRead);
-    recorder_->pending_.push_back({recorder_->accesses_.size(), handle_, target_, ends_with_fence});
+  if (is_blocking_) {
+    recorder_->since_sync_.insert(same);
+  } else {
+    const bool ends_with_fence =
+        ends_with_fence_ || access.is_store || (access.is_local && access.kind == AccessKind::kRead);
+    recorder_->pending_.insert({handle_, {recorder_->accesses_.size(), target_, ends_with_fence}});
   }
+  if (access.kind != AccessKind::kAtomic && !access.is_local) recorder_->has_only_polled_ = false;
   recorder_->accesses_.push_back(access);
+}
+
+// A process that waits in a loop reads a word over and over, often without a change: once says as much.
+bool Recorder::is_repeated_poll(const Sync& sync) {
+  if (sync.kind == SyncKind::kSee)
+    return !observed_.insert({sync.word.region, sync.word.offset, sync.word.owner, sync.value}).second;
+  if (sync.kind != SyncKind::kAtomic || syncs_.empty() || !has_only_polled_ || sync.value != sync.before) return false;
+  const Sync& last = syncs_.back();
+  return last.kind == sync.kind && last.word == sync.word && last.bytes == sync.bytes && last.value == sync.value &&
+         last.before == sync.before;
 }
 
 void Recorder::Call::sync(Sync sync) {
   sync.process = recorder_->rank_;
   sync.event = event_;
+  if (recorder_->is_repeated_poll(sync)) return;
   const bool is_numbered = sync.kind == SyncKind::kNotify || sync.kind == SyncKind::kAwait ||
                            sync.kind == SyncKind::kSend || sync.kind == SyncKind::kReceive ||
                            sync.kind == SyncKind::kCollective;
   if (is_numbered) sync.number = ++recorder_->numbers_[{sync.kind, sync.peer, sync.key}];
-  recorder_->syncs_.push_back(sync);
+  if (recorder_->syncs_.size() < kSyncsMost) {
+    recorder_->syncs_.push_back(sync);
+  } else {
+    recorder_->is_whole_ = false;
+  }
   recorder_->since_sync_.clear();
+  recorder_->has_only_polled_ = true;
+  if (sync.kind != SyncKind::kSee) recorder_->observed_.clear();
 }
 
 template <class Ended>
 void Recorder::Call::complete_if(Ended ended) {
-  std::erase_if(recorder_->pending_, [&](const Pending& pending) {
-    if (!ended(pending)) return false;
-    recorder_->accesses_[pending.access].completed = event_;
+  std::erase_if(recorder_->pending_, [&](const auto& entry) {
+    if (!ended(entry.second)) return false;
+    recorder_->accesses_[entry.second.access].completed = event_;
     return true;
   });
   recorder_->since_sync_.clear();
@@ -144,7 +174,10 @@ void Recorder::Call::fence(int target) {
 }
 
 void Recorder::Call::wait(const void* handle) {
-  complete_if([&](const Pending& pending) { return pending.handle == handle; });
+  const auto [first, end] = recorder_->pending_.equal_range(handle);
+  for (auto entry = first; entry != end; ++entry) recorder_->accesses_[entry->second.access].completed = event_;
+  recorder_->pending_.erase(first, end);
+  recorder_->since_sync_.clear();
 }
 
 void Recorder::Call::wait_for_target(int target) {

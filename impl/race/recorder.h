@@ -28,7 +28,10 @@ struct Caller {
 
 class Recorder {
  public:
+  // Of what follows between two barriers.
   static constexpr std::size_t kAccessesMost = std::size_t{1} << 20;
+  static constexpr std::size_t kSyncsMost = std::size_t{1} << 20;
+  static constexpr Event kEventsMost = kNever / 2;
 
   void start(int rank);
 
@@ -36,8 +39,9 @@ class Recorder {
   class Call {
    public:
     Call(Recorder* recorder, Caller caller);
-    // Of what follows: pending until `handle` (nullptr: implicit), the target or all are waited for.
-    void set_pending(const void* handle, int target);
+    // Of what follows: pending until `handle` (nullptr: implicit), the target or all are waited for, or the fence that
+    // completes every operation of this kind, as it does stores.
+    void set_pending(const void* handle, int target, bool ends_with_fence = false);
     // A blocking get of a word, by which programs poll.
     void set_reads_word() { reads_word_ = true; }
 
@@ -63,6 +67,7 @@ class Recorder {
     std::uint16_t call_;
     bool is_blocking_ = true;
     bool reads_word_ = false;
+    bool ends_with_fence_ = false;
     const void* handle_ = nullptr;
     int target_ = 0;
   };
@@ -72,36 +77,42 @@ class Recorder {
     std::vector<Access> accesses;
     std::vector<Sync> syncs;
     std::size_t left_out = 0;
+    bool is_whole = true;  // false: too much to order it
   };
   Records take();
   // Whether an operation is pending, or a store not fenced.
   bool has_open();
-  const Caller& site(std::uint32_t number) const { return sites_[number]; }
+  Caller site(std::uint32_t number);
 
  private:
   friend class Call;
   struct Pending {
     std::size_t access;
-    const void* handle;
     int target;
     bool ends_with_fence;
   };
-  using Same = std::tuple<Footprint, std::int64_t, std::int32_t, std::uint32_t, AccessKind, bool>;
+  // A blocking access, but for its time.
+  using Same = std::tuple<Footprint, std::int64_t, std::int32_t, std::uint32_t, AccessKind, std::uint8_t, bool, bool>;
+  using Observation = std::tuple<std::int64_t, std::uint64_t, std::int32_t, std::int64_t>;  // a word and its value
 
   std::uint32_t site_of(const Caller& caller);
+  bool is_repeated_poll(const Sync& sync);
 
   std::mutex mutex_;
   int rank_ = 0;
   Event last_event_ = 0;
   std::vector<Access> accesses_;
   std::vector<Sync> syncs_;
-  std::vector<Pending> pending_;
+  std::multimap<const void*, Pending> pending_;  // by handle
   std::set<Same> since_sync_;
+  std::set<Observation> observed_;  // since the last synchronisation of another kind
+  bool has_only_polled_ = false;    // since the last synchronisation
   std::map<std::tuple<SyncKind, int, std::uint64_t>, std::int64_t> numbers_;
   std::map<Caller, std::uint32_t> site_numbers_;
   std::vector<Caller> sites_;
   std::set<int> unfenced_;  // targets
   std::size_t left_out_ = 0;
+  bool is_whole_ = true;
 };
 
 }  // namespace armci::race

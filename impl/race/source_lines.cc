@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <map>
@@ -60,11 +61,15 @@ std::string output_of(const std::vector<std::string>& command) {
   close(ends[1]);
   std::string text;
   std::array<char, 4096> piece{};
-  for (ssize_t got = 0; failed == 0 && (got = read(ends[0], piece.data(), piece.size())) > 0;) {
-    text.append(piece.data(), static_cast<std::size_t>(got));
+  const auto was_interrupted = [](ssize_t result) { return result < 0 && errno == EINTR; };  // by the program's timers
+  for (ssize_t got = 1; failed == 0 && got > 0;) {
+    do got = read(ends[0], piece.data(), piece.size());
+    while (was_interrupted(got));
+    if (got > 0) text.append(piece.data(), static_cast<std::size_t>(got));
   }
   close(ends[0]);
-  if (failed == 0) waitpid(child, nullptr, 0);
+  while (failed == 0 && was_interrupted(waitpid(child, nullptr, 0))) {
+  }
   return text;
 }
 

@@ -101,4 +101,23 @@ class CallScope {
   watchdog_internal::Slot* slot_;
 };
 
+// Within it the call in progress is not timed: it works, for as long as there is work.
+class UntimedScope {
+ public:
+  UntimedScope() {
+    if (!watchdog_internal::running.load(std::memory_order_relaxed)) return;
+    slot_ = watchdog_internal::slot_of_this_thread();
+    if (slot_ != nullptr && slot_->depth > 0) advance();
+  }
+  ~UntimedScope() {
+    if (slot_ != nullptr && slot_->depth > 0) advance();
+  }
+  UntimedScope(const UntimedScope&) = delete;
+  UntimedScope& operator=(const UntimedScope&) = delete;
+
+ private:
+  void advance() { slot_->serial.store(slot_->serial.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
+  watchdog_internal::Slot* slot_ = nullptr;
+};
+
 }  // namespace armci::runtime
