@@ -147,7 +147,7 @@ Status Analysis::start(MPI_Comm comm, const char* const* call_names) {
   call_names_ = call_names;
   known_.clear();
   printed_.clear();
-  left_out_ = not_analysed_ = unmatched_ = 0;
+  left_out_ = not_analysed_ = 0;
   return kSuccess;
 }
 
@@ -176,7 +176,6 @@ Status Analysis::run(Recorder* recorder) {
   const std::vector<Race> mine = find_races(std::move(own), order);
   std::vector<Race> races;
   ARMCI_RETURN_IF_ERROR(gather_all(comm_, size_, mine, &races, &counts));
-  if (rank_ == 0) unmatched_ += static_cast<std::uint64_t>(order.unmatched());  // all have the same
   races = new_ones(races);
   return races.empty() ? kSuccess : print(races, recorder);
 }
@@ -258,7 +257,7 @@ std::string Analysis::describe(const Race& race, const std::string& first, const
 }
 
 Status Analysis::finish() {
-  std::uint64_t sums[] = {left_out_, not_analysed_, unmatched_};
+  std::uint64_t sums[] = {left_out_, not_analysed_};
   ARMCI_MPI(MPI_Allreduce(MPI_IN_PLACE, sums, std::size(sums), MPI_UINT64_T, MPI_SUM, comm_));
   ARMCI_MPI(MPI_Comm_free(&comm_));
   if (rank_ != 0) return kSuccess;
@@ -276,12 +275,6 @@ Status Analysis::finish() {
         "armci: data races: %llu times the calls between two barriers were not looked at, as a process had more "
         "than %zu synchronisations; call ARMCI_Barrier more often\n",
         static_cast<unsigned long long>(sums[1] / static_cast<std::uint64_t>(size_)), Recorder::kSyncsMost);
-  }
-  if (sums[2] != 0) {
-    std::fprintf(
-        stderr,
-        "armci: data races: %llu waits and receives had no partner in the records; what they order is not known\n",
-        static_cast<unsigned long long>(sums[2]));
   }
   return kSuccess;
 }

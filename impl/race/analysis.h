@@ -52,7 +52,6 @@ class Analysis {
   std::set<std::pair<std::string, std::string>> printed_;  // on process 0
   std::uint64_t left_out_ = 0;
   std::uint64_t not_analysed_ = 0;  // times
-  std::uint64_t unmatched_ = 0;
 };
 
 }  // namespace armci::race

@@ -288,11 +288,8 @@ void Replay::learn(const Sync& sync, const Clock& from) {
 
 bool Replay::receive(const Sync& sync, const Name& name, Force force) {
   const auto found = sent_.find(name);
-  if (found == sent_.end()) {
-    if (force != Force::kAny && names_sent_.count(name) != 0) return false;
-    ++out_->unmatched_;  // sent before the records began
-    return true;
-  }
+  // Sent before the records began, which orders nothing in them.
+  if (found == sent_.end()) return force == Force::kAny || names_sent_.count(name) == 0;
   const Release& from = found->second;
   if (sync.kind == SyncKind::kAwait) {
     out_->notified_[{from.process, sync.process}][sync.process].add(from.event, sync.event);

@@ -36,8 +36,6 @@ class HappensBefore {
   // Whether `access` is complete in its memory before event `event` of `process` begins.
   bool is_complete_before(const Access& access, int process, Event event) const;
 
-  // Waits for notifications and receives of messages that were sent before the records began, or with an unknown name.
-  int unmatched() const { return unmatched_; }
   // Whether the call that issued this store raised a signal for this store alone.
   bool has_own_signal(const Access& store) const { return own_signals_.count({store.origin, store.issued}) != 0; }
 
@@ -78,7 +76,6 @@ class HappensBefore {
   SeenOrders signals_;  // with earlier blocking stores
   // Of non-blocking calls, which cover their own data alone: by origin and event, when each process sees it.
   std::map<std::pair<int, Event>, std::map<int, Event>> own_signals_;
-  int unmatched_ = 0;
 };
 
 }  // namespace armci::race
