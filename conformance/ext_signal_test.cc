@@ -1,5 +1,7 @@
 // EXT-3, EXT-4: signals.
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -48,6 +50,46 @@ CLAUSE_TEST(EXT, EXT3_a_reader_of_the_signal_sees_the_data, "EXT-3", "EXT-4", "O
     }
     Sync();
   }
+}
+
+// A third process on the target's node loads the word after the fence of the origin, while the target makes no call.
+CLAUSE_TEST(EXT, EXT3_a_fence_completes_signals, "EXT-3", "FENCE-1", "FENCE-2", NeedsRanks(3), DeadlineSeconds(60)) {
+  Region region(4096);
+  const int target = Np() - 1;
+  const int observer = Np() - 2;
+  const bool may_load = armci_domain_id(ARMCI_DOMAIN_SMP, target) == armci_domain_id(ARMCI_DOMAIN_SMP, observer);
+  auto* const signal = reinterpret_cast<std::uint64_t*>(region.At(target));
+  char* const done = region.At(target, 1024);
+  const std::uint64_t rounds = may_load ? 60 : 0;
+  for (std::uint64_t round = 1; round <= rounds; ++round) {
+    Sync();
+    if (Me() == 0) {
+      // Stores to several targets: an AllFence for one target may be a fence.
+      EXPECT_EQ(
+          ARMCIX_Put_signal(&round, region.At(target, 64), sizeof round, signal, round, ARMCIX_SIGNAL_SET, target), 0);
+      if (round % 2 == 0) {
+        // Stores to several targets: an AllFence for one target may be a fence.
+        EXPECT_EQ(ARMCI_PutValueLong(1, region.As<long>(observer, 8), observer), 0);
+        ARMCI_AllFence();
+      } else {
+        ARMCI_Fence(target);
+      }
+      MPI_Send(nullptr, 0, MPI_INT, observer, 1, Comm());
+    } else if (Me() == observer) {
+      MPI_Recv(nullptr, 0, MPI_INT, 0, 1, Comm(), MPI_STATUS_IGNORE);
+      EXPECT_EQ(LoadShared<std::uint64_t>(signal), round) << "the signal";
+      EXPECT_EQ(LoadShared<std::uint64_t>(region.At(target, 64)), round) << "the data";
+      StoreShared<std::uint64_t>(done, round);
+    } else if (Me() == target) {
+      WaitUntil(
+          [&] {
+            usleep(200);
+            return LoadShared<std::uint64_t>(done) == round;
+          },
+          "the observer to have looked");
+    }
+  }
+  Sync();
 }
 
 CLAUSE_TEST(EXT, EXT3_signals_add_up, "EXT-3", "EXT-4") {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -101,6 +102,34 @@ CLAUSE_TEST(MEM, MEM9_any_local_buffer, "MEM-9", DeadlineSeconds(60)) {
   UseAsLocalBuffer({"memory-mapped file", static_cast<char*>(mapped)}, &arena);
   munmap(mapped, kModestExtent);
   arena.VerifyByOwners();
+}
+
+// Libraries that keep memory registered have to see that it was unmapped.
+CLAUSE_TEST(MEM, MEM9_a_local_buffer_mapped_anew_at_the_same_address, "MEM-9", "XFER-1") {
+  constexpr std::size_t kMapped = 256 << 10;
+  Region region(kMapped);
+  const int target = (Me() + 1) % Np();
+  const auto map = [](void* at) {
+    return mmap(at, kMapped, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | (at != nullptr ? MAP_FIXED_NOREPLACE : 0), -1, 0);
+  };
+  void* place = nullptr;
+  for (int round = 1; round <= Scaled(10, 3); ++round) {
+    Sync();
+    void* const mapped = map(place);
+    ASSERT_NE(mapped, MAP_FAILED);
+    place = mapped;
+    std::memset(mapped, round, kMapped);
+    EXPECT_EQ(ARMCI_Put(mapped, region.At(target), kMapped, target), 0);
+    ARMCI_Fence(target);
+    std::memset(mapped, 0, kMapped);
+    EXPECT_EQ(ARMCI_Get(region.At(target), mapped, kMapped, target), 0);
+    const Bytes expected(kMapped, static_cast<char>(round));
+    EXPECT_TRUE(SameBytes(expected.data(), static_cast<char*>(mapped), kMapped)) << "by get, round " << round;
+    munmap(mapped, kMapped);
+    Sync();
+    EXPECT_TRUE(SameBytes(expected.data(), region.Mine(), kMapped)) << "by load, round " << round;
+  }
 }
 
 CLAUSE_TEST(MEM, MEM9_read_only_source_of_a_put, "MEM-9") {
