@@ -2,14 +2,11 @@
 
 #include "conformance/mutants/calls.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
+#include <string>
 #include <string_view>
 
+#include "conformance/mutants/choice.h"
 #include "conformance/mutants/mutants.h"
 
 // The test of PROF-1 defines some functions itself, as a program would, and counts their callers. Here they are not
@@ -19,42 +16,28 @@ extern "C" __attribute__((weak)) void ConformanceTakenOver(void);
 namespace conformance::mutants {
 namespace {
 
-constexpr const char* kVariable = "CONFORMANCE_MUTANT";
-// In place of a name: prints the table and ends.
-constexpr const char* kList = "list";
-constexpr int kExitUsage = 2;
-
 std::vector<Mutant>& Registry() {
   static std::vector<Mutant> mutants;
   return mutants;
 }
 
-// One line per mutant, fields separated by tabs: name, clause, ranks, traits, filter, description.
-void PrintTable() {
+std::string Table() {
+  std::string table;
   for (const Mutant& mutant : AllMutants()) {
-    std::printf("%s\t%s\t%d\t%s%s\t%s\t%s\n", mutant.name.c_str(), mutant.clause.c_str(), mutant.ranks,
-                mutant.legal ? "legal" : "defect", mutant.hangs ? ",hangs" : "",
-                (mutant.tests.empty() ? mutant.clause : mutant.tests).c_str(), mutant.description.c_str());
+    table += mutant.name + "\t" + mutant.clause + "\t" + std::to_string(mutant.ranks) + "\t" +
+             (mutant.legal ? "legal" : "defect") + (mutant.hangs ? ",hangs" : "") + "\t" +
+             (mutant.tests.empty() ? mutant.clause : mutant.tests) + "\t" + mutant.description + "\n";
   }
-  std::fflush(stdout);
+  return table;
 }
 
 Calls Choose() {
   Calls calls = Right();
-  const char* name = std::getenv(kVariable);
-  if (name == nullptr || *name == '\0') return calls;
-  if (std::strcmp(name, kList) == 0) {
-    PrintTable();
-    _exit(0);
-  }
+  const std::string name = ChosenOf(Table());
   for (const Mutant& mutant : Registry()) {
-    if (mutant.name != name) continue;
-    mutant.install(&calls);
-    return calls;
+    if (mutant.name == name) mutant.install(&calls);
   }
-  // A misspelt mutant would be one that survives, or one that seems legal.
-  std::fprintf(stderr, "conformance: no mutant %s (%s=%s prints them)\n", name, kVariable, kList);
-  _exit(kExitUsage);
+  return calls;
 }
 
 const Calls& Current() {

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable, Iterable, Mapping, Optional, Sequence
 
-from armci_tool import (bazel, conformance, console, data_files, git, launch, process, results, sanitizers, shards,
-                        traceability)
+from armci_tool import (bazel, conformance, console, data_files, git, launch, process, repository, results, sanitizers,
+                        shards, traceability)
 from armci_tool.conformance import DEFAULT_DEADLINE_S, Selection
 from armci_tool.data_files import Entry, Text
 from armci_tool.errors import ToolError
-from armci_tool.placement import Placement
+from armci_tool.placement import Placement, with_device
 from armci_tool.repository import ROOT
 from armci_tool.results import FAILED, PASSED, Case, Step
 from armci_tool.shards import WHOLE, Shard
@@ -26,7 +26,7 @@ from armci_tool.suite_log import SuiteLog
 WAIVERS_FILE = ROOT / "conformance" / "mutants" / "waivers.toml"
 LABEL = "//conformance/mutants:suite_mutants"
 # Implementations whose own sources have mutants (impl/testing/mutants), besides the defective libraries.
-PORTS = ("mpi-rma", "mpi-twosided", "ucx")
+PORTS = repository.mutated_ports()
 IMPLEMENTATION = "mutants"
 VARIABLE = "CONFORMANCE_MUTANT"
 LIST = "list"
@@ -61,11 +61,14 @@ class Mutant:
     nodes: int = 0
     node_size: int = 0
     settings: tuple[tuple[str, str], ...] = ()
+    # In place of a program that shows it, the description says why none can.
+    explained: bool = False
+    device: str = ""  # that its port needs between nodes
 
     @property
     def placement(self) -> Placement:
         """Where its tests run."""
-        return Placement(self.nodes, self.node_size)
+        return with_device(Placement(self.nodes, self.node_size), self.device)
 
 
 class Waiver(Entry):
@@ -128,7 +131,7 @@ def parse_table(text: str) -> list[Mutant]:
         values = dict(word.split("=", 1) for word in words if "=" in word)
         nodes, node_size = (int(values.pop(key, 0)) for key in ("nodes", "node_size"))
         made[name] = Mutant(name, clause, int(processes), "legal" in words, "hangs" in words, filter_text, description,
-                            nodes, node_size, tuple(values.items()))
+                            nodes, node_size, tuple(values.items()), "explained" in words)
     if not made:
         raise ToolError("the table of mutants is empty", next_step="run a suite that is linked with mutants")
     return list(made.values())
@@ -181,13 +184,14 @@ def run_mutant(binary: Path, mutant: Mutant, tests: Mapping[str, Sequence[str]],
     count = max(processes or 0, mutant.processes)
     seconds = 0.0
     factor = sanitizers.deadline_factor(configuration.mode)
-    deadline = factor * (HANG_DEADLINE_S if mutant.hangs else DEFAULT_DEADLINE_S)
+    placement = mutant.placement
+    deadline = factor * placement.deadline_factor * (HANG_DEADLINE_S if mutant.hangs else DEFAULT_DEADLINE_S)
     settings = {**configuration.environment(), VARIABLE: mutant.name, **LAUNCHER_SETTINGS, **dict(mutant.settings)}
     for short in (True, False):
         log = SuiteLog()
         words = Selection(filter=mutant.filter, deadline_s=deadline, quick=short).arguments()
         program = (str(binary), *words, *([] if mutant.legal else ["--fail-fast"]))
-        result = launch.start(launch.Launch(program, count, configuration.mpi, settings, placement=mutant.placement, shares_cpus=True),
+        result = launch.start(launch.Launch(program, count, configuration.mpi, settings, placement=placement, shares_cpus=True),
                               silence_s=conformance.SILENT_DEADLINES * deadline, on_line=log.feed)
         log.close()
         seconds += result.seconds
@@ -204,15 +208,15 @@ def run_mutant(binary: Path, mutant: Mutant, tests: Mapping[str, Sequence[str]],
 def control(binary: Path, outcomes: Sequence[Outcome], configuration: bazel.Configuration,
             on_test: Callable[[str], None] = lambda name: None) -> list[Case]:
     """The tests that killed, without a mutant: one that fails here has killed nothing."""
-    killed: dict[tuple[int, bool, int, int, tuple[tuple[str, str], ...]], set[str]] = {}
+    killed: dict[tuple[int, bool, int, int, str, tuple[tuple[str, str], ...]], set[str]] = {}
     for outcome in outcomes:
         if outcome.state == KILLED:
             mutant = outcome.mutant
-            run = (outcome.processes, outcome.short, mutant.nodes, mutant.node_size, mutant.settings)
+            run = (outcome.processes, outcome.short, mutant.nodes, mutant.node_size, mutant.device, mutant.settings)
             killed.setdefault(run, set()).update(outcome.killed_by)
     return [case for run in sorted(killed)
             for case in _control(binary, sorted(killed[run]), run[0], configuration, run[1], on_test,
-                                 Placement(run[2], run[3]), dict(run[4]))]
+                                 with_device(Placement(run[2], run[3]), run[4]), dict(run[5]))]
 
 
 def _control(binary: Path, names: Iterable[str], processes: int, configuration: bazel.Configuration, short: bool,
@@ -225,12 +229,12 @@ def _control(binary: Path, names: Iterable[str], processes: int, configuration: 
 
 
 def examine(binary: Path, configuration: bazel.Configuration, note: Callable[[str], None], *, filter_text: str = "",
-            processes: Optional[int] = None, whole: bool = False,
-            shard: Shard = WHOLE) -> tuple[list[Outcome], list[Case]]:
+            processes: Optional[int] = None, whole: bool = False, shard: Shard = WHOLE,
+            port: str = "") -> tuple[list[Outcome], list[Case]]:
     """Runs the mutants, then the controls; with `whole` the whole suite is a control too: the program itself breaks
-    nothing. Without a filter, one more case says whether every clause has a mutant."""
+    nothing. Without a filter or a port, one more case says whether every clause has a mutant."""
     tests = conformance.list_tests(binary)
-    table = read_table(binary)
+    table = [replace(mutant, device=repository.device_of(port)) for mutant in read_table(binary) if not mutant.explained]
     chosen = shards.take(choose(table, filter_text), shard)
     if not chosen:
         raise ToolError(f"shard {shard[0]} of {shard[1]} has no mutant", next_step="give --share a smaller N")
@@ -241,7 +245,7 @@ def examine(binary: Path, configuration: bazel.Configuration, note: Callable[[st
     controls = control(binary, outcomes, configuration, note)
     if whole:
         controls += _control(binary, tests, processes or CONTROL_PROCESSES, configuration, True, note)
-    if not filter_text and all(mutant.placement == Placement() for mutant in table):
+    if not filter_text and not port:
         problems = gaps([clause.identifier for clause in traceability.read_clauses()], table, read_waivers())
         if problems:
             problems.append(f"write a mutant (conformance/README.md), or waive it in {WAIVERS_FILE.relative_to(ROOT)}")
@@ -287,6 +291,11 @@ def render(outcomes: Sequence[Outcome], controls: Sequence[Case]) -> str:
             lines.append("clauses: each has a mutant or is waived" if case.outcome == PASSED else "clauses:")
             lines += [f"  {line}" for line in case.detail.splitlines()]
     return "\n".join(lines)
+
+
+def render_explained(table: Sequence[Mutant]) -> str:
+    """The defects that no program can see, each with the reason."""
+    return "\n".join(f"explained: {mutant.name} [{mutant.clause}], {mutant.description}" for mutant in table if mutant.explained)
 
 
 def write_report(folder: Path, outcomes: Sequence[Outcome], controls: Sequence[Case], *,

@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES_FILE = ROOT / "tools" / "packages.txt"
 SEMANTICS_FILE = ROOT / "spec" / "semantics.md"
 VARIANTS_FILE = ROOT / "impl" / "variants.bzl"
+MUTATED_PORTS_FILE = ROOT / "impl" / "testing" / "mutants" / "ports.bzl"
 
 # Results of a run, and Bazel's links: not sources.
 _GENERATED = re.compile(r"^(bazel-.*|report|__pycache__|\.git|\.pytest_cache)$")
@@ -45,20 +46,29 @@ class Implementation:
 
 def implementation_table(variants: Path = VARIANTS_FILE) -> list[Implementation]:
     """The table of implementations that the build stamps its targets from: IMPLEMENTATIONS = {"name": struct(...)}."""
-    if not variants.exists():
-        raise ToolError("cannot list the implementations", where=f"{variants} is missing",
+    return [_row(key, value) for key, value in _table(variants, "IMPLEMENTATIONS")]
+
+
+def mutated_ports(ports: Path = MUTATED_PORTS_FILE) -> tuple[str, ...]:
+    """The implementations whose own sources have mutants: the names in PORTS = {"name": struct(...)}."""
+    return tuple(str(getattr(key, "value", "")) for key, _ in _table(ports, "PORTS"))
+
+
+def _table(file: Path, name: str) -> list[tuple[Optional[ast.expr], ast.expr]]:
+    """The rows of a table of implementations in a file of the build."""
+    if not file.exists():
+        raise ToolError("cannot list the implementations", where=f"{file} is missing",
                         next_step="check out the whole repository")
     # Starlark's assignments and literals are also Python's.
     try:
-        tree = ast.parse(variants.read_text(), str(variants))
+        tree = ast.parse(file.read_text(), str(file))
     except SyntaxError as error:
-        raise ToolError("cannot list the implementations", where=f"{variants}, line {error.lineno}: {error.msg}",
+        raise ToolError("cannot list the implementations", where=f"{file}, line {error.lineno}: {error.msg}",
                         next_step="mend that line") from error
     for node in tree.body:
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "IMPLEMENTATIONS":
-            if isinstance(node.value, ast.Dict):
-                return [_row(key, value) for key, value in zip(node.value.keys, node.value.values)]
-    raise ToolError("cannot list the implementations", where=f"no table IMPLEMENTATIONS = {{...}} in {variants}",
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == name and isinstance(node.value, ast.Dict):
+            return list(zip(node.value.keys, node.value.values))
+    raise ToolError("cannot list the implementations", where=f"no table {name} = {{...}} in {file}",
                     next_step="restore the table, or check out the file anew")
 
 

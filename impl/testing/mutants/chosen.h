@@ -2,10 +2,12 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 namespace armci {
 
-// For defects: true once in `calls` calls; and a pause in which another process can look.
+// For defects: true once in `calls` calls; and pauses in which another process can look.
 inline bool now_and_then(int calls) {
   static std::atomic<int> count{0};
   return count.fetch_add(1) % calls == calls - 1;
@@ -14,6 +16,8 @@ inline void linger() {
   for (volatile int i = 0; i < 20000; i = i + 1) {
   }
 }
+inline void linger_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+inline void linger_long() { std::this_thread::sleep_for(std::chrono::microseconds(300)); }
 
 }  // namespace armci
 

@@ -36,8 +36,10 @@ def execute(port: Optional[str], filter_text: str, processes: Optional[int], qui
     binary = bazel.built(mutants.label(port or ""), configuration, verbose=verbose)
     with Progress("mutants") as progress:
         outcomes, controls = mutants.examine(binary, configuration, progress.note, filter_text=filter_text,
-                                             processes=processes, shard=shard, whole=not quick and not filter_text and not port)
+                                             processes=processes, shard=shard, whole=not quick and not filter_text and not port,
+                                             port=port or "")
     print(mutants.render(outcomes, controls))
+    print(mutants.render_explained(mutants.read_table(binary)))
     failures = [case for case in mutants.cases(outcomes, controls) if case.outcome == FAILED]
     for case in failures:
         print(f"\nFAILED {case.name}")

@@ -140,7 +140,9 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
     steps += [_faults_step(name, opt, Level.USUAL if name == between_nodes()[-1] else Level.FULL, "test_reports.py")
               for name in between_nodes()]
     steps.append(_mutants_step(opt, shards.of_commit(MUTANT_SHARDS, "mutants") if level < Level.FULL else shards.WHOLE))
-    for port in one_or_all(level, mutants.PORTS, "mutants of ports"):
+    # Those that run in a guest take longer.
+    with_mutants = [port for port in mutants.PORTS if level == Level.FULL or not repository.device_of(port)]
+    for port in one_or_all(level, with_mutants, "mutants of ports"):
         share = shards.WHOLE if level == Level.FULL else shards.of_commit(PORT_MUTANT_SHARDS, "mutants of " + port)
         steps.append(_mutants_step(opt, share, port))
     steps += program_steps.race_steps(opt, level)

@@ -169,7 +169,7 @@ def run_mutants(port: str, configuration: bazel.Configuration, shard: shards.Sha
     binary = bazel.built(mutants.label(port), configuration, on_progress=note)
     if os.geteuid() != 0 and any(mutant.nodes for mutant in mutants.read_table(binary)):
         return [Case(f"mutants of {port}", SKIPPED, detail="network namespaces need root")]
-    return mutants.cases(*mutants.examine(binary, configuration, note, shard=shard))
+    return mutants.cases(*mutants.examine(binary, configuration, note, shard=shard, port=port))
 
 
 def run_races(name: str, configuration: bazel.Configuration, placement: Placement, note: Note) -> Sequence[Case]:
