@@ -30,7 +30,8 @@ template <class T>
                 "argument datatype = %d is outside 0..5 (ARMCI_ACC_INT..ARMCI_ACC_DCP); pass one of these",
                 static_cast<int>(acc.type));
   }
-  if (acc.scale == nullptr) return fail(Code::kNull, "ERR-1", "argument scale is NULL; pass the address of the scale");
+  if (acc.scale == nullptr && bytes != 0) [[unlikely]]  // nothing to move needs no scale [COMPAT-8]
+    return fail(Code::kNull, "ERR-1", "argument scale is NULL; pass the address of the scale");
   // Sizes are powers of two: masks, because a division takes longer than the rest of a small accumulate.
   if ((bytes & (node::element_bytes(acc.type) - 1)) != 0) [[unlikely]] {
     return fail(Code::kLength, "ACC-5", "argument %s = %zu is no multiple of the element size %zu; pass whole elements",
@@ -293,7 +294,7 @@ Status Runtime<T>::move_vector(const Segments* list, std::size_t length, std::ui
                                const node::AccSpec& acc) {
   for (std::size_t d = 0; d < length; ++d) {
     const Segments& segments = list[d];
-    if (segments.bytes == 0) continue;
+    if (segments.bytes == 0 || segments.count == 0) continue;
     if (kind != Kind::kAcc && on_node(proc)) {
       std::atomic_thread_fence(std::memory_order_release);
       node::copy_vector(segments.dst, segments.src, segments.count, segments.bytes, dst_bits);
