@@ -119,14 +119,17 @@ const char* type_name(const SettingRow& row) {
 }
 
 std::optional<Value> parse_bool(const char* text) {
-  for (const char* yes : {"1", "yes", "on", "true", "y"}) {
+  for (const char* yes : {"1", "yes", "on", "true", "y", "t"}) {
     if (strcasecmp(text, yes) == 0) return Value(true);
   }
-  for (const char* no : {"0", "no", "off", "false", "n"}) {
+  for (const char* no : {"0", "no", "off", "false", "n", "f"}) {
     if (strcasecmp(text, no) == 0) return Value(false);
   }
   return std::nullopt;
 }
+
+// ARMCI-MPI has a switch of this name, which here has levels: the words of a switch are levels 0 and 1. [COMPAT-13]
+bool is_switch_elsewhere(const SettingRow& row) { return std::strcmp(row.name, "ARMCI_VERBOSE") == 0; }
 
 // The whole of `text` as a decimal integer, then at most what `suffix` leaves.
 std::optional<int64_t> parse_integer(const char* text, const char** rest) {
@@ -181,6 +184,9 @@ std::optional<Value> parse(const SettingRow& row, const char* text) {
         if constexpr (std::is_same_v<T, bool>) {
           return parse_bool(text);
         } else if constexpr (std::is_same_v<T, int>) {
+          if (is_switch_elsewhere(row)) {
+            if (const std::optional<Value> word = parse_bool(text)) return Value(std::get<bool>(*word) ? 1 : 0);
+          }
           return parse_number(row, text, false);
         } else if constexpr (std::is_same_v<T, int64_t>) {
           return parse_number(row, text, true);

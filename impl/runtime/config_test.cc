@@ -71,6 +71,16 @@ TEST_F(ConfigTest, EachTypeIsRead) {
   EXPECT_EQ(config.max_shm_bytes, 4097);
 }
 
+TEST_F(ConfigTest, TheLevelOfOutputIsASwitchToo) {
+  const std::pair<const char*, int> cases[] = {{"yes", 1}, {"T", 1}, {"off", 0}, {"F", 0}, {"3", 3}};
+  for (const auto& [text, level] : cases) {
+    set("ARMCI_VERBOSE", text);
+    Config config;
+    ASSERT_TRUE(load_config(&config).ok()) << text;
+    EXPECT_EQ(config.verbose, level) << text;
+  }
+}
+
 TEST_F(ConfigTest, EmptyValueMeansDefault) {
   set("ARMCI_MUTEX_HANDOFF", "");
   Config config;
