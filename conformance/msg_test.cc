@@ -330,7 +330,7 @@ CLAUSE_TEST(MSG, MSG1_broadcasts, "MSG-1") {
   }
 }
 
-CLAUSE_TEST(MSG, MSG1_group_forms_name_processes_by_absolute_id, "MSG-1", NeedsRanks(2)) {
+CLAUSE_TEST(MSG, MSG1_group_forms_name_processes_by_absolute_id, "MSG-1", "COMPAT-14", NeedsRanks(2)) {
   // Moved on by one, so that no process has its absolute id as group rank.
   std::vector<int> members;
   for (int p = 0; p < Np(); ++p) members.push_back((p + 1) % Np());

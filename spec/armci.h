@@ -25,7 +25,7 @@
  *      holds the data [CMPL-1, CMPL-2]. A non-blocking call (Nb) may return before. Its local buffer then belongs to
  *      the library until ARMCI_Wait, ARMCI_WaitProc, ARMCI_WaitAll or a fence: do not write the source of a store, do
  *      not touch the destination of a get. Shape arrays (strides, counts, descriptors, pointer arrays) and scale are
- *      read before the call returns, and so are operands of atomics.
+ *      read before the call returns, and so are operands of atomics; no call writes them [COMPAT-2].
  *  C6  Addresses. src is where data come from, dst where they go: for a put or accumulate dst is remote, for a get src.
  *      A remote address lies, with all bytes of the call, in one live region of proc, as an allocation returned it or
  *      advanced from that [MEM-3]; different segments may lie in different regions. The local buffer is any memory of
@@ -42,7 +42,7 @@
  *  C9  Vector shape. len descriptors, each with ptr_array_len segments of `bytes` bytes, segment i from
  *      src_ptr_array[i] to dst_ptr_array[i] [XFER-6].
  *  C10 Nothing to move (0 bytes, 0 segments, 0 descriptors, a count of 0) is a success at any target; the addresses are
- *      ignored then [XFER-3].
+ *      ignored then [XFER-3], and so are scale and arrays of addresses, which may be NULL [COMPAT-8].
  *  C11 Memory ordering. Blocking stores to one target take effect in issue order for every observer [ORD-1]; stores to
  *      different targets, and all non-blocking stores, are unordered until a fence [ORD-2, ORD-3]; a process sees its
  *      own completed operations in order [ORD-4]. A blocking get orders nothing else. Only calls with a paragraph

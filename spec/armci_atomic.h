@@ -15,7 +15,7 @@ extern "C" {
  * Errors: ARMCI_ERR_TYPE (op), ARMCI_ERR_ALIGNMENT (prem).
  * Ordering: after the origin's earlier blocking stores to proc; a later get of the origin sees it. All RMW on one
  * location are linearizable.
- * Clauses: RMW-1 to RMW-6. Source: [ARMCI 3.3]. */
+ * Clauses: RMW-1 to RMW-6, COMPAT-11. Source: [ARMCI 3.3]. */
 int ARMCI_Rmw(int op, void *ploc, void *prem, int extra, int proc);
 
 /* Creates the program's set of mutexes: n at this process (n may differ and be 0), named (mutex, proc), all free. One
@@ -46,13 +46,14 @@ void ARMCI_Unlock(int mutex, int proc);
  * before they are, and completes no handle. Local; no action by proc, and no later call of the origin.
  * Ordering: release: all earlier stores of the origin to proc, blocking or not, are remotely complete when the matching
  * wait returns; nothing for other processes.
- * Clauses: ORD-6, LC-1. Source: [impl]. */
+ * Clauses: ORD-6, LC-1, COMPAT-11. Source: [impl]. */
 int armci_notify(int proc);
 
 /* Returns when one more notification of proc has come: the k-th wait for proc matches its k-th notify, and *pval is k,
- * counted since init. The wait does not occupy a core that proc needs. Blocking until proc notifies.
+ * counted since init; pval NULL: not wanted. The wait does not occupy a core that proc needs. Blocking until proc
+ * notifies.
  * Ordering: acquire, see armci_notify.
- * Clauses: ORD-6, LC-1. Source: [impl]. */
+ * Clauses: ORD-6, LC-1, COMPAT-5, COMPAT-11. Source: [impl]. */
 int armci_notify_wait(int proc, int *pval);
 
 #ifdef __cplusplus

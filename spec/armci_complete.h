@@ -12,9 +12,9 @@
 extern "C" {
 #endif
 
-/* Makes *hdl a handle with nothing outstanding, from any content. Every handle starts with this; not on one that
- * carries an operation. Local, not blocking.
- * Clauses: CMPL-5. Source: [ARMCI 4.1]. */
+/* Makes *hdl a handle with nothing outstanding, from any content. Every handle starts with this, or as zero bytes; not
+ * on one that carries an operation. Local, not blocking.
+ * Clauses: CMPL-5, COMPAT-4. Source: [ARMCI 4.1]. */
 void ARMCI_INIT_HANDLE(armci_hdl_t *hdl);
 
 /* Lets the library hold the puts (or gets) that use *hdl from now on and issue them together. Operations to one
@@ -29,7 +29,7 @@ void ARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t *hdl);
 
 /* Returns when every operation of *hdl is locally complete; at once when there is none. The handle can be used again.
  * NULL waits for all implicit operations of the origin. Local, blocking, in bounded time.
- * Clauses: CMPL-3, CMPL-5, CMPL-7, AGG-1. Source: [ARMCI 4.1]. */
+ * Clauses: CMPL-3, CMPL-5, CMPL-7, AGG-1, COMPAT-3. Source: [ARMCI 4.1]. */
 int ARMCI_Wait(armci_hdl_t *hdl);
 
 /* 0 (ARMCI_OK) when every operation of *hdl is locally complete or there is none, ARMCI_PENDING when not. Never blocks,

@@ -31,12 +31,12 @@ int ARMCI_Free(void *ptr);
 
 /* Allocates private memory that transfers use best as local buffer. NULL when there is none (or bytes is negative, with
  * the line of C4); 0 bytes may give NULL. Local.
- * Clauses: MEM-9. Source: [ARMCI 3.5]. */
+ * Clauses: MEM-9, COMPAT-9. Source: [ARMCI 3.5]. */
 void *ARMCI_Malloc_local(armci_size_t bytes);
 
 /* Frees memory of ARMCI_Malloc_local; no operation may be using it. NULL is allowed. Local.
  * Errors: ARMCI_ERR_ADDRESS (not from ARMCI_Malloc_local, or freed already).
- * Clauses: MEM-9. Source: [ARMCI 3.5]. */
+ * Clauses: MEM-9, COMPAT-9. Source: [ARMCI 3.5]. */
 int ARMCI_Free_local(void *ptr);
 
 /* ARMCI_Malloc over a group: ptr is indexed by group rank. Transfers, which members of the group may make,
@@ -78,8 +78,8 @@ void *ARMCI_Memat(armci_meminfo_t *info, long offset);
  * Clauses: MEM-14. Source: [98]. */
 void ARMCI_Memdt(armci_meminfo_t *info, int flag);
 
-/* Kept for programs that call it; does nothing beyond checking info. Local.
- * Clauses: MEM-14. Source: [98]. */
+/* Kept for programs that call it; does nothing beyond checking info, and frees nothing. Local.
+ * Clauses: MEM-14, COMPAT-12. Source: [98]. */
 void ARMCI_Memctl(armci_meminfo_t *info);
 
 /* Copies n bytes from src to dst, both addresses the caller can load and store; they must not overlap. Local, blocking.

@@ -23,7 +23,7 @@ extern "C" {
 int ARMCI_Init(void);
 
 /* ARMCI_Init; argc and argv go to MPI if this call initialises it, and may be NULL. The arrays stay the caller's.
- * Clauses: INIT-1, INIT-2. Source: [ARMCI 3]. */
+ * Clauses: INIT-1, INIT-2, COMPAT-5. Source: [ARMCI 3]. */
 int ARMCI_Init_args(int *argc, char ***argv);
 
 /* ARMCI_Init that requests a thread level, MPI_THREAD_SINGLE to MPI_THREAD_MULTIPLE.

@@ -71,9 +71,9 @@ typedef struct armci_giov_s {
   int ptr_array_len; /* number of segments */
 } armci_giov_t;
 
-/* A process group, which may be copied as a value; copies name the same group. comm, the communicator of the group's
- * members in group rank order, may be used for MPI calls by the program (MPI_COMM_NULL where the caller is not a
- * member); the rest is the library's. */
+/* A process group, which may be copied as a value; copies name the same group [COMPAT-10]. comm, the communicator of
+ * the group's members in group rank order, may be used for MPI calls by the program (MPI_COMM_NULL where the caller is
+ * not a member); the rest is the library's. */
 typedef struct armci_group_s {
   MPI_Comm comm;
   int opaque[(32 - sizeof(MPI_Comm)) / sizeof(int)];

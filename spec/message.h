@@ -5,10 +5,10 @@
  *  M1  Results. Only armci_msg_me, _nproc, _rcvany and armci_timer return something; bad input goes to ARMCI_Error.
  *  M2  Scopes. SCOPE_ALL: all processes (of the group, in the group forms). SCOPE_NODE: those of the caller's node.
  *      SCOPE_MASTERS: the first process of each node. A call is made by all processes of its scope and by no other.
- *  M3  Roots are absolute ids of a process in the scope, in the group forms too.
+ *  M3  Roots are absolute ids of a process in the scope, in the group forms too [COMPAT-14].
  *  M4  Collectives are blocking and T-collective. Buffers are the caller's again on return; len is in bytes, n in
- *      elements. Collectives are no fences: ARMCI_Barrier, or a fence before the message, makes one-sided stores
- *      visible.
+ *      elements, and a buffer may be NULL where they are 0 [COMPAT-6]. Collectives are no fences: ARMCI_Barrier, or a
+ *      fence before the message, makes one-sided stores visible.
  *  M5  Operators: "+", "*", "max", "min", "absmax", "absmin" (largest and smallest absolute value), and of
  *      integers "&&" or "land", "||" or "lor" (1 where all, or some, are not 0, else 0), "&" or "band", "|", "bor" or
  *      "or" (of their bits). Logical and bit operators on floating-point types are an error. The longest name that
@@ -52,7 +52,8 @@ void armci_msg_abort(int code);
 /* Seconds since some moment in the past of this process; never goes back. Local, T-any. */
 double armci_timer(void);
 
-/* POINT TO POINT: two-sided; the receiver must take part. tag >= 0. T-any. */
+/* POINT TO POINT: two-sided; the receiver must take part. Tags are 0 to 32,766, and more where MPI has more [COMPAT-7].
+ * T-any. */
 
 /* Sends len bytes to process `to`. Blocking: buf may be changed on return. May wait for the receiver.
  * Ordering: messages of one tag between two processes arrive in order. After a fence, a message tells its receiver that
@@ -60,7 +61,7 @@ double armci_timer(void);
 void armci_msg_snd(int tag, void *buf, int len, int to);
 
 /* Receives a message of `from` into buf; its length in bytes goes to *msglen (NULL: not wanted). Blocking.
- * Errors: a message longer than buflen. */
+ * Errors: a message longer than buflen. Clauses: COMPAT-5, COMPAT-6. */
 void armci_msg_rcv(int tag, void *buf, int buflen, int *msglen, int from);
 
 /* armci_msg_rcv from any process; returns the absolute id of the sender. */
