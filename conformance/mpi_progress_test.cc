@@ -80,6 +80,8 @@ struct Wait {
   // The activity makes communicators. MPI libraries number those of several threads in turn, so it may not run beside
   // a collective call that makes one in another thread.
   bool makes_communicators = false;
+  // A test that left for a missing function in the middle would leave the activity behind.
+  const char* needs = nullptr;
 };
 
 Wait Collective(const char* name, const Action& call, const Action& before = Nothing, const Action& after = Nothing) {
@@ -218,10 +220,12 @@ std::vector<Wait> Waits() {
                      ARMCI_Fence(Waiting());
                    },
                    Nothing, Nothing});
+  waits.back().needs = "ARMCI_Poll";
   waits.push_back(LockWait("lock_of_its_own", true));
   waits.push_back(LockWait("lock_of_another", false));
   waits.push_back(
       {"notify_wait", Nothing, notified, [](Stage*) { EXPECT_EQ(armci_notify(Waiting()), 0); }, Nothing, Nothing});
+  waits.back().needs = "armci_notify_wait";
   return waits;
 }
 
@@ -359,6 +363,7 @@ MPI_Comm AllButTarget() {
 }
 
 void WaitWhile(const Wait& wait, const Activity& activity) {
+  if (wait.needs != nullptr && !LibraryHas(wait.needs)) SkipTest(MissingText(wait.needs));
   if (wait.stops_target && Target() < 0) SkipTest("needs another process on the node of the last one");
   const bool apart = wait.stops_target && activity.collective;
   const bool takes_part = !apart || Me() != Target();

@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "conformance/harness/missing.h"
+#include "conformance/harness/recording.h"
 #include "conformance/harness/session_internal.h"
 #include "conformance/harness/stacks.h"
 #include "conformance/harness/watchdog.h"
@@ -232,6 +233,7 @@ int RunChildCase(const std::string& name, const std::string& argument) {
     dup2(output, STDERR_FILENO);
     close(output);
   }
+  RecordEvent("child", name + " " + argument);
   InstallStackSignal();
   Watchdog watchdog(LauncherRank());
   watchdog.Arm("the child case " + name, TheSession().options.deadline_s, "the test that starts it");
@@ -245,6 +247,7 @@ int RunChildCase(const std::string& name, const std::string& argument) {
 
 void Require(bool condition, const char* what) {
   if (condition) return;
+  RecordEvent("fail", std::string("REQUIRE failed: ") + what);
   Say(std::string("REQUIRE failed: ") + what);
   _exit(kStatusRequire);
 }

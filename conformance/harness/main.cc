@@ -13,6 +13,7 @@
 #include "armci.h"
 #include "conformance/harness/child_job.h"
 #include "conformance/harness/options.h"
+#include "conformance/harness/recording.h"
 #include "conformance/harness/runner.h"
 #include "conformance/harness/session_internal.h"
 #include "conformance/harness/stacks.h"
@@ -29,6 +30,7 @@ class FailureListener : public ::testing::EmptyTestEventListener {
   void OnTestPartResult(const ::testing::TestPartResult& result) override {
     if (!result.failed()) return;
     const std::string file = result.file_name() == nullptr ? "" : result.file_name();
+    RecordEvent("fail", result.message());
     runner_->NoteFailure(file + ":" + std::to_string(result.line_number()) + ": " + result.message());
   }
 

@@ -12,6 +12,7 @@
 #include "armci.h"
 #include "conformance/harness/child_job.h"
 #include "conformance/harness/pending.h"
+#include "conformance/harness/recording.h"
 #include "conformance/harness/session_internal.h"
 
 extern char** environ;
@@ -123,6 +124,7 @@ void Runner::RunBody(const TestCase& test) {
     ADD_FAILURE() << "exception: " << error.what();
   }
   const bool failed = FinalAgreement();
+  RecordEvent("end");
   // Operations that a test left pending must not reach into the next one.
   if (session.armci_running) {
     const PendingNote inside({.what = "ARMCI_Barrier", .how = "at the end of the test"});
@@ -163,6 +165,7 @@ void Runner::Run(const TestCase& test) {
   failures_.clear();
   const double deadline_s = DeadlineOf(test);
   BeginTest(test.FullName(), deadline_s);
+  RecordEvent("test", test.FullName());
   SetCrashContext(test.FullName(), result.rerun);
   watchdog_->Arm(test.FullName(), deadline_s, result.rerun);
   const double start = SharedClock();

@@ -13,6 +13,7 @@
 #include "armci.h"
 #include "conformance/harness/missing.h"
 #include "conformance/harness/pending.h"
+#include "conformance/harness/recording.h"
 #include "conformance/harness/session_internal.h"
 
 namespace conformance {
@@ -44,6 +45,7 @@ void WaitPatiently(MPI_Request* request) {
 
 // Returns true if all ranks are to leave the test. Both outcomes are the same on every rank.
 bool Meet(int line) {
+  RecordEvent("meet");
   Session& session = TheSession();
   const int failed = ::testing::Test::HasFailure() || !session.missing_function.empty() ? 1 : 0;
   const Ticket mine{failed, line, -line};
@@ -147,6 +149,7 @@ bool GiveUp(const std::string& what, double seconds, double longest_gap) {
   std::snprintf(text, sizeof text, "waited %.0f s in vain (load %.1f, not running for up to %.1f s) for: ", seconds,
                 load, longest_gap);
   dprintf(STDERR_FILENO, "conformance: rank %d %s%s\n", Me(), text, what.c_str());
+  RecordEvent("gave_up", what);
   ADD_FAILURE() << text << what << SeedText();
   return false;
 }

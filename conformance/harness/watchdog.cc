@@ -11,6 +11,7 @@
 
 #include "conformance/harness/capture.h"
 #include "conformance/harness/pending.h"
+#include "conformance/harness/recording.h"
 #include "conformance/harness/stacks.h"
 
 namespace conformance {
@@ -102,6 +103,7 @@ void Watchdog::Expire() {
   dprintf(STDERR_FILENO, "conformance: rank %d: deadline of %.0f s passed in %s\nconformance: rerun: %s\n", rank_,
           seconds_, what_.c_str(), rerun_.c_str());
   PrintPending(STDERR_FILENO, rank_);
+  RecordEvent("deadline", what_);
   PrintAllStacks(rank_);
   std::this_thread::sleep_for(std::chrono::duration<double>(std::min(kOthersSecondsMax, kOthersShare * seconds_)));
   _exit(kExitDeadline);

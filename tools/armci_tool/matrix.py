@@ -130,6 +130,8 @@ def _result(run: SuiteRun, case: Optional[Case]) -> Optional[dict[str, Any]]:
     made: dict[str, Any] = {"outcome": case.outcome, "seconds": case.seconds}
     made |= {"detail": case.detail} if case.detail else {}
     made |= {"facts": [list(fact) for fact in case.facts]} if case.facts else {}
+    made |= {"program": case.program} if case.program else {}
+    made |= {"no_program": case.no_program} if case.no_program else {}
     return made | ({"rerun": run.rerun_of(case.name)} if case.outcome in (FAILED, KNOWN) else {})
 
 

@@ -68,7 +68,7 @@ def document(matrix: Matrix) -> str:
              "Runs": console.table(["run", "time", "seed", "flaky", "rerun"], [
                  [run["title"], console.duration(run["seconds"]), run["seed"] or "-", _flakiness(run) or "-",
                   run["rerun"]] for run in data["columns"]]),
-             "Failed": _cases(data, FAILED), "Known failures": _cases(data, KNOWN), "Skipped": _cases(data, SKIPPED),
+             "Failed": _cases(data, FAILED), "Known failures": _cases(data, KNOWN), "Programs": _programs(data), "Skipped": _cases(data, SKIPPED),
              "Not covered": "\n".join(_not_covered(data)), "Litmus outcomes": _litmus(data), "Mutants": _mutants(data),
              "Clause -> tests -> verdict": _traceability(data),
              "Environment": "\n".join(f"{title:12}  {value}" for title, value in data["environment"].items())}
@@ -118,6 +118,14 @@ def _cases(data: Data, outcome: str) -> str:
         else:
             lines.append(f"{title}: {first_line(detail) or 'no reason given'}")
     return "\n".join(lines)
+
+
+def _programs(data: Data) -> str:
+    """The program of each failure, or the reason why there is none; empty where none was to be made."""
+    lines = [f"{column['title']}: {name}: {result.get('program') or 'none: ' + result['no_program']}"
+             for column, name, result in _results(data, FAILED, KNOWN) if "program" in result or "no_program" in result]
+    shown = sum(": none: " not in line for line in lines)
+    return "\n".join([f"{shown} of {len(lines)} failures have a program", *lines]) if lines else ""
 
 
 def _not_covered(data: Data) -> Iterator[str]:

@@ -26,6 +26,9 @@ class Case:
     facts: tuple[tuple[str, str], ...] = ()
     # The command that repeats it; empty: its step's repeats it with others.
     rerun: str = ""
+    # A file with a program that shows the failure, or the reason why there is none.
+    program: str = ""
+    no_program: str = ""
 
 
 @dataclass

@@ -18,7 +18,8 @@ from armci_tool import (bazel, conformance, environment, flakes, launch, levels,
 from armci_tool.commands import options
 from armci_tool.console import Progress, duration
 from armci_tool.errors import ToolError
-from armci_tool.results import FAILED, KNOWN
+from armci_tool.reproducers import maker
+from armci_tool.results import FAILED, KNOWN, Case
 
 DETAIL_LINES = 40
 # Folder of the report for programs that show a failure.
@@ -51,6 +52,8 @@ _LEVEL_HELP = ("only the tests that a port of that level passes, see docs/portin
               help="skip tests that start child jobs: their outcome does not depend on the number of processes")
 @click.option("--repeat", type=options.COUNT, default=1, metavar="R",
               help="run everything R times, with seeds S, S+1, ..., and report what is flaky")
+@click.option("--programs/--no-programs", "with_programs", default=True, show_default=True,
+              help="with --report: for each failure of a foreign library, a program in C that shows it")
 @options.placed
 @click.option("--rdma", is_flag=True,
               help="in a guest with a verbs device (see tools/armci rdma), for an implementation that can take one and "
@@ -98,6 +101,8 @@ def execute(where: placement.Placement, configurations: Sequence[bazel.Configura
         for processes in given.processes:
             repeats.append(flakes.repeat(partial(_run, binary, library, used, processes, where),
                                          _selection(given, library, processes), given.repeat))
+            if given.report and given.with_programs and given.repeat == 1 and isinstance(library, libraries.ForeignLibrary):
+                repeats[-1] = [_with_programs(one, library, binary, given.report) for one in repeats[-1]]
             made = matrix.build([flakes.combine(each) for each in repeats], clauses, tests, described, mutation)
             # After each, so that an end in the middle loses only the run that is not over.
             written = _write_report(given, made, repeats) if given.report else []
@@ -174,6 +179,22 @@ def _run(binary: Path, library: libraries.Library, chosen: bazel.Configuration, 
     print(f"{made.name}: {len(made.cases)} tests, {counts[FAILED]} failed, {counts[KNOWN]} known failures, "
           f"{duration(made.seconds)}")
     return made
+
+
+def _with_programs(run: conformance.SuiteRun, library: libraries.ForeignLibrary, binary: Path,
+                   report: Path) -> conformance.SuiteRun:
+    """Each failure has the program that shows it, or the reason why there is none."""
+    with Progress(f"{run.name}: programs that show the failures") as progress:
+        made = {one.test: one for one in maker.make(run, library, binary, report / PROGRAMS, progress.note)}
+    if made:
+        print(f"{run.name}: {sum(one.file is not None for one in made.values())} of {len(made)} failures have a program")
+
+    def with_program(case: Case) -> Case:
+        one = made.get(case.name)
+        if one is None:
+            return case
+        return replace(case, program=f"{PROGRAMS}/{one.file.name}" if one.file else "", no_program=one.reason)
+    return replace(run, cases=tuple(with_program(case) for case in run.cases))
 
 
 def _write_report(given: Namespace, made: matrix.Matrix,
