@@ -42,12 +42,12 @@ def guesses(processes: Sequence[Process], detail: str) -> Iterator[Guess]:
             children.setdefault(process.child, []).append(process)
     # The child that the report names comes first, then the latest.
     named = sorted(children.values(), key=lambda job: (not _is_named(job, detail), -job[0].calls()[0].time if job[0].calls() else 0))
+    if "!= (0), actual: 0 vs 0" in detail:
+        for job in named:
+            yield from _should_end(job, detail)
     for job in named:
-        should_end = list(_should_end(job, detail))
-        if "!= (0), actual: 0 vs 0" in detail:
-            yield from should_end
         yield from _of_job(job, detail)
-        yield from should_end
+        yield from _should_end(job, detail)
     # A launch behind the death of the job runs no test.
     own = [process for process in processes if not process.child and process.events("test")]
     if own and (not children or any(process.inside() for process in own)):

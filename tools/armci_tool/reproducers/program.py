@@ -26,7 +26,7 @@ _PROGRESS_S = 2
 # How a call that does not come back is reported. A process without a call died of what an earlier one has done.
 _SAYS = ["static void say(const char *what) {",
          '  printf("FAIL [%s]: process %d: %s %s\\n", CLAUSE, me, now ? now : "a later call", what), now = NULL;', "  fflush(stdout);", "}"]
-_DEATHS = ['static void ended(void) { say("ended the job"); }',
+_DEATHS = ['static void ended(void) { if (now) say("ended the job"); }',
            "int MPI_Abort(MPI_Comm comm, int code) { ended(); return PMPI_Abort(comm, code ? code : 1); }"]
 
 
@@ -120,8 +120,11 @@ class _Maker:
         self.names.groups = max(self.names.groups, writer.names.groups, key=len)
 
     def _is_last(self, process: Process, call: Call) -> bool:
-        chosen = self.made.chosen[process.identifier]
-        return bool(chosen) and call is chosen[-1] and process is self.made.processes[0]
+        """Whether the failure shows in it; the others may have a part in it too."""
+        chosen, first = (self.made.chosen[one.identifier] for one in (process, self.made.processes[0]))
+        if not chosen or call is not chosen[-1]:
+            return False
+        return process is self.made.processes[0] or (call.name == first[-1].name and slices.is_collective(call.name))
 
     @staticmethod
     def _epoch(process: Process, call: Call) -> int:
@@ -152,7 +155,8 @@ class _Maker:
             self.helpers.add("CHECK")
             lines.append(f"CHECK({self.judge.type}, {self._expression(call, writer)}, {self.judge.operator}, {self.judge.wanted});")
         if last and self.judge.kind == "ends":
-            lines.append('printf("FAIL [%s]: a call with bad input returned, expected: it ends the job\\n", CLAUSE), failed = 1;')
+            lines[-1] = f"if (setjmp(reported) == 0) {{ {lines[-1]}"
+            lines.append('printf("FAIL [%s]: a call with bad input returned, expected: it ends the job\\n", CLAUSE), failed = 1; }')
         return lines
 
     def _expression(self, call: Call, writer: Writer) -> str:
@@ -195,7 +199,7 @@ def write(made: Slice, judge: Judge, story: Story, segments: int = places.SEGMEN
     steps = maker.steps()
     body = [f"  {line}" for line in _body(steps, made)]
     lines = [*_comment(story, judge), *_head(maker, steps), *_main(maker), *body, *_tail(maker)]
-    return "\n".join(lines) + "\n"
+    return "\n".join(line for line in lines if line) + "\n"
 
 
 def _comment(story: Story, judge: Judge) -> list[str]:
@@ -212,7 +216,7 @@ def _comment(story: Story, judge: Judge) -> list[str]:
 
 def _head(maker: _Maker, steps: Sequence[_Step]) -> list[str]:
     uses_messages = any("armci_msg" in line or "exchange" in line for step in steps for line in step.lines)
-    lines = ["#include <mpi.h>", "#include <signal.h>", "#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>",
+    lines = ["#include <mpi.h>", "#include <setjmp.h>", "#include <signal.h>", "#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>",
              "#include <unistd.h>", "#include <armci.h>"]
     if uses_messages:
         lines += ["#if __has_include(<armci_message.h>)", "#include <armci_message.h>", "#else", "#include <message.h>", "#endif"]
@@ -226,9 +230,9 @@ def _head(maker: _Maker, steps: Sequence[_Step]) -> list[str]:
                   "    (double)v, #op, (double)(wanted)), failed = 1; } while (0)"]
     lines += _SAYS
     if maker.judge.kind == "ends":
-        lines += ["int MPI_Abort(MPI_Comm comm, int code) {",
-                  '  puts(now && code ? "PASS" : "FAIL: the job ends with status 0");', "  fflush(stdout);",
-                  "  _exit(now && code ? 0 : PMPI_Abort(comm, 1) || 1);", "}"]
+        lines += ["static jmp_buf reported;", "int MPI_Abort(MPI_Comm comm, int code) {",
+                  "  if (now && code) longjmp(reported, 1);", '  puts("FAIL: the job ends with status 0"), fflush(stdout);',
+                  "  return PMPI_Abort(comm, 1);", "}"]
     else:
         lines += _DEATHS
     lines.append("static void died(int number) { say(number == SIGALRM ? \"does not return\" : strsignal(number)); _exit(1); }")
@@ -240,11 +244,8 @@ def _main(maker: _Maker) -> list[str]:
     if maker.judge.kind != "ends":
         lines.append("  atexit(ended);")
     process = maker.made.processes[0]
-    chosen = maker.made.chosen[process.identifier]
-    first = chosen[-1].time if chosen else 0
-    starts = [call for call in process.calls() if call.name in slices.STARTS and call.time < first and call.result == "0"]
-    ends = [call for call in process.calls() if call.name in slices.ENDS and call.time < first and call.result is not None]
-    if process.mpi_first or (chosen and chosen[-1].name not in slices.STARTS and process.rank >= 0 and not starts):
+    starts, ends = _before(maker.made, slices.STARTS), _before(maker.made, slices.ENDS)
+    if _has_mpi(maker.made):
         lines += ["  MPI_Init_thread(&argc, &argv, " + _LEVELS[process.level] + ", &provided);",
                   "  MPI_Comm_rank(MPI_COMM_WORLD, &me);"]
     if starts:
@@ -311,8 +312,34 @@ def _tail(maker: _Maker) -> list[str]:
     lines = []
     if maker.judge.kind == "progress":
         lines += [f"  if (me == {maker.judge.other})", f"    for (double end = MPI_Wtime() + {_COMPUTE_S}; MPI_Wtime() < end;) {{}}"]
-    if maker.judge.kind == "ends" or process.rank < 0:
-        lines += ["  if (!failed) puts(\"PASS\");", "  fflush(stdout), _exit(failed);", "}"]
-        return lines
-    return [*lines, "  MPI_Allreduce(&failed, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);",
-            "  if (all == 0 && me == 0) puts(\"PASS\");", "  fflush(stdout), _exit(all);", "}"]
+    if not _has_mpi(maker.made) and process.rank < 0:
+        # The library starts and ends MPI.
+        return [*lines, "  ARMCI_Finalize();", '  puts("PASS");', "  return 0;", "}"]
+    lines += ["  MPI_Allreduce(&failed, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);",
+              '  if (all == 0 && me == 0) puts("PASS");', "  fflush(stdout);", "  if (all) _exit(1);"]
+    return [*lines, "  ARMCI_Finalize();" if _runs_at_end(maker.made) else "", "  return MPI_Finalize();", "}"]
+
+
+def _last_time(made: Slice) -> int:
+    chosen = made.chosen[made.processes[0].identifier]
+    return chosen[-1].time if chosen else 0
+
+
+def _before(made: Slice, names: Sequence[str]) -> list[Call]:
+    """Calls of the first process that start or end the library, before the last one that is chosen."""
+    return [call for call in made.processes[0].calls()
+            if call.name in names and call.time < _last_time(made) and (call.result == "0" or names is slices.ENDS)]
+
+
+def _has_mpi(made: Slice) -> bool:
+    """Whether the program starts MPI."""
+    process, chosen = made.processes[0], made.chosen[made.processes[0].identifier]
+    last_starts = bool(chosen) and chosen[-1].name in slices.STARTS
+    return process.mpi_first or (process.rank >= 0 and not last_starts and not _before(made, slices.STARTS))
+
+
+def _runs_at_end(made: Slice) -> bool:
+    """Whether the library has to be ended."""
+    chosen = made.chosen[made.processes[0].identifier]
+    last = chosen[-1].name if chosen else ""
+    return last in slices.STARTS or (bool(_before(made, slices.STARTS)) and not _before(made, slices.ENDS) and last not in slices.ENDS)
