@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "impl/base/thread_block.h"
+
 namespace armci {
 namespace {
 
@@ -20,7 +22,14 @@ struct Recorded {
   char text[kTextBytes] = "";
 };
 
-thread_local Recorded recorded;
+// One for all threads that have no memory left, or end: their texts may mix.
+Recorded shared;
+
+Recorded& recorded() {
+  Recorded* const mine = ThreadBlock<Recorded>::get();
+  return mine != nullptr ? *mine : shared;
+}
+
 std::atomic<int> rank_for_messages{-1};
 
 void write_line(const char* format, ...) {
@@ -46,11 +55,12 @@ const char* rank_text(char (&buffer)[16]) {
 }  // namespace
 
 Status fail(Code code, const char* clause, const char* format, ...) {
-  recorded.code = code;
-  recorded.clause = clause;
+  Recorded& record = recorded();
+  record.code = code;
+  record.clause = clause;
   va_list arguments;
   va_start(arguments, format);
-  std::vsnprintf(recorded.text, sizeof recorded.text, format, arguments);
+  std::vsnprintf(record.text, sizeof record.text, format, arguments);
   va_end(arguments);
   return Status(code);
 }
@@ -62,8 +72,9 @@ Status note(Status status, const char* format, ...) {
   std::vsnprintf(context, sizeof context, format, arguments);
   va_end(arguments);
   char whole[2 * kTextBytes + 4];
-  std::snprintf(whole, sizeof whole, "%s: %s", context, recorded.text);
-  std::snprintf(recorded.text, sizeof recorded.text, "%.*s", kTextBytes - 1, whole);
+  Recorded& record = recorded();
+  std::snprintf(whole, sizeof whole, "%s: %s", context, record.text);
+  std::snprintf(record.text, sizeof record.text, "%.*s", kTextBytes - 1, whole);
   return status;
 }
 
@@ -88,7 +99,10 @@ Status fail_mpi(int mpi_error, const char* function) {
               text);
 }
 
-Cause last_cause() { return {recorded.code, recorded.clause, recorded.text}; }
+Cause last_cause() {
+  const Recorded& record = recorded();
+  return {record.code, record.clause, record.text};
+}
 
 void print_failure(const char* call, const Cause& cause) {
   char rank[16];

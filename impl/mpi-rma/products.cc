@@ -1,6 +1,9 @@
 #include "impl/mpi-rma/products.h"
 
+#include <array>
 #include <complex>
+
+#include "impl/base/thread_block.h"
 
 namespace armci::rma {
 
@@ -47,8 +50,11 @@ Status Products::add(const void* source, void* target, std::size_t bytes) {
 Status Products::add_piece(const char* source, char* target, std::size_t bytes) {
   if (bytes != bytes_ || filled_ + bytes > kBufferBytes) ARMCI_RETURN_IF_ERROR(send());
   bytes_ = bytes;
-  thread_local std::vector<char> buffer(kBufferBytes);
-  char* place = buffer.data() + filled_;
+  auto* const buffer = ThreadBlock<std::array<char, kBufferBytes>>::get();
+  if (buffer == nullptr) {
+    return fail(Code::kMemory, "MEM-8", "no memory is left for the %zu bytes of an accumulate's buffer", kBufferBytes);
+  }
+  char* place = buffer->data() + filled_;
   std::memset(place, 0, bytes);
   node::accumulate_kernel(acc_.type)(acc_.scale, source, place, bytes / node::element_bytes(acc_.type));
   sources_.push_back(place);

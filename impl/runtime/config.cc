@@ -12,12 +12,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <new>
 #include <numeric>
 #include <optional>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
+#include "impl/base/thread_block.h"
 #include "impl/runtime/tuning_file.h"
 
 namespace armci::runtime {
@@ -379,7 +381,6 @@ const Config& config() { return current(); }
 void set_config(const Config& config) { current() = config; }
 
 bool setting(int index, SettingView* view) {
-  thread_local std::deque<std::string> texts;  // keeps those that are there in place when it grows
   if (index < 0) return false;
   size_t position = static_cast<size_t>(index);
   for (const auto& table : tables()) {
@@ -388,6 +389,10 @@ bool setting(int index, SettingView* view) {
       continue;
     }
     const SettingRow& row = table[position];
+    // A deque keeps those that are there in place when it grows.
+    auto* const block = ThreadBlock<std::deque<std::string>>::get();
+    if (block == nullptr) throw std::bad_alloc();
+    std::deque<std::string>& texts = *block;
     if (texts.size() <= static_cast<size_t>(index)) texts.resize(static_cast<size_t>(index) + 1);
     std::string& text = texts[static_cast<size_t>(index)];
     text = value_text(read_value(row, config()));

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "impl/base/status.h"
+#include "impl/base/thread_block.h"
 #include "impl/runtime/transport.h"
 
 namespace armci::runtime {
@@ -152,11 +153,18 @@ class RegionTable {
   static std::uint64_t tag_of(std::uint64_t generation, int proc) {
     return (generation << kProcBits) | static_cast<std::uint32_t>(proc);
   }
+  // The sets of one thread.
+  struct alignas(64) Hits {  // a set is one cache line
+    Hit sets[kSets][kWays];
+    ~Hits() { hits_ = kNoHits; }
+  };
+
   // Small regions lie a few pages apart, large ones are met in every set after some accesses.
-  static Hit* hits_for(int proc, const void* address) {
+  static std::size_t set_of(int proc, const void* address) {
     const auto at = reinterpret_cast<std::uintptr_t>(address);
-    return hits_[(static_cast<std::uintptr_t>(proc) ^ (at >> 12) ^ (at >> 21)) % kSets];
+    return (static_cast<std::uintptr_t>(proc) ^ (at >> 12) ^ (at >> 21)) % kSets;
   }
+  static const Hit* hits_for(int proc, const void* address) { return hits_[set_of(proc, address)]; }
 
   std::unique_ptr<RegionType> remove_locked(std::int64_t id) {
     auto found = by_id_.find(id);
@@ -198,9 +206,12 @@ class RegionTable {
     const Part* part = std::prev(next)->part;
     const auto offset = static_cast<std::size_t>(at - part->base);
     if (offset >= part->bytes || bytes > part->bytes - offset) return nullptr;
-    Hit* set = hits_for(proc, at);
-    set[1] = set[0];
-    set[0] = {tag_of(generation_.load(std::memory_order_relaxed), proc), part->base, part->bytes, part};
+    if (Hits* const mine = ThreadBlock<Hits>::get(); mine != nullptr) {
+      Hit* set = mine->sets[set_of(proc, at)];
+      set[1] = set[0];
+      set[0] = {tag_of(generation_.load(std::memory_order_relaxed), proc), part->base, part->bytes, part};
+      hits_ = mine->sets;
+    }
     return part;
   }
 
@@ -208,9 +219,10 @@ class RegionTable {
   mutable std::shared_mutex mutex_;
   std::vector<std::vector<Entry>> by_proc_;
   std::unordered_map<std::int64_t, std::unique_ptr<RegionType>> by_id_;
-  // initial-exec: the library is linked at start-up, and this is on the path of every transfer.
-  // Aligned: a set is one cache line.
-  [[gnu::tls_model("initial-exec")]] alignas(64) static inline thread_local constinit Hit hits_[kSets][kWays] = {};
+  // Of a thread that has found no part yet: no tag matches.
+  alignas(64) static constexpr Hit kNoHits[kSets][kWays] = {};
+  // initial-exec: this is on the path of every transfer.
+  [[gnu::tls_model("initial-exec")]] static inline thread_local constinit const Hit (*hits_)[kWays] = kNoHits;
 };
 
 }  // namespace armci::runtime

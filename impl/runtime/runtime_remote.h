@@ -6,8 +6,10 @@
 // Instantiated, but never called, for transports that reach no other node.
 #pragma once
 
+#include <array>
 #include <span>
 
+#include "impl/base/thread_block.h"
 #include "impl/node/waiter.h"
 #include "impl/runtime/runtime.h"
 
@@ -337,14 +339,18 @@ Status Runtime<T>::drop_accumulate_lock(int proc) {
 template <class T>
 Status Runtime<T>::locked_accumulate(const Part& part, void* remote, const void* local, std::size_t bytes, int proc,
                                      const node::AccSpec& acc) {
-  thread_local std::vector<char> chunk(kAccumulateChunkBytes);
+  auto* const chunk = ThreadBlock<std::array<char, kAccumulateChunkBytes>>::get();
+  if (chunk == nullptr) {
+    return fail(Code::kMemory, "MEM-8", "no memory is left for the %zu bytes of an accumulate's buffer",
+                kAccumulateChunkBytes);
+  }
   const std::size_t element = node::element_bytes(acc.type);
   for (std::size_t done = 0; done < bytes;) {
     const std::size_t now = std::min(bytes - done, kAccumulateChunkBytes);
     char* at = static_cast<char*>(remote) + done;
-    ARMCI_RETURN_IF_ERROR(remote_get(part, at, chunk.data(), now, proc, kBlocking));
-    node::accumulate_kernel(acc.type)(acc.scale, static_cast<const char*>(local) + done, chunk.data(), now / element);
-    ARMCI_RETURN_IF_ERROR(remote_put(part, at, chunk.data(), now, proc, kBlocking));
+    ARMCI_RETURN_IF_ERROR(remote_get(part, at, chunk->data(), now, proc, kBlocking));
+    node::accumulate_kernel(acc.type)(acc.scale, static_cast<const char*>(local) + done, chunk->data(), now / element);
+    ARMCI_RETURN_IF_ERROR(remote_put(part, at, chunk->data(), now, proc, kBlocking));
     done += now;
   }
   return kSuccess;

@@ -19,7 +19,8 @@ namespace {
 
 int shard_of_this_thread(int shards) {
   static std::atomic<int> next{0};
-  thread_local const int number = next.fetch_add(1, std::memory_order_relaxed);
+  static thread_local constinit int number = -1;
+  if (number < 0) number = next.fetch_add(1, std::memory_order_relaxed);
   return number % shards;
 }
 
