@@ -171,9 +171,16 @@ CHILD_CASE(init_on_no_world) {
   Require(ARMCI_Init_mpi_comm(MPI_COMM_NULL) != 0, "MPI_COMM_NULL");
   Require(ARMCI_Init_mpi_comm(between) != 0, "an intercommunicator");
   Require(ARMCI_Initialized() == 0, "not initialised");
-  MPI_Comm_free(&between);
-  MPI_Comm_free(&alone);
   Require(ARMCI_Init_mpi_comm(MPI_COMM_WORLD) == 0, "the world");
+  MPI_Comm reversed;
+  MPI_Comm same;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -all.me, &reversed);
+  MPI_Comm_dup(MPI_COMM_WORLD, &same);
+  Require(ARMCI_Init_mpi_comm(alone) != 0, "an init that nests with a part of the world");
+  Require(ARMCI_Init_mpi_comm(reversed) != 0, "an init that nests with another order");
+  Require(ARMCI_Init_mpi_comm(same) == 0, "an init that nests with the same processes");
+  Require(ARMCI_Finalize() == 0, "ARMCI_Finalize of the init that nests");
+  for (MPI_Comm* comm : {&between, &alone, &reversed, &same}) MPI_Comm_free(comm);
   PutRound(all.me, all.size);
   Require(ARMCI_Finalize() == 0, "ARMCI_Finalize");
   MPI_Finalize();

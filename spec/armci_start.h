@@ -17,9 +17,10 @@ extern "C" {
  * nests and only requires a second finalize. Reads the ARMCI_* environment variables (ARMCIX_Setting lists them).
  * Collective, blocking, T-alone.
  * Errors: ARMCI_ERR_MEMORY (shared memory, descriptors), ARMCI_ERR_UNSUPPORTED (this implementation cannot serve the
- * processes as they are placed; the line says which can), ARMCI_ERR_TYPE (an environment variable does not parse). On
- * an error every process gets one and the library is as before the call.
- * Clauses: INIT-1, INIT-2, INIT-4. Source: [ARMCI 3]. */
+ * processes as they are placed, and the line says which can; or processes have loaded different libraries),
+ * ARMCI_ERR_TYPE (an environment variable does not parse), ARMCI_ERR_STATE (a child of fork). On an error every process
+ * gets one and the library is as before the call.
+ * Clauses: INIT-1, INIT-2, INIT-4, INIT-9, INIT-10, ABI-1. Source: [ARMCI 3]. */
 int ARMCI_Init(void);
 
 /* ARMCI_Init; argc and argv go to MPI if this call initialises it, and may be NULL. The arrays stay the caller's.
@@ -34,7 +35,7 @@ int ARMCI_Init_thread(int required);
 /* ARMCI_Init_thread on the processes of comm: its ranks are the absolute ids. MPI must be initialised. comm is
  * duplicated and stays the caller's. Collective over comm; processes outside take no part.
  * Errors: those of ARMCI_Init_thread; ARMCI_ERR_NULL (MPI_COMM_NULL); ARMCI_ERR_STATE (before MPI_Init, after
- * MPI_Finalize); ARMCI_ERR_UNSUPPORTED (an intercommunicator).
+ * MPI_Finalize; initialised already, with other processes or another order); ARMCI_ERR_UNSUPPORTED (an intercommunicator).
  * Clauses: INIT-8, ERR-1. Source: [impl]. */
 int ARMCI_Init_thread_comm(int required, MPI_Comm comm);
 
@@ -43,7 +44,8 @@ int ARMCI_Init_thread_comm(int required, MPI_Comm comm);
 int ARMCI_Init_mpi_comm(MPI_Comm comm);
 
 /* 1 between the first init and its matching finalize, or MPI_Finalize if that comes first, else 0. Local; at any time, before MPI_Init too.
- * Clauses: INIT-3. Source: [impl]. */
+ * 0 in a child of fork, which is no process of the job.
+ * Clauses: INIT-3, INIT-9. Source: [impl]. */
 int ARMCI_Initialized(void);
 
 /* Completes everything outstanding, frees all regions, mutexes and groups, and leaves nothing behind in the system.

@@ -1,8 +1,9 @@
-// INIT-1, INIT-4, ERR-3, ERR-4, EXT-8: the start of the library, its settings, and MPI beside it.
+// INIT-1, INIT-4, INIT-9, INIT-10, ERR-3, ERR-4, EXT-8: the start of the library, its settings, and MPI beside it.
 
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -39,6 +40,29 @@ MUTANT(progress_is_dropped_below_thread_multiple, "INIT-1",
   calls->ARMCI_GetValueLong = [](void* src, int proc) {
     if (LevelOfMpi() == MPI_THREAD_MULTIPLE) RunHeld();
     return PARMCI_GetValueLong(src, proc);
+  };
+}
+
+// The process that called init.
+pid_t started = 0;
+
+MUTANT(put_in_a_child_reaches_the_parent, "INIT-9", "a put by a child of fork is executed") {
+  calls->ARMCI_Init = [] {
+    started = getpid();
+    return PARMCI_Init();
+  };
+  calls->ARMCI_Put = [](void* src, void* dst, int bytes, int proc) {
+    if (getpid() == started) return PARMCI_Put(src, dst, bytes, proc);
+    std::memcpy(dst, src, static_cast<std::size_t>(bytes));
+    return 0;
+  };
+}
+
+MUTANT(init_takes_the_programs_handler, "INIT-10", "init gives SIGALRM back to the system") {
+  calls->ARMCI_Init = [] {
+    const int result = PARMCI_Init();
+    std::signal(SIGALRM, SIG_IGN);
+    return result;
   };
 }
 

@@ -31,8 +31,15 @@ static_assert(!(SelectedTransport::kTraits.reaches_nodes &&
                   Accumulates<SelectedTransport>,
               "an accumulate of Runtime's under a lock word would not be atomic together with those of the target "
               "node's CPU: such a transport needs accumulate_strided and accumulate_list");
-extern SelectedRuntime the_runtime;
-inline SelectedRuntime& runtime() { return the_runtime; }
+// A child of fork leaves the members alone when it exits: their threads and connections are those of the parent
+// [INIT-9].
+union RuntimeOfJob {
+  RuntimeOfJob() : runtime() {}
+  ~RuntimeOfJob();
+  SelectedRuntime runtime;
+};
+extern RuntimeOfJob the_runtime;
+inline SelectedRuntime& runtime() { return the_runtime.runtime; }
 
 enum GateFlag : std::uint32_t { kGateDown = 1, kGateObserved = 2 };
 // Zero while the library is up and nothing observes calls. Entry points test this word only.

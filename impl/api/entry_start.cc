@@ -51,6 +51,7 @@ Status ARMCI_Finalize() { return library_finalise(); }
 // Nothing of this library outlives its processes (node memory has no name), so there is nothing to remove here; the
 // process only stops being watched.
 void ARMCI_Cleanup() {
+  if (library_left_by_fork()) return;
   stop_watchdog();
   stop_signal_reports();
 }

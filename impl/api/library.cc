@@ -1,17 +1,20 @@
 #include "impl/api/library.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <climits>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <iterator>
 
 #include "impl/api/api_id.h"
 #include "impl/api/entry.h"
 #include "impl/api/state_report.h"
 #include "impl/api/totals.h"
+#include "impl/api/version.h"
 #include "impl/base/backtrace.h"
 #include "impl/node/agree.h"
 #include "impl/node/waiter.h"
@@ -26,7 +29,7 @@
 
 namespace armci::runtime {
 
-SelectedRuntime the_runtime;
+RuntimeOfJob the_runtime;
 std::atomic<std::uint32_t> entry_gate{kGateDown};
 
 namespace {
@@ -36,6 +39,28 @@ bool owns_mpi = false;
 bool ended_by_mpi = false;  // MPI_Finalize came before ARMCI_Finalize
 int thread_level = MPI_THREAD_SINGLE;
 bool race_stacks = false;  // ARMCI_CHECK=race-stacks
+bool is_forked_child = false;
+
+// Runs in the child before fork returns there. Only stores: another thread of the parent may have held any lock.
+void leave_job_in_child() {
+  if (inits == 0) return;
+  is_forked_child = true;
+  inits = 0;
+  owns_mpi = false;
+  entry_gate.store(kGateDown, std::memory_order_release);
+  end_alone();
+}
+
+Status watch_forks() {
+  static const int failed = pthread_atfork(nullptr, nullptr, leave_job_in_child);
+  return failed == 0 ? kSuccess : fail_errno(failed, "pthread_atfork; the process has no memory left");
+}
+
+Status refuse_in_child() {
+  return fail(Code::kState, "INIT-9",
+              "this process is a child of fork, which is no process of the job; call from the parent, or start a "
+              "program by exec");
+}
 
 bool mpi_running() {
   int begun = 0;
@@ -125,16 +150,51 @@ Status start_race_detection() {
   return race_detection().start(kApiNames, race_stacks);
 }
 
-// Every process reads the settings; a bad setting on one process is an error on all.
-Status read_settings(MPI_Comm parent) {
-  Config settings;
+// Of an init that nests. Local.
+Status require_world(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL) return kSuccess;
+  int likeness = MPI_UNEQUAL;
+  ARMCI_MPI(MPI_Comm_compare(comm, world().comm(), &likeness));
+  if (likeness == MPI_IDENT || likeness == MPI_CONGRUENT) return kSuccess;
+  return fail(Code::kState, "INIT-8",
+              "argument comm has other processes than the world of the library, or has them in another order; finalize "
+              "first, or make a group (ARMCI_Group_create)");
+}
+
+// The name of the implementation and the version of the library.
+struct Identity {
+  char text[64] = "";
+};
+
+// Collective. Processes that load different implementations or versions would wait for each other for ever, or read
+// node memory that is laid out in another way. All implementations and versions therefore begin with these calls of
+// MPI.
+Status require_one_library(MPI_Comm parent) {
+  Identity mine;
+  std::snprintf(mine.text, sizeof mine.text, "%s %d.%d.%d", SelectedTransport::kTraits.name, kVersionMajor,
+                kVersionMinor, kVersionPatch);
+  Identity first = mine;
   int rank = 0;
   ARMCI_MPI(MPI_Comm_rank(parent, &rank));
   set_message_rank(rank);
+  ARMCI_MPI(MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, parent));
+  Status same;
+  if (std::strncmp(mine.text, first.text, sizeof mine.text) != 0) {
+    same = fail(Code::kUnsupported, "ABI-1",
+                "this process has loaded the library %s, and process 0 %.63s; load one library on all processes (check "
+                "LD_LIBRARY_PATH on each node, or start with armci-run --impl)",
+                mine.text, first.text);
+  }
+  return node::agree(parent, same, "comparing the libraries of the processes", "ABI-1");
+}
+
+// Every process reads the settings; a bad setting on one process is an error on all.
+Status read_settings(MPI_Comm parent) {
+  Config settings;
   Status mine = load_config(&settings);
   ARMCI_RETURN_IF_ERROR(node::agree(parent, mine, "reading the environment"));
   set_config(settings);
-  if (rank == 0) warn_unknown_settings();
+  if (message_rank() == 0) warn_unknown_settings();
   return kSuccess;
 }
 
@@ -160,20 +220,29 @@ void print_choices() {
 
 }  // namespace
 
+RuntimeOfJob::~RuntimeOfJob() {
+  if (!is_forked_child) runtime.~SelectedRuntime();
+}
+
 bool library_initialised() { return inits > 0; }
+bool library_left_by_fork() { return is_forked_child; }
 int library_thread_level() { return thread_level; }
 
 Status library_init(int* argc, char*** argv, int required, MPI_Comm parent) {
   if (inits > 0) {
+    ARMCI_RETURN_IF_ERROR(require_world(parent));
     ++inits;
     return kSuccess;
   }
+  if (is_forked_child) return refuse_in_child();
   if (Status started = start_mpi(argc, argv, required); !started.ok()) {
     leave_mpi();
     return started;
   }
   if (parent == MPI_COMM_NULL) parent = MPI_COMM_WORLD;
-  Status status = read_settings(parent);
+  Status status = require_one_library(parent);
+  if (status.ok()) status = watch_forks();
+  if (status.ok()) status = read_settings(parent);
   if (status.ok()) status = runtime().initialise(parent);
   if (status.ok()) status = node::agree(world().comm(), start_observers(), "starting watchdog and statistics");
   if (status.ok()) {
@@ -237,6 +306,7 @@ Status print_wait_times(MPI_Comm comm) {
 }  // namespace
 
 Status library_finalise() {
+  if (is_forked_child) return refuse_in_child();
   // The second test: the program has ended MPI by another name, as PMPI_Finalize.
   if (ended_by_mpi || (inits == 1 && !mpi_running())) {
     return fail(Code::kState, "INIT-5", "MPI has been finalized before; call ARMCI_Finalize before MPI_Finalize");
@@ -297,6 +367,7 @@ void report_fatal(ApiId id) {
 }
 
 Status refuse_while_down() {
+  if (is_forked_child) return refuse_in_child();
   return fail(Code::kState, "ERR-1", "the library is not initialized; call between ARMCI_Init and ARMCI_Finalize");
 }
 

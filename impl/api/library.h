@@ -21,6 +21,8 @@ Status library_finalise();
 // Ends the library, if it is initialized, with a warning [INIT-5]. MPI_Finalize of the program calls it first.
 void end_with_mpi();
 bool library_initialised();
+// Whether this process is a child of fork, whose parent had initialized the library [INIT-9].
+bool library_left_by_fork();
 int library_thread_level();
 
 // Invalidates the handles of mutex sets that the program still has.

@@ -170,6 +170,7 @@ bool mpi_is_active() {
 }
 
 std::atomic<bool> freezes{false};
+std::atomic<bool> ends_alone{false};
 
 // No stop signal is used: launchers take a stopped process for an ended one.
 [[noreturn]] void freeze() {
@@ -261,6 +262,8 @@ void print_fatal(const char* message, int code) {
 
 void freeze_on_error(bool wanted) { freezes.store(wanted); }
 
+void end_alone() { ends_alone = true; }
+
 void die(int code) {
   // Only the low eight bits reach a parent process.
   const int status = (code & 0xff) == 0 ? 1 : code;
@@ -277,7 +280,7 @@ void die(int code) {
   pthread_sigmask(SIG_UNBLOCK, &alarm_only, nullptr);
   alarm(kAbortSeconds);
   std::fflush(nullptr);
-  if (mpi_is_active()) {
+  if (!ends_alone && mpi_is_active()) {
     wait_until_read({STDOUT_FILENO, STDERR_FILENO});
     MPI_Abort(MPI_COMM_WORLD, status);
   }

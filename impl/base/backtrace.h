@@ -27,6 +27,9 @@ int stack_signal();
 // From now on die() waits for a debugger, and for the user to end the job, instead of ending it.
 void freeze_on_error(bool wanted);
 
+// From now on die() ends this process only, which is no process of the job: a child of fork [INIT-9].
+void end_alone();
+
 // Ends the whole job with a status that is never zero: MPI_Abort while MPI is active, else _exit. MPI_Abort may neither
 // return nor end the process within seconds, as another thread may hang inside MPI. Then a signal ends this process,
 // and with it the job [INIT-6].
