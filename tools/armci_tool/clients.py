@@ -29,15 +29,17 @@ _CLOCKS_APART_S = 1000
 # Messages between processes that share cores say no more.
 _CLOCKS_WRONG_S = 1.0
 _ASSIGNED = re.compile(r"^(\w*PROGRAMS) = (.*)$", re.MULTILINE)
+# Those that need gigabytes and half a minute each.
+_LARGE = "LARGE_PROGRAMS"
 _REFERENCE = re.compile(r"\$\((\w+)\)")
 
 Note = Callable[[str], None]
 
 
-def programs(folder: Path) -> list[str]:
-    """Names, as the Makefile lists them."""
+def programs(folder: Path, which: str = "PROGRAMS") -> list[str]:
+    """Names of files, as the Makefile lists them."""
     lists: dict[str, str] = dict(_ASSIGNED.findall((folder / "Makefile").read_text()))
-    return _REFERENCE.sub(lambda found: lists[found.group(1)], lists["PROGRAMS"]).split()
+    return _REFERENCE.sub(lambda found: lists[found.group(1)], lists.get(which, "")).split()
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class Workshop:
     root: Path
     mpi: str
     programs: tuple[Path, ...]
+    large: tuple[Path, ...] = ()
     fault: Optional[Case] = None
 
     def twice(self, environment: Mapping[str, str], *before: str) -> process.Result:
@@ -74,15 +77,17 @@ def _equip(configuration: bazel.Configuration, note: Note) -> Workshop:
     root, mpi = stack.enter_context(scratch_folders.make(ROOT)) / "installed", configuration.mpi
     layout.install(root, repository.implementations(), "", configuration, on_progress=note)
     built: list[Path] = []
+    large: list[Path] = []
     for source in FOLDERS:
         note(f"compiling {source.name}")
         sources = root.parent / source.name
         shutil.copytree(source, sources)
         made = process.run(["make", f"ARMCI={root}", f"MPI={mpi}"], cwd=sources, timeout_s=_TIME_LIMIT_S)
         if not made.ok:
-            return Workshop(root, mpi, (), case_of(f"make in {source.name}", made, False))
+            return Workshop(root, mpi, (), fault=case_of(f"make in {source.name}", made, False))
         built += [sources / name for name in programs(source)]
-    return Workshop(root, mpi, tuple(built))
+        large += [sources / name for name in programs(source, _LARGE)]
+    return Workshop(root, mpi, tuple(built), tuple(large))
 
 
 def run(names: Sequence[str], counts: Sequence[int], configuration: bazel.Configuration, placement: Placement,
@@ -93,6 +98,14 @@ def run(names: Sequence[str], counts: Sequence[int], configuration: bazel.Config
         return [made.fault]
     return [_run(program, name, processes, made, placement, note)
             for name in names for processes in counts for program in made.programs]
+
+
+def run_large(names: Sequence[str], configuration: bazel.Configuration, placement: Placement, note: Note) -> Sequence[Case]:
+    """The programs that need gigabytes, with each implementation on two processes."""
+    made = _workshop(configuration, note)
+    if made.fault is not None:
+        return [made.fault]
+    return [_run(program, name, 2, made, placement, note) for name in names for program in made.large]
 
 
 def observe(configuration: bazel.Configuration, note: Note) -> Sequence[Case]:
@@ -114,7 +127,7 @@ def _run(program: Path, name: str, processes: int, workshop: Workshop, placement
     job = launch.Launch((str(program),), processes, workshop.mpi, settings,
                         placement=with_device(placement, device_of(name)))
     made = launch.start(job, timeout_s=_TIME_LIMIT_S * placement.deadline_factor)
-    fault = "" if made.ok and f"{program.name}: PASS" in made.output else f"status {made.status}\n{made.tail(30)}"
+    fault = "" if made.ok and f"{program.stem}: PASS" in made.output else f"status {made.status}\n{made.tail(30)}"
     if not fault and f"armci: {name}: " not in made.output:
         fault = f"it did not run on {name}\n{made.tail(30)}"
     return case(title, fault)

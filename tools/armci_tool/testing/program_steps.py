@@ -90,8 +90,18 @@ def clients_steps(configuration: bazel.Configuration, level: Level) -> list[Plan
     for name in one_or_all(level, between_nodes(), "clients, " + configuration.name):
         steps += [step([name], (2,), TWO_NODES, first), step([name], (4,), TWO_NODES, False),
                   step([name], (4,), SIMULATED_NODES, not first)]
-    return steps + [step([row.name], (2,), EVERY_PROCESS_A_NODE, False)
-                    for row in repository.implementation_table() if row.device]
+    steps += [step([row.name], (2,), EVERY_PROCESS_A_NODE, False) for row in repository.implementation_table() if row.device]
+    return steps + (_large_clients_steps(configuration) if first else [])
+
+
+def _large_clients_steps(configuration: bazel.Configuration) -> list[PlannedStep]:
+    """Alone on the machine: they take the most memory of all steps."""
+    steps = []
+    for name, placement in [*((name, ONE_NODE) for name in on_one_node()), *((name, EVERY_PROCESS_A_NODE) for name in between_nodes())]:
+        title = ", ".join(filter(None, ["clients with more than 2^31 bytes", name, placement.label])) + f" ({configuration.name})"
+        steps.append(PlannedStep(title, partial(clients.run_large, [name], configuration, placement), rerun(title), Level.FULL,
+                                 layout.labels(repository.implementations()), configuration, ("integration/",), cores=ALL_CORES))
+    return steps
 
 
 def applications_steps(configuration: bazel.Configuration) -> list[PlannedStep]:
