@@ -156,15 +156,16 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
             steps += _test_only_steps(row, opt)
     for name in between_nodes():
         steps += _spanning_steps(name, opt, level)
-    return steps + _thread_level_steps(opt)
+    return steps + _thread_level_steps(opt, level)
 
 
-def _thread_level_steps(configuration: bazel.Configuration) -> list[PlannedStep]:
+def _thread_level_steps(configuration: bazel.Configuration, level: Level) -> list[PlannedStep]:
     """Which threads may call MPI while they wait."""
-    return [_conformance_step(name, configuration, THREADLESS_PROCESSES, True, thread_level=threads, placement=placement,
-                              filter_text=THREAD_LEVEL_FILTER, child_jobs=False)
-            for names, placement in ((on_one_node(), ONE_NODE), (between_nodes(), EVERY_PROCESS_A_NODE))
-            for name in names for threads in ("funneled", "serialized")]
+    steps = [_conformance_step(name, configuration, THREADLESS_PROCESSES, True, thread_level=threads, placement=placement,
+                               filter_text=THREAD_LEVEL_FILTER, child_jobs=False)
+             for names, placement in ((on_one_node(), ONE_NODE), (between_nodes(), EVERY_PROCESS_A_NODE))
+             for name in names for threads in ("funneled", "serialized")]
+    return one_or_all(level, steps, "threads, " + configuration.name)
 
 
 def _test_only_steps(row: repository.Implementation, configuration: bazel.Configuration) -> list[PlannedStep]:
@@ -216,7 +217,7 @@ def _second_library_steps(level: Level) -> list[PlannedStep]:
         steps.append(_report_step(name))
     for name in between_nodes():
         steps += [*_spanning_steps(name, mpich, level), program_steps.examples_step(name, mpich)]
-    return [*steps, *_thread_level_steps(mpich), *_settings_steps(level),
+    return [*steps, *_thread_level_steps(mpich, level), *_settings_steps(level),
             program_steps.install_test_step(mpich, level), program_steps.debian_step(), *program_steps.clients_steps(mpich, level),
             *(step for step in program_steps.applications_steps(mpich) if step.level == Level.FULL)]
 
