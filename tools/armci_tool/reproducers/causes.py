@@ -79,7 +79,8 @@ def _loud(process: Process, before: Optional[int] = None) -> list[Call]:
 
 def _deaths(job: Sequence[Process]) -> Iterator[Guess]:
     """The call that did not come back, with more and more of those before it."""
-    stuck = [(process, call) for process in job for call in process.inside()[:1]]
+    stuck = [(process, call) for process in job for call in process.inside()[:1]
+             if not slices.lacks_members(process, call, job)]
     stuck.sort(key=lambda one: (one[1].name in _MEETS, slices.is_collective(one[1].name), one[1].time))
     for length in _LENGTHS:
         for process, call in stuck:

@@ -56,13 +56,29 @@ def choose(processes: Sequence[Process], seeds: dict[int, list[Call]]) -> Slice:
 
 def _partners(process: Process, call: Call, processes: Iterable[Process]) -> list[tuple[Process, Call]]:
     """The same call of the other processes: the one with the same number among those of its name."""
-    number = [one for one in process.calls() if one.name == call.name].index(call)
+    number = [one for one in process.calls() if _is_same(one, call)].index(call)
     found = []
     for other in processes:
-        same = [one for one in other.calls() if one.name == call.name]
+        same = [one for one in other.calls() if _is_same(one, call)]
         if other is not process and number < len(same):
             found.append((other, same[number]))
     return found
+
+
+def _members(call: Call) -> list[int]:
+    """The list of the members of a new group; empty for other calls."""
+    return places.ints(call.content("pids"), call.value("n") or 0) if call.name.startswith("ARMCI_Group_create") else []
+
+
+def _is_same(one: Call, other: Call) -> bool:
+    """Whether two processes may make these calls together: of one name, and of groups with the same members."""
+    return one.name == other.name and _members(one) == _members(other)
+
+
+def lacks_members(process: Process, call: Call, processes: Sequence[Process]) -> bool:
+    """Whether a call that makes a group waits for a member that is elsewhere: the failure is not there."""
+    partners = {other.rank for other, _ in _partners(process, call, processes)}
+    return any(rank not in partners for rank in _members(call) if rank != process.rank)
 
 
 def _needs(process: Process, call: Call, regions: list[places.Region]) -> list[Call]:
