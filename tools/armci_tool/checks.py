@@ -158,6 +158,7 @@ def check_types(root: Path) -> list[str]:
     line = ["mypy", "--strict", "--no-error-summary", f"--cache-dir={os.devnull}"]
     for path, folders in ((("tools", "tools/tests"), ("tools/armci_tool", "tools/tests")),
                           (("tools", "tools/tests_rdma"), ("tools/tests_rdma",)),
+                          (("tools", "tools/tests_foreign"), ("tools/tests_foreign",)),
                           (("tools", "conformance/faults"), ("conformance/faults",)),
                           (("spec/model",), ("spec/model",))):
         search = os.pathsep.join(str(root / folder) for folder in path)

@@ -147,7 +147,7 @@ def _first_library_steps(level: Level) -> list[PlannedStep]:
         steps.append(_mutants_step(opt, share, port))
     steps += program_steps.race_steps(opt, level)
     # Under MPICH the foreign library makes no progress while its target computes, and takes too long.
-    steps.append(_foreign_step(opt))
+    steps += [_foreign_step(opt), _programs_that_fail_step(opt)]
     steps.append(_device_tests_step(opt))
     for row in repository.implementation_table():
         if row.device:
@@ -346,6 +346,12 @@ def _foreign_step(configuration: bazel.Configuration) -> PlannedStep:
              f"--filter '{work.FOREIGN_FILTER}' --mpi {configuration.mpi}")
     name = f"conformance {work.FOREIGN_LIBRARY.name}, np={work.FOREIGN_PROCESSES} ({configuration.name})"
     return PlannedStep(name, partial(work.run_foreign, configuration), rerun, Level.FULL)
+
+
+def _programs_that_fail_step(configuration: bazel.Configuration) -> PlannedStep:
+    folder = "tools/tests_foreign"
+    return PlannedStep("programs that show failures", partial(work.run_pytest, folder, workers=0), f"{work.PYTHON} -B -m pytest {folder}",
+                       targets=("//conformance/record:suite_recorded", "//impl/shmem:libarmci.so.1"), configuration=configuration)
 
 
 def _faults_step(name: str, configuration: bazel.Configuration, level: Level = Level.USUAL,
