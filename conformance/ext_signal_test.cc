@@ -83,7 +83,7 @@ CLAUSE_TEST(EXT, EXT3_a_fence_completes_signals, "EXT-3", "FENCE-1", "FENCE-2", 
     } else if (Me() == target) {
       WaitUntil(
           [&] {
-            usleep(200);
+            usleep(200);  // no call of the library or of MPI, and the core is free for the others
             return LoadShared<std::uint64_t>(done) == round;
           },
           "the observer to have looked");

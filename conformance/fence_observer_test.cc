@@ -119,7 +119,7 @@ CLAUSE_TEST(FENCE, FENCE1_an_observer_loads_while_the_target_makes_no_call, "FEN
     } else if (Me() == target) {
       WaitUntil(
           [&] {
-            usleep(200);
+            usleep(200);  // no call of the library or of MPI, and the core is free for the others
             return LoadShared<long>(done) == number;
           },
           "the observer to have looked");

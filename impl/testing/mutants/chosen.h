@@ -16,6 +16,7 @@ inline void linger() {
   for (volatile int i = 0; i < 20000; i = i + 1) {
   }
 }
+// Pauses of a defect: they make the time in which it can be seen long, and are part of no test.
 inline void linger_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 inline void linger_long() { std::this_thread::sleep_for(std::chrono::microseconds(300)); }
 
